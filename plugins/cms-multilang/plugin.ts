@@ -16,6 +16,7 @@ import domainStatus from "./migrations/002_domain_status.sql" with { type: "text
 import previews from "./migrations/003_previews.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
+import { migrateRoutes } from "./files/migrate-routes.ts";
 import { createPush, pushFiles } from "./files/push.ts";
 import { createSiteEngine } from "./render/templates/engine.ts";
 import { createRenderStore } from "./render/render-store.ts";
@@ -83,6 +84,7 @@ export default definePlugin({
         ...cmsRoutes({ sql, run, resources }),
         ...domainRoutes({ ctx, resources, run }),
         ...careRoutes({ sql, resources, care }),
+        ...migrateRoutes({ sql, resources, push }),
         ...routes,
       ],
       door,

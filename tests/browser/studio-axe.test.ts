@@ -97,6 +97,7 @@ async function seedOthers(): Promise<string[]> {
     "cms/sites",
     "cms/sites/acme",
     "cms/acme/checks",
+    "cms/acme/migration",
     "cms/acme/translations",
     "cms/acme/translations?row=offer&to=en",
     ...lists,

@@ -108,3 +108,38 @@ test("what a check finds is told in words, and mended where that is sure", async
   expect((await app.get("/cms/pages/p.json?site_code=broken")).json.content).toBe('{% paragraph "hours" %}');
   expect(faults).toEqual([]);
 });
+
+test("the migration to several languages is tried out, and run once the site's name is typed", async () => {
+  const { app } = studio;
+  const site_code = "old";
+  await make.site({ code: site_code, name: "Old shop", locale: "pl" });
+  await make.page({
+    code: "about",
+    path: "o-nas",
+    site_code,
+    content: "{{ title_pl }}",
+    fields: { title_pl: "O nas" },
+  });
+  await make.page({ code: "about-en", path: "en/about", site_code, fields: { title_en: "About" } });
+  const pageOf = async (code: string) => (await app.get(`/cms/pages/${code}.json?site_code=old`)).json;
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/cms/old/migration`);
+  await page.getByRole("button", { name: "Leave out: about-en" }).waitFor();
+  const run = page.getByRole("button", { name: "Migrate", exact: true });
+  expect(await run.getAttribute("aria-disabled")).toBe("true");
+  await page.getByRole("button", { name: "Dry run" }).click();
+  await page.getByText("Would be made: 0. Would be changed: 3.").waitFor();
+  expect((await pageOf("about")).fields).toEqual({ title_pl: "O nas" });
+  await run.click();
+  const dialog = page.getByRole("dialog", { name: "Migrate" });
+  await dialog.getByLabel("Name").fill("Old shop");
+  await dialog.getByRole("button", { name: "Migrate" }).click();
+  await page.getByText("Made: 0. Changed: 3.").waitFor();
+  expect(await pageOf("about")).toMatchObject({
+    locale: "pl",
+    fields: { pl: { title: "O nas" }, en: { title: "About" } },
+  });
+  expect(await pageOf("about-en")).toMatchObject({ based_on_page_code: "about", path: "about", fields: {} });
+  expect(faults).toEqual([]);
+});

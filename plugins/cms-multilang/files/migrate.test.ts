@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { accounts } from "../../accounts/api.ts";
 import { cms } from "../api.ts";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { adminToken, otherAccount, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { planFromRecords } from "./site-plan.ts";
 import { plainTemplate, suffixedIn, suffixedKey } from "./suffixes.ts";
 
 // The harness says so only to the first file of a run.
@@ -230,6 +231,102 @@ describe("site migrate (behaviour A.8)", () => {
       "no site none",
     );
   });
+});
+
+describe("POST /cms/sites/:id/migrate", () => {
+  const plan = {
+    locale: "pl",
+    domains: [{ name: "m9.pl", locale: "pl", primary: true }],
+    groups: [{ master: "about", path: "o-nas", slaves: [{ code: "about-us", path: "about", locale: "en" }] }],
+  };
+  const migrate = (migration: unknown, site = "m9") => app.post(`/cms/sites/${site}/migrate.json`, { migration });
+  const rows = async () =>
+    JSON.stringify([
+      await app.sql`select code, path, content, fields, version, field_times from cms_pages order by id`,
+      await app.sql`select code, multilang, revision from cms_sites order by id`,
+      await app.sql`select id, path from cms_redirects order by id`,
+      await app.sql`select count(*) from activity`,
+    ]);
+
+  test("with dry_run tells what would change, and leaves no trace; without it does just that", async () => {
+    await makeOld("m9");
+    const before = await rows();
+    const dry = await migrate({ ...plan, dry_run: true });
+    expect([dry.status, dry.json]).toMatchObject([200, { dry_run: true, created: 0 }]);
+    expect(await rows()).toBe(before);
+    const aboutUs = dry.json.changes.find(({ code }: { code: string }) => code === "about-us");
+    expect(aboutUs).toMatchObject({ change: "update", kind: "page" });
+    expect(aboutUs.fields).toContainEqual({ name: "based_on_page_code", before: null, after: "about" });
+    expect(dry.json.notes).toContainEqual(expect.stringContaining("its own content"));
+    const done = await migrate(plan);
+    expect(done.json).toEqual({ ...dry.json, dry_run: false });
+    expect(await page("m9", "about-us")).toMatchObject({ based_on_page_code: "about", path: "about" });
+    expect((await migrate(plan)).json).toMatchObject({ created: 0, updated: 0, changes: [] });
+  });
+
+  test.each([
+    ["no locale", {}, { locale: ["is required"] }],
+    [
+      "a page that is not there",
+      { locale: "pl", groups: [{ master: "x", slaves: [] }] },
+      { base: ["there is no page x"] },
+    ],
+    [
+      "a taken path",
+      {
+        locale: "pl",
+        groups: [{ master: "about", path: "a", slaves: [{ code: "about-us", path: "", locale: "en" }] }],
+      },
+      { base: [expect.stringContaining("pages/about-us.liquid: path")] },
+    ],
+    [
+      "a real token",
+      { locale: "pl", groups: [{ master: "about", path: adminToken, slaves: [] }] },
+      { groups: [expect.stringContaining("token")] },
+    ],
+  ])("refuses a plan with %s", async (_, given, said) => {
+    const answer = await migrate(given);
+    expect([answer.status, answer.json]).toEqual([422, said]);
+  });
+
+  test("is of its account, and takes cms", async () => {
+    const { token } = await person(app, { role: "user" });
+    const other = await otherAccount(app);
+    for (const word of ["plan", "migrate"]) {
+      const body = { [word === "plan" ? "plan" : "migration"]: { locale: "pl" } };
+      expect((await app.post(`/cms/sites/m9/${word}.json`, body, { token })).status).toBe(403);
+      expect((await app.post(`/cms/sites/none/${word}.json`, body)).status).toBe(404);
+      expect((await other.post(`/cms/sites/m9/${word}.json`, body)).status).toBe(404);
+    }
+  });
+
+  test("is drafted from sitemaps, or from the site itself", async () => {
+    const draft = (given: object) => app.post("/cms/sites/m9/plan.json", { plan: given });
+    expect((await draft({})).json).toMatchObject({ locale: "pl", groups: [], domains: [{ name: "m9.pl" }] });
+    expect((await draft({ sitemaps: [sitemap] })).json.notes).toContain("no page has the path lost");
+  });
+});
+
+test("a plan of the site itself goes by the codes and paths of its pages", () => {
+  const one = (code: string, path: string, more = {}) => ({ kind: "page" as const, code, values: { path, ...more } });
+  const groupsOf = (...pages: ReturnType<typeof one>[]) =>
+    planFromRecords([{ kind: "site", code: "", values: { locale: "pl" } }, ...pages]).groups;
+  expect(groupsOf(one("about", "pl/o-nas"), one("about-en", "en/about"), one("about_de", "ueber-uns"))).toEqual([
+    {
+      master: "about",
+      path: "o-nas",
+      locale: "pl",
+      slaves: [
+        { code: "about-en", path: "about", locale: "en" },
+        { code: "about_de", path: "ueber-uns", locale: "de" },
+      ],
+    },
+  ]);
+  expect(groupsOf(one("kontakt-pl", "kontakt"), one("kontakt-de", "de/kontakt"))).toMatchObject([
+    { master: "kontakt-pl", slaves: [{ code: "kontakt-de", path: "de/kontakt" }] },
+  ]);
+  expect(groupsOf(one("home", ""), one("home-en", "en"))).toEqual([]);
+  expect(groupsOf(one("a", "a"), one("a-en", "b", { based_on_page_code: "a" }), one("x-it", "x"))).toEqual([]);
 });
 
 describe("variables with a language at their end", () => {

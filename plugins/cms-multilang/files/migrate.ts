@@ -3,7 +3,7 @@ import { htmlTag } from "../liquid-tags.ts";
 import { isLocale } from "../locales.ts";
 import { cleanPath } from "../pages/path.ts";
 import type { SiteRecord } from "./kinds.ts";
-import type { Plan } from "./plan.ts";
+import { PlanMistake, type Plan } from "./plan.ts";
 import { plainTemplate, suffixedIn, suffixedKey } from "./suffixes.ts";
 import { fileOf, same } from "./tree.ts";
 import { textOf, type Value, type Values } from "./yaml.ts";
@@ -16,7 +16,7 @@ export interface Migrated {
 
 type Note = (text: string) => void;
 
-/** Throws if the plan does not fit the site. */
+/** Throws PlanMistake if the plan does not fit the site. */
 export function migrated(records: readonly SiteRecord[], plan: Plan): Migrated {
   const notes: string[] = [];
   const note: Note = (text) => void notes.push(text);
@@ -75,14 +75,14 @@ function keyedByLocale(record: SiteRecord, fields: Values, isOne: (variable: str
 function group(pages: Map<string, SiteRecord>, { groups = [], locale: primary }: Plan, note: Note): void {
   for (const { master: code, path, locale = primary, slaves } of groups) {
     const master = pages.get(code);
-    if (!master) throw new Error(`the plan: there is no page ${code}`);
+    if (!master) throw new PlanMistake(`the plan: there is no page ${code}`);
     const place = path === undefined ? textOf(master.values["path"]) : clean(path);
     if (place === "")
-      throw new Error(`the plan: ${code} is the home page, which is translated by its fields and has no slaves`);
+      throw new PlanMistake(`the plan: ${code} is the home page, which is translated by its fields and has no slaves`);
     let fields = mapOf(master.values["fields"]);
     for (const slave of slaves) {
-      if (slave.code === code) throw new Error(`the plan: ${code} cannot be its own slave`);
-      if (clean(slave.path) === place) throw new Error(`the plan: ${slave.code} must not have its master's path`);
+      if (slave.code === code) throw new PlanMistake(`the plan: ${code} cannot be its own slave`);
+      if (clean(slave.path) === place) throw new PlanMistake(`the plan: ${slave.code} must not have its master's path`);
       const before = pages.get(slave.code);
       if (before) fields = withTranslations(fields, mapOf(before.values["fields"]), slave.locale);
       pages.set(slave.code, slaveOf(master, before, slave, note));
@@ -182,7 +182,7 @@ function withHtmlLang(content: string): string {
 
 function clean(path: string): string {
   const result = cleanPath(path);
-  if ("mistake" in result) throw new Error(`the plan: the path ${JSON.stringify(path)} ${result.mistake}`);
+  if ("mistake" in result) throw new PlanMistake(`the plan: the path ${JSON.stringify(path)} ${result.mistake}`);
   return result.path;
 }
 

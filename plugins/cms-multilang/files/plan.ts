@@ -5,7 +5,7 @@ import { locales } from "../locales.ts";
 const locale = () => field.oneOf(locales);
 const code = () => field.name(100);
 
-const Plan = Type.Object({
+export const PlanBody = Type.Object({
   /** `site.locale`: the primary language (A.8.4). */
   locale: locale(),
   domains: Type.Optional(
@@ -42,12 +42,17 @@ const Plan = Type.Object({
     ),
   ),
 });
-export type Plan = Static<typeof Plan>;
+export type Plan = Static<typeof PlanBody>;
+
+/** The plan does not fit the site. */
+export class PlanMistake extends Error {
+  override name = "PlanMistake";
+}
 
 /** Throws an error that lists all mistakes. */
 export function parsePlan(text: string): Plan {
   try {
-    return checkerOf(Plan)(parseJson(text));
+    return checkerOf(PlanBody)(parseJson(text));
   } catch (error) {
     if (error instanceof ValidationError)
       throw new Error(

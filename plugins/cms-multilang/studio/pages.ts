@@ -35,4 +35,10 @@ export const pages: StudioPage[] = [
     title: { en: "Checks", pl: "Kontrola", de: "Prüfung" },
     load: () => import("./translations/Checks.svelte"),
   },
+  {
+    ...own,
+    path: "cms/:site/migration",
+    title: { en: "Migration", pl: "Migracja", de: "Umstellung" },
+    load: () => import("./translations/Migration.svelte"),
+  },
 ];

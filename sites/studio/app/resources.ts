@@ -155,7 +155,7 @@ function isActionOf({ method, path, answer }: Operation, list: string): boolean 
     .split("/")
     .slice(1);
   if (word === "" || more.length > 0) return false;
-  if (method === "POST") return !/^(import|batch|bulk|token)$/.test(word);
+  if (method === "POST") return !/^(import|batch|bulk|token|plan|migrate)$/.test(word);
   return method === "GET" && !word.startsWith("{") && answer !== undefined && answer.type !== "array";
 }
 

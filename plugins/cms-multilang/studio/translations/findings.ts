@@ -48,9 +48,10 @@ export function fieldOf({ page, field }: Pick<Finding, "page" | "field">): strin
 const ofTranslations: ReadonlySet<string> = new Set(["missing_translation", "missing_keys", "stale_translation"]);
 
 /** Where in the Studio it is seen to: the matrix, the site's domains, the site, or the record (`subjectOf`). */
-export function placeOf({ code, page, locale }: Finding): "translations" | "domains" | "site" | "record" {
+export function placeOf({ code, page, locale }: Finding): "translations" | "domains" | "site" | "migration" | "record" {
   if (ofTranslations.has(code) && page !== null && isLocale(locale)) return "translations";
   if (code === "no_domain" || code.startsWith("domain") || code === "language_unreachable") return "domains";
+  if (code === "suffixed_variable") return "migration";
   return code === "path_needs_multilang" ? "site" : "record";
 }
 

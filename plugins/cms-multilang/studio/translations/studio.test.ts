@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findingWords } from "./finding-words.ts";
 import { fieldOf, groupsOf, placeOf, subjectOf, type Finding } from "./findings.ts";
+import { isLong, planIn, planText, sitemapsIn, withDomain, withoutSlave } from "./migration.ts";
 import { isMendable, mendOf, nearest, type World } from "./mends.ts";
 import { columnsOf, filterOf, nextFor, progressOf, rowOf, rowsFor, workOf, type Cell, type Row } from "./rows.ts";
 import { de, en, pl } from "./text.ts";
@@ -191,6 +192,7 @@ describe("what a check has found", () => {
     [found("template_error", { field: "layout main content" }), "record", { kind: "layout", code: "main" }, "content"],
     [found("article_without_category", { field: "article a" }), "record", { kind: "article", code: "a" }, ""],
     [found("stale_translation", { page: "p", locale: "de" }), "translations", { kind: "page", code: "p" }, ""],
+    [found("suffixed_variable", { page: "p" }), "migration", { kind: "page", code: "p" }, ""],
     [found("no_domain"), "domains", undefined, ""],
     [found("path_needs_multilang", { page: "p" }), "site", { kind: "page", code: "p" }, ""],
   ])("leads where it is seen to: %j", (one, place, subject, field) => {
@@ -267,5 +269,24 @@ describe("a sure mend", () => {
     const bare = found("page_without_layout", { page: "p" });
     expect(mendOf(bare, world, { id: 4, based_on_page_id: null })?.values).toEqual({ layout_code: "main" });
     expect(mendOf(bare, world, { id: 4, based_on_page_id: 1 })).toBeUndefined();
+  });
+});
+
+describe("the plan of a migration", () => {
+  const slaves = [{ code: "a-en", path: "a", locale: "en" as const }];
+  const domains = [{ name: "a.test", locale: null }];
+  const plan = { locale: "pl" as const, domains, variables: "all", groups: [{ master: "a", slaves }] };
+  test("is edited as JSON and by hand", () => {
+    expect(planIn(planText(plan))).toEqual(plan);
+    expect(withoutSlave(plan, "a", "a-en").groups).toEqual([]);
+    expect(withDomain(plan, "a.test", "de").domains).toEqual([{ name: "a.test", locale: "de" }]);
+  });
+  test.each(["", "{", "[]", '{"locale":"it"}', "null"])("is not %s", (text) => expect(planIn(text)).toBeUndefined());
+  test("is drafted from sitemaps only if there are any", () => {
+    expect([sitemapsIn(" \n"), sitemapsIn("<urlset/>")]).toEqual([[], ["<urlset/>"]]);
+  });
+  test("shows short values in a line", () => {
+    expect(isLong({ before: null, after: true })).toBe(false);
+    expect(isLong({ before: "a", after: { a: 1 } })).toBe(true);
   });
 });
