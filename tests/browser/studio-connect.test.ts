@@ -140,10 +140,11 @@ describe("a process", () => {
     await using opened = await studio.signedIn();
     const { page, faults } = opened;
     await at(page, `connect/processes/${failed}`);
-    await page.getByText("0 · mutation · finished").click();
-    await page.getByText("Nara <i>").first().waitFor();
-    await page.getByText("1 · fail · error").waitFor(); // what failed stands open
-    expect(await page.locator("details[open]", { hasText: "1 · fail" }).getByText("Stock is too low").count()).toBe(1);
+    const step = (type: string) => page.locator("li details", { hasText: type });
+    await step("mutation").locator("summary").click();
+    await step("mutation").getByText("Nara <i>").waitFor();
+    // What failed stands open.
+    await page.locator("li details[open]", { hasText: "fail" }).getByText("Stock is too low").waitFor();
     expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0); // it has ended
     await page.getByRole("button", { name: "Retry" }).click();
     await page.getByRole("status").getByText("Done").first().waitFor();
@@ -181,9 +182,9 @@ describe("a process", () => {
     await page.getByRole("button", { name: "Next page" }).click();
     await firstError.getByText("no 9", { exact: true }).waitFor();
     await page.locator("summary", { hasText: "Columns" }).click();
-    await page.getByRole("checkbox", { name: "Finished at", exact: true }).uncheck();
+    await page.getByRole("checkbox", { name: "Duration", exact: true }).uncheck();
     await page.waitForURL(/cols=/);
-    expect(await page.getByRole("columnheader", { name: "Finished at" }).count()).toBe(0);
+    expect(await page.getByRole("columnheader", { name: "Duration" }).count()).toBe(0);
     expect(serious(faults)).toEqual([]);
   });
 });
@@ -215,7 +216,13 @@ test("a cron is made for a flow chosen by name, tells its next times in the acco
   const dialog = page.getByRole("dialog", { name: "Run" });
   await dialog.locator('a[href*="/connect/processes/"]').click();
   await heading(page, /^Process /);
-  await page.getByRole("link", { name: String(cron.id), exact: true }).click();
+  await page.getByRole("link", { name: "nightly", exact: true }).first().click();
+  await heading(page, "Nightly");
+  await page.goBack();
+  await page
+    .getByRole("region", { name: /^Where it comes from/ })
+    .getByRole("link", { name: "nightly", exact: true })
+    .click();
   await heading(page, "nightly");
   expect(serious(faults)).toEqual([]);
 });

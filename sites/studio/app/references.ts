@@ -28,6 +28,8 @@ function isCalled(resource: Resource, word: unknown): boolean {
   return resource.read !== undefined && !resource.path.includes("{") && singularOf(resource) === word;
 }
 
+const starters = new Set(["cron", "webhook", "app"]);
+
 export interface Related {
   readonly path: string;
   readonly address: string;
@@ -39,6 +41,10 @@ export function relatedLists(resource: Resource, record: Row, resources: readonl
   const target = { word: record["target_kind"] ?? record["kind"], code: record["target_code"], id: undefined };
   return resources.flatMap((list) => {
     if (list.path.includes("{") || list.path === resource.path) return [];
+    // What a cron, a webhook or an app has started.
+    const starts = starters.has(own.word) && list.list.query.some((one) => one.name === "started_by");
+    if (starts && isValue(own.id))
+      return [{ path: list.path, address: `${addressOf(list, [])}?started_by=${own.word}:${own.id}` }];
     for (const { word, code, id } of [own, target])
       for (const [name, value] of [
         [`${String(word)}_code`, code],

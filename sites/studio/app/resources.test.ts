@@ -413,7 +413,7 @@ describe("references", () => {
       "/studio/account/crons?target_code=daily",
     ]);
     expect(addresses("/account/crons", { id: 3, kind: "flow", target_code: "daily" })).toContain(
-      "/studio/connect/processes?flow_code=daily",
+      "/studio/connect/processes?started_by=cron:3",
     );
     expect(addresses("/cms/sites", { id: 1, code: "acme" })).toContain("/studio/cms/pages?site_code=acme");
     expect(addresses("/account/teams", { id: 2 })).toEqual(["/studio/account/people?team_id=2"]);

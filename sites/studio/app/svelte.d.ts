@@ -21,3 +21,6 @@ declare module "studio:pages" {
   import type { StudioPage } from "./kit/page.ts";
   export const pages: readonly StudioPage[];
 }
+
+/** They teach "cronstrue" a language when they are loaded. */
+declare module "cronstrue/locales/*";

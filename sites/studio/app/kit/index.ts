@@ -1,7 +1,7 @@
 /** What the pages of plugins import as "studio". */
 export type { StudioPage } from "./page.ts";
 export type { Examples } from "../examples.ts";
-export type { CustomField, ItemProps, ListProps } from "./props.ts";
+export type { CustomField, ItemProps, ListProps, Told } from "./props.ts";
 
 export { default as Code } from "./Code.svelte";
 export { default as Diff } from "./Diff.svelte";

@@ -59,4 +59,16 @@ export interface ListProps {
   readonly empty?: string;
   /** Before the button that makes a new one. */
   readonly beside?: Snippet;
+  /** Sent with every request for rows. With `count: "false"` the rows are counted once they are there. */
+  readonly also?: Readonly<Record<string, string>>;
+  /** Follows what happens on the server; gives back what ends it. */
+  readonly live?: (told: Told) => () => void;
+}
+
+/** What a list makes of news: a row that it shows changes in its place, one that it does not is offered. */
+export interface Told {
+  /** The fields of a row that are known; with `isNew`, one that belongs into this list. */
+  readonly changed: (row: Row, isNew: boolean) => void;
+  /** Something may have been missed. */
+  readonly missed: () => void;
 }

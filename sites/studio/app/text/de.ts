@@ -105,6 +105,7 @@ export const de: Messages = {
   run: "Ausführen",
   result: "Antwort",
   parameters: "Parameter",
+  fresh: { one: "{count} Neues zeigen", other: "{count} Neue zeigen" },
   chosen: { one: "{count} gewählt", other: "{count} gewählt" },
   chooseRow: "{name} wählen",
   tiles: "Kacheln",

@@ -104,6 +104,7 @@ export const en = {
   run: "Run",
   result: "Answer",
   parameters: "Parameters",
+  fresh: { one: "Show {count} new one", other: "Show {count} new ones" },
   chosen: { one: "{count} chosen", other: "{count} chosen" },
   chooseRow: "Choose {name}",
   tiles: "Tiles",

@@ -110,6 +110,12 @@ export const pl: Messages = {
   run: "Uruchom",
   result: "Odpowiedź",
   parameters: "Parametry",
+  fresh: {
+    one: "Pokaż {count} nowy",
+    few: "Pokaż {count} nowe",
+    many: "Pokaż {count} nowych",
+    other: "Pokaż {count} nowego",
+  },
   chosen: { one: "Wybrano {count}", few: "Wybrano {count}", many: "Wybrano {count}", other: "Wybrano {count}" },
   chooseRow: "Wybierz {name}",
   tiles: "Kafelki",

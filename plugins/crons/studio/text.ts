@@ -1,0 +1,66 @@
+/** What the pages of crons say. `{name}` is replaced. */
+export const en = {
+  lead: "A cron starts a flow by the clock, with the input { kind, cron_id }.",
+  when: "When",
+  starts: "Starts",
+  next: "Next time",
+  active: "Active",
+  lastError: "Last error",
+  on: "On",
+  off: "Off",
+  switch: "Active: {name}",
+  switched: "{name} is on",
+  unswitched: "{name} is off",
+  scheduleHelp: "Five fields: minute, hour, day of the month, month, day of the week.",
+  usual: "Begin with",
+  dueAt: "The next five times:",
+  dueZone: "The next five times, shown in {zone} (the cron counts in {own}):",
+  runs: "Its latest processes",
+  noRuns: "It has started nothing yet.",
+  allRuns: "All that it has started",
+};
+
+export type Word = keyof typeof en;
+export type Texts = Readonly<Record<Word, string>>;
+
+export const pl: Texts = {
+  lead: "Harmonogram uruchamia przepływ o wyznaczonym czasie, z wejściem { kind, cron_id }.",
+  when: "Kiedy",
+  starts: "Uruchamia",
+  next: "Następny raz",
+  active: "Włączony",
+  lastError: "Ostatni błąd",
+  on: "Włączony",
+  off: "Wyłączony",
+  switch: "Włączony: {name}",
+  switched: "{name}: włączono",
+  unswitched: "{name}: wyłączono",
+  scheduleHelp: "Pięć pól: minuta, godzina, dzień miesiąca, miesiąc, dzień tygodnia.",
+  usual: "Zacznij od",
+  dueAt: "Pięć następnych terminów:",
+  dueZone: "Pięć następnych terminów w strefie {zone} (harmonogram liczy w {own}):",
+  runs: "Ostatnie procesy",
+  noRuns: "Jeszcze niczego nie uruchomił.",
+  allRuns: "Wszystko, co uruchomił",
+};
+
+export const de: Texts = {
+  lead: "Ein Zeitplan startet einen Ablauf nach der Uhr, mit der Eingabe { kind, cron_id }.",
+  when: "Wann",
+  starts: "Startet",
+  next: "Nächstes Mal",
+  active: "Aktiv",
+  lastError: "Letzter Fehler",
+  on: "Ein",
+  off: "Aus",
+  switch: "Eingeschaltet: {name}",
+  switched: "{name} ist eingeschaltet",
+  unswitched: "{name} ist ausgeschaltet",
+  scheduleHelp: "Fünf Felder: Minute, Stunde, Tag des Monats, Monat, Wochentag.",
+  usual: "Beginnen mit",
+  dueAt: "Die nächsten fünf Termine:",
+  dueZone: "Die nächsten fünf Termine in {zone} (der Zeitplan rechnet in {own}):",
+  runs: "Seine letzten Vorgänge",
+  noRuns: "Er hat noch nichts gestartet.",
+  allRuns: "Alles, was er gestartet hat",
+};

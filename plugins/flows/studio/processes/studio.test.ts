@@ -1,0 +1,157 @@
+import { describe, expect, test } from "bun:test";
+import { belongs } from "./list.ts";
+import { rowsFor } from "./rows.ts";
+import {
+  adviceOf,
+  allReached,
+  originsOf,
+  reachedBy,
+  shownOf,
+  spentOf,
+  type Row,
+  type Starter,
+  type Step,
+} from "./process.ts";
+import { de, en, pl } from "./text.ts";
+
+test("every message is in three languages, with the same values", () => {
+  const values = (all: object) =>
+    Object.entries(all).map(([name, message]) => [name, String(message).match(/\{\w{1,20}\}/g) ?? []]);
+  expect(values(pl)).toEqual(values(en));
+  expect(values(de)).toEqual(values(en));
+});
+
+const row: Row = {
+  id: "p1",
+  flow_code: "bill",
+  status: "error",
+  error: "no",
+  created_at: "2026-01-31T10:00:00.000Z",
+  finished_at: null,
+  started_by: { kind: "cron", id: "7" },
+  trace_id: "t",
+};
+
+test.each([
+  ["", true],
+  ["status=error&flow_code=bill", true],
+  ["status=pending", false],
+  ["flow_code=other", false],
+  ["started_by=cron", true],
+  ["started_by=cron:7", true],
+  ["started_by=cron:8", false],
+  ["started_by=webhook", false],
+  ["from=2026-01-31T10:00:00.000Z", true],
+  ["from=2026-02-01T00:00:00.000Z", false],
+  ["to=2026-01-31T10:00:00.000Z", false],
+  ["trace_id=t", true],
+  ["trace_id=p1", true],
+  ["trace_id=x", false],
+])("a process belongs into the list of ?%s: %p", (query, is) => {
+  expect(belongs(row, new URLSearchParams(query))).toBe(is);
+});
+
+test("the first rows are asked for as the list asks for them", () => {
+  expect(rowsFor(new URLSearchParams("status=error&cols=error&flow_code="))).toBe(
+    "/connect/flow_processes.json?status=error&limit=50&count=false&steps=false&include=started_by",
+  );
+});
+
+test.each([
+  [0, "0 ms"],
+  [999, "999 ms"],
+  [1500, "1.5 sec"],
+  [59_990, "59.9 sec"],
+  [185_000, "3 min 5 sec"],
+  [3_600_000, "1 hr"],
+  [90_061_000, "1 day 1 hr"],
+])("%d ms are %s", (ms, said) => {
+  const from = "2026-01-31T10:00:00.000Z";
+  const to = new Date(Date.parse(from) + ms).toISOString();
+  expect(spentOf({ from, to, now: 0, language: "en" })).toBe(said);
+  expect(spentOf({ from, to: null, now: Date.parse(to), language: "en" })).toBe(said);
+});
+
+test.each([
+  [null, undefined],
+  [{}, undefined],
+  ["", undefined],
+  ["a", { text: "a", chars: 1, isPreview: false }],
+  [0, { text: "0", chars: 1, isPreview: false }],
+  [{ a: 1 }, { text: '{\n  "a": 1\n}', chars: 12, isPreview: false }],
+  [
+    { truncated: true, chars: 90_000, preview: '{"a' },
+    { text: '{"a', chars: 90_000, isPreview: true },
+  ],
+])("%j is shown as %j", (value, shown) => {
+  expect(shownOf(value)).toEqual(shown);
+});
+
+describe("what is reached", () => {
+  const step = (type: string, input: unknown, output: unknown = null): Step => ({
+    id: "0",
+    type,
+    status: "finished",
+    started_at: "",
+    finished_at: "",
+    error: null,
+    input,
+    output,
+  });
+  test.each([
+    [step("connector", { connector: "billing", method: "issue" }), "billing.issue", "/connect/connectors/billing"],
+    [step("flow", { flow: "a b" }), "a b", "/connect/flows/a%20b"],
+    [step("db", { db: "bills", op: "create" }, { id: "r1" }), "bills", "/core/dbs/bills/records?open=r1"],
+    [step("db", { db: "bills", op: "delete", id: "r1" }), "bills", "/core/dbs/bills/records"],
+    [step("db", { db: "bills", op: "search" }, []), "bills", "/core/dbs/bills/records"],
+    [step("connector", undefined), undefined, undefined],
+    [step("wait", { seconds: 1 }), undefined, undefined],
+  ])("by %j is %p at %p", (one, name, address) => {
+    const reached = reachedBy(one);
+    expect([reached?.name, reached?.address]).toEqual([name, address]);
+  });
+
+  test("is named once", () => {
+    const call = step("connector", { connector: "billing", method: "issue" });
+    expect(allReached([call, call, step("flow", { flow: "a" }), step("wait", {})]).map(({ name }) => name)).toEqual([
+      "billing.issue",
+    ]);
+  });
+
+  const webhook = {
+    kind: "webhook",
+    id: "3",
+    name: "Core::Record create",
+    delivery_id: 8,
+    record_id: "r1",
+    db_code: "orders",
+    source_type: "Core::Record",
+  };
+  const person = { kind: "person", id: "1", name: "admin" };
+  test.each<[Starter | null, string[]]>([
+    [null, []],
+    [webhook, ["/core/dbs/orders/records?open=r1", "/account/webhooks/3", "/account/webhooks/3/deliveries/8"]],
+    [{ kind: "webhook", id: "3" }, ["/account/webhooks/3"]],
+    [{ kind: "cron", id: "7", name: "Nightly", user_id: 1 }, ["/account/people/1", "/account/crons/7"]],
+    [{ kind: "app", id: "a1", action: "buy" }, ["/core/apps/a1"]],
+    [person, ["/account/people/1"]],
+    [{ kind: "flow", id: "p2" }, ["/connect/processes/p2"]],
+    [{ kind: "command", id: "demo" }, [""]],
+  ])("before %j is %j", (by, addresses) => {
+    expect(originsOf(by).map(({ address = "" }) => address)).toEqual(addresses);
+  });
+});
+
+test.each([
+  [null, undefined],
+  ["cancelled", "cancelledBy"],
+  ["timed out", "timedOut"],
+  ["internal error", "internal"],
+  ["the remote answered 404", "refused"],
+  ["the remote answered 429", "busy"],
+  ["the remote answered 503", "busy"],
+  ["no connection: refused", "unreachable"],
+  ["Stock is too low", undefined],
+] as const)("%p is explained by %p", (error, advice) => {
+  expect(adviceOf(error)).toBe(advice);
+});

@@ -1,0 +1,172 @@
+/** Processes and crons in the Studio: followed from a record to the outside, live, and tried before they are saved. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { eventually, type TestApp } from "../harness.ts";
+import { startReceiver, type Receiver } from "../receiver.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+let app: TestApp;
+let remote: Receiver;
+beforeAll(async () => {
+  studio = await startStudio({ env: { CORE_TIMEZONE: "Asia/Tokyo" } });
+  ({ app } = studio);
+  remote = startReceiver();
+});
+afterAll(async () => {
+  await studio.stop();
+  await remote.stop();
+});
+
+async function made(path: string, body: object) {
+  const answer = await app.post(path, body);
+  expect(`${path} ${answer.status} ${answer.text}`).toStartWith(`${path} 201`);
+  return answer.json;
+}
+const flow = (code: string, program: unknown) =>
+  made("/connect/flows.json", { flow: { name: code, code, fields: { program } } });
+
+/** Pictures for whoever works on the pages, in the folder that SHOTS names. */
+async function shot(page: Page, name: string): Promise<void> {
+  expect([name, await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)]).toEqual([name, true]);
+  const folder = Bun.env["SHOTS"];
+  if (!folder) return;
+  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  const before = page.viewportSize();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.screenshot({ path: `${folder}/${name}-phone.png`, fullPage: true });
+  await page.emulateMedia({ colorScheme: "light" });
+  if (before) await page.setViewportSize(before);
+}
+
+test("a process is followed from the record that led to it to the outside, and mended", async () => {
+  let isUp = false;
+  remote.answer = () => (isUp ? Response.json({ number: 7 }) : new Response("{}", { status: 404 }));
+  await made("/core/dbs.json", { db: { name: "Orders", code: "orders" } });
+  const methods = { issue: { method: "POST", path: "/bills", body: { order: "{order}", note: "{note}" } } };
+  await made("/connect/connectors.json", {
+    connector: { name: "Billing", code: "billing", url: remote.url, fields: { methods } },
+  });
+  const params = { order: "{{ data.id }}", note: "{{ data.note }}" };
+  await flow("bill", [
+    { type: "connector", connector: "billing", method: "issue", params, as: "bill" },
+    { type: "return", value: "{{ bill.number }}" },
+  ]);
+  const { id: hook } = await made("/account/webhooks.json", {
+    webhook: { source_type: "Core::Record", kind: "create", target_kind: "flow", target_code: "bill" },
+  });
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/connect/processes?started_by=webhook`);
+  await page
+    .getByText("Nothing matches")
+    .or(page.getByText(/filters/i))
+    .first()
+    .waitFor();
+
+  const order = await made("/core/dbs/orders/records.json", { record: { data: { note: "<b>".repeat(1000) } } });
+  const listed = await eventually(async () => {
+    const found = (await app.get("/connect/flow_processes.json?status=error")).json;
+    return found.length === 1 && found[0];
+  }, "the process of the order");
+  await page.goto(`${app.origin}/studio/connect/processes?status=error`);
+  const row = page.getByRole("grid", { name: "Processes" }).getByRole("row", { name: /bill/ });
+  await row.getByText("webhook · Core::Record create").waitFor();
+  await shot(page, "processes");
+  await row.getByRole("link").first().click();
+  await page.getByRole("heading", { level: 1, name: /^Process / }).waitFor();
+
+  const trace = page.getByRole("region", { name: "Where it comes from, and what follows" });
+  await trace.getByText("bill (this process)").waitFor();
+  const addresses = await trace.getByRole("link").evaluateAll((links) => links.map((one) => one.getAttribute("href")));
+  expect(addresses.slice(0, 2)).toEqual([
+    `/studio/core/dbs/orders/records?open=${order.id}`,
+    `/studio/account/webhooks/${hook}`,
+  ]);
+  expect(addresses[2]).toMatch(/deliveries\/\d+$/);
+  const step = page.locator("li details[open]", { hasText: "billing.issue" });
+  await step.getByText("the remote answered 404").waitFor();
+  await step.getByText("The other side refused the request.", { exact: false }).waitFor();
+  const given = step.getByRole("region", { name: "Input" });
+  expect((await given.locator("pre").textContent())?.length).toBeLessThan(2100);
+  await given.getByRole("button", { name: /^Show all/ }).click();
+  expect((await given.locator("pre").textContent())?.length).toBeGreaterThan(3000);
+  await given.getByRole("button", { name: "Show less" }).click();
+  await shot(page, "process");
+  isUp = true;
+  await page.getByRole("button", { name: "Retry", exact: true }).click();
+  await page.getByRole("region", { name: "Result" }).getByText("7").waitFor();
+  expect(remote.at("/bills")).toHaveLength(2);
+  await trace.getByRole("link", { name: "All that webhook", exact: false }).click();
+  await page.waitForURL(new RegExp(`started_by=webhook%3A${hook}$`));
+  await page.getByRole("grid", { name: "Processes" }).getByText("finished").waitFor();
+  expect((await app.get(`/connect/flow_processes/${listed.id}.json`)).json.status).toBe("finished");
+  expect(faults).toEqual([]);
+});
+
+test("the list offers what begins, and shows what ends in its place", async () => {
+  await flow("waits", [{ type: "wait", seconds: 86_400 }]);
+  const run = () => made("/connect/flows/waits/run.json?wait=0", {});
+  const first = await run();
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/connect/processes?flow_code=waits`);
+  const grid = page.getByRole("grid", { name: "Processes" });
+  await grid.getByText("pending").waitFor();
+  // The first look of the server tells of nothing: only what begins after it is news.
+  const offer = page.getByRole("button", { name: /^Show \d+ new/ });
+  await eventually(async () => {
+    await run();
+    await Bun.sleep(500);
+    return (await offer.count()) === 1;
+  }, "news of a process");
+  expect(await grid.getByRole("row").count()).toBe(2);
+  await app.post(`/connect/flow_processes/${first.id}/cancel.json`, {});
+  await grid.getByText("cancelled").waitFor();
+  await offer.click();
+  await eventually(async () => (await grid.getByRole("row").count()) > 2);
+  await page.goto(`${app.origin}/studio/connect/processes/${(await run()).id}`);
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByText("It was cancelled.").first().waitFor();
+  expect(faults).toEqual([]);
+});
+
+test("a cron says in words and times what is typed, starts its flow, and is switched off", async () => {
+  await flow("report", [{ type: "return", value: "done" }]);
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/account/crons/new`);
+  await page.getByLabel("Name", { exact: true }).fill("Every morning");
+  await page.getByLabel("Target code").selectOption("report");
+  const schedule = page.getByLabel("Schedule");
+  await schedule.fill("61 * * * *");
+  await page.getByText("is not a cron expression").waitFor();
+  await schedule.fill("0 7 * * *");
+  await page.locator("strong", { hasText: "At 07:00 AM" }).waitFor();
+  const times = page.locator("ol time");
+  await times.nth(4).waitFor();
+  const shown = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", timeZone: "Asia/Tokyo" });
+  const next: string[] = (await app.get("/account/crons/next.json?schedule=0 7 * * *")).json.next_runs;
+  expect(await times.allTextContents()).toEqual(next.map((time) => shown.format(new Date(time))));
+  await page.getByLabel("Timezone").fill("Europe/London");
+  await page.getByText("(the cron counts in Europe/London)", { exact: false }).waitFor();
+  await shot(page, "cron-new");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { level: 1, name: "Every morning" }).waitFor();
+  const runs = page.getByRole("region", { name: "Its latest processes" });
+  await runs.getByText("It has started nothing yet.").waitFor();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("dialog", { name: "Run" }).getByRole("button", { name: "Close" }).click();
+  await runs.getByText("finished").waitFor();
+  await shot(page, "cron");
+
+  await page.goto(`${app.origin}/studio/account/crons`);
+  const row = page.getByRole("grid", { name: "Crons" }).getByRole("row", { name: /Every morning/ });
+  await row.getByText("At 07:00 AM").waitFor();
+  await row.getByRole("switch", { name: "Active: Every morning", checked: true }).click();
+  await row.getByRole("switch", { name: "Active: Every morning", checked: false }).waitFor();
+  expect((await app.get("/account/crons.json")).json[0]).toMatchObject({ active: false, next_run_at: null });
+  await shot(page, "crons");
+  expect(faults.filter((fault) => !/status of 422/.test(fault))).toEqual([]);
+});
