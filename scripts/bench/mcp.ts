@@ -9,8 +9,8 @@ import { adminToken, startCorestead, temporaryFolder } from "./processes.ts";
 import { number, publish, table, verdict, verdictTable, type Verdict } from "./report.ts";
 
 const quick = process.argv.includes("--quick");
-const rounds = quick ? 3 : 7;
-const seconds = quick ? 0.5 : 2;
+const rounds = quick ? 3 : 5;
+const seconds = quick ? 0.5 : 1;
 const records = 2_000;
 const server = await startCorestead(await temporaryFolder());
 const verdicts: Verdict[] = [];

@@ -40,6 +40,11 @@ export const en = {
   rateHelp: "More are refused until the minute is over. Empty = as many as it likes.",
   networks: "Networks",
   networksHelp: "From where it works, one address or network a line, e.g. 203.0.113.0/24. Empty = from anywhere.",
+  readOnly: "Only reads",
+  readOnlyHelp: "Whatever would change something is refused. Enough for an agent that answers questions.",
+  mcpDelete: "Agents may delete",
+  mcpDeleteHelp:
+    "Over the Model Context Protocol (/mcp) an agent with this token may delete what the privileges allow.",
   saveLimits: "Save limits",
   rotate: "Rotate",
   rotateHelp:
@@ -94,6 +99,10 @@ export const pl: Texts = {
   rateHelp: "Kolejne są odrzucane do końca minuty. Puste = bez ograniczenia.",
   networks: "Sieci",
   networksHelp: "Skąd działa: jeden adres lub jedna sieć w wierszu, np. 203.0.113.0/24. Puste = zewsząd.",
+  readOnly: "Tylko odczyt",
+  readOnlyHelp: "Wszystko, co coś zmienia, jest odrzucane. Wystarczy agentowi, który odpowiada na pytania.",
+  mcpDelete: "Agenci mogą usuwać",
+  mcpDeleteHelp: "Przez Model Context Protocol (/mcp) agent z tym tokenem może usuwać to, na co pozwalają uprawnienia.",
   saveLimits: "Zapisz ograniczenia",
   rotate: "Wymiana",
   rotateHelp:
@@ -149,6 +158,11 @@ export const de: Texts = {
   rateHelp: "Weitere werden abgewiesen, bis die Minute um ist. Leer = beliebig viele.",
   networks: "Netze",
   networksHelp: "Von wo es gilt: eine Adresse oder ein Netz je Zeile, z. B. 203.0.113.0/24. Leer = von überall.",
+  readOnly: "Nur lesen",
+  readOnlyHelp: "Was etwas ändern würde, wird abgewiesen. Das genügt einem Agenten, der Fragen beantwortet.",
+  mcpDelete: "Agenten dürfen löschen",
+  mcpDeleteHelp:
+    "Über das Model Context Protocol (/mcp) darf ein Agent mit diesem Token löschen, was die Rechte erlauben.",
   saveLimits: "Grenzen speichern",
   rotate: "Austauschen",
   rotateHelp:
