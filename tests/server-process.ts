@@ -63,7 +63,7 @@ export async function startServer(command: readonly string[], options: ProcessOp
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
   const origin = await Promise.race([
-    stdout.match(/serves on (http:\S+)/),
+    stdout.match(/serves on (https?:\S+)/),
     child.exited.then((code) => {
       throw new Error(`the server ended (${code}): ${stderr.text()}`);
     }),

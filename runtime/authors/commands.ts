@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
+import { host } from "#host";
 import type { Modules } from "../host/host.ts";
 import { isCompiled } from "../generated.ts";
 import type { CommandFacts } from "../plugin.ts";
@@ -40,6 +41,7 @@ export const authorCommands: readonly AuthorCommand[] = [
     usage: "plugin pack FOLDER FILE",
     doc: "make one file of a plugin, to hand on",
     async run([folder = "", file = ""], _options, { modules }) {
+      checkTools("plugin pack");
       if (file === "") throw new Error("which folder, into which file? corestead plugin pack FOLDER FILE");
       const bytes = await packPlugin(folder, file, modules);
       return say([`wrote ${file} (${(bytes / 1000).toFixed(0)} kB): put it into PLUGINS_DIR`]);
@@ -50,6 +52,7 @@ export const authorCommands: readonly AuthorCommand[] = [
     usage: "test FOLDER",
     doc: "run a plugin's tests, each file on a server of its own",
     run([folder = ""], options) {
+      checkTools("test");
       if (folder === "") throw new Error("which plugin? corestead test FOLDER");
       return runTests(
         folder,
@@ -72,6 +75,11 @@ export const authorCommands: readonly AuthorCommand[] = [
 /** Undefined if the words name another command. */
 export function authorCommand(words: readonly string[]): AuthorCommand | undefined {
   return authorCommands.find(({ name }) => words.slice(0, name.split(" ").length).join(" ") === name);
+}
+
+/** Both are made of Bun's. */
+function checkTools(command: string): void {
+  if (!host.hasAuthorTools) throw new Error(`\`${command}\` needs Bun's bundler and test runner: run it with Bun`);
 }
 
 /** A checkout's own plugins, or the likely PLUGINS_DIR. */

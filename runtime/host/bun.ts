@@ -6,6 +6,7 @@ import type { AddressedRequest, Bundled, Host, Listening, ListenOptions, Modules
 
 export const host: Host = {
   name: `Bun ${Bun.version}`,
+  hasAuthorTools: true,
   ownProgram: (main) => (isCompiled() ? [process.execPath] : [process.execPath, main]),
   childEnv,
   serverEnv: manyRequests,

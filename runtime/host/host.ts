@@ -63,6 +63,8 @@ interface BundledImport {
 export interface Host {
   /** `Bun 1.4.5` */
   readonly name: string;
+  /** Whether it has a bundler and a test runner for authors of plugins. */
+  readonly hasAuthorTools: boolean;
   /** The command that starts this program again; `main` is its source if it is not an executable. */
   readonly ownProgram: (main: string) => string[];
   /** Variables that limit the memory and the threads of a child process. */
