@@ -16,6 +16,12 @@ export const Flow = answer.object("Flow", {
   warnings: Type.Optional(answer.list(Type.String())),
 });
 
+export const FlowVersion = answer.object("FlowVersion", {
+  version: Type.Integer({ minimum: 1 }),
+  program: Type.Array(Type.Unknown()),
+  created_at: answer.time(),
+});
+
 /** What calls of models have cost. */
 const TokenUsage = answer.object("TokenUsage", { input_tokens: Type.Integer(), output_tokens: Type.Integer() });
 

@@ -8,9 +8,11 @@ import { createFlowLookup } from "./manage/flow-lookup.ts";
 import { flowRoutes } from "./manage/flow-routes.ts";
 import { createFlowStore } from "./manage/flow-store.ts";
 import { createFlowWriter } from "./manage/flow-writer.ts";
+import { versionRoutes } from "./manage/version-routes.ts";
 import migration from "./migrations/001_flows.sql" with { type: "text" };
 import origins from "./migrations/002_origin.sql" with { type: "text" };
 import versions from "./migrations/003_version.sql" with { type: "text" };
+import programVersions from "./migrations/005_versions.sql" with { type: "text" };
 import starters from "./migrations/004_starter.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { createFollows } from "./processes/follow.ts";
@@ -54,6 +56,7 @@ export default definePlugin({
     { name: "002_origin", sql: origins },
     { name: "003_version", sql: versions },
     { name: "004_starter", sql: starters },
+    { name: "005_versions", sql: programVersions },
   ],
   prompts: { "flows_api.md": instructions },
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],
@@ -98,6 +101,7 @@ export default definePlugin({
     return {
       routes: [
         ...flowRoutes({ flowStore, flowLookup, flowWriter, warnings }),
+        ...versionRoutes({ flowStore, flowLookup }),
         ...runRoutes({ flowLookup, processes, waiting, templates, stepTypes }),
         ...processRoutes({ processViewStore, processes, follows: createFollows({ ctx, processViewStore }) }),
         ...stepRoutes(stepTypes),

@@ -107,7 +107,17 @@ test("a flow begins with an example, is built step by step, refused at its place
   await page.getByRole("link", { name: "Processes", exact: true }).last().click();
   await page.getByRole("cell").filter({ hasText: "finished" }).waitFor();
   const link = page.getByRole("link", { name: "All processes", exact: true });
+  await link.waitFor();
   expect(await link.getAttribute("href")).toBe("/studio/connect/processes?flow_code=advice");
+
+  // The program before the connector was added, compared and taken back.
+  await page.getByRole("link", { name: "Versions", exact: true }).click();
+  await page.getByRole("link", { name: /^Version 1/ }).click();
+  await page.getByRole("region", { name: "Version 1 compared with the form" }).getByText('"nowhere"').waitFor();
+  await button(page, "Restore version 1").click();
+  await row(page, "1.then.1").waitFor({ state: "detached" });
+  await button(page, "Save").click();
+  await eventually(async () => (await programOf("advice"))[1].then.length === 1);
   expect(serious(faults)).toEqual([]);
 });
 

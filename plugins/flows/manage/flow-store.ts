@@ -95,6 +95,15 @@ export function createFlowStore(sql: Sql) {
       return row.id;
     },
 
+    /** Every program that the flow has had, latest first. */
+    async versions(accountId: number, flowId: string, { limit, offset }: Page) {
+      const where = sql`account_id = ${accountId} and flow_id = ${flowId}`;
+      const rows = await sql<{ program: unknown; createdAt: Date }[]>`
+        select program, created_at from flow_programs where ${where} order by id desc limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`select count(*) as total from flow_programs where ${where}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
     async programs(accountId: number, ids: readonly number[]): Promise<Map<number, Program>> {
       const missing = ids.filter((id) => !programs.has(id));
       const rows =

@@ -4,6 +4,7 @@ import { FlowRun, FlowTest } from "../answers.ts";
 import type { FlowLookup } from "../manage/flow-lookup.ts";
 import { processExample } from "./process-routes.ts";
 import type { Processes } from "./processes.ts";
+import { includedOf } from "./query.ts";
 import { toRun } from "./show.ts";
 import { tryFlow, type TrialNeeded } from "../trial/trial.ts";
 import type { Waiting } from "./waiting.ts";
@@ -69,6 +70,7 @@ export function runRoutes(needed: Needed): Route[] {
         access,
         input: "any",
         takes: [TestBody],
+        query: { include: "`inputs`: what each step was given" },
         request: { input: { city: "Kraków" }, answers: { "weather.current": { main: { temp: 24 } } } },
         answers: { 200: FlowTest },
         responses: {
@@ -80,7 +82,8 @@ export function runRoutes(needed: Needed): Route[] {
           },
         },
       },
-      async ({ caller, params, body }) => ok(await tryFlow(needed, caller.account, params.code, body)),
+      async ({ caller, params, body, query }) =>
+        ok(await tryFlow(needed, caller.account, params.code, body, includedOf(query))),
     ),
   ];
 }

@@ -109,9 +109,15 @@ export function toRun(started: Started): Static<typeof FlowRun> {
 }
 
 /** The steps of a run that was not stored. */
-export function shownSteps(steps: readonly StepRecord[], cursor: Cursor | null, error: string | null) {
+export function shownSteps(
+  steps: readonly StepRecord[],
+  cursor: Cursor | null,
+  error: string | null,
+  { inputs } = nothing,
+) {
   const standing = { status: error === null ? "finished" : "error", error, finishedAt: new Date() } as const;
-  return stepsOf({ ...standing, steps, cursor: error === null ? null : cursor, further: null }).map(shownStep);
+  const all = stepsOf({ ...standing, steps, cursor: error === null ? null : cursor, further: null });
+  return all.map((step) => ({ ...shownStep(step), ...(inputs && givenOf(step)) }));
 }
 
 /** A step without its number, which its place in the list shows. */

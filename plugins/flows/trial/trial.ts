@@ -6,7 +6,7 @@ import { programOf } from "../manage/flow-check.ts";
 import type { FlowLookup } from "../manage/flow-lookup.ts";
 import type { FlowRow } from "../manage/flow-store.ts";
 import type { Program } from "../program/program.ts";
-import { shownSteps } from "../processes/show.ts";
+import { shownSteps, type Included } from "../processes/show.ts";
 import type { StepTypes } from "../program/step-types.ts";
 import type { Templates } from "../program/template.ts";
 import { answerMistakes } from "./test-answers.ts";
@@ -18,7 +18,7 @@ export interface TrialNeeded {
 }
 
 /** Throws 404 for an unknown flow, and the 422 that names the wrong field. */
-export async function tryFlow(needed: TrialNeeded, account: Account, code: string, body: unknown) {
+export async function tryFlow(needed: TrialNeeded, account: Account, code: string, body: unknown, included?: Included) {
   const { flowLookup, templates, stepTypes } = needed;
   const flow = await flowLookup.find(account.id, code);
   const given = trialOf(flow, body);
@@ -40,7 +40,7 @@ export async function tryFlow(needed: TrialNeeded, account: Account, code: strin
     status: end.kind === "finished" ? "finished" : "error",
     data: end.kind === "finished" ? (end.data ?? null) : null,
     error,
-    steps: shownSteps(steps, cursor, error),
+    steps: shownSteps(steps, cursor, error, included),
   };
 }
 

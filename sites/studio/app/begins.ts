@@ -65,6 +65,11 @@ export const begins: Readonly<Record<string, Sentence>> = {
     pl: "Metody są w polach łącznika: każda to żądanie, które mogą wysyłać przepływy i aplikacje.",
     de: "Die Methoden stehen in den Feldern des Konnektors: jede ist eine Anfrage, die Abläufe und Apps stellen dürfen.",
   },
+  "/connect/flows/{id}/versions": {
+    en: "Every save that changes the program of the flow keeps a version.",
+    pl: "Każdy zapis, który zmienia program przepływu, pozostawia wersję.",
+    de: "Jedes Speichern, das das Programm des Ablaufs ändert, behält eine Version.",
+  },
   "/connect/flow_processes": {
     en: "Each run of a flow is a process. Open a flow and press Run, or let a cron or a webhook start it.",
     pl: "Każde uruchomienie przepływu to proces. Otwórz przepływ i naciśnij „Uruchom” albo zostaw to harmonogramowi lub webhookowi.",

@@ -1,7 +1,7 @@
 /** The program of a flow in its form: as steps and as text, with what the server has said of it. */
 import { isMap, text, type Editor } from "studio";
 import { messageOf, placeOf, standing, stepFaults, type StepFault } from "./faults.ts";
-import { programIn, shown, stepsOf, withProgram } from "./program-text.ts";
+import { othersIn, programIn, shown, stepsOf, withProgram } from "./program-text.ts";
 import type { Program } from "./tree.ts";
 
 export class ProgramForm {
@@ -30,6 +30,24 @@ export class ProgramForm {
     return isMap(fields) ? fields : {};
   }
 
+  /** What `fields` has beside the program: how agents may call the flow. */
+  get others(): Readonly<Record<string, unknown>> {
+    return this.known?.others ?? othersIn(this.input) ?? this.stored;
+  }
+
+  /** The names of the input, where its schema says them. */
+  get inputNames(): readonly string[] {
+    const { input } = this.others;
+    const properties = isMap(input) ? input["properties"] : undefined;
+    return isMap(properties) ? Object.keys(properties) : [];
+  }
+
+  /** `undefined` takes it away. */
+  setOther(name: string, value: unknown): void {
+    const { [name]: _, ...rest } = this.others;
+    this.put(this.text, this.program, value === undefined ? rest : { ...this.others, [name]: value });
+  }
+
   /** What is said of the text, with the places as they are now. */
   get messages(): readonly string[] {
     const said = this.editor.messages["fields"] ?? [];
@@ -47,10 +65,14 @@ export class ProgramForm {
 
   /** `program`: the steps that the text is of, so that those which stay are the same. */
   write(typed: string, program?: Program): void {
+    this.put(typed, program, this.others);
+  }
+
+  private put(typed: string, program: Program | undefined, others: Readonly<Record<string, unknown>>): void {
     const field = this.editor.fields.find(({ name }) => name === "fields");
     if (!field) return;
-    const input = withProgram(this.stored, typed);
-    this.typed = { input, text: typed, program };
+    const input = withProgram(others, typed);
+    this.typed = { input, text: typed, program, others };
     this.editor.type(field, input);
   }
 
@@ -73,4 +95,5 @@ interface Typed {
   readonly input: string;
   readonly text: string;
   readonly program: Program | undefined;
+  readonly others: Readonly<Record<string, unknown>>;
 }

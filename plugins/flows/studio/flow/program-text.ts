@@ -18,6 +18,12 @@ export function programIn(fields: Fields, text: string): string {
   return text.startsWith(head) ? text.slice(head.length, -2) : text;
 }
 
+/** What else is in the text of `fields`; undefined while that is no JSON. */
+export function othersIn(text: string): Fields | undefined {
+  const whole = text.trim() === "" ? {} : parsed(text);
+  return typeof whole === "object" && whole !== null && !Array.isArray(whole) ? { ...whole } : undefined;
+}
+
 /** The steps in a text; undefined if it is no list. */
 export function stepsOf(text: string): Program | undefined {
   const value = parsed(text);

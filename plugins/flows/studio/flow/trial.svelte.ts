@@ -7,6 +7,8 @@ export interface StepResult {
   readonly id: string;
   readonly type: string;
   readonly status: string;
+  /** What it was given, where that is told. */
+  readonly input: unknown;
   readonly output: unknown;
   readonly error: string;
   readonly warnings: readonly string[];
@@ -61,7 +63,7 @@ export class Trial {
     const read = this.read(names);
     if (!read) return;
     await this.send(async () => {
-      const { json } = await request("POST", `${this.path}/test.json`, { body: { ...read, program } });
+      const { json } = await request("POST", `${this.path}/test.json?include=inputs`, { body: { ...read, program } });
       this.tested = resultOf(json);
       const missed = missedIn(this.tested.error);
       if (missed !== undefined && !names.includes(missed)) this.asked = [...this.asked, missed];
@@ -129,6 +131,7 @@ function resultOf(json: unknown): Result {
       id: textOf(step["id"]),
       type: textOf(step["type"]),
       status: textOf(step["status"]),
+      input: step["input"],
       output: step["output"],
       error: textOf(step["error"]),
       warnings: Array.isArray(step["warnings"]) ? step["warnings"].map(String) : [],

@@ -181,6 +181,7 @@ export const de: Messages = {
     "/core/dbs/{db_id}/records": ["Datensätze", "Datensatz"],
     "/connect/connectors": ["Konnektoren", "Konnektor"],
     "/connect/flows": ["Abläufe", "Ablauf"],
+    "/connect/flows/{id}/versions": ["Versionen", "Version"],
     "/connect/flow_processes": ["Vorgänge", "Vorgang"],
     "/connect/flow_steps": ["Schritte von Abläufen", "Schritt"],
     "/cms/sites": ["Websites", "Website"],

@@ -182,6 +182,7 @@ export const en = {
     "/core/dbs/{db_id}/records": ["Records", "record"],
     "/connect/connectors": ["Connectors", "connector"],
     "/connect/flows": ["Flows", "flow"],
+    "/connect/flows/{id}/versions": ["Versions", "version"],
     "/connect/flow_processes": ["Processes", "process"],
     "/connect/flow_steps": ["Flow steps", "flow step"],
     "/cms/sites": ["Sites", "site"],

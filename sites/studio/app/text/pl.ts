@@ -191,6 +191,7 @@ export const pl: Messages = {
     "/core/dbs/{db_id}/records": ["Rekordy", "rekord"],
     "/connect/connectors": ["Łączniki", "łącznik"],
     "/connect/flows": ["Przepływy", "przepływ"],
+    "/connect/flows/{id}/versions": ["Wersje", "wersja"],
     "/connect/flow_processes": ["Procesy", "proces"],
     "/connect/flow_steps": ["Kroki przepływów", "krok przepływu"],
     "/cms/sites": ["Witryny", "witryna"],
