@@ -3,11 +3,14 @@ import { connectors } from "../connectors/api.ts";
 import { prompts } from "../prompts/api.ts";
 import { chatRoutes } from "./chat-routes.ts";
 import { modelConnector } from "./connector.ts";
+import aiChat from "./prompts/ai_chat.md" with { type: "text" };
+import aiTask from "./prompts/ai_task.agent.md" with { type: "text" };
 
 /** The connector kind `core/llm`: language models by the protocols of OpenAI and Anthropic. behaviour B.9. */
 export default definePlugin({
   name: "llm",
   needs: { connectors, prompts },
+  prompts: { "ai_chat.md": aiChat, "ai_task.agent.md": aiTask },
 
   setup(ctx) {
     const { services, stopping } = ctx;

@@ -157,7 +157,7 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 /** `{ error }`, `{ errors: { field: […] } }` or `{ field: […] }`. */
-function refusalOf(status: number, json: unknown): ApiError {
+export function refusalOf(status: number, json: unknown): ApiError {
   if (!isMap(json)) return new ApiError(status, textOf(json));
   if (typeof json["error"] === "string") return new ApiError(status, json["error"], {}, json);
   const fields = isMap(json["errors"]) ? json["errors"] : json;

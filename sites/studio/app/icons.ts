@@ -54,6 +54,7 @@ import send from "lucide-static/icons/send.svg";
 import settings from "lucide-static/icons/settings.svg";
 import shapes from "lucide-static/icons/shapes.svg";
 import shoppingCart from "lucide-static/icons/shopping-cart.svg";
+import sparkles from "lucide-static/icons/sparkles.svg";
 import star from "lucide-static/icons/star.svg";
 import table from "lucide-static/icons/table.svg";
 import tag from "lucide-static/icons/tag.svg";
@@ -124,6 +125,7 @@ export const icons = {
   right: arrowRight,
   search,
   send,
+  sparkles,
   stop: ban,
   tags,
   team: usersRound,

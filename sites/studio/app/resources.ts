@@ -145,7 +145,7 @@ function isOne(path: string, list: string): boolean {
 }
 
 /**
- * What follows the id is one word: `/account/crons/{id}/run`. Imports and batches are no forms. The word may be a
+ * What follows the id is one word: `/account/crons/{id}/run`. Imports, batches and conversations are no forms. The word may be a
  * parameter (`/connect/connectors/{code}/{method_name}`), and what is only read is shown.
  */
 function isActionOf({ method, path, answer }: Operation, list: string): boolean {
@@ -155,7 +155,7 @@ function isActionOf({ method, path, answer }: Operation, list: string): boolean 
     .split("/")
     .slice(1);
   if (word === "" || more.length > 0) return false;
-  if (method === "POST") return !/^(import|batch|bulk|token|plan|migrate)$/.test(word);
+  if (method === "POST") return !/^(import|batch|bulk|token|plan|migrate|chat)$/.test(word);
   return method === "GET" && !word.startsWith("{") && answer !== undefined && answer.type !== "array";
 }
 

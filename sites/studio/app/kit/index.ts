@@ -7,6 +7,7 @@ export { default as Code } from "./Code.svelte";
 export { default as Diff } from "./Diff.svelte";
 export { default as Field } from "./Field.svelte";
 export { faultsOf, type CodeLanguage, type CodeWord, type Fault } from "./code.ts";
+export { asking } from "../ai/asking.svelte.ts";
 export { addressOf, base } from "../address.ts";
 export { ApiError, get, personHeader, request, type Answer } from "../api.ts";
 export { connection } from "../connection.svelte.ts";

@@ -21,6 +21,7 @@ export const de: Messages = {
   themeSystem: "Wie das System",
   themeLight: "Hell",
   themeDark: "Dunkel",
+  askAi: "KI fragen",
   breadcrumbs: "Pfad",
   new: "Neu: {singular}",
   save: "Speichern",

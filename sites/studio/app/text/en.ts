@@ -20,6 +20,7 @@ export const en = {
   themeSystem: "As the system",
   themeLight: "Light",
   themeDark: "Dark",
+  askAi: "Ask AI",
   breadcrumbs: "Breadcrumbs",
   new: "New {singular}",
   save: "Save",

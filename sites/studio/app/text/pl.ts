@@ -21,6 +21,7 @@ export const pl: Messages = {
   themeSystem: "Jak w systemie",
   themeLight: "Jasny",
   themeDark: "Ciemny",
+  askAi: "Zapytaj AI",
   breadcrumbs: "Ścieżka",
   new: "Dodaj: {singular}",
   save: "Zapisz",

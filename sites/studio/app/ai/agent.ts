@@ -1,0 +1,37 @@
+/** What an agent is given: its instruction, and the lines that connect clients to `/mcp`. Pure. */
+
+/** As the server makes them; short words that only begin alike are none. */
+const token = /\bcore_[A-Za-z0-9_-]{16,200}/g;
+
+/** Secrets are shown masked and copied whole. */
+export function masked(text: string): string {
+  return text.replaceAll(token, "core_…");
+}
+
+export function tokenIn(text: string): string | undefined {
+  return text.match(token)?.[0];
+}
+
+/** The instruction with what the person wants of the agent beside. */
+export function withTask(instruction: string, task: string): string {
+  return task.trim() === "" ? instruction : `${instruction.trimEnd()}\n\n${task.trim()}\n`;
+}
+
+export interface Client {
+  readonly name: string;
+  readonly line: string;
+}
+
+/** How common clients are told of this account. */
+export function clientsOf(origin: string, secret: string): Client[] {
+  const url = `${origin}/mcp`;
+  const headers = { Authorization: `Bearer ${secret}` };
+  return [
+    {
+      name: "Claude Code",
+      line: `claude mcp add --transport http corestead ${url} --header "Authorization: Bearer ${secret}"`,
+    },
+    { name: "VS Code", line: `code --add-mcp '${JSON.stringify({ name: "corestead", type: "http", url, headers })}'` },
+    { name: "mcp.json", line: JSON.stringify({ mcpServers: { corestead: { type: "http", url, headers } } }, null, 2) },
+  ];
+}

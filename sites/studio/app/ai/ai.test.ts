@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { clientsOf, masked, tokenIn, withTask } from "./agent.ts";
+import { choicesOf, firstChoice } from "./choices.ts";
+import { contextOf, singular } from "./context.ts";
+import { createEventParser } from "./stream.ts";
+import { de, en, pl } from "./text.ts";
+
+describe("the context of a page", () => {
+  const cases: [pattern: string, path: string, search: string, context: Record<string, string>][] = [
+    ["core/prompts/:id", "/core/prompts/7", "?tab=edit", { prompt_id: "7", page_query: "tab=edit" }],
+    ["core/prompts", "/core/prompts", "", {}],
+    ["core/prompts/:id", "/core/prompts/new", "", {}],
+    ["/account/teams", "/account/teams/3", "", { team_id: "3" }],
+    ["/connect/flow_processes", "/connect/flow_processes/a", "", { flow_process_id: "a" }],
+    [
+      "core/dbs/:db_id/records",
+      "/core/dbs/or%20ders/records",
+      "?open=r1&table=box",
+      { db_id: "or ders", record_id: "r1", table_name: "box", page_query: "open=r1&table=box" },
+    ],
+    ["connect/flows/:code", "/connect/flows/ship", "", { flow_code: "ship" }],
+    ["", "", "", {}],
+  ];
+  test.each(cases)("%s at %s%s", (pattern, path, search, context) => {
+    const looking = { path, search, pattern, title: "T", record: undefined };
+    expect(contextOf(looking)).toEqual({ ...context, page: path, page_title: "T" });
+  });
+
+  test("has what the page shows, cut where it is long", () => {
+    const looking = { path: "/a", search: "", pattern: "a", title: "T" };
+    expect(contextOf({ ...looking, record: { a: 1 } })["record"]).toBe('{"a":1}');
+    expect(contextOf({ ...looking, record: "x".repeat(50_000) })["record"]?.length).toBe(20_001);
+  });
+
+  test.each([
+    ["entries", "entry"],
+    ["processes", "process"],
+    ["boxes", "box"],
+    ["dbs", "db"],
+    ["flow-steps", "flow_step"],
+  ])("%s: %s", (word, one) => expect(singular(word)).toBe(one));
+});
+
+describe("the choice of prompts", () => {
+  const stored = [
+    { id: "1", code: "talk", name: "Talk", kind: "chat", scope: "account", ai_placeholder: null },
+    { id: "2", code: "talk", name: "My talk", kind: "agent", scope: "user", ai_placeholder: "Say it" },
+    { id: "3", code: "talk_extra", name: "More", kind: "chat", scope: "account" },
+  ];
+  const builtIn = [
+    { code: "dbs_api", name: "Databases", kind: "chat" },
+    { code: "ai_chat", name: "Ask", kind: "chat" },
+    { code: "talk", name: "Old talk", kind: "chat" },
+  ];
+  const choices = choicesOf(stored, builtIn);
+  test("has one of each code, as the cascade finds it, without instructions and additions", () => {
+    expect(choices).toEqual([
+      { code: "ai_chat", name: "Ask", kind: "chat", placeholder: "", ids: [] },
+      { code: "talk", name: "My talk", kind: "agent", placeholder: "Say it", ids: ["2", "1"] },
+    ]);
+  });
+  test.each([
+    ["1", "ai_chat", "talk"],
+    ["9", "talk", "talk"],
+    [undefined, "gone", "ai_chat"],
+  ])("begins with the one of the page %p, else the last one %p: %p", (id, last, code) => {
+    expect(firstChoice(choices, id, last)?.code).toBe(code);
+  });
+});
+
+test("events are read however they are cut", () => {
+  const text =
+    ':\n\nevent: text\ndata: {"text":"a\\n\\nb"}\n\nevent: end\ndata: {"stop":"end"}\n\nevent: x\ndata: nonsense\n\n';
+  for (const size of [1, 7, 1000]) {
+    const parse = createEventParser();
+    const parts = text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+    expect(parts.flatMap(parse)).toEqual([
+      { name: "text", data: { text: "a\n\nb" } },
+      { name: "end", data: { stop: "end" } },
+    ]);
+  }
+});
+
+test("tokens are hidden, and copied whole", () => {
+  const token = "core_0123456789abcdefABCDEF";
+  const text = withTask(`Authorization: Bearer ${token}\n`, " Do it ");
+  expect(text).toBe(`Authorization: Bearer ${token}\n\nDo it\n`);
+  expect([tokenIn(text), masked(text)]).toEqual([token, "Authorization: Bearer core_…\n\nDo it\n"]);
+  expect(tokenIn("core_api and core_")).toBeUndefined();
+  for (const { line } of clientsOf("https://a.example", token)) {
+    expect([line.includes(token), line.includes("https://a.example/mcp"), masked(line).includes(token)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  }
+});
+
+test("every language has the same words", () => {
+  for (const other of [pl, de]) expect(Object.keys(other)).toEqual(Object.keys(en));
+});

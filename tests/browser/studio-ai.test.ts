@@ -1,0 +1,112 @@
+/** The AI dialog of the Studio: a conversation with a model, and an instruction for an agent. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { TestApp } from "../harness.ts";
+import { eventStream, startModel, type ModelServer } from "../model-server.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+let app: TestApp;
+let model: ModelServer;
+let promptId: string;
+beforeAll(async () => {
+  studio = await startStudio();
+  ({ app } = studio);
+  model = startModel();
+  const fields = { api: "openai", model: "double-1" };
+  const connector = { name: "Double", code: "double", kind: "core/llm", url: model.url, fields };
+  expect((await app.post("/connect/connectors.json", { connector })).status).toBe(201);
+  const content = "{% if prompt_id != blank %}About {{ prompt_id }}.{% else %}About all.{% endif %}";
+  const prompt = { name: "Explain it", code: "explain", kind: "chat", content, ai_placeholder: "What is unclear?" };
+  promptId = (await app.post("/core/prompts.json", { prompt })).json.id;
+});
+afterAll(async () => {
+  await studio.stop();
+  await model.stop();
+});
+
+const ask = (page: Page) => page.getByRole("button", { name: "Ask AI", exact: true }).click();
+const button = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
+
+test("a prompt of the kind chat is a conversation: streamed, counted, stopped", async () => {
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/core/prompts/${promptId}`);
+  await ask(page);
+  const dialog = page.getByRole("dialog", { name: "Explain it", exact: true });
+  const box = dialog.getByRole("textbox", { name: "Message", exact: true });
+  expect(await box.getAttribute("placeholder")).toBe("What is unclear?");
+  model.turns.push({ text: "It is about <b>prompts</b>.", usage: [1200, 34] });
+  await box.fill("What is this?");
+  await button(page, "Send").click();
+  const log = dialog.getByRole("log", { name: "Conversation", exact: true });
+  await log.getByText("It is about <b>prompts</b>.").waitFor();
+  await dialog.getByText("1,200 tokens read, 34 written").waitFor();
+  expect(model.asked()[0]).toMatchObject({
+    messages: [{ content: `About ${promptId}.` }, { content: "What is this?" }],
+  });
+
+  // A model that does not end is stopped by the person, and what it has said stays.
+  const part = `data: ${JSON.stringify({ choices: [{ delta: { content: "Well" } }] })}\n\n`;
+  const gone = Promise.withResolvers<void>();
+  model.answer = () =>
+    new Response(
+      new ReadableStream({
+        start: (stream) => stream.enqueue(new TextEncoder().encode(part)),
+        cancel: () => gone.resolve(),
+      }),
+      eventStream,
+    );
+  await box.fill("And this?");
+  await box.press("Control+Enter");
+  await log.getByText("Well", { exact: true }).waitFor();
+  await button(page, "Stop").click();
+  await gone.promise;
+  await button(page, "Send").waitFor();
+  expect(await log.getByText("Model: Well").count()).toBe(1);
+
+  model.answer = () => Response.json({ error: { message: "no credit" } }, { status: 429 });
+  await box.fill("Once more");
+  await button(page, "Send").click();
+  await dialog.getByRole("alert").getByText("no credit").waitFor();
+  expect(await box.inputValue()).toBe("Once more");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Ask AI");
+  expect(faults).toEqual([]);
+});
+
+test("a prompt of the kind agent is an instruction, whose token can be a narrow one", async () => {
+  await using opened = await studio.signedIn({ permissions: ["clipboard-read", "clipboard-write"] });
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/core/prompts`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("Ask AI");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByLabel("Prompt", { exact: true }).selectOption("ai_task");
+  const dialog = page.getByRole("dialog", { name: "Do a task by the API", exact: true });
+  const instruction = dialog.getByRole("region", { name: "Instruction for the agent", exact: true });
+  await instruction.getByText("Authorization: Bearer core_…").waitFor();
+  await dialog.getByText(/works for one hour, and may do all that you may/).waitFor();
+  await dialog.getByRole("textbox", { name: "Task", exact: true }).fill("Count the databases.");
+
+  await button(page, "Make a narrow token").click();
+  await dialog.getByRole("checkbox", { name: /^dbs/ }).check();
+  await dialog.getByRole("checkbox", { name: "Reading only", exact: true }).check();
+  await button(page, "Make the token").click();
+  await dialog.getByText(/may do this: dbs\. It can change nothing\./).waitFor();
+  await button(page, "Copy for agent").click();
+  await page.getByRole("status").getByText("Copied").first().waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  const token = /Bearer (core_\S+)/.exec(copied)?.[1] ?? "";
+  expect(copied).toEndWith("Count the databases.\n");
+  expect(await page.content()).not.toContain(token);
+  expect((await app.get("/core/dbs.json", { token })).status).toBe(200);
+  expect((await app.get("/core/apps.json", { token })).status).toBe(403);
+  expect((await app.post("/core/dbs.json", { db: { name: "No" } }, { token })).status).toBe(403);
+
+  await dialog.getByText("Connect an agent by MCP").click();
+  await dialog.getByText(`claude mcp add --transport http corestead ${app.origin}/mcp`).waitFor();
+  expect(faults).toEqual([]);
+});
