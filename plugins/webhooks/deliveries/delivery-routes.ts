@@ -45,6 +45,8 @@ export const bodyExample = { id: "0198c5d2-…", db_code: "orders" };
 const pendingExample = { ...deliveryExample, status: "pending", next_attempt_at: "2026-01-31T11:00:00.000Z" };
 export const inactive = { base: ["the webhook is not active: switch it on first"] };
 const access = { privilege: "webhooks" } as const;
+const maxId = 999_999_999_999_999;
+const maxWithin = 100_000;
 
 interface Needed {
   readonly management: Management;
@@ -65,6 +67,11 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         query: {
           status: "pending, delivered or failed",
           before: Type.Integer({ minimum: 1, description: "only older ones than the delivery with this id" }),
+          within: Type.Integer({
+            minimum: 1,
+            maximum: maxWithin,
+            description: "only among so many of the newest: `X-Next-Cursor` is the `before` that goes on",
+          }),
           count: Type.Boolean({ description: "false: without `X-Total-Count`, which takes long in a long log" }),
           ...pageQuery,
         },
@@ -75,11 +82,13 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         const { id } = await management.findManaged(caller, integerId(params.id));
         const wanted = {
           status: query.get("status") || undefined,
-          before: beforeOf(query),
+          before: wholeOf(query, "before", maxId),
+          within: wholeOf(query, "within", maxWithin),
           counts: flagOf(query, "count"),
         };
-        const { rows, total } = await deliveryStore.list(account.id, id, wanted, pageOf(query));
-        return total === undefined ? ok(rows.map(toApi)) : list(rows.map(toApi), total);
+        const { rows, total, cursor } = await deliveryStore.list(account.id, id, wanted, pageOf(query));
+        const headers = cursor === undefined ? {} : { "x-next-cursor": `${cursor}` };
+        return total === undefined ? ok(rows.map(toApi), headers) : list(rows.map(toApi), total, headers);
       },
     ),
     route(
@@ -140,10 +149,12 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
   ];
 }
 
-function beforeOf(query: URLSearchParams): number | undefined {
-  const given = query.get("before");
+/** Undefined if it is missing. */
+function wholeOf(query: URLSearchParams, name: string, most: number): number | undefined {
+  const given = query.get(name);
   if (!given) return undefined;
-  if (!/^[1-9]\d{0,14}$/.test(given)) throw invalid({ before: ["must be the id of a delivery"] });
+  if (!/^[1-9]\d{0,14}$/.test(given) || Number(given) > most)
+    throw invalid({ [name]: [`must be a whole number from 1 to ${most}`] });
   return Number(given);
 }
 

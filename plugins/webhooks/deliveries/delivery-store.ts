@@ -39,6 +39,8 @@ export interface DeliveryFilter {
   readonly before?: number | undefined;
   /** Counting takes long in a long log. */
   readonly counts?: boolean | undefined;
+  /** Only among so many of the newest: those of a status may be far apart. */
+  readonly within?: number | undefined;
 }
 
 export interface HealthRow {
@@ -82,16 +84,23 @@ export function createDeliveryStore(sql: Sql) {
 
     /** Newest first. */
     async list(accountId: number, webhookId: number, wanted: DeliveryFilter, { limit, offset }: Page) {
-      const { status, before, counts = true } = wanted;
+      const { status, before, counts = true, within } = wanted;
+      const all = sql`
+        account_id = ${accountId} and webhook_id = ${webhookId} ${before === undefined ? sql`` : sql`and id < ${before}`}`;
+      const [edge] =
+        within === undefined
+          ? []
+          : await sql<{ id: number }[]>`
+              select id from webhook_deliveries where ${all} order by id desc limit 1 offset ${within - 1}`;
       const where = sql`
-        account_id = ${accountId} and webhook_id = ${webhookId}
-        ${status === undefined ? sql`` : sql`and status = ${status}`}
-        ${before === undefined ? sql`` : sql`and id < ${before}`}`;
+        ${all} ${status === undefined ? sql`` : sql`and status = ${status}`}
+        ${edge === undefined ? sql`` : sql`and id >= ${edge.id}`}`;
       const rows = await sql<DeliveryRow[]>`
         select ${columns} from webhook_deliveries where ${where} order by id desc limit ${limit} offset ${offset}`;
-      if (!counts) return { rows };
+      const cursor = within === undefined ? undefined : rows.length === limit ? rows.at(-1)?.id : edge?.id;
+      if (!counts) return { rows, cursor };
       const [count] = await sql<{ total: number }[]>`select count(*) as total from webhook_deliveries where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return { rows, cursor, total: count?.total ?? 0 };
     },
 
     /** Of each webhook, what has become of its latest deliveries. */

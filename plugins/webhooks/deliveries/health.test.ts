@@ -45,7 +45,17 @@ test("a long log is read on from a delivery, without being counted", async () =>
   expect(next.json.map((one: { id: number }) => one.id)).toEqual([first.json[9].id - 1, first.json[9].id - 2]);
   const failed = await app.get(`${path}?limit=3&status=failed&before=${first.json[9].id}&count=false`);
   expect(failed.json.map((one: { status: string }) => one.status)).toEqual(["failed", "failed", "failed"]);
+  // The four that wait and the six that failed are the newest.
+  const near = await app.get(`${path}?status=failed&within=8&count=false`);
+  const cursor = near.headers.get("x-next-cursor");
+  expect([near.json.length, cursor]).toEqual([4, String(near.json[3].id)]);
+  const further = await app.get(`${path}?status=failed&within=8&count=false&before=${cursor}`);
+  expect([further.json.length, further.headers.get("x-next-cursor")]).toEqual([2, expect.any(String)]);
+  const rest = await app.get(`${path}?status=failed&within=1000&limit=500&count=false&before=${cursor}`);
+  expect([rest.json.length, rest.headers.get("x-next-cursor")]).toEqual([122, null]);
   for (const [query, field] of [
+    ["within=0", "within"],
+    ["within=100001", "within"],
     ["before=x", "before"],
     ["before=0", "before"],
     ["count=perhaps", "count"],

@@ -1,14 +1,16 @@
 /** The deliveries of a webhook as they come: read again while somebody looks. */
-import { get, request } from "studio";
-import { isDelivery, logPath, pageSize, refreshed, type Delivery, type Log } from "./log.ts";
+import { get, request, type Answer } from "studio";
+import { isDelivery, logPath, pageSize, refreshed, searched, type Delivery, type Log } from "./log.ts";
 
 const everyMs = 3000;
 
 export class LiveLog {
   log = $state.raw<Log | undefined>();
   problem = $state("");
-  /** There are older ones. */
-  hasMore = $state(false);
+  /** Before which delivery older ones are. */
+  cursor = $state<number | undefined>();
+  /** How many were looked through for those of one status. */
+  looked = $state(searched);
   /** When it was last read: what is said of times counts from then. */
   now = $state(Date.now());
   private readonly webhookId: string;
@@ -52,18 +54,18 @@ export class LiveLog {
   }
 
   async older(): Promise<void> {
-    const last = this.log?.rows.at(-1);
-    if (!last) return;
-    const found = deliveriesIn((await get(logPath(this.webhookId, this.status, last.id))).json);
-    this.hasMore = found.length === pageSize;
+    const answer = await get(logPath(this.webhookId, this.status, this.cursor));
+    const found = deliveriesIn(answer.json);
+    this.cursor = cursorOf(answer);
+    this.looked += searched;
     if (this.log) this.log = { ...this.log, rows: [...this.log.rows, ...found] };
   }
 
   private async load(signal: AbortSignal): Promise<void> {
     try {
-      const rows = deliveriesIn((await get(logPath(this.webhookId, this.status), signal)).json);
-      this.hasMore = rows.length === pageSize;
-      this.log = { rows, fresh: [] };
+      const answer = await get(logPath(this.webhookId, this.status), signal);
+      this.cursor = cursorOf(answer);
+      this.log = { rows: deliveriesIn(answer.json), fresh: [] };
     } catch (error) {
       if (signal.aborted) return;
       this.problem = error instanceof Error ? error.message : String(error);
@@ -78,6 +80,11 @@ export class LiveLog {
     const oldest = latest.length < pageSize ? 0 : (latest.at(-1)?.id ?? 0);
     return { ...log, rows: log.rows.filter(({ id }) => id < oldest || found.has(id)) };
   }
+}
+
+function cursorOf({ headers }: Answer): number | undefined {
+  const cursor = headers.get("x-next-cursor");
+  return cursor === null ? undefined : Number(cursor);
 }
 
 function deliveriesIn(json: unknown): Delivery[] {

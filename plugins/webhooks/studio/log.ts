@@ -17,6 +17,8 @@ export interface Delivery {
 }
 
 export const pageSize = 50;
+/** Those of one status are looked for among so many at a time. */
+export const searched = 20_000;
 export const statuses = ["pending", "delivered", "failed"] as const;
 
 /** How a delivery is: `waiting` was never tried, `retrying` will be tried again. */
@@ -49,6 +51,7 @@ export function refreshed({ rows }: Log, latest: readonly Delivery[], isAtRest: 
 /** The address of the next page, or of what is the newest. */
 export function logPath(webhookId: string, status: string, before?: number): string {
   const query = new URLSearchParams({ limit: String(pageSize), count: "false" });
+  query.set("within", String(status === "" ? pageSize : searched));
   if (status !== "") query.set("status", status);
   if (before !== undefined) query.set("before", String(before));
   return `/account/webhooks/${encodeURIComponent(webhookId)}/deliveries.json?${query}`;

@@ -120,8 +120,8 @@ describe("the log", () => {
   });
 
   test("is asked for without being counted", () => {
-    expect(logPath("3", "")).toBe("/account/webhooks/3/deliveries.json?limit=50&count=false");
-    expect(logPath("3", "failed", 9)).toEndWith("?limit=50&count=false&status=failed&before=9");
+    expect(logPath("3", "")).toBe("/account/webhooks/3/deliveries.json?limit=50&count=false&within=50");
+    expect(logPath("3", "failed", 9)).toEndWith("?limit=50&count=false&within=20000&status=failed&before=9");
   });
 
   test("leads to the process that a flow has started", () => {

@@ -57,6 +57,8 @@ export const en = {
   fresh: "Show {count} new",
   older: "Show older ones",
   nothing: "No delivery is like this.",
+  noneOfLatest: "None of the latest {count} deliveries is like this.",
+  further: "Look further back",
   answer: "Answer",
   attempts: "Attempts",
   next: "Next try",
@@ -97,7 +99,6 @@ export const en = {
   gone: "The receiver wants nothing more (410), so the webhook was switched off.",
   status: "The receiver refused it.",
   notAllowed: "The webhook's maker may not see this record.",
-  loading: "Loading …",
 } as const;
 
 export type Texts = Readonly<Record<keyof typeof en, string>>;
@@ -161,6 +162,8 @@ export const pl: Texts = {
   fresh: "Pokaż nowe: {count}",
   older: "Pokaż starsze",
   nothing: "Nie ma takich doręczeń.",
+  noneOfLatest: "Wśród ostatnich {count} doręczeń nie ma takich.",
+  further: "Szukaj dalej",
   answer: "Odpowiedź",
   attempts: "Próby",
   next: "Następna próba",
@@ -202,7 +205,6 @@ export const pl: Texts = {
   gone: "Odbiorca nic więcej nie chce (410), więc webhook wyłączono.",
   status: "Odbiorca odmówił.",
   notAllowed: "Autor webhooka nie może widzieć tego rekordu.",
-  loading: "Wczytywanie …",
 };
 
 export const de: Texts = {
@@ -263,6 +265,8 @@ export const de: Texts = {
   fresh: "{count} neue zeigen",
   older: "Ältere zeigen",
   nothing: "Keine Zustellung ist so.",
+  noneOfLatest: "Keine der letzten {count} Zustellungen ist so.",
+  further: "Weiter zurück suchen",
   answer: "Antwort",
   attempts: "Versuche",
   next: "Nächster Versuch",
@@ -304,5 +308,4 @@ export const de: Texts = {
   gone: "Der Empfänger will nichts mehr (410), daher wurde der Webhook ausgeschaltet.",
   status: "Der Empfänger hat sie abgelehnt.",
   notAllowed: "Wer den Webhook angelegt hat, darf diesen Datensatz nicht sehen.",
-  loading: "Wird geladen …",
 };
