@@ -169,6 +169,19 @@ export const DraftPreview = answer.object("DraftPreview", {
   fault: orNull(text),
 });
 
+const TextState = answer.object("TextState", {
+  state: field.oneOf(["own", "fields", "inherited", "missing", "stale"]),
+  code: orNull(text),
+  missing: answer.list(text),
+  stale: answer.list(text),
+});
+
+export const TextTranslations = answer.object("TextTranslations", {
+  code: text,
+  name: text,
+  locales: Type.Record(text, TextState),
+});
+
 /** The end of a page's path decides its type. */
 export const sitePage = [
   ...["text/html", "text/plain", "application/xml", "application/manifest+json"].map(answer.text),

@@ -5,6 +5,7 @@ import { cms } from "./api.ts";
 import { createCareStore } from "./care/care-store.ts";
 import { careRoutes } from "./care/care-routes.ts";
 import { createCare } from "./care/check.ts";
+import { createTextsStore } from "./care/texts-store.ts";
 import { createRunEdit } from "./edit.ts";
 import { createDomainStore } from "./sites/domain-store.ts";
 import { domainApprove, domainCommands } from "./sites/domain-commands.ts";
@@ -77,7 +78,13 @@ export default definePlugin({
     const resources = createResources({ ctx, accounts: services.accounts, engine });
     const run = createRunEdit({ ctx, siteStore: createSiteStore(sql), sites });
     const scheme = () => new URL(ctx.origin()).protocol;
-    const care = createCare({ careStore: createCareStore(sql), renderStore: createRenderStore(sql), engine, scheme });
+    const care = createCare({
+      careStore: createCareStore(sql),
+      textsStore: createTextsStore(sql),
+      renderStore: createRenderStore(sql),
+      engine,
+      scheme,
+    });
     const push = createPush({ run, resources, engine });
     return {
       routes: [

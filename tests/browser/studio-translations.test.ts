@@ -26,6 +26,8 @@ test("a site in three languages is translated into a fourth, with the matrix as 
     ["de", "ueber-uns"],
   ])
     await make.page({ code: `about-${locale}`, path, locale, site_code, based_on_page_code: "about" });
+  const hours = { pl: { title: "Godziny" }, en: { title: "Hours" }, de: { title: "Zeiten" } };
+  await make.paragraph({ code: "hours", site_code, fields: hours });
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
   await page.goto(`${app.origin}/studio/cms/sites/kobalt`);
@@ -66,6 +68,14 @@ test("a site in three languages is translated into a fourth, with the matrix as 
     fr: { title: "Qui sommes-nous" },
   });
   expect((await app.get("/cms/pages/home.json?site_code=kobalt")).json.fields.fr).toEqual({ title: "Bienvenue" });
+
+  // Paragraphs too, by their fields; the filter stays.
+  await page.getByRole("navigation", { name: "What is translated" }).getByRole("link", { name: "Paragraphs" }).click();
+  await matrix.getByRole("link", { name: "Missing: hours, French" }).click();
+  await title.fill("Horaires");
+  await page.keyboard.press("Control+s");
+  await page.getByText("Nothing is left to do here.").waitFor();
+  expect((await app.get("/cms/paragraphs/hours.json?site_code=kobalt")).json.fields.fr).toEqual({ title: "Horaires" });
 
   // The source changes: its translation is stale until it is written again.
   await make.change("page", "about", { fields: { ...about, pl: { title: "Kim jesteśmy" }, fr: { title: "Qui" } } });

@@ -1,10 +1,10 @@
-/** `GET /cms/sites/:id/check` and `/translations`: mistakes and missing translations of a site. */
-import { answer, list, notFound, pageOf, pageQuery, route, type Route, type Sql } from "platform";
-import { PageTranslations, SiteFinding } from "../answers.ts";
-import type { Care } from "./check.ts";
+/** `GET /cms/sites/:id/check`, `/translations` and `/texts`: mistakes and missing translations of a site. */
+import { answer, list, notFound, pageOf, pageQuery, route, Type, type Route, type Sql } from "platform";
+import { PageTranslations, SiteFinding, TextTranslations } from "../answers.ts";
+import { textKinds, type Care } from "./check.ts";
 import { findingCodes } from "./finding.ts";
 import { refOf } from "../code.ts";
-import { isLocale } from "../locales.ts";
+import { isLocale, type Locale } from "../locales.ts";
 import type { Resources } from "../resources.ts";
 import type { SiteRow } from "../rows.ts";
 
@@ -87,10 +87,50 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
       },
       async ({ caller, params, query: given }) => {
         const site = await find(caller.account.id, params.id);
-        const more = (given.get("locales") ?? "").split(",", 100).filter(isLocale);
-        const { rows, total } = await care.translations(site, pageOf(given), more);
+        const { rows, total } = await care.translations(site, pageOf(given), moreOf(given));
+        return list(rows, total);
+      },
+    ),
+    route(
+      "GET",
+      "/cms/sites/:id/texts",
+      {
+        summary: "Paragraphs, layouts and articles by language",
+        description:
+          "As `translations` for pages. Paragraphs and layouts are those of the site with fields by language. An article has " +
+          "one language: articles of the same main category that were published at the same time are taken for one " +
+          "article in several languages, the first of them in the site's language; one that was written before its source " +
+          "was changed is `stale`. `code` is the record that has the language's text.",
+        access,
+        query: {
+          ...pageQuery,
+          kind: Type.String({ enum: [...textKinds], description: "default paragraph" }),
+          locales: "codes of more languages, with commas; unknown ones are ignored",
+        },
+        answers: { 200: answer.list(TextTranslations) },
+        responses: {
+          200: [
+            {
+              code: "hours",
+              name: "Opening hours",
+              locales: {
+                pl: { state: "own", code: "hours", missing: [], stale: [] },
+                en: { state: "fields", code: "hours", missing: ["note"], stale: [] },
+              },
+            },
+          ],
+        },
+      },
+      async ({ caller, params, query: given }) => {
+        const site = await find(caller.account.id, params.id);
+        const kind = textKinds.find((one) => one === given.get("kind")) ?? "paragraph";
+        const { rows, total } = await care.texts(kind, site, pageOf(given), moreOf(given));
         return list(rows, total);
       },
     ),
   ];
+}
+
+function moreOf(query: URLSearchParams): Locale[] {
+  return (query.get("locales") ?? "").split(",", 100).filter(isLocale);
 }

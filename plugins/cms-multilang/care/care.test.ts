@@ -359,7 +359,7 @@ describe("the check of a site", () => {
     const part = await app.get(`/cms/sites/${code}/check?limit=3&offset=2`);
     expect(part.json).toEqual(all.slice(2, 5));
     expect(part.headers.get("x-total-count")).toBe(`${all.length}`);
-    for (const what of ["check", "translations"]) {
+    for (const what of ["check", "translations", "texts"]) {
       const { token } = await person(app, { role: "user" });
       expect((await app.get(`/cms/sites/${code}/${what}.json`, { token })).status).toBe(403);
       expect((await app.get(`/cms/sites/${code}/${what}.json`, { token: null })).status).toBe(401);
@@ -446,5 +446,56 @@ describe("the matrix of translations", () => {
     await app.patch(`/cms/pages/${code}-home.json`, { page: { fields: { pl: { title: "C" }, en: { title: "B" } } } });
     const [{ locales }] = (await app.get(`/cms/sites/${code}/translations.json`)).json;
     expect(locales.en).toEqual(cell("stale", `${code}-home`, [], ["fields.en.title"]));
+  });
+});
+
+describe("the translations of paragraphs, layouts and articles", () => {
+  const textsOf = async (code: string, query: string) => {
+    const answer = await app.get(`/cms/sites/${code}/texts.json?${query}`);
+    const rows = answer.json.map(
+      (row: { code: string; locales: Record<string, { state: string; code: string | null }> }) => {
+        const cells = Object.entries(row.locales).map(([locale, cell]) => [locale, `${cell.state} ${cell.code}`]);
+        return [row.code, Object.fromEntries(cells)];
+      },
+    );
+    return { rows, total: answer.headers.get("x-total-count"), json: answer.json };
+  };
+
+  test("have a row for what has fields by language, and for each article in its languages", async () => {
+    const at = { site_code: "texts" };
+    await app.post("/cms/sites.json", { site: { code: "texts", name: "Texts", locale: "pl" } });
+    for (const [code, fields] of [
+      ["drawing", { width: 7 }],
+      ["hours", { pl: { title: "Godziny", note: "X" }, en: { title: "Hours" } }],
+    ])
+      await app.post("/cms/paragraphs.json", { paragraph: { code, name: code, fields, ...at } });
+    const paragraphs = await textsOf("texts", "locales=en,de");
+    expect([paragraphs.rows, paragraphs.total]).toEqual([
+      [["hours", { pl: "own hours", en: "fields hours", de: "missing hours" }]],
+      "1",
+    ]);
+    expect(paragraphs.json[0].locales.en.missing).toEqual(["note"]);
+    expect((await textsOf("texts", "kind=layout")).rows).toEqual([]);
+
+    await app.post("/cms/categories.json", { category: { code: "news", name: "News", ...at } });
+    const article = (code: string, more: Body) =>
+      app.post("/cms/articles.json", { article: { code, title: code, category_code: "news", ...at, ...more } });
+    const then = "2026-01-01T09:00:00Z";
+    await article("kiln-en", { locale: "en", published_at: then });
+    await article("kiln", { locale: "pl", published_at: then });
+    await article("all", { published_at: "2026-01-02T09:00:00Z" });
+    await article("draft", { locale: "pl", published_at: null });
+    const articles = await textsOf("texts", "kind=article");
+    expect(articles.rows).toEqual([
+      ["all", { pl: "inherited all", en: "inherited all" }],
+      ["kiln", { pl: "own kiln", en: "own kiln-en" }],
+      ["draft", { pl: "own draft", en: "missing null" }],
+    ]);
+    expect(articles.total).toBe("3");
+    await app.patch("/cms/articles/kiln.json?site_code=texts", { article: { lead: "A lead" } });
+    expect((await textsOf("texts", "kind=article")).rows[1]).toEqual(["kiln", { pl: "own kiln", en: "stale kiln-en" }]);
+    expect((await textsOf("texts", "kind=article&limit=1&offset=1")).rows.map(([code]: [string]) => code)).toEqual([
+      "kiln",
+    ]);
   });
 });

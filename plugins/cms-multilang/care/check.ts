@@ -1,6 +1,7 @@
 /** Checks a whole site and lists its translations. Pages are read in batches. */
 import { unavailable } from "platform";
 import { locales, type Locale } from "../locales.ts";
+import type { SiteRow } from "../rows.ts";
 import type { Domain } from "../render/addresses/addresses.ts";
 import type { SiteData } from "../render/data.ts";
 import type { SiteEngine } from "../render/templates/engine.ts";
@@ -12,6 +13,8 @@ import { matrixRow, type MatrixRow } from "./matrix.ts";
 import { unknownNames } from "./names.ts";
 import { pageFindings, rowFindings } from "./pages.ts";
 import { domainFindings } from "./site.ts";
+import { articleRows, keyedRow, type TextRow } from "./texts.ts";
+import type { TextsStore } from "./texts-store.ts";
 import { headFindings, suffixFindings, type Checked, type HeadOptions } from "./templates.ts";
 
 export interface Care {
@@ -23,10 +26,20 @@ export interface Care {
     page: { limit: number; offset: number },
     more?: readonly Locale[],
   ): Promise<{ rows: MatrixRow[]; total: number }>;
+  texts(
+    kind: TextKind,
+    site: SiteRow,
+    page: { limit: number; offset: number },
+    more: readonly Locale[],
+  ): Promise<{ rows: TextRow[]; total: number }>;
 }
+
+export const textKinds = ["paragraph", "layout", "article"] as const;
+type TextKind = (typeof textKinds)[number];
 
 interface Needed {
   readonly careStore: CareStore;
+  readonly textsStore: TextsStore;
   readonly renderStore: Pick<RenderStore, "groups">;
   readonly engine: Pick<SiteEngine, "mistakes" | "parse">;
   /** `http:` or `https:` */
@@ -40,9 +53,21 @@ const maxAtOnce = 2;
 const maxFindings = 10_000;
 
 export function createCare(needed: Needed): Care {
-  const { careStore } = needed;
+  const { careStore, textsStore } = needed;
   let running = 0;
   return {
+    async texts(kind, site, page, more) {
+      const ofArticles = kind === "article" ? await textsStore.articleLocales(site) : [];
+      const used = await languagesOf(careStore, site, await careStore.domains(site));
+      const languages = locales.filter((locale) => [...used, ...ofArticles, ...more].includes(locale));
+      if (kind === "article") {
+        const { rows, total } = await textsStore.articles(site, page);
+        return { rows: articleRows(rows, languages), total };
+      }
+      const { rows, total } = await textsStore[kind === "layout" ? "layouts" : "paragraphs"](site, page);
+      return { rows: rows.map((row) => keyedRow(row, languages, site.locale)), total };
+    },
+
     async translations(site, page, more = []) {
       const used = new Set([...(await languagesOf(careStore, site, await careStore.domains(site))), ...more]);
       const languages = locales.filter((locale) => used.has(locale));

@@ -58,6 +58,7 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/account/privileges",
   "/account/me/sessions",
   "/cms/sites/{id}/check",
+  "/cms/sites/{id}/texts",
   "/cms/sites/{id}/translations",
 ]);
 

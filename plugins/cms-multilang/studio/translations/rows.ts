@@ -18,6 +18,33 @@ export interface Row {
   readonly locales: Readonly<Partial<Record<Locale, Cell>>>;
 }
 
+export const kinds = ["page", "paragraph", "layout", "article"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** Where the API has the rows of a kind. */
+export function rowsPath(site: string, kind: Kind): { readonly path: string; readonly query: { kind?: Kind } } {
+  const path = `/cms/sites/${encodeURIComponent(site)}`;
+  return kind === "page"
+    ? { path: `${path}/translations.json`, query: {} }
+    : { path: `${path}/texts.json`, query: { kind } };
+}
+
+/** The rows of other kinds name by `code` what those of pages name by `page`. */
+export function rowsIn(found: readonly Readonly<Record<string, unknown>>[], kind: Kind): readonly Row[] {
+  if (kind === "page") return found as unknown as readonly Row[]; // as the API's description declares them
+  const texts = found as unknown as readonly TextRow[]; // likewise
+  return texts.map(({ code, name, locales: cells }) => {
+    const entries = Object.entries(cells).map(([locale, cell]) => [locale, { ...cell, page: cell.code }] as const);
+    return { page: code, name, path: "", locales: Object.fromEntries(entries) };
+  });
+}
+
+interface TextRow {
+  readonly code: string;
+  readonly name: string;
+  readonly locales: Readonly<Record<string, Omit<Cell, "page"> & { readonly code: string | null }>>;
+}
+
 export type Work = "missing" | "stale";
 
 /** Of which language what is looked for: `?missing=fr` of the address. */

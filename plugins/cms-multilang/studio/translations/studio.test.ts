@@ -3,7 +3,19 @@ import { findingWords } from "./finding-words.ts";
 import { fieldOf, groupsOf, placeOf, subjectOf, type Finding } from "./findings.ts";
 import { isLong, planIn, planText, sitemapsIn, withDomain, withoutSlave } from "./migration.ts";
 import { isMendable, mendOf, nearest, type World } from "./mends.ts";
-import { columnsOf, filterOf, nextFor, progressOf, rowOf, rowsFor, workOf, type Cell, type Row } from "./rows.ts";
+import {
+  columnsOf,
+  filterOf,
+  nextFor,
+  progressOf,
+  rowOf,
+  rowsFor,
+  rowsIn,
+  rowsPath,
+  workOf,
+  type Cell,
+  type Row,
+} from "./rows.ts";
 import { de, en, pl } from "./text.ts";
 import { changesOf, clashesOf, mistaken, pathFor, unitsOf, wayOf, type Entry, type Group } from "./units.ts";
 
@@ -63,6 +75,15 @@ describe("the matrix", () => {
       undefined,
     ]);
   });
+  test("of other kinds is of the same form", () => {
+    const texts = [
+      { code: "hours", name: "Hours", locales: { fr: { state: "missing", code: "hours", missing: ["a"], stale: [] } } },
+    ];
+    expect(rowsIn(texts, "paragraph")).toMatchObject([
+      { page: "hours", path: "", locales: { fr: { page: "hours", missing: ["a"] } } },
+    ]);
+    expect(rowsPath("a/b", "article")).toEqual({ path: "/cms/sites/a%2Fb/texts.json", query: { kind: "article" } });
+  });
   test("has the site's language first", () => expect(columnsOf(rows, "fr")).toEqual(["fr", "pl"]));
 });
 
@@ -71,7 +92,7 @@ const entry = (id: number, more: Readonly<Record<string, unknown>> = {}): Entry 
 };
 const keyed = { pl: { title: "Tytuł", lead: "Wstęp" }, en: { title: "Title" } };
 const master = entry(1, { locale: "pl", fields: keyed, html_title: "T" });
-const group = (root: Entry, own?: Entry): Group => ({ root, own, locale: "fr", site: "pl" });
+const group = (root: Entry, own?: Entry): Group => ({ kind: "page", root, own, locale: "fr", site: "pl" });
 const places = (of: Group) =>
   unitsOf(of, { locale: "pl", record: of.root }).map(({ name, source, value, place }) => [name, source, value, place]);
 
@@ -111,6 +132,22 @@ describe("the texts to translate", () => {
       ["fields.lead", "", { record: "own", key: "lead" }],
     ]);
   });
+  test("of a paragraph stand in its fields, those of an article in one of its own", () => {
+    const paragraph: Group = { ...group(entry(1, { fields: keyed, content: "<p>" })), kind: "paragraph" };
+    expect(places(paragraph).map(([name]) => name)).toEqual(["fields.title", "fields.lead"]);
+    const source = entry(1, { locale: "pl", title: "Piec", content: "<p>", fields: { note: "X", n: 1 } });
+    const article: Group = { ...group(source), kind: "article" };
+    expect([wayOf(article), wayOf({ ...article, root: entry(1) })]).toEqual(["copy", "shared"]);
+    expect(places(article).map(([name, , , place]) => [name, place])).toEqual([
+      ["title", { record: "own", column: "title" }],
+      ["fields.note", { record: "own", key: "note" }],
+      ["content", { record: "own", column: "content" }],
+    ]);
+    const units = unitsOf(article, { locale: "pl", record: source });
+    expect(changesOf(article, units, { title: "Four", "fields.note": "Y" })).toEqual([
+      { record: "own", values: { title: "Four", fields: { note: "Y", n: 1 } } },
+    ]);
+  });
   test("may be read in any language that has them", () => {
     const [title] = unitsOf(group(entry(1, { fields: keyed })), { locale: "en", record: entry(1, { fields: keyed }) });
     expect(title?.source).toBe("Title");
@@ -138,7 +175,7 @@ describe("a save", () => {
   test("leaves no empty language behind", () => {
     const root = entry(1, { fields: { pl: { a: "1" }, fr: { a: "2" } } });
     const all = unitsOf(group(root), { locale: "pl", record: root });
-    expect(changesOf({ root, own: undefined }, all, { "fields.a": "" })).toEqual([
+    expect(changesOf({ kind: "page", root, own: undefined }, all, { "fields.a": "" })).toEqual([
       { record: "root", values: { fields: { pl: { a: "1" } } } },
     ]);
   });
@@ -147,7 +184,7 @@ describe("a save", () => {
     const all = unitsOf(group(root), { locale: "pl", record: root });
     expect(mistaken(all, { "fields.list": "[" })).toEqual(["fields.list"]);
     expect(mistaken(all, { "fields.list": '["b"]' })).toEqual([]);
-    expect(changesOf({ root, own: undefined }, all, { "fields.list": '["b"]' })[0]?.values).toEqual({
+    expect(changesOf({ kind: "page", root, own: undefined }, all, { "fields.list": '["b"]' })[0]?.values).toEqual({
       fields: { pl: { list: ["a"] }, fr: { list: ["b"] } },
     });
   });

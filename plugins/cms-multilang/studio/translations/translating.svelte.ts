@@ -1,7 +1,7 @@
 /** One row of the matrix in one language, while it is translated: what was read, what is typed, and the save. */
 import { ApiError, draftKey, dropDraft, get, isMap, keepDraft, readDraft, request, session, type Draft } from "studio";
 import type { Locale } from "../../locales.ts";
-import type { Row } from "./rows.ts";
+import type { Kind, Row } from "./rows.ts";
 import type { Site } from "./site.svelte.ts";
 import {
   changesOf,
@@ -17,7 +17,8 @@ import {
   type Unit,
 } from "./units.ts";
 
-export interface Asked {
+interface Asked {
+  readonly kind: Kind;
   readonly site: Site;
   readonly row: Row;
   readonly locale: Locale;
@@ -52,8 +53,8 @@ export class Translating {
   }
 
   get #key(): string {
-    const { site, row, locale } = this.asked;
-    return draftKey(session.person.id, `cms/${site.id}/translations/${row.page}/${locale}`);
+    const { kind, site, row, locale } = this.asked;
+    return draftKey(session.person.id, `cms/${site.id}/translations/${kind}/${row.page}/${locale}`);
   }
 
   valueOf(name: string): string {
@@ -90,7 +91,7 @@ export class Translating {
   }
 
   async load(signal?: AbortSignal): Promise<void> {
-    const { site, row, locale, from } = this.asked;
+    const { kind, site, row, locale, from } = this.asked;
     const read = (code: string | null | undefined) =>
       code && code !== row.page ? this.#read(code, signal) : Promise.resolve(undefined);
     const [first, shown, source] = await Promise.all([
@@ -99,12 +100,12 @@ export class Translating {
       read(row.locales[from]?.page),
     ]);
     // A page without a language beside those that have one: its fields hold the words.
-    const isShared = shown !== undefined && shown.record["locale"] === null;
+    const isShared = kind === "page" && shown !== undefined && shown.record["locale"] === null;
     const root = isShared ? shown : first;
     const own = isShared ? undefined : shown;
     this.#tags = { ...(root.tag !== undefined && { root: root.tag }), ...(own?.tag !== undefined && { own: own.tag }) };
     this.#source = source?.record ?? first.record;
-    this.group = { root: root.record, own: own?.record, locale, site: site.locale };
+    this.group = { kind, root: root.record, own: own?.record, locale, site: site.locale };
     this.units = unitsOf(this.group, { locale: from, record: this.#source });
     this.draft ??= Object.keys(this.typed).length === 0 ? readDraft(this.#key) : undefined;
   }
@@ -112,7 +113,7 @@ export class Translating {
   async #read(code: string, signal?: AbortSignal): Promise<Stored> {
     const { site } = this.asked;
     const { json, headers } = await get(
-      `/cms/pages/${encodeURIComponent(code)}.json?${new URLSearchParams({ site_code: site.code })}`,
+      `${this.#path}/${encodeURIComponent(code)}.json?${new URLSearchParams({ site_code: site.code })}`,
       signal,
     );
     return { record: entryOf(json), tag: headers.get("etag") ?? undefined };
@@ -157,7 +158,7 @@ export class Translating {
   /** A page that is to be made is written first: a save that ends in between goes on with it. */
   #changes(group: Group): Change[] {
     const changes = changesOf(group, this.units, this.typed);
-    const isNew = this.way === "slave";
+    const isNew = this.way === "slave" || this.way === "copy";
     return isNew && !changes.some(({ record }) => record === "own")
       ? [{ record: "own", values: {} }, ...changes]
       : changes;
@@ -165,21 +166,29 @@ export class Translating {
 
   async #send({ record, values }: Change): Promise<void> {
     const { group } = this;
+    const { kind } = this.asked;
     if (!group) return;
     const stored = record === "root" ? group.root : group.own;
     const ifMatch = this.#tags[record];
     const { json, headers } = stored
-      ? await request("PATCH", `/cms/pages/${stored.id}.json`, { body: { page: values }, ifMatch })
-      : await request("POST", "/cms/pages.json", { body: { page: { ...this.#slave(group), ...values } } });
+      ? await request("PATCH", `${this.#path}/${stored.id}.json`, { body: { [kind]: values }, ifMatch })
+      : await request("POST", `${this.#path}.json`, { body: { [kind]: { ...this.#begun(group), ...values } } });
     const tag = headers.get("etag");
     this.#tags = { ...this.#tags, ...(tag !== null && { [record]: tag }) };
     this.group = { ...group, [record]: entryOf(json) };
     if (this.#source) this.units = unitsOf(this.group, { locale: this.asked.from, record: this.#source });
   }
 
-  #slave({ root }: Group): Readonly<Record<string, unknown>> {
-    const { site, locale } = this.asked;
-    const { code } = root;
+  get #path(): string {
+    return `/cms/${this.asked.kind}s`;
+  }
+
+  /** What a new page or article has besides its texts. */
+  #begun({ root }: Group): Readonly<Record<string, unknown>> {
+    const { kind, site, locale } = this.asked;
+    const { code, category_code, categories, published_at, active, fields } = root;
+    if (kind === "article")
+      return { site_code: site.code, locale, category_code, categories, published_at, active, fields };
     const place = { name: this.newName, path: this.newPath };
     return { code: `${code}-${locale}`, site_code: site.code, locale, based_on_page_code: code, ...place };
   }

@@ -1,16 +1,23 @@
 /** What a translator writes: the texts of a record in one language beside those of another, and where each is kept. Pure. */
 import { isLocale, type Locale } from "../../locales.ts";
+import type { Kind } from "./rows.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** A page, paragraph, layout or article as the API answers it. */
 export type Entry = Readonly<Record<string, unknown>> & { readonly id: number; readonly code: string };
 
-/** A text that stands in a column of its own. */
-export const columns = ["html_title", "html_description", "html_keywords", "content"] as const;
+/** The texts that stand in columns of their own. */
+const columns: Readonly<Record<Kind, readonly string[]>> = {
+  page: ["html_title", "html_description", "html_keywords", "content"],
+  article: ["title", "lead", "html_title", "html_description", "content"],
+  paragraph: [],
+  layout: [],
+};
 
 /** The record of the row, and the one that has the language, if there is one of its own. */
 export interface Group {
+  readonly kind: Kind;
   readonly root: Entry;
   readonly own: Entry | undefined;
   readonly locale: Locale;
@@ -42,10 +49,15 @@ export type Way =
   /** By a new one that is based on it. */
   | "slave"
   /** The home page has no slaves (behaviour A.9). */
-  | "home";
+  | "home"
+  /** By a new article of the same category and time. */
+  | "copy"
+  /** An article without a language is shown in all. */
+  | "shared";
 
-export function wayOf({ root, own }: Pick<Group, "root" | "own">): Way {
+export function wayOf({ kind, root, own }: Pick<Group, "kind" | "root" | "own">): Way {
   if (own && own.id !== root.id) return "own";
+  if (kind === "article") return localeOf(root) === null ? "shared" : "copy";
   if (localeOf(root) === null) return "fields";
   return root["path"] === "" ? "home" : "slave";
 }
@@ -53,9 +65,10 @@ export function wayOf({ root, own }: Pick<Group, "root" | "own">): Way {
 /** The texts to write. `from`: the language that stands beside, and the record that shows it. */
 export function unitsOf(group: Group, from: { readonly locale: Locale; readonly record: Entry }): Unit[] {
   const way = wayOf(group);
-  if (way === "home") return [];
-  const { root, own } = group;
-  const columnUnits = way === "fields" ? [] : columns.flatMap((column) => columnUnit(column, own, from.record, root));
+  if (way === "home" || way === "shared") return [];
+  const { kind, root, own } = group;
+  const columnUnits =
+    way === "fields" ? [] : columns[kind].flatMap((column) => columnUnit(column, own, from.record, root));
   const keyUnits = keysOf(group).map((key) => keyUnit(key, group, from));
   return [...columnUnits.filter(({ name }) => name !== "content"), ...keyUnits, ...columnUnits.filter(isContent)];
 }
@@ -80,11 +93,11 @@ function keyUnit(key: string, group: Group, from: { readonly locale: Locale; rea
 }
 
 /** Where the text stands already, else where the others of its kind stand. */
-function placeOf(key: string, { root, own, locale }: Group): Place & { key: string } {
+function placeOf(key: string, { kind, root, own, locale }: Group): Place & { key: string } {
   const isOwn = own && own.id !== root.id;
   if (isOwn && isPresent(at(inLocale(fieldsOf(own), locale), key))) return { record: "own", key, locale };
   if (isOwn && isPresent(at(fieldsOf(own), key))) return { record: "own", key };
-  const based = !isOwn || own["based_on_page_id"] === root.id;
+  const based = kind !== "article" && (!isOwn || own["based_on_page_id"] === root.id);
   const isKeyed = localesIn(fieldsOf(root)).length > 0 || localeOf(root) === null;
   if (based && (isKeyed || isPresent(at(inLocale(fieldsOf(root), locale), key))))
     return { record: "root", key, locale };
@@ -134,7 +147,7 @@ export interface Change {
 
 /** What is to be saved: only what was typed, on top of the records as they are now. Empty takes a value away. */
 export function changesOf(
-  { root, own }: Pick<Group, "root" | "own">,
+  { kind, root, own }: Pick<Group, "kind" | "root" | "own">,
   units: readonly Unit[],
   typed: Readonly<Record<string, string>>,
 ): Change[] {
@@ -143,11 +156,13 @@ export function changesOf(
     const mine = touched.filter(({ place }) => place.record === record);
     if (mine.length === 0) return [];
     const values: Record<string, unknown> = {};
-    let fields = fieldsOf(record === "root" ? root : own);
+    // A new article keeps what is not translated.
+    let fields = fieldsOf(record === "root" ? root : (own ?? (kind === "article" ? root : undefined)));
     for (const unit of mine) {
       const { place } = unit;
       const text = typed[unit.name] ?? "";
-      if ("column" in place) values[place.column] = text === "" && place.column !== "content" ? null : text;
+      if ("column" in place)
+        values[place.column] = text === "" && !/^(content|title)$/.test(place.column) ? null : text;
       else fields = values["fields"] = withValue(fields, place, parsed(unit, text));
     }
     return [{ record, values }];

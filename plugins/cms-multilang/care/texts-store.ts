@@ -1,0 +1,94 @@
+/** The SQL of translations beyond pages: paragraphs and layouts with fields by language, and articles. */
+import type { Page, Sql } from "platform";
+import { locales, type Locale } from "../locales.ts";
+import type { Fields, SiteRow } from "../rows.ts";
+
+export interface KeyedRow {
+  readonly id: number;
+  readonly code: string;
+  readonly name: string;
+  readonly fields: Fields;
+}
+
+/** `rootId`: the article that its translations come from. */
+export interface ArticleText {
+  readonly rootId: number;
+  readonly id: number;
+  readonly code: string;
+  readonly name: string;
+  readonly locale: Locale | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+type Site = Pick<SiteRow, "id" | "accountId" | "locale">;
+
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  readonly total: number;
+}
+
+export type TextsStore = ReturnType<typeof createTextsStore>;
+
+export function createTextsStore(sql: Sql) {
+  const all = [...locales];
+  /** Articles of one main category that were published at the same time are the same in several languages. */
+  const isRoot = (site: Locale) => {
+    const rank = (alias: ReturnType<typeof sql>) =>
+      sql`(coalesce(array_position(${[site, ...all]}::text[], ${alias}.locale), 100), ${alias}.id)`;
+    return sql`
+      not exists (
+        select 1 from cms_articles o
+        where o.account_id = a.account_id and o.site_id = a.site_id and o.category_id = a.category_id
+          and o.published_at = a.published_at and ${rank(sql`o`)} < ${rank(sql`a`)})`;
+  };
+
+  return {
+    async paragraphs({ accountId, id }: Site, { limit, offset }: Page): Promise<Listed<KeyedRow>> {
+      const rows = await sql<KeyedRow[]>`
+        select id, code, name, fields from cms_paragraphs
+        where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]
+        order by position, id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`
+        select count(*) as total from cms_paragraphs
+        where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async layouts({ accountId, id }: Site, { limit, offset }: Page): Promise<Listed<KeyedRow>> {
+      const rows = await sql<KeyedRow[]>`
+        select id, code, name, fields from cms_layouts
+        where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]
+        order by id limit ${limit} offset ${offset}`;
+      const [count] = await sql<{ total: number }[]>`
+        select count(*) as total from cms_layouts
+        where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    /** Every article of the groups of a part of the list, its first one first. */
+    async articles({ accountId, id, locale }: Site, { limit, offset }: Page): Promise<Listed<ArticleText>> {
+      const rows = await sql<ArticleText[]>`
+        with roots as (
+          select a.id, a.category_id, a.published_at from cms_articles a
+          where a.account_id = ${accountId} and a.site_id = ${id} and ${isRoot(locale)}
+          order by a.published_at desc nulls last, a.id desc limit ${limit} offset ${offset})
+        select r.id as root_id, m.id, m.code, m.title as name, m.locale, m.created_at, m.updated_at
+        from roots r join cms_articles m
+          on m.account_id = ${accountId} and m.site_id = ${id}
+            and (m.category_id = r.category_id and m.published_at = r.published_at or m.id = r.id)
+        order by r.published_at desc nulls last, r.id desc, (m.id <> r.id), m.id`;
+      const [count] = await sql<{ total: number }[]>`
+        select count(*) as total from cms_articles a
+        where a.account_id = ${accountId} and a.site_id = ${id} and ${isRoot(locale)}`;
+      return { rows, total: count?.total ?? 0 };
+    },
+
+    async articleLocales({ accountId, id }: Site): Promise<Locale[]> {
+      const rows = await sql<{ locale: Locale }[]>`
+        select distinct locale from cms_articles
+        where account_id = ${accountId} and site_id = ${id} and locale is not null`;
+      return rows.map(({ locale }) => locale);
+    },
+  };
+}
