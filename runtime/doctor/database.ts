@@ -1,6 +1,7 @@
 /** The database: what it is, what it holds, and whether its key is here. */
 import type { Config } from "../config.ts";
 import type { Sql } from "../db.ts";
+import { connectionsOf } from "../postgres/connections.ts";
 import { isMigrated, pending, type Applied, type MigrationSet } from "../postgres/migrate.ts";
 import { secretKeyState } from "../postgres/secret-key.ts";
 import { findingsOf, reasonOf, type Finding } from "./finding.ts";
@@ -76,9 +77,6 @@ async function readFacts(sql: Sql): Promise<Facts> {
   return facts;
 }
 
-/** What else each process opens: to listen, and to ask whether the database is ready. */
-const besidePool = 4;
-
 function judge(facts: Facts, { config, pooled }: Pick<Looking, "config" | "pooled">): Finding[] {
   const findings: Finding[] = [];
   if (facts.isStandby)
@@ -103,7 +101,7 @@ function judge(facts: Facts, { config, pooled }: Pick<Looking, "config" | "poole
     const remedy = "add ?sslmode=verify-full (or require) to DATABASE_URL";
     findings.push(database.warn("the connection to another machine is not encrypted", remedy));
   }
-  const wanted = config.workers * (config.databasePool + besidePool);
+  const wanted = connectionsOf(config);
   if (!pooled && wanted + facts.others > facts.connections) {
     const message = `it takes ${facts.connections} connections; this server may open ${wanted}, and others have ${facts.others}`;
     findings.push(database.warn(message, "raise max_connections, or lower DATABASE_POOL or WORKERS"));

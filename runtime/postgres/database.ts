@@ -1,6 +1,7 @@
 import { readConfig, type Config } from "../config.ts";
 import { waitForDatabase } from "./database-wait.ts";
 import type { DatabaseTarget } from "../db.ts";
+import { connectionsOf } from "./connections.ts";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { processLog, type Log } from "../log.ts";
 import { cacheMegabytes } from "./postgres-memory.ts";
@@ -36,7 +37,9 @@ export async function openDatabase({ config, log, onWait }: Opening): Promise<Da
     return { target, stop: async () => {} };
   }
   const cache = config.databaseCacheMegabytes || cacheMegabytes();
-  return startEmbeddedPostgres({ dataDir: config.dataDir, cacheMegabytes: cache, log, ...(onWait && { onWait }) });
+  const { dataDir } = config;
+  const connections = connectionsOf(config);
+  return startEmbeddedPostgres({ dataDir, cacheMegabytes: cache, connections, log, ...(onWait && { onWait }) });
 }
 
 /**

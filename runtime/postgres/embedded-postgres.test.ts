@@ -89,6 +89,12 @@ async function untilEmpty(dataDir: string): Promise<void> {
   while (processesIn(dataDir).length > 0) await Bun.sleep(5);
 }
 
+test("it takes the connections of many processes", async () => {
+  const server = await startEmbeddedPostgres({ dataDir: folder, log, connections: 56 });
+  running.add(server);
+  expect(await rowsOf(server, "show max_connections")).toEqual([{ maxConnections: "68" }]);
+});
+
 test("it starts on an empty folder, listens on a private socket only, and keeps its rows over a restart", async () => {
   const first = await start();
   await rowsOf(

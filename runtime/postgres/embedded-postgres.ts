@@ -23,6 +23,7 @@ import {
   seedCluster,
   socketFolder,
   spawnAs,
+  usualConnections,
 } from "./postgres-folder.ts";
 import { clearLeftovers, clearUnfinished } from "./postgres-leftovers.ts";
 
@@ -39,6 +40,8 @@ export interface Needed {
   log: Log;
   /** Memory for the page cache; default: the value in postgresql.conf. */
   cacheMegabytes?: number;
+  /** How many the server must take at least; the value in postgresql.conf is enough for the usual ones. */
+  connections?: number;
   /** Called when initdb or the server has been started and there is nothing to do but wait. */
   onWait?: () => void;
   /** Called when the server has died and runs again. */
@@ -52,6 +55,8 @@ const user = "corestead";
 const port = 5432;
 const readyWithinMs = 60_000;
 const stopsWithinMs = 8_000;
+/** For the superuser, the doctor, a backup and the other commands that run beside a server. */
+const keptFree = 12;
 const logMaxBytes = 5_000_000;
 
 /** Starts the server; creates its folder on the first start. Throws if the folder is in use or unusable. */
@@ -73,7 +78,8 @@ export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPos
     const logFile = join(dataDir, "postgres.log");
     const onWait = needed.onWait && { onWait: needed.onWait };
     const target = { socketDir, port, database, user };
-    const { place, first } = await launchWithCache({ home, cluster, socketDir, logFile, runAs, ...onWait }, needed);
+    const bare = { home, cluster, socketDir, logFile, runAs, connections: needed.connections ?? 0, ...onWait };
+    const { place, first } = await launchWithCache(bare, needed);
     await ensureDatabase(target).catch(async (error: unknown) => {
       await first.end();
       throw error;
@@ -97,6 +103,7 @@ interface Place {
   socketDir: string;
   logFile: string;
   runAs: RunAs;
+  connections: number;
   cacheMegabytes?: number;
   onWait?: () => void;
 }
@@ -139,7 +146,16 @@ const guarded = `exec 3<&0 </dev/null
 ) >/dev/null 2>&1 & )
 exec "$@" 3<&-`;
 
-async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes, onWait }: Place): Promise<Run> {
+async function launch({
+  home,
+  cluster,
+  socketDir,
+  logFile,
+  runAs,
+  connections,
+  cacheMegabytes,
+  onWait,
+}: Place): Promise<Run> {
   // Also so that `isReady` does not read an earlier server's file: in a container process ids repeat.
   await clearLeftovers({ cluster, socketDir, port });
   const settings = ["listen_addresses=", `unix_socket_directories=${quoteList(socketDir)}`, `port=${port}`];
@@ -149,6 +165,8 @@ async function launch({ home, cluster, socketDir, logFile, runAs, cacheMegabytes
     "logging_collector=off",
     "log_destination=stderr",
   );
+  const wanted = connections + keptFree;
+  if (wanted > usualConnections) settings.push(`max_connections=${wanted}`);
   if (cacheMegabytes !== undefined) settings.push(`shared_buffers=${cacheMegabytes}MB`);
   const args = ["-D", cluster, ...settings.flatMap((setting) => ["-c", setting])];
   rotate(logFile);

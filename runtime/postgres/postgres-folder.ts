@@ -195,9 +195,12 @@ async function initdb(home: string, folder: string, runAs: RunAs, onWait?: () =>
   if (code !== 0) throw new Error(`initdb failed (status ${code}): ${output}`);
 }
 
+/** Enough for two processes of the usual size. */
+export const usualConnections = 40;
+
 /** Written to postgresql.conf once, so that an administrator can change them there. Suited to a small company. */
 const clusterSettings = [
-  "max_connections=40",
+  `max_connections=${usualConnections}`,
   "synchronous_commit=on", // off loses acknowledged rows in a power cut
   "jit=off", // compiling takes longer than our short statements
   "random_page_cost=1.1",

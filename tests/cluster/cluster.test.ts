@@ -1,0 +1,222 @@
+/**
+ * Two servers on a primary and a standby, while hosts die: the oracle remembers what was acknowledged. Every such write
+ * is there once, every webhook of one has arrived, and every flow that was started has ended.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { adminToken, eventually, startTestApp } from "../harness.ts";
+import { startReceiver, type Receiver } from "../receiver.ts";
+import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "../server-process.ts";
+import { pgbouncer, programs, startCluster, startPgbouncer, type Cluster } from "./postgres.ts";
+
+const timeoutMs = 120_000;
+
+let cluster: Cluster;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  if (programs === undefined) return;
+  cluster = await startCluster();
+  receiver = startReceiver();
+}, timeoutMs);
+afterAll(async () => {
+  await cleanUp();
+  await receiver?.stop();
+  await cluster?.stop();
+});
+
+const env = () => ({
+  DATABASE_URL: cluster.url,
+  OUTBOUND_ALLOW: "127.0.0.1",
+  CORE_ADMIN_PASSWORD: "correct horse battery staple",
+  CORE_ADMIN_TOKEN: adminToken,
+  SECRET_KEY: "a secret key of the tests, 32 characters or more",
+  DATABASE_CONNECT_SECONDS: "2",
+  LOG_LEVEL: "error",
+});
+const start = () => startServer(fromSource, { cwd: folderWith(), env: env() });
+
+interface Asked {
+  readonly status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server answers
+  readonly json: any;
+}
+
+describe.skipIf(programs === undefined)("two servers on one cluster", () => {
+  let hosts: ServerProcess[];
+  /** By the id of the record, what was written in it. */
+  const acknowledged = new Map<string, number>();
+  let written = 0;
+  let turn = 0;
+  const silent = new Set<ServerProcess>();
+
+  beforeAll(async () => {
+    hosts = [await start(), await start()];
+    expect((await post("/core/dbs.json", { db: { name: "Orders", code: "orders" } })).status).toBe(201);
+    const program = [{ type: "mutation", set: { order: "{{ data.id }}" } }];
+    const flow = { name: "Ship", code: "ship", fields: { program } };
+    expect((await post("/connect/flows.json", { flow })).status).toBe(201);
+    const common = { source_type: "Core::Record", kind: "create", filter: { db_code: "orders" } };
+    for (const target of [{ url: `${receiver.url}/orders` }, { target_kind: "flow", target_code: "ship" }])
+      expect((await post("/account/webhooks.json", { webhook: { ...common, ...target } })).status).toBe(201);
+  }, timeoutMs);
+
+  test(
+    "a killed host, a host that stood still, and a failover lose nothing that was acknowledged",
+    async () => {
+      await writeUntil(20);
+      const [first, second] = hosts as [ServerProcess, ServerProcess];
+      first.kill("SIGKILL");
+      await writeUntil(40);
+      hosts[0] = await start();
+      await writeUntil(60);
+      second.kill("SIGSTOP");
+      await writeUntil(80);
+      second.kill("SIGCONT");
+      silent.clear();
+      await writeUntil(100);
+      await cluster.failOver();
+      await writeUntil(120);
+      await untilAllIsDone();
+    },
+    timeoutMs,
+  );
+
+  test(
+    "a token that was revoked while a host stood still is refused there as soon as it goes on",
+    async () => {
+      const [first, second] = hosts as [ServerProcess, ServerProcess];
+      const made = await post("/account/api_tokens.json", { api_token: { name: "short" } });
+      expect(made.status).toBe(201);
+      const { id, token } = made.json;
+      await eventually(
+        async () => (await second.request("GET", "/account/me.json", undefined, { token })).status === 200,
+      );
+      second.kill("SIGSTOP");
+      const gone = await first.request("DELETE", `/account/api_tokens/${id}.json`);
+      second.kill("SIGCONT");
+      expect(gone.status).toBe(204);
+      // 503 until it has heard what it missed, and never an answer by the old token.
+      const seen = new Set<number>();
+      await eventually(async () => {
+        const { status } = await second.request("GET", "/account/me.json", undefined, { token });
+        seen.add(status);
+        return status === 401;
+      }, "the refusal");
+      expect(seen).not.toContain(200);
+    },
+    timeoutMs,
+  );
+
+  /** Undefined if the host does not answer in time: what became of a write is then unknown. */
+  async function ask(
+    host: ServerProcess | undefined,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<Asked | undefined> {
+    const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
+    const signal = AbortSignal.timeout(4_000);
+    try {
+      const answer = await fetch(`${host?.origin}${path}`, {
+        method,
+        headers,
+        signal,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return { status: answer.status, json: await answer.json() };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** As a load balancer does, asks the next host when one is not ready, and no more the one that does not answer. */
+  async function post(path: string, body: object): Promise<Asked> {
+    let last: Asked | undefined;
+    return eventually(
+      async () => {
+        turn += 1;
+        const there = hosts.filter((host) => !silent.has(host));
+        const host = there[turn % there.length];
+        last = await ask(host, "POST", path, body);
+        if (host && !last && there.length > 1) silent.add(host);
+        return last && last.status < 500 ? last : undefined;
+      },
+      `an answer to ${path}, after ${last?.status}`,
+      60_000,
+    );
+  }
+
+  async function writeUntil(count: number): Promise<void> {
+    while (written < count) {
+      const n = ++written;
+      const { status, json } = await post("/core/dbs/orders/records.json", { record: { data: { n } } });
+      expect(status).toBe(201);
+      acknowledged.set(json.id, n);
+    }
+  }
+
+  async function untilAllIsDone(): Promise<void> {
+    const get = async (path: string) => {
+      const answer = await eventually(async () => {
+        const found = await ask(hosts[0], "GET", path);
+        return found?.status === 200 ? found : undefined;
+      }, path);
+      return answer.json;
+    };
+    const all = async (path: string) => {
+      const pages: Asked["json"][][] = [];
+      do pages.push(await get(`${path}?limit=100&offset=${pages.length * 100}`));
+      while (pages.at(-1)?.length === 100);
+      return pages.flat();
+    };
+    const kept = await all("/core/dbs/orders/records.json");
+    for (const [id, n] of acknowledged) expect(kept).toContainEqual(expect.objectContaining({ id, data: { n } }));
+    await eventually(
+      () => {
+        const arrived = new Set(receiver.at("/orders").map(({ body }) => String(JSON.parse(body).id)));
+        return [...acknowledged.keys()].every((id) => arrived.has(id));
+      },
+      "a webhook of every acknowledged write",
+      60_000,
+    );
+    await eventually(
+      async () => {
+        const ended = await all("/connect/flow_processes.json");
+        const shipped = new Set(ended.map((one) => one.status === "finished" && one.data?.order));
+        return [...acknowledged.keys()].every((id) => shipped.has(id));
+      },
+      "a flow of every acknowledged write",
+      60_000,
+    );
+  }
+});
+
+describe.skipIf(programs === undefined || pgbouncer === null)("behind pgbouncer in transaction mode", () => {
+  test(
+    "two servers hear of each other's changes",
+    async () => {
+      // The standby is the primary by now. Debian 12's pgbouncer keeps no prepared statements.
+      const pooler = await startPgbouncer(cluster.standbyUrl);
+      const settings = { ...env(), DATABASE_LISTEN_URL: cluster.standbyUrl, DATABASE_PREPARE: "false" };
+      const options = { target: { url: pooler.url }, env: settings };
+      const [a, b] = [await startTestApp(options), await startTestApp(options)];
+      try {
+        const code = "pooled";
+        const prompt = { name: "Hello", code, kind: "chat", content: "one" };
+        const made = await a.post("/core/prompts.json", { prompt });
+        expect(made.status).toBe(201);
+        expect((await b.get(`/core/prompt/${code}.md`)).text).toContain("one");
+        expect((await a.patch(`/core/prompts/${made.json.id}.json`, { prompt: { content: "two" } })).status).toBe(200);
+        expect((await b.get(`/core/prompt/${code}.md`)).text).toContain("two");
+        const write = (n: number) =>
+          (n % 2 ? a : b).post("/core/dbs/orders/records.json", { record: { data: { pooled: n } } });
+        const answers = await Promise.all(Array.from({ length: 40 }, (_, n) => write(n)));
+        expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+      } finally {
+        await Promise.all([a.stop(), b.stop()]);
+        await pooler.stop();
+      }
+    },
+    timeoutMs,
+  );
+});
