@@ -21,6 +21,8 @@ export interface AgentTools {
     readonly request: Request;
     readonly host: string;
     readonly token: string;
+    /** That of the request, so that the log shows what belongs together. */
+    readonly requestId?: string;
   }): Promise<AgentSession | undefined>;
 }
 

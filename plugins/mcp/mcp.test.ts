@@ -129,6 +129,9 @@ test("flows are tested, run, and tools of their own if they are marked so", asyn
   expect((await call("test_flow", { flow: "other", input: { n: 1 } })).json.result.data).toEqual({ twice: 2 });
   expect((await call("run_flow", { flow: "other", input: { n: 3 } })).json.result.data).toEqual({ twice: 6 });
   expect((await app.get("/connect/flows.json?tool=false")).json).toMatchObject([{ code: "other" }]);
+  const wrong = { program, tool: true, description: 7, input: [] };
+  const refused = await call("update", { resource: "flows", id: "double", fields: { fields: wrong } });
+  expect(Object.keys(JSON.parse(refused.text.slice(4)))).toEqual(["description", "input"]);
 });
 
 test("a token sees what it may use, and deletes only where it was told so", async () => {
@@ -159,6 +162,16 @@ test("what an agent does is in the log of activity, with its token and its clien
   const rows = (await app.get("/core/activity.json?limit=20")).json;
   expect(rows).toContainEqual(expect.objectContaining({ action: "create", login, user_agent: "mcp robot/2" }));
   await client.close();
+});
+
+test("/llms.txt says where everything is, and / leads to it", async () => {
+  const { status, text, headers } = await app.get("/llms.txt", { token: null });
+  expect([status, headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
+  for (const path of ["/mcp", "/openapi.json", "/core/prompts/system.json", "/core/prompt/apps_api.md"])
+    expect(text).toContain(`${app.origin}${path})`);
+  const start = await fetch(app.origin, { redirect: "manual" });
+  expect(start.headers.get("link")).toContain('</llms.txt>; rel="describedby"');
+  expect((await app.get("/docs", { token: null })).text).toContain('href="/llms.txt"');
 });
 
 test.each([

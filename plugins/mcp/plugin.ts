@@ -25,10 +25,10 @@ export default definePlugin({
         llmsRoute(ctx),
       ],
       service: {
-        open: async ({ request, host, token }) => {
+        open: async ({ request, host, token, requestId }) => {
           const { caller } = await ctx.services.tokens.identify(host, { token, viaCookie: false });
           if (!caller) return undefined;
-          const session = sessionOf({ request, caller, token });
+          const session = sessionOf({ request, caller, token, requestId });
           return {
             caller,
             tools: () => listTools(session),

@@ -60,13 +60,13 @@ export function mcpRoutes({ sessionOf, serve, transport }: Needed): Route[] {
           202: null,
         },
       },
-      async ({ request, caller, account, host, body }) => {
+      async ({ request, requestId, caller, account, host, body }) => {
         if (caller.viaCookie) throw unauthorized("/mcp takes a bearer token, no cookie");
         mustBeAt(request.headers, host, account);
         // JSON-RPC's batches are gone from the protocol, and a limit of requests counts one for each.
         if (!isObject(body)) throw badRequest("send one JSON-RPC message, an object");
         const token = credentialOf(request.headers)?.token ?? "";
-        const session = sessionOf({ request, caller, token });
+        const session = sessionOf({ request, requestId, caller, token });
         const plain = plainCallOf(body, request.headers);
         const result = plain && (await callTool(plain.name, plain.args, session));
         if (plain && result) return jsonText(200, plainAnswer(plain, result));
@@ -97,6 +97,6 @@ function mustBeAt(headers: Headers, host: string, account: Account): void {
   const origin = headers.get("origin");
   if (origin !== null && !fromSameOrigin(headers, host, account))
     throw forbidden("/mcp is not for pages of another origin");
-  const isOwn = isLocalHost(host) || host === new URL(account.baseUrl).host;
+  const isOwn = isLocalHost(host) || account.baseUrl.endsWith(`//${host}`) || host === new URL(account.baseUrl).host;
   if (!isOwn && (origin !== null || !account.isGuess)) throw forbidden(`/mcp is at ${account.baseUrl}/mcp`);
 }

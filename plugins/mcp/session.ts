@@ -14,14 +14,19 @@ export interface Connection {
   readonly request: Request;
   readonly caller: Caller;
   readonly token: string;
+  /** Of the request: what its tools do has the same in the log. */
+  readonly requestId?: string | undefined;
 }
 
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions({ ctx, tokens }: Needed) {
   let things: Things | undefined;
-  return ({ request, caller, token }: Connection): Session => {
-    const agent = { "user-agent": `mcp ${request.headers.get("user-agent") ?? ""}`.trim() };
+  return ({ request, caller, token, requestId }: Connection): Session => {
+    const agent = {
+      "user-agent": `mcp ${request.headers.get("user-agent") ?? ""}`.trim(),
+      ...(requestId !== undefined && { "x-request-id": requestId }),
+    };
     let mayDelete: Promise<boolean> | undefined;
     return {
       caller,

@@ -1,5 +1,5 @@
 /** A flow as it is to be stored, and everything that is wrong with it. No SQL, no HTTP. */
-import { mistakes, slugOf } from "platform";
+import { isObject, mistakes, slugOf } from "platform";
 import { codeMistake } from "../../connectors/api.ts";
 import { checkProgram } from "../program/check.ts";
 import type { FlowInput } from "./flow-store.ts";
@@ -39,10 +39,22 @@ export function checkFlow({ code, kind, fields }: UnstoredFlow, templates: Templ
   if (kind !== flowKind) found.add("kind", `must be ${flowKind}`);
   if (JSON.stringify(fields).length > maxFieldsChars)
     found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
+  if (fields["tool"] === true) for (const [name, message] of toolMistakes(fields)) found.add(name, message);
   const program = programOf(fields);
   if (program === undefined) found.add("program", "is required in `fields`: an array of steps");
   else for (const message of checkProgram(program, templates, stepTypes).mistakes) found.add("program", message);
   found.check();
+}
+
+const maxDescription = 2000;
+
+/** What agents are told of a flow that they call as a tool of their own. */
+function toolMistakes({ description, input }: UnstoredFlow["fields"]): [field: string, message: string][] {
+  const wrong: [string, string][] = [];
+  if (description !== undefined && (typeof description !== "string" || description.length > maxDescription))
+    wrong.push(["description", `must be a text of at most ${maxDescription} characters`]);
+  if (input !== undefined && !isObject(input)) wrong.push(["input", "must be a JSON Schema, an object"]);
+  return wrong;
 }
 
 /** Anyone who can see a flow may stop it: a flow that only gets switched off is not checked again. */
