@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../harness.ts";
-import { eventStream, startModel, type ModelServer } from "../model-server.ts";
+import { eventStream, spoken, startModel, type ModelServer } from "../model-server.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
@@ -108,5 +108,44 @@ test("a prompt of the kind agent is an instruction, whose token can be a narrow 
 
   await dialog.getByText("Connect an agent by MCP").click();
   await dialog.getByText(`claude mcp add --transport http corestead ${app.origin}/mcp`).waitFor();
+  expect(faults).toEqual([]);
+});
+
+test("an agent runs here with its narrow token, and asks before it changes something", async () => {
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await page.goto(`${app.origin}/studio/core/prompts`);
+  await ask(page);
+  await page.getByRole("dialog").getByLabel("Prompt", { exact: true }).selectOption("ai_task");
+  const dialog = page.getByRole("dialog", { name: "Do a task by the API", exact: true });
+  await dialog.getByRole("textbox", { name: "Task", exact: true }).fill("Make two prompts.");
+  await button(page, "Make a narrow token").click();
+  await dialog.getByRole("checkbox", { name: /^prompts/ }).check();
+  await button(page, "Make the token").click();
+  const make = (code: string) => ({
+    id: code,
+    name: "create",
+    arguments: { resource: "prompts", fields: { name: code, code, content: "made by an agent" } },
+  });
+  model.requests.length = 0;
+  const turns = [
+    { calls: [{ id: "0", name: "list", arguments: { resource: "prompts" } }] },
+    { calls: [make("first"), make("second")] },
+    { text: "One was made.", usage: [500, 20] as const },
+  ];
+  model.answer = (received) => spoken(received, turns.shift() ?? { text: "over" });
+  await button(page, "Run here").click();
+  const asked = dialog.getByText("The agent wants to call create.", { exact: true });
+  await asked.waitFor();
+  expect((await app.get("/core/prompts.json?code=first")).json).toEqual([]);
+  await dialog.getByText('"code": "first"').waitFor();
+  await button(page, "Allow").click();
+  await dialog.getByText('"code": "second"').waitFor();
+  await button(page, "Refuse").click();
+  await dialog.getByText("One was made.", { exact: true }).waitFor();
+  expect((await app.get("/core/prompts.json?code=first")).json).toMatchObject([{ content: "made by an agent" }]);
+  expect((await app.get("/core/prompts.json?code=second")).json).toEqual([]);
+  const told = JSON.stringify(model.asked());
+  expect([told.includes("The person has refused this call"), /core_[A-Za-z0-9]{16}/.test(told)]).toEqual([true, false]);
   expect(faults).toEqual([]);
 });

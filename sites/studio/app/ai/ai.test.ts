@@ -4,6 +4,7 @@ import { choicesOf, firstChoice } from "./choices.ts";
 import { contextOf, singular } from "./context.ts";
 import { createEventParser } from "./stream.ts";
 import { de, en, pl } from "./text.ts";
+import { callsOf, resultText, ruleOf, toolsOf, type Rule } from "./tools.ts";
 
 describe("the context of a page", () => {
   const cases: [pattern: string, path: string, search: string, context: Record<string, string>][] = [
@@ -98,4 +99,40 @@ test("tokens are hidden, and copied whole", () => {
 
 test("every language has the same words", () => {
   for (const other of [pl, de]) expect(Object.keys(other)).toEqual(Object.keys(en));
+});
+
+describe("the tools of a run", () => {
+  const listed = {
+    tools: [
+      { name: "list", description: "Lists", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } },
+      { name: "create", annotations: { destructiveHint: false } },
+      { name: "delete", annotations: { destructiveHint: true } },
+      { name: "flow_a.b" },
+    ],
+  };
+  const tools = toolsOf(listed);
+  test("are those whose names models take", () => {
+    expect(tools.map(({ name }) => name)).toEqual(["list", "create", "delete"]);
+    expect(toolsOf({ tools: "x" })).toEqual([]);
+  });
+  const rules: [tool: string, chosen: Rule | undefined, rule: Rule][] = [
+    ["list", undefined, "always"],
+    ["list", "never", "never"],
+    ["create", undefined, "ask"],
+    ["create", "always", "always"],
+    ["create", "never", "never"],
+    ["delete", "always", "ask"],
+    ["unknown", "always", "never"],
+  ];
+  test.each(rules)("%s, for which %p was chosen: %s", (name, chosen, rule) => {
+    const tool = tools.find((one) => one.name === name);
+    expect(ruleOf(tool, new Map(chosen ? [[name, chosen]] : []))).toBe(rule);
+  });
+  test("have results that a model reads, cut where they are long", () => {
+    const content = [{ type: "text", text: "x".repeat(70_000) }];
+    expect(resultText({ content, isError: true })).toMatchObject({ failed: true });
+    expect(resultText({ content }).text.length).toBe(60_001);
+    expect(resultText(null)).toEqual({ text: "", failed: false });
+    expect(callsOf({ tool_calls: [{ id: 1, name: "a" }, 7] })).toEqual([{ id: "1", name: "a", arguments: {} }]);
+  });
 });

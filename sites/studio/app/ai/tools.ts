@@ -1,0 +1,65 @@
+/** What a model that runs here may call, and when a person is asked first. Pure. */
+import { isMap, textOf } from "../values.ts";
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly reads: boolean;
+  readonly destroys: boolean;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: unknown;
+}
+
+export type Rule = "always" | "never" | "ask";
+
+/** For one run: whoever needs more begins another one. */
+export const bounds = { turns: 30, calls: 60, tokens: 500_000, minutes: 10 };
+const mostTools = 64;
+const mostChars = 60_000;
+
+/** Of `tools/list`. Models take no longer or other names. */
+export function toolsOf(result: unknown): Tool[] {
+  const listed: unknown[] = isMap(result) && Array.isArray(result["tools"]) ? result["tools"] : [];
+  return listed
+    .filter(isMap)
+    .flatMap(({ name, description, inputSchema, annotations }) => {
+      const { readOnlyHint, destructiveHint } = isMap(annotations) ? annotations : {};
+      if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) return [];
+      const parameters = isMap(inputSchema) ? inputSchema : { type: "object" };
+      return {
+        name,
+        description: textOf(description),
+        parameters,
+        reads: readOnlyHint === true,
+        destroys: destructiveHint === true,
+      };
+    })
+    .slice(0, mostTools);
+}
+
+/** What only reads runs by itself; what may destroy is asked for each time. */
+export function ruleOf(tool: Tool | undefined, chosen: ReadonlyMap<string, Rule>): Rule {
+  if (!tool) return "never";
+  const rule = chosen.get(tool.name) ?? (tool.reads ? "always" : "ask");
+  return tool.destroys && !tool.reads && rule === "always" ? "ask" : rule;
+}
+
+export function callsOf(data: unknown): ToolCall[] {
+  const calls: unknown[] = isMap(data) && Array.isArray(data["tool_calls"]) ? data["tool_calls"] : [];
+  return calls
+    .filter(isMap)
+    .map((call) => ({ id: textOf(call["id"]), name: textOf(call["name"]), arguments: call["arguments"] ?? {} }));
+}
+
+/** The text of a tool's result, as the model reads it. */
+export function resultText(result: unknown): { readonly text: string; readonly failed: boolean } {
+  const content: unknown[] = isMap(result) && Array.isArray(result["content"]) ? result["content"] : [];
+  const text = content.map((part) => (isMap(part) ? textOf(part["text"]) : "")).join("\n");
+  const failed = isMap(result) && result["isError"] === true;
+  return { text: text.length > mostChars ? `${text.slice(0, mostChars)}…` : text, failed };
+}
