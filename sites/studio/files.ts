@@ -7,6 +7,8 @@ interface Manifest {
   /** What the script imports at once. */
   readonly preloads: readonly string[];
   readonly style: string;
+  /** Of the pages of built-in plugins: it holds up no other page. */
+  readonly pageStyle: string;
   /** Those of a built-in page, by its path below /studio. */
   readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
   /** Those of a generic list and form. */

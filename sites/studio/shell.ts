@@ -29,6 +29,7 @@ export function shell({ files, nonce, accountName, pathname }: Shown): string {
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(accountName)}</title>
 <link rel="stylesheet" href="/studio/-/${files.style}">
+<link rel="stylesheet" id="page-styles" media="${place.kind === "page" ? "all" : "not all"}" href="/studio/-/${files.pageStyle}">
 ${preloads}${requests}<script type="module" nonce="${nonce}" src="/studio/-/${files.script}"></script>
 </head>
 <body>
