@@ -38,7 +38,7 @@ afterAll(() => studio.stop());
 
 async function readMessages(): Promise<void> {
   const root = `${import.meta.dir}/../..`;
-  const whole = Array.from(new Bun.Glob("plugins/*/studio/text.ts").scanSync(root));
+  const whole = Array.from(new Bun.Glob("plugins/*/studio/{text,*/text}.ts").scanSync(root));
   for (const file of whole) {
     const found: Partial<Record<Language, unknown>> = await import(`${root}/${file}`);
     for (const language of languages) collect(found[language], file, messages[language]);
@@ -127,12 +127,13 @@ async function allPaths(document: Document): Promise<string[]> {
   }
   const root = `${import.meta.dir}/../..`;
   for (const file of new Bun.Glob("plugins/*/studio/pages.ts").scanSync(root)) {
-    const { pages }: { pages: { path: string }[] } = await import(`${root}/${file}`);
-    for (const { path } of pages) {
+    const { pages }: { pages: { path: string; of?: string }[] } = await import(`${root}/${file}`);
+    for (const { path, of } of pages) {
       const above = [...found].filter(
         (one) => one.startsWith(`/studio/${path.split("/:")[0]}/`) && !one.endsWith("/new"),
       );
-      const id = above.map((one) => one.slice(`/studio/${path.split("/:")[0]}/`.length).split("/")[0])[0];
+      const owner = of === undefined ? undefined : String(await first(of));
+      const id = owner ?? above.map((one) => one.slice(`/studio/${path.split("/:")[0]}/`.length).split("/")[0])[0];
       const address = path.replace(/:\w+/, path.includes("/system/") ? "prompts_api" : (id ?? ""));
       if (!address.includes(":")) found.add(`/studio/${address}`);
     }
