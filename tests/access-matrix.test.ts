@@ -188,6 +188,9 @@ async function siteFixtures(made: (path: string, body: object) => Promise<string
     "/cms/pages": { id: await made("/cms/pages.json", { page: { ...one, path: "matrix" } }) },
     "/cms/previews": { token: String(await preview()).slice("/cms/previews/".length) },
     "/cms/paragraphs": { id: await made("/cms/paragraphs.json", { paragraph: one }) },
+    "/cms/redirects": {
+      id: await made("/cms/redirects.json", { redirect: { path: "matrix-old", to: "/matrix", site_code: code } }),
+    },
     "/cms/categories": { id: await made("/cms/categories.json", { category: one }) },
     "/cms/articles": { id: await made("/cms/articles.json", { article: { ...one, title: "Matrix" } }) },
   };

@@ -87,6 +87,7 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/cms/layouts.json", "cms_layouts", (n) => ({ layout: { name: n, code: n, ...at } })],
   ["/cms/pages.json", "cms_pages", (n) => ({ page: { name: n, code: n, path: n, ...at } })],
   ["/cms/pages/preview.json", "cms_previews", (n) => ({ page: { id: "drafted", content: n, ...at } })],
+  ["/cms/redirects.json", "cms_redirect_rules", (n) => ({ redirect: { path: n, to: "/x", ...at } })],
   ["/cms/paragraphs.json", "cms_paragraphs", (n) => ({ paragraph: { name: n, code: n, ...at } })],
   ["/cms/categories.json", "cms_categories", (n) => ({ category: { name: n, code: n, ...at } })],
   ["/cms/articles.json", "cms_articles", (n) => ({ article: { title: n, code: n, ...at } })],

@@ -101,6 +101,17 @@ export const Category = answer.object("Category", {
   ...kept,
 });
 
+export const Redirect = answer.object("Redirect", {
+  id,
+  path: text,
+  to: text,
+  status: Type.Union([Type.Literal(301), Type.Literal(302), Type.Literal(308)]),
+  ...ofSite,
+  domain_id: orNull(id),
+  domain: orNull(text),
+  ...kept,
+});
+
 export const Article = answer.object("Article", {
   id,
   code: text,

@@ -89,6 +89,18 @@ export const categoryExample = {
   ...kept,
 };
 
+export const redirectExample = {
+  id: 11,
+  path: "old-offer",
+  to: "/offer",
+  status: 301,
+  site_id: 3,
+  site_code: "acme",
+  domain_id: null,
+  domain: null,
+  ...kept,
+};
+
 export const articleExample = {
   id: 10,
   code: "new-office",

@@ -15,6 +15,7 @@ import { articleExample, pageExample } from "./examples.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
 import domainStatus from "./migrations/002_domain_status.sql" with { type: "text" };
 import previews from "./migrations/003_previews.sql" with { type: "text" };
+import redirectRules from "./migrations/004_redirect_rules.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { migrateRoutes } from "./files/migrate-routes.ts";
@@ -22,6 +23,7 @@ import { createPush, pushFiles } from "./files/push.ts";
 import { createSiteEngine } from "./render/templates/engine.ts";
 import { createRenderStore } from "./render/render-store.ts";
 import { createSiteRendering } from "./render/rendering.ts";
+import { createRedirects } from "./redirects/redirect.ts";
 import { createResources } from "./resources.ts";
 import { cmsRoutes } from "./routes.ts";
 import { createCms } from "./service.ts";
@@ -36,6 +38,7 @@ export default definePlugin({
     { name: "001_cms", sql: migration },
     { name: "002_domain_status", sql: domainStatus },
     { name: "003_previews", sql: previews },
+    { name: "004_redirect_rules", sql: redirectRules },
   ],
   privileges: [{ name: "cms", doc: "build sites: pages, layouts, articles and domains", roles: ["manager"] }],
   models: [
@@ -54,6 +57,7 @@ export default definePlugin({
     cms_articles: { model: "Cms::Article" },
     cms_article_categories: { model: "Cms::ArticleCategory" },
     cms_redirects: false,
+    cms_redirect_rules: { model: "Cms::Redirect" },
     cms_previews: false,
   },
   checks: async ({ sql, hosts }) => {
@@ -88,7 +92,7 @@ export default definePlugin({
     const push = createPush({ run, resources, engine });
     return {
       routes: [
-        ...cmsRoutes({ sql, run, resources }),
+        ...cmsRoutes({ sql, run, resources, redirects: createRedirects(ctx) }),
         ...domainRoutes({ ctx, resources, run }),
         ...careRoutes({ sql, resources, care }),
         ...migrateRoutes({ sql, resources, push }),

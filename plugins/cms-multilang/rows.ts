@@ -117,6 +117,17 @@ export interface ArticleCategoryRow {
   readonly position: number;
 }
 
+/** A redirect that an editor has written. */
+export interface RedirectRuleRow extends Kept {
+  readonly siteId: number;
+  /** Null: on every domain of the site. */
+  readonly domainId: number | null;
+  readonly path: string;
+  /** `/offer`, or an address (`https://…`); encoded as it is sent. */
+  readonly target: string;
+  readonly status: 301 | 302 | 308;
+}
+
 /** A path that a page had before. */
 export interface RedirectRow {
   readonly id: number;

@@ -54,7 +54,7 @@ function foundOf(path: string, row: unknown): Found[] {
   if (typeof id !== "string" && typeof id !== "number") return [];
   const text = (value: unknown) => (typeof value === "string" && value.trim() !== "" ? value : undefined);
   const code = text(row["code"]) ?? text(row["url_code"]) ?? null;
-  const name = ["name", "title", "login", "source_type", "url"].flatMap((field) => text(row[field]) ?? [])[0];
+  const name = ["name", "title", "login", "source_type", "url", "path"].flatMap((field) => text(row[field]) ?? [])[0];
   return [{ path, id, name: (name ?? code ?? String(id)).slice(0, 255), code }];
 }
 

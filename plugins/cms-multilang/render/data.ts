@@ -1,6 +1,6 @@
 /** The rows that the reading side reads. */
 import type { Locale } from "../locales.ts";
-import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "../rows.ts";
+import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, RedirectRuleRow, SiteRow } from "../rows.ts";
 import type { Domain } from "./addresses/addresses.ts";
 import type { Inherited } from "./values/inherit.ts";
 import type { Variant } from "./addresses/variant.ts";
@@ -36,6 +36,8 @@ export type PageData = Pick<
 export type LayoutData = Pick<LayoutRow, "id" | "code" | "name" | "content" | "fields">;
 
 export type ParagraphData = Pick<ParagraphRow, "id" | "pageId" | "code" | "name" | "content" | "fields" | "position">;
+
+export type RedirectData = Pick<RedirectRuleRow, "target" | "status">;
 
 export type CategoryData = Pick<CategoryRow, "id" | "code" | "name" | "path">;
 

@@ -3,6 +3,7 @@ import {
   type CategoryData,
   type HostData,
   type LayoutData,
+  type RedirectData,
   type ParagraphData,
   type SiteData,
   type SiteFound,
@@ -10,6 +11,7 @@ import {
 import type { Sql } from "platform";
 import { articleQueries, nextPublicationOf } from "./templates/article-list-store.ts";
 import type { Fragment } from "../ref-store.ts";
+import { redirectKey } from "../redirects/rule.ts";
 import { variantQueries } from "./addresses/variant-store.ts";
 import { sitemapQueries } from "./sitemap/sitemap-store.ts";
 
@@ -75,6 +77,14 @@ export function createRenderStore(sql: Sql) {
             select 1 from cms_paragraphs o
             where o.account_id = ${site.accountId} and o.site_id = ${site.id} and o.code = cms_paragraphs.code))
         order by position, id limit 500`;
+    },
+
+    /** The redirects that editors have written, by domain and path (see `redirectKey`). */
+    async redirects({ accountId, id }: SiteData): Promise<Map<string, RedirectData>> {
+      const rows = await sql<(RedirectData & { domainId: number | null; path: string })[]>`
+        select domain_id, path, target, status from cms_redirect_rules
+        where account_id = ${accountId} and site_id = ${id} order by id limit 10000`;
+      return new Map(rows.map(({ domainId, path, ...row }) => [redirectKey(domainId, path), row]));
     },
 
     async categories({ accountId, id }: SiteData): Promise<CategoryData[]> {

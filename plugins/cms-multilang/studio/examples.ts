@@ -40,6 +40,16 @@ export const examples: Examples = {
     fields: { name: "www.green-garden.example" },
     needs,
   },
+  "/cms/redirects": {
+    says: {
+      en: "a redirect from an old path to the home page.",
+      pl: "przekierowanie ze starej ścieżki na stronę startową.",
+      de: "eine Weiterleitung von einem alten Pfad zur Startseite.",
+    },
+    fields: { to: "/" },
+    words: { en: { path: "old-home" }, pl: { path: "stara-strona" }, de: { path: "alte-seite" } },
+    needs,
+  },
   "/cms/layouts": {
     says: {
       en: "a whole HTML page around the content, with its title and what search engines ask for.",

@@ -262,6 +262,8 @@ export function typed(field: FormField, input: Input): Typed {
       }
     case "list":
       return { value: input.split("\n").filter((line) => line.trim() !== "") };
+    case "choice":
+      return { value: field.integer ? Number(input) : input };
     case "lookup":
       return { value: field.target?.field === "id" ? identifier(input) : input };
     default:

@@ -20,7 +20,7 @@ export const modules: readonly { readonly name: string; readonly paths: readonly
   { name: "connect", paths: ["/connect/connectors", "/connect/flows", "/connect/flow_processes"] },
   {
     name: "cms",
-    paths: ["sites", "pages", "layouts", "paragraphs", "articles", "categories", "domains"].map(
+    paths: ["sites", "pages", "layouts", "paragraphs", "articles", "categories", "domains", "redirects"].map(
       (name) => `/cms/${name}`,
     ),
   },
@@ -78,6 +78,7 @@ const pictures: Readonly<Record<string, IconName>> = {
   "/cms/articles": "article",
   "/cms/categories": "tags",
   "/cms/domains": "link",
+  "/cms/redirects": "right",
   "/account/users": "users",
   "/account/invitations": "send",
   "/account/teams": "team",

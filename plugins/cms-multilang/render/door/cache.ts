@@ -3,7 +3,7 @@
  * from it, pages included, is kept under its serial number. A change drops the object in every process before the
  * change is answered. A rendering that began earlier is then stored where nobody looks.
  */
-import { type CategoryData, type LayoutData, type SiteData, type SiteFound } from "../data.ts";
+import { type CategoryData, type LayoutData, type RedirectData, type SiteData, type SiteFound } from "../data.ts";
 import type { Account, BaseContext } from "platform";
 import type { Sites } from "../../changes.ts";
 import type { RenderStore } from "../render-store.ts";
@@ -18,6 +18,8 @@ export interface SiteState {
   readonly domains: readonly Domain[];
   readonly layout: (id: number) => Promise<LayoutData | undefined>;
   readonly categories: () => Promise<readonly CategoryData[]>;
+  /** Those that editors have written; see addresses/redirects.ts. */
+  readonly redirects: () => Promise<ReadonlyMap<string, RedirectData>>;
   /** When the next article becomes visible. Until then, lists of articles are right. */
   readonly nextPublication: () => Promise<Date | null>;
 }
@@ -74,7 +76,7 @@ export function createSiteCache({ ctx, renderStore, account }: Needed): SiteCach
   };
 }
 
-/** Reads layouts and categories once per state; they end with it. */
+/** Reads layouts, categories and redirects once per state; they end with it. */
 function newState(
   renderStore: RenderStore,
   account: Account,
@@ -82,6 +84,7 @@ function newState(
 ): SiteState {
   const layouts = new Map<number, Promise<LayoutData | undefined>>();
   let categories: Promise<readonly CategoryData[]> | undefined;
+  let redirects: Promise<ReadonlyMap<string, RedirectData>> | undefined;
   let next = nextPublication;
   return {
     serial: ++serials,
@@ -94,6 +97,7 @@ function newState(
       return found;
     },
     categories: () => (categories ??= forgetFailed(renderStore.categories(site), () => (categories = undefined))),
+    redirects: () => (redirects ??= forgetFailed(renderStore.redirects(site), () => (redirects = undefined))),
     nextPublication: async () => {
       // The article that was next may be visible by now.
       if (next && next.getTime() <= Date.now()) next = await renderStore.nextPublication(site);

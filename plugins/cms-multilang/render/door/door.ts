@@ -2,6 +2,7 @@
 import type { DoorRequest, HostDoor, Reply, SiteDoor } from "platform";
 import { askedPath, pathAddress } from "../addresses/addresses.ts";
 import { addressIn, viewOf, type Asked } from "./asked.ts";
+import { redirectReply } from "../addresses/redirects.ts";
 import type { ReadBlocks } from "../templates/blocks.ts";
 import type { SiteCache } from "./cache.ts";
 import type { Composer } from "../compose.ts";
@@ -53,7 +54,7 @@ export function createDoor(needed: Needed): HostDoor {
       return page ?? sitemap.answer(path.path, { ...asked, scheme: scheme() });
     }
     const found = await finder.find(viewOf(asked), path.path);
-    if (!found) return null;
+    if (!found) return (await redirectReply(asked, path.path)) ?? null;
     return movedTo(pathAddress("redirect" in found ? found.redirect : path.path) + asked.search);
   };
 

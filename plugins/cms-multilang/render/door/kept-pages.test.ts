@@ -22,6 +22,7 @@ const state: SiteState = {
   domains: [],
   layout: async () => undefined,
   categories: async () => [],
+  redirects: () => Promise.resolve(new Map()),
   nextPublication: async () => null,
 };
 const domain = { id: 1, name: "acme.pl", locale: "pl", isPrimary: true } as const;

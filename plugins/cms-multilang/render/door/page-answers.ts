@@ -4,6 +4,7 @@
  */
 import { composeInputOf, viewOf, type Asked } from "./asked.ts";
 import { pathAddress } from "../addresses/addresses.ts";
+import { redirectReply } from "../addresses/redirects.ts";
 import type { Composer } from "../compose.ts";
 import { faultMs, type ErrorAnswers } from "./error-answers.ts";
 import { TemplateFault } from "../templates/fault.ts";
@@ -29,7 +30,10 @@ export function createPageAnswers({ finder, composer, errorAnswer, scheme, now }
 
   const pageOf = async (asked: Asked, path: string): Promise<Answer | null> => {
     const found = foundPages.get(asked, path) ?? (await finder.find(viewOf(asked), path));
-    if (!found) return null;
+    if (!found) {
+      const reply = await redirectReply(asked, path);
+      return reply ? { reply, shared: false, until: 0, page: 1 } : null;
+    }
     if ("redirect" in found) {
       const reply = movedTo(pathAddress(found.redirect) + asked.search);
       return { reply, shared: false, until: 0, page: 1 };

@@ -41,8 +41,12 @@ export function cacheControlOf(seconds: number | null): string {
 }
 
 export function movedTo(location: string): Reply {
+  return redirectTo(301, location);
+}
+
+export function redirectTo(status: 301 | 302 | 308, location: string): Reply {
   return {
-    status: 301,
+    status,
     body: null,
     headers: { ...siteHeaders, location, "cache-control": "public, max-age=0, must-revalidate" },
   };

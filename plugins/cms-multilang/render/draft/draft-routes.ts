@@ -42,7 +42,7 @@ export function draftRoutes(drafts: Drafts): Route[] {
           "says which template failed, and where.",
         access,
         body: { key: "page", schema: DraftBody },
-        request: { id: "offer-en", site_code: "acme", domain: "www.acme.example", content: "<h1>{{ title }}</h1>" },
+        request: { id: "offer-en", site_code: "acme", content: "<h1>{{ title }}</h1>" },
         answers: { 200: DraftPreview },
         responses: { 200: example, 422: { content: ["line 3, column 7: …"] } },
       },

@@ -132,6 +132,7 @@ describe("a list longer than a file", () => {
       ...found,
       layout: async () => undefined,
       categories: () => renderStore.categories(found.site),
+      redirects: () => Promise.resolve(new Map()),
       nextPublication: async () => null,
     };
     const engine = createSiteEngine();

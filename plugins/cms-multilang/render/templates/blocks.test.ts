@@ -202,6 +202,7 @@ describe("the database is asked", () => {
         return known;
       },
       categories: () => createRenderStore(server.app.sql).categories(site.site),
+      redirects: () => Promise.resolve(new Map()),
       nextPublication: async () => null,
     };
     const engine = createSiteEngine();

@@ -192,6 +192,7 @@ export const de: Messages = {
     "/cms/articles": ["Artikel", "Artikel"],
     "/cms/categories": ["Kategorien", "Kategorie"],
     "/cms/domains": ["Domains", "Domain"],
+    "/cms/redirects": ["Weiterleitungen", "Weiterleitung"],
     "/connect/connectors/{id}/methods": ["Methoden", "Methode"],
     "/cms/sites/{id}/check": ["Prüfung", "Befund"],
     "/cms/sites/{id}/translations": ["Übersetzungen", "Übersetzung"],
@@ -233,6 +234,8 @@ export const de: Messages = {
     "/cms/paragraphs": "Ein Absatz ist Teil einer Seite oder aller Seiten einer Website.",
     "/cms/articles": "Ein Artikel steht in den Listen seiner Kategorien, zum Beispiel in den Neuigkeiten.",
     "/cms/categories": "Eine Kategorie fasst Artikel zusammen.",
+    "/cms/redirects":
+      "Eine Weiterleitung führt von einem alten Pfad dorthin, wohin seine Besucher sollen. Seiten, die umziehen, hinterlassen ihre von selbst.",
     "/cms/domains": "Eine Domain führt zu einer Website. Ihre Sprache gilt für Seiten, die keine eigene haben.",
     "/cms/sites/{id}/check":
       "Nichts zu verbessern: Keine Regel von Suchmaschinen oder mehrsprachigen Websites ist verletzt.",

@@ -193,6 +193,7 @@ export const en = {
     "/cms/articles": ["Articles", "article"],
     "/cms/categories": ["Categories", "category"],
     "/cms/domains": ["Domains", "domain"],
+    "/cms/redirects": ["Redirects", "redirect"],
     "/connect/connectors/{id}/methods": ["Methods", "method"],
     "/cms/sites/{id}/check": ["Check", "finding"],
     "/cms/sites/{id}/translations": ["Translations", "translation"],
@@ -235,6 +236,8 @@ export const en = {
     "/cms/paragraphs": "A paragraph is a part of a page, or of all pages of a site.",
     "/cms/articles": "An article stands in the lists of its categories, e.g. of news.",
     "/cms/categories": "A category brings articles together.",
+    "/cms/redirects":
+      "A redirect leads from an old path to where its visitors should go. Pages that move leave theirs by themselves.",
     "/cms/domains": "A domain leads to a site. Its locale is the language of pages that have none of their own.",
     "/cms/sites/{id}/check": "Nothing to mend: no rule of search engines or of multilingual sites is broken.",
     "/account/users": "The people of this account, and what they may do.",

@@ -202,6 +202,7 @@ export const pl: Messages = {
     "/cms/articles": ["Artykuły", "artykuł"],
     "/cms/categories": ["Kategorie", "kategoria"],
     "/cms/domains": ["Domeny", "domena"],
+    "/cms/redirects": ["Przekierowania", "przekierowanie"],
     "/connect/connectors/{id}/methods": ["Metody", "metoda"],
     "/cms/sites/{id}/check": ["Kontrola", "uwaga"],
     "/cms/sites/{id}/translations": ["Tłumaczenia", "tłumaczenie"],
@@ -242,6 +243,8 @@ export const pl: Messages = {
     "/cms/paragraphs": "Akapit jest częścią jednej strony albo wszystkich stron witryny.",
     "/cms/articles": "Artykuł trafia na listy swoich kategorii, na przykład aktualności.",
     "/cms/categories": "Kategoria zbiera artykuły.",
+    "/cms/redirects":
+      "Przekierowanie prowadzi ze starej ścieżki tam, gdzie mają trafić odwiedzający. Przenoszone strony zostawiają swoje same.",
     "/cms/domains": "Domena prowadzi do witryny. Jej język mają strony, które nie mają własnego.",
     "/cms/sites/{id}/check":
       "Nie ma nic do poprawy: żadna reguła wyszukiwarek ani witryn wielojęzycznych nie jest złamana.",

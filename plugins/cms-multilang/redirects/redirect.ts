@@ -1,0 +1,138 @@
+/** Creating, changing and deleting redirects of a site. behaviour B.11. */
+import { mistakes, Type, type BaseContext, type Static } from "platform";
+import { refOf } from "../code.ts";
+import type { SiteEdit } from "../edit.ts";
+import { filtersOf } from "../filters.ts";
+import { idRef, siteRef } from "../input.ts";
+import { cleanPath } from "../pages/path.ts";
+import type { Resource } from "../resource.ts";
+import { createDomainStore, type DomainStore } from "../sites/domain-store.ts";
+import { createSiteStore, type SiteStore } from "../sites/site-store.ts";
+import { lockedIn, mustStay, named, reread, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+import { createRuleStore, toApi, type RuleInput, type RuleStore, type RuleView } from "./rule-store.ts";
+import { cleanTarget, leadsBack, statuses, type Status } from "./rule.ts";
+
+export const RedirectBody = Type.Object({
+  path: Type.Optional(Type.String({ maxLength: 4000, description: "an old path of the site" })),
+  to: Type.Optional(
+    Type.String({ maxLength: 2000, description: "a path of the site (/offer) or an address (https://…)" }),
+  ),
+  status: Type.Optional(
+    Type.Integer({
+      enum: [...statuses],
+      description: "301: for good, 302: for now, 308: for good, with the same method",
+    }),
+  ),
+  domain_id: idRef(),
+  ...siteRef(),
+});
+export type RedirectBody = Static<typeof RedirectBody>;
+
+const mostOfSite = 5000;
+
+interface Needed {
+  readonly ruleStore: RuleStore;
+  readonly siteStore: SiteStore;
+  readonly domainStore: Pick<DomainStore, "find">;
+}
+
+export function createRedirects({ sql }: Pick<BaseContext, "sql">): Resource<typeof RedirectBody, RuleView> {
+  const ruleStore = createRuleStore(sql);
+  const stores = { ruleStore, siteStore: createSiteStore(sql), domainStore: createDomainStore(sql) };
+  return {
+    name: "redirect",
+    plural: "redirects",
+    body: RedirectBody,
+    writer: createRedirectWriter(stores),
+    inSites: false,
+    refOf: (text) => (/^\d/.test(text) ? refOf(text) : undefined),
+    find: ruleStore.find,
+    list: (accountId, query, page) => ruleStore.list(accountId, filtersOf(query), page),
+    toApi,
+  };
+}
+
+function createRedirectWriter(needed: Needed): Writer<RedirectBody, RuleView> {
+  const { ruleStore, siteStore } = needed;
+  return {
+    async create(edit, body) {
+      const { tx, account, userId } = edit;
+      const wrong = mistakes();
+      const site = await siteOf(edit, siteStore, wrong, body);
+      if (body.path === undefined) wrong.add("path", "is required");
+      if (body.to === undefined) wrong.add("to", "is required");
+      wrong.check();
+      const { id: siteId } = there(site);
+      await edit.touch(siteId);
+      const input = await inputOf(needed, edit, wrong, { siteId }, body);
+      wrong.check();
+      await ruleStore.replaceMoved(tx, account.id, siteId, input.path);
+      return reread(edit, ruleStore, await ruleStore.insert(tx, account.id, siteId, userId, input));
+    },
+
+    async update(edit, ref, body, expected) {
+      const { tx, account, userId } = edit;
+      const before = await lockedIn(edit, ruleStore, ref, expected);
+      const wrong = mistakes();
+      mustStay(wrong, body, before);
+      const input = await inputOf(needed, edit, wrong, before, body);
+      wrong.check();
+      await ruleStore.replaceMoved(tx, account.id, before.siteId, input.path);
+      await ruleStore.update(tx, account.id, before.id, userId, input);
+      return reread(edit, ruleStore, before.id);
+    },
+
+    async remove(edit, ref, expected) {
+      const { id } = await lockedIn(edit, ruleStore, ref, expected);
+      await ruleStore.delete(edit.tx, edit.account.id, id);
+    },
+  };
+}
+
+type Before = Pick<RuleView, "siteId"> & Partial<RuleView>;
+
+async function inputOf(
+  { ruleStore, domainStore }: Needed,
+  { tx, account }: SiteEdit,
+  wrong: Mistakes,
+  before: Before,
+  body: RedirectBody,
+): Promise<RuleInput> {
+  const { siteId } = before;
+  const path = pathOf(wrong, body.path ?? before.path ?? "");
+  const target = targetOf(wrong, body.to ?? before.target ?? "");
+  const given = { as: "domain", what: "domain", code: undefined, id: body.domain_id };
+  const domain = await named(wrong, given, (ref) => domainStore.find(tx, account.id, ref));
+  if (domain && domain.siteId !== siteId) wrong.add("domain_id", "names no domain of this site");
+  const domainId = domain === undefined ? (before.domainId ?? null) : (domain?.id ?? null);
+  const input = { path, target, domainId, status: statusOf(wrong, body.status ?? before.status ?? 301) };
+  if (wrong.any) return input;
+  const all = await ruleStore.ofSite(tx, account.id, siteId);
+  const others = all.filter(({ id }) => id !== before.id);
+  if (others.length >= mostOfSite) wrong.add("base", `a site has at most ${mostOfSite} redirects`);
+  if (others.some((one) => one.path === path && one.domainId === domainId)) wrong.add("path", "is already taken");
+  const domains = await ruleStore.domainsOf(tx, account.id, siteId);
+  if (leadsBack(input, others, domains)) wrong.add("to", "leads back to this path, or on and on");
+  return input;
+}
+
+/** The home page's own path is no old one. */
+function pathOf(wrong: Mistakes, given: string): string {
+  const clean = cleanPath(given);
+  if ("mistake" in clean) wrong.add("path", clean.mistake);
+  else if (clean.path === "") wrong.add("path", "can't be blank");
+  return "path" in clean ? clean.path : given;
+}
+
+function targetOf(wrong: Mistakes, given: string): string {
+  const clean = cleanTarget(given.trim());
+  if ("href" in clean) return clean.href;
+  wrong.add("to", clean.mistake);
+  return given;
+}
+
+function statusOf(wrong: Mistakes, given: number): Status {
+  const status = statuses.find((one) => one === given);
+  if (status === undefined) wrong.add("status", `must be one of ${statuses.join(", ")}`);
+  return status ?? 301;
+}
