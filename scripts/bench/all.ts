@@ -24,6 +24,7 @@ const all = {
   webhooks: 180,
   https: 60,
   media: 180,
+  logs: 420,
   studio: 240,
 };
 const chosen = options.some((option) => option.startsWith("--compare"))
