@@ -14,6 +14,7 @@ import origins from "./migrations/002_origin.sql" with { type: "text" };
 import versions from "./migrations/003_version.sql" with { type: "text" };
 import programVersions from "./migrations/005_versions.sql" with { type: "text" };
 import starters from "./migrations/004_starter.sql" with { type: "text" };
+import byRecord from "./migrations/005_records.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { createFollows } from "./processes/follow.ts";
 import { processExample, processRoutes } from "./processes/process-routes.ts";
@@ -56,6 +57,7 @@ export default definePlugin({
     { name: "002_origin", sql: origins },
     { name: "003_version", sql: versions },
     { name: "004_starter", sql: starters },
+    { name: "005_records", sql: byRecord },
     { name: "005_versions", sql: programVersions },
   ],
   prompts: { "flows_api.md": instructions },

@@ -94,6 +94,17 @@ test("a process is followed from the record that led to it to the outside, and m
   expect((await given.locator("pre").textContent())?.length).toBeGreaterThan(3000);
   await given.getByRole("button", { name: "Show less" }).click();
   await shot(page, "process");
+  await trace.getByRole("link", { name: /^orders/ }).click();
+  const record = page.getByRole("dialog", { name: "Record", exact: true });
+  await record.getByRole("link", { name: "Processes", exact: true }).click();
+  await page.waitForURL(/record_id=/);
+  await page
+    .getByRole("grid", { name: "Processes" })
+    .getByRole("row", { name: /bill/ })
+    .getByRole("link")
+    .first()
+    .click();
+  await trace.getByText("bill (this process)").waitFor();
   isUp = true;
   await page.getByRole("button", { name: "Retry", exact: true }).click();
   await page.getByRole("region", { name: "Result" }).getByText("7").waitFor();

@@ -10,16 +10,16 @@ test("every message is in three languages, with the same values", () => {
   expect(values(de)).toEqual(values(en));
 });
 
-test.each<[string, string?, string?, string?]>([
-  ["0 7 * * *", "At 07:00 AM", "O 07:00", "Um 07:00"],
-  ["*/15 * * * *", "Every 15 minutes", "Co 15 minut", "Alle 15 Minuten"],
-  ["a b c d e"],
-  ["0 7 * *"],
-  ["0 7 * * * *"],
-  [""],
-])("%p is %p in words %p, %p, %p", async (schedule, english, polish, german) => {
+test.each([
+  ["0 7 * * *", ["At 07:00 AM", "O 07:00", "Um 07:00"]],
+  ["*/15 * * * *", ["Every 15 minutes", "Co 15 minut", "Alle 15 Minuten"]],
+  ["a b c d e", [undefined, undefined, undefined]],
+  ["0 7 * *", [undefined, undefined, undefined]],
+  ["0 7 * * * *", [undefined, undefined, undefined]],
+  ["", [undefined, undefined, undefined]],
+])("%p is in words %j", async (schedule, words) => {
   const all = await Promise.all((["en", "pl", "de"] as const).map((language) => speechIn(language)));
-  expect(all.map((speech) => speech(schedule))).toEqual([english, polish, german]);
+  expect(all.map((speech) => speech(schedule))).toEqual(words);
 });
 
 test("every usual schedule has words", async () => {

@@ -67,6 +67,7 @@ export function processRoutes({ processViewStore, processes, follows }: Needed):
           started_by: `${starterKinds.join(", ")}; or one of them by its id: \`cron:7\``,
           from: Type.String({ format: "date-time", description: "made at this time (ISO 8601) or later, or a day" }),
           to: Type.String({ format: "date-time", description: "made before this time" }),
+          record_id: "started by a webhook that follows this record",
           trace_id: "this process, or those that follow from the same change",
           before: "only processes before the one with this id",
           include,

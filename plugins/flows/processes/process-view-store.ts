@@ -32,6 +32,8 @@ export interface ProcessFilter {
   readonly before?: string | undefined;
   /** This process, or those that follow from the same change. */
   readonly trace?: string | undefined;
+  /** A webhook that follows this record has started it. */
+  readonly recordId?: string | undefined;
 }
 
 const listedStepsBytes = 20_000;
@@ -110,7 +112,7 @@ function firstIdAt(time: Date): string {
 }
 
 function matching(sql: Sql, accountId: number, filter: ProcessFilter): Fragment {
-  const { flowCode, status, starterKind, starterId, from, to, before, trace } = filter;
+  const { flowCode, status, starterKind, starterId, from, to, before, trace, recordId } = filter;
   const none = sql``;
   return sql`p.account_id = ${accountId}
     ${flowCode === undefined ? none : sql`and p.flow_code = ${flowCode}`}
@@ -119,6 +121,7 @@ function matching(sql: Sql, accountId: number, filter: ProcessFilter): Fragment 
     ${starterId === undefined ? none : sql`and p.starter_id = ${starterId}`}
     ${from === undefined ? none : sql`and p.id >= ${firstIdAt(from)}`}
     ${to === undefined ? none : sql`and p.id < ${firstIdAt(to)}`}
+    ${recordId === undefined ? none : sql`and p.starter_kind = 'webhook' and p.starter ->> 'record_id' = ${recordId}`}
     ${before === undefined ? none : sql`and p.id < ${before}`}
     ${trace === undefined ? none : sql`and (p.trace = ${trace} ${isUuid(trace) ? sql`or p.id = ${trace}` : none})`}`;
 }

@@ -18,6 +18,7 @@ export function filterOf(query: URLSearchParams): ProcessFilter {
     to: timeOf(query, "to"),
     before: before === undefined ? undefined : idOf("before", before),
     trace: textOf(query, "trace_id"),
+    recordId: textOf(query, "record_id"),
   };
 }
 

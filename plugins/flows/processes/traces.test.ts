@@ -73,6 +73,7 @@ test("a record leads by webhooks to two processes, which say so, and can be foun
   expect(related.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
   const hook = `webhook:${first.started_by.id}`;
   expect((await list(`started_by=${hook}`)).map(({ id }: { id: string }) => id)).toEqual([first.id]);
+  expect((await list(`record_id=${order.id}`)).map(({ id }: { id: string }) => id)).toEqual([first.id]);
   // Unasked, a process is what it always was.
   expect(Object.keys(bill)).toEqual(Object.keys(listed));
   expect([bill.started_by, bill.trace_id, bill.steps[0].input, bill.steps[0].attempts]).toEqual(

@@ -12,6 +12,7 @@ export function belongs(row: Row, search: URLSearchParams): boolean {
     is("flow_code", row.flow_code) &&
     is("status", row.status) &&
     (starter === "" || starter === by?.kind || starter === `${by?.kind}:${by?.id}`) &&
+    (asked("record_id") === "" || asked("record_id") === String(by?.record_id)) &&
     (asked("from") === "" || made >= Date.parse(asked("from"))) &&
     (asked("to") === "" || made < Date.parse(asked("to"))) &&
     (asked("trace_id") === "" || [row.trace_id, row.id].includes(asked("trace_id")))

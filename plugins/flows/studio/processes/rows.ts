@@ -2,7 +2,7 @@
 const path = "/connect/flow_processes.json";
 /** As the list of the kit asks for its rows. */
 const pageSize = "50";
-const filters = ["flow_code", "status", "started_by", "from", "to", "trace_id"];
+const filters = ["flow_code", "status", "started_by", "from", "to", "trace_id", "record_id"];
 
 /** Sent with every request: the rows come first, and their steps are for their own page. */
 export const also = { count: "false", steps: "false", include: "started_by" };

@@ -28,7 +28,7 @@ const row: Row = {
   error: "no",
   created_at: "2026-01-31T10:00:00.000Z",
   finished_at: null,
-  started_by: { kind: "cron", id: "7" },
+  started_by: { kind: "cron", id: "7", record_id: "r1" },
   trace_id: "t",
 };
 
@@ -44,6 +44,8 @@ test.each([
   ["from=2026-01-31T10:00:00.000Z", true],
   ["from=2026-02-01T00:00:00.000Z", false],
   ["to=2026-01-31T10:00:00.000Z", false],
+  ["record_id=r1", true],
+  ["record_id=r2", false],
   ["trace_id=t", true],
   ["trace_id=p1", true],
   ["trace_id=x", false],
