@@ -1,11 +1,10 @@
 import { definePlugin } from "platform";
 import { tokens } from "../tokens/api.ts";
 import { agentTools } from "./api.ts";
+import type { Protocol } from "./protocol.ts";
 import { llmsRoute, mcpRoutes } from "./routes.ts";
-import { serverOf } from "./server.ts";
 import { createSessions } from "./session.ts";
 import { callTool, listTools } from "./tools/all.ts";
-import { createTransport } from "./transport.ts";
 
 /** The API for agents, over the Model Context Protocol. */
 export default definePlugin({
@@ -15,12 +14,16 @@ export default definePlugin({
 
   setup(ctx) {
     const sessionOf = createSessions({ ctx, tokens: ctx.services.tokens });
+    let protocol: Promise<Protocol> | undefined;
+    const load = async () => {
+      const { createProtocol } = await import("./protocol.ts");
+      return createProtocol(ctx);
+    };
     return {
       routes: [
         ...mcpRoutes({
           sessionOf,
-          serve: (session) => serverOf(session, ctx.liquid),
-          transport: createTransport(ctx.log),
+          protocol: async (request, message, session) => (await (protocol ??= load()))(request, message, session),
         }),
         llmsRoute(ctx),
       ],

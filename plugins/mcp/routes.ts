@@ -18,9 +18,8 @@ import {
 import { llmsText } from "./llms.ts";
 import { plainAnswer, plainCallOf } from "./plain-call.ts";
 import type { Sessions } from "./session.ts";
-import type { serverOf } from "./server.ts";
 import { callTool } from "./tools/all.ts";
-import type { Transport } from "./transport.ts";
+import type { Protocol } from "./protocol.ts";
 
 const maxBytes = 2_000_000;
 /** JSON-RPC's own form. */
@@ -29,11 +28,10 @@ const Refused = Type.Union([answer.error, Message]);
 
 interface Needed {
   readonly sessionOf: Sessions;
-  readonly serve: (session: ReturnType<Sessions>) => ReturnType<typeof serverOf>;
-  readonly transport: Transport;
+  readonly protocol: Protocol;
 }
 
-export function mcpRoutes({ sessionOf, serve, transport }: Needed): Route[] {
+export function mcpRoutes({ sessionOf, protocol }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -70,7 +68,7 @@ export function mcpRoutes({ sessionOf, serve, transport }: Needed): Route[] {
         const plain = plainCallOf(body, request.headers);
         const result = plain && (await callTool(plain.name, plain.args, session));
         if (plain && result) return jsonText(200, plainAnswer(plain, result));
-        return transport(request, body, () => serve(session));
+        return protocol(request, body, session);
       },
     ),
   ];

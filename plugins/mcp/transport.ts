@@ -8,7 +8,7 @@ import {
 import type { Log } from "platform";
 
 /** `serve` makes the server that answers this request. */
-export type Transport = (request: Request, message: object, serve: () => Server) => Promise<Response>;
+type Transport = (request: Request, message: object, serve: () => Server) => Promise<Response>;
 
 export function createTransport(log: Log): Transport {
   const servers = new WeakMap<Request, () => Server>();
