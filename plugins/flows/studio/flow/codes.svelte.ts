@@ -22,6 +22,8 @@ export class Codes {
   connectors = $state.raw<readonly Choice[]>([]);
   flows = $state.raw<readonly Choice[]>([]);
   dbs = $state.raw<readonly Choice[]>([]);
+  private prompts = $state.raw<readonly Choice[]>([]);
+  private apps = $state.raw<readonly Choice[]>([]);
   own = $state.raw<readonly OwnKind[]>([]);
   private databases = $state.raw<readonly Database[]>([]);
   private methods = $state.raw<ReadonlyMap<string, readonly Method[]>>(new Map());
@@ -36,6 +38,11 @@ export class Codes {
     choices("/connect/connectors", (found) => (this.connectors = found));
     choices("/connect/flows", (found) => (this.flows = found));
     choices("/core/dbs", (found) => (this.dbs = found));
+    choices("/core/prompts", (found) => (this.prompts = found));
+    if (session.may("apps"))
+      void rowsAt("/core/apps.json?limit=500").then(
+        (rows) => (this.apps = rows.map(({ url_code, name }) => ({ value: textOf(url_code), label: textOf(name) }))),
+      );
     void rowsAt("/connect/flow_steps.json?limit=500").then((rows) => (this.own = rows.map(ownKind)));
     if (session.may("dbs"))
       void rowsAt("/core/dbs.json?limit=500").then(
@@ -52,6 +59,20 @@ export class Codes {
       });
     }
     return this.methods.get(connector) ?? [];
+  }
+
+  /** What a value of this name is likely one of: `prompt` and `prompt_code` name a prompt. */
+  choicesFor(name: string): readonly Choice[] {
+    const { prompts, apps, dbs, connectors, flows } = this;
+    const all: Readonly<Record<string, readonly Choice[]>> = {
+      prompt: prompts,
+      app: apps,
+      db: dbs,
+      connector: connectors,
+      flow: flows,
+    };
+    const kind = name.endsWith("_code") ? name.slice(0, -"_code".length) : name;
+    return Object.hasOwn(all, kind) ? (all[kind] ?? []) : [];
   }
 
   tablesOf(db: string): readonly string[] {

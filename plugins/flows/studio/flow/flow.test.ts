@@ -10,7 +10,7 @@ import { pl } from "../text/flow-pl.ts";
 import { messageOf, placeOf, standing, stepFaults } from "./faults.ts";
 import { fieldsOf, kinds, lineOf, ops, startOf } from "./kinds.ts";
 import { programIn, stepsOf, withProgram } from "./program-text.ts";
-import { completionAt, namesAt } from "./scope.ts";
+import { codesFor, completionAt, namesAt } from "./scope.ts";
 import { starters } from "./starters.ts";
 import {
   duplicated,
@@ -231,6 +231,20 @@ describe("the names in scope", () => {
     expect(found?.names.map(({ name }) => name)).toEqual(wanted ? [...wanted] : undefined);
     if (wanted) expect(found?.from).toBe(from);
   });
+});
+
+test.each([
+  ["", ["weather", "mail"]],
+  ["We", ["weather"]],
+  ["post", ["mail"]],
+  ["mail", undefined],
+  ["{{ we", undefined],
+])("of %p the codes are %p", (text, wanted) => {
+  const codes = [
+    { value: "weather", label: "weather" },
+    { value: "mail", label: "Post (mail)" },
+  ];
+  expect(codesFor(text, codes)?.names.map(({ name }) => name)).toEqual(wanted);
 });
 
 describe("a message of the server", () => {

@@ -100,6 +100,20 @@ export function completionAt(
   return fitting.length > 0 ? { from, names: fitting.slice(0, most) } : undefined;
 }
 
+/** The codes that a text can become; none while there are expressions in it. */
+export function codesFor(
+  text: string,
+  codes: readonly { readonly value: string; readonly label: string }[],
+): Completion | undefined {
+  const typed = text.trim().toLowerCase();
+  if (text.includes("{{")) return undefined;
+  const fitting = codes.filter(
+    ({ value, label }) => value.toLowerCase() !== typed && `${value} ${label}`.toLowerCase().includes(typed),
+  );
+  const names = fitting.slice(0, most).map(({ value, label }) => ({ name: value, from: label === value ? "" : label }));
+  return names.length > 0 ? { from: 0, names } : undefined;
+}
+
 function isOdd(text: string, sign: string): boolean {
   return text.split(sign).length % 2 === 0;
 }
