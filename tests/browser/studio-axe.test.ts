@@ -96,6 +96,7 @@ async function seedOthers(): Promise<string[]> {
     "cms",
     "cms/sites",
     "cms/sites/acme",
+    "cms/acme/articles",
     "cms/acme/checks",
     "cms/acme/migration",
     "cms/acme/translations",

@@ -108,6 +108,16 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await heading(page, "Intro");
   expect((await app.get("/cms/paragraphs.json?code=intro")).json).toMatchObject([{ page_code: "offer" }]);
 
+  // The lists of one site: without the site as a filter, and what is new there is of it.
+  await at(page, "cms/sites/acme");
+  const tabs = page.getByRole("navigation", { name: "site", exact: true });
+  await tabs.getByRole("link", { name: "Layouts" }).click();
+  await page.waitForURL(/cms\/acme\/layouts$/);
+  await page.getByRole("grid", { name: "Layouts" }).getByRole("link", { name: "Main", exact: true }).waitFor();
+  expect(await page.getByText("Their layout").count()).toBe(0);
+  await page.getByRole("button", { name: "New layout" }).click();
+  expect(await page.getByLabel("Site code").inputValue()).toBe("acme");
+
   await at(page, "cms/sites/acme");
   await page.getByRole("link", { name: "Checks", exact: true }).click();
   await page.getByRole("heading", { level: 2 }).first().waitFor();

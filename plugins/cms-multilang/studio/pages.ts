@@ -25,6 +25,36 @@ export const pages: StudioPage[] = [
   },
   {
     ...own,
+    path: "cms/:site/articles",
+    title: { en: "Articles", pl: "Artykuły", de: "Artikel" },
+    load: () => import("./translations/SiteList.svelte"),
+  },
+  {
+    ...own,
+    path: "cms/:site/categories",
+    title: { en: "Categories", pl: "Kategorie", de: "Kategorien" },
+    load: () => import("./translations/SiteList.svelte"),
+  },
+  {
+    ...own,
+    path: "cms/:site/paragraphs",
+    title: { en: "Paragraphs", pl: "Akapity", de: "Absätze" },
+    load: () => import("./translations/SiteList.svelte"),
+  },
+  {
+    ...own,
+    path: "cms/:site/layouts",
+    title: { en: "Layouts", pl: "Szablony", de: "Layouts" },
+    load: () => import("./translations/SiteList.svelte"),
+  },
+  {
+    ...own,
+    path: "cms/:site/domains",
+    title: { en: "Domains", pl: "Domeny", de: "Domains" },
+    load: () => import("./translations/SiteList.svelte"),
+  },
+  {
+    ...own,
     path: "cms/:site/translations",
     title: { en: "Translations", pl: "Tłumaczenia", de: "Übersetzungen" },
     load: () => import("./translations/Translations.svelte"),

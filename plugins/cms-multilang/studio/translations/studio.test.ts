@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findingWords } from "./finding-words.ts";
 import { fieldOf, groupsOf, placeOf, subjectOf, type Finding } from "./findings.ts";
+import { columnsOfList } from "./lists.ts";
 import { isLong, planIn, planText, sitemapsIn, withDomain, withoutSlave } from "./migration.ts";
 import { isMendable, mendOf, nearest, type World } from "./mends.ts";
 import {
@@ -327,3 +328,10 @@ describe("the plan of a migration", () => {
     expect(isLong({ before: "a", after: { a: 1 } })).toBe(true);
   });
 });
+
+test.each(["layouts", "paragraphs", "articles", "categories", "domains"])(
+  "the list of %s of a site begins with a name",
+  (name) => {
+    expect(["name", "title"]).toContain(columnsOfList(`/cms/${name}`)[0] ?? "");
+  },
+);
