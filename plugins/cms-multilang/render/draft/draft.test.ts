@@ -151,3 +151,28 @@ test("only the first of each counts, references are read, and links lead out of 
   });
   expect(framed).toStartWith('<html><head><base target="_blank">');
 });
+
+describe("the head of a page is read as a browser reads it:", () => {
+  const table: [what: string, html: string, title: string | null, description: string | null][] = [
+    ["in any case, with any quotes", "<TITLE>T</TITLE ><META NAME=description CONTENT='D > E'/>", "T", "D > E"],
+    ["without a head", "<title>T</title><meta content=D name=description>", "T", "D"],
+    ["no comment", '<!-- <title>C</title> --><title>T</title><meta name="description">', "T", null],
+    ["no script", '<script>"<title>S</title>"</script><title>T</title>', "T", null],
+    ["a title is text", "<title><b>T</b></title>", "<b>T</b>", null],
+    ["the first of two attributes", '<meta name="description" content="1" content="2">', null, "1"],
+    ["not in the body", '<body><title>B</title><meta name="description" content="D">', null, null],
+    ["not behind the head", '</head><meta name="description" content="D">', null, null],
+    ["what is never closed", '<title>T</title><meta name="description" content="D', "T", null],
+    ["a title that is never closed", "<title>T", null, null],
+    ["odd attributes", '<meta = "x" name=description / content = D>', null, "D"],
+    ["nothing", "", null, null],
+  ];
+  test.each(table)("%s", (_, html, title, description) => {
+    expect(seenIn(html).seen).toMatchObject({ title, description });
+  });
+
+  test.each(["<", "<a ", "<!--", "<script>", "<a b='", "<title><", "&#", "<a =", "</"])("many of %j", (part) => {
+    const html = `<head>${part.repeat(300_000)}`;
+    expect(seenIn(html).framed).toStartWith('<head><base target="_blank">');
+  });
+});

@@ -1,5 +1,6 @@
 /** What a search engine reads in the head of a page. Pure. */
 import { escapeHtml } from "platform";
+import { headTags } from "./head.ts";
 
 export interface Seen {
   readonly title: string | null;
@@ -13,55 +14,42 @@ export interface Seen {
 
 const maxChars = 2000;
 const maxAlternates = 100;
+/** Metas of different names: no page has so many. */
+const maxNotes = 200;
 
 /**
  * What the page says of itself, and the page with its links leading out of the frame that shows it: in there they would
  * lead to addresses of the account. Only the first title, description and canonical address count.
  */
 export function seenIn(html: string): { readonly seen: Seen; readonly framed: string } {
-  let title: string | null = null;
-  let isTitleOver = false;
-  const attributes: Record<"description" | "robots" | "canonical" | "lang", string | null> = {
-    description: null,
-    robots: null,
-    canonical: null,
-    lang: null,
-  };
+  const first = new Map<string, string>();
   const alternates: { locale: string; url: string }[] = [];
-  const note = (name: keyof typeof attributes, value: string | null) => {
-    if (value !== null) attributes[name] ??= decoded(value.slice(0, maxChars)).trim();
+  let head: number | undefined;
+  for (const { name, attributes, end, text } of headTags(html)) {
+    const value = (of: string) => attributes.get(of);
+    const note = (as: string, found: string | undefined) => {
+      if (found !== undefined && !first.has(as)) first.set(as, decoded(found.slice(0, maxChars)).trim());
+    };
+    const [rel, href, hreflang] = [value("rel")?.toLowerCase(), value("href"), value("hreflang")];
+    if (name === "head") head ??= end;
+    if (name === "html") note("lang", value("lang"));
+    if (name === "title") note("title", text);
+    if (name === "meta") note(`meta ${value("name")?.toLowerCase() ?? ""}`, value("content"));
+    if (name === "link" && rel === "canonical") note("canonical", href);
+    if (name === "link" && rel === "alternate" && href && hreflang && alternates.length < maxAlternates)
+      alternates.push({ locale: decoded(hreflang.slice(0, 100)), url: decoded(href.slice(0, maxChars)) });
+    if (first.size > maxNotes) break;
+  }
+  const seen = {
+    title: oneLine(first.get("title") ?? "") || null,
+    description: first.get("meta description") ?? null,
+    canonical_url: first.get("canonical") ?? null,
+    alternates,
+    robots: first.get("meta robots") ?? null,
+    lang: first.get("lang") ?? null,
   };
-  const framed = new HTMLRewriter()
-    .on("html", { element: (root) => note("lang", root.getAttribute("lang")) })
-    .on("head", { element: (head) => void head.prepend('<base target="_blank">', { html: true }) })
-    .on("title", {
-      text(chunk) {
-        if (isTitleOver) return;
-        title = ((title ?? "") + chunk.text).slice(0, maxChars);
-        isTitleOver = chunk.lastInTextNode;
-      },
-    })
-    .on("meta[name]", {
-      element(meta) {
-        const name = meta.getAttribute("name")?.toLowerCase();
-        if (name === "description" || name === "robots") note(name, meta.getAttribute("content"));
-      },
-    })
-    .on("link[rel]", {
-      element(link) {
-        const [rel, url] = [link.getAttribute("rel")?.toLowerCase(), link.getAttribute("href")];
-        const locale = link.getAttribute("hreflang");
-        if (url === null) return;
-        if (rel === "canonical") note("canonical", url);
-        if (rel === "alternate" && locale !== null && alternates.length < maxAlternates)
-          alternates.push({ locale: decoded(locale.slice(0, 100)), url: decoded(url.slice(0, maxChars)) });
-      },
-    })
-    .transform(html);
-  const { canonical, ...others } = attributes;
-  const whole: string | null = title;
-  const seen = { title: whole && oneLine(decoded(whole)), canonical_url: canonical, alternates, ...others };
-  return { seen, framed };
+  const base = '<base target="_blank">';
+  return { seen, framed: head === undefined ? html : html.slice(0, head) + base + html.slice(head) };
 }
 
 /** A page that is no HTML (`feed.xml`), shown as text. */
