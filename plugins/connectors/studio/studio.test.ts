@@ -139,8 +139,10 @@ describe("the fields", () => {
 
 describe("a trial", () => {
   test("begins with the method's parameters, and keeps what was typed", () => {
-    expect(bodyFor(["city", "day"], '{"city": "Osaka", "other": 1}')).toBe('{\n  "city": "Osaka",\n  "day": ""\n}');
-    expect(bodyFor(["constructor"], "{}")).toBe('{\n  "constructor": ""\n}');
+    expect(
+      bodyFor("core/custom_connector", { name: "now", parameters: ["city", "day"] }, '{"city": "Osaka", "other": 1}'),
+    ).toBe('{\n  "city": "Osaka",\n  "day": ""\n}');
+    expect(bodyFor("", { name: "x", parameters: ["constructor"] }, "{}")).toBe('{\n  "constructor": ""\n}');
   });
 
   test("takes a parameter by its input or in the JSON", () => {
@@ -152,6 +154,14 @@ describe("a trial", () => {
       "",
     ]);
     expect(JSON.parse(withParameter(text, "city", "Kobe"))).toEqual({ city: "Kobe", n: 5 });
+    expect(JSON.parse(withParameter(text, "city", ""))).toEqual({ n: 5 });
+    expect(JSON.parse(withParameter(text, "n", "[1]"))).toEqual({ city: "Osaka", n: [1] });
+    expect(JSON.parse(withParameter(text, "n", "{x"))).toEqual({ city: "Osaka", n: "{x" });
     expect(withParameter("{", "city", "Kobe")).toBe("{");
+  });
+
+  test("of a language model begins with a message", () => {
+    const method = { name: "chat", parameters: ["messages", "prompt"] };
+    expect(Object.keys(JSON.parse(bodyFor("core/llm", method, "{}")))).toEqual(["messages"]);
   });
 });

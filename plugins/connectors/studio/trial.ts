@@ -1,5 +1,5 @@
 /** Trying a method: what is asked, and what came of it. Pure. */
-import { isObject, objectIn, type Values } from "./methods.ts";
+import { bodyOf, isObject, objectIn, type Values } from "./methods.ts";
 
 export interface Method {
   readonly name: string;
@@ -24,11 +24,25 @@ export interface Trial {
   readonly request: Request | null;
 }
 
-/** A JSON text that names the parameters, with what was typed for those that another method had too. */
-export function bodyFor(parameters: readonly string[], before: string): string {
+/** Of methods whose parameters may mostly be left out. */
+const samples: Readonly<Record<string, Values>> = {
+  "core/llm chat": { messages: [{ role: "user", content: "Hello" }] },
+};
+
+/**
+ * A JSON text to begin with: an example, or the names of the parameters with what was typed for those that another method
+ * had too.
+ */
+export function bodyFor(
+  kind: string,
+  { name, parameters }: Pick<Method, "name" | "parameters">,
+  before: string,
+): string {
+  const sample = samples[`${kind} ${name}`];
+  if (sample) return JSON.stringify(sample, null, 2);
   const known = objectIn(before) ?? {};
-  const at = (name: string) => (Object.hasOwn(known, name) ? known[name] : "");
-  return JSON.stringify(Object.fromEntries(parameters.map((name) => [name, at(name)])), null, 2);
+  const at = (one: string) => (Object.hasOwn(known, one) ? known[one] : "");
+  return JSON.stringify(Object.fromEntries(parameters.map((one) => [one, at(one)])), null, 2);
 }
 
 /** What the inputs show: texts as they are, other values as JSON. */
@@ -38,10 +52,16 @@ export function inputOf(text: string, name: string): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The JSON text with one parameter changed; a text that is no object stays as it is. */
-export function withParameter(text: string, name: string, value: string): string {
+/**
+ * The JSON text with one parameter changed, or without it if nothing is typed; lists and objects are typed as JSON. A text
+ * that is no object stays as it is.
+ */
+export function withParameter(text: string, name: string, typed: string): string {
   const known = objectIn(text);
-  return known ? JSON.stringify({ ...known, [name]: value }, null, 2) : text;
+  if (!known) return text;
+  const others = Object.entries(known).filter(([other]) => other !== name);
+  if (typed === "") return JSON.stringify(Object.fromEntries(others), null, 2);
+  return JSON.stringify({ ...known, [name]: /^[{[]/.test(typed) ? bodyOf(typed) : typed }, null, 2);
 }
 
 export function isTrial(value: unknown): value is Trial & Values {
