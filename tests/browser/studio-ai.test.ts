@@ -1,4 +1,5 @@
 /** The AI dialog of the Studio: a conversation with a model, and an instruction for an agent. */
+import { AxeBuilder } from "@axe-core/playwright";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { TestApp } from "../harness.ts";
@@ -28,6 +29,16 @@ afterAll(async () => {
 const ask = (page: Page) => page.getByRole("button", { name: "Ask AI", exact: true }).click();
 const button = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
 
+/** What axe finds in the dialog. */
+async function accessFaults(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page })
+    .setLegacyMode()
+    .include("dialog")
+    .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
+    .analyze();
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
 test("a prompt of the kind chat is a conversation: streamed, counted, stopped", async () => {
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
@@ -42,6 +53,7 @@ test("a prompt of the kind chat is a conversation: streamed, counted, stopped", 
   const log = dialog.getByRole("log", { name: "Conversation", exact: true });
   await log.getByText("It is about <b>prompts</b>.").waitFor();
   await dialog.getByText("1,200 tokens read, 34 written").waitFor();
+  expect(await accessFaults(page)).toEqual([]);
   expect(model.asked()[0]).toMatchObject({
     messages: [{ content: `About ${promptId}.` }, { content: "What is this?" }],
   });
@@ -139,6 +151,7 @@ test("an agent runs here with its narrow token, and asks before it changes somet
   await asked.waitFor();
   expect((await app.get("/core/prompts.json?code=first")).json).toEqual([]);
   await dialog.getByText('"code": "first"').waitFor();
+  expect(await accessFaults(page)).toEqual([]);
   await button(page, "Allow").click();
   await dialog.getByText('"code": "second"').waitFor();
   await button(page, "Refuse").click();
