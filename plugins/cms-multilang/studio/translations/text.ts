@@ -157,7 +157,7 @@ export const pl: Texts = {
   migration: "Migracja",
   migrationLead:
     "Zamienia witrynę w jednym języku w wielojęzyczną: pola według języków zamiast title_en, osobna strona dla każdego języka, domeny z językami i nagłówek, który je wymienia.",
-  stepPlan: "1. Plan",
+  stepPlan: "1. Plan migracji",
   stepPlanAbout:
     "Szkic powstaje z kodów stron: about-en jest uznawane za angielską stronę about. Stare mapy witryny wiedzą więcej.",
   sitemaps: "Ze starych map witryny",
@@ -255,7 +255,7 @@ export const de: Texts = {
   migration: "Umstellung",
   migrationLead:
     "Macht eine einsprachige Website mehrsprachig: Felder nach Sprachen statt title_en, eine eigene Seite für jede Sprache, Domains mit Sprachen und ein Kopf, der sie nennt.",
-  stepPlan: "1. Plan",
+  stepPlan: "1. Plan der Umstellung",
   stepPlanAbout:
     "Der Entwurf folgt den Codes der Seiten: about-en gilt als die englische Seite von about. Alte Sitemaps wissen mehr.",
   sitemaps: "Aus alten Sitemaps",
