@@ -328,7 +328,8 @@ describe("another account", () => {
 
   test("sees none of it in its lists", async () => {
     for (const route of allRoutes().filter(({ method, path }) => method === "GET" && !path.includes(":"))) {
-      if ("open" in route.spec.access) continue;
+      // A stream of events has no end.
+      if ("open" in route.spec.access || route.path.endsWith("/events")) continue;
       const { text } = await send(route, other);
       expect(text).not.toContain("Matrix");
     }

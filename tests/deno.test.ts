@@ -1,6 +1,7 @@
 /** The server under Deno does over HTTP what it does under Bun; README.md, "Deno", lists what it does not. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync } from "node:fs";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { denoEnv, fromSourceByDeno } from "./deno-process.ts";
@@ -21,7 +22,8 @@ const env = {
   SECRET_KEY: "a secret key of the tests, 32 characters or more",
 };
 const program = fromSourceByDeno();
-const template = resolve(import.meta.dir, "../scripts/new-plugin");
+const root = resolve(import.meta.dir, "..");
+const template = join(root, "scripts/new-plugin");
 const json = { "content-type": "application/json" };
 
 const cwd = folderWith();
@@ -47,7 +49,7 @@ async function made(path: string, body: object) {
 
 test("deno.json names the modules that plugins of PLUGINS_DIR import", async () => {
   const names = Object.keys(modules).map((name) => [name, name.replace("platform/", "./plugins/").concat("/api.ts")]);
-  const { imports } = await Bun.file(resolve(import.meta.dir, "../deno.json")).json();
+  const { imports } = await Bun.file(join(root, "deno.json")).json();
   expect(imports).toEqual({ ...Object.fromEntries(names), platform: "./runtime/sdk.ts" });
 });
 
@@ -224,6 +226,27 @@ test("a backup is written beside it", async () => {
   const { code, stdout, stderr } = await run([...program, "backup", "now.backup"], { cwd, env });
   expect([code, stderr, stdout]).toEqual([0, "", expect.stringContaining("the backup is in now.backup")]);
 });
+
+test("a connection that is silent for too long is ended", async () => {
+  const { origin, stop } = await startServer(fromSourceByDeno(join(import.meta.dir, "deno-idle.ts")), { cwd, env });
+  const socket = connect(Number(new URL(origin).port), "127.0.0.1");
+  const closed = new Promise((done) => socket.once("close", done));
+  socket.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+  const [answer] = await once(socket, "data");
+  expect(String(answer)).toStartWith("HTTP/1.1 200");
+  await closed;
+  await stop();
+});
+
+test("every route asks for its privilege", async () => {
+  const matrix = join(import.meta.dir, "access-matrix.test.ts");
+  const more = { PATH: process.env["PATH"] ?? "", TEST_RUNTIME: "deno" };
+  const { code, stderr } = await run([process.execPath, "test", "--timeout", "120000", matrix], {
+    cwd: root,
+    env: more,
+  });
+  expect([code, stderr]).toEqual([0, expect.stringContaining(" 0 fail")]);
+}, 240_000);
 
 test("SIGTERM ends it with all that it started", async () => {
   expect(await server.stop()).toBe(0);

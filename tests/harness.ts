@@ -22,6 +22,8 @@ import {
 } from "../runtime/authors/test-client.ts";
 import { parseArguments } from "../runtime/command/arguments.ts";
 import { boot, type App } from "../runtime/boot.ts";
+import { addressOf } from "../runtime/authors/test-app.ts";
+import { denoEnv, fromSourceByDeno } from "./deno-process.ts";
 import { documented, type Documented } from "./documented.ts";
 import { readConfig } from "../runtime/config.ts";
 import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
@@ -128,8 +130,9 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     ...(options.names && { names: options.names }),
     announce: () => {},
   });
+  const deno = process.env["TEST_RUNTIME"] === "deno" ? await startDeno(target, env) : undefined;
   // Not `app.origin`, which is BASE_URL if a test sets it.
-  const origin = `http://127.0.0.1:${app.port}`;
+  const origin = deno?.origin ?? `http://127.0.0.1:${app.port}`;
   const request = requester(origin);
   return {
     app,
@@ -147,11 +150,37 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     },
     approve: (domain) => approve(app, domain),
     stop: async () => {
+      await deno?.stop();
       await app.stop();
       byOrigin.delete(origin);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** A second process on the same database, under Deno, which answers the test's requests (TEST_RUNTIME=deno). */
+async function startDeno(target: DatabaseTarget, env: Record<string, string>): Promise<DenoServer> {
+  if ("url" in target) throw new Error("tests run on the embedded PostgreSQL");
+  const { socketDir, port, database, user } = target;
+  const place = { DATABASE_URL: `postgres:///${database}`, PGHOST: socketDir, PGPORT: `${port}`, PGUSER: user };
+  const child = Bun.spawn([...fromSourceByDeno(), "serve"], {
+    env: { PATH: process.env["PATH"] ?? "", ...denoEnv, ...env, ...place },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const origin = await addressOf(child.stdout);
+  if (origin === undefined) throw new Error(`the server under Deno ended (${await child.exited})`);
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await child.exited;
+  };
+  return { origin, stop };
+}
+
+interface DenoServer {
+  readonly origin: string;
+  readonly stop: () => Promise<void>;
 }
 
 async function approve({ commands }: App, domain: string): Promise<void> {

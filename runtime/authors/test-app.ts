@@ -91,7 +91,7 @@ export async function otherAccount(app: TestApp): Promise<OtherAccount> {
 }
 
 /** The address that the server prints; undefined if it ends without one. */
-async function addressOf(stdout: ReadableStream<Uint8Array>): Promise<string | undefined> {
+export async function addressOf(stdout: ReadableStream<Uint8Array>): Promise<string | undefined> {
   let text = "";
   const decoder = new TextDecoder();
   const reader = stdout.getReader();

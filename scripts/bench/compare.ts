@@ -17,8 +17,8 @@ export interface Pair {
   readonly load: LoadGenerator;
 }
 
-export interface CompareOptions {
-  readonly operation: OperationName;
+export interface CompareOptions<O extends Load["operation"]> {
+  readonly operation: O;
   readonly connections: number;
   readonly rounds: number;
   readonly seconds: number;
@@ -34,8 +34,8 @@ export interface SideResult {
   readonly postgresCpu: number;
 }
 
-export interface Comparison {
-  readonly operation: OperationName;
+export interface Comparison<O extends Load["operation"] = OperationName> {
+  readonly operation: O;
   readonly connections: number;
   readonly corestead: SideResult;
   readonly ceiling: SideResult;
@@ -47,7 +47,10 @@ export interface Comparison {
 
 const maxRequests = 200_000;
 
-export async function compare(pair: Pair, options: CompareOptions): Promise<Comparison> {
+export async function compare<O extends Load["operation"]>(
+  pair: Pair,
+  options: CompareOptions<O>,
+): Promise<Comparison<O>> {
   const rounds: { corestead: Round; ceiling: Round }[] = [];
   for (let round = 0; round < options.rounds; round++) {
     const seed = options.connections * 1000 + round;
@@ -72,7 +75,7 @@ export async function compare(pair: Pair, options: CompareOptions): Promise<Comp
 export async function warmUp(
   { load }: Pair,
   { target }: Side,
-  operation: OperationName,
+  operation: Load["operation"],
   seconds: number,
 ): Promise<void> {
   await load.run({ operation, target, connections: 16, seconds, maxRequests, seed: 1 });
