@@ -40,7 +40,8 @@ test("every route tells of a parameter that it does not take, but those that tak
         },
         ...(body && { body: JSON.stringify(body) }),
       });
-      await response.text();
+      // A stream of events has no end.
+      await response.body?.cancel();
       const takesAny = parameters.some(({ name, in: place }) => place === "query" && name === "others");
       if (takesAny === (warning(response)?.includes(strange) ?? false))
         silent.push(`${method} ${path} ${response.status}`);
