@@ -210,6 +210,7 @@ function isOfApi(text: string): boolean {
   // What asked for a change, as the log of activity shows it.
   if (/^(GET|POST|PATCH|PUT|DELETE) \/\S+$/.test(text) || text.startsWith("Bun/")) return true;
   if (/^[0-9a-f]{8}-[0-9a-z]{1,6}$/.test(text)) return true; // a request's id
+  if (/^[\d.,]+\s(ms|s|min|h)$/.test(text)) return true; // units of time are the same
   if (said.has(text) || said.has(bare) || isId || /seeded|admin|Donau/i.test(text) || bare.length < 3) return true;
   const escaped = JSON.stringify(text).slice(1, -1);
   return text.length > 5 && text.includes(" ") && descriptions.includes(escaped);
