@@ -107,25 +107,24 @@ const exampleMigration = {
   ],
 } as const;
 
-/** It holds the site's lock and all its records in memory. */
-const maxAtOnce = 1;
+/** Each holds all records of a site in memory, so they run one after the other. */
+const maxWaiting = 20;
 
 export function migrateRoutes({ sql, resources, push }: Needed): Route[] {
-  let running = 0;
+  let waiting = 0;
+  let last: Promise<unknown> = Promise.resolve();
   const find = async (accountId: number, text: string): Promise<SiteRow> => {
     const ref = refOf(text);
     const site = ref && (await resources.site.find(sql, accountId, ref));
     if (!site) throw notFound();
     return site;
   };
-  const oneAtATime = async <T>(run: () => Promise<T>): Promise<T> => {
-    if (running >= maxAtOnce) throw unavailable("another site is being migrated, try again");
-    running++;
-    try {
-      return await run();
-    } finally {
-      running--;
-    }
+  const oneAtATime = <T>(run: () => Promise<T>): Promise<T> => {
+    if (waiting >= maxWaiting) throw unavailable("other sites are being migrated, try again");
+    waiting++;
+    const mine = last.then(run).finally(() => waiting--);
+    last = mine.catch(() => {});
+    return mine;
   };
   return [
     route(
