@@ -12,7 +12,9 @@ import * as factors from "./factors/api.ts";
 import * as flows from "./flows/api.ts";
 import * as jsondb from "./jsondb/api.ts";
 import * as mail from "./mail/api.ts";
+import * as mcp from "./mcp/api.ts";
 import * as media from "./media/api.ts";
+import * as prompts from "./prompts/api.ts";
 import * as sessions from "./sessions/api.ts";
 import * as smtp from "./smtp/api.ts";
 import * as tokens from "./tokens/api.ts";
@@ -28,7 +30,9 @@ export const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "platform/flows": flows,
   "platform/jsondb": jsondb,
   "platform/mail": mail,
+  "platform/mcp": mcp,
   "platform/media": media,
+  "platform/prompts": prompts,
   "platform/sessions": sessions,
   "platform/smtp": smtp,
   "platform/tokens": tokens,

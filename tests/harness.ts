@@ -84,7 +84,11 @@ async function startServer(): Promise<Server> {
   const dataDir = mkdtempSync(join(tmpdir(), "corestead-test-"));
   removeAfterwards(dataDir);
   const { target } = await startEmbeddedPostgres({ dataDir, log: createLog("error") });
-  return { target, admin: openPool(target, { max: 2 }), databases: 0 };
+  const admin = openPool(target, { max: 2 });
+  // Servers are killed in tests, and machines are not.
+  await admin.unsafe("alter system set fsync = off");
+  await admin`select pg_reload_conf()`;
+  return { target, admin, databases: 0 };
 }
 
 /** Bun's test runner tells nobody that it ends, and it may be killed: a shell waits for that, and for PostgreSQL to stop. */

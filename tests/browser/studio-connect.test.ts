@@ -141,10 +141,10 @@ describe("a process", () => {
     const { page, faults } = opened;
     await at(page, `connect/processes/${failed}`);
     const step = (type: string) => page.locator("li details", { hasText: type });
-    await step("mutation").locator("summary").click();
-    await step("mutation").getByText("Nara <i>").waitFor();
+    await step("Set variables").locator("summary").click();
+    await step("Set variables").getByText("Nara <i>").waitFor();
     // What failed stands open.
-    await page.locator("li details[open]", { hasText: "fail" }).getByText("Stock is too low").waitFor();
+    await page.locator("li details[open]", { hasText: "Fail" }).getByText("Stock is too low").waitFor();
     expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0); // it has ended
     await page.getByRole("button", { name: "Retry" }).click();
     await page.getByRole("status").getByText("Done").first().waitFor();

@@ -148,7 +148,7 @@ describe("the kit's elements", () => {
     await using opened = await studio.signedIn();
     const { page, faults } = opened;
     await page.goto(at("kit"));
-    await page.getByRole("button", { name: "Ask" }).focus();
+    await page.getByRole("button", { name: "Ask", exact: true }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Sure?" }).waitFor();
     await page.getByText("It stays so.").waitFor();
@@ -240,7 +240,7 @@ describe("the kit's elements", () => {
     await page.locator(".cm-content").first().waitFor();
     expect(await check()).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-    await page.getByRole("button", { name: "Ask" }).click();
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
     await page.getByRole("dialog", { name: "Sure?" }).waitFor();
     expect(await check("studio-dialog")).toEqual([]);
     await page.goto(at("mount"));
