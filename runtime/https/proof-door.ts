@@ -20,6 +20,8 @@ export interface ProofDoorOptions {
 }
 
 const proofProtocol = "acme-tls/1";
+/** What has come is read anew with each of them: a client that sends byte by byte must not make that cost more than TLS. */
+const mostChunks = 32;
 const helloTimeoutMs = 10_000;
 const proofTimeoutMs = 10_000;
 
@@ -34,7 +36,7 @@ export function createProofDoor(options: ProofDoorOptions): Server {
       chunks.push(chunk);
       const bytes = Buffer.concat(chunks);
       const hello = readClientHello(bytes);
-      if (hello === undefined && bytes.length < maxHelloBytes) return;
+      if (hello === undefined && bytes.length < maxHelloBytes && chunks.length < mostChunks) return;
       clearTimeout(timer);
       socket.off("data", read);
       socket.pause();
