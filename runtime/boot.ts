@@ -1,4 +1,5 @@
 /** Starts plugins on a database: order by needs -> migrate -> setup -> seed -> mount -> listen -> stop. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { laneOf, openPool, reportCallbackErrorsTo, transaction, type PoolOptions, type Sql, type Tx } from "./db.ts";
 import { requestTransaction } from "./http/keyed.ts";
 import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel.ts";
@@ -40,6 +41,8 @@ export interface App {
   readonly routes: readonly Route[];
   readonly commands: readonly Command[];
   readonly service: <T>(ref: ServiceRef<T>) => T;
+  /** Says at /ready that it stops, and serves on for DRAIN_SECONDS: a load balancer sends its requests elsewhere. */
+  readonly drain: () => Promise<void>;
   /** Finishes what is running, within ten seconds. */
   readonly stop: () => Promise<void>;
 }
@@ -81,6 +84,10 @@ export async function boot(needed: Needed): Promise<App> {
       commands: started.flatMap((running) => running.commands ?? []),
       // `provides` and `service` of one plugin are of one type, and the reference carries it.
       service: <T>(ref: ServiceRef<T>) => services.get(ref.id) as T,
+      drain: () => {
+        kernel.beginDrain();
+        return sleep(config.drainSeconds * 1000);
+      },
       stop,
     };
   } catch (error) {

@@ -91,6 +91,12 @@ export const runtimeSettings = {
     resolve(value),
   ),
   workers: integer("WORKERS", 1, "Server processes on the one port (Linux)", { min: 1, max: 64 }),
+  drainSeconds: integer(
+    "DRAIN_SECONDS",
+    0,
+    "How long it serves on after SIGTERM while `/ready` says 503, for a load balancer to send requests elsewhere",
+    { min: 0, max: 300 },
+  ),
   trustedProxies: checked(
     "TRUSTED_PROXIES",
     "",

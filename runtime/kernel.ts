@@ -67,6 +67,8 @@ export interface Kernel {
   readonly serve: (started: readonly Running[], routes: readonly Route[]) => Promise<Listener>;
   /** The routes that are not a plugin's. */
   readonly system: (routes: readonly Route[]) => SystemRoute[];
+  /** Says so at /ready and ends each connection with its answer; everything is still served. */
+  readonly beginDrain: () => void;
   /** Tells streams to end; `stop` ends everything else. */
   readonly beginStop: () => void;
   /** Starts no more jobs, and waits for those that are running. */
@@ -79,7 +81,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const parts = createParts(needed, sql);
   const { broadcast, queue, events, schedules, idempotency, metrics, readiness, secrets } = parts;
   const hooks = createHooks();
-  const stopping = new AbortController();
+  const [draining, stopping] = [new AbortController(), new AbortController()];
   let origin = config.baseUrl || (needed.servedAt ?? localOrigin(config.host, config.port));
   const lookup = needed.names?.addresses;
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
@@ -129,7 +131,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   if (needed.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
 
   const system: Kernel["system"] = (routes) =>
-    systemRoutes({ readiness, metrics, routes, origin: () => origin, stopping: stopping.signal });
+    systemRoutes({ readiness, metrics, routes, origin: () => origin, draining: draining.signal });
   const serve: Kernel["serve"] = async (started, routes) => {
     served = routes;
     for (const running of started) register(running, parts);
@@ -149,6 +151,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       baseUrl: config.baseUrl,
       maxBodyBytes,
       trustedProxies,
+      draining: draining.signal,
     };
     const [certificates] = started.flatMap(({ certificates: known }) => known ?? []);
     const createFetch = (peer: (request: Request) => Peer) =>
@@ -169,7 +172,12 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     await Promise.all([broadcast.stop(), readiness.close()]);
   };
   const addHooks: Kernel["addHooks"] = ({ hooks: own = [] }) => own.forEach(hooks.add);
-  return { context, addHooks, serve, system, drain, stop, beginStop: () => stopping.abort() };
+  const beginDrain = () => draining.abort();
+  const beginStop = () => {
+    beginDrain();
+    stopping.abort();
+  };
+  return { context, addHooks, serve, system, drain, stop, beginDrain, beginStop };
 }
 
 /** Behind a pooler, LISTEN may end with its transaction; every change would then wait for answers that never come. */

@@ -272,14 +272,25 @@ describe("the command line", () => {
 
 describe("SIGTERM", () => {
   const cwd = folderWith({ "plugins/probe.ts": probe });
-  const start = () => startServer(fromSource, { cwd, env: { ...admin, PLUGINS_DIR: "plugins" } });
+  const start = (settings = {}) =>
+    startServer(fromSource, { cwd, env: { ...admin, PLUGINS_DIR: "plugins", ...settings } });
   const processOf = async (server: ServerProcess) => (await server.request("GET", "/probe/process")).json;
 
-  test("finishes a request that runs, takes no further one, and ends", async () => {
-    const server = await start();
+  test("is told by /ready while requests are served, then finishes one that runs, takes no further one, and ends", async () => {
+    const server = await start({ DRAIN_SECONDS: "300" });
+    const ready = () => server.request("GET", "/ready", undefined, { token: null });
+    expect((await ready()).json).toEqual({ status: "ready", role: "primary", writable: true, listening: true });
     const answer = server.request("GET", "/probe/wait");
     await eventually(async () => (await processOf(server)).waiting === 1);
     const exited = server.stop();
+    const refused = await eventually(async () => {
+      const asked = await ready();
+      return asked.status === 503 ? asked : undefined;
+    });
+    expect(refused.json).toEqual({ error: "the server is stopping", role: "draining" });
+    const served = await server.request("GET", "/account/me.json", undefined, { token: adminToken });
+    expect([served.status, served.headers.get("connection")]).toEqual([200, "close"]);
+    void server.stop(); // a second signal ends the time to drain
     expect((await answer).json).toBe("finished");
     expect(await exited).toBe(0);
     expect(server.request("GET", "/health")).rejects.toThrow();

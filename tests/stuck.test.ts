@@ -121,7 +121,7 @@ test("a database that takes no writes is not ready", async () => {
     await direct.unsafe(`alter database ${row?.["name"]} set default_transaction_read_only = on`);
     const { status, json } = await app.get("/ready", { token: null });
     expect(status).toBe(503);
-    expect(json).toMatchObject({ error: "the database takes no writes", writable: false });
+    expect(json).toMatchObject({ error: "the database takes no writes", role: "standby", writable: false });
   } finally {
     await direct.end();
     await app.stop();

@@ -12,7 +12,7 @@ import type { Plugin } from "../plugin.ts";
 import { listenOn } from "../http/listen-on.ts";
 import { localLimits, supervisedLimits, type Limits } from "../http/shared-limits.ts";
 import type { Environment } from "../settings.ts";
-import { stopSignal } from "./stop-signal.ts";
+import { stopSignal, type StopSignal } from "./stop-signal.ts";
 import { watchPlugins } from "./watch.ts";
 import { createWorkers } from "./workers.ts";
 
@@ -46,11 +46,18 @@ export async function serve(setup: Setup, begun?: Begun): Promise<number> {
   );
   greeting.ready(`Corestead serves on ${app.origin}`);
   await notifyService(`READY=1\nSTATUS=serves on ${app.origin}`);
-  await stopped;
-  await notifyService("STOPPING=1");
+  const signal = await stopped;
+  await notifyStopping(setup.config);
+  if (signal === "SIGTERM") await Promise.race([app.drain(), stopSignal()]);
   await inTime(app.stop());
   await database.stop();
   return 0;
+}
+
+/** systemd waits as much longer than for a server that drains at once. */
+function notifyStopping({ drainSeconds }: Config): Promise<void> {
+  const more = drainSeconds === 0 ? "" : `\nEXTEND_TIMEOUT_USEC=${(drainSeconds + 60) * 1_000_000}`;
+  return notifyService(`STOPPING=1${more}`);
 }
 
 /** Runs one of WORKERS processes. Its supervisor has started the database and says when to stop. */
@@ -58,7 +65,7 @@ export async function serveWorker(setup: Setup): Promise<number> {
   const target: DatabaseTarget = JSON.parse(setup.env["CORESTEAD_DATABASE"] ?? "null");
   if (!target) throw new Error("`worker` is started by `serve`");
   // If its supervisor dies, even by kill -9, a worker would keep the port without a database.
-  const orphaned = new Promise<void>((resolve) => process.once("disconnect", () => resolve()));
+  const orphaned = new Promise<"orphaned">((resolve) => process.once("disconnect", () => resolve("orphaned")));
   const stopped = Promise.race([stopSignal(), orphaned]);
   // From here on the supervisor watches it: a worker that hangs before it is ready is replaced too.
   process.on("message", (message) => void (message === "ping" && process.send?.("pong")));
@@ -69,7 +76,7 @@ export async function serveWorker(setup: Setup): Promise<number> {
   const shared = { ...setup, config: { ...setup.config, workers: Math.max(2, setup.config.workers) } };
   const app = await startApp(shared, target, false, { limits: supervisedLimits(), greeting: { announce } });
   process.send?.("ready");
-  await stopped;
+  if ((await stopped) === "SIGTERM") await Promise.race([app.drain(), stopSignal(), orphaned]);
   await inTime(app.stop());
   return 0;
 }
@@ -88,7 +95,7 @@ function startApp(
   return boot({ config, env, plugins, target, log, role: "serve", solo, limits, announce });
 }
 
-async function supervise(setup: Setup, database: Database, stopped: Promise<void>): Promise<number> {
+async function supervise(setup: Setup, database: Database, stopped: Promise<StopSignal>): Promise<number> {
   const { config, log } = setup;
   const port = await reservePort(config).catch(async (error: unknown) => {
     await database.stop();
@@ -102,8 +109,9 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   };
   const greeting = createGreeting();
   const workers = createWorkers({ env, log, announce: greeting.announce });
-  const stop = async () => {
-    await workers.stop(stopsWithinMs + 300);
+  const stop = async (signal: StopSignal) => {
+    const drainMs = signal === "SIGTERM" ? config.drainSeconds * 1000 : 0;
+    await workers.stop(signal, drainMs + stopsWithinMs + 300);
     await database.stop();
   };
 
@@ -112,7 +120,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
     await Promise.all(Array.from({ length: config.workers - 1 }, workers.start));
   } catch (error) {
     greeting.failed();
-    await stop();
+    await stop("SIGINT");
     throw error;
   }
   const unwatch = setup.watch ? watchPlugins(config.pluginsDir, workers, log) : () => {};
@@ -121,10 +129,10 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<void
   const address = config.baseUrl || `http://${name}:${port}`;
   greeting.ready(`Corestead serves on ${address}${processes}`);
   await notifyService(`READY=1\nSTATUS=serves on ${address}${processes}`);
-  await stopped;
-  await notifyService("STOPPING=1");
+  const signal = await stopped;
+  await notifyStopping(config);
   unwatch();
-  await stop();
+  await stop(signal);
   return 0;
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import { start as startProcess, type Started } from "../process.ts";
 import { ownProgram } from "./own-program.ts";
+import type { StopSignal } from "./stop-signal.ts";
 import { createLimitServer } from "../http/shared-limits.ts";
 
 /** A process whose event loop is blocked for this many seconds counts as hung. */
@@ -74,15 +75,16 @@ export function createWorkers({ env, log, announce }: Needed) {
       await Promise.all(old.map(() => start()));
       for (const child of old) {
         retired.add(child);
-        child.kill("SIGTERM");
+        // Without a time to drain: the port that it shares is served on.
+        child.kill("SIGINT");
       }
     },
 
     /** Ends all processes; kills those that take longer than `withinMs`. */
-    async stop(withinMs: number): Promise<void> {
+    async stop(signal: StopSignal, withinMs: number): Promise<void> {
       stopping = true;
       pulse.end();
-      for (const child of running) child.kill("SIGTERM");
+      for (const child of running) child.kill(signal);
       await Promise.race([Promise.all([...running].map((child) => child.exited)), sleep(withinMs)]);
       for (const child of running) child.kill("SIGKILL");
     },

@@ -50,6 +50,8 @@ interface Needed {
   readonly baseUrl?: string;
   readonly maxBodyBytes: number;
   readonly trustedProxies: Networks;
+  /** Once aborted, a connection ends with its answer: the next request goes to a process that stays. */
+  readonly draining?: AbortSignal;
   /** The peer address of a request's connection. */
   readonly peer: (request: Request) => Peer;
   readonly door?: HostDoor | undefined;
@@ -102,6 +104,7 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
     const response = await (site ? answerAtSite(request, client, site) : app.fetch(routed(request, { client })));
     if (needed.hstsSeconds && (isHttps || client.secure))
       response.headers.set("strict-transport-security", `max-age=${needed.hstsSeconds}`);
+    if (needed.draining?.aborted) response.headers.set("connection", "close");
     return response;
   };
 }

@@ -11,6 +11,8 @@ export interface Readiness {
 }
 
 interface Facts {
+  /** Unknown if the database does not answer. */
+  readonly role?: "primary" | "standby";
   /** The database accepts writes: it answers in time and is not a standby. */
   readonly writable: boolean;
   /** Changes made by other processes arrive here. Otherwise caches are not used. */
@@ -26,33 +28,34 @@ interface Needed {
 
 export function createReadiness({ open, listening, withinMs = 2_000 }: Needed): Readiness {
   let pool: Sql | undefined;
-  let asking: Promise<string | undefined> | undefined;
+  let asking: Promise<"primary" | "standby"> | undefined;
 
   const drop = (): Promise<void> => {
     const dropped = pool;
     pool = undefined;
     return dropped?.end({ timeout: 0 }) ?? Promise.resolve();
   };
-  /** What is wrong, if anything. Concurrent probes share one query. */
-  const ask = () => (asking ??= inTime(faultOf((pool ??= open())), withinMs).finally(() => (asking = undefined)));
+  /** Concurrent probes share one query. */
+  const ask = () => (asking ??= inTime(roleOf((pool ??= open())), withinMs).finally(() => (asking = undefined)));
 
   return {
     async check() {
-      const fault = await ask().catch(() => "the database does not answer, try again");
-      const facts = { writable: fault === undefined, listening: listening() };
-      if (fault === undefined) return { status: "ready", ...facts };
-      // A connection that does not answer never recovers.
+      const role = await ask().catch(() => undefined);
+      const facts = { ...(role && { role }), writable: role === "primary", listening: listening() };
+      if (role === "primary") return { status: "ready", ...facts };
+      // A connection that does not answer never recovers, and one to a standby may be for another host than the primary.
       void drop();
-      throw new HttpError(503, { error: fault, ...facts }, { "retry-after": "1" });
+      const error = role ? "the database takes no writes" : "the database does not answer, try again";
+      throw new HttpError(503, { error, ...facts }, { "retry-after": "1" });
     },
     close: drop,
   };
 }
 
-async function faultOf(sql: Sql): Promise<string | undefined> {
+async function roleOf(sql: Sql): Promise<"primary" | "standby"> {
   const [row] = await sql`
     select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as refuses_writes`;
-  return row?.["refusesWrites"] === false ? undefined : "the database takes no writes";
+  return row?.["refusesWrites"] === false ? "primary" : "standby";
 }
 
 async function inTime<T>(promise: Promise<T>, ms: number): Promise<T> {

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { answer } from "../openapi/answers.ts";
 import { docsPage, docsPolicy } from "../openapi/docs-page.ts";
-import { notFound, unauthorized, unavailable } from "../errors.ts";
+import { HttpError, notFound, unauthorized } from "../errors.ts";
 import { languageOf, type Language } from "./language.ts";
 import type { SystemRequest, SystemRoute } from "./http.ts";
 import type { Metrics } from "../metrics.ts";
@@ -17,13 +17,15 @@ interface Needed {
   readonly metrics: Metrics;
   readonly routes: readonly Route[];
   readonly origin: () => string;
-  readonly stopping: AbortSignal;
+  /** Aborted when this process is to be asked no more. */
+  readonly draining: AbortSignal;
 }
 
 /** behaviour B.3: health, readiness, metrics and the documentation. */
-export function systemRoutes({ readiness, metrics, routes, origin, stopping }: Needed): SystemRoute[] {
+export function systemRoutes({ readiness, metrics, routes, origin, draining }: Needed): SystemRoute[] {
   const ready = async () => {
-    if (stopping.aborted) throw unavailable("the server is stopping");
+    if (draining.aborted)
+      throw new HttpError(503, { error: "the server is stopping", role: "draining" }, { "retry-after": "1" });
     return ok(await readiness.check());
   };
   const printMetrics = async (input: SystemRequest) => {
@@ -69,11 +71,12 @@ export function systemRoutes({ readiness, metrics, routes, origin, stopping }: N
     },
     {
       path: "/ready",
-      summary: "Whether the database takes writes, and whether this process hears of others' changes; within 2 s",
+      summary:
+        "Whether the database takes writes, and whether this process hears of others' changes; within 2 s. 503 while it is draining",
       answers: { 200: readyShape, 503: notReadyShape },
       responses: {
-        200: { status: "ready", writable: true, listening: true },
-        503: { error: "the database does not answer, try again", writable: false, listening: true },
+        200: { status: "ready", role: "primary", writable: true, listening: true },
+        503: { error: "the database takes no writes", role: "standby", writable: false, listening: true },
       },
       run: ready,
     },
@@ -116,10 +119,15 @@ const llmsLink = '</llms.txt>; rel="describedby"; type="text/plain"';
 
 const plain = "text/plain; charset=utf-8";
 const readyFacts = { writable: Type.Boolean(), listening: Type.Boolean() };
-const readyShape = answer.object("Readiness", { status: Type.Literal("ready"), ...readyFacts });
+const readyShape = answer.object("Readiness", {
+  status: Type.Literal("ready"),
+  role: Type.Literal("primary"),
+  ...readyFacts,
+});
 /** A stopping server does not check its database. */
 const notReadyShape = answer.object("NotReady", {
   error: Type.String(),
+  role: Type.Optional(Type.Union([Type.Literal("standby"), Type.Literal("draining")])),
   ...Type.Partial(Type.Object(readyFacts)).properties,
 });
 

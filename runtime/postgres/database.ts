@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { processLog, type Log } from "../log.ts";
 import { cacheMegabytes } from "./postgres-memory.ts";
 import { ConfigError, type Environment } from "../settings.ts";
-import { stopSignal } from "../command/stop-signal.ts";
+import { stopSignal, type StopSignal } from "../command/stop-signal.ts";
 
 export interface Database {
   readonly target: DatabaseTarget;
@@ -17,7 +17,7 @@ export interface Database {
 export interface Begun {
   readonly database: Promise<Database>;
   /** Resolves when the process is asked to stop. */
-  readonly stopped: Promise<void>;
+  readonly stopped: Promise<StopSignal>;
 }
 
 interface Opening {
