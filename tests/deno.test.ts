@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { denoEnv, fromSourceByDeno } from "./deno-process.ts";
+import { pureTests } from "./deno/pure-tests.ts";
 import { followStream } from "./event-stream.ts";
 import { modules } from "../plugins/modules.ts";
 import { clientOf } from "../runtime/authors/test-client.ts";
@@ -50,8 +51,17 @@ async function made(path: string, body: object) {
 test("deno.json names the modules that plugins of PLUGINS_DIR import", async () => {
   const names = Object.keys(modules).map((name) => [name, name.replace("platform/", "./plugins/").concat("/api.ts")]);
   const { imports } = await Bun.file(join(root, "deno.json")).json();
-  expect(imports).toEqual({ ...Object.fromEntries(names), platform: "./runtime/sdk.ts" });
+  const tests = { "bun:test": "./tests/deno/bun-test.ts" };
+  expect(imports).toEqual({ ...Object.fromEntries(names), ...tests, platform: "./runtime/sdk.ts" });
 });
+
+test("what needs no server is computed as under Bun: the pure tests", async () => {
+  const files = pureTests(root);
+  expect(files).toContain("runtime/http/etag.test.ts");
+  expect(files.length).toBeGreaterThan(100);
+  const { code, stdout, stderr } = await run([...fromSourceByDeno("tests/deno/run.ts"), ...files], { cwd: root, env });
+  expect([code, stderr, stdout]).toEqual([0, "", expect.stringMatching(/^\d{4} passed, 0 failed\n$/)]);
+}, 240_000);
 
 test("says what runs it", async () => {
   expect((await run([...program, "version"], { cwd: folderWith(), env })).stdout).toMatch(

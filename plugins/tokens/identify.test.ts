@@ -102,7 +102,7 @@ describe("what has not our form", () => {
   test("is asked about again where the database did not answer", async () => {
     const { callerOf, failOnce } = identifierOn({ "given-token": {} }, ["given-token"]);
     failOnce();
-    expect(callerOf("given-token")).rejects.toThrow("does not answer");
+    expect(await callerOf("given-token").catch(String)).toContain("does not answer");
     expect(await callerOf("given-token")).not.toBeNull();
   });
 });

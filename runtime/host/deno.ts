@@ -30,7 +30,7 @@ export const host: Host = {
   sendDatagram,
   hashPassword,
   verifyPassword,
-  contentHash: (text) => hash("sha1", text, "base64url"),
+  contentHash: (text) => hash("sha1", text, "hex").slice(0, 24),
   uuidv7,
   file: (path) => new DiskFile(path),
   bodyOf,

@@ -82,7 +82,7 @@ export interface Host {
   /** Argon2id, in the PHC form that both hosts read: `$argon2id$v=19$m=…`. */
   readonly hashPassword: (password: string, cost: PasswordCost) => Promise<string>;
   readonly verifyPassword: (password: string, hash: string) => Promise<boolean>;
-  /** A fast hash of at least 64 bits, the same in every process of this host. */
+  /** A fast hash of at least 64 bits in letters and digits, the same in every process of this host. */
   readonly contentHash: (text: string) => string;
   readonly uuidv7: () => string;
   /** A file, read when its bytes are asked for. */
