@@ -56,7 +56,10 @@ describe("a table that somebody has locked", () => {
     const prompts = await app.get("/core/prompts.json");
     expect(prompts.status).toBe(200);
     const ready = await app.get("/ready", { token: null });
-    expect([ready.status, ready.json]).toEqual([200, { status: "ready", writable: true, listening: true }]);
+    expect([ready.status, ready.json]).toEqual([
+      200,
+      { status: "ready", role: "primary", writable: true, listening: true },
+    ]);
     await eventually(() => answers.length === 12, "an answer to those who wait for a connection");
     expect(answers.map(({ status, headers }) => `${status} ${headers.get("retry-after")}`)).toEqual(
       Array(12).fill("503 1"),
