@@ -34,7 +34,9 @@ import type { Peer } from "./http/arrival.ts";
 import { listen, type Listener } from "./http/serve.ts";
 import { rememberOrigin } from "./http/served-at.ts";
 import { ConfigError } from "./settings.ts";
-import { localLimits, type Limits } from "./http/shared-limits.ts";
+import { createLimitStore } from "./http/limit-store.ts";
+import { localCounting, type Counting } from "./http/shared-limits.ts";
+import { spreadLimits } from "./http/spread-limits.ts";
 import { systemRoutes } from "./http/system-routes.ts";
 
 /** How long running jobs may take when the process stops; requests get the same time (serve.ts). */
@@ -54,7 +56,7 @@ export interface Needed {
   /** Whether the target leads through a pooler. */
   readonly pooled?: boolean;
   /** Counts for rate limits; default: this process. */
-  readonly limits?: Limits;
+  readonly counting?: Counting;
   /** Answers DNS questions; default: this machine. */
   readonly names?: NameLookup;
 }
@@ -79,7 +81,7 @@ export interface Kernel {
 export async function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginFacts[]): Promise<Kernel> {
   const { config, log } = needed;
   const parts = createParts(needed, sql);
-  const { broadcast, queue, events, schedules, idempotency, metrics, readiness, secrets } = parts;
+  const { broadcast, queue, events, schedules, idempotency, limitStore, metrics, readiness, secrets } = parts;
   const hooks = createHooks();
   const [draining, stopping] = [new AbortController(), new AbortController()];
   let origin = config.baseUrl || (needed.servedAt ?? localOrigin(config.host, config.port));
@@ -114,7 +116,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
     child: (qualified, childOptions = {}) => childOf(qualified, childOptions, needed),
     files: openFiles(config, log),
-    limiter: needed.limits ?? localLimits,
+    limiter: parts.limits,
     origin: () => origin,
     https: {
       isOn: config.https === "on",
@@ -136,6 +138,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     served = routes;
     for (const running of started) register(running, parts);
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
+    schedules.register({ id: "runtime.prune-limits", cron: "27 * * * *", run: limitStore.prune });
     scheduleBackups({ ...needed, sql, plugins, metrics, schedules, events });
     const { hstsSeconds, maxBodyBytes, trustedProxies } = config;
     const door = doorOf(started);
@@ -169,6 +172,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const stop = async () => {
     await drain();
     ownCertificates.stop();
+    parts.stopLimits();
     await Promise.all([broadcast.stop(), readiness.close()]);
   };
   const addHooks: Kernel["addHooks"] = ({ hooks: own = [] }) => own.forEach(hooks.add);
@@ -193,7 +197,7 @@ async function checkListening(broadcast: Broadcast, { databaseListenUrl }: Confi
 
 type Parts = ReturnType<typeof createParts>;
 
-function createParts({ config, target, log, secretKey, solo }: Needed, sql: Sql) {
+function createParts({ config, target, log, secretKey, solo, counting = localCounting() }: Needed, sql: Sql) {
   const processId = crypto.randomUUID();
   const secrets = createSecrets(secretKey);
   const hash = (content: string) => secrets.derive("idempotency", content);
@@ -207,6 +211,9 @@ function createParts({ config, target, log, secretKey, solo }: Needed, sql: Sql)
     listening: broadcast.healthy,
   });
   const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });
+  const limitStore = createLimitStore(sql);
+  // The embedded PostgreSQL serves this machine alone.
+  const spread = "url" in target ? spreadLimits({ counting, broadcast, limitStore, processId }) : undefined;
   const metrics = createMetrics();
   metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
     (await queue.stats()).names.reduce((sum, { waiting }) => sum + waiting, 0),
@@ -217,6 +224,9 @@ function createParts({ config, target, log, secretKey, solo }: Needed, sql: Sql)
     metrics,
     readiness,
     secrets,
+    limitStore,
+    limits: spread?.limits ?? counting.limits,
+    stopLimits: () => spread?.stop(),
     events: createEvents({ queue, log }),
     schedules: createSchedules({ sql, queue, log }),
     idempotency: createIdempotency({ sql, log, processId, hash, alone: solo }),

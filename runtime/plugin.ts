@@ -72,7 +72,8 @@ export interface BaseContext {
   /** Sends short messages to the same plugin in every process of this installation, including this one. */
   readonly broadcast: Pick<Broadcast, "publish" | "on" | "onReset">;
   /**
-   * Counts across all server processes of this machine: `await ctx.limiter("mail", { limit, windowSeconds }).take(ip)`.
+   * Counts across all server processes of this machine, and nearly so across machines (with `exact`, to the one):
+   * `await ctx.limiter("mail", { limit, windowSeconds }).take(ip)`. A name has one limit and window.
    */
   readonly limiter: Limits;
   /** Runs the child `name` that this plugin declares in a guarded process, for hostile input (child.ts). */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { databaseFault, openPool, transaction, type SocketTarget } from "../runtime/db.ts";
+import { createLimitStore } from "../runtime/http/limit-store.ts";
 import { isPooled } from "../runtime/postgres/pooler.ts";
-import { createDatabase, person, startTestApp, type TestApp } from "./harness.ts";
+import { createDatabase, eventually, person, startTestApp, type TestApp } from "./harness.ts";
 import { startPooler, type Pooler } from "./pooler.ts";
 import { startProxy, type Proxy } from "./standby.ts";
 
@@ -66,6 +67,20 @@ test.each(["true", "false"])(
     expect((await read(b)).text).toBe("two");
     expect((await a.patch(`/account/users/${id}.json`, { user: { active: false } })).status).toBe(200);
     expect((await b.get("/core/prompts.json", { token })).status).toBe(401);
+    const limited = (await a.post("/account/api_tokens.json", { api_token: { name: "limited" } })).json;
+    expect((await a.patch(`/core/tokens/${limited.id}.json`, { token: { rate_limit: 100 } })).status).toBe(200);
+    const me = (app: TestApp) => app.get("/account/me.json", { token: limited.token });
+    for (let n = 0; n < 60; n++) expect((await me(a)).status).toBe(200);
+    let asked = 0;
+    await eventually(async () => {
+      asked += 1;
+      const [, left] = /r=(\d+)/.exec((await me(b)).headers.get("ratelimit") ?? "") ?? [];
+      return asked + Number(left) <= 45;
+    }, "the other server's requests in the limit of a token");
+    const exact = { name: "exact", key: prepare, n: 1, limit: 10, windowSeconds: 600 };
+    const takes = Array.from({ length: 30 }, (_, n) => createLimitStore((n % 2 ? a : b).sql).take(exact));
+    expect((await Promise.all(takes)).filter(({ allowed }) => allowed)).toHaveLength(10);
+
     // No wait was in vain: that would be logged as a connection that does not answer.
     expect([...a.logged, ...b.logged].filter((line) => line.includes("listening"))).toEqual([]);
     expect((await a.get("/ready", { token: null })).json).toMatchObject({ writable: true, listening: true });

@@ -29,7 +29,7 @@ export function createPeople(needed: Needed) {
   const { privilegesOfRole: ofRole } = access;
   const writer = createPersonWriter(needed);
   // Somebody who finds an open session must not be able to guess the password through it.
-  const guesses = ctx.limiter("accounts.own-password", { limit: 10, windowSeconds: 300 });
+  const guesses = ctx.limiter("accounts.own-password", { limit: 10, windowSeconds: 300, exact: true });
 
   /** A sign-in gives a full session, so a narrowed token must not change what its owner signs in with. */
   const mustReachSelf = async (caller: Caller): Promise<void> => {

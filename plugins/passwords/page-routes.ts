@@ -107,7 +107,7 @@ export function forgotRoutes({ resets, mail, sessions }: Needed): Route[] {
 /** A link's token is in the address once: from there it goes into a cookie, which no other page and no history has. */
 export function passwordRoutes({ ctx, accounts, links, mail, sessions }: Needed): Route[] {
   const shown = shownBy({ sessions });
-  const tries = ctx.limiter("passwords.links", { limit: 30, windowSeconds: 300 });
+  const tries = ctx.limiter("passwords.links", { limit: 30, windowSeconds: 300, exact: true });
 
   const form = async (status: number, input: Asked, login: string, error?: string) => {
     const { minLength: least } = await accounts.settingsOf(input.account.id, passwordSettings);

@@ -26,7 +26,7 @@ const place = "passwords.reset";
 const minuteMs = 60_000;
 /** Mails that a person may get in the time that a link works. */
 const perPerson = 3;
-const perAddress = { limit: 20, windowSeconds: 3600 };
+const perAddress = { limit: 20, windowSeconds: 3600, exact: true };
 
 export type Resets = ReturnType<typeof createResets>;
 

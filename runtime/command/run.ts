@@ -10,7 +10,7 @@ import type { Log } from "../log.ts";
 import { notifyService } from "../service/notify.ts";
 import type { Plugin } from "../plugin.ts";
 import { listenOn } from "../http/listen-on.ts";
-import { localLimits, supervisedLimits, type Limits } from "../http/shared-limits.ts";
+import { localCounting, supervisedCounting, type Counting } from "../http/shared-limits.ts";
 import type { Environment } from "../settings.ts";
 import { stopSignal, type StopSignal } from "./stop-signal.ts";
 import { watchPlugins } from "./watch.ts";
@@ -37,7 +37,7 @@ export async function serve(setup: Setup, begun?: Begun): Promise<number> {
   if (setup.config.workers > 1 || setup.watch) return supervise(setup, database, stopped);
   const solo = !setup.config.databaseUrl;
   const greeting = createGreeting();
-  const app = await startApp(setup, database.target, solo, { limits: localLimits, greeting }).catch(
+  const app = await startApp(setup, database.target, solo, { counting: localCounting(), greeting }).catch(
     async (error: unknown) => {
       greeting.failed();
       await database.stop();
@@ -74,7 +74,8 @@ export async function serveWorker(setup: Setup): Promise<number> {
   const announce = (lines: readonly string[]) => void process.send?.({ announced: lines });
   // Even a single worker shares the port: with its replacement (`--watch`).
   const shared = { ...setup, config: { ...setup.config, workers: Math.max(2, setup.config.workers) } };
-  const app = await startApp(shared, target, false, { limits: supervisedLimits(), greeting: { announce } });
+  const counting = supervisedCounting(setup.env["CORESTEAD_MACHINE"] ?? "");
+  const app = await startApp(shared, target, false, { counting, greeting: { announce } });
   process.send?.("ready");
   if ((await stopped) === "SIGTERM") await Promise.race([app.drain(), stopSignal(), orphaned]);
   await inTime(app.stop());
@@ -90,9 +91,9 @@ function startApp(
   { config, env, plugins, log }: Setup,
   target: DatabaseTarget,
   solo: boolean,
-  { limits, greeting: { announce } }: { limits: Limits; greeting: Pick<Greeting, "announce"> },
+  { counting, greeting: { announce } }: { counting: Counting; greeting: Pick<Greeting, "announce"> },
 ): Promise<App> {
-  return boot({ config, env, plugins, target, log, role: "serve", solo, limits, announce });
+  return boot({ config, env, plugins, target, log, role: "serve", solo, counting, announce });
 }
 
 async function supervise(setup: Setup, database: Database, stopped: Promise<StopSignal>): Promise<number> {
@@ -106,6 +107,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<Stop
     ...host.serverEnv,
     PORT: `${port}`,
     CORESTEAD_DATABASE: JSON.stringify(database.target),
+    CORESTEAD_MACHINE: crypto.randomUUID(),
   };
   const greeting = createGreeting();
   const workers = createWorkers({ env, log, announce: greeting.announce });

@@ -16,6 +16,8 @@ export interface Take {
 
 export interface Limiter {
   take(key: string, n?: number): Take;
+  /** What was taken elsewhere, even beyond the limit. */
+  add(key: string, n: number): void;
   readonly size: number;
 }
 
@@ -28,7 +30,7 @@ export interface LimiterOptions {
   clock?: () => number;
 }
 
-interface Counter {
+export interface Counter {
   window: number;
   current: number;
   previous: number;
@@ -44,29 +46,45 @@ const rounding = 1e-6;
 export function createLimiter(options: LimiterOptions): Limiter {
   const { limit, windowSeconds, maxKeys = 100_000, clock = monotonic } = options;
   const counters = recent<Counter>(maxKeys);
+  const position = () => clock() / 1000 / windowSeconds;
 
   return {
     take(key, n = 1) {
-      const position = clock() / 1000 / windowSeconds;
-      const window = Math.floor(position);
-      const share = position - window;
-      const counter = advance(counters.get(key), window);
-      const used = counter.previous * (1 - share) + counter.current;
-      const allowed = used + n <= limit + rounding;
-      if (allowed) counter.current += n;
+      const { counter, take } = takeFrom(counters.get(key), n, { limit, windowSeconds, position: position() });
       counters.set(key, counter);
-      return {
-        allowed,
-        remaining: Math.max(0, Math.floor(limit - used - (allowed ? n : 0) + rounding)),
-        retryAfterSeconds: allowed
-          ? 0
-          : Math.max(1, Math.ceil(windowsToWait(counter, share, n, limit) * windowSeconds - rounding)),
-      };
+      return take;
+    },
+    add(key, n) {
+      const counter = advance(counters.get(key), Math.floor(position()));
+      counter.current += n;
+      counters.set(key, counter);
     },
     get size() {
       return counters.size;
     },
   };
+}
+
+interface At extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
+  /** The time in windows. */
+  readonly position: number;
+}
+
+/** Takes `n` if they are allowed; the counter as it is then. */
+export function takeFrom(
+  before: Counter | undefined,
+  n: number,
+  { limit, windowSeconds, position }: At,
+): { counter: Counter; take: Take } {
+  const window = Math.floor(position);
+  const share = position - window;
+  const counter = advance(before, window);
+  const used = counter.previous * (1 - share) + counter.current;
+  const allowed = used + n <= limit + rounding;
+  if (allowed) counter.current += n;
+  const remaining = Math.max(0, Math.floor(limit - used - (allowed ? n : 0) + rounding));
+  const secondsToWait = () => Math.ceil(windowsToWait(counter, share, n, limit) * windowSeconds - rounding);
+  return { counter, take: { allowed, remaining, retryAfterSeconds: allowed ? 0 : Math.max(1, secondsToWait()) } };
 }
 
 function advance(counter: Counter | undefined, window: number): Counter {

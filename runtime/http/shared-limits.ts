@@ -1,6 +1,6 @@
 /**
  * Rate limits shared by all server processes of one supervisor: they ask it, and it counts. A process that runs alone
- * counts for itself.
+ * counts for itself. What other machines count is added (spread-limits.ts).
  */
 import { createLimiter, type Limiter, type LimiterOptions, type Take } from "./rate-limit.ts";
 
@@ -8,16 +8,41 @@ export interface SharedLimiter {
   take(key: string, n?: number): Promise<Take>;
 }
 
-export type Limits = (name: string, options: Pick<LimiterOptions, "limit" | "windowSeconds">) => SharedLimiter;
+interface LimitOptions extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
+  /**
+   * Not one more over all machines: for what protects a password. Each take is then a transaction of the database, if
+   * there may be other machines.
+   */
+  readonly exact?: boolean;
+}
 
-/** What a worker sends its supervisor. */
-interface Question {
-  readonly ask: number;
+export type Limits = (name: string, options: LimitOptions) => SharedLimiter;
+
+/** What was taken of one limit on another machine. */
+export interface Taken extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
   readonly name: string;
-  readonly limit: number;
-  readonly windowSeconds: number;
   readonly key: string;
   readonly n: number;
+}
+
+/** What one process of another machine tells; each of our processes hears it, and it counts once. */
+export interface Told {
+  readonly from: string;
+  /** Increases. */
+  readonly number: number;
+  readonly taken: readonly Taken[];
+}
+
+export interface Counting {
+  /** The processes that count together. */
+  readonly machine: string;
+  readonly limits: Limits;
+  readonly hear: (told: Told) => void;
+}
+
+/** What a worker asks its supervisor. */
+interface Question extends Taken {
+  readonly ask: number;
 }
 
 interface Answer {
@@ -25,26 +50,47 @@ interface Answer {
   readonly take: Take;
 }
 
+/** The counts of one machine. */
+function createCounts() {
+  const limiters = new Map<string, Limiter>();
+  const heard = new Map<string, number>();
+  const limiterOf = ({ name, limit, windowSeconds }: Pick<Taken, "name" | "limit" | "windowSeconds">): Limiter => {
+    const limiter = limiters.get(name) ?? createLimiter({ limit, windowSeconds });
+    limiters.set(name, limiter);
+    return limiter;
+  };
+  return {
+    limiterOf,
+    hear({ from, number, taken }: Told): void {
+      if (number <= (heard.get(from) ?? 0)) return;
+      heard.set(from, number);
+      for (const one of taken) limiterOf(one).add(one.key, one.n);
+    },
+  };
+}
+
 /** Counts in this process. */
-export const localLimits: Limits = (_name, options) => {
-  const limiter = createLimiter(options);
-  return { take: async (key, n) => limiter.take(key, n) };
-};
+export function localCounting(): Counting {
+  const { limiterOf, hear } = createCounts();
+  const limits: Limits = (name, { limit, windowSeconds }) => {
+    const limiter = limiterOf({ name, limit, windowSeconds });
+    return { take: async (key, n) => limiter.take(key, n) };
+  };
+  return { machine: crypto.randomUUID(), limits, hear };
+}
 
 /** Counts for the workers of this process: pass it each of their messages. */
 export function createLimitServer(): (message: unknown, reply: (answer: Answer) => void) => void {
-  const limiters = new Map<string, Limiter>();
+  const { limiterOf, hear } = createCounts();
   return (message, reply) => {
+    if (isTold(message)) hear(message.told);
     if (!isQuestion(message)) return;
-    const { ask, name, limit, windowSeconds, key, n } = message;
-    const limiter = limiters.get(name) ?? createLimiter({ limit, windowSeconds });
-    limiters.set(name, limiter);
-    reply({ answer: ask, take: limiter.take(key, n) });
+    reply({ answer: message.ask, take: limiterOf(message).take(message.key, message.n) });
   };
 }
 
 /** Asks the supervisor. If the connection to it is gone, this process counts for itself. */
-export function supervisedLimits(): Limits {
+export function supervisedCounting(machine: string): Counting {
   const waiting = new Map<number, (take: Take) => void>();
   let asked = 0;
   process.on("message", (message: unknown) => {
@@ -52,20 +98,21 @@ export function supervisedLimits(): Limits {
     waiting.get(message.answer)?.(message.take);
     waiting.delete(message.answer);
   });
-  return (name, options) => {
-    const fallback = createLimiter(options);
+  const limits: Limits = (name, { limit, windowSeconds }) => {
+    const fallback = createLimiter({ limit, windowSeconds });
     return {
       take: (key, n = 1) =>
         new Promise((resolve) => {
           const ask = ++asked;
           waiting.set(ask, resolve);
-          const question: Question = { ask, name, ...options, key, n };
+          const question: Question = { ask, name, limit, windowSeconds, key, n };
           if (process.connected && process.send?.(question)) return;
           waiting.delete(ask);
           resolve(fallback.take(key, n));
         }),
     };
   };
+  return { machine, limits, hear: (told) => void (process.connected && process.send?.({ told })) };
 }
 
 function isQuestion(message: unknown): message is Question {
@@ -74,4 +121,8 @@ function isQuestion(message: unknown): message is Question {
 
 function isAnswer(message: unknown): message is Answer {
   return typeof message === "object" && message !== null && "answer" in message;
+}
+
+function isTold(message: unknown): message is { readonly told: Told } {
+  return typeof message === "object" && message !== null && "told" in message;
 }

@@ -3,6 +3,7 @@ import idempotency from "../migrations/002_idempotency.sql" with { type: "text" 
 import claims from "../migrations/003_idempotency_claims.sql" with { type: "text" };
 import waits from "../migrations/004_waits.sql" with { type: "text" };
 import backupRuns from "../migrations/005_backup_runs.sql" with { type: "text" };
+import rateLimits from "../migrations/006_rate_limits.sql" with { type: "text" };
 import type { PluginFacts } from "../plugin.ts";
 import type { Migration, MigrationSet } from "./migrate.ts";
 
@@ -13,6 +14,7 @@ export const runtimeMigrations: readonly Migration[] = [
   { name: "003_idempotency_claims", sql: claims },
   { name: "004_waits", sql: waits },
   { name: "005_backup_runs", sql: backupRuns },
+  { name: "006_rate_limits", sql: rateLimits },
 ];
 
 /** The kernel's migrations, then each plugin's. */

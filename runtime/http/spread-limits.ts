@@ -1,0 +1,85 @@
+/**
+ * Rate limits over all machines of one database. Each machine lets through what its own counts allow, and tells the
+ * others what it has let through: several times a second in one NOTIFY, and of a key only once it is a twentieth of its
+ * limit. So no request waits for the database, and a key gets at most its limit, and for each further machine a
+ * twentieth of it and what that machine lets through in one such interval. Exact limits are counted in the database.
+ */
+import type { Broadcast } from "../events/broadcast.ts";
+import type { LimitStore } from "./limit-store.ts";
+import { sha256 } from "../hash.ts";
+import type { Counting, Limits, Taken, Told } from "./shared-limits.ts";
+
+interface Needed {
+  readonly counting: Counting;
+  readonly broadcast: Pick<Broadcast, "publish" | "on">;
+  readonly limitStore: LimitStore;
+  readonly processId: string;
+}
+
+interface Untold {
+  n: number;
+  readonly since: number;
+}
+
+const topic = "runtime.limits";
+const tellMs = 200;
+const toldShare = 1 / 20;
+/** Of one limit; the oldest is then forgotten. */
+const maxUntold = 10_000;
+/** A message holds less than 8 kB, and a key up to 200 bytes. */
+const mostInMessage = 16;
+
+export function spreadLimits({ counting, broadcast, limitStore, processId }: Needed) {
+  let ripe: Taken[] = [];
+  let number = 0;
+  const tell = () => {
+    const taken = ripe;
+    ripe = [];
+    for (let at = 0; at < taken.length; at += mostInMessage) {
+      const told: Told = { from: processId, number: ++number, taken: taken.slice(at, at + mostInMessage) };
+      broadcast.publish(topic, JSON.stringify({ machine: counting.machine, told }));
+    }
+  };
+  broadcast.on(topic, (payload, fromOtherProcess) => {
+    const { machine, told }: { machine: string; told: Told } = JSON.parse(payload);
+    if (fromOtherProcess && machine !== counting.machine) counting.hear(told);
+  });
+  // Begun here and not by a request, whose transaction would keep the message.
+  const timer = setInterval(tell, tellMs);
+
+  const spread: Limits = (name, options) => {
+    const { limit, windowSeconds } = options;
+    const limiter = counting.limits(name, options);
+    const untold = new Map<string, Untold>();
+    const enough = Math.max(1, limit * toldShare);
+    const note = (key: string, n: number) => {
+      const now = performance.now();
+      const known = untold.get(key);
+      const one = known && now - known.since < windowSeconds * 1000 ? known : { n: 0, since: now };
+      one.n += n;
+      untold.delete(key);
+      if (one.n >= enough) ripe.push({ name, limit, windowSeconds, key, n: one.n });
+      else untold.set(key, one);
+      if (untold.size > maxUntold) untold.delete(untold.keys().next().value ?? "");
+    };
+    return {
+      async take(given, n = 1) {
+        const key = plain(given);
+        const take = await limiter.take(key, n);
+        if (take.allowed) note(key, n);
+        return take;
+      },
+    };
+  };
+
+  const limits: Limits = (name, options) => {
+    if (!options.exact) return spread(name, options);
+    return { take: (key, n = 1) => limitStore.take({ ...options, name, key: plain(key), n }) };
+  };
+  return { limits, tell, stop: () => clearInterval(timer) };
+}
+
+/** As it is, or its hash if it would take more room in a message than its length. */
+function plain(key: string): string {
+  return key.length <= 200 && /^[ !#-[\]-~]*$/.test(key) ? key : sha256(key);
+}
