@@ -33,6 +33,7 @@ import changesMigration from "./migrations/005_bulk_changes.sql" with { type: "t
 import fragmentMigration from "./migrations/006_fragments.sql" with { type: "text" };
 import finishedMigration from "./migrations/008_finished_imports.sql" with { type: "text" };
 import declaredMigration from "./migrations/009_declared_sorts.sql" with { type: "text" };
+import fragmentPlanMigration from "./migrations/011_fragment_plan.sql" with { type: "text" };
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public/public-calls.ts";
@@ -111,6 +112,7 @@ export default definePlugin({
     { name: "007_learned_indexes", sql: learnedMigration },
     { name: "008_finished_imports", sql: finishedMigration },
     { name: "009_declared_sorts", sql: declaredMigration },
+    { name: "011_fragment_plan", sql: fragmentPlanMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
