@@ -23,7 +23,6 @@ import { createPush, pushFiles } from "./files/push.ts";
 import { createSiteEngine } from "./render/templates/engine.ts";
 import { createRenderStore } from "./render/render-store.ts";
 import { createSiteRendering } from "./render/rendering.ts";
-import { createRedirects } from "./redirects/redirect.ts";
 import { createResources } from "./resources.ts";
 import { cmsRoutes } from "./routes.ts";
 import { createCms } from "./service.ts";
@@ -92,7 +91,7 @@ export default definePlugin({
     const push = createPush({ run, resources, engine });
     return {
       routes: [
-        ...cmsRoutes({ sql, run, resources, redirects: createRedirects(ctx) }),
+        ...cmsRoutes({ sql, run, resources }),
         ...domainRoutes({ ctx, resources, run }),
         ...careRoutes({ sql, resources, care }),
         ...migrateRoutes({ sql, resources, push }),

@@ -1,4 +1,4 @@
-/** A kind of record, as routes, imports and commands see it: they treat all seven alike. */
+/** A kind of record, as routes, imports and commands see it: they treat all alike. */
 import type { Page, Queryable, Static, TObject, TSchema } from "platform";
 import type { Ref, SiteRef } from "./code.ts";
 import type { Listed } from "./listed.ts";

@@ -1,4 +1,4 @@
-/** The seven kinds of records with their stores and writers. */
+/** The eight kinds of records with their stores and writers. */
 import type { BaseContext } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { createArticleStore, toApi as articleToApi } from "./articles/article-store.ts";
@@ -17,6 +17,7 @@ import { createPageStore, toApi as pageToApi } from "./pages/page-store.ts";
 import { createPageWriter, PageBody } from "./pages/page.ts";
 import { createParagraphStore, toApi as paragraphToApi } from "./pages/paragraph-store.ts";
 import { createParagraphWriter, ParagraphBody } from "./pages/paragraph.ts";
+import { createRedirects } from "./redirects/redirect.ts";
 import type { Kept, Resource } from "./resource.ts";
 import { createSiteStore, toApi as siteToApi } from "./sites/site-store.ts";
 import { createSiteWriter, SiteBody } from "./sites/site.ts";
@@ -60,6 +61,7 @@ export function createResources({ ctx, accounts, engine }: Needed) {
     paragraph: resource("paragraph", "paragraphs", ParagraphBody, paragraph, paragraphStore, paragraphToApi),
     category: resource("category", "categories", CategoryBody, category, categoryStore, categoryToApi),
     article: resource("article", "articles", ArticleBody, article, articleStore, articleToApi),
+    redirect: createRedirects(ctx),
   };
 }
 

@@ -1,10 +1,9 @@
-/** `/cms/…`: the usual five routes for each of seven kinds of records. behaviour 4.6, B.11. */
+/** `/cms/…`: the usual five routes for each of eight kinds of records. behaviour 4.6, B.11. */
 import { Type, type Route, type Sql } from "platform";
 import * as answers from "./answers.ts";
 import type { RunEdit } from "./edit.ts";
 import * as examples from "./examples.ts";
 import { locales } from "./locales.ts";
-import type { createRedirects } from "./redirects/redirect.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 import type { Resources } from "./resources.ts";
 
@@ -22,10 +21,9 @@ interface Needed {
   readonly sql: Sql;
   readonly run: RunEdit;
   readonly resources: Resources;
-  readonly redirects: ReturnType<typeof createRedirects>;
 }
 
-export function cmsRoutes({ sql, run, resources, redirects }: Needed): Route[] {
+export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
   const needed = { sql, run };
   return [
     ...resourceRoutes(needed, resources.site, {
@@ -124,11 +122,11 @@ export function cmsRoutes({ sql, run, resources, redirects }: Needed): Route[] {
       example: examples.categoryExample,
       refusal: { code: taken },
     }),
-    ...resourceRoutes(needed, redirects, {
+    ...resourceRoutes(needed, resources.redirect, {
       filters: { q: "searches paths and targets; `*` and `%` are wildcards", site_code: siteCode, path: exact },
       about:
         "Visitors of `path` are led to `to` where no page has that path. `to` is a path of the site or an address; the " +
-        "query of the request goes along unless `to` has one. `status` defaults to 301. Without `domain_id` it is for every domain " +
+        "query of the request goes along unless `to` has one. `status` defaults to 301. Without `domain` (a name) or `domain_id` it is for every domain " +
         "of the site; one for a domain comes first. Circles are refused. It replaces what a page that has moved left there.",
       needs: [["path"], ["to"], site],
       request: pick(examples.redirectExample, ["path", "to", "site_code"]),

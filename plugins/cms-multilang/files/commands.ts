@@ -18,8 +18,9 @@ import { migrated } from "./migrate.ts";
 import { parsePlan } from "./plan.ts";
 import { normal, type Push, type Wanted } from "./push.ts";
 import { planFromSitemaps } from "./sitemap-plan.ts";
-import { fileOf, isSiteFile, printRecord, readTree, same, type Tree } from "./tree.ts";
+import { fileOf, isSiteFile, printTree, readTree, same, type Tree } from "./tree.ts";
 import type { SiteRecord } from "./kinds.ts";
+import type { Value } from "./yaml.ts";
 
 const pullFacts: CommandFacts = {
   name: "site pull",
@@ -137,13 +138,15 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
 
 /** The text of each record's file. A file that already says the same keeps its author's wording. */
 function filesOf(records: readonly SiteRecord[], there: TextFiles, timezone: string): Map<string, string> {
-  const known = new Map(readTree(there).records.map((record) => [fileOf(record), normal(record, timezone)]));
+  const known = Map.groupBy(readTree(there).records, fileOf);
+  const wanted = Map.groupBy(records, fileOf);
+  const saidBy = (all: readonly SiteRecord[]): Value =>
+    Object.fromEntries(all.map(({ code, values }) => [code, values]));
   return new Map(
-    records.map((record) => {
-      const file = fileOf(record);
-      const found = known.get(file);
-      const isSaid = found !== undefined && same(found.values, record.values);
-      return [file, (isSaid ? there.get(file) : undefined) ?? printRecord(record)];
+    [...printTree(records)].map(([file, printed]) => {
+      const found = (known.get(file) ?? []).map((record) => normal(record, timezone));
+      const isSaid = found.length > 0 && same(saidBy(found), saidBy(wanted.get(file) ?? []));
+      return [file, (isSaid ? there.get(file) : undefined) ?? printed];
     }),
   );
 }
@@ -163,7 +166,7 @@ function flagsOf(options: Options): { readonly dryRun: boolean } {
 
 /** Records that do not come from files, as `push` takes them. Mistakes name the files that `pull` would write. */
 export function treeOf(records: readonly SiteRecord[]): Tree {
-  return readTree(new Map(records.map((record) => [fileOf(record), printRecord(record)])));
+  return readTree(printTree(records));
 }
 
 /** At least `count` words. The return type promises two, which saves a check at each use. */

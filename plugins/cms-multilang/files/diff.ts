@@ -1,6 +1,6 @@
 /** What must be done to make a site match its files. Pure. */
 import { kinds, type SiteRecord } from "./kinds.ts";
-import { fileOf, keyOf, same } from "./tree.ts";
+import { keyOf, labelOf, same } from "./tree.ts";
 import type { Value, Values } from "./yaml.ts";
 
 export interface Difference {
@@ -37,17 +37,17 @@ export function difference(now: readonly SiteRecord[], wanted: readonly SiteReco
 export function printDifference({ create, update, extra }: Difference, deletes: boolean): string[] {
   const order = new Map(kinds.map(({ name }, at) => [name, at]));
   const rows = [
-    ...create.map((record) => ({ record, lines: [`+ ${fileOf(record)}`] })),
+    ...create.map((record) => ({ record, lines: [`+ ${labelOf(record)}`] })),
     ...update.map(({ before, after, changes }) => ({
       record: after,
       lines: [
-        `~ ${fileOf(after)}`,
+        `~ ${labelOf(after)}`,
         ...Object.entries(changes).flatMap(([name, value]) => changed(name, before.values[name] ?? null, value)),
       ],
     })),
     ...extra.map((record) => ({
       record,
-      lines: [deletes ? `- ${fileOf(record)}` : `? ${fileOf(record)} (only on the server; --delete removes it)`],
+      lines: [deletes ? `- ${labelOf(record)}` : `? ${labelOf(record)} (only on the server; --delete removes it)`],
     })),
   ];
   const place = ({ kind }: SiteRecord) => order.get(kind) ?? 0;

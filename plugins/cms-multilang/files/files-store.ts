@@ -65,6 +65,14 @@ export async function siteRecords(db: Queryable, accountId: number, siteId: numb
       where g.account_id = ${accountId} and g.site_id = ${siteId} order by g.id`,
   );
   add("article", await articleRows(db, accountId, siteId));
+  add(
+    "redirect",
+    await db<FileRow[]>`
+      select coalesce(d.name, '') || '/' || r.path as code, jsonb_build_object('path', r.path, 'domain', d.name,
+        'to', r.target, 'status', r.status) as record
+      from cms_redirect_rules r left join cms_domains d on d.account_id = r.account_id and d.id = r.domain_id
+      where r.account_id = ${accountId} and r.site_id = ${siteId} order by r.id`,
+  );
   return records;
 }
 

@@ -61,6 +61,7 @@ const traced = () =>
     "cms_paragraphs",
     "cms_articles",
     "cms_redirects",
+    "cms_redirect_rules",
   );
 
 async function realToken(): Promise<string> {
@@ -170,6 +171,55 @@ describe("a site as files", () => {
     expect((await get("/old")).headers.get("location")).toBe("/new");
   });
 
+  test("has its redirects in one file: round trip, change, exchange and deletion", async () => {
+    const files = (redirects: string) => ({
+      "site.yaml": siteFile,
+      "domains/lead.test.yaml": "primary: true\n",
+      "redirects.yaml": redirects,
+    });
+    const first =
+      '"/a b": /new\n"/one": /two\n"/two": /end\n"lead.test/one":\n  to: https://acme.example/x\n  status: 302\n';
+    const folder = await folderOf(files(first));
+    expect((await push("leads", folder)).slice(2)).toEqual([
+      "+ redirects.yaml: /a b",
+      "+ redirects.yaml: /one",
+      "+ redirects.yaml: /two",
+      "+ redirects.yaml: lead.test/one",
+      "6 to create, 0 to change, 0 to delete",
+    ]);
+    const get = (path: string) => fetch(`${app.origin}${path}`, { redirect: "manual", headers: { host: "lead.test" } });
+    expect((await get("/a%20b")).headers.get("location")).toBe("/new");
+    expect((await get("/one")).status).toBe(302);
+    const copy = await folderOf({});
+    await pull("leads", copy);
+    expect((await filesIn(copy))["redirects.yaml"]).toBe(first);
+    // What says the same in other words keeps its words, and its order.
+    const words = '# ours\n"/two/": {"to": "/end", "status": 301}\n' + first.replace('"/two": /end\n', "");
+    await Bun.write(join(folder, "redirects.yaml"), words);
+    expect(await pull("leads", folder)).toEqual([`3 files in ${folder}, 0 written, 0 removed`]);
+    // Each of the two would lead back if the other one still led where it did.
+    const turned = '"/one": /end\n"/two": /one\n';
+    await Bun.write(join(folder, "redirects.yaml"), turned);
+    const lines = [
+      "~ redirects.yaml: /one",
+      '    to: "/two" -> "/end"',
+      "~ redirects.yaml: /two",
+      '    to: "/end" -> "/one"',
+      "- redirects.yaml: /a b",
+      "- redirects.yaml: lead.test/one",
+      "0 to create, 2 to change, 2 to delete",
+    ];
+    const dry = await push("leads", folder, { delete: "true", "dry-run": "true" });
+    expect(dry.toSorted()).toEqual([...lines, "a dry run: nothing was changed"].toSorted());
+    expect((await app.get("/cms/redirects.json?site_code=leads")).json).toHaveLength(4);
+    await push("leads", folder, { delete: "true" });
+    await pull("leads", copy);
+    expect((await filesIn(copy))["redirects.yaml"]).toBe(turned);
+    const bare = await folderOf({ "site.yaml": siteFile });
+    await push("leads", bare, { delete: "true" });
+    expect(await pull("leads", copy)).toContain("removed redirects.yaml");
+  });
+
   test("lets pages take each other's paths, in a ring too, and leaves no trace of the way", async () => {
     const files = (paths: readonly string[]) => ({
       "site.yaml": siteFile,
@@ -258,6 +308,14 @@ describe("a site as files", () => {
       { "pages/x.liquid": pageFile("x", 'fields:\n  a: "\\u0000"\n') },
       /pages\/x\.liquid/,
     ],
+    ["a redirect that leads back", { "redirects.yaml": '"/b": /x\n"/x": /b\n' }, /redirects\.yaml:\d: to leads back/],
+    ["a redirect to nowhere", { "redirects.yaml": '"/b": /x\n"/a": b\n' }, /redirects\.yaml:2: to must be a path/],
+    ["a redirect by another status", { "redirects.yaml": '"/a": {"to":"/b","status":307}\n' }, /yaml:1: status must/],
+    ["a redirect on a domain of no file", { "redirects.yaml": '"a.test/a": /b\n' }, /yaml:1: domain: there is no file/],
+    ["a redirect with another key", { "redirects.yaml": '"/a": {"to":"/b","as":1}\n' }, /yaml:1: \/a: must be a path/],
+    ["a redirect of no path", { "redirects.yaml": "a: /b\n" }, /redirects\.yaml:1: a: must be "\/path"/],
+    ["one path twice", { "redirects.yaml": '"/a": /b\n"/a/": /c\n' }, /redirects\.yaml:2: \/a\/ appears twice/],
+    ["the home page's path", { "redirects.yaml": '"/": /b\n' }, /redirects\.yaml:1: path can't be blank/],
     ["a domain of no host", { "domains/-.yaml": "" }, /domains\/-\.yaml:1/],
   ];
   test.each(wrong)("is refused with file and line: %s", async (_, files, told) => {
@@ -412,6 +470,11 @@ const randomSite = fc.record({
     { maxLength: 5 },
   ),
   paragraph: fc.record({ name: line, content: text, fields }),
+  redirect: fc.record({
+    path: fc.constantFrom("old", "a b/ż", 'q"?x#', "__proto__"),
+    to: fc.constantFrom("/x?a=b#c", "https://elsewhere.example/ä"),
+    status: fc.constantFrom(301, 302, 308),
+  }),
   article: fc.record({
     title: line,
     locale,
@@ -426,7 +489,7 @@ async function makeBySite(
   code: string,
   records: typeof randomSite extends fc.Arbitrary<infer T> ? T : never,
 ): Promise<void> {
-  const { site, layout, pages, paragraph, article } = records;
+  const { site, layout, pages, paragraph, article, redirect } = records;
   const make = async (kind: string, plural: string, body: object) => {
     const answer = await app.post(`/cms/${plural}.json`, { [kind]: { site_code: code, ...body } });
     if (answer.status !== 201) throw new Error(`${kind}: ${answer.text}`);
@@ -442,6 +505,7 @@ async function makeBySite(
     if (at > 0 && !slave) master = `${code}-${at}`;
   }
   await make("paragraph", "paragraphs", { ...paragraph, code: `${code}-g` });
+  await make("redirect", "redirects", redirect);
   await make("article", "articles", {
     ...article,
     code: `${code}-a`,

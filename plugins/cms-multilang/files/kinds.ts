@@ -4,11 +4,11 @@
  */
 import type { Value, Values } from "./yaml.ts";
 
-export type KindName = "site" | "domain" | "layout" | "category" | "page" | "paragraph" | "article";
+export type KindName = "site" | "domain" | "layout" | "category" | "page" | "paragraph" | "article" | "redirect";
 
 export interface Kind {
   readonly name: KindName;
-  /** "" = a single file at the top level. */
+  /** "" = a single file at the top level (`redirects.yaml` has all redirects). */
   readonly folder: string;
   readonly extension: ".yaml" | ".liquid";
   /** In the order in which a file shows them. */
@@ -82,12 +82,18 @@ export const kinds: readonly Kind[] = [
       fields,
     },
   },
+  {
+    name: "redirect",
+    folder: "",
+    extension: ".yaml",
+    fields: { path: required, domain: optional, to: required, status: { type: "integer", standard: 301 } },
+  },
 ];
 
 /** A record as its file holds it: every field of its kind, and `content` if the kind has a body. */
 export interface SiteRecord {
   readonly kind: KindName;
-  /** The record's code (for a domain its name, for the site ""). */
+  /** The record's code (for a domain its name, for the site "", for a redirect `host/path`). */
   readonly code: string;
   readonly values: Values;
 }

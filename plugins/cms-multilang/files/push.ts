@@ -5,6 +5,7 @@ import { dropRedirects, siteRecords } from "./files-store.ts";
 import { whichever, type Author, type SiteEdit, type RunEdit } from "../edit.ts";
 import { refOf, type Ref } from "../code.ts";
 import { cleanPath } from "../pages/path.ts";
+import { cleanTarget, writingOrder } from "../redirects/rule.ts";
 import { parsePublished } from "../articles/published.ts";
 import type { Resource } from "../resource.ts";
 import type { Resources } from "../resources.ts";
@@ -96,6 +97,8 @@ function check(tree: Tree, { resources, engine }: Pick<Needed, "resources" | "en
         const clean = cleanPath(path);
         if ("mistake" in clean) wrong.add("path", clean.mistake);
       }
+      const target = record.kind === "redirect" ? cleanTarget(textOf(record.values["to"])) : undefined;
+      if (target && "mistake" in target) wrong.add("to", target.mistake);
       if (typeof published === "string" && !parsePublished(published, timezone))
         wrong.add("published_at", "must be a date, or a date with time such as 2026-01-31T10:00:00Z");
       const map = typeof fields === "object" && fields !== null && !Array.isArray(fields) ? (fields as Values) : {};
@@ -115,6 +118,7 @@ function check(tree: Tree, { resources, engine }: Pick<Needed, "resources" | "en
 export function normal(record: SiteRecord, timezone: string): SiteRecord {
   const { path, published_at: published } = record.values;
   const clean = typeof path === "string" ? cleanPath(path) : undefined;
+  const target = record.kind === "redirect" ? cleanTarget(textOf(record.values["to"])) : undefined;
   const instant = typeof published === "string" ? parsePublished(published, timezone) : undefined;
   const emptied = Object.entries(record.values).map(([name, value]) => [
     name,
@@ -123,6 +127,7 @@ export function normal(record: SiteRecord, timezone: string): SiteRecord {
   const values: Values = {
     ...Object.fromEntries(emptied),
     ...(clean && "path" in clean && { path: clean.path === "" && record.kind === "category" ? null : clean.path }),
+    ...(target && "href" in target && { to: target.href }),
     ...(instant && { published_at: instantText(instant) }),
   };
   return { ...record, values };
@@ -176,6 +181,21 @@ async function apply(work: Work, found: Difference, deletes: boolean): Promise<v
   }
   await writePages(work, found);
   for (const kind of ["paragraph", "article"] as const) for (const step of ofKind(kind)) await write(work, step);
+  for (const step of redirectSteps(work.tree, ofKind("redirect"))) await write(work, step);
+}
+
+/** In an order in which none leads back while others are still to be written. */
+function redirectSteps({ records }: Tree, steps: readonly Step[]): Step[] {
+  const domains = records.filter(({ kind }) => kind === "domain").map(({ code: name }, id) => ({ id, name }));
+  const idOf = new Map(domains.map(({ id, name }) => [name, id]));
+  const rules = records.flatMap(({ kind, code, values: { path, to, domain } }) =>
+    kind === "redirect"
+      ? [{ code, path: textOf(path), target: textOf(to), domainId: idOf.get(textOf(domain)) ?? null }]
+      : [],
+  );
+  const rank = new Map(writingOrder(rules, domains).map(({ code }, at) => [code, at]));
+  const at = ({ record }: Step) => rank.get(record.code) ?? 0;
+  return steps.toSorted((a, b) => at(a) - at(b));
 }
 
 /**
@@ -208,7 +228,7 @@ async function write({ edit, resources, tree, code }: Work, { record, changes }:
 }
 
 /** A record is removed before those that it refers to. */
-const removalOrder: readonly KindName[] = ["article", "paragraph", "page", "category", "layout", "domain"];
+const removalOrder: readonly KindName[] = ["redirect", "article", "paragraph", "page", "category", "layout", "domain"];
 
 async function removeExtra(work: Work, found: Difference): Promise<void> {
   const { edit, resources, code } = work;
@@ -232,11 +252,12 @@ function refTo(record: SiteRecord, site: string): Ref {
 
 function bodyOf({ kind, code, values }: SiteRecord, site: string): Values {
   if (kind === "site") return { ...values, code: site };
+  if (kind === "redirect") return { ...values, site_code: site };
   if (kind === "domain") return { ...values, name: code, site_code: site };
   return { ...values, code, site_code: site };
 }
 
-/** Treats the seven resources alike. `check` has validated each body against the resource's own schema. */
+/** Treats the eight resources alike. `check` has validated each body against the resource's own schema. */
 function resourceOf(resources: Resources, kind: KindName): Resource<TObject, { id: number; version: number }> {
   return resources[kind] as unknown as Resource<TObject, { id: number; version: number }>; // bodies are checked before
 }

@@ -15,6 +15,7 @@ describe("the file of a record", () => {
     ["page", "a.b", "pages/a.b.liquid"],
     ["paragraph", "intro", "paragraphs/intro.liquid"],
     ["article", "first", "articles/first.liquid"],
+    ["redirect", "acme.pl/old", "redirects.yaml"],
   ];
   test.each(table)("of the %s %p is %s", (kind, code, file) => {
     expect(fileOf({ kind, code })).toBe(file);

@@ -1,5 +1,6 @@
 /** Converts a site to files and back. Pure: text in, text out. */
 import { kinds, type FieldSpec, type Kind, type KindName, type SiteRecord } from "./kinds.ts";
+import { printRedirects, readRedirects, redirectsFile } from "./redirect-file.ts";
 import { parseYaml, printYaml, type LineMistake, type Parsed, type Value, type Values } from "./yaml.ts";
 
 /** A mistake in a file, and its line. */
@@ -28,26 +29,40 @@ export const keyOf = ({ kind, code }: Pick<SiteRecord, "kind" | "code">): string
 /** The path of a record's file. */
 export function fileOf({ kind, code }: Pick<SiteRecord, "kind" | "code">): string {
   if (kind === "site") return "site.yaml";
+  if (kind === "redirect") return redirectsFile;
   const { folder, extension } = kinds.find(({ name }) => name === kind) ?? { folder: kind, extension: "" };
   // Only a domain's name can hold something unfit for a file's name: the colon before its port.
   return `${folder}/${code.replaceAll(":", "%3A")}${extension}`;
 }
 
+/** Names a record for people: its file, and which one it is in the file of all redirects. */
+export function labelOf(record: Pick<SiteRecord, "kind" | "code">): string {
+  return record.kind === "redirect" ? `${redirectsFile}: ${record.code}` : fileOf(record);
+}
+
 /** Whether a path is that of a record's file, so that `pull` may remove it. */
 export function isSiteFile(path: string): boolean {
-  return placeOf(path) !== undefined;
+  return path === redirectsFile || placeOf(path) !== undefined;
 }
 
 function placeOf(path: string): { kind: Kind; code: string } | undefined {
   for (const kind of kinds) {
     if (kind.name === "site" ? path === "site.yaml" : false) return { kind, code: "" };
-    if (!path.startsWith(`${kind.folder}/`) || !path.endsWith(kind.extension) || kind.name === "site") continue;
+    if (kind.folder === "" || !path.startsWith(`${kind.folder}/`) || !path.endsWith(kind.extension)) continue;
     const name = path.slice(kind.folder.length + 1, -kind.extension.length);
     const code = kind.name === "domain" ? name.replaceAll("%3A", ":") : name;
     const allowed = kind.name === "domain" ? /^[a-z0-9][a-z0-9.-]*(?::\d{1,5})?$/ : /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
     return allowed.test(code) ? { kind, code } : undefined;
   }
   return undefined;
+}
+
+/** The text of each file. */
+export function printTree(records: readonly SiteRecord[]): Map<string, string> {
+  const redirects = records.filter(({ kind }) => kind === "redirect");
+  const alone = records.filter(({ kind }) => kind !== "redirect");
+  const files = new Map(alone.map((record) => [fileOf(record), printRecord(record)]));
+  return redirects.length === 0 ? files : files.set(redirectsFile, printRedirects(redirects));
 }
 
 /** The text of a record's file. */
@@ -73,6 +88,16 @@ export function readTree(files: ReadonlyMap<string, string>): Tree {
   for (const [file, text] of files) {
     // A README or a licence may stand beside the site.
     if (!file.includes("/") && file !== "site.yaml" && !/\.(ya?ml|liquid)$/.test(file)) continue;
+    if (file === redirectsFile) {
+      const { redirects, mistakes: wrong } = readRedirects(text);
+      mistakes.push(...wrong.map((mistake) => ({ file, ...mistake })));
+      for (const { record, line } of redirects) {
+        records.push(record);
+        const lines = new Map(Object.keys(record.values).map((name) => [name, line]));
+        places.set(keyOf(record), { file, lines, bodyLine: line });
+      }
+      continue;
+    }
     const place = placeOf(file);
     if (!place) {
       mistakes.push({ file, line: 1, message: `is not a file of a site: ${expected}` });
@@ -87,7 +112,7 @@ export function readTree(files: ReadonlyMap<string, string>): Tree {
   return { records, places, mistakes: [...mistakes, ...references(records, places)] };
 }
 
-const expected = `expected site.yaml or ${kinds
+const expected = `expected site.yaml, ${redirectsFile} or ${kinds
   .filter(({ folder }) => folder !== "")
   .map(({ folder, extension }) => `${folder}/CODE${extension}`)
   .join(", ")}`;
@@ -154,6 +179,7 @@ const referring: Readonly<Record<string, KindName>> = {
   page_code: "page",
   category_code: "category",
   categories: "category",
+  domain: "domain",
 };
 
 /** References to records that have no file in the folder. */

@@ -1,6 +1,6 @@
 /** Creating, changing and deleting redirects of a site. behaviour B.11. */
-import { mistakes, Type, type BaseContext, type Static } from "platform";
-import { refOf } from "../code.ts";
+import { field, mistakes, Type, type BaseContext, type Static } from "platform";
+import { refOf, type Ref } from "../code.ts";
 import type { SiteEdit } from "../edit.ts";
 import { filtersOf } from "../filters.ts";
 import { idRef, siteRef } from "../input.ts";
@@ -8,7 +8,7 @@ import { cleanPath } from "../pages/path.ts";
 import type { Resource } from "../resource.ts";
 import { createDomainStore, type DomainStore } from "../sites/domain-store.ts";
 import { createSiteStore, type SiteStore } from "../sites/site-store.ts";
-import { lockedIn, mustStay, named, reread, siteOf, there, type Mistakes, type Writer } from "../write.ts";
+import { lockedIn, mustStay, reread, siteOf, there, type Mistakes, type Writer } from "../write.ts";
 import { createRuleStore, toApi, type RuleInput, type RuleStore, type RuleView } from "./rule-store.ts";
 import { cleanTarget, leadsBack, statuses, type Status } from "./rule.ts";
 
@@ -22,6 +22,9 @@ export const RedirectBody = Type.Object({
       enum: [...statuses],
       description: "301: for good, 302: for now, 308: for good, with the same method",
     }),
+  ),
+  domain: Type.Optional(
+    field.nullable(Type.String({ maxLength: 300, description: "a domain of the site, by its name instead of its id" })),
   ),
   domain_id: idRef(),
   ...siteRef(),
@@ -93,7 +96,7 @@ type Before = Pick<RuleView, "siteId"> & Partial<RuleView>;
 
 async function inputOf(
   { ruleStore, domainStore }: Needed,
-  { tx, account }: SiteEdit,
+  { tx, account }: Pick<SiteEdit, "tx" | "account">,
   wrong: Mistakes,
   before: Before,
   body: RedirectBody,
@@ -101,10 +104,8 @@ async function inputOf(
   const { siteId } = before;
   const path = pathOf(wrong, body.path ?? before.path ?? "");
   const target = targetOf(wrong, body.to ?? before.target ?? "");
-  const given = { as: "domain", what: "domain", code: undefined, id: body.domain_id };
-  const domain = await named(wrong, given, (ref) => domainStore.find(tx, account.id, ref));
-  if (domain && domain.siteId !== siteId) wrong.add("domain_id", "names no domain of this site");
-  const domainId = domain === undefined ? (before.domainId ?? null) : (domain?.id ?? null);
+  const given = await domainOf({ tx, account }, domainStore, wrong, siteId, body);
+  const domainId = given === undefined ? (before.domainId ?? null) : given;
   const input = { path, target, domainId, status: statusOf(wrong, body.status ?? before.status ?? 301) };
   if (wrong.any) return input;
   const all = await ruleStore.ofSite(tx, account.id, siteId);
@@ -114,6 +115,27 @@ async function inputOf(
   const domains = await ruleStore.domainsOf(tx, account.id, siteId);
   if (leadsBack(input, others, domains)) wrong.add("to", "leads back to this path, or on and on");
   return input;
+}
+
+/** The id of the domain that the body names, by its name or its id; null: every domain. Undefined: it does not say. */
+async function domainOf(
+  { tx, account }: Pick<SiteEdit, "tx" | "account">,
+  domainStore: Needed["domainStore"],
+  wrong: Mistakes,
+  siteId: number,
+  { domain: name, domain_id: id }: RedirectBody,
+): Promise<number | null | undefined> {
+  if (name === undefined && id === undefined) return undefined;
+  const find = async (at: "domain" | "domain_id", ref: Ref | undefined) => {
+    const found = ref && (await domainStore.find(tx, account.id, ref));
+    if (ref && found?.siteId !== siteId) wrong.add(at, "names no domain of this site");
+    return found?.id;
+  };
+  const byName = await find("domain", name ? { code: name } : undefined);
+  const byId = await find("domain_id", id ? { id } : undefined);
+  if (byName !== undefined && byId !== undefined && byName !== byId)
+    wrong.add("domain", "is another one than domain_id");
+  return byName ?? byId ?? null;
 }
 
 /** The home page's own path is no old one. */

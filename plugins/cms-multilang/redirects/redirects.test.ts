@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { otherAccount } from "../../../tests/harness.ts";
 import { serverWithSites } from "../../../tests/sites.ts";
-import { cleanTarget, leadsBack, type Rule } from "./rule.ts";
+import { cleanTarget, leadsBack, writingOrder, type Rule } from "./rule.ts";
 
 let ids: { pl: number; com: number; other: number };
 const server = serverWithSites(async (sites) => {
@@ -45,6 +45,10 @@ describe("visitors of a path without a page are led on:", () => {
     });
     expect(await answerAt("acme.pl", "/both")).toEqual([308, "/offer"]);
     expect(await answerAt("acme.com", "/both?x=1")).toEqual([301, "/offer?lang=en"]);
+    const named = await ask({ path: "by-name", to: "/offer", domain: "acme.com" });
+    expect(named.json).toMatchObject({ domain_id: ids.com, domain: "acme.com" });
+    const { json } = await server.app.patch(`/cms/redirects/${named.json.id}.json`, { redirect: { domain: null } });
+    expect(json.domain).toBeNull();
     const list = await server.app.get("/cms/redirects.json?site_code=acme&path=both");
     expect(list.json.map(({ domain }: { domain: string | null }) => domain)).toEqual([null, "acme.com"]);
     expect((await server.app.get("/cms/redirects.json?q=bot*")).headers.get("x-total-count")).toBe("2");
@@ -76,6 +80,8 @@ describe("refused, by field:", () => {
     [{ path: "x", to: "/x" }, "to"],
     [{ path: "x", to: "https://acme.pl/x" }, "to"],
     [{ path: "x", to: "/y", status: 307 }, "status"],
+    [{ path: "x", to: "/y", domain: "nowhere.test" }, "domain"],
+    [{ path: "x", to: "/y", domain: "other.com" }, "domain"],
     [{ path: "x", to: "/y", site_code: "nothing" }, "site_code"],
   ];
   test.each(table)("%j", async (redirect, field) => {
@@ -121,6 +127,21 @@ describe("a circle is found:", () => {
     ],
   ];
   test.each(table)("%s: %p", (_, is, first, ...others) => expect(leadsBack(first, others, domains)).toBe(is));
+});
+
+test("redirects are written after those that they lead to, a circle at last", () => {
+  const domains = [{ id: 1, name: "a.pl" }];
+  const rules: Rule[] = [
+    { path: "a", target: "/b", domainId: null },
+    { path: "b", target: "https://a.pl/c", domainId: null },
+    { path: "c", target: "/end", domainId: 1 },
+    { path: "d", target: "/d", domainId: null },
+  ];
+  const orders = [rules, rules.toReversed()].map((given) => writingOrder(given, domains).map(({ path }) => path));
+  expect(orders).toEqual([
+    ["c", "b", "a", "d"],
+    ["d", "c", "b", "a"],
+  ]);
 });
 
 test.each([

@@ -5,6 +5,7 @@ import type { Ref } from "../code.ts";
 import { inOnePart } from "../listed.ts";
 import { insertedId } from "../ref-store.ts";
 import type { RedirectRuleRow } from "../rows.ts";
+import { redirectPlace } from "./rule.ts";
 
 export interface RuleView extends RedirectRuleRow {
   readonly siteCode: string;
@@ -31,6 +32,12 @@ export function createRuleStore(sql: Sql) {
     join cms_sites s on s.account_id = r.account_id and s.id = r.site_id
     left join cms_domains d on d.account_id = r.account_id and d.id = r.domain_id`;
 
+  const named = ({ code, site }: Extract<Ref, { readonly code: string }>) => {
+    const place = redirectPlace(code);
+    if (!place || !site || "id" in site) return sql`false`;
+    return sql`s.code = ${site.code} and r.path = ${place.path} and d.name is not distinct from ${place.host}`;
+  };
+
   return {
     async list(accountId: number, { q, siteCode, path }: RuleFilter, { limit, offset }: Page) {
       const where = sql`r.account_id = ${accountId}
@@ -43,10 +50,10 @@ export function createRuleStore(sql: Sql) {
       return inOnePart(rows, count?.total ?? 0);
     },
 
-    /** It has no code. */
+    /** It has no code of its own; `code` is what a site's files call it. */
     async find(db: Queryable, accountId: number, ref: Ref): Promise<RuleView | undefined> {
       const [row] = await db<RuleView[]>`
-        select ${columns} ${from} where r.account_id = ${accountId} and r.id = ${"id" in ref ? ref.id : 0}`;
+        select ${columns} ${from} where r.account_id = ${accountId} and ${"id" in ref ? sql`r.id = ${ref.id}` : named(ref)}`;
       return row;
     },
 

@@ -50,9 +50,46 @@ function decoded(path: string): string {
   }
 }
 
+/** How a file names a redirect: `/old`, or `acme.com/old` for one domain. */
+export function redirectCode(host: string | null, path: string): string {
+  return `${host ?? ""}/${path}`;
+}
+
+/** The domain and path of such a name; undefined if it is none. */
+export function redirectPlace(code: string): { readonly host: string | null; readonly path: string } | undefined {
+  const slash = code.indexOf("/");
+  return slash < 0 ? undefined : { host: code.slice(0, slash) || null, path: code.slice(slash + 1) };
+}
+
 /** The key in a site's redirects; null = for every domain. A path holds no control character. */
 export function redirectKey(domainId: number | null, path: string): string {
   return `${domainId ?? ""}\n${path}`;
+}
+
+/**
+ * The order in which redirects can be written one by one although each must not lead back: what another leads to comes
+ * before it. Rules in a circle come last, so that writing them tells of it.
+ */
+export function writingOrder<One extends Rule>(rules: readonly One[], domains: readonly Host[]): One[] {
+  const byPath = Map.groupBy(rules, ({ path }) => path);
+  const targets = (rule: One): One[] => {
+    const place = placeOf(rule.target, domains);
+    const on = place?.domainId ?? rule.domainId;
+    const there = place ? (byPath.get(place.path) ?? []) : [];
+    return there.filter(({ domainId }) => domainId === null || on === null || domainId === on);
+  };
+  const ordered = new Set<One>();
+  const begun = new Set<One>();
+  for (const first of rules) {
+    const stack = [first];
+    for (let rule = stack.at(-1); rule; rule = stack.at(-1)) {
+      const waiting = begun.has(rule) ? [] : targets(rule).filter((one) => !begun.has(one));
+      begun.add(rule);
+      if (waiting.length > 0) stack.push(...waiting);
+      else ordered.add(stack.pop() ?? rule);
+    }
+  }
+  return [...ordered];
 }
 
 /** Redirects that a visitor follows at most; a longer way is one that nobody meant. */
