@@ -16,6 +16,7 @@ import migration from "./migrations/001_cms.sql" with { type: "text" };
 import domainStatus from "./migrations/002_domain_status.sql" with { type: "text" };
 import previews from "./migrations/003_previews.sql" with { type: "text" };
 import redirectRules from "./migrations/004_redirect_rules.sql" with { type: "text" };
+import fieldTimes from "./migrations/005_field_times.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { migrateRoutes } from "./files/migrate-routes.ts";
@@ -38,6 +39,7 @@ export default definePlugin({
     { name: "002_domain_status", sql: domainStatus },
     { name: "003_previews", sql: previews },
     { name: "004_redirect_rules", sql: redirectRules },
+    { name: "005_field_times", sql: fieldTimes },
   ],
   privileges: [{ name: "cms", doc: "build sites: pages, layouts, articles and domains", roles: ["manager"] }],
   models: [
@@ -49,11 +51,11 @@ export default definePlugin({
   activity: {
     cms_sites: { model: "Cms::Site", quiet: ["revision"] },
     cms_domains: { model: "Cms::Domain", secrets: ["proof"] },
-    cms_layouts: { model: "Cms::Layout" },
-    cms_pages: { model: "Cms::Page" },
-    cms_paragraphs: { model: "Cms::Paragraph" },
+    cms_layouts: { model: "Cms::Layout", quiet: ["field_times"] },
+    cms_pages: { model: "Cms::Page", quiet: ["field_times"] },
+    cms_paragraphs: { model: "Cms::Paragraph", quiet: ["field_times"] },
     cms_categories: { model: "Cms::Category" },
-    cms_articles: { model: "Cms::Article" },
+    cms_articles: { model: "Cms::Article", quiet: ["field_times"] },
     cms_article_categories: { model: "Cms::ArticleCategory" },
     cms_redirects: false,
     cms_redirect_rules: { model: "Cms::Redirect" },

@@ -4,6 +4,9 @@ import type { Locale } from "./locales.ts";
 /** `fields`: values without a locale, and objects of values keyed by a supported locale. behaviour 2.7. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** When each translatable field last changed: "content", "html_title", "fields.title", "fields.pl.title" -> ISO time. */
+export type FieldTimes = Readonly<Record<string, string>>;
+
 interface Kept {
   readonly id: number;
   readonly accountId: number;
@@ -44,6 +47,7 @@ export interface LayoutRow extends Kept {
   readonly name: string;
   readonly content: string;
   readonly fields: Fields;
+  readonly fieldTimes: FieldTimes;
 }
 
 export interface PageRow extends Kept {
@@ -66,10 +70,7 @@ export interface PageRow extends Kept {
   readonly active: boolean;
   readonly position: number;
   readonly cacheSeconds: number | null;
-  /**
-   * When each inheritable field last changed: "content", "html_title", "fields.title", "fields.pl.title" -> ISO time.
-   */
-  readonly fieldTimes: Readonly<Record<string, string>>;
+  readonly fieldTimes: FieldTimes;
 }
 
 /** Without a page it belongs to the whole site; without a site, to every site of the account. */
@@ -81,6 +82,7 @@ export interface ParagraphRow extends Kept {
   readonly content: string;
   readonly fields: Fields;
   readonly position: number;
+  readonly fieldTimes: FieldTimes;
 }
 
 export interface CategoryRow extends Kept {
@@ -106,6 +108,8 @@ export interface ArticleRow extends Kept {
   /** Defaults to the time of creation. A time in the future hides the article until then. */
   readonly publishedAt: Date | null;
   readonly active: boolean;
+  /** Of changes alone: its creation is no change. */
+  readonly fieldTimes: FieldTimes;
 }
 
 /** The additional categories of an article. */

@@ -20,7 +20,7 @@ export type ArticleStore = ReturnType<typeof createArticleStore>;
 export function createArticleStore(sql: Sql) {
   const columns: Fragment = sql`
     a.id, a.account_id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.content, a.fields,
-    a.html_title, a.html_description, a.published_at, a.active, a.version, a.created_by_id, a.updated_by_id,
+    a.html_title, a.html_description, a.published_at, a.active, a.field_times, a.version, a.created_by_id, a.updated_by_id,
     a.created_at, a.updated_at, s.code as site_code, c.code as category_code,
     array(select ec.code from cms_article_categories ac
       join cms_categories ec on ec.account_id = ac.account_id and ec.id = ac.category_id
@@ -55,10 +55,11 @@ export function createArticleStore(sql: Sql) {
       return insertedId(
         await tx<{ id: number }[]>`
         insert into cms_articles (account_id, site_id, code, category_id, locale, path, title, lead, content, fields,
-          html_title, html_description, published_at, active, created_by_id)
+          html_title, html_description, published_at, active, field_times, created_by_id)
         values (${accountId}, ${siteId}, ${input.code}, ${input.categoryId}, ${input.locale}, ${input.path},
           ${input.title}, ${input.lead}, ${input.content}, ${JSON.stringify(input.fields)}::text::jsonb,
-          ${input.htmlTitle}, ${input.htmlDescription}, ${input.publishedAt}, ${input.active}, ${userId})
+          ${input.htmlTitle}, ${input.htmlDescription}, ${input.publishedAt}, ${input.active},
+          ${JSON.stringify(input.fieldTimes)}::text::jsonb, ${userId})
         returning id`,
       );
     },
@@ -69,6 +70,7 @@ export function createArticleStore(sql: Sql) {
           path = ${input.path}, title = ${input.title}, lead = ${input.lead}, content = ${input.content},
           fields = ${JSON.stringify(input.fields)}::text::jsonb, html_title = ${input.htmlTitle},
           html_description = ${input.htmlDescription}, published_at = ${input.publishedAt}, active = ${input.active},
+          field_times = ${JSON.stringify(input.fieldTimes)}::text::jsonb,
           updated_by_id = ${userId}, version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id}`;
     },

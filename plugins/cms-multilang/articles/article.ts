@@ -15,6 +15,7 @@ import {
   siteRef,
   textField,
 } from "../input.ts";
+import { fieldTimes } from "../pages/field-times.ts";
 import { cleanPath } from "../pages/path.ts";
 import { parsePublished } from "./published.ts";
 import type { SiteStore } from "../sites/site-store.ts";
@@ -154,7 +155,7 @@ function inputOf(wrong: Mistakes, before: ArticleView | undefined, body: Article
   checkFields(wrong, body.fields);
   const path = body.path === undefined ? { path: before?.path ?? "" } : cleanPath(body.path);
   if ("mistake" in path) wrong.add("path", path.mistake);
-  return {
+  const after = {
     locale: orNull(body.locale, before?.locale) || null,
     path: "path" in path ? path.path : "-",
     title: body.title ?? before?.title ?? "",
@@ -166,6 +167,7 @@ function inputOf(wrong: Mistakes, before: ArticleView | undefined, body: Article
     publishedAt: publishedOf(wrong, before, body.published_at, timezone),
     active: body.active ?? before?.active ?? true,
   };
+  return { ...after, fieldTimes: before ? fieldTimes(before, after, new Date()) : {} };
 }
 
 /** A new article is published at once, unless its body says otherwise. */

@@ -99,8 +99,8 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
         description:
           "As `translations` for pages. Paragraphs and layouts are those of the site with fields by language. An article has " +
           "one language: articles of the same main category that were published at the same time are taken for one " +
-          "article in several languages, the first of them in the site's language; one that was written before its source " +
-          "was changed is `stale`. `code` is the record that has the language's text.",
+          "article in several languages, the first of them in the site's language: `missing` and `stale` name its texts that the " +
+          "translation lacks, or that were changed after it. `code` is the record that has the language's text.",
         access,
         query: {
           ...pageQuery,

@@ -476,6 +476,19 @@ describe("the translations of paragraphs, layouts and articles", () => {
     ]);
     expect(paragraphs.json[0].locales.en.missing).toEqual(["note"]);
     expect((await textsOf("texts", "kind=layout")).rows).toEqual([]);
+    const { json: made } = await app.post("/cms/layouts.json", {
+      layout: { code: "main", fields: { pl: { claim: "A" }, en: { claim: "B" } }, ...at },
+    });
+    expect(Object.keys(made)).not.toContain("field_times");
+    for (const [kind, body] of [
+      ["paragraph", { fields: { pl: { title: "Czynne", note: "X" }, en: { title: "Hours", note: "Y" } } }],
+      ["layout", { fields: { pl: { claim: "C" }, en: { claim: "B" } } }],
+    ] as const)
+      await app.patch(`/cms/${kind}s/${kind === "layout" ? "main" : "hours"}.json?site_code=texts`, { [kind]: body });
+    expect((await textsOf("texts", "")).json[0].locales.en.stale).toEqual(["fields.en.title"]);
+    expect((await textsOf("texts", "kind=layout")).json[0].locales.en.stale).toEqual(["fields.en.claim"]);
+    const [entry] = (await app.get("/core/activity.json?model=Cms::Layout&action=update")).json;
+    expect(Object.keys(entry.changes)).toEqual(["fields"]);
 
     await app.post("/cms/categories.json", { category: { code: "news", name: "News", ...at } });
     const article = (code: string, more: Body) =>
@@ -493,7 +506,16 @@ describe("the translations of paragraphs, layouts and articles", () => {
     ]);
     expect(articles.total).toBe("3");
     await app.patch("/cms/articles/kiln.json?site_code=texts", { article: { lead: "A lead" } });
-    expect((await textsOf("texts", "kind=article")).rows[1]).toEqual(["kiln", { pl: "own kiln", en: "stale kiln-en" }]);
+    const kiln = async () => (await textsOf("texts", "kind=article")).json[1].locales.en;
+    expect(await kiln()).toEqual({ state: "own", code: "kiln-en", missing: ["lead"], stale: [] });
+    const change = (code: string, to: Body) => app.patch(`/cms/articles/${code}.json?site_code=texts`, { article: to });
+    await change("kiln-en", { lead: "A lead", active: false });
+    await change("kiln", { title: "Piec", fields: { author: "A" }, html_title: "" });
+    expect(await kiln()).toEqual({ state: "stale", code: "kiln-en", missing: ["fields.author"], stale: ["title"] });
+    await change("kiln-en", { title: "Kiln", fields: { en: { author: "A" } } });
+    expect(await kiln()).toEqual({ state: "own", code: "kiln-en", missing: [], stale: [] });
+    await change("kiln", { fields: { author: "B" } });
+    expect((await kiln()).stale).toEqual(["fields.author"]);
     expect((await textsOf("texts", "kind=article&limit=1&offset=1")).rows.map(([code]: [string]) => code)).toEqual([
       "kiln",
     ]);

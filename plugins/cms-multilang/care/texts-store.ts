@@ -1,13 +1,14 @@
 /** The SQL of translations beyond pages: paragraphs and layouts with fields by language, and articles. */
 import type { Page, Sql } from "platform";
 import { locales, type Locale } from "../locales.ts";
-import type { Fields, SiteRow } from "../rows.ts";
+import type { Fields, FieldTimes, SiteRow } from "../rows.ts";
 
 export interface KeyedRow {
   readonly id: number;
   readonly code: string;
   readonly name: string;
   readonly fields: Fields;
+  readonly fieldTimes: FieldTimes;
 }
 
 /** `rootId`: the article that its translations come from. */
@@ -18,7 +19,9 @@ export interface ArticleText {
   readonly name: string;
   readonly locale: Locale | null;
   readonly createdAt: Date;
-  readonly updatedAt: Date;
+  readonly fieldTimes: FieldTimes;
+  /** The texts that it has, e.g. `lead` and `fields.title`. */
+  readonly says: readonly string[];
 }
 
 type Site = Pick<SiteRow, "id" | "accountId" | "locale">;
@@ -43,10 +46,21 @@ export function createTextsStore(sql: Sql) {
           and o.published_at = a.published_at and ${rank(sql`o`)} < ${rank(sql`a`)})`;
   };
 
+  const says = sql`
+    array_remove(array[
+      case when m.title <> '' then 'title' end, case when m.lead <> '' then 'lead' end,
+      case when m.content <> '' then 'content' end, case when m.html_title <> '' then 'html_title' end,
+      case when m.html_description <> '' then 'html_description' end], null)
+    || array(
+      select 'fields.' || key
+      from jsonb_each(m.fields || case when jsonb_typeof(m.fields -> m.locale) = 'object' then m.fields -> m.locale else '{}' end)
+      where value not in ('null', '""') and not (key = any(${all}::text[]) and jsonb_typeof(value) = 'object')
+      order by key)`;
+
   return {
     async paragraphs({ accountId, id }: Site, { limit, offset }: Page): Promise<Listed<KeyedRow>> {
       const rows = await sql<KeyedRow[]>`
-        select id, code, name, fields from cms_paragraphs
+        select id, code, name, fields, field_times from cms_paragraphs
         where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]
         order by position, id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`
@@ -57,7 +71,7 @@ export function createTextsStore(sql: Sql) {
 
     async layouts({ accountId, id }: Site, { limit, offset }: Page): Promise<Listed<KeyedRow>> {
       const rows = await sql<KeyedRow[]>`
-        select id, code, name, fields from cms_layouts
+        select id, code, name, fields, field_times from cms_layouts
         where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]
         order by id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`
@@ -73,7 +87,7 @@ export function createTextsStore(sql: Sql) {
           select a.id, a.category_id, a.published_at from cms_articles a
           where a.account_id = ${accountId} and a.site_id = ${id} and ${isRoot(locale)}
           order by a.published_at desc nulls last, a.id desc limit ${limit} offset ${offset})
-        select r.id as root_id, m.id, m.code, m.title as name, m.locale, m.created_at, m.updated_at
+        select r.id as root_id, m.id, m.code, m.title as name, m.locale, m.created_at, m.field_times, ${says} as says
         from roots r join cms_articles m
           on m.account_id = ${accountId} and m.site_id = ${id}
             and (m.category_id = r.category_id and m.published_at = r.published_at or m.id = r.id)

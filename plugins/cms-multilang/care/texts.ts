@@ -20,10 +20,9 @@ const blank = {
   htmlDescription: null,
   htmlKeywords: null,
   basedOnPageId: null,
-  fieldTimes: {},
 } as const;
 
-/** Without times of its fields, a record cannot tell what is stale in it. */
+/** A paragraph or layout, whose languages are keys of its fields. */
 export function keyedRow(record: KeyedRow, locales: readonly Locale[], site: Locale): TextRow {
   const page = { ...blank, ...record };
   const { page: code, name, locales: cells } = matrixRow(page, [page], locales, site);
@@ -33,7 +32,7 @@ export function keyedRow(record: KeyedRow, locales: readonly Locale[], site: Loc
   return { code, name, locales: Object.fromEntries(entries) };
 }
 
-/** The articles of the list, a row for each group. A translation is stale if its source was written later. */
+/** The articles of the list, a row for each group. */
 export function articleRows(articles: readonly ArticleText[], locales: readonly Locale[]): TextRow[] {
   const groups = new Map<number, ArticleText[]>();
   for (const article of articles) groups.set(article.rootId, [...(groups.get(article.rootId) ?? []), article]);
@@ -49,8 +48,19 @@ function articleCell(root: ArticleText, group: readonly ArticleText[], locale: L
   const own = group.find((article) => article.locale === locale);
   const shared = group.find((article) => article.locale === null);
   if (!own) return { state: shared ? "inherited" : "missing", code: shared?.code ?? null, missing: [], stale: [] };
-  // The source may only have been made later.
-  const isChanged = root.updatedAt > root.createdAt;
-  const isStale = own !== root && isChanged && own.updatedAt < root.updatedAt;
-  return { state: isStale ? "stale" : "own", code: own.code, missing: [], stale: isStale ? ["content"] : [] };
+  if (own === root) return { state: "own", code: own.code, missing: [], stale: [] };
+  const missing = root.says.filter((name) => !own.says.includes(name));
+  // The source may only have been made later: its creation is no change.
+  const stale = root.says.filter(
+    (name) => own.says.includes(name) && changedAt(own, name, own.createdAt.toISOString()) < changedAt(root, name, ""),
+  );
+  return { state: stale.length > 0 ? "stale" : "own", code: own.code, missing, stale };
+}
+
+/** When the text was changed last, by whichever name it is kept; all times have one form, so they compare as texts. */
+function changedAt({ fieldTimes, locale }: ArticleText, name: string, otherwise: string): string {
+  const names = name.startsWith("fields.") ? [name, name.replace("fields.", `fields.${locale}.`), "fields"] : [name];
+  return names
+    .map((one) => (Object.hasOwn(fieldTimes, one) ? (fieldTimes[one] ?? "") : ""))
+    .reduce((a, b) => (a > b ? a : b), otherwise);
 }

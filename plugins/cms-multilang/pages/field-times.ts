@@ -1,16 +1,19 @@
-/** Records when each inheritable field of a page last changed, so that a stale translation can be noticed. */
+/** Records when each translatable field of a record last changed, so that a stale translation can be noticed. */
 import { isObject } from "platform";
 import { isLocale } from "../locales.ts";
-import type { Fields, PageRow } from "../rows.ts";
+import type { ArticleRow, Fields, PageRow } from "../rows.ts";
 
-type Inherited = Pick<PageRow, "content" | "layoutId" | "htmlTitle" | "htmlDescription" | "htmlKeywords" | "fields">;
+/** What a page, paragraph, layout or article says; each has some of the columns. */
+type Texts = Pick<PageRow, "content" | "fields"> &
+  Partial<Pick<PageRow, "layoutId" | "htmlTitle" | "htmlDescription" | "htmlKeywords">> &
+  Partial<Pick<ArticleRow, "title" | "lead">>;
 
 /** With more keys in `fields` than this, only one time for all of `fields` is kept. */
 const mostKeys = 500;
 
 export function fieldTimes(
-  before: (Inherited & Pick<PageRow, "fieldTimes">) | undefined,
-  after: Inherited,
+  before: (Texts & Pick<PageRow, "fieldTimes">) | undefined,
+  after: Texts,
   now: Date,
 ): Readonly<Record<string, string>> {
   const old = before ? flat(before) : new Map<string, string>();
@@ -25,9 +28,11 @@ export function fieldTimes(
 }
 
 /** Every value that is not empty, as JSON by its place. */
-function flat(page: Inherited): Map<string, string> {
-  const { content, layoutId, htmlTitle, htmlDescription, htmlKeywords, fields } = page;
+function flat(texts: Texts): Map<string, string> {
+  const { title, lead, content, layoutId, htmlTitle, htmlDescription, htmlKeywords, fields } = texts;
   const columns = {
+    title,
+    lead,
     content,
     layout_id: layoutId,
     html_title: htmlTitle,
@@ -36,7 +41,9 @@ function flat(page: Inherited): Map<string, string> {
   };
   const places = [...Object.entries(columns), ...flatFields(fields)];
   return new Map(
-    places.filter(([, value]) => value !== null && value !== "").map(([name, value]) => [name, JSON.stringify(value)]),
+    places
+      .filter(([, value]) => value !== null && value !== undefined && value !== "")
+      .map(([name, value]) => [name, JSON.stringify(value)]),
   );
 }
 

@@ -10,7 +10,7 @@ export interface LayoutView extends LayoutRow {
   readonly siteCode: string;
 }
 
-export type LayoutInput = Pick<LayoutRow, "code" | "name" | "content" | "fields">;
+export type LayoutInput = Pick<LayoutRow, "code" | "name" | "content" | "fields" | "fieldTimes">;
 
 export interface LayoutFilter {
   /** A LIKE pattern. */
@@ -23,7 +23,7 @@ export type LayoutStore = ReturnType<typeof createLayoutStore>;
 
 export function createLayoutStore(sql: Sql) {
   const columns = sql`
-    l.id, l.account_id, l.site_id, l.code, l.name, l.content, l.fields, l.version, l.created_by_id, l.updated_by_id,
+    l.id, l.account_id, l.site_id, l.code, l.name, l.content, l.fields, l.field_times, l.version, l.created_by_id, l.updated_by_id,
     l.created_at, l.updated_at, s.code as site_code`;
   const from = sql`from cms_layouts l join cms_sites s on s.account_id = l.account_id and s.id = l.site_id`;
 
@@ -63,12 +63,13 @@ export function createLayoutStore(sql: Sql) {
       accountId: number,
       siteId: number,
       userId: number | null,
-      { code, name, content, fields }: LayoutInput,
+      { code, name, content, fields, fieldTimes }: LayoutInput,
     ): Promise<number> {
       return insertedId(
         await tx<{ id: number }[]>`
-        insert into cms_layouts (account_id, site_id, code, name, content, fields, created_by_id)
-        values (${accountId}, ${siteId}, ${code}, ${name}, ${content}, ${JSON.stringify(fields)}::text::jsonb, ${userId})
+        insert into cms_layouts (account_id, site_id, code, name, content, fields, field_times, created_by_id)
+        values (${accountId}, ${siteId}, ${code}, ${name}, ${content}, ${JSON.stringify(fields)}::text::jsonb,
+          ${JSON.stringify(fieldTimes)}::text::jsonb, ${userId})
         returning id`,
       );
     },
@@ -78,11 +79,12 @@ export function createLayoutStore(sql: Sql) {
       accountId: number,
       id: number,
       userId: number | null,
-      { code, name, content, fields }: LayoutInput,
+      { code, name, content, fields, fieldTimes }: LayoutInput,
     ): Promise<void> {
       await tx`
         update cms_layouts set code = ${code}, name = ${name}, content = ${content},
-          fields = ${JSON.stringify(fields)}::text::jsonb, updated_by_id = ${userId}, version = version + 1,
+          fields = ${JSON.stringify(fields)}::text::jsonb,
+          field_times = ${JSON.stringify(fieldTimes)}::text::jsonb, updated_by_id = ${userId}, version = version + 1,
           updated_at = now()
         where account_id = ${accountId} and id = ${id}`;
     },

@@ -1,6 +1,7 @@
 /** Creating, changing and deleting layouts. */
 import { mistakes, Type, type Static } from "platform";
 import { codeField } from "../code.ts";
+import { fieldTimes } from "./field-times.ts";
 import { templateField, fieldsField, nameField, siteRef } from "../input.ts";
 import type { LayoutStore, LayoutView } from "./layout-store.ts";
 import type { SiteStore } from "../sites/site-store.ts";
@@ -34,7 +35,8 @@ export function createLayoutWriter({ engine, layoutStore, siteStore }: Needed): 
       const { id: siteId } = there(site);
       await edit.touch(siteId);
       const code = await codeOf(edit, layoutStore, { code: body.code, name, kind: "layout", siteId });
-      const input = { code, name, content: body.content ?? "", fields: body.fields ?? {} };
+      const texts = { content: body.content ?? "", fields: body.fields ?? {} };
+      const input = { code, name, ...texts, fieldTimes: fieldTimes(undefined, texts, new Date()) };
       const id = await layoutStore.insert(tx, account.id, siteId, userId, input);
       return reread(edit, layoutStore, id);
     },
@@ -48,7 +50,9 @@ export function createLayoutWriter({ engine, layoutStore, siteStore }: Needed): 
       wrong.check();
       const { code = before.code, name = before.name, fields = before.fields } = body;
       const content = body.content === undefined ? before.content : (body.content ?? "");
-      await layoutStore.update(tx, account.id, before.id, userId, { code, name, content, fields });
+      const times = fieldTimes(before, { content, fields }, new Date());
+      const input = { code, name, content, fields, fieldTimes: times };
+      await layoutStore.update(tx, account.id, before.id, userId, input);
       if (code !== before.code) await layoutStore.codeChanged(tx, account.id, before.id);
       return reread(edit, layoutStore, before.id);
     },

@@ -13,7 +13,7 @@ export interface ParagraphView extends ParagraphRow {
 
 export type ParagraphInput = Pick<
   ParagraphRow,
-  "siteId" | "pageId" | "code" | "name" | "content" | "fields" | "position"
+  "siteId" | "pageId" | "code" | "name" | "content" | "fields" | "position" | "fieldTimes"
 >;
 
 export interface ParagraphFilter {
@@ -29,7 +29,7 @@ export type ParagraphStore = ReturnType<typeof createParagraphStore>;
 
 export function createParagraphStore(sql: Sql) {
   const columns = sql`
-    g.id, g.account_id, g.site_id, g.page_id, g.code, g.name, g.content, g.fields, g.position, g.version,
+    g.id, g.account_id, g.site_id, g.page_id, g.code, g.name, g.content, g.fields, g.position, g.field_times, g.version,
     g.created_by_id, g.updated_by_id, g.created_at, g.updated_at, s.code as site_code, p.code as page_code`;
   const from = sql`
     from cms_paragraphs g
@@ -69,22 +69,23 @@ export function createParagraphStore(sql: Sql) {
       takenCodes(tx, "cms_paragraphs", accountId, siteId, base),
 
     async insert(tx: Tx, accountId: number, userId: number | null, input: ParagraphInput): Promise<number> {
-      const { siteId, pageId, code, name, content, fields, position } = input;
+      const { siteId, pageId, code, name, content, fields, position, fieldTimes } = input;
       return insertedId(
         await tx<{ id: number }[]>`
-        insert into cms_paragraphs (account_id, site_id, page_id, code, name, content, fields, position, created_by_id)
+        insert into cms_paragraphs (account_id, site_id, page_id, code, name, content, fields, position,
+          field_times, created_by_id)
         values (${accountId}, ${siteId}, ${pageId}, ${code}, ${name}, ${content},
-          ${JSON.stringify(fields)}::text::jsonb, ${position}, ${userId})
+          ${JSON.stringify(fields)}::text::jsonb, ${position}, ${JSON.stringify(fieldTimes)}::text::jsonb, ${userId})
         returning id`,
       );
     },
 
     async update(tx: Tx, accountId: number, id: number, userId: number | null, input: ParagraphInput): Promise<void> {
-      const { siteId, pageId, code, name, content, fields, position } = input;
+      const { siteId, pageId, code, name, content, fields, position, fieldTimes } = input;
       await tx`
         update cms_paragraphs set site_id = ${siteId}, page_id = ${pageId}, code = ${code}, name = ${name},
           content = ${content}, fields = ${JSON.stringify(fields)}::text::jsonb, position = ${position},
-          updated_by_id = ${userId}, version = version + 1, updated_at = now()
+          field_times = ${JSON.stringify(fieldTimes)}::text::jsonb, updated_by_id = ${userId}, version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id}`;
     },
 

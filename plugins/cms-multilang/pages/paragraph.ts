@@ -2,6 +2,7 @@
 import { mistakes, Type, type Static } from "platform";
 import type { SiteEdit } from "../edit.ts";
 import { codeField } from "../code.ts";
+import { fieldTimes } from "./field-times.ts";
 import { codeRef, templateField, fieldsField, idRef, nameField, positionField, siteRef } from "../input.ts";
 import type { PageStore } from "./page-store.ts";
 import type { ParagraphStore, ParagraphView } from "./paragraph-store.ts";
@@ -67,13 +68,14 @@ export function createParagraphWriter({
       const name = nameOf(wrong, body.name, body.code);
       checkTexts(wrong, engine, body);
       wrong.check();
+      const texts = { content: body.content ?? "", fields: body.fields ?? {} };
       const id = await paragraphStore.insert(tx, account.id, userId, {
         ...place,
         code: await codeOf(edit, paragraphStore, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
         name,
-        content: body.content ?? "",
-        fields: body.fields ?? {},
+        ...texts,
         position: body.position ?? 0,
+        fieldTimes: fieldTimes(undefined, texts, new Date()),
       });
       return reread(edit, paragraphStore, id);
     },
@@ -99,6 +101,7 @@ export function createParagraphWriter({
         content,
         fields,
         position,
+        fieldTimes: fieldTimes(before, { content, fields }, new Date()),
       });
       return reread(edit, paragraphStore, before.id);
     },

@@ -41,7 +41,7 @@ export type RedirectData = Pick<RedirectRuleRow, "target" | "status">;
 
 export type CategoryData = Pick<CategoryRow, "id" | "code" | "name" | "path">;
 
-export type ArticleData = Omit<ArticleRow, "accountId" | "version" | "createdById" | "updatedById"> & {
+export type ArticleData = Omit<ArticleRow, "accountId" | "version" | "createdById" | "updatedById" | "fieldTimes"> & {
   /** The main category and the additional ones. */
   readonly categoryIds: readonly number[];
 };
