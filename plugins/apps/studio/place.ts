@@ -18,6 +18,26 @@ export function placeOf(showInModule: unknown, dashboardWidget: unknown): Place 
   };
 }
 
+interface MenuEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly url_code: string;
+}
+
+/** Whether the menu, with its apps by module, shows the app as it is stored. */
+export function isInMenu(
+  { id, name, url_code: urlCode, show_in_module: place, active }: Readonly<Record<string, unknown>>,
+  apps: Readonly<Record<string, readonly MenuEntry[]>>,
+): boolean {
+  const { module } = placeOf(active === true ? place : null, false);
+  const shown = Object.entries(apps).flatMap(([where, entries]) =>
+    entries.filter((entry) => entry.id === id).map((entry) => ({ where, ...entry })),
+  );
+  const [only] = shown;
+  if (module === undefined) return shown.length === 0;
+  return only?.where === module && only.name === name && only.url_code === urlCode;
+}
+
 const languages: Readonly<Record<string, CodeLanguage>> = {
   svelte: "svelte",
   vue: "vue",

@@ -8,6 +8,7 @@ export const pages: StudioPage[] = [
     ...own,
     path: "cms/:site/pages",
     title: { en: "Pages", pl: "Strony", de: "Seiten" },
+    view: "pages/index",
     load: () => import("./pages-of-site/Pages.svelte"),
   },
   {
@@ -51,6 +52,12 @@ export const pages: StudioPage[] = [
     ...own,
     path: "cms/:site/domains",
     title: { en: "Domains", pl: "Domeny", de: "Domains" },
+    load: () => import("./translations/SiteList.svelte"),
+  },
+  {
+    ...own,
+    path: "cms/:site/redirects",
+    title: { en: "Redirects", pl: "Przekierowania", de: "Weiterleitungen" },
     load: () => import("./translations/SiteList.svelte"),
   },
   {

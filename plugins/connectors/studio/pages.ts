@@ -20,7 +20,6 @@ export const pages: StudioPage[] = [
     path: "connect/connectors/:code",
     title: { en: "Connector", pl: "Łącznik", de: "Konnektor" },
     privilege,
-    view: "connectors/show",
     load,
   },
 ];

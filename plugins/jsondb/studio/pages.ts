@@ -12,6 +12,7 @@ export const pages: StudioPage[] = [
     path: "core/dbs/:db_id/records",
     title: { en: "Records", pl: "Rekordy", de: "Datensätze" },
     privilege: "dbs",
+    view: "records/index",
     first: ({ db_id: db = "" }, query) => [dbPath(db), ...(asksNothing(query) ? [firstRecordsPath(db)] : [])],
     load: () => import("./Records.svelte"),
   },

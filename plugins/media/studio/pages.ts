@@ -7,6 +7,7 @@ export const pages: StudioPage[] = [
     path: "core/media",
     title: { en: "Files", pl: "Pliki", de: "Dateien" },
     privilege,
+    view: "media/index",
     load: () => import("./Library.svelte"),
   },
   {

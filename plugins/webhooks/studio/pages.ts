@@ -21,13 +21,13 @@ export const pages: StudioPage[] = [
     path: "account/webhooks/:id",
     title: { en: "Webhook", pl: "Webhook", de: "Webhook" },
     privilege,
-    view: "webhooks/show",
     load,
   },
   {
     path: "account/webhooks/:id/deliveries",
     title: { en: "Deliveries", pl: "Doręczenia", de: "Zustellungen" },
     privilege,
+    view: "deliveries/index",
     first: ({ id = "" }, query) => [logPath(id, query.get("status") ?? "")],
     load: () => import("./Deliveries.svelte"),
   },
@@ -35,6 +35,7 @@ export const pages: StudioPage[] = [
     path: "account/webhooks/:id/deliveries/:delivery_id",
     title: { en: "Delivery", pl: "Doręczenie", de: "Zustellung" },
     privilege,
+    view: "deliveries/show",
     load: () => import("./Delivery.svelte"),
   },
 ];

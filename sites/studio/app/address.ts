@@ -14,6 +14,15 @@ export interface PageOf extends PagePath {
   readonly of?: string | undefined;
 }
 
+/** The apps of each module. */
+type ModuleApps = Readonly<Record<string, readonly { readonly url_code: string }[]>>;
+
+/** What an item's page is about: the value of the parameter at the end of its path. */
+export function recordOf({ path }: PagePath, params: Readonly<Record<string, string>>): string | undefined {
+  const last = path.split("/").at(-1) ?? "";
+  return last.startsWith(":") ? params[last.slice(1)] : undefined;
+}
+
 export type Place<P extends PagePath> =
   | { readonly kind: "home" }
   | { readonly kind: "list" | "new"; readonly resource: Resource; readonly values: readonly string[] }
@@ -28,9 +37,14 @@ export function placeOf<P extends PagePath>(
   pathname: string,
   resources: readonly Resource[],
   pages: readonly P[],
+  apps: ModuleApps = {},
 ): Place<P> {
   const parts = pathname.slice(base.length).split("/").filter(Boolean).map(decoded);
   if (parts.length === 0) return { kind: "home" };
+  const [module = "", word, urlCode] = parts;
+  const isApp = parts.length === 3 && module !== "core" && word === "apps" && urlCode !== undefined;
+  // A page of a plugin may have this form too: `cms/:site/pages` for an app called `pages`.
+  if (isApp && apps[module]?.some((app) => app.url_code === urlCode)) return { kind: "app", module, urlCode };
   const own = best(pages, (page) => page.path.split("/"), parts);
   if (own) return { kind: "page", page: own.found, params: own.params };
   const list = best(resources, partsOf, parts);
@@ -38,9 +52,7 @@ export function placeOf<P extends PagePath>(
   const above = parts.slice(0, -1);
   const creating = parts.at(-1) === "new" ? best(resources, partsOf, above) : undefined;
   if (creating?.found.create) return { kind: "new", resource: creating.found, values: creating.values };
-  const [module = "", apps, urlCode] = parts;
-  if (parts.length === 3 && module !== "core" && apps === "apps" && urlCode !== undefined)
-    return { kind: "app", module, urlCode };
+  if (isApp) return { kind: "app", module, urlCode };
   if (parts.length === 1) return { kind: "module", module };
   const item = best(resources, partsOf, above);
   if (item) return { kind: "item", resource: item.found, values: [...item.values, parts.at(-1) ?? ""] };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { addressIn, addressOf, placeOf, wordsBelow } from "./address.ts";
+import { addressIn, addressOf, placeOf, recordOf, wordsBelow } from "./address.ts";
 import { fieldsOf, inputsOf, mattering, messagesByField, startingValues, typed, type FormField } from "./forms.ts";
 import { canDo, wordOf } from "./kit/action.ts";
 import { joined, objectIn, partsFor, split } from "./parts.ts";
@@ -175,6 +175,17 @@ describe("addresses", () => {
     });
     expect(placeOf("/studio/core/prompts/map", resources, pages)).toMatchObject({ kind: "page", page: pages[1] });
     expect(placeOf("/studio/core/prompts", resources, pages)).toMatchObject({ kind: "list" });
+    expect(recordOf(pages[0]!, { id: "7" })).toBe("7");
+    expect(recordOf({ path: "cms/:site/pages" }, { site: "acme" })).toBeUndefined();
+  });
+
+  test("of an app come before a plugin's page of the same form", () => {
+    const pages = [{ path: "cms/:site/pages" }];
+    const at = (word: string) =>
+      placeOf(`/studio/cms/${word}/pages`, resources, pages, { cms: [{ url_code: "pages" }] });
+    expect(at("apps")).toEqual({ kind: "app", module: "cms", urlCode: "pages" });
+    expect(at("acme")).toMatchObject({ kind: "page" });
+    expect(placeOf("/studio/cms/apps/pages", resources, pages)).toMatchObject({ kind: "page" });
   });
 
   test.each([

@@ -52,7 +52,17 @@ class Session {
     text.timezone = person.account.timezone;
     this.allPrivileges = privilegesOf(described);
     this.resources = resourcesOf(described).filter(({ privilege }) => this.may(privilege));
-    this.apps = Object.fromEntries((modules.json as ModuleApps[]).map(({ name, apps }) => [name, apps]));
+    this.takeApps(modules.json);
+  }
+
+  /** Again: an app has come to a module, or has left it. */
+  async readApps(): Promise<void> {
+    this.takeApps((await get("/core/modules.json")).json);
+  }
+
+  private takeApps(modules: unknown): void {
+    // The API's own description declares its form.
+    this.apps = Object.fromEntries((modules as ModuleApps[]).map(({ name, apps }) => [name, apps]));
   }
 
   /** Again: a plugin may have been changed. */

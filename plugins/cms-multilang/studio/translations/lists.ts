@@ -5,6 +5,7 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   "/cms/articles": ["title", "category_code", "locale", "published_at", "active"],
   "/cms/categories": ["name", "code", "path", "updated_at"],
   "/cms/domains": ["name", "locale", "primary", "status"],
+  "/cms/redirects": ["path", "to", "status", "domain"],
 };
 
 export function columnsOfList(path: string): readonly string[] {
