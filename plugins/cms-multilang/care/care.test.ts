@@ -485,8 +485,8 @@ describe("the translations of paragraphs, layouts and articles", () => {
       ["layout", { fields: { pl: { claim: "C" }, en: { claim: "B" } } }],
     ] as const)
       await app.patch(`/cms/${kind}s/${kind === "layout" ? "main" : "hours"}.json?site_code=texts`, { [kind]: body });
-    expect((await textsOf("texts", "")).json[0].locales.en.stale).toEqual(["fields.en.title"]);
-    expect((await textsOf("texts", "kind=layout")).json[0].locales.en.stale).toEqual(["fields.en.claim"]);
+    expect((await textsOf("texts", "locales=en")).json[0].locales.en.stale).toEqual(["fields.en.title"]);
+    expect((await textsOf("texts", "kind=layout&locales=en")).json[0].locales.en.stale).toEqual(["fields.en.claim"]);
     const [entry] = (await app.get("/core/activity.json?model=Cms::Layout&action=update")).json;
     expect(Object.keys(entry.changes)).toEqual(["fields"]);
 

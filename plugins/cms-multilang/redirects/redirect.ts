@@ -24,7 +24,12 @@ export const RedirectBody = Type.Object({
     }),
   ),
   domain: Type.Optional(
-    field.nullable(Type.String({ maxLength: 300, description: "a domain of the site, by its name instead of its id" })),
+    field.from(
+      field.nullable(
+        Type.String({ maxLength: 300, description: "on this domain alone, by its name; without one on all" }),
+      ),
+      { path: "/cms/domains.json", value: "name", where: ["site_code"] },
+    ),
   ),
   domain_id: idRef(),
   ...siteRef(),

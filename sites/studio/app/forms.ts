@@ -72,10 +72,10 @@ export function fieldsOf(schema: Schema, known: Known, whole: Schema = schema): 
     ...fieldOf(name, property, known),
     ...needed.get(name),
   }));
-  // `site_id` asks the same as `site_code`.
-  const asked = fields.filter(
-    ({ name, target }) => !target || !name.endsWith("_id") || !(codeName(name) in properties),
-  );
+  // `site_id` asks the same as `site_code`, and `domain_id` as `domain`.
+  const isTwin = (name: string) =>
+    name.endsWith("_id") && [codeName(name), name.slice(0, -3)].some((one) => one in properties);
+  const asked = fields.filter(({ name, target }) => !target || !isTwin(name));
   const narrows = ({ name, target }: FormField) =>
     target !== undefined && asked.some((other) => other.name !== name && canNarrow(other, name));
   const rank = (field: FormField) => {
