@@ -321,3 +321,59 @@ describe("a deletion", () => {
     expect((await app.delete(`/core/media/${json.id}.json`)).status).toBe(404);
   });
 });
+
+describe("an app's page", () => {
+  const pageToken = async (id: string, viewer: string): Promise<string> => {
+    const { text } = await app.get(`/a/${id}`, { token: viewer });
+    return JSON.parse(/id="core-page">([^<]*)</.exec(text)?.[1] ?? "{}").token?.value ?? "";
+  };
+
+  test("reaches the files in the app's own folder, for a viewer with the privilege", async () => {
+    const made = await app.post("/core/apps.json", {
+      app: { name: "Album", app_engine: "html", css_engine: "none", source_code: "<p>Hi</p>" },
+    });
+    const own = `apps/${made.json.id}`;
+    const token = await pageToken(made.json.id, (await person(app, { role: "manager" })).token);
+    const foreign = (await upload("library.png", png(5, 5), { folder: "team" })).json.id;
+    const near = (await upload("near.png", png(6, 6), { folder: `${own}0` })).json.id;
+
+    const mine = await upload("photo.png", png(7, 7), {}, { token });
+    expect([mine.status, mine.json.folder]).toEqual([201, own]);
+    const inside = await upload("inside.png", png(8, 8), { folder: `${own}/2026` }, { token });
+    expect([inside.status, inside.json.folder]).toEqual([201, `${own}/2026`]);
+    for (const folder of ["team", "apps", `${own}0`, `${own}/../x`]) {
+      const refused = await upload("out.png", png(9, 9), { folder }, { token });
+      expect([folder, refused.status, Object.keys(refused.json)]).toEqual([folder, 422, ["folder"]]);
+    }
+    const listed = async (query: string) =>
+      (await app.get(`/core/media.json${query}`, { token })).json.map(({ name }: { name: string }) => name).toSorted();
+    for (const query of ["", "?under=team", "?under=apps", `?under=${own}0`])
+      expect([query, await listed(query)]).toEqual([query, ["inside.png", "photo.png"]]);
+    expect(await listed(`?under=${own}/2026`)).toEqual(["inside.png"]);
+    expect(await listed("?folder=team")).toEqual([]);
+
+    const at = (id: string) => `/core/media/${id}.json`;
+    for (const id of [foreign, near]) {
+      expect((await app.get(at(id), { token })).status).toBe(404);
+      expect((await app.patch(at(id), { media: { folder: own } }, { token })).status).toBe(404);
+      expect((await app.post(`/core/media/${id}/link.json`, { link: {} }, { token })).status).toBe(404);
+      expect((await app.delete(at(id), { token })).status).toBe(404);
+    }
+    const moved = await app.patch(at(mine.json.id), { media: { folder: "team" } }, { token });
+    expect([moved.status, moved.json]).toEqual([422, { folder: [`must be ${own}, or in it`] }]);
+    const renamed = await app.patch(at(inside.json.id), { media: { name: "b.png" } }, { token });
+    expect([renamed.status, renamed.json.folder]).toEqual([200, `${own}/2026`]);
+    const link = await app.post(`/core/media/${mine.json.id}/link.json`, { link: {} }, { token });
+    expect((await bytes(link.json.url)).status).toBe(200);
+    expect((await app.delete(at(mine.json.id), { token })).status).toBe(204);
+
+    // Folders and resumable uploads are not for pages of apps, and nobody's page has the privilege.
+    expect((await app.get("/core/media_folders.json", { token })).status).toBe(403);
+    expect(
+      (await app.post("/core/media/uploads", undefined, { token, headers: { "tus-resumable": "1.0.0" } })).status,
+    ).toBe(403);
+    const without = await pageToken(made.json.id, (await person(app, { role: "user" })).token);
+    expect((await app.get("/core/media.json", { token: without })).status).toBe(403);
+    expect((await upload("no.png", png(9, 9), {}, { token: without })).status).toBe(403);
+  });
+});

@@ -8,7 +8,6 @@ import {
   invalid,
   list,
   noContent,
-  notFound,
   ok,
   pageOf,
   pageQuery,
@@ -23,6 +22,7 @@ import {
   type Route,
   type Sql,
 } from "platform";
+import { kept, placed, reached, visibleFolder } from "./app-folder.ts";
 import { addressOf, MediaFile, MediaFolder, MediaLink, toApi } from "./answers.ts";
 import { headerBytes } from "./content/dimensions.ts";
 import { folderOf } from "./content/names.ts";
@@ -33,6 +33,7 @@ import type { MediaRow, MediaStore } from "./store.ts";
 import { arrivedFile, type Arrived, type MediaWriter } from "./writer.ts";
 
 const access = { privilege: "media" } as const;
+const apps = "the files in its own folder, `apps/<id>`, for a viewer with `media`";
 
 export const mediaExample = {
   id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
@@ -74,6 +75,7 @@ function uploadRoute({ ctx, files, writer, maxBytes }: Needed): Route {
       description:
         "multipart/form-data with one `file`, and `name` (default: the file's), `folder`, `is_public`, `titles` and `alts` (JSON objects of texts by locale). What it is, is found in its content. An SVG loses everything that could act. The same bytes again under the same name answer 200 with the file that is there.",
       access,
+      apps,
       input: "stream",
       idempotency: "own",
       takes: [
@@ -99,7 +101,7 @@ function uploadRoute({ ctx, files, writer, maxBytes }: Needed): Route {
         422: { name: ["has already been taken in this folder"] },
       },
     },
-    async ({ caller, request, once }) => {
+    async ({ app, caller, request, once }) => {
       await writer.mustFit(caller.account.id, Number(request.headers.get("content-length") ?? 0));
       const drafts = [await files.begin()];
       const begin = async () => {
@@ -112,7 +114,7 @@ function uploadRoute({ ctx, files, writer, maxBytes }: Needed): Route {
         if (!first) throw new Error("a draft was begun");
         const limits = { maxBytes, headBytes: headerBytes, stopping: ctx.stopping };
         const { fileName, fields, head } = await readUpload(request, first, limits);
-        const given = { name: fileName, ...patchOf(fields) };
+        const given = placed(app, { name: fileName, ...patchOf(fields) });
         const arrived = await arrivedFile(first, head, given.name, begin);
         const run = () => stored(writer, caller, arrived, given);
         // A retry's multipart body has other separators: what counts is what is in it.
@@ -138,6 +140,7 @@ function readRoutes({ ctx, mediaStore }: Needed): Route[] {
         summary: "List media files",
         description: "The newest first.",
         access,
+        apps,
         query: {
           q: "searches the name; `*` and `%` are wildcards",
           folder: "exactly this folder; empty is the top",
@@ -149,12 +152,12 @@ function readRoutes({ ctx, mediaStore }: Needed): Route[] {
         answers: { 200: answer.list(MediaFile) },
         responses: { 200: [mediaExample] },
       },
-      async ({ caller, query }) => {
+      async ({ app, caller, query }) => {
         const q = query.get("q");
         const filter = {
           q: q ? wildcardPattern(q) : undefined,
           folder: query.get("folder")?.normalize("NFC") ?? undefined,
-          under: query.get("under")?.normalize("NFC") || undefined,
+          under: visibleFolder(app, query.get("under")?.normalize("NFC") || undefined),
           mime: query.get("mime") || undefined,
           isPublic: flagOf(query, "is_public"),
         };
@@ -165,12 +168,15 @@ function readRoutes({ ctx, mediaStore }: Needed): Route[] {
     route(
       "GET",
       "/core/media/:id",
-      { summary: "One media file", access, answers: { 200: MediaFile }, responses: { 200: mediaExample, 304: null } },
-      async ({ caller, params }) => {
-        const row = await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id));
-        if (!row) throw notFound();
-        return ok(...shown(row));
+      {
+        summary: "One media file",
+        access,
+        apps,
+        answers: { 200: MediaFile },
+        responses: { 200: mediaExample, 304: null },
       },
+      async ({ app, caller, params }) =>
+        ok(...shown(reached(app, await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id))))),
     ),
     route(
       "GET",
@@ -200,15 +206,18 @@ function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
         description:
           "`titles` and `alts` are replaced as a whole. The content never changes: upload another file for that.",
         access,
+        apps,
         ifMatch: true,
         body: { key: "media", schema: Patch },
         request: { alts: { en: "Our team at work" } },
         answers: { 200: MediaFile },
         responses: { 200: { ...mediaExample, alts: { en: "Our team at work" } } },
       },
-      async ({ request, caller, params, body }) => {
+      async ({ app, request, caller, params, body }) => {
         const id = uuidOf(params.id);
-        return ok(...shown(await writer.update(caller, id, body, expectedVersion(request, id))));
+        return ok(
+          ...shown(await writer.update(caller, id, kept(app, body), { app, expected: expectedVersion(request, id) })),
+        );
       },
     ),
     route(
@@ -218,12 +227,13 @@ function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
         summary: "Delete a media file",
         description: "Its address answers 404 at once. The content is removed a day later, if no other file has it.",
         access,
+        apps,
         ifMatch: true,
         responses: { 204: null },
       },
-      async ({ request, caller, params }) => {
+      async ({ app, request, caller, params }) => {
         const id = uuidOf(params.id);
-        await writer.remove(caller, id, expectedVersion(request, id));
+        await writer.remove(caller, id, { app, expected: expectedVersion(request, id) });
         return noContent();
       },
     ),
@@ -234,6 +244,7 @@ function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
         summary: "Make a link to a file that is not public",
         description: "Whoever has it can read the file until it expires: after an hour, or `expires_in` seconds.",
         access,
+        apps,
         body: {
           key: "link",
           schema: Type.Object({ expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000 })) }),
@@ -244,9 +255,8 @@ function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
           200: { url: `${mediaExample.url}?expires=1785492000&signature=…`, expires_at: "2026-07-31T10:00:00.000Z" },
         },
       },
-      async ({ caller, params, body }) => {
-        const row = await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id));
-        if (!row) throw notFound();
+      async ({ app, caller, params, body }) => {
+        const row = reached(app, await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id)));
         const { query, expiresAt } = links.make(row, body.expires_in ?? 3600);
         return ok({ url: `${addressOf(row)}?${query}`, expires_at: expiresAt });
       },

@@ -49,6 +49,7 @@ export function serveRoutes({ files, rows, links, pictures }: Needed): Route[] {
         description:
           "A public file needs nothing, and never changes at its address. Any other needs a token with the privilege `media`, or `expires` and `signature` of a link. Range requests and `If-Range` are answered.",
         access: { open: "files may be public; others are 404 without a link or a token", partly: true },
+        cors: true,
         onSites: true,
         query: { expires: "of a link", signature: "of a link" },
         answers: { 200: answer.text("application/octet-stream"), 206: answer.text("application/octet-stream") },

@@ -5,9 +5,9 @@ import {
   HttpError,
   invalid,
   mustMatch,
-  notFound,
   tooLarge,
   uuidv7,
+  type AppGrant,
   type BaseContext,
   type Caller,
   type Draft,
@@ -16,6 +16,7 @@ import {
   type Tx,
 } from "platform";
 import { toApi } from "./answers.ts";
+import { reached } from "./app-folder.ts";
 import { dimensionsOf, moves } from "./content/dimensions.ts";
 import { folderOf, nameOf } from "./content/names.ts";
 import { sniff } from "./content/sniff.ts";
@@ -46,6 +47,12 @@ interface Needed {
   readonly changed: (accountId: number) => Promise<void>;
 }
 
+/** How a file may be changed: by an app's page only in its folder, and in the version that the caller has seen. */
+interface Change {
+  readonly app: AppGrant | null;
+  readonly expected: number | undefined;
+}
+
 /** Contents without a file stay this long: somebody may be reading them, or just be about to use them. */
 const graceMs = 24 * 3_600_000;
 
@@ -74,16 +81,15 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget, chang
   };
 
   /** Held until the transaction ends, in the version that the caller has seen. */
-  const held = async (tx: Tx, accountId: number, id: string, expected: number | undefined): Promise<MediaRow> => {
-    const row = await mediaStore.lock(tx, accountId, id);
-    if (!row) throw notFound();
+  const held = async (tx: Tx, accountId: number, id: string, { app, expected }: Change): Promise<MediaRow> => {
+    const row = reached(app, await mediaStore.lock(tx, accountId, id));
     mustMatch(row, expected);
     return row;
   };
 
-  const update = async ({ account, user }: Caller, id: string, given: MediaPatch, expected?: number) => {
+  const update = async ({ account, user }: Caller, id: string, given: MediaPatch, change: Change) => {
     const row = await ctx.transaction(async (tx) => {
-      const before = await held(tx, account.id, id, expected);
+      const before = await held(tx, account.id, id, change);
       const fields = fieldsOf(before, given);
       const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
       if (twin && twin.id !== id) throw invalid({ name: ["has already been taken in this folder"] });
@@ -95,9 +101,9 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget, chang
     return row;
   };
 
-  const remove = async ({ account }: Caller, id: string, expected?: number): Promise<void> => {
+  const remove = async ({ account }: Caller, id: string, change: Change): Promise<void> => {
     await ctx.transaction(async (tx) => {
-      const row = await held(tx, account.id, id, expected);
+      const row = await held(tx, account.id, id, change);
       await mediaStore.delete(tx, row);
       await ctx.changed(eventOf("destroy", row), tx);
     });

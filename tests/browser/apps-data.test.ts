@@ -298,3 +298,52 @@ test("when the session has ended, the page asks to sign in again", async () => {
   void page.evaluate(() => core.records().list()).catch(() => {});
   await page.waitForURL(/\/login\?return_to=/);
 });
+
+test("core.files: pictures in the app's own folder, shown on the page", async () => {
+  await user(stage.app, "librarian", "manager");
+  const { id, path } = await stage.make({ ...bare, name: "Album", public: false });
+  const { page, faults } = await stage.open(await stage.visit("librarian"), path);
+  await ready(page);
+  const came = await page.evaluate(async () => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 4, height: 3 });
+    const blob = await new Promise<Blob>((done) => canvas.toBlob((made) => made && done(made), "image/png"));
+    const file = new File([blob], "photo.png");
+    const first = await core.files.upload(file, { folder: "2026", is_public: true, alts: { en: "A plate" } });
+    const second = await core.files.upload(file);
+    const shown = async (src: string) => {
+      const image = Object.assign(new Image(), { src });
+      await image.decode();
+      return [image.naturalWidth, image.naturalHeight];
+    };
+    const sizes = [await shown(first.url), await shown(await core.files.link(second.id))];
+    const secret = await shown(second.url).catch(() => "not shown");
+    const listed = await core.files.list({ mime: "image/" });
+    const got = await core.files.get(first.id);
+    await core.files.delete(first.id);
+    const left = (await core.files.list()).length;
+    const wrong = await core.files.upload(file, { folder: ".." }).catch((error: unknown) => error);
+    const errors = wrong instanceof core.CoreError && Object.keys(wrong.errors ?? {});
+    return {
+      folder: got.folder,
+      named: first.name !== second.name,
+      sizes,
+      secret,
+      listed: listed.length,
+      left,
+      errors,
+    };
+  });
+  expect(came).toEqual({
+    folder: `apps/${id}/2026`,
+    named: true,
+    sizes: [
+      [4, 3],
+      [4, 3],
+    ],
+    secret: "not shown",
+    listed: 2,
+    left: 1,
+    errors: ["folder"],
+  });
+  expect(faults.filter((fault) => !/status of (422|404)|ERR_BLOCKED_BY_ORB/.test(fault))).toEqual([]);
+});

@@ -57,6 +57,41 @@ export interface Storage {
   keys(): Promise<string[]>;
 }
 
+export interface CoreFile {
+  readonly id: string;
+  readonly name: string;
+  readonly folder: string;
+  readonly mime: string;
+  readonly size: number;
+  readonly width: number | null;
+  readonly height: number | null;
+  /** For an `<img>` if the file is public; any other needs a `link`. */
+  readonly url: string;
+  readonly is_public: boolean;
+  readonly created_at: string;
+}
+
+export interface UploadOptions {
+  /** Default: the file's own name with some letters more, so that no two are alike. */
+  readonly name?: string;
+  /** Within the app's own folder. */
+  readonly folder?: string;
+  /** Whether everybody who has the address can read it. */
+  readonly is_public?: boolean;
+  /** Text by locale, for those who do not see the picture. */
+  readonly alts?: Readonly<Record<string, string>>;
+}
+
+/** The files in the app's own folder of the library, for signed-in viewers with the privilege `media`. */
+export interface CoreFiles {
+  list(params?: Params): Promise<CoreFile[]>;
+  get(id: string): Promise<CoreFile>;
+  upload(file: Blob, options?: UploadOptions): Promise<CoreFile>;
+  delete(id: string): Promise<void>;
+  /** An address that opens a file that is not public, for an hour or `expires_in` seconds. */
+  link(id: string, options?: { readonly expires_in?: number }): Promise<string>;
+}
+
 export interface Core {
   /** The public methods of the app's database, or of the database with this code. */
   db(code?: string): PublicDatabase;
@@ -64,6 +99,7 @@ export interface Core {
   /** Runs an action of the app and waits for its result; rejects if it fails, or after `timeout` ms (60,000). */
   action(name: string, params?: Data, options?: { readonly timeout?: number }): Promise<unknown>;
   readonly storage: Storage;
+  readonly files: CoreFiles;
   readonly CoreError: typeof CoreError;
 }
 
@@ -84,6 +120,7 @@ export function createCore({ transport, appId, ownDb }: Needed): Core {
     records: (code) => privateRecords(transport, `/core/dbs/${codeOf(code)}`),
     action: createAction(transport, `/core/apps/${appId}/action`),
     storage: Object.freeze(createStorage(transport, `/core/apps/${appId}/storage`)),
+    files: Object.freeze(createFiles(transport, `apps/${appId}`)),
     CoreError,
   };
   return Object.freeze(core);
@@ -154,6 +191,35 @@ function createStorage({ call }: Transport, base: string): Storage {
     // The largest number of keys that one visitor can store.
     keys: () => call("GET", `${base}.json?limit=1000`) as Promise<string[]>,
   };
+}
+
+function createFiles({ call }: Transport, own: string): CoreFiles {
+  const at = (id: string, rest = "") => `/core/media/${encodeURIComponent(id)}${rest}.json`;
+  return {
+    // An app without a sandbox sees the whole library: here it, too, has its own folder.
+    list: (params) => call("GET", `/core/media.json${queryOf({ ...params, under: own })}`) as Promise<CoreFile[]>,
+    get: (id) => call("GET", at(id)) as Promise<CoreFile>,
+    upload(file, { name = uniqueName(file), folder, is_public = false, alts } = {}) {
+      const form = new FormData();
+      form.set("name", name);
+      form.set("folder", folder ? `${own}/${folder}` : own);
+      form.set("is_public", `${is_public}`);
+      if (alts) form.set("alts", JSON.stringify(alts));
+      form.set("file", file, name);
+      return call("POST", "/core/media.json", form) as Promise<CoreFile>;
+    },
+    delete: async (id) => void (await call("DELETE", at(id))),
+    link: async (id, options) =>
+      ((await call("POST", at(id, "/link"), { link: { ...options } })) as { url: string }).url,
+  };
+}
+
+/** `photo.jpg` -> `photo-k3x9a1f0.jpg` */
+function uniqueName(file: Blob): string {
+  const name = file instanceof File ? file.name : "file";
+  const dot = name.lastIndexOf(".");
+  const end = dot > 0 ? dot : name.length;
+  return `${name.slice(0, end)}-${Math.random().toString(36).slice(2, 10)}${name.slice(end)}`;
 }
 
 function phrase(params: Params | string | undefined): Params | undefined {

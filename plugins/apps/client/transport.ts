@@ -12,7 +12,7 @@ export type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Re
 export interface Transport {
   /** Replaces `window.fetch`. */
   readonly fetch: Fetch;
-  /** Resolves with the JSON of the answer; rejects with a CoreError. */
+  /** `body`: a form, or what JSON can hold. Resolves with the JSON of the answer; rejects with a CoreError. */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
@@ -48,9 +48,11 @@ export function createTransport({ token, paths, context }: TakenData, reload: ()
     return Original.fetch(ours);
   };
 
-  const answerOf = async (method: string, path: string, text: string | undefined): Promise<Response> => {
+  const answerOf = async (method: string, path: string, body: string | FormData | undefined): Promise<Response> => {
     const url = new Original.URL(path, origin);
-    const init = { method, headers: jsonHeaders, ...(text !== undefined && { body: text }) };
+    // The browser names the type of a form itself.
+    const headers = typeof body === "object" ? acceptsJson : jsonHeaders;
+    const init = { method, headers, ...(body !== undefined && { body }) };
     if (!keeper || !opens(url)) return Original.fetchAny(path, init);
     await keeper.fresh();
     const response = await send(keeper, new Original.Request(path, init));
@@ -64,8 +66,8 @@ export function createTransport({ token, paths, context }: TakenData, reload: ()
   return {
     fetch: appFetch,
     async call(method, path, body) {
-      const text = body === undefined ? undefined : JSON.stringify(body);
-      const response = await answerOf(method, path, text).catch((cause: unknown) => {
+      const sent = body === undefined || body instanceof FormData ? body : JSON.stringify(body);
+      const response = await answerOf(method, path, sent).catch((cause: unknown) => {
         throw new CoreError(0, cause instanceof Error ? cause.message : String(cause));
       });
       const answer = parsed(await response.text());
@@ -75,7 +77,8 @@ export function createTransport({ token, paths, context }: TakenData, reload: ()
   };
 }
 
-const jsonHeaders = { "content-type": "application/json; charset=utf-8", accept: "application/json" };
+const acceptsJson = { accept: "application/json" };
+const jsonHeaders = { ...acceptsJson, "content-type": "application/json; charset=utf-8" };
 const sendOptions: RequestInit = Object.assign(Object.create(null), { credentials: "omit", redirect: "error" });
 
 /** Uses the getter of Request, which throws for anything else. The app could make `instanceof` lie. */

@@ -37,7 +37,10 @@ export function createPageTokens({ tokens, servedApps }: Needed) {
   };
 }
 
-/** A viewer's token also opens the private API, if the viewer may use it. jsondb limits it to the app's own database. */
+/**
+ * A viewer's token also opens the private API, if the viewer may use it. jsondb limits it to the app's own database, and
+ * media to the app's own folder.
+ */
 function credentialOf({ accountId, viewer, visitor }: Claims, { id, dbCode }: AppMeta): ForeignCredential {
-  return { accountId, viewer, privileges: ["dbs"], app: { appId: id, dbCode, visitor } };
+  return { accountId, viewer, privileges: ["dbs", "media"], app: { appId: id, dbCode, visitor } };
 }

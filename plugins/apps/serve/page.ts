@@ -207,5 +207,6 @@ function preload(address: string): string {
 /** The paths where the app's token may open something. A database has two ids and the page knows only one, so the server decides. */
 function pathsOf({ id, urlCode, dbCode }: PageApp): string[] {
   const apps = [id, urlCode].filter((key) => key !== "").map((key) => `/core/apps/${key}/`);
+  apps.push("/core/media.json", "/core/media/");
   return dbCode === null ? apps : [...apps, `/core/db/${encodeURIComponent(dbCode)}/`, "/core/dbs/"];
 }
