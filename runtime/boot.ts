@@ -1,6 +1,15 @@
 /** Starts plugins on a database: order by needs -> migrate -> setup -> seed -> mount -> listen -> stop. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { laneOf, openPool, reportCallbackErrorsTo, transaction, type PoolOptions, type Sql, type Tx } from "./db.ts";
+import {
+  laneOf,
+  openPool,
+  reportCallbackErrorsTo,
+  transaction,
+  type PoolOptions,
+  type Read,
+  type Sql,
+  type Tx,
+} from "./db.ts";
 import { requestTransaction } from "./http/keyed.ts";
 import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel.ts";
 import { migrate } from "./postgres/migrate.ts";
@@ -9,6 +18,7 @@ import { openapi } from "./openapi/openapi.ts";
 import { inOrder } from "./order.ts";
 import { isPooled } from "./postgres/pooler.ts";
 import type { BaseContext, Command, Plugin, Running } from "./plugin.ts";
+import { openReplicas, type Replicas } from "./replicas/replicas.ts";
 import type { ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
 import { migrationSets } from "./postgres/runtime-migrations.ts";
@@ -55,18 +65,26 @@ export async function boot(needed: Needed): Promise<App> {
   const pooled = await isPooled(target, config.databaseConnectSeconds * 1000);
   const sql = openPool(target, { prepare: config.databasePrepare, pooled, ...limitsOf(needed) });
   const undo: Undo = [() => sql.end({ timeout: 2 })];
+  const replicas = replicasFor(needed, sql);
+  if (replicas) undo.push(replicas.stop);
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
     await bringUpToDate(needed, plugins, pooled);
     const kernel = await createKernel(
-      { ...needed, pooled, secretKey: await secretKeyFor(sql, needed), servedAt: await servedAt(sql, needed) },
+      {
+        ...needed,
+        pooled,
+        replicas,
+        secretKey: await secretKeyFor(sql, needed),
+        servedAt: await servedAt(sql, needed),
+      },
       sql,
       plugins,
     );
     undo.push(kernel.stop);
 
-    const { started, services } = await startPlugins(kernel, plugins, needed.env, undo);
+    const { started, services } = await startPlugins(kernel, plugins, needed.env, undo, replicas);
     await seed(sql, started, needed.announce);
     const routes = routesIn(started);
     const listener = needed.role === "serve" ? await kernel.serve(started, routes) : undefined;
@@ -129,11 +147,17 @@ function withoutRows(sql: Sql): Sql {
 
 type Undo = (() => Promise<unknown>)[];
 
-async function startPlugins(kernel: Kernel, plugins: readonly Plugin[], env: Environment, undo: Undo) {
+async function startPlugins(
+  kernel: Kernel,
+  plugins: readonly Plugin[],
+  env: Environment,
+  undo: Undo,
+  replicas?: Replicas,
+) {
   const services = new Map<string, unknown>();
   const started: Running[] = [];
   for (const plugin of plugins) {
-    const context = inLane(kernel.context, plugin.name);
+    const context = inLane(kernel.context, plugin.name, replicas);
     const running = await plugin.start(context, env, ({ id }) => services.get(id));
     if (plugin.provides) services.set(plugin.provides.id, running.service);
     if (running.stop) undo.push(async () => running.stop?.());
@@ -157,9 +181,17 @@ async function servedAt(sql: Sql, { role }: Needed): Promise<string | undefined>
 }
 
 /** A plugin whose table is locked uses up the connections of its own lane only. */
-function inLane(context: BaseContext, plugin: string): BaseContext {
+function inLane(context: BaseContext, plugin: string, replicas: Replicas | undefined): BaseContext {
   const sql = laneOf(context.sql, plugin);
-  return { ...context, sql, transaction: (run) => requestTransaction(sql, run) };
+  const read: Read = replicas ? (run) => replicas.read(plugin, sql, run) : (run) => run(sql);
+  return { ...context, sql, read, transaction: (run) => requestTransaction(sql, run) };
+}
+
+/** A command reads from the primary. */
+function replicasFor(needed: Needed, sql: Sql): Replicas | undefined {
+  const { config, target, log, role } = needed;
+  if (role === "command" || config.databaseReadUrl === "") return undefined;
+  return openReplicas({ config, target, sql, log, limits: limitsOf(needed) });
 }
 
 /** A server answers 503 when the database is too slow; a command such as a backup has no time limit. */

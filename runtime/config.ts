@@ -16,6 +16,7 @@ import { parseKeepRule } from "./backups/prune-rule.ts";
 import { parseCron } from "./jobs/due-times.ts";
 import { parseBucketPlace, s3Settings } from "./s3/settings.ts";
 import { parseAllow } from "./outbound/addresses.ts";
+import { replicaAddresses } from "./replicas/addresses.ts";
 import { parseNetworks } from "./http/client-address.ts";
 
 /** The runtime's own settings (behaviour B.2). The README's table is checked against them. */
@@ -65,6 +66,18 @@ export const runtimeSettings = {
     "",
     "Address of the database itself, where `DATABASE_URL` leads to a pooler such as pgbouncer",
     parseDatabaseUrl,
+  ),
+  databaseReadUrl: checked(
+    "DATABASE_READ_URL",
+    "",
+    "Replicas that answer reads, e.g. `postgres://core@db2,db3/core`; each host is one server, no pooler",
+    parseReadUrl,
+  ),
+  databaseReadWaitMs: integer(
+    "DATABASE_READ_WAIT_MS",
+    200,
+    "How long a read waits for a replica to be up to date; then the primary answers",
+    { min: 0, max: 10_000 },
   ),
   databasePrepare: flag("DATABASE_PREPARE", true, "`false` behind a pooler without prepared statements"),
   databaseConnectSeconds: integer(
@@ -172,6 +185,10 @@ export type Config = ConfigOf<typeof runtimeSettings>;
 export function readConfig(env: Environment, plugins: readonly Configured[] = []): Config {
   checkSettings([{ config: runtimeSettings }, ...plugins], env);
   const config = readSettings(runtimeSettings, env);
+  if (config.databaseReadUrl !== "" && config.databaseUrl === "")
+    throw new ConfigError([
+      "DATABASE_READ_URL needs DATABASE_URL, the primary: the embedded PostgreSQL has no replicas",
+    ]);
   if (config.https === "on" && !config.baseUrl.startsWith("https:"))
     throw new ConfigError(["HTTPS=on needs BASE_URL, the address of this server, e.g. https://core.example.com"]);
   const inBucket = ["BACKUP_DIR", "FILES_BUCKET"].find((name) => parseBucketPlace(env[name] ?? ""));
@@ -247,6 +264,11 @@ function parseBaseUrl(value: string): string {
 function parseDatabaseUrl(value: string): string {
   if (value === "" || /^postgres(ql)?:\/\/./.test(value)) return value;
   throw new Error("must begin with postgres://");
+}
+
+function parseReadUrl(value: string): string {
+  if (value !== "" && replicaAddresses(parseDatabaseUrl(value)).length === 0) throw new Error("must name a host");
+  return value;
 }
 
 function parseBackupCron(value: string): string {

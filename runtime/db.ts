@@ -18,6 +18,8 @@ interface Types extends Record<string, unknown> {
 export type Sql = postgres.Sql<Types>;
 /** A transaction, as `transaction` passes it to its callback. */
 export type Tx = postgres.TransactionSql<Types>;
+/** Reads that may run on a replica; `run` may be called twice. */
+export type Read = <T>(run: (sql: Sql) => Promise<T>) => Promise<T>;
 /** A part of a statement: the result of a template that is not awaited. */
 export type Fragment = postgres.Fragment;
 /** Anything that can run a statement: the pool or a transaction. */

@@ -28,6 +28,8 @@ import type { Route } from "./http/route.ts";
 import { createReadiness } from "./http/readiness.ts";
 import type { Fetch } from "./http/http.ts";
 import { createSubrequest } from "./http/subrequest.ts";
+import { replicaMetrics } from "./replicas/metrics.ts";
+import type { Replicas } from "./replicas/replicas.ts";
 import { createSchedules } from "./jobs/schedule.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Peer } from "./http/arrival.ts";
@@ -55,6 +57,8 @@ export interface Needed {
   readonly offline?: boolean;
   /** Whether the target leads through a pooler. */
   readonly pooled?: boolean;
+  /** Where reads go, if not to the primary. */
+  readonly replicas?: Replicas | undefined;
   /** Counts for rate limits; default: this process. */
   readonly counting?: Counting;
   /** Answers DNS questions; default: this machine. */
@@ -97,6 +101,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     plugins,
     metrics,
     broadcast,
+    read: (run) => run(sql),
     transaction: (run) => requestTransaction(sql, run),
     committed,
     keyed: () => currentScope() !== undefined,
@@ -197,7 +202,7 @@ async function checkListening(broadcast: Broadcast, { databaseListenUrl }: Confi
 
 type Parts = ReturnType<typeof createParts>;
 
-function createParts({ config, target, log, secretKey, solo, counting = localCounting() }: Needed, sql: Sql) {
+function createParts({ config, target, log, secretKey, solo, replicas, counting = localCounting() }: Needed, sql: Sql) {
   const processId = crypto.randomUUID();
   const secrets = createSecrets(secretKey);
   const hash = (content: string) => secrets.derive("idempotency", content);
@@ -209,6 +214,7 @@ function createParts({ config, target, log, secretKey, solo, counting = localCou
   const readiness = createReadiness({
     open: () => openPool(target, { ...single, applicationName: "corestead ready" }),
     listening: broadcast.healthy,
+    ...(replicas && { replicas: replicas.facts }),
   });
   const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });
   const limitStore = createLimitStore(sql);
@@ -218,6 +224,7 @@ function createParts({ config, target, log, secretKey, solo, counting = localCou
   metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
     (await queue.stats()).names.reduce((sum, { waiting }) => sum + waiting, 0),
   );
+  if (replicas) replicaMetrics(metrics, replicas);
   return {
     broadcast,
     queue,

@@ -42,7 +42,31 @@ export function createMetrics() {
         collect: async () => gauge.set(await read()),
       });
     },
-    /** The same, of a number that only grows. */
+    /** Numbers by one label, which are read in the same way. */
+    gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect: () => {
+          for (const [value, number] of Object.entries(read())) gauge.set({ [label]: value }, number);
+        },
+      });
+    },
+    counters(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
+      const counter: Counter = new Counter({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect: () => {
+          counter.reset();
+          for (const [value, number] of Object.entries(read())) counter.inc({ [label]: value }, number);
+        },
+      });
+    },
+    /** The same as `gauge`, of a number that only grows. */
     counter(name: string, help: string, read: () => number | Promise<number>): void {
       const counter: Counter = new Counter({
         name,

@@ -9,7 +9,7 @@ import type { Identify, Privilege } from "./http/auth.ts";
 import type { Broadcast } from "./events/broadcast.ts";
 import type { Cache } from "./events/cache.ts";
 import type { Child, ChildOptions } from "./child/child.ts";
-import type { Sql, Tx } from "./db.ts";
+import type { Read, Sql, Tx } from "./db.ts";
 import type { BaseCheckContext, CheckContext, Checks, Finding } from "./doctor/finding.ts";
 import type { EmitOptions } from "./events/events.ts";
 import type { EnqueueOptions } from "./jobs/jobs.ts";
@@ -36,6 +36,12 @@ type ServicesOf<N extends Needs> = { readonly [K in keyof N]: N[K] extends Servi
 /** What the runtime gives every plugin; `setup` also gets the plugin's own `config` and `services`. */
 export interface BaseContext {
   readonly sql: Sql;
+  /**
+   * For reads that decide nothing: lists, searches, pages. `run` reads on a replica, if there are any
+   * (`DATABASE_READ_URL`), which has every write that was acknowledged before this call, and again on the primary if
+   * the replica fails: so it does nothing but read through `sql`. What a write depends on is read through `ctx.sql`.
+   */
+  readonly read: Read;
   /**
    * Commits when `run` resolves. If the current request has an Idempotency-Key, it commits together with the answer, so
    * that neither is ever stored alone: code that must see the change from outside the transaction goes into

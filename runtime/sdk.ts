@@ -25,7 +25,7 @@ export type { Child, ChildOptions } from "./child/child.ts";
 export { causationHeader, causationToHeader, currentCausation, withCausation } from "./events/causation.ts";
 export type { Causation } from "./events/causation.ts";
 export { afterCommit, databaseFault } from "./db.ts";
-export type { Fragment, Queryable, Sql, Tx } from "./db.ts";
+export type { Fragment, Queryable, Read, Sql, Tx } from "./db.ts";
 export { isDateTime, isDay } from "./dates.ts";
 export type { Certificates, KeyPair } from "./https/certificates.ts";
 export { isLocalHost } from "./http/door.ts";

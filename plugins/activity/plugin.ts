@@ -34,7 +34,7 @@ export default definePlugin({
 
   async setup(ctx) {
     const { sql, log } = ctx;
-    const activityStore = createActivityStore(sql);
+    const activityStore = createActivityStore(sql, ctx.read);
     const sealStore = createSealStore(sql);
     const sign = (text: string) => ctx.secrets.derive("activity", text);
     const sealer = createSealer({ ctx, log, sealStore, sign, tell: createStream({ ctx, activityStore }) });

@@ -1,5 +1,5 @@
 /** SQL about entries. They are written by the trigger of each table, and by `add`. */
-import type { Notice, Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Notice, Page, Queryable, Read, Sql, Static, Tx } from "platform";
 import type { Activity } from "./answers.ts";
 
 export interface ActivityFilter {
@@ -43,7 +43,7 @@ export interface ActivityRow {
 
 export type ActivityStore = ReturnType<typeof createActivityStore>;
 
-export function createActivityStore(sql: Sql) {
+export function createActivityStore(sql: Sql, read: Read) {
   const columns = sql`
     a.id, a.at, a.action, a.model, a.record_id, a.name, a.actor, a.user_id, a.token_id, a.origin, a.changes,
     a.id <= (select up_to from activity_sealed) as sealed,
@@ -66,10 +66,12 @@ export function createActivityStore(sql: Sql) {
   return {
     /** The newest first, before this id. */
     async list(accountId: number, filter: ActivityFilter, before: number | undefined, { limit, offset }: Page) {
-      return sql<ActivityRow[]>`
+      return read(
+        (on) => on<ActivityRow[]>`
         select ${columns} from activity a where ${conditions(accountId, filter)}
           ${before === undefined ? sql`` : sql`and a.id < ${before}`}
-        order by a.id desc limit ${limit} offset ${offset}`;
+        order by a.id desc limit ${limit} offset ${offset}`,
+      );
     },
 
     /** The oldest first, after this id: for exports. */

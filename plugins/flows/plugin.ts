@@ -74,7 +74,7 @@ export default definePlugin({
     const { accounts: people, connectors: calls, databases } = ctx.services;
     const flowStore = createFlowStore(ctx.sql);
     const processStore = createProcessStore(ctx.sql);
-    const processViewStore = createProcessViewStore(ctx.sql);
+    const processViewStore = createProcessViewStore(ctx.sql, ctx.read);
     const templates = createTemplates(ctx.liquid);
     const { types: stepTypes, register: registerStep } = createStepTypes();
     const flowLookup = createFlowLookup({ ctx, flowStore });

@@ -144,7 +144,7 @@ export default definePlugin({
     const hasFragments = await hasFragmentIndex(sql);
     const indexStore = createIndexStore(sql);
     const learned = createLearning({ ctx, databases, indexStore });
-    const searchStore = createSearchStore(sql, databases, hasFragments, learned.saw);
+    const searchStore = createSearchStore({ ctx, databases, hasFragments, saw: learned.saw });
     const fragments = hasFragments ? createFragments(ctx, searchStore.tidyFragments) : undefined;
     const taskStore = createTaskStore(sql);
     const tasks = createTasks({ ctx, taskStore });
@@ -152,7 +152,7 @@ export default definePlugin({
     const recordEvents = createRecordEvents(ctx);
     const room = createRoom({ ctx, roomStore: createRoomStore(sql) });
     const backgroundStore = createBackgroundStore(sql);
-    const bulkStore = createBulkStore(sql);
+    const bulkStore = createBulkStore(ctx.read);
     const importStore = createImportStore(sql);
     const changeStore = createChangeStore(sql);
     const followStore = createFollowStore(sql);
@@ -163,10 +163,10 @@ export default definePlugin({
       fragments?.wrote();
     };
     const actorOf = createActorOf(ctx.services.accounts);
-    const together = createTogether({ recordStore, manyStore: createManyStore(sql) });
+    const together = createTogether({ read: ctx.read, recordStore, manyStore: createManyStore(sql) });
     const recordWrites = createRecordWrites({ ctx, recordStore, together, events: recordEvents, actorOf, written });
     const records = createRecords({ databases, recordStore, recordWrites });
-    const calls = createPublicCalls({ records, recordStore });
+    const calls = createPublicCalls({ read: ctx.read, records, recordStore });
     const imports = createImports({ ctx, databases, importStore, events: recordEvents, actorOf, written });
     const batches = createBatches({ ctx, bulkStore, records });
     const changeManyStore = createChangeManyStore(taskStore);

@@ -76,7 +76,7 @@ export default definePlugin({
       ctx.plugins.flatMap((plugin) => plugin.models).map((model) => [model.name as string, model]),
     );
     const webhookStore = createWebhookStore(ctx.sql);
-    const deliveryStore = createDeliveryStore(ctx.sql);
+    const deliveryStore = createDeliveryStore(ctx.sql, ctx.read);
     const leaseStore = createLeaseStore(ctx.sql, crypto.randomUUID());
     const queueStore = createQueueStore(ctx.sql);
     const subscriptions = createSubscriptions({ ctx, webhookStore });

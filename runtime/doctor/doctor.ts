@@ -24,6 +24,7 @@ import { checkDatabase } from "./database.ts";
 import { findingsOf, reasonOf, type BaseCheckContext, type Finding } from "./finding.ts";
 import { checkHosts, checkPorts, checkProxy, type Network } from "./network.ts";
 import { createProbe } from "./probe.ts";
+import { checkReplicas } from "./replicas.ts";
 import { checkConfig } from "./settings.ts";
 import { checkDataFolder, checkDisk, checkKeyFile, checkOwnCertificates } from "./storage.ts";
 
@@ -163,9 +164,10 @@ async function checkAt(target: DatabaseTarget, inside: Inside): Promise<Looked> 
     const sets = migrationSets(inside.plugins);
     const { findings, bytes, ready } = await checkDatabase({ sql, config, sets, pooled });
     const clock = await guarded("clock", async () => [await databaseClock(sql)]);
+    const replicas = await guarded("replica", () => checkReplicas(sql, config));
     const backups = ready.has("runtime") ? await guarded("backup", () => checkBackups(sql, config)) : [];
     const ofPlugins = await checkPlugins(sql, ready, inside);
-    return { findings: [...findings, ...clock], ofPlugins: [...backups, ...ofPlugins], bytes };
+    return { findings: [...findings, ...replicas, ...clock], ofPlugins: [...backups, ...ofPlugins], bytes };
   } finally {
     await sql.end({ timeout: 2 });
   }

@@ -1,6 +1,7 @@
 /** Whether requests would be served now. Uses a connection of its own, because the pool may be full or stuck. */
 import type { Sql } from "../db.ts";
 import { HttpError } from "../errors.ts";
+import type { ReplicaFacts } from "../replicas/replica.ts";
 
 export interface Readiness {
   /**
@@ -17,16 +18,19 @@ interface Facts {
   readonly writable: boolean;
   /** Changes made by other processes arrive here. Otherwise caches are not used. */
   readonly listening: boolean;
+  /** Of the replicas that answer reads. Without them the primary does. */
+  readonly replicas?: { readonly ready: number; readonly of: number };
 }
 
 interface Needed {
   /** Opens a pool for this purpose only. */
   readonly open: () => Sql;
   readonly listening: () => boolean;
+  readonly replicas?: () => readonly ReplicaFacts[];
   readonly withinMs?: number;
 }
 
-export function createReadiness({ open, listening, withinMs = 2_000 }: Needed): Readiness {
+export function createReadiness({ open, listening, replicas, withinMs = 2_000 }: Needed): Readiness {
   let pool: Sql | undefined;
   let asking: Promise<"primary" | "standby"> | undefined;
 
@@ -38,10 +42,15 @@ export function createReadiness({ open, listening, withinMs = 2_000 }: Needed): 
   /** Concurrent probes share one query. */
   const ask = () => (asking ??= inTime(roleOf((pool ??= open())), withinMs).finally(() => (asking = undefined)));
 
+  const ofReplicas = () => {
+    const all = replicas?.();
+    return all && { replicas: { ready: all.filter(({ state }) => state === "ready").length, of: all.length } };
+  };
+
   return {
     async check() {
       const role = await ask().catch(() => undefined);
-      const facts = { ...(role && { role }), writable: role === "primary", listening: listening() };
+      const facts = { ...(role && { role }), writable: role === "primary", listening: listening(), ...ofReplicas() };
       if (role === "primary") return { status: "ready", ...facts };
       // A connection that does not answer never recovers, and one to a standby may be for another host than the primary.
       void drop();

@@ -118,7 +118,16 @@ const documentation = ['</openapi.json>; rel="service-desc"', '</docs>; rel="ser
 const llmsLink = '</llms.txt>; rel="describedby"; type="text/plain"';
 
 const plain = "text/plain; charset=utf-8";
-const readyFacts = { writable: Type.Boolean(), listening: Type.Boolean() };
+const readyFacts = {
+  writable: Type.Boolean(),
+  listening: Type.Boolean(),
+  replicas: Type.Optional(
+    Type.Object(
+      { ready: Type.Integer(), of: Type.Integer() },
+      { description: "with `DATABASE_READ_URL`: how many replicas answer reads now" },
+    ),
+  ),
+};
 const readyShape = answer.object("Readiness", {
   status: Type.Literal("ready"),
   role: Type.Literal("primary"),

@@ -5,6 +5,8 @@ import type { Config } from "../config.ts";
 const besidePool = 4;
 
 /** Of all processes of this machine together. */
-export function connectionsOf({ workers, databasePool }: Pick<Config, "workers" | "databasePool">): number {
-  return workers * (databasePool + besidePool);
+export function connectionsOf(config: Pick<Config, "workers" | "databasePool" | "databaseReadUrl">): number {
+  const { workers, databasePool, databaseReadUrl } = config;
+  // One that asks how far the replicas must be.
+  return workers * (databasePool + besidePool + (databaseReadUrl === "" ? 0 : 1));
 }

@@ -31,6 +31,8 @@ const env = () => ({
   CORE_ADMIN_TOKEN: adminToken,
   SECRET_KEY: "a secret key of the tests, 32 characters or more",
   DATABASE_CONNECT_SECONDS: "2",
+  // The primary of them is not asked as a replica.
+  DATABASE_READ_URL: cluster.url,
   LOG_LEVEL: "error",
 });
 const start = () => startServer(fromSource, { cwd: folderWith(), env: env() });
@@ -59,6 +61,74 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
     for (const target of [{ url: `${receiver.url}/orders` }, { target_kind: "flow", target_code: "ship" }])
       expect((await post("/account/webhooks.json", { webhook: { ...common, ...target } })).status).toBe(201);
   }, timeoutMs);
+
+  test(
+    "reads go to the replica, see every acknowledged write on any host, and never fail with it",
+    async () => {
+      const [first, second] = hosts as [ServerProcess, ServerProcess];
+      const isRead = async (host: ServerProcess, wanted: boolean) =>
+        eventually(async () => (await metricOf(host, "corestead_replica_ready")) === Number(wanted), "the replica");
+      const seen = async (id: string, n: number) => {
+        for (const host of hosts) {
+          const list = await ask(host, "GET", "/core/dbs/orders/records.json?limit=1");
+          expect(list).toMatchObject({ status: 200, json: [{ id, data: { n } }] });
+          expect((await ask(host, "GET", `/core/dbs/orders/records/${id}.json`))?.json.data).toEqual({ n });
+        }
+      };
+      const writeAndSee = async (host: ServerProcess) => {
+        const n = ++written;
+        const made = await ask(host, "POST", "/core/dbs/orders/records.json", { record: { data: { n } } });
+        expect(made?.status).toBe(201);
+        acknowledged.set(made?.json.id, n);
+        await seen(made?.json.id, n);
+      };
+      await isRead(first, true);
+      await isRead(second, true);
+      for (let n = 0; n < 10; n++) await writeAndSee(n % 2 ? first : second);
+      expect(await metricOf(second, "corestead_replica_reads_total")).toBeGreaterThan(0);
+
+      const made = async (path: string, body: object) => (await post(path, body)).json;
+      await made("/cms/sites.json", { site: { code: "shop", name: "Shop", locale: "pl" } });
+      await made("/cms/domains.json", { domain: { name: "shop.test", site_code: "shop" } });
+      const page = { code: "home", name: "Home", path: "", site_code: "shop", content: "old" };
+      await made("/cms/pages.json", { page });
+      const { id: tokenId, token } = await made("/account/api_tokens.json", { api_token: { name: "short" } });
+      const shown = async (host: ServerProcess) =>
+        (await host.request("GET", "/", undefined, { token: null, headers: { host: "shop.test" } })).text;
+      for (const host of hosts) {
+        expect(await shown(host)).toBe("old");
+        expect((await host.request("GET", "/account/me.json", undefined, { token })).status).toBe(200);
+      }
+
+      await cluster.pauseReplay();
+      expect((await ask(first, "PATCH", "/cms/pages/home.json", { page: { content: "new" } }))?.status).toBe(200);
+      for (const host of [second, first, second]) expect(await shown(host)).toBe("new");
+      expect((await first.request("DELETE", `/account/api_tokens/${tokenId}.json`)).status).toBe(204);
+      expect((await second.request("GET", "/account/me.json", undefined, { token })).status).toBe(401);
+      await writeAndSee(first);
+      await eventually(async () => ((await metricOf(second, "corestead_replica_lag_bytes")) ?? 0) > 0, "the lag");
+      await cluster.resumeReplay();
+      await isRead(first, true);
+      await isRead(second, true);
+
+      const reads = { areOver: false };
+      const statuses = new Set<number | undefined>();
+      const reading = hosts.map(async (host) => {
+        for (; !reads.areOver; await Bun.sleep(10))
+          statuses.add((await ask(host, "GET", "/core/dbs/orders/records.json"))?.status);
+      });
+      await cluster.killStandby();
+      await isRead(first, false);
+      await isRead(second, false);
+      await cluster.startStandby();
+      await isRead(first, true);
+      await isRead(second, true);
+      reads.areOver = true;
+      await Promise.all(reading);
+      expect([...statuses]).toEqual([200]);
+    },
+    timeoutMs,
+  );
 
   test(
     "a killed host, a host that stood still, and a failover lose nothing that was acknowledged",
@@ -127,6 +197,14 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
     } catch {
       return undefined;
     }
+  }
+
+  /** Of the standby. */
+  async function metricOf(host: ServerProcess, name: string): Promise<number | undefined> {
+    const answer = await fetch(`${host.origin}/metrics`, { headers: { authorization: `Bearer ${adminToken}` } });
+    const label = `${name}{replica="${new URL(cluster.standbyUrl).host}"} `;
+    const line = (await answer.text()).split("\n").find((one) => one.startsWith(label));
+    return line === undefined ? undefined : Number(line.slice(label.length));
   }
 
   /** As a load balancer does, asks the next host when one is not ready, and no more the one that does not answer. */

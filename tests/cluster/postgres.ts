@@ -11,7 +11,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPool } from "../../runtime/db.ts";
-import { eventually } from "../harness.ts";
+import { eventually } from "../../runtime/authors/test-client.ts";
 
 const user = "core";
 /** The newest that is installed; undefined without one. */
@@ -27,6 +27,13 @@ export interface Cluster {
   readonly primaryUrl: string;
   readonly standbyUrl: string;
   readonly version: number;
+  readonly pids: { readonly primary: number; readonly standby: number };
+  /** The standby gets what the primary writes, but shows nothing of it. */
+  pauseReplay(): Promise<void>;
+  resumeReplay(): Promise<void>;
+  /** While it is gone no commit is answered. */
+  killStandby(): Promise<void>;
+  startStandby(): Promise<void>;
   /** Ends the primary as a power cut does, and makes the standby the primary once it has all that was sent to it. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
@@ -60,7 +67,7 @@ export async function startCluster(): Promise<Cluster> {
     "-c",
     "fast",
   );
-  const standby = await startPostgres(ofStandby, second);
+  let standby = await startPostgres(ofStandby, second);
   await eventually(async () => (await admin`select from pg_stat_replication where state = 'streaming'`).length === 1);
   await admin.unsafe("alter system set synchronous_standby_names = '*'");
   await admin`select pg_reload_conf()`;
@@ -71,14 +78,22 @@ export async function startCluster(): Promise<Cluster> {
     primaryUrl: urlOf(first),
     standbyUrl: urlOf(second),
     version: Number(row?.["version"]),
+    pids: { primary: primary.pid, standby: standby.pid },
+    pauseReplay: () => run(urlOf(second), "select pg_wal_replay_pause()"),
+    resumeReplay: () => run(urlOf(second), "select pg_wal_replay_resume()"),
+    async killStandby() {
+      standby.kill("SIGQUIT");
+      await standby.exited;
+    },
+    async startStandby() {
+      standby = await startPostgres(ofStandby, second);
+    },
     async failOver() {
       primary.kill("SIGQUIT");
       await primary.exited;
       call("pg_ctl", "promote", "-D", ofStandby, "-w");
-      const sql = openPool({ url: urlOf(second) }, { max: 1 });
-      await sql.unsafe("alter system set synchronous_standby_names = ''");
-      await sql`select pg_reload_conf()`;
-      await sql.end();
+      await run(urlOf(second), "alter system set synchronous_standby_names = ''");
+      await run(urlOf(second), "select pg_reload_conf()");
     },
     async stop() {
       for (const server of [primary, standby]) server.kill("SIGQUIT");
@@ -122,6 +137,12 @@ export async function startPgbouncer(databaseUrl: string): Promise<Pooler> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function run(url: string, statement: string): Promise<void> {
+  const sql = openPool({ url }, { max: 1 });
+  await sql.unsafe(statement);
+  await sql.end();
 }
 
 async function startPostgres(dataDir: string, port: number) {

@@ -8,7 +8,7 @@ import {
   type SiteData,
   type SiteFound,
 } from "./data.ts";
-import type { Sql } from "platform";
+import type { Read, Sql } from "platform";
 import { articleQueries, nextPublicationOf } from "./templates/article-list-store.ts";
 import type { Fragment } from "../ref-store.ts";
 import { redirectKey } from "../redirects/rule.ts";
@@ -17,7 +17,11 @@ import { sitemapQueries } from "./sitemap/sitemap-store.ts";
 
 export type RenderStore = ReturnType<typeof createRenderStore>;
 
-export function createRenderStore(sql: Sql) {
+/**
+ * Pages and paragraphs may come from a replica (`read`). Articles do not: the clock that says whether one is published
+ * must be the one that says when the next one will be. Nor does what is kept with the site.
+ */
+export function createRenderStore(sql: Sql, read: Read = (run) => run(sql)) {
   const pageColumns: Fragment = sql`
     p.id, p.site_id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title,
     p.html_description, p.html_keywords, p.based_on_page_id, p.position, p.cache_seconds, p.created_at, p.updated_at,
@@ -70,13 +74,15 @@ export function createRenderStore(sql: Sql) {
      * printed.
      */
     async paragraphs(site: SiteData, pageIds: readonly number[], codes: readonly string[]): Promise<ParagraphData[]> {
-      return sql<ParagraphData[]>`
+      return read(
+        (on) => on<ParagraphData[]>`
         select id, page_id, code, name, content, fields, position from cms_paragraphs
         where account_id = ${site.accountId} and (page_id = any(${pageIds}::bigint[]) or code = any(${codes}::text[]))
           and (site_id = ${site.id} or site_id is null and not exists (
             select 1 from cms_paragraphs o
             where o.account_id = ${site.accountId} and o.site_id = ${site.id} and o.code = cms_paragraphs.code))
-        order by position, id limit 500`;
+        order by position, id limit 500`,
+      );
     },
 
     /** The redirects that editors have written, by domain and path (see `redirectKey`). */
@@ -93,7 +99,7 @@ export function createRenderStore(sql: Sql) {
         where account_id = ${accountId} and site_id = ${id} order by id limit 10000`;
     },
 
-    ...variantQueries(sql, { pageColumns, fromPages }),
+    ...variantQueries(sql, read, { pageColumns, fromPages }),
     ...articleQueries(sql),
     ...sitemapQueries(sql, { pageColumns, fromPages }),
   };

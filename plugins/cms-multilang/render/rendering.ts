@@ -31,14 +31,14 @@ export interface SiteRendering {
 }
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "cache" | "broadcast" | "log" | "origin" | "transaction">;
+  readonly ctx: Pick<BaseContext, "sql" | "read" | "cache" | "broadcast" | "log" | "origin" | "transaction">;
   readonly accounts: Pick<Accounts, "accountById">;
   readonly media: Media;
   readonly engine: SiteEngine;
 }
 
 export async function createSiteRendering({ ctx, accounts, media, engine }: Needed): Promise<SiteRendering> {
-  const renderStore = createRenderStore(ctx.sql);
+  const renderStore = createRenderStore(ctx.sql, ctx.read);
   const sites = createSiteCache({ ctx, renderStore, account: (id) => accounts.accountById(id) });
   await sites.load();
   const templatesOf = createTemplates(renderStore, engine);

@@ -1,5 +1,5 @@
 /** SQL that shows flow processes. */
-import type { Fragment, Page, Queryable, Sql } from "platform";
+import type { Fragment, Page, Queryable, Read, Sql } from "platform";
 import { isUuid } from "../../connectors/api.ts";
 import type { Origin } from "../api.ts";
 import { processColumns, type ProcessRow } from "./process-store.ts";
@@ -41,7 +41,7 @@ const listedBatches = 20;
 
 export type ProcessViewStore = ReturnType<typeof createProcessViewStore>;
 
-export function createProcessViewStore(sql: Sql) {
+export function createProcessViewStore(sql: Sql, read: Read) {
   const columns = processColumns(sql);
   const starter = sql`p.starter_kind, p.starter_id, p.starter, p.trace`;
 
@@ -75,15 +75,19 @@ export function createProcessViewStore(sql: Sql) {
             where s.account_id = p.account_id and s.process_id = p.id and s.number <= ${listedBatches}
               and pg_column_size(s.steps) <= ${listedStepsBytes}) as further, p.cursor`
         : sql`'[]'::json as steps, null as further, null as cursor`;
-      return sql<WholeProcess[]>`
+      return read(
+        (on) => on<WholeProcess[]>`
         select ${columns}, ${starter}, ${steps}
         from flow_processes p where ${matching(sql, accountId, filter)}
-        order by p.id desc limit ${limit} offset ${offset}`;
+        order by p.id desc limit ${limit} offset ${offset}`,
+      );
     },
 
     async count(accountId: number, filter: ProcessFilter): Promise<number> {
-      const [count] = await sql<{ total: number }[]>`
-        select count(*) as total from flow_processes p where ${matching(sql, accountId, filter)}`;
+      const [count] = await read(
+        (on) => on<{ total: number }[]>`
+        select count(*) as total from flow_processes p where ${matching(sql, accountId, filter)}`,
+      );
       return count?.total ?? 0;
     },
 

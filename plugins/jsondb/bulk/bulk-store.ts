@@ -1,5 +1,5 @@
 /** SQL of exports and batches. */
-import type { Sql, Tx } from "platform";
+import type { Read, Tx } from "platform";
 import { betweenRecords, rawRecord } from "../records/answer-store.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
@@ -20,7 +20,7 @@ const keysPerPage = 2000;
 
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
-export function createBulkStore(sql: Sql) {
+export function createBulkStore(read: Read) {
   const page = (args: Args, db: Database, scope: Scope, after: string, limit: number, columns: string) => {
     // By the data alone: an index plan may move while a long export runs, and the order of ids takes no other index.
     const source = { table: scope.table, indexed: false };
@@ -31,7 +31,7 @@ export function createBulkStore(sql: Sql) {
       where ${where} and r.id > ${args.bind(after, "uuid")}
       order by r.id limit ${args.bind(limit, "int")}`;
   };
-  const run = <T extends object[]>(text: string, { values }: Args) => sql.unsafe<T>(text, values);
+  const run = <T extends object[]>(text: string, { values }: Args) => read<T>((sql) => sql.unsafe<T>(text, values));
 
   return {
     /**

@@ -8,6 +8,7 @@ import {
   uuidOf,
   ValidationError,
   type FieldErrors,
+  type Read,
 } from "platform";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import {
@@ -46,18 +47,20 @@ export interface Call {
 }
 
 export interface Needed {
+  readonly read: Read;
   readonly records: Records;
   readonly recordStore: RecordStore;
 }
 
 export type PublicCalls = ReturnType<typeof createPublicCalls>;
 
-export function createPublicCalls({ records, recordStore }: Needed) {
+export function createPublicCalls({ read, records, recordStore }: Needed) {
   return {
     /** The record's JSON text. */
     async get({ db, operation, method, params, variables }: Call): Promise<string> {
       const fields = shownFields(db, operation);
-      const found = await recordStore.get(db, idOf(params), { form: "public", fields }, guardOf(method, variables));
+      const [id, guard] = [idOf(params), guardOf(method, variables)];
+      const found = await read((sql) => recordStore.get(db, id, { form: "public", fields }, guard, sql));
       if (!found) throw notFound();
       return found.answer;
     },

@@ -36,8 +36,8 @@ export function createManyStore(sql: Sql) {
   const telling = createTelling(sql);
   return {
     /** Those of these records that there are, whole, in no order. */
-    async get(db: Database, ids: readonly string[]): Promise<{ raw: string }[]> {
-      return sql<{ raw: string }[]>`
+    async get(on: Queryable, db: Database, ids: readonly string[]): Promise<{ raw: string }[]> {
+      return on<{ raw: string }[]>`
         select ${raw} as raw from records r
         where r.db_id = ${db.id} and r.id = any(${[...ids]}::uuid[]) and r.account_id = ${db.accountId}`;
     },

@@ -2,7 +2,7 @@
  * Requests for single records that come while statements of the same database are running go into the next one together:
  * the busier a database is, the fewer statements and commits a request costs.
  */
-import { batched } from "platform";
+import { batched, type Read } from "platform";
 import type { Database } from "../databases/database.ts";
 import { indexValues } from "./index-values.ts";
 import type { ManyStore } from "./many-store.ts";
@@ -27,6 +27,7 @@ export type WholePatch = Omit<Patch, "guard" | "expected"> & { readonly data: Da
 export type Together = ReturnType<typeof createTogether>;
 
 interface Stores {
+  readonly read: Read;
   readonly recordStore: RecordStore;
   readonly manyStore: ManyStore;
 }
@@ -57,10 +58,16 @@ function ofEach<T>(make: (db: Database) => T): (db: Database) => T {
   };
 }
 
-async function getAll({ recordStore, manyStore }: Stores, db: Database, ids: readonly string[]): Promise<Result[]> {
+async function getAll(
+  { read, recordStore, manyStore }: Stores,
+  db: Database,
+  ids: readonly string[],
+): Promise<Result[]> {
   const [only] = ids;
-  if (ids.length === 1 && only) return [{ written: await recordStore.get(db, only, { form: "nested" }) }];
-  const found = byId(await manyStore.get(db, ids));
+  if (ids.length === 1 && only) {
+    return [{ written: await read((sql) => recordStore.get(db, only, { form: "nested" }, undefined, sql)) }];
+  }
+  const found = byId(await read((sql) => manyStore.get(sql, db, ids)));
   return ids.map((id) => ({ written: found.get(id) }));
 }
 

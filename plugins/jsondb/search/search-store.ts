@@ -1,5 +1,5 @@
 /** Lists and searches: one statement each, which gives the text of the whole page. */
-import { badRequest, notFound, unavailable, type Sql } from "platform";
+import { badRequest, notFound, unavailable, type BaseContext, type Sql } from "platform";
 import type { Cursor } from "./cursor.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, inScope, phraseCondition, sourceOf } from "./filter-store.ts";
@@ -44,15 +44,29 @@ const maxTries = 10;
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
+interface Asked {
+  readonly db: Database;
+  readonly query: Query;
+  readonly form: Form;
+  readonly cursor: Cursor | undefined;
+}
+
 /** Told how long a search of a shape took. */
 export type Saw = (db: Database, shape: string, milliseconds: number) => void;
 
-export function createSearchStore(sql: Sql, databases: Databases, hasFragments: boolean, saw: Saw = () => {}) {
+interface Needed {
+  readonly ctx: Pick<BaseContext, "sql" | "read">;
+  readonly databases: Databases;
+  readonly hasFragments: boolean;
+  readonly saw: Saw;
+}
+
+export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed) {
   const namedTexts = new Set<string>();
   const sizes = new Map<string, { records: number; until: number }>();
 
   /** Roughly how many records a database has: exact while it is small, at most a minute old. */
-  const sizeOf = async (db: Database): Promise<number> => {
+  const sizeOf = async (sql: Sql, db: Database): Promise<number> => {
     const known = sizes.get(db.id);
     if (known && known.until > performance.now()) return known.records;
     const [row] = await sql<{ records: number }[]>`
@@ -64,7 +78,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
   };
 
   /** Whether enough of the newest records match to fill a page quickly when records are read in order. */
-  const isFrequent = async (db: Database, query: Query): Promise<boolean> => {
+  const isFrequent = async (sql: Sql, db: Database, query: Query): Promise<boolean> => {
     if (!query.phrase) return false;
     const args = createArgs();
     const newest = `select r.* from records r where ${inScope(args, db, query)} order by r.id desc limit ${probedRecords}`;
@@ -75,14 +89,14 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
   };
 
   /** The fastest way to find a page. */
-  const wayOf = async (db: Database, query: Query): Promise<Way> => {
+  const wayOf = async (sql: Sql, db: Database, query: Query): Promise<Way> => {
     if (!hasFragments || !query.phrase || !canUseFragments(sourceOf(db, query), query.phrase)) return "plain";
-    const records = await sizeOf(db);
+    const records = await sizeOf(sql, db);
     if (records < fewRecords) return "plain";
-    return records >= manyRecords && (await isFrequent(db, query)) ? "plain" : "candidates";
+    return records >= manyRecords && (await isFrequent(sql, db, query)) ? "plain" : "candidates";
   };
 
-  const run = async (request: PageRequest): Promise<PageRow> => {
+  const run = async (sql: Sql, request: PageRequest): Promise<PageRow> => {
     const { text, values, named: mayBeNamed } = pageStatement(request);
     const named = mayBeNamed && (namedTexts.has(text) || namedTexts.size < maxNamedTexts);
     if (named) namedTexts.add(text);
@@ -91,7 +105,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
   };
 
   /** Reads the sort value if it was too long for the cursor. */
-  const complete = async (db: Database, query: Query, cursor: Cursor): Promise<Required<Cursor>> => {
+  const complete = async (sql: Sql, db: Database, query: Query, cursor: Cursor): Promise<Required<Cursor>> => {
     if (cursor.value !== undefined) return { id: cursor.id, value: cursor.value };
     const args = createArgs();
     const key = sortKey(args, sourceOf(db, query), query.sort, true);
@@ -102,13 +116,13 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
     return { id: cursor.id, value: row.value };
   };
 
-  const searchOnce = async (db: Database, query: Query, { form }: SearchShape, cursor: Cursor | undefined) => {
-    const after = cursor && (await complete(db, query, cursor));
-    const page = (way: Way, longStrings: boolean) => run({ db, query, form, after, way, longStrings });
+  const searchOnce = async (sql: Sql, { db, query, form, cursor }: Asked) => {
+    const after = cursor && (await complete(sql, db, query, cursor));
+    const page = (way: Way, longStrings: boolean) => run(sql, { db, query, form, after, way, longStrings });
     const shape = shapeOf(db, query);
     const isLearned = shape !== undefined && db.learned.has(shape);
     const began = performance.now();
-    const row = await page(isLearned ? "learned" : await wayOf(db, query), false);
+    const row = await page(isLearned ? "learned" : await wayOf(sql, db, query), false);
     if (shape !== undefined) saw(db, shape, performance.now() - began);
     // Strings longer than their column are rare. Only if there are any, records are sorted by the whole values.
     if (row.longStrings) return page("plain", true);
@@ -118,7 +132,7 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
   return {
     /** Empties the list of what has lately been written. */
     async tidyFragments(): Promise<void> {
-      await sql`select gin_clean_pending_list('records_fragments')`;
+      await ctx.sql`select gin_clean_pending_list('records_fragments')`;
     },
 
     /** Calls `make` again if the database has changed meanwhile. 404 if it is gone. */
@@ -130,7 +144,9 @@ export function createSearchStore(sql: Sql, databases: Databases, hasFragments: 
       let db: Database | undefined = first;
       for (let tries = 0; tries < maxTries && db; tries++) {
         const { query, cursor } = make(db);
-        const row = await searchOnce(db, query, shape, cursor);
+        const asked: Asked = { db, query, form: shape.form, cursor };
+        // A replica may know of a change of the schema that the primary has not yet answered.
+        const row = await (tries === 0 ? ctx.read((sql) => searchOnce(sql, asked)) : searchOnce(ctx.sql, asked));
         if (row.planVersion === db.planVersion) {
           const next = row.lastId === null ? undefined : { id: row.lastId, value: row.lastValue };
           return { body: printPage(row.raw, shape.form), next, total: row.total ?? undefined, db };

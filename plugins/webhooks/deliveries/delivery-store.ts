@@ -1,4 +1,4 @@
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import type { Page, Queryable, Read, Sql, Static, Tx } from "platform";
 import type { Delivery } from "../answers.ts";
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
@@ -56,7 +56,7 @@ export interface HealthRow {
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
 /** The SQL of the log. */
-export function createDeliveryStore(sql: Sql) {
+export function createDeliveryStore(sql: Sql, read: Read) {
   const columns = sql`
     id, message_id, source_type, kind, status, attempts, response_status, response_body, error, duration_ms,
     attempted_at, next_attempt_at, created_at`;
@@ -87,20 +87,22 @@ export function createDeliveryStore(sql: Sql) {
       const { status, before, counts = true, within } = wanted;
       const all = sql`
         account_id = ${accountId} and webhook_id = ${webhookId} ${before === undefined ? sql`` : sql`and id < ${before}`}`;
-      const [edge] =
-        within === undefined
-          ? []
-          : await sql<{ id: number }[]>`
-              select id from webhook_deliveries where ${all} order by id desc limit 1 offset ${within - 1}`;
-      const where = sql`
-        ${all} ${status === undefined ? sql`` : sql`and status = ${status}`}
-        ${edge === undefined ? sql`` : sql`and id >= ${edge.id}`}`;
-      const rows = await sql<DeliveryRow[]>`
-        select ${columns} from webhook_deliveries where ${where} order by id desc limit ${limit} offset ${offset}`;
-      const cursor = within === undefined ? undefined : rows.length === limit ? rows.at(-1)?.id : edge?.id;
-      if (!counts) return { rows, cursor };
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from webhook_deliveries where ${where}`;
-      return { rows, cursor, total: count?.total ?? 0 };
+      return read(async (on) => {
+        const [edge] =
+          within === undefined
+            ? []
+            : await on<{ id: number }[]>`
+                select id from webhook_deliveries where ${all} order by id desc limit 1 offset ${within - 1}`;
+        const where = sql`
+          ${all} ${status === undefined ? sql`` : sql`and status = ${status}`}
+          ${edge === undefined ? sql`` : sql`and id >= ${edge.id}`}`;
+        const rows = await on<DeliveryRow[]>`
+          select ${columns} from webhook_deliveries where ${where} order by id desc limit ${limit} offset ${offset}`;
+        const cursor = within === undefined ? undefined : rows.length === limit ? rows.at(-1)?.id : edge?.id;
+        if (!counts) return { rows, cursor };
+        const [count] = await on<{ total: number }[]>`select count(*) as total from webhook_deliveries where ${where}`;
+        return { rows, cursor, total: count?.total ?? 0 };
+      });
     },
 
     /** Of each webhook, what has become of its latest deliveries. */

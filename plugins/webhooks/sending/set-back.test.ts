@@ -64,7 +64,7 @@ describe("a delivery", () => {
   };
   const redeliver = async () => {
     const [row] = await sql<{ id: number }[]>`select id from webhook_deliveries`;
-    await sql.begin((tx) => createDeliveryStore(sql).requeue(tx, 1, [row?.id ?? 0]));
+    await sql.begin((tx) => createDeliveryStore(sql, (run) => run(sql)).requeue(tx, 1, [row?.id ?? 0]));
   };
   // As text: a date of JavaScript cannot be infinite.
   const rows = async () => [
