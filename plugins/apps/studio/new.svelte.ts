@@ -1,13 +1,14 @@
 /** A new app: a starter, what it needs beside its code, and the form that makes it. */
 import { ApiError, Editor, get, isMap, request, session, textOf, type FormField } from "studio";
 import { appsResource } from "./resource.ts";
-import { fieldsOf, sourceOf, starters, tablesOf, type Starter } from "./starters.ts";
+import { fieldsOf, isOpenForVisitors, sourceOf, starters, tablesOf, type Starter } from "./starters.ts";
 
 export interface Database {
   readonly id: string;
   readonly code: string;
   readonly name: string;
   readonly schema: unknown;
+  readonly public_methods: unknown;
 }
 
 export class NewApp {
@@ -37,7 +38,15 @@ export class NewApp {
       const { json } = await get("/core/dbs.json?limit=500");
       this.databases = (Array.isArray(json) ? json : []).flatMap((row: unknown) =>
         isMap(row)
-          ? [{ id: textOf(row["id"]), code: textOf(row["code"]), name: textOf(row["name"]), schema: row["schema"] }]
+          ? [
+              {
+                id: textOf(row["id"]),
+                code: textOf(row["code"]),
+                name: textOf(row["name"]),
+                schema: row["schema"],
+                public_methods: row["public_methods"],
+              },
+            ]
           : [],
       );
     }
@@ -58,6 +67,18 @@ export class NewApp {
 
   get database(): Database | undefined {
     return this.starter?.fitsAny ? this.databases.find(({ code }) => code === this.over) : undefined;
+  }
+
+  /** Whether visitors may use it without signing in. */
+  get isPublic(): boolean {
+    const { starter, database, table } = this;
+    if (starter?.public) return true;
+    return starter?.creates === true && isOpenForVisitors(database?.public_methods, table);
+  }
+
+  /** The database whose public method would open the app to visitors. */
+  get closed(): string {
+    return this.starter?.creates && this.table === "" && !this.isPublic ? this.over : "";
   }
 
   /** Whether the code was changed by hand. */
@@ -102,7 +123,7 @@ export class NewApp {
   }
 
   private async makeNeeds(starter: Starter, name: string): Promise<void> {
-    if (starter.public) this.type("public", true);
+    if (this.isPublic) this.type("public", true);
     if (starter.database) {
       const code = this.database?.code ?? (this.made.database ??= await makeDatabase(starter, name));
       this.type("db_code", code);
@@ -120,7 +141,7 @@ export class NewApp {
     const named = table === "" ? null : table;
     const name = database?.name ?? this.textOfInput("name").trim();
     const fields = fieldsOf(database?.schema ?? starter.database?.schema, named);
-    this.filled = sourceOf(starter, { name: name || "Records", fields, table: named });
+    this.filled = sourceOf(starter, { name: name || "Records", fields, table: named, isOpen: this.isPublic });
     this.type("source_code", this.filled);
   }
 

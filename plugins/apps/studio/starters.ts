@@ -22,6 +22,8 @@ export interface Filling {
   readonly name: string;
   readonly fields: readonly DbField[];
   readonly table: string | null;
+  /** Whether visitors may create records in it. */
+  readonly isOpen?: boolean;
 }
 
 export interface Starter {
@@ -45,6 +47,8 @@ export interface Starter {
   readonly database?: { readonly schema: Readonly<Record<string, unknown>>; readonly public_methods?: object };
   /** Whether any database will do: its fields are filled in. */
   readonly fitsAny?: boolean;
+  /** Whether visitors may use it too, over a database in which they may create records. */
+  readonly creates?: boolean;
   /** The name of its action, and the program of the flow that is made for it. */
   readonly action?: { readonly name: string; readonly description: string; readonly program: readonly object[] };
 }
@@ -68,7 +72,7 @@ export const starters: readonly Starter[] = [
       schema: { fields: { title: { type: "string", required: true }, done: "boolean" }, indexed_fields: ["title"] },
     },
   },
-  { id: "form", engine: "react", css: "tailwind", source: form, database: contacts, fitsAny: true },
+  { id: "form", engine: "react", css: "tailwind", source: form, database: contacts, fitsAny: true, creates: true },
   { id: "chart", engine: "svelte", css: "none", source: chart },
   { id: "table", engine: "react", css: "tailwind", source: table, database: contacts, fitsAny: true },
   {
@@ -130,10 +134,20 @@ export const starters: readonly Starter[] = [
 ];
 
 /** The source with the name and the fields in the places that are kept for them. */
-export function sourceOf({ source, fitsAny }: Starter, { name, fields, table: named }: Filling): string {
+export function sourceOf({ source, fitsAny }: Starter, { name, fields, table: named, isOpen }: Filling): string {
   if (!fitsAny) return source;
-  const values = { FIELDS: json(fields), TABLE: json(named), NAME: json(name) };
-  return source.replace(/\b(?:FIELDS|TABLE|NAME)\b/g, (word) => values[word as keyof typeof values]); // one of the three
+  const values = { FIELDS: json(fields), TABLE: json(named), NAME: json(name), CREATE: createOf(named, isOpen) };
+  return source.replace(/\b(?:FIELDS|TABLE|NAME|CREATE)\b/g, (word) => values[word as keyof typeof values]); // one of the four
+}
+
+function createOf(named: string | null, isOpen = false): string {
+  if (isOpen) return "(data) => core.db().create(data)";
+  return `(data) => core.records().create(data${named === null ? "" : `, { table_name: ${json(named)} }`})`;
+}
+
+/** Whether visitors may create records: the public method does not take a table. */
+export function isOpenForVisitors(publicMethods: unknown, named: string): boolean {
+  return named === "" && isMap(publicMethods) && isMap(publicMethods["create"]);
 }
 
 /** The tables of a database; none if its records are in no table. */

@@ -5,7 +5,7 @@ import { jsonOf, rowsOf, sampleOf, valuesOf } from "./actions.ts";
 import { entriesOf } from "./console.ts";
 import { createLatest } from "./latest.ts";
 import { placeOf } from "./place.ts";
-import { fieldsOf, sourceOf, starters, tablesOf } from "./starters.ts";
+import { fieldsOf, isOpenForVisitors, sourceOf, starters, tablesOf } from "./starters.ts";
 import { de, en, pl } from "./text.ts";
 import { differing } from "./versions.ts";
 
@@ -36,7 +36,7 @@ describe("starters", () => {
     async (_, starter) => {
       const { engine: app_engine, css: css_engine, database, action } = starter;
       const own = { name: "Own", fields: fieldsOf(database?.schema), table: null };
-      for (const filling of [own, hostile]) {
+      for (const filling of [own, hostile, { ...own, isOpen: true }]) {
         const source_code = sourceOf(starter, filling);
         const made = await app.post("/core/apps/preview.json", { app: { app_engine, css_engine, source_code } });
         expect({ status: made.status, json: made.json }).toMatchObject({ status: 200 });
@@ -60,6 +60,12 @@ describe("starters", () => {
     ]);
     expect(fieldsOf(schema, "lines")).toEqual([]);
     expect(fieldsOf({ fields: { a: "date" } })).toEqual([{ name: "a", type: "date", required: false }]);
+    expect([{ create: {} }, { list: {} }, null].map((methods) => isOpenForVisitors(methods, ""))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(isOpenForVisitors({ create: {} }, "orders")).toBe(false);
     expect([tablesOf(null), fieldsOf("x"), tablesOf({ fields: {} })]).toEqual([[], [], []]);
   });
 });

@@ -26,6 +26,8 @@ export const en = {
   database: "Database",
   newDatabase: "A new database",
   forEveryone: "Everyone can open this app without signing in.",
+  forSignedIn: "Only people who sign in can send this form. For visitors, open the database's method create first.",
+  openIt: "Public methods",
   makesFlow: "A flow is made for it too; change it to call a real service.",
   replaceCode: "You have changed the code. Replace it?",
   whichTable: "Table",
@@ -86,6 +88,7 @@ export const en = {
   placeView: "In the page {place}.",
   placeTile: "May be a tile of the dashboard.",
   modules: "A module, or the path of a view such as contacts/index",
+  publicAbout: "A public app can be opened by everyone, without signing in.",
   trustedAbout: "A trusted app runs without the sandbox, with the full session of whoever opens it.",
 };
 
@@ -119,6 +122,8 @@ export const pl: Texts = {
   database: "Baza danych",
   newDatabase: "Nowa baza danych",
   forEveryone: "Tę aplikację każdy otworzy bez logowania.",
+  forSignedIn: "Ten formularz wyślą tylko zalogowani. Dla odwiedzających otwórz najpierw metodę create bazy danych.",
+  openIt: "Metody publiczne",
   makesFlow: "Powstanie też przepływ; zmień go, żeby pytał prawdziwą usługę.",
   replaceCode: "Kod został zmieniony. Zastąpić go?",
   whichTable: "Tabela",
@@ -179,6 +184,7 @@ export const pl: Texts = {
   placeView: "Na stronie {place}.",
   placeTile: "Może być kafelkiem pulpitu.",
   modules: "Moduł albo ścieżka widoku, np. contacts/index",
+  publicAbout: "Publiczną aplikację każdy otworzy bez logowania.",
   trustedAbout: "Zaufana aplikacja działa bez piaskownicy, z pełną sesją tego, kto ją otworzy.",
 };
 
@@ -209,6 +215,9 @@ export const de: Texts = {
   database: "Datenbank",
   newDatabase: "Eine neue Datenbank",
   forEveryone: "Diese App kann jeder ohne Anmeldung öffnen.",
+  forSignedIn:
+    "Nur wer angemeldet ist, kann dieses Formular senden. Für Besucher zuerst die Methode create der Datenbank öffnen.",
+  openIt: "Öffentliche Methoden",
   makesFlow: "Dazu entsteht ein Ablauf; ändern Sie ihn, damit er einen echten Dienst fragt.",
   replaceCode: "Sie haben den Code geändert. Ersetzen?",
   whichTable: "Tabelle",
@@ -269,5 +278,6 @@ export const de: Texts = {
   placeView: "Auf der Seite {place}.",
   placeTile: "Kann eine Kachel der Übersicht sein.",
   modules: "Ein Modul oder der Pfad einer Ansicht, z. B. contacts/index",
+  publicAbout: "Eine öffentliche App kann jeder ohne Anmeldung öffnen.",
   trustedAbout: "Eine vertrauenswürdige App läuft ohne Sandbox, mit der vollen Sitzung der Person, die sie öffnet.",
 };

@@ -68,6 +68,8 @@ export function processRoutes({ processViewStore, processes, follows }: Needed):
           from: Type.String({ format: "date-time", description: "made at this time (ISO 8601) or later, or a day" }),
           to: Type.String({ format: "date-time", description: "made before this time" }),
           record_id: "started by a webhook that follows this record",
+          made_record_id:
+            "which has made this record, by a step: looked for among the latest thousand that had begun before it",
           trace_id: "this process, or those that follow from the same change",
           before: "only processes before the one with this id",
           include,

@@ -34,6 +34,8 @@ export interface ProcessFilter {
   readonly trace?: string | undefined;
   /** A webhook that follows this record has started it. */
   readonly recordId?: string | undefined;
+  /** A step of it has made this record. */
+  readonly madeRecordId?: string | undefined;
 }
 
 const listedStepsBytes = 20_000;
@@ -116,7 +118,7 @@ function firstIdAt(time: Date): string {
 }
 
 function matching(sql: Sql, accountId: number, filter: ProcessFilter): Fragment {
-  const { flowCode, status, starterKind, starterId, from, to, before, trace, recordId } = filter;
+  const { flowCode, status, starterKind, starterId, from, to, before, trace, recordId, madeRecordId } = filter;
   const none = sql``;
   return sql`p.account_id = ${accountId}
     ${flowCode === undefined ? none : sql`and p.flow_code = ${flowCode}`}
@@ -126,8 +128,25 @@ function matching(sql: Sql, accountId: number, filter: ProcessFilter): Fragment 
     ${from === undefined ? none : sql`and p.id >= ${firstIdAt(from)}`}
     ${to === undefined ? none : sql`and p.id < ${firstIdAt(to)}`}
     ${recordId === undefined ? none : sql`and p.starter_kind = 'webhook' and p.starter ->> 'record_id' = ${recordId}`}
+    ${madeRecordId === undefined ? none : sql`and p.id in (${makersOf(sql, accountId, madeRecordId)})`}
     ${before === undefined ? none : sql`and p.id < ${before}`}
     ${trace === undefined ? none : sql`and (p.trace = ${trace} ${isUuid(trace) ? sql`or p.id = ${trace}` : none})`}`;
+}
+
+/** No index knows what steps have made: the processes are read that had begun when the record was made, the latest first. */
+const mostMakers = 1000;
+
+function makersOf(sql: Sql, accountId: number, recordId: string): Fragment {
+  const named = `%"id":"${recordId}"%`;
+  // Ids begin with their time.
+  const end = `${recordId.slice(0, 13)}-ffff-ffff-ffffffffffff`;
+  return sql`
+    select c.id from (
+      select id, steps from flow_processes where account_id = ${accountId} and id <= ${end}::uuid
+      order by id desc limit ${mostMakers}) c
+    where c.steps::text like ${named} or exists (
+      select from flow_process_steps s
+      where s.account_id = ${accountId} and s.process_id = c.id and s.steps::text like ${named})`;
 }
 
 /** As it is written in the indexes of what is not finished, which no parameter would use. */

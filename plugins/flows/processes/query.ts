@@ -19,6 +19,7 @@ export function filterOf(query: URLSearchParams): ProcessFilter {
     before: before === undefined ? undefined : idOf("before", before),
     trace: textOf(query, "trace_id"),
     recordId: textOf(query, "record_id"),
+    madeRecordId: recordOf(textOf(query, "made_record_id")),
   };
 }
 
@@ -44,6 +45,15 @@ function starterOf(text: string | undefined): [string?, string?] {
   if (!starterKinds.some((one) => one === kind))
     throw badRequest(`\`started_by\` must be one of ${starterKinds.join(", ")}, or one with an id: cron:7`);
   return colon < 0 ? [kind] : [kind, text.slice(colon + 1)];
+}
+
+function recordOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return uuidOf(text);
+  } catch {
+    throw badRequest("`made_record_id` must be the id of a record");
+  }
 }
 
 function idOf(name: string, text: string): string {

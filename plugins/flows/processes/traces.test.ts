@@ -74,6 +74,11 @@ test("a record leads by webhooks to two processes, which say so, and can be foun
   const hook = `webhook:${first.started_by.id}`;
   expect((await list(`started_by=${hook}`)).map(({ id }: { id: string }) => id)).toEqual([first.id]);
   expect((await list(`record_id=${order.id}`)).map(({ id }: { id: string }) => id)).toEqual([first.id]);
+  // The bill leads back to the process that has made it.
+  const [made_bill] = (await app.get("/core/dbs/bills/records.json")).json;
+  expect((await list(`made_record_id=${made_bill.id}`)).map(({ id }: { id: string }) => id)).toEqual([first.id]);
+  expect(await list(`made_record_id=${order.id}`)).toEqual([]);
+  expect((await app.get("/connect/flow_processes.json?made_record_id=7")).status).toBe(400);
   // Unasked, a process is what it always was.
   expect(Object.keys(bill)).toEqual(Object.keys(listed));
   expect([bill.started_by, bill.trace_id, bill.steps[0].input, bill.steps[0].attempts]).toEqual(

@@ -45,6 +45,16 @@ export function letsThrough(text: string, sample: Values): boolean | undefined {
   return filter && matches(filter, sample);
 }
 
+/** A stored filter in one line: `db_code = orders, paid = true`. */
+export function lineOf(filter: unknown): string {
+  const conditions = typeof filter === "object" && filter !== null ? Object.entries(filter) : [];
+  const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  return conditions
+    .map(([name, value]) => `${name} = ${text(value)}`)
+    .join(", ")
+    .slice(0, 120);
+}
+
 function typedText(value: unknown): Pick<Condition, "type" | "text"> {
   if (typeof value === "string") return { type: "text", text: value };
   if (typeof value === "number") return { type: "number", text: String(value) };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { conditionOn, conditionsOf, filterText, isValue, letsThrough, type Condition } from "./filter.ts";
+import { conditionOn, conditionsOf, filterText, isValue, letsThrough, lineOf, type Condition } from "./filter.ts";
 import { countsOf, healthOf, logPath, processOf, reasonOf, refreshed, stateOf, type Delivery } from "./log.ts";
 import { isSpan, sinceOf } from "./since.ts";
 import { de, en, pl } from "./text.ts";
@@ -15,6 +15,11 @@ test("the texts have the same keys and values in every language", () => {
 
 describe("a filter", () => {
   const all = { db_code: "orders", total: 12.5, paid: true, note: null, tags: ["a"], __proto: "x" };
+
+  test("is one line in a list", () => {
+    expect(lineOf({ db_code: "orders", paid: true })).toBe("db_code = orders, paid = true");
+    expect([lineOf(null), lineOf({})]).toEqual(["", ""]);
+  });
 
   test("is conditions, and the same filter again", () => {
     const conditions = conditionsOf(JSON.stringify(all)) ?? [];

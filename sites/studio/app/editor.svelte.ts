@@ -40,7 +40,7 @@ export class Editor {
   tag = $state<string | undefined>();
   private readonly key: string;
 
-  constructor(resource: Resource, values: readonly string[], isNew: boolean) {
+  constructor(resource: Resource, values: readonly string[], isNew: boolean, begins: Values = {}) {
     this.resource = resource;
     this.values = values;
     this.isNew = isNew;
@@ -51,7 +51,7 @@ export class Editor {
     this.key = draftKey(session.person.id, router.path);
     this.draft = readDraft(this.key);
     if (!isNew) return;
-    this.show(startingValues(this.fields), undefined);
+    this.show({ ...startingValues(this.fields), ...begins }, undefined);
     // A link may say what the new record begins with.
     const given = this.fields.filter(({ name, kind }) => router.query.has(name) && kind !== "secret");
     const record = Object.fromEntries(

@@ -11,6 +11,7 @@ import { messageOf, placeOf, standing, stepFaults } from "./faults.ts";
 import { fieldsOf, kinds, lineOf, ops, startOf } from "./kinds.ts";
 import { programIn, stepsOf, withProgram } from "./program-text.ts";
 import { codesFor, completionAt, namesAt } from "./scope.ts";
+import { cronStart, namesOf, sampleOf, webhookStart } from "./starts.ts";
 import { starters } from "./starters.ts";
 import {
   duplicated,
@@ -212,6 +213,26 @@ describe("the names in scope", () => {
     const found = namesAt(program, "3", ["day"]);
     expect(found.find(({ name }) => name === "order")?.from).toBe("2.then.0");
     expect(found.map(({ name }) => name)).toContain("input.day");
+  });
+
+  test("are also those that a webhook or a cron gives", () => {
+    const row = { id: 2, source_type: "Core::Record", kind: "create", filter: { db_code: "orders" }, active: true };
+    const webhook = webhookStart(row);
+    const cron = cronStart({ id: 7, schedule: "0 7 * * *", timezone: "Europe/Warsaw", active: false });
+    expect([webhook.says, cron.says]).toEqual(["Core::Record create, db_code orders", "0 7 * * *, Europe/Warsaw"]);
+    const fieldsIn = (db: string) => (db === "orders" ? ["sku"] : []);
+    const given = namesOf([webhook, cron], fieldsIn);
+    expect(namesAt(program, "0", [], given)).toContainEqual({ name: "data.sku", from: "webhook" });
+    expect(given.map(({ name }) => name)).toContain("cron_id");
+    expect(namesOf([], fieldsIn).map(({ name }) => name)).toEqual(["kind", "source_type", "event", "data"]);
+    expect(namesOf([cron], fieldsIn).map(({ from }) => from)).toEqual(["cron", "cron"]);
+    expect(sampleOf(webhook, { id: "r1", data: { sku: "tea" } })).toEqual({
+      kind: "webhook",
+      source_type: "Core::Record",
+      event: "create",
+      data: { sku: "tea", db_code: "orders", table_name: null, id: "r1" },
+    });
+    expect(sampleOf(cron, undefined)).toEqual({ kind: "cron", cron_id: 7 });
   });
 
   const names = ["city", "input", "input.city"].map((name) => ({ name, from: "" }));

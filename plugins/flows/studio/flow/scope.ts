@@ -3,7 +3,7 @@ import { idOf, isStep, rowsOf, spotOf, stepAt, type Program } from "./tree.ts";
 
 export interface ScopeName {
   readonly name: string;
-  /** Where it comes from: the path of a step; "" for what every step has. */
+  /** Where it comes from: the path of a step, or what starts the flow; "" for what every step has. */
   readonly from: string;
 }
 
@@ -11,8 +11,13 @@ const always = ["input", "account_url", "app", "app.id", "app.action", "app.user
 const ofError = ["error", "error.message", "error.step", "error.status", "error.data"];
 const ofRecord = ["id", "data", "table_name", "created_at", "updated_at"];
 
-/** `given`: the keys of an input that is known, e.g. of the last test. */
-export function namesAt(program: Program, path: string, given: readonly string[] = []): ScopeName[] {
+/** `given`: the keys of an input that is known, e.g. of the last test. `started`: what those give that start the flow. */
+export function namesAt(
+  program: Program,
+  path: string,
+  given: readonly string[] = [],
+  started: readonly ScopeName[] = [],
+): ScopeName[] {
   const found = new Map<string, string>();
   const add = (names: readonly string[], from: string) => {
     for (const name of names) if (!found.has(name)) found.set(name, from);
@@ -35,6 +40,7 @@ export function namesAt(program: Program, path: string, given: readonly string[]
   }
   const input = [...new Set([...given, ...inputKeysIn(program)])].map((key) => `input.${key}`);
   add([...always.slice(0, 1), ...input, ...always.slice(1)], "");
+  for (const { name, from } of started) add([name], from);
   return [...found].map(([name, from]) => ({ name, from }));
 }
 

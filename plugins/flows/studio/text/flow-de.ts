@@ -82,7 +82,12 @@ export const de: Texts = {
   timeoutHelp: "Sekunden, bis ein Versuch aufgegeben wird.",
   idHelp: "Der Name in Tests und Vorgängen, einmalig im Programm.",
   testAbout: "Führt das Programm aus, wie es hier steht, gespeichert oder nicht, ohne jede Wirkung.",
-  inputAbout: "Was der Ablauf bekommt.",
+  inputAbout:
+    "Was der Ablauf bekommt: von einem Webhook { kind, source_type, event, data }, von einem Zeitplan { kind, cron_id }.",
+  inputAs: "So, wie es kommt von",
+  startedBy: "Gestartet von",
+  startedByNone: "Noch startet ihn nichts von selbst.",
+  andMore: "und {count} weitere",
   answers: "Antworten von außen",
   answersAbout: 'Stehen für andere Dienste und Datenbanken: die Daten selbst, oder { "error": "…" } für einen Fehler.',
   askedBy: "Für Schritt {steps}.",

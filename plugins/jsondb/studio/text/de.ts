@@ -99,6 +99,8 @@ export const de: Texts = {
   loading: "Wird geladen…",
   schema: "Schema",
   code: "Code",
+  madeBy: "Erzeugt vom Ablauf {flow}",
+  slotsAbout: "Ein indiziertes Feld wird schnell gefunden und sortiert. Platz ist für so viele:",
   indexColumns: "Indexspalten",
   slotText: "Text:",
   slotNumber: "Zahl:",

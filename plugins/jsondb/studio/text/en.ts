@@ -98,6 +98,8 @@ export const en = {
   loading: "Loading…",
   schema: "Schema",
   code: "Code",
+  madeBy: "Made by the flow {flow}",
+  slotsAbout: "A field that is indexed is found and sorted quickly. There is room for this many:",
   indexColumns: "Index columns",
   slotText: "Text:",
   slotNumber: "Number:",

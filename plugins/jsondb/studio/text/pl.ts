@@ -99,6 +99,8 @@ export const pl: Texts = {
   loading: "Wczytywanie…",
   schema: "Schemat",
   code: "Kod",
+  madeBy: "Utworzył go przepływ {flow}",
+  slotsAbout: "Po polu indeksowanym szuka się i sortuje szybko. Miejsca jest na tyle:",
   indexColumns: "Kolumny indeksów",
   slotText: "Tekst:",
   slotNumber: "Liczba:",

@@ -15,6 +15,8 @@ export interface ItemProps {
   readonly lead?: string;
   /** The fields to show first, in this order; the others are folded away. */
   readonly fields?: readonly string[];
+  /** What a new record begins with, by field. */
+  readonly begins?: Row;
   /** By field, instead of what the API says. */
   readonly helps?: Readonly<Record<string, string>>;
   /** The fields that `custom` shows. */

@@ -1,0 +1,258 @@
+/** The README's order, built and followed in the Studio alone: visitor, webhooks, flow, connector, second record, cron. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import { eventually, type TestApp } from "../harness.ts";
+import { startReceiver, type Receiver } from "../receiver.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+let app: TestApp;
+let remote: Receiver;
+beforeAll(async () => {
+  studio = await startStudio();
+  ({ app } = studio);
+  remote = startReceiver();
+  remote.answer = () => Response.json({ reserved: true, left: 16 });
+});
+afterAll(async () => {
+  await studio.stop();
+  await remote.stop();
+});
+
+const button = (of: Page | Locator, name: string) => of.getByRole("button", { name, exact: true });
+const link = (of: Page | Locator, name: string) => of.getByRole("link", { name, exact: true });
+const label = (of: Page | Locator, name: string) => of.getByLabel(name, { exact: true });
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+const row = (page: Page, path: string) => page.locator(`[role="treeitem"][data-path="${path}"]`);
+const menu = (page: Page, name: string) => link(page.getByRole("navigation", { name: "Menu" }), name).click();
+
+/** From the menu, as somebody does who has just come. */
+async function begin(page: Page, list: string, singular: string): Promise<void> {
+  await menu(page, list);
+  await button(page, `New ${singular}`).click();
+  await heading(page, `New ${singular}`);
+}
+
+async function saved(page: Page, name: string | RegExp): Promise<void> {
+  await button(page, "Save").click();
+  await heading(page, name);
+}
+
+/** A name and its value; what stands in a new name is chosen, so that typing replaces it. */
+async function put(page: Page, into: string, name: string, value: string): Promise<void> {
+  await button(page, `Add to ${into}`).click();
+  await page.locator(`input[aria-label="Name in ${into}"]:focus`).waitFor();
+  await page.keyboard.type(name);
+  await page.keyboard.press("Tab");
+  await label(page, `Value of ${name}`).fill(value);
+  await page.keyboard.press("Escape");
+}
+
+async function addStep(page: Page, kind: RegExp): Promise<void> {
+  await button(page, "Add step").click();
+  await page.getByRole("dialog", { name: "Add step" }).getByRole("button", { name: kind }).click();
+}
+
+async function databases(page: Page): Promise<void> {
+  await begin(page, "Databases", "database");
+  await label(page, "Name").fill("Orders");
+  await label(page, "Field name").fill("sku");
+  await button(page, "Add field").click();
+  // The name that it has is chosen.
+  await page.locator('fieldset:nth-child(2) input[aria-label="Field name"]:focus').waitFor();
+  await page.keyboard.type("count");
+  await label(page, "Type").nth(1).selectOption("integer");
+  await saved(page, "Records");
+  await link(page, "Public methods").click();
+  await page.getByRole("checkbox", { name: /^create/ }).check();
+  await label(page, "Allowed fields").fill("sku, count");
+  await button(page, "Save").click();
+  await page.getByRole("status").getByText("Saved").first().waitFor();
+  const methods = (await app.get("/core/dbs/orders.json")).json.public_methods;
+  expect(methods).toEqual({ create: { allowed_fields: ["sku", "count"] } });
+}
+
+/** The form with which visitors order. */
+async function form(page: Page): Promise<void> {
+  await link(page, "Build an app").click();
+  await page.getByRole("radio", { name: "Form", exact: true }).check();
+  await page.getByText("Everyone can open this app without signing in.").waitFor();
+  await saved(page, "Orders");
+  expect((await app.get("/core/apps.json")).json).toMatchObject([{ public: true, db_code: "orders" }]);
+}
+
+async function shipments(page: Page): Promise<void> {
+  await begin(page, "Databases", "database");
+  await label(page, "Name").fill("Shipments");
+  await button(page, "Remove name").click();
+  await saved(page, "Records");
+}
+
+async function connector(page: Page): Promise<void> {
+  await begin(page, "Connectors", "connector");
+  await label(page, "Name").fill("Stock");
+  await label(page, "Url").fill(remote.url);
+  await label(page, "Secret token").fill("the key of the stock service");
+  await button(page, "Add a method").click();
+  await page.locator("fieldset details input:focus").waitFor();
+  await page.keyboard.type("reserve");
+  await label(page, "Verb").selectOption("POST");
+  await label(page, "Path").fill("/reserve/{sku}");
+  await label(page, "Body").click();
+  await page.keyboard.insertText('{ "count": "{count}" }');
+  await saved(page, "Stock");
+}
+
+async function flow(page: Page): Promise<void> {
+  await begin(page, "Flows", "flow");
+  await label(page, "Name").fill("Ship an order");
+  await addStep(page, /^Set variables/);
+  await put(page, "Set", "sku", '{{ data.sku | default: "sample-box" }}');
+  await put(page, "Set", "count", "{{ data.count | default: 1 }}");
+  await addStep(page, /^Call a connector/);
+  await label(page, "Connector").fill("stock");
+  await label(page, "Method").fill("reserve");
+  for (const name of ["sku", "count"]) {
+    // The parameters of the method are known.
+    await button(page, "Add to Params").click();
+    await label(page, `Value of ${name}`).fill(`{{ ${name} }}`);
+    await page.keyboard.press("Escape");
+  }
+  await label(page, "As").fill("stock");
+  await addStep(page, /^If /);
+  await label(page, "Condition").fill("stock.reserved");
+  await row(page, "2.then").click();
+  await addStep(page, /^Database /);
+  await label(page, "Db").fill("shipments");
+  for (const [name, value] of [
+    ["sku", "{{ sku }}"],
+    ["count", "{{ count }}"],
+    ["left", "{{ stock.left }}"],
+    ["because_of", "{{ input.kind }}"],
+  ] as const)
+    await put(page, "Data", name, value);
+  await label(page, "As").fill("shipment");
+  await row(page, "2").click();
+  await addStep(page, /^Return /);
+  await label(page, "Value").fill("{{ shipment.data }}");
+  await page.keyboard.press("Escape");
+  await saved(page, "Ship an order");
+}
+
+/** Of new orders only. */
+async function onlyOrders(page: Page): Promise<void> {
+  await button(page, "Add a condition").click();
+  await page.locator('[role=group][aria-label="Condition 1"] input:focus').waitFor();
+  await page.keyboard.type("db_code");
+  await page.keyboard.press("Tab");
+  const condition = page.getByRole("group", { name: "db_code", exact: true });
+  const value = label(condition, "Value");
+  // Which databases there are.
+  await condition.page().locator('datalist option[value="orders"]').waitFor({ state: "attached" });
+  await value.fill("orders");
+}
+
+async function webhooks(page: Page): Promise<void> {
+  // From the flow, for which it is made.
+  await page.getByText("Nothing starts it by itself yet.").waitFor();
+  await link(page, "New webhook").click();
+  await heading(page, "New webhook");
+  expect(await label(page, "Target code").inputValue()).toBe("ship-an-order");
+  await onlyOrders(page);
+  await button(page, "Save").click();
+  await button(page.getByRole("dialog"), "Done").click();
+  await heading(page, /^Webhook \d+$/);
+  await begin(page, "Webhooks", "webhook");
+  await label(page, "Source type").selectOption("Core::Record");
+  await label(page, "Kind").selectOption("create");
+  await label(page, "Url").fill(`${remote.url}/hook`);
+  await label(page, "Api token").fill("the-receivers-token");
+  await onlyOrders(page);
+  await button(page, "Save").click();
+  await button(page.getByRole("dialog"), "Done").click();
+  await menu(page, "Webhooks");
+  const grid = page.getByRole("grid", { name: "Webhooks", exact: true });
+  await grid.getByText("db_code = orders").nth(1).waitFor();
+}
+
+async function cron(page: Page): Promise<void> {
+  await menu(page, "Flows");
+  await link(page, "Ship an order").click();
+  await page.getByRole("link", { name: /^webhook 1: Core::Record create, db_code orders$/i }).waitFor();
+  await link(page, "New cron").click();
+  await label(page, "Schedule").fill("0 7 * * *");
+  await label(page, "Timezone").fill("Europe/Warsaw");
+  await saved(page, "ship-an-order");
+}
+
+/** A visitor, who has no account, orders with the app. */
+async function order(): Promise<void> {
+  const context = await studio.browser.newContext();
+  const visitor = await context.newPage();
+  await visitor.goto(`${app.origin}/a/orders`);
+  const shown = visitor.locator("body");
+  await label(shown, "sku").fill("tea");
+  await label(shown, "count").fill("4");
+  await button(shown, "Send").click();
+  await shown.getByText("Thank you. It is saved.").waitFor();
+  await context.close();
+}
+
+const shipped = async (because: string) => {
+  const { json } = await app.get("/core/dbs/shipments/records.json");
+  return json.find(({ data }: { data: { because_of: string } }) => data.because_of === because)?.data;
+};
+
+/** From the order to the shipment, and back. */
+async function follow(page: Page): Promise<void> {
+  await menu(page, "Databases");
+  await link(page, "Orders").click();
+  await link(page, "Records").click();
+  await page
+    .getByRole("grid", { name: "Records" })
+    .getByRole("button", { name: /^Open / })
+    .click();
+  const record = page.getByRole("dialog", { name: "Record", exact: true });
+  await link(record, "Processes").click();
+  await page.getByRole("grid", { name: "Processes" }).getByRole("row").nth(1).getByRole("link").first().click();
+  const trace = page.getByRole("region", { name: "Where it comes from, and what follows" });
+  const process = page.url();
+  await trace.getByRole("link", { name: "stock.reserve", exact: true }).waitFor();
+  await link(trace, "1").click();
+  await heading(page, "Delivery 1");
+  await link(page, "Open the process that it has started").waitFor();
+  await link(page, "Open the record").click();
+  await record.getByText("Sku", { exact: true }).waitFor();
+  await page.goto(process);
+  await trace.getByRole("link", { name: /^shipments/ }).click();
+  await page.waitForURL(/\/core\/dbs\/shipments\//);
+  await link(record, "Made by the flow ship-an-order").click();
+  await page.waitForURL(process);
+}
+
+test("an order is taken, told, reserved and shipped by what somebody has built in the Studio alone", async () => {
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  await databases(page);
+  await form(page);
+  await shipments(page);
+  await connector(page);
+  await flow(page);
+  await webhooks(page);
+  await cron(page);
+  await order();
+  expect(await eventually(() => shipped("webhook"), "the shipment")).toEqual({
+    sku: "tea",
+    count: 4,
+    left: 16,
+    because_of: "webhook",
+  });
+  await eventually(() => remote.at("/hook").length === 1, "the other webhook");
+  expect(remote.at("/reserve/tea")[0]?.headers.get("authorization")).toBe("Bearer the key of the stock service");
+  await button(page, "Run").click();
+  expect(await eventually(() => shipped("cron"), "the cron's shipment")).toMatchObject({ sku: "sample-box", count: 1 });
+  await page.keyboard.press("Escape");
+  await follow(page);
+  expect(faults).toEqual([]);
+});
