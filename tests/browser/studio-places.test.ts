@@ -1,15 +1,29 @@
 /** Where the Studio shows what is not its own: apps in modules, views and tiles, and pages of plugins. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { definePlugin } from "platform";
+import type { Browser, Page } from "playwright-core";
+import { modules } from "../../plugins/apps/places.ts";
+import { plugins } from "../../plugins/index.ts";
 import sample from "../../scripts/new-plugin/plugin.ts";
 import { launchChromium } from "../chromium.ts";
 import { eventually, startTestApp, type TestApp } from "../harness.ts";
 import { atStudio } from "./studio-fixture.ts";
 
+/** Pages as a plugin of a folder has them. */
+const pageModule = new URL("../../scripts/new-plugin/studio/overview.page.ts", import.meta.url);
+const work = definePlugin({
+  name: "work",
+  studio: [
+    { path: "crm/contacts", title: { en: "Contacts" }, view: "contacts/index", module: pageModule },
+    { path: "organize/tasks/:task", title: { en: "Task" }, view: "tasks/show", module: pageModule },
+  ],
+  setup: () => ({}),
+});
+
 let app: TestApp;
 let browser: Browser;
 beforeAll(async () => {
-  [app, browser] = await Promise.all([startTestApp({ plugin: sample }), launchChromium()]);
+  [app, browser] = await Promise.all([startTestApp({ plugins: [...plugins, sample, work] }), launchChromium()]);
 });
 afterAll(async () => {
   await browser.close();
@@ -25,37 +39,117 @@ async function make(name: string, fields: object): Promise<string> {
   return answer.json.id;
 }
 
-test("an app of a module is in its menu, with breadcrumbs", async () => {
-  await make("Deals", { show_in_module: "crm" });
+/** What an app knows of where it is, and what it reaches of the page around it. */
+const telling = `<p>here</p><button>Press</button><pre id="out"></pre><script>
+  const { user, locale, module, view, record_id } = CoreAppContext;
+  const reach = (look) => { try { return String(look()); } catch (error) { return error.name; } };
+  const reached = [self.origin, reach(() => parent.document.title), reach(() => localStorage.length)];
+  out.textContent = JSON.stringify({ user: user.login, locale, module, view, record_id, reached });
+</script>`;
+const reached = ["null", "SecurityError", "SecurityError"];
+
+/** The only frame of the page is the app's: isolated, told where it is, and reached by the keyboard. */
+async function expectApp(page: Page, name: string, where: object): Promise<void> {
+  const out = page.frameLocator(`iframe[title="${name}"]`).locator("#out");
+  await out.filter({ hasText: "reached" }).waitFor();
+  const told = { user: "admin", locale: "en", module: null, view: null, record_id: null, ...where, reached };
+  expect([name, JSON.parse((await out.textContent()) ?? "")]).toEqual([name, told]);
+  expect(await page.locator("main iframe, dialog iframe").count()).toBe(1);
+  // From what comes before it: an editor takes the key for itself until Esc.
+  await page.locator(`iframe[title="${name}"]`).evaluate((frame) => {
+    const all = [...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, h1[tabindex]")];
+    const before = all.filter((one) => one.checkVisibility() && frame.compareDocumentPosition(one) & 2);
+    for (const one of before.toReversed()) {
+      one.focus();
+      if (document.activeElement === one) return;
+    }
+  });
+  const isIn = () => page.evaluate((title) => document.activeElement?.getAttribute("title") === title, name);
+  for (let tabs = 0; tabs < 5 && !(await isIn()); tabs++) await page.keyboard.press("Tab");
+  await page.frameLocator(`iframe[title="${name}"]`).locator("button:focus").waitFor();
+}
+
+/** Without loading the Studio anew. */
+const go = (page: Page, path: string) =>
+  page.evaluate((href) => {
+    const link = document.createElement("a");
+    link.href = href;
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }, `/studio/${path}`);
+
+test("an app stands in the menu of each of the fourteen modules, with breadcrumbs and its own page", async () => {
+  // One is called as a page of a site is, below a site that could be called `apps`.
+  const codeOf = (module: string) => (module === "cms" ? "pages" : `in-${module}`);
+  for (const name of modules)
+    await make(`In ${name}`, { show_in_module: name, url_code: codeOf(name), source_code: telling });
+  const { json } = await app.get("/core/modules.json");
+  expect(json.map(({ name }: { name: string }) => name)).toEqual([...modules]);
   await using opened = await atStudio(browser, app.origin);
   const { page, faults } = opened;
-  const menu = page.getByRole("navigation", { name: "Menu" });
-  await menu.getByRole("heading", { name: "CRM" }).waitFor();
-  await menu.getByRole("link", { name: "Deals" }).click();
-  await page.getByRole("heading", { level: 1, name: "Deals" }).waitFor();
-  expect(await page.getByRole("navigation", { name: "Breadcrumbs" }).textContent()).toContain("CRM / Deals");
-  await page.frameLocator("iframe").getByText("Deals is here").waitFor();
-  await page.reload();
-  await page.frameLocator("iframe").getByText("Deals is here").waitFor();
+  const menu = page.getByRole("navigation", { name: "Menu", exact: true });
+  for (const module of modules) {
+    const name = `In ${module}`;
+    await menu.getByRole("link", { name, exact: true }).click();
+    await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/studio/${module}/apps/${codeOf(module)}`);
+    await expectApp(page, name, { module });
+  }
   // The module has a page of its own.
-  await page.getByRole("navigation", { name: "Breadcrumbs" }).getByRole("link", { name: "CRM" }).click();
-  await page.getByRole("heading", { level: 1, name: "CRM" }).waitFor();
-  await page.getByRole("main").getByRole("link", { name: "Deals" }).click();
-  await page.getByRole("heading", { level: 1, name: "Deals" }).waitFor();
-  await page.goto(`${app.origin}/studio/billing`);
+  const crumbs = page.getByRole("navigation", { name: "Breadcrumbs", exact: true });
+  expect(await crumbs.textContent()).toContain("Account / In account");
+  await go(page, "crm/apps/in-crm");
+  await crumbs.getByRole("link", { name: "CRM", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "CRM", exact: true }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: "In crm" }).click();
+  await page.getByRole("heading", { level: 1, name: "In crm", exact: true }).waitFor();
+  await page.goto(`${app.origin}/studio/nowhere`);
   await page.getByRole("heading", { level: 1, name: "There is nothing at this address." }).waitFor();
   expect(faults).toEqual([]);
 });
 
-test("an app of a view is injected there, and knows the record", async () => {
-  await make("Helper", { show_in_module: "prompts/show" });
-  const id = (await app.post("/core/prompts.json", { prompt: { name: "P", code: "with_helper", content: "x" } })).json
-    .id;
+test("an app of a view is injected there once, and knows the record: in plugins' views and in the Studio's own", async () => {
+  const id = async (path: string, body: object) => {
+    const answer = await app.post(path, body);
+    expect([path, answer.status]).toEqual([path, 201]);
+    return answer.json.id;
+  };
+  const prompt = await id("/core/prompts.json", { prompt: { name: "P", code: "with_helper", content: "x" } });
+  const hook = await id("/account/webhooks.json", {
+    webhook: { source_type: "Cms::Page", kind: "update", url: "https://hook.example/" },
+  });
+  const connector = await id("/connect/connectors.json", {
+    connector: { name: "C", code: "weather.v1", kind: "core/custom_connector", url: "https://weather.example" },
+  });
+  await id("/core/dbs.json", { db: { name: "Notes", code: "notes", schema: { fields: { text: "string" } } } });
+  const record = await id("/core/dbs/notes/records.json", { record: { data: { text: "a" } } });
+  await id("/cms/sites.json", { site: { name: "Acme", code: "acme", locale: "en" } });
+  const sitePage = await id("/cms/pages.json", { page: { name: "Home", code: "home", path: "", site_code: "acme" } });
+  const views: [view: string, path: string, record: number | string | null][] = [
+    ["contacts/index", "crm/contacts", null],
+    ["tasks/show", "organize/tasks/7", "7"],
+    ["prompts/index", "core/prompts", null],
+    ["prompts/show", `core/prompts/${prompt}`, prompt],
+    ["webhooks/show", `account/webhooks/${hook}`, hook],
+    ["connectors/show", "connect/connectors/weather.v1", connector],
+    ["records/index", "core/dbs/notes/records", null],
+    ["records/show", `core/dbs/notes/records?open=${record}`, record],
+    ["pages/index", "cms/acme/pages", null],
+    ["pages/show", `cms/acme/pages/${sitePage}`, sitePage],
+    ["redirects/index", "cms/acme/redirects", null],
+    ["media/index", "core/media", null],
+  ];
+  for (const [view] of views) await make(`At ${view}`, { show_in_module: view, source_code: telling });
   await using opened = await atStudio(browser, app.origin);
-  const { page } = opened;
-  await page.goto(`${app.origin}/studio/core/prompts/${id}`);
-  await page.getByRole("region", { name: "Helper" }).waitFor();
-  await page.frameLocator("iframe").getByText(`record_id=${id}`).waitFor();
+  const { page, faults } = opened;
+  for (const [view, path, about] of views) {
+    // In the dialog of a record stands the app of one, over that of the list.
+    await app.patch("/core/apps/at-recordsindex.json", { app: { active: view !== "records/show" } });
+    await go(page, path);
+    await expectApp(page, `At ${view}`, { view, record_id: about === null ? null : `${about}` });
+  }
+  expect(faults).toEqual([]);
 });
 
 describe("the dashboard", () => {
