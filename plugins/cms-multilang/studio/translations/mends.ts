@@ -51,7 +51,7 @@ export function isMendable(finding: Finding, world: World): boolean {
     case "layout_without_seo_head": {
       const layout = world.layouts.find((one) => one["code"] === subjectOf(finding)?.code);
       const content = textOf(layout?.["content"]);
-      return layout !== undefined && headed(finding, content) !== content;
+      return layout !== undefined && headed(finding, content, world) !== content;
     }
     default:
       return false;
@@ -117,17 +117,19 @@ function contentOf(finding: Finding, content: string, world: World): string {
   if (code === "unknown_paragraph")
     return renamed(content, "paragraph", nameIn(finding, "paragraph "), world.paragraphs);
   if (code === "unknown_category") return renamed(content, "articles", nameIn(finding, "category "), world.categories);
-  return headed(finding, content);
+  return headed(finding, content, world);
 }
 
 /** Behaviour A.8.6: the language of the page, and its other languages, in the element <html> and the head. */
-function headed({ code }: Finding, content: string): string {
+function headed({ code }: Finding, content: string, { site, domains }: World): string {
   if (code === "layout_without_seo_head") return withSeoHead(content);
   const tag = htmlTag(content);
   if (!tag) return content;
   const given = content.slice(tag.from, tag.to);
   const lang = /\slang\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>"']+)/i.exec(given)?.[0];
-  const name = code === "html_lang_of_shared_pages" ? "content_lang" : "html_lang";
+  // Otherwise the mend of one finding would be the next one: html_lang is wrong where pages are shared by languages.
+  const isShared = domains.some(({ locale }) => typeof locale === "string" && locale !== site.locale);
+  const name = isShared || code === "html_lang_of_shared_pages" ? "content_lang" : "html_lang";
   const isKnown = lang !== undefined && (code !== "html_lang_of_shared_pages" || lang.includes("html_lang"));
   const mended = isKnown
     ? given.replace(lang, () => ` lang="{{ ${name} }}"`)

@@ -19,7 +19,7 @@ export async function readWorld(site: Site, findings: readonly Finding[], signal
     rowsOf(/^(unknown_category|article_without_category)$/, "/cms/categories.json"),
     rowsOf(/^unknown_paragraph$/, "/cms/paragraphs.json"),
     rowsOf(/^unknown_paragraph$/, "/cms/paragraphs.json", { site_code: "none" }),
-    rowsOf(/^domains_without_locale$/, "/cms/domains.json"),
+    rowsOf(/^(domains_without_locale|locale_as_html_lang|layout_without_html_lang)$/, "/cms/domains.json"),
     rowsOf(/^missing_translation$/, `/cms/sites/${site.id}/translations.json`, {}),
   ]);
   const codes = (of: Rows) => of.map(({ code }) => textOf(code));
