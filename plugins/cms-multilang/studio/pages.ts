@@ -1,5 +1,7 @@
 import type { StudioPage } from "studio";
 
+const record = () => import("./translations/Record.svelte");
+
 const own = { of: "/cms/sites", privilege: "cms" } as const;
 
 /** The pages of one site. */
@@ -77,5 +79,41 @@ export const pages: StudioPage[] = [
     path: "cms/:site/migration",
     title: { en: "Migration", pl: "Migracja", de: "Umstellung" },
     load: () => import("./translations/Migration.svelte"),
+  },
+  {
+    path: "cms/layouts/new",
+    title: { en: "New layout", pl: "Nowy szablon", de: "Neues Layout" },
+    privilege: "cms",
+    load: record,
+  },
+  {
+    path: "cms/layouts/:id",
+    title: { en: "Layout", pl: "Szablon", de: "Layout" },
+    privilege: "cms",
+    load: record,
+  },
+  {
+    path: "cms/paragraphs/new",
+    title: { en: "New paragraph", pl: "Nowy akapit", de: "Neuer Absatz" },
+    privilege: "cms",
+    load: record,
+  },
+  {
+    path: "cms/paragraphs/:id",
+    title: { en: "Paragraph", pl: "Akapit", de: "Absatz" },
+    privilege: "cms",
+    load: record,
+  },
+  {
+    path: "cms/articles/new",
+    title: { en: "New article", pl: "Nowy artykuł", de: "Neuer Artikel" },
+    privilege: "cms",
+    load: record,
+  },
+  {
+    path: "cms/articles/:id",
+    title: { en: "Article", pl: "Artykuł", de: "Artikel" },
+    privilege: "cms",
+    load: record,
   },
 ];

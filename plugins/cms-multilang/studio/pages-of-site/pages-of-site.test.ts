@@ -235,6 +235,8 @@ test("languages that are edited, names of fields, and words of the editor", () =
   expect(["", "en", "t", "title"].map((key) => keyMistake(key, rows))).toEqual(["blank", "locale", "taken", undefined]);
   const words = wordsFor(["lead", "en", "two words", "html_title"]).map(({ label }) => label);
   expect(words).toContain("page.lead");
+  const ofLayout = wordsFor(["menu"], "layout").map(({ label }) => label);
+  expect(["layout.menu", "content", "menu"].map((word) => ofLayout.includes(word))).toEqual([true, true, false]);
   expect([words.includes("en"), words.includes("two words"), new Set(words).size === words.length]).toEqual([
     false,
     false,

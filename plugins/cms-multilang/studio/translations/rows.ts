@@ -75,6 +75,16 @@ export function workOf(row: Row, cell: Cell | undefined): Work | undefined {
   return cell.stale.length > 0 ? "stale" : undefined;
 }
 
+/** `fields.en.title` -> `title` */
+export function namesOf(fields: readonly string[]): string {
+  return fields
+    .map((field) => field.split("."))
+    .map(([first = "", second = "", ...rest]) =>
+      first !== "fields" ? first : isLocale(second) && rest.length > 0 ? rest.join(".") : [second, ...rest].join("."),
+    )
+    .join(", ");
+}
+
 /** A cell may lack some texts and have others that are stale. */
 function hasWork(row: Row, { work, locale }: Filter): boolean {
   const cell = row.locales[locale];

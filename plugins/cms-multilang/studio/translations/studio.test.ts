@@ -5,17 +5,18 @@ import { columnsOfList } from "./lists.ts";
 import { isLong, planIn, planText, sitemapsIn, withDomain, withoutSlave } from "./migration.ts";
 import { isMendable, mendOf, nearest, type World } from "./mends.ts";
 import {
+  type Cell,
   columnsOf,
   filterOf,
+  namesOf,
   nextFor,
   progressOf,
+  type Row,
   rowOf,
   rowsFor,
   rowsIn,
   rowsPath,
   workOf,
-  type Cell,
-  type Row,
 } from "./rows.ts";
 import { de, en, pl } from "./text.ts";
 import { changesOf, clashesOf, mistaken, pathFor, unitsOf, wayOf, type Entry, type Group } from "./units.ts";
@@ -296,6 +297,12 @@ describe("a sure mend", () => {
     expect(mendOf(missing("about"), world, { ...about, locale: null })).toBeUndefined();
     expect(isMendable(missing("home"), world)).toBe(false);
   });
+  test("of a layout whose pages are shared by languages takes the language of what is shown", () => {
+    const shared = { ...at("<html>"), domains: [{ id: 9, primary: true, locale: "en" }] };
+    const mend = mendOf(found("layout_without_html_lang", { field: "layout main content" }), shared, layout("<html>"));
+    expect(mend?.after).toBe('<html lang="{{ content_lang }}">');
+  });
+
   test("of a choice is there only where nothing else can be chosen", () => {
     expect(mendOf(found("domains_without_locale"), world, undefined)).toMatchObject({
       id: 9,
@@ -335,3 +342,9 @@ test.each(["layouts", "paragraphs", "articles", "categories", "domains"])(
     expect(["name", "title"]).toContain(columnsOfList(`/cms/${name}`)[0] ?? "");
   },
 );
+
+test("fields are called by their names alone, without their language", () => {
+  expect(namesOf(["lead", "fields.title", "fields.en.note", "fields.en", "fields.v1.2"])).toBe(
+    "lead, title, note, en, v1.2",
+  );
+});

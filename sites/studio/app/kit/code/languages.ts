@@ -66,16 +66,25 @@ async function liquidSupport(language: "markdown" | "liquid", words: readonly Co
   const names = of("variable");
   const filters = of("filter").map((word) => completionOf(word));
   const tags = of("tag").map((word) => completionOf(word));
-  const variables = names.filter(({ label }) => !label.includes(".")).map((word) => completionOf(word));
+  const plain = names.filter(({ label }) => !label.includes("."));
+  const known = new Set(plain.map(({ label }) => label));
+  // `page` of `page.name`
+  const roots = [...new Set(names.map(({ label }) => label.split(".")[0] ?? label))].filter((root) => !known.has(root));
+  const variables = [...plain, ...roots.map((label): CodeWord => ({ label, type: "variable" }))].map((word) =>
+    completionOf(word),
+  );
   const source = liquidCompletionSource({
     filters,
     tags,
     variables,
     properties: (path) => {
       const prefix = `${path.join(".")}.`;
-      return names
-        .filter(({ label }) => label.startsWith(prefix) && !label.includes(".", prefix.length))
-        .map((word) => completionOf(word, prefix.length));
+      return (
+        names
+          .filter(({ label }) => label.startsWith(prefix) && !label.includes(".", prefix.length))
+          // A type of its own: they are made anew each time, and `onlyKnown` leaves out unknown variables.
+          .map((word) => ({ ...completionOf(word, prefix.length), type: "property" }))
+      );
     },
   });
   const { language: mixed } = liquid({ base });
