@@ -26,7 +26,10 @@ import { addressOf } from "../runtime/authors/test-app.ts";
 import { denoEnv, fromSourceByDeno } from "./deno-process.ts";
 import { documented, type Documented } from "./documented.ts";
 import { readConfig } from "../runtime/config.ts";
-import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
+import { openPool, type DatabaseTarget, type SocketTarget, type Sql } from "../runtime/db.ts";
+import { inOrder } from "../runtime/order.ts";
+import { migrate } from "../runtime/postgres/migrate.ts";
+import { migrationSets } from "../runtime/postgres/runtime-migrations.ts";
 import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
 import { createLog } from "../runtime/log.ts";
 import type { Role } from "../runtime/http/auth.ts";
@@ -39,6 +42,7 @@ setDefaultTimeout(60_000);
 
 export const adminToken = "test-admin-token-0123456789abcdefghijklmnop";
 export const adminPassword = "correct horse battery staple";
+export const secretKey = "a secret key of the tests, 32 characters or more";
 
 export { eventually };
 export type { Answer, RequestOptions };
@@ -70,9 +74,10 @@ export interface TestOptions {
 }
 
 interface Server {
-  readonly target: DatabaseTarget;
+  readonly target: SocketTarget;
   readonly admin: Sql;
   databases: number;
+  migrated?: Promise<SocketTarget>;
 }
 
 /** Test files may each have their own copy of this module; the PostgreSQL of the run is one. */
@@ -87,6 +92,8 @@ async function startServer(): Promise<Server> {
   const admin = openPool(target, { max: 2 });
   // Servers are killed in tests, and machines are not.
   await admin.unsafe("alter system set fsync = off");
+  // Its workers wake up for every database of the run, and tests that need statistics make them.
+  await admin.unsafe("alter system set autovacuum = off");
   await admin`select pg_reload_conf()`;
   return { target, admin, databases: 0 };
 }
@@ -99,21 +106,42 @@ function removeAfterwards(folder: string): void {
 }
 
 /** A new, empty database on the PostgreSQL of this test run. */
-export async function createDatabase(): Promise<DatabaseTarget> {
+export async function createDatabase(): Promise<SocketTarget> {
   const server = await (shared.corestead ??= startServer());
+  return addDatabase(server, "template1");
+}
+
+/** One with the tables of the built-in plugins and nothing in them: a copy, as migrating takes much longer. */
+async function createMigrated(): Promise<SocketTarget> {
+  const server = await (shared.corestead ??= startServer());
+  const { database } = await (server.migrated ??= migrateOne(server));
+  return addDatabase(server, database);
+}
+
+async function migrateOne(server: Server): Promise<SocketTarget> {
+  const target = await addDatabase(server, "template1");
+  const sql = openPool(target, { max: 1 });
+  await migrate(sql, migrationSets(inOrder(builtIn)), createLog("error"));
+  // Others can copy it only while nobody is connected.
+  await sql.end();
+  return target;
+}
+
+async function addDatabase(server: Server, template: string): Promise<SocketTarget> {
   const database = `test_${process.pid}_${++server.databases}`;
-  await server.admin.unsafe(`create database ${database}`);
-  if ("url" in server.target) throw new Error("tests run on the embedded PostgreSQL");
+  await server.admin.unsafe(`create database ${database} template ${template} strategy file_copy`);
   return { ...server.target, database };
 }
 
 export async function startTestApp(options: TestOptions = {}): Promise<TestApp> {
-  const target = options.target ?? (await createDatabase());
+  const plugins = options.plugins ?? [...new Set([...builtIn, ...(options.plugin ? [options.plugin] : [])])];
+  const hasBuiltIn = builtIn.every((plugin) => plugins.includes(plugin));
+  const target = options.target ?? (await (hasBuiltIn ? createMigrated() : createDatabase()));
   const dataDir = mkdtempSync(join(tmpdir(), "corestead-data-"));
   const env = {
     PORT: "0",
     DATA_DIR: dataDir,
-    SECRET_KEY: "a secret key of the tests, 32 characters or more",
+    SECRET_KEY: secretKey,
     OUTBOUND_ALLOW: "127.0.0.1",
     CORE_ADMIN_LOGIN: "admin",
     CORE_ADMIN_PASSWORD: adminPassword,
@@ -123,10 +151,10 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     ...options.env,
   };
   const logged: string[] = [];
-  const app = await boot({
+  const running = await boot({
     config: readConfig(env),
     env,
-    plugins: options.plugins ?? [...new Set([...builtIn, ...(options.plugin ? [options.plugin] : [])])],
+    plugins,
     target,
     log: createLog("warn", (text) => logged.push(text)),
     role: "serve",
@@ -136,37 +164,65 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   });
   const deno = process.env["TEST_RUNTIME"] === "deno" ? await startDeno(target, env) : undefined;
   // Not `app.origin`, which is BASE_URL if a test sets it.
-  const origin = deno?.origin ?? `http://127.0.0.1:${app.port}`;
-  const request = requester(origin);
+  const origin = deno?.origin ?? `http://127.0.0.1:${running.port}`;
+  const held = holder(running);
   return {
-    app,
+    get app() {
+      return held.app();
+    },
     origin,
-    sql: app.sql,
+    get sql() {
+      return held.app().sql;
+    },
     target,
     logged,
-    ...clientOf(request),
-    service: app.service,
+    ...clientOf(requester(origin)),
+    service: (ref) => held.app().service(ref),
     command: async (...words) => {
       const given = parseArguments(words);
-      const found = app.commands.find(({ name }) => given.words.join(" ").startsWith(name));
+      const found = held.app().commands.find(({ name }) => given.words.join(" ").startsWith(name));
       if (!found) throw new Error(`there is no command "${words.join(" ")}"`);
       return (await found.run(given.options, given.words.slice(found.name.split(" ").length))).join("\n");
     },
-    approve: (domain) => approve(app, domain),
+    approve: (domain) => approve(held.app(), domain),
     stop: async () => {
       await deno?.stop();
-      await app.stop();
+      await held.stop();
       byOrigin.delete(origin);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
 
+/**
+ * Forgets the app once it has stopped. Modules of test files live as long as the run and their variables with them: 9 MB
+ * of each of hundreds of apps, which the garbage collector walks through again and again.
+ */
+function holder(running: App) {
+  let app: App | undefined = running;
+  return {
+    app: (): App => {
+      if (!app) throw new Error("the app has stopped");
+      return app;
+    },
+    stop: async () => {
+      await app?.stop();
+      app = undefined;
+    },
+  };
+}
+
+/** Settings by which a server process uses a database of the run: one with its own PostgreSQL starts twice as long. */
+export async function databaseSettings(target?: DatabaseTarget): Promise<Record<string, string>> {
+  const used = target ?? (await createMigrated());
+  if ("url" in used) throw new Error("tests run on the embedded PostgreSQL");
+  const { socketDir, port, database, user } = used;
+  return { DATABASE_URL: `postgres:///${database}`, PGHOST: socketDir, PGPORT: `${port}`, PGUSER: user };
+}
+
 /** A second process on the same database, under Deno, which answers the test's requests (TEST_RUNTIME=deno). */
 async function startDeno(target: DatabaseTarget, env: Record<string, string>): Promise<DenoServer> {
-  if ("url" in target) throw new Error("tests run on the embedded PostgreSQL");
-  const { socketDir, port, database, user } = target;
-  const place = { DATABASE_URL: `postgres:///${database}`, PGHOST: socketDir, PGPORT: `${port}`, PGUSER: user };
+  const place = await databaseSettings(target);
   const child = Bun.spawn([...fromSourceByDeno(), "serve"], {
     env: { PATH: process.env["PATH"] ?? "", ...denoEnv, ...env, ...place },
     stdin: "ignore",
@@ -216,8 +272,11 @@ async function documentedAt(origin: string): Promise<Documented | undefined> {
   return read;
 }
 
+/** The server would compress a megabyte for this one reader. */
+const plain = { headers: { "accept-encoding": "identity" } };
+
 async function readDocument(origin: string): Promise<Documented | undefined> {
-  const response = await fetch(`${origin}/openapi.json`).catch(() => undefined);
+  const response = await fetch(`${origin}/openapi.json`, plain).catch(() => undefined);
   if (response?.status !== 200) return undefined;
   const text = await response.text();
   const key = text.replace(/"servers":\[[^\]]*\]/, "");

@@ -161,9 +161,10 @@ test("changes of tokens are told without their secret, and sessions are not told
     ["destroy", "renamed"],
   ]);
   expect(JSON.stringify(seen)).not.toContain(token);
-  // The log of activity does have them.
+  // The log of activity, which may come later, has sessions, and names a secret that it does not tell.
   const told = seen.filter(({ sourceType }) => sourceType !== "Core::Activity");
   expect(JSON.stringify(told)).not.toContain("session");
-  expect(JSON.stringify(seen)).not.toMatch(/token_?hash|password_?hash|argon2/i);
+  const text = JSON.stringify(seen).replaceAll(/"(token|password)_hash":\{"secret":true\},?/g, "");
+  expect(text).not.toMatch(/token_?hash|password_?hash|argon2/i);
   expect(seen.some(({ sourceType }) => sourceType === "Account::User")).toBe(true);
 });
