@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer } from "node:net";
 import { demoIndex, demoIndexText } from "../scripts/demo-files.ts";
-import { createDatabase, otherAccount, startTestApp, type TestApp } from "./harness.ts";
+import { adminPassword, otherAccount, secretKey, startTestApp, type TestApp } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow, and each demo compiles six apps.
@@ -64,70 +64,66 @@ describe("corestead demo", () => {
       message: expect.stringContaining("nobody.test"),
     });
   });
-});
 
-test("corestead demo works on the embedded database, with and without a server that runs on it", async () => {
-  const token = "the-administrators-token-of-demo.test.ts";
-  const cwd = folderWith();
-  const env = { CORE_ADMIN_TOKEN: token, CORE_ADMIN_PASSWORD: "correct horse battery staple", DATA_DIR: "data" };
-  const demo = async () => {
-    const { code, stdout, stderr } = await run([...fromSource, "demo"], { cwd, env });
+  test("works on the database that DATABASE_URL names", async () => {
+    const { target } = app;
+    if ("url" in target) throw new Error("tests run on the embedded PostgreSQL");
+    // The test's own PostgreSQL listens only on a socket.
+    const bridge = createServer((client) => {
+      const database = connect(`${target.socketDir}/.s.PGSQL.${target.port}`);
+      client.pipe(database).pipe(client);
+      client.on("error", () => {}).on("close", () => database.destroy());
+      database.on("error", () => {}).on("close", () => client.destroy());
+    });
+    await new Promise<void>((ready) => void bridge.listen(0, "127.0.0.1", ready));
+    const address = bridge.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const env = {
+      DATABASE_URL: `postgres://corestead@127.0.0.1:${port}/${target.database}`,
+      DATA_DIR: "data",
+      SECRET_KEY: secretKey,
+    };
+    expect((await app.delete("/core/apps/demo-poll.json")).status).toBe(204);
+    const { code, stdout, stderr } = await run([...fromSource, "demo"], { cwd: folderWith(), env });
     expect([code, stderr]).toEqual([0, ""]);
-    return stdout;
-  };
-  expect(await demo()).toContain("the apps: 6 made");
-  const server = await startServer(fromSource, { cwd, env });
-  const apps = () => server.request("GET", "/core/apps.json", undefined, { token });
-  expect((await apps()).json).toHaveLength(6);
-  expect(await demo()).toContain("the apps: 6 unchanged");
-  // The server sees at once what another process has made.
-  expect((await server.request("DELETE", "/core/apps/demo-poll.json", undefined, { token })).status).toBe(204);
-  expect((await server.request("GET", "/a/demo-poll", undefined, { token: null })).status).toBe(404);
-  expect(await demo()).toContain("the apps: 1 made, 5 unchanged");
-  expect((await server.request("GET", "/a/demo-poll", undefined, { token: null })).status).toBe(200);
-  expect(await server.stop()).toBe(0);
+    expect(stdout).toContain("the apps: 1 made, 5 unchanged");
+    expect((await app.get("/a/demo-poll")).status).toBe(200);
+    bridge.close();
+  });
 });
 
-test("corestead demo names the port of the server that runs beside it, also when it named another one before", async () => {
+test("corestead demo works on the embedded database, with and without a server that runs on it, and names its port", async () => {
   const token = "the-administrators-token-of-demo.test.ts";
   const cwd = folderWith();
-  const env = { CORE_ADMIN_TOKEN: token, DATA_DIR: "data" };
+  const env = { CORE_ADMIN_TOKEN: token, CORE_ADMIN_PASSWORD: adminPassword, DATA_DIR: "data" };
   const demo = async () => {
     const { code, stdout, stderr } = await run([...fromSource, "demo"], { cwd, env: { ...env, PORT: "3000" } });
     expect([code, stderr]).toEqual([0, ""]);
     return stdout;
   };
-  expect(await demo()).toContain("http://127.0.0.1:3000/a/demo-board");
+  const alone = await demo();
+  expect(alone).toContain("the apps: 6 made");
+  expect(alone).toContain("http://127.0.0.1:3000/a/demo-board");
+
   const server = await startServer(fromSource, { cwd, env });
+  const apps = () => server.request("GET", "/core/apps.json", undefined, { token });
+  expect((await apps()).json).toHaveLength(6);
   const { port } = new URL(server.origin);
-  const said = await demo();
-  expect(said).toContain(`http://127.0.0.1:${port}/a/demo-board`);
-  expect(said).not.toContain(":3000");
+  const beside = await demo();
+  expect(beside).toContain("the apps: 6 unchanged");
+  expect(beside).toContain(`http://127.0.0.1:${port}/a/demo-board`);
+  expect(beside).not.toContain(":3000");
   const domains = await server.request("GET", "/cms/domains.json?site_code=kobalt", undefined, { token });
   const names = [`en.kobalt.localhost:${port}`, `kobalt.localhost:${port}`];
   expect(domains.json.map(({ name }: { name: string }) => name).toSorted()).toEqual(names);
   const page = await (await fetch(server.origin, { headers: { host: `kobalt.localhost:${port}` } })).text();
   expect(page).toContain(`//en.kobalt.localhost:${port}/`);
   expect(page).not.toContain(":3000");
-  expect(await server.stop()).toBe(0);
-});
 
-test("corestead demo works on the database that DATABASE_URL names", async () => {
-  const target = await createDatabase();
-  if ("url" in target) throw new Error("tests run on the embedded PostgreSQL");
-  // The test's own PostgreSQL listens only on a socket.
-  const bridge = createServer((client) => {
-    const database = connect(`${target.socketDir}/.s.PGSQL.${target.port}`);
-    client.pipe(database).pipe(client);
-    client.on("error", () => {}).on("close", () => database.destroy());
-    database.on("error", () => {}).on("close", () => client.destroy());
-  });
-  await new Promise<void>((ready) => void bridge.listen(0, "127.0.0.1", ready));
-  const address = bridge.address();
-  const port = typeof address === "object" ? address?.port : undefined;
-  const env = { DATABASE_URL: `postgres://corestead@127.0.0.1:${port}/${target.database}`, DATA_DIR: "data" };
-  const { code, stdout, stderr } = await run([...fromSource, "demo"], { cwd: folderWith(), env });
-  expect([code, stderr]).toEqual([0, ""]);
-  expect(stdout).toContain("the apps: 6 made");
-  bridge.close();
+  // The server sees at once what another process has made.
+  expect((await server.request("DELETE", "/core/apps/demo-poll.json", undefined, { token })).status).toBe(204);
+  expect((await server.request("GET", "/a/demo-poll", undefined, { token: null })).status).toBe(404);
+  expect(await demo()).toContain("the apps: 1 made, 5 unchanged");
+  expect((await server.request("GET", "/a/demo-poll", undefined, { token: null })).status).toBe(200);
+  expect(await server.stop()).toBe(0);
 });
