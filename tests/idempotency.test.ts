@@ -1,9 +1,9 @@
 /** An Idempotency-Key under faults: whatever fails and when, a retry makes nothing twice and is answered at once. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPool, type Sql } from "../runtime/db.ts";
-import { adminToken, eventually, startTestApp, type Answer, type TestApp } from "./harness.ts";
+import { adminToken, databaseSettings, eventually, startTestApp, type Answer, type TestApp } from "./harness.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
-import { cleanUp, folderWith, fromSource, startServer } from "./server-process.ts";
+import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "./server-process.ts";
 
 let app: TestApp;
 /** Not from the server's own pool. */
@@ -236,16 +236,18 @@ test("clients that repeat a keyed create until it is acknowledged make each reco
   expect([...statuses.keys()].filter((status) => status !== 201 && status !== 503)).toEqual([]);
 });
 
+/** Starts one server after the other on one database. */
+async function servers(settings: Record<string, string>) {
+  const env = { DATA_DIR: "data", ...settings, ...(await databaseSettings()) };
+  const cwd = folderWith();
+  return (armed: string) => startServer(fromSource, { cwd, env: { ...env, CORESTEAD_FAILPOINT: armed } });
+}
+
 test.each([
   ["idempotency.committing:kill", "before the commit"],
   ["idempotency.committed:kill", "after the commit and before the answer"],
 ])("kill -9 at %s, %s: the retry has its answer at once, and there is one record", async (failpoint) => {
-  const folder = folderWith();
-  const serve = (armed: string) =>
-    startServer(fromSource, {
-      cwd: folder,
-      env: { DATA_DIR: "data", CORE_ADMIN_TOKEN: adminToken, CORESTEAD_FAILPOINT: armed },
-    });
+  const serve = await servers({ CORE_ADMIN_TOKEN: adminToken });
   const victim = await serve(failpoint);
   await victim.request("POST", "/core/dbs.json", { db: { name: "Orders", code: "orders" } });
   const create = (server: typeof victim) =>
@@ -270,14 +272,9 @@ test.each([
 ] as const)(
   "kill -9 of a sign-in at %s, %s: the retry is %i, and there is one session",
   async (failpoint, _, retried) => {
-    const folder = folderWith();
     const password = "a password of theirs";
-    const serve = (armed: string) =>
-      startServer(fromSource, {
-        cwd: folder,
-        env: { DATA_DIR: "data", CORE_ADMIN_PASSWORD: password, CORESTEAD_FAILPOINT: armed },
-      });
-    const signIn = (server: Awaited<ReturnType<typeof serve>>, key: string) =>
+    const serve = await servers({ CORE_ADMIN_PASSWORD: password });
+    const signIn = (server: ServerProcess, key: string) =>
       server.request(
         "POST",
         "/account/session.json",
