@@ -4,7 +4,7 @@ import { createDatabase, eventually } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
 import { startProxy } from "./standby.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 afterAll(cleanUp);
 
 let socket: string;

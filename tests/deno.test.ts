@@ -14,7 +14,7 @@ import { startReceiver, type Receiver } from "./receiver.ts";
 import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./server-process.ts";
 import { siteMaker } from "./sites.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 const env = {
   ...denoEnv,
   CORE_ADMIN_PASSWORD: adminPassword,

@@ -20,7 +20,7 @@ import { s3Credentials, startS3 } from "../runtime/s3/s3-fixture.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 const token = "the-administrator's-token-of-doctor.test.ts";
 const cwd = folderWith();

@@ -37,8 +37,9 @@ import type { NameLookup } from "../runtime/outbound/name-lookup.ts";
 import type { Plugin } from "../runtime/plugin.ts";
 import type { ServiceRef } from "../runtime/references.ts";
 
-// Generous, because the machine may be busy: tests fail by their assertions, and this only ends a test that hangs.
-setDefaultTimeout(60_000);
+// Generous, because the machine may be busy: tests fail by their assertions, and this only ends a test that hangs. Bun
+// then kills what the process has started, PostgreSQL and Chromium too, so that all tests after it fail.
+setDefaultTimeout(180_000);
 
 export const adminToken = "test-admin-token-0123456789abcdefghijklmnop";
 export const adminPassword = "correct horse battery staple";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { generateTypes } from "../scripts/platform-types.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 const root = resolve(import.meta.dir, "..");
 
 test("the types are those of runtime/sdk.ts: run bun scripts/platform-types.ts", async () => {

@@ -7,7 +7,7 @@ import { makeRuntimes } from "../../scripts/runtimes.ts";
 import { createCompiler, type Compiler } from "./build/compile.ts";
 import { loadRuntimes } from "./build/runtimes.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let compiler: Compiler;
 

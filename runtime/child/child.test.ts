@@ -7,7 +7,7 @@ import { createChild, type Child, type ChildOptions } from "./child.ts";
 import { ChildFault } from "./child-process.ts";
 import { createLog } from "../log.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 const folder = mkdtempSync(join(tmpdir(), "corestead-children-"));
 mkdirSync(join(folder, "odd"));

@@ -6,7 +6,7 @@ import { startStage, user, type Stage } from "./apps-fixture.ts";
 let stage: Stage;
 beforeAll(async () => {
   stage = await startStage();
-}, 120_000);
+}, 180_000);
 afterAll(() => stage?.stop());
 
 const engines = [

@@ -71,4 +71,4 @@ test("a provider is entered, tried out, and signs somebody in", async () => {
   await ended.waitFor({ state: "detached" });
   // The form was refused once with 422, and requests without a session with 401.
   expect([...faults, ...loginFaults].filter((fault) => !/status of (401|422)/.test(fault))).toEqual([]);
-}, 60_000);
+}, 180_000);

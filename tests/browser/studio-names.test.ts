@@ -77,7 +77,7 @@ test("lists, forms and records of every resource", async () => {
       expect([resource.path, button, await called(page, button).count()]).toEqual([resource.path, button, 1]);
     }
   }
-}, 120_000);
+}, 180_000);
 
 test("the records of a database, the palette, news and mistakes", async () => {
   await using opened = await studio.signedIn();

@@ -8,7 +8,7 @@ import { createCompiler, type Compiler } from "./compile.ts";
 import type { Compiled } from "../compiler/types.ts";
 import { loadRuntimes } from "./runtimes.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let compiler: Compiler;
 

@@ -9,7 +9,7 @@ import { plugins } from "../../index.ts";
 import { locales } from "../locales.ts";
 
 // The harness says so only to the first file of a run.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let app: TestApp;
 let root: string;
@@ -424,7 +424,7 @@ describe("a site as files", () => {
       }),
       { numRuns: 8 },
     );
-  }, 60_000);
+  }, 180_000);
 });
 
 const line = fc

@@ -9,7 +9,7 @@ import { planFromRecords } from "./site-plan.ts";
 import { plainTemplate, suffixedIn, suffixedKey } from "./suffixes.ts";
 
 // The harness says so only to the first file of a run.
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 let app: TestApp;
 let root: string;
