@@ -14,7 +14,7 @@ import { plugins as builtIn } from "../plugins/index.ts";
 import { tokens } from "../plugins/tokens/api.ts";
 import {
   clientOf,
-  eventually,
+  eventually as eventuallyWithin,
   requester as plainRequester,
   type Answer,
   type Client,
@@ -45,8 +45,12 @@ export const adminToken = "test-admin-token-0123456789abcdefghijklmnop";
 export const adminPassword = "correct horse battery staple";
 export const secretKey = "a secret key of the tests, 32 characters or more";
 
-export { eventually };
 export type { Answer, RequestOptions };
+
+/** Waits until `check` returns something truthy. Six times as long as tests of authors do, because the machine may be busy. */
+export function eventually<T>(check: () => T | Promise<T>, what?: string, withinMs = 60_000): Promise<NonNullable<T>> {
+  return eventuallyWithin(check, what, withinMs);
+}
 
 export interface TestApp extends Client {
   readonly app: App;

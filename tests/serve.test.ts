@@ -434,11 +434,11 @@ test("serve --watch serves a plugin as it is now, and goes on with the old one w
   expect(await greeting()).toBe("one");
 
   writeFileSync(join(cwd, "plugins/greeter.ts"), said("oops("));
-  await eventually(() => server.stderr().includes("the earlier version is still served"), "the refusal", 30_000);
+  await eventually(() => server.stderr().includes("the earlier version is still served"), "the refusal");
   expect(await greeting()).toBe("one");
 
   writeFileSync(join(cwd, "plugins/greeter.ts"), said(`"two"`));
-  await eventually(async () => (await greeting()) === "two", "the new plugin", 30_000);
+  await eventually(async () => (await greeting()) === "two", "the new plugin");
   expect(await server.stop()).toBe(0);
 });
 
@@ -464,13 +464,13 @@ test("serve --watch serves a page of the Studio as its files are now, each time 
   expect((await get(first)).text).toContain(`"one"`);
 
   writeFileSync(words, "export const words: = 2;");
-  await eventually(() => server.stderr().includes("the earlier version is still served"), "the refusal", 30_000);
+  await eventually(() => server.stderr().includes("the earlier version is still served"), "the refusal");
   expect(server.stderr()).toContain('plugin "greeter": the page greeter/hello does not load: Unexpected =');
   expect(server.stderr()).toContain("words.ts:1:21)");
   expect(await address()).toBe(first);
 
   writeFileSync(words, `export const words: string = "two";`);
-  await eventually(async () => ![first, ""].includes(await address()), "the new address", 30_000);
+  await eventually(async () => ![first, ""].includes(await address()), "the new address");
   expect((await get(await address())).text).toContain(`"two"`);
   expect((await get(first)).status).toBe(404);
   expect(await server.stop()).toBe(0);

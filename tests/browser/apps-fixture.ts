@@ -40,6 +40,8 @@ export async function startStage(): Promise<Stage> {
     browser,
     async visit(login, given = password) {
       const context = await browser.newContext();
+      // Generous, because the machine may be busy.
+      context.setDefaultTimeout(90_000);
       if (login === undefined) return context;
       const answer = await context.request.post(`${app.origin}/account/session.json`, {
         data: { login, password: login === "admin" ? adminPassword : given },
@@ -77,7 +79,7 @@ export async function startStage(): Promise<Stage> {
 /** What a hostile app of app-attacks.ts says came of its attempts. */
 export async function reportOf(page: Pick<Page | FrameLocator, "locator">): Promise<Record<string, string>> {
   const root = page.locator("#core-app[data-done]");
-  await root.waitFor({ state: "attached", timeout: 20_000 });
+  await root.waitFor({ state: "attached", timeout: 90_000 });
   return JSON.parse((await root.textContent()) ?? "{}");
 }
 

@@ -128,7 +128,7 @@ describe("Phaser 3", () => {
     const { page, faults } = await play("phaser", tutorial);
     await page.waitForFunction(() => document.title.startsWith("true 0"));
     await page.keyboard.down("ArrowRight");
-    await page.waitForFunction(() => Number(document.title.split(" ")[1]) >= 10, undefined, { timeout: 20_000 });
+    await page.waitForFunction(() => Number(document.title.split(" ")[1]) >= 10, undefined, { timeout: 90_000 });
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -239,7 +239,7 @@ const dialogs = (t: (key: string) => string): Record<string, (page: Page) => Pro
 async function walk(language: Language): Promise<{ seen: ReadonlyMap<string, Seen>; faults: readonly string[] }> {
   await using opened = await studio.signedIn({ locale: language });
   const { page, faults } = opened;
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(90_000);
   const loading = message(language)("loading");
   const seen = new Map<string, Seen>();
   for (const path of paths) seen.set(path, await look(page, path, loading));
