@@ -10,6 +10,8 @@ import { loadRuntimes } from "./runtimes.ts";
 setDefaultTimeout(120_000);
 
 let compiler: Compiler;
+/** For what never ends: its limit is of the processor time of a source alone, so that a busy machine changes nothing. */
+let strict: Compiler;
 let patient: Compiler;
 
 beforeAll(async () => {
@@ -23,10 +25,11 @@ beforeAll(async () => {
       runtimes,
     );
   compiler = start(3_000);
+  strict = start(1_000);
   // A machine that runs other tests beside these may take its time.
   patient = start(60_000);
 });
-afterAll(() => Promise.all([compiler.stop(), patient.stop()]));
+afterAll(() => Promise.all([compiler.stop(), strict.stop(), patient.stop()]));
 
 const many = <T>(count: number, text: (index: number) => T) => Array.from({ length: count }, (_, at) => text(at));
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGH";
@@ -122,7 +125,7 @@ test.each<[string, AppEngine, CssEngine, string]>([
   ],
 ])("%s: the compile ends, and the next one works", async (_what, appEngine, cssEngine, source) => {
   expect(source.length).toBeLessThanOrEqual(200_000);
-  const result = await compiler.compile({ appEngine, cssEngine, source }, 1);
+  const result = await strict.compile({ appEngine, cssEngine, source }, 1);
   if (!result.ok) expect(result.mistakes.join()).toMatch(/^\d+:\d+ ./);
   const next = `<p class="p-4">${crypto.randomUUID()}</p>`;
   expect(await patient.compile({ appEngine: "svelte", cssEngine: "tailwind", source: next }, 1)).toMatchObject({
@@ -131,7 +134,7 @@ test.each<[string, AppEngine, CssEngine, string]>([
 });
 
 test("after each of several attacks in a row the same process pool still works", async () => {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const attack = `${enumOf(30)} export default A; // ${round}`;
     expect((await compiler.compile({ appEngine: "react", cssEngine: "none", source: attack }, 1)).ok).toBe(false);
     const next = { appEngine: "react", cssEngine: "none", source: `export default ${round}` } as const;
