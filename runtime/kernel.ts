@@ -11,7 +11,7 @@ import { generatedProgram } from "./generated.ts";
 import { openFiles } from "./files/open-files.ts";
 import { createHooks } from "./events/hooks.ts";
 import { createOwnCertificates } from "./https/own-certificates.ts";
-import { createHttp, type SystemRoute } from "./http/http.ts";
+import { createHttp, createInside, type SystemRoute } from "./http/http.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createQueue } from "./jobs/jobs.ts";
 import { createLiquid } from "./liquid/liquid.ts";
@@ -26,7 +26,6 @@ import { lookupTxt, type NameLookup } from "./outbound/name-lookup.ts";
 import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./http/route.ts";
 import { createReadiness } from "./http/readiness.ts";
-import type { Fetch } from "./http/http.ts";
 import { createSubrequest } from "./http/subrequest.ts";
 import { replicaMetrics } from "./replicas/metrics.ts";
 import type { Replicas } from "./replicas/replicas.ts";
@@ -93,7 +92,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
   const outside = { allow: config.outboundAllow, log, ...ca, ...(lookup && { lookup }) };
   let served: readonly Route[] = [];
-  let inProcess: Fetch | undefined;
+  let inside: ReturnType<typeof createInside> | undefined;
   const ownCertificates = createOwnCertificates(config.https === "on" ? config.tlsDir : "", log);
   const context: BaseContext = {
     sql,
@@ -131,7 +130,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
     routes: () => served,
-    subrequest: createSubrequest(() => inProcess),
+    subrequest: createSubrequest(() => inside),
     stopping: stopping.signal,
   };
   if (!needed.offline) await broadcast.start();
@@ -162,8 +161,10 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       draining: draining.signal,
     };
     const [certificates] = started.flatMap(({ certificates: known }) => known ?? []);
-    const createFetch = (peer: (request: Request) => Peer) =>
-      (inProcess = createHttp({ ...http, peer }, system(routes)));
+    const createFetch = (peer: (request: Request) => Peer) => {
+      inside = createInside({ ...http, peer });
+      return createHttp({ ...http, peer }, system(routes));
+    };
     const listener = await listen({ config, log, own: ownCertificates, certificates, createFetch });
     origin = config.baseUrl || localOrigin(config.host, listener.port);
     await rememberOrigin(sql, origin);

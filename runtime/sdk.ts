@@ -104,7 +104,7 @@ export { event, job, service } from "./references.ts";
 export type { EventRef, JobRef, ServiceRef } from "./references.ts";
 export * from "./http/reply.ts";
 export { parseRetryAfter } from "./http/retry-after.ts";
-export type { Asking } from "./http/subrequest.ts";
+export type { Asking, InnerAnswer } from "./http/subrequest.ts";
 export { route } from "./http/route.ts";
 export type { Access, Method, RequestInput, Route } from "./http/route.ts";
 export { latestDueTime, nextDueTimes } from "./jobs/due-times.ts";

@@ -1,17 +1,10 @@
 /** What a tool gives back: a route's answer as text for a model, bounded, with the facts of its headers. */
-import { HttpError } from "platform";
+import type { HttpError, InnerAnswer } from "platform";
 
 export interface ToolResult {
   [key: string]: unknown;
   content: { type: "text"; text: string }[];
   isError?: boolean;
-}
-
-/** An answer of one of this server's routes. */
-export interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers: Headers;
 }
 
 /** An app's source may have 200,000 characters, and more when it is written as JSON. */
@@ -25,13 +18,14 @@ const facts = [
 ] as const;
 
 /** `{ "result": …, "etag": "…" }`, or a refusal with its status and words. `body` replaces the answer's own. */
-export function resultOf({ status, headers, body: own }: Answer, body = own): ToolResult {
-  if (status >= 400) return failed(refusalText(status, own, headers));
-  const shown = headers.get("content-type")?.includes("json") ? body : JSON.stringify(body);
+export function resultOf(answer: InnerAnswer, body = answer.body): ToolResult {
+  const { status, headers } = answer;
+  if (status >= 400) return failed(refusalText(answer));
+  const shown = headers["content-type"]?.includes("json") ? body : JSON.stringify(body);
   const parts = [`"result":${shown === "" || status === 204 ? "null" : shown}`];
   for (const [header, name] of facts) {
-    const value = headers.get(header);
-    if (value !== null) parts.push(`"${name}":${header === "x-total-count" ? value : JSON.stringify(value)}`);
+    const value = headers[header];
+    if (value !== undefined) parts.push(`"${name}":${header === "x-total-count" ? value : JSON.stringify(value)}`);
   }
   return said(`{${parts.join(",")}}`);
 }
@@ -56,7 +50,7 @@ export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
 }
 
-function refusalText(status: number, body: string, headers: Headers): string {
-  const retry = headers.get("retry-after");
-  return `${status} ${body}${retry === null ? "" : ` (try again in ${retry} s)`}`;
+function refusalText({ status, body, headers }: InnerAnswer): string {
+  const retry = headers["retry-after"];
+  return `${status} ${body}${retry === undefined ? "" : ` (try again in ${retry} s)`}`;
 }

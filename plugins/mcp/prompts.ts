@@ -1,6 +1,5 @@
 /** Prompts and instructions over the protocol. A model gets no token to read: the connection has it. */
-import { invalid, isObject, type BaseContext } from "platform";
-import type { Answer } from "./answer.ts";
+import { invalid, isObject, type BaseContext, type InnerAnswer } from "platform";
 import type { Session } from "./tools/tool.ts";
 
 export interface PromptFacts {
@@ -37,7 +36,7 @@ export async function readPrompt(
   session: Session,
   code: string,
   params: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+): Promise<InnerAnswer> {
   if (!/^[\w-][\w.-]{0,99}$/.test(code)) throw invalid({ code: ["is no code"] });
   const query = new URLSearchParams(params);
   const path = `/core/prompt/${code}.md${query.size > 0 ? `?${query}` : ""}` as const;

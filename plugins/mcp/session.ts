@@ -35,10 +35,8 @@ export function createSessions({ ctx, tokens }: Needed) {
       get things() {
         return (things ??= thingsOf(ctx.routes()));
       },
-      ask: async ({ headers = {}, ...asking }) => {
-        const answer = await ctx.subrequest(request, { ...asking, token, headers: { ...agent, ...headers } });
-        return { status: answer.status, headers: answer.headers, body: await answer.text() };
-      },
+      ask: ({ headers = {}, ...asking }) =>
+        ctx.subrequest(request, { ...asking, token, headers: { ...agent, ...headers } }),
       mayDelete: () => (mayDelete ??= tokens.mayDeleteOverMcp(caller)),
       withoutToken: (text) => text.replaceAll(token, "<your token>"),
     };

@@ -65,12 +65,6 @@ export function arriveWith(request: Request, of: Request, isCounted: boolean): v
   arrivals.set(request, { client: arrivalOf(of).client, inner: { isCounted } });
 }
 
-/** Undefined for a request from the network. */
-export function innerArrival(request: Request): Arrival | undefined {
-  const arrival = arrivals.get(request);
-  return arrival?.inner ? arrival : undefined;
-}
-
 export function arrivalOf(request: Request): Arrival {
   const arrival = arrivals.get(request);
   if (!arrival) throw new Error("a request was routed that did not arrive");

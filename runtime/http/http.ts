@@ -4,7 +4,7 @@
  */
 import { Elysia } from "elysia";
 import type { Answers } from "../openapi/answers.ts";
-import { arrivalOf, clientOf, innerArrival, pathOf, routed, type Peer } from "./arrival.ts";
+import { arrivalOf, clientOf, pathOf, routed, type Peer } from "./arrival.ts";
 import {
   credentialOf,
   fromSameOrigin,
@@ -29,10 +29,12 @@ import type { Metrics } from "../metrics.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Reply } from "./reply.ts";
 import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./quota.ts";
+import { createFinder, innerAnswer } from "./inside.ts";
 import { logRequest } from "./request-log.ts";
 import { corsHeaders, finish, newRequestId } from "./respond.ts";
 import type { RequestInput, Route } from "./route.ts";
 import { createSiteAnswer } from "./site-answer.ts";
+import type { InnerAnswer } from "./subrequest.ts";
 import { queryHints } from "./unknown.ts";
 import { fromAnyOrigin, routeTable, type Endpoint } from "./route-table.ts";
 
@@ -97,8 +99,6 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
   return async (request) => {
     if (request.headers.get("host")?.includes(","))
       return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
-    const inner = innerArrival(request);
-    if (inner) return app.fetch(routed(request, inner));
     const client = clientOf(needed, request);
     const site = door?.find(client.host);
     const response = await (site ? answerAtSite(request, client, site) : app.fetch(routed(request, { client })));
@@ -109,11 +109,23 @@ export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[])
   };
 }
 
+/** Answers requests that handlers make of this server itself. */
+export function createInside(needed: Needed): (request: Request) => Promise<InnerAnswer> {
+  const find = createFinder(needed.routes);
+  const answer = createAnswer(needed, innerAnswer);
+  return async (request) => {
+    const found = find(request);
+    if (found) return answer(found.endpoint, request, found.params);
+    const requestId = newRequestId(request);
+    return innerAnswer(request, refusalOf(notFound(), needed.log, requestId), requestId);
+  };
+}
+
 const safeMethods = new Set(["GET", "HEAD"]);
 
 function mounted(needed: Needed, routes: readonly Route[], systemRoutes: readonly SystemRoute[], missing: Missing) {
   const app = new Elysia({ name: "corestead" });
-  const answer = createAnswer(needed);
+  const answer = createAnswer(needed, finish);
 
   for (const endpoint of routeTable(routes)) {
     for (const path of endpoint.paths) {
@@ -137,8 +149,12 @@ function mounted(needed: Needed, routes: readonly Route[], systemRoutes: readonl
   return app;
 }
 
-function createAnswer(needed: Needed) {
-  return async (endpoint: Endpoint, request: Request, rawParams: Record<string, string>): Promise<Response> => {
+/** `finished` gives the reply the form of an answer. */
+function createAnswer<T extends { readonly status: number }>(
+  needed: Needed,
+  finished: (request: Request, reply: Reply | Response, id: string, cors?: boolean, hints?: string[]) => T | Promise<T>,
+) {
+  return async (endpoint: Endpoint, request: Request, rawParams: Record<string, string>): Promise<T> => {
     const started = performance.now();
     const requestId = newRequestId(request);
     const found = endpoint.pick(rawParams);
@@ -150,7 +166,7 @@ function createAnswer(needed: Needed) {
     } catch (error) {
       reply = refusalOf(error, needed.log, requestId, found?.route.spec.errors);
     }
-    const response = finish(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
+    const response = await finished(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
     const ms = performance.now() - started;
     needed.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
     logRequest(needed.log, request, endpoint.name, { requestId, status: response.status, ms });

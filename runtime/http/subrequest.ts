@@ -6,7 +6,6 @@
 import { causationHeader } from "../events/causation.ts";
 import { arriveWith } from "./arrival.ts";
 import { credentialOf } from "./auth.ts";
-import type { Fetch } from "./http.ts";
 import type { Method } from "./route.ts";
 
 export interface Asking {
@@ -20,13 +19,21 @@ export interface Asking {
   readonly body?: unknown;
 }
 
-export type Subrequest = (of: Request, asking: Asking) => Promise<Response>;
+/** What is answered to whoever asks in this process: without what only a browser or a proxy reads. */
+export interface InnerAnswer {
+  readonly status: number;
+  readonly body: string;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+export type Subrequest = (of: Request, asking: Asking) => Promise<InnerAnswer>;
 
 const passedOn = ["user-agent", causationHeader];
 
-export function createSubrequest(fetchOf: () => Fetch | undefined): Subrequest {
+export function createSubrequest(answerOf: () => ((request: Request) => Promise<InnerAnswer>) | undefined): Subrequest {
   return (of, { method, path, token, headers: own = {}, body }) => {
-    const answer = fetchOf();
+    const answer = answerOf();
     if (!answer) throw new Error("this server does not serve yet");
     const headers: Record<string, string> = { accept: "application/json", authorization: `Bearer ${token}` };
     for (const name of passedOn) {

@@ -7,11 +7,12 @@ import {
   Type,
   type Asking,
   type Caller,
+  type InnerAnswer,
   type Route,
   type Static,
   type TObject,
 } from "platform";
-import { failedBy, type Answer, type ToolResult } from "../answer.ts";
+import { failedBy, type ToolResult } from "../answer.ts";
 import { isOpen, type Things } from "../things.ts";
 
 /** Hints for clients, in the protocol's own words. */
@@ -29,7 +30,7 @@ export interface Session {
   readonly caller: Caller;
   readonly things: Things;
   readonly routes: readonly Route[];
-  readonly ask: (asking: Omit<Asking, "token">) => Promise<Answer>;
+  readonly ask: (asking: Omit<Asking, "token">) => Promise<InnerAnswer>;
   /** Whether the token may delete here. */
   readonly mayDelete: () => Promise<boolean>;
   /** Replaces the token's text. */
