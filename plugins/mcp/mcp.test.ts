@@ -191,6 +191,97 @@ test.each([
   expect([isError, text.slice(0, 4), Object.keys(JSON.parse(text.slice(4)))]).toEqual([true, "422 ", [argument]]);
 });
 
+describe("the protocol's rules, by raw HTTP", () => {
+  const envelope = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "tests", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const older = { "mcp-protocol-version": "2025-11-25" };
+  const initialize = (protocolVersion: string) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion, capabilities: {}, clientInfo: { name: "tests", version: "1" } },
+  });
+
+  test.each([
+    ["2025-11-25", "2025-11-25"],
+    ["2025-06-18", "2025-06-18"],
+    ["1999-01-01", "2025-11-25"],
+  ])("who begins with revision %s is answered with %s", async (asked, answered) => {
+    expect((await app.post("/mcp", initialize(asked))).json.result).toMatchObject({ protocolVersion: answered });
+  });
+
+  type Answered = readonly [status: number, code: number | undefined];
+  // Status and code of the older revision, and of the newer one where it differs.
+  const cases: [method: string, params: Record<string, unknown> | undefined, older: Answered, newer?: Answered][] = [
+    ["ping", undefined, [200, undefined], [404, -32601]],
+    ["server/discover", undefined, [200, -32601], [200, undefined]],
+    ["unknown/method", undefined, [200, -32601], [404, -32601]],
+    ["tools/list", { cursor: "none" }, [200, -32602]],
+    ["tools/list", { cursor: 7 }, [200, -32602]],
+    ["prompts/list", { cursor: "none" }, [200, -32602]],
+    ["resources/list", { cursor: "none" }, [200, -32602]],
+    ["resources/templates/list", { cursor: "none" }, [200, -32602]],
+    ["tools/call", {}, [200, -32602]],
+    ["tools/call", { name: 7 }, [200, -32602]],
+    ["tools/call", { name: "guide", arguments: [] }, [200, -32602]],
+    ["tools/call", { name: "guide", arguments: "x" }, [200, -32602]],
+    ["tools/call", { name: "nobody" }, [200, -32602]],
+    ["tools/call", { name: "__proto__" }, [200, -32602]],
+    ["tools/call", { name: "constructor" }, [200, -32602]],
+    ["prompts/get", { name: "nobody" }, [200, -32602]],
+    ["prompts/get", { name: "../me" }, [200, -32602]],
+    ["resources/read", { uri: "file:///etc/passwd" }, [200, -32602]],
+  ];
+  test.each(cases.map(([method, params, inOlder, inNewer = inOlder]) => [method, params, inOlder, inNewer] as const))(
+    "%s %j",
+    async (method, params, inOlder, inNewer) => {
+      const message = { jsonrpc: "2.0", id: "x", method };
+      const name = params?.["name"] ?? params?.["uri"];
+      const headers = {
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": method,
+        ...(name !== undefined && { "mcp-name": typeof name === "string" ? name : JSON.stringify(name) }),
+      };
+      const before = await app.post("/mcp", params ? { ...message, params } : message, { headers: older });
+      const now = await app.post("/mcp", { ...message, params: { ...params, _meta: envelope } }, { headers });
+      expect([before.status, before.json.error?.code, before.json.id]).toEqual([...inOlder, "x"]);
+      expect([now.status, now.json.error?.code, now.json.id]).toEqual([...inNewer, "x"]);
+    },
+  );
+
+  test.each([
+    [{ method: "notifications/initialized" }, older, 202],
+    [{ method: "notifications/cancelled", params: { requestId: 1 } }, older, 202],
+    [{ method: "notifications/unknown" }, {}, 202],
+    [{ id: 1, result: {} }, older, 202],
+    [{ id: 1, method: "tools/list" }, {}, 200],
+    [{ id: 1, method: "tools/list" }, { accept: "text/html" }, 200],
+    [{ id: 1, method: "tools/list" }, { "mcp-protocol-version": "1999-01-01" }, 400],
+    [{ id: 1, method: "tools/list" }, { "mcp-protocol-version": "nonsense" }, 400],
+    [{ id: 1, method: "tools/list" }, { "mcp-protocol-version": "2026-07-28" }, 400],
+    [{ id: 1, method: "tools/list", params: { _meta: envelope } }, older, 400],
+    [{ id: 1, method: "tools/list", params: { _meta: envelope } }, {}, 400],
+    [{ id: 1, method: "tools/list", params: [] }, older, 400],
+    [{ id: null, method: "ping" }, older, 400],
+    [{ id: {}, method: "ping" }, older, 400],
+    [{ jsonrpc: "1.0", id: 1, method: "ping" }, older, 400],
+  ])("%j with %j is %p", async (message, headers, status) => {
+    expect((await app.post("/mcp", { jsonrpc: "2.0", ...message }, { headers })).status).toBe(status);
+  });
+
+  test("only POST with JSON is taken", async () => {
+    for (const method of ["GET", "DELETE", "PUT"]) {
+      const answer = await fetch(`${app.origin}/mcp`, { method, headers: { authorization: `Bearer ${adminToken}` } });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    }
+    const raw = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+    expect((await app.post("/mcp", undefined, { raw, headers: { "content-type": "text/plain" } })).status).toBe(415);
+  });
+});
+
 test("a call gets the same answer from the package as without it", async () => {
   const params = { name: "list", arguments: { resource: "users" } };
   const about = {

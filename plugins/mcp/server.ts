@@ -14,13 +14,17 @@ const markdown = "text/markdown";
 
 export function serverOf(session: Session, liquid: Pick<BaseContext["liquid"], "variablesOf">): Server {
   const server = new Server(serverInfo, { capabilities, instructions });
-  server.setRequestHandler("tools/list", async () => ({ tools: await listTools(session) }));
+  server.setRequestHandler("tools/list", async ({ params }) => {
+    mustBeFirstPage(params);
+    return { tools: await listTools(session) };
+  });
   server.setRequestHandler("tools/call", async ({ params }) => {
     const result = await callTool(params.name, params.arguments ?? {}, session);
     if (!result) throw mistake(`there is no tool ${params.name.slice(0, 100)} for this token`);
     return result;
   });
-  server.setRequestHandler("prompts/list", async () => {
+  server.setRequestHandler("prompts/list", async ({ params }) => {
+    mustBeFirstPage(params);
     const { prompts } = await listPrompts(session);
     const shown = prompts.map(({ code, name, description, content }) => ({
       name: code,
@@ -34,19 +38,28 @@ export function serverOf(session: Session, liquid: Pick<BaseContext["liquid"], "
     const text = await textOf(session, params.name, params.arguments);
     return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
   });
-  server.setRequestHandler("resources/list", async () => {
+  server.setRequestHandler("resources/list", async ({ params }) => {
+    mustBeFirstPage(params);
     const { instructions: all } = await listPrompts(session);
     return {
       resources: all.map(({ code, name }) => ({ uri: scheme + code, name: code, title: name, mimeType: markdown })),
     };
   });
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
+  server.setRequestHandler("resources/templates/list", ({ params }) => {
+    mustBeFirstPage(params);
+    return { resourceTemplates: [] };
+  });
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
     const code = uri.startsWith(scheme) ? uri.slice(scheme.length) : "";
     if (!/^[\w-]{1,100}_api$/.test(code)) throw new ResourceNotFoundError(uri.slice(0, 200));
     return { contents: [{ uri, mimeType: markdown, text: await textOf(session, code) }] };
   });
   return server;
+}
+
+/** Lists have one page, so no cursor was ever given out. */
+function mustBeFirstPage(params: { readonly cursor?: string | undefined } | undefined): void {
+  if (params?.cursor !== undefined) throw mistake("there is no such cursor: a list has one page");
 }
 
 async function textOf(session: Session, code: string, params?: Readonly<Record<string, string>>): Promise<string> {
