@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminToken, eventually, startTestApp } from "../harness.ts";
+import { followStream, type Follower } from "../event-stream.ts";
 import { startReceiver, type Receiver } from "../receiver.ts";
 import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "../server-process.ts";
 import { pgbouncer, programs, startCluster, startPgbouncer, type Cluster } from "./postgres.ts";
@@ -34,6 +35,7 @@ const env = () => ({
   // The primary of them is not asked as a replica.
   DATABASE_READ_URL: cluster.url,
   LOG_LEVEL: "error",
+  DRAIN_SECONDS: "300",
 });
 const start = () => startServer(fromSource, { cwd: folderWith(), env: env() });
 
@@ -131,6 +133,53 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
   );
 
   test(
+    "a new version on one host after the other: no request fails, no event is missed, and nothing is done twice",
+    async () => {
+      await makeRolling(receiver.url);
+      const told = await followRolling();
+      const made: string[] = [];
+      const failed: unknown[] = [];
+      const over = new AbortController();
+      const write = async () => {
+        while (!over.signal.aborted) {
+          const host = await readyHost();
+          const answer = await ask(host, "POST", "/core/dbs/rolling/records.json", { record: { data: {} } });
+          if (answer?.status === 201) made.push(answer.json.id);
+          else failed.push(answer ?? "no answer");
+        }
+      };
+      const writers = [write(), write()];
+      const more = (count: number) => eventually(() => made.length >= count, `${count} records`, 60_000);
+      await more(10);
+      for (const at of [0, 1]) {
+        const leaving = hosts[at];
+        const after = await start();
+        const ended = leaving?.stop();
+        await eventually(async () => (await ask(leaving, "GET", "/ready"))?.json.role === "draining");
+        // Behind a load balancer the new host takes the old one's place.
+        hosts[at] = after;
+        await more(made.length + 10);
+        leaving?.kill("SIGTERM"); // a second signal ends the time to drain
+        expect(await ended).toBe(0);
+        await more(made.length + 5);
+      }
+      over.abort();
+      await Promise.all(writers);
+      expect(failed).toEqual([]);
+      const all = made.toSorted();
+      await eventually(() => told.ids().length >= all.length, "all events", 60_000);
+      expect(told.ids().toSorted()).toEqual(all);
+      await told.end();
+      const arrived = (path: string) => receiver.at(path).map(({ body }) => String(JSON.parse(body).id));
+      for (const path of ["/rolling", "/slow"]) {
+        await eventually(() => new Set(arrived(path)).size >= all.length, `${all.length} at ${path}`, 60_000);
+        expect(arrived(path).toSorted()).toEqual(all);
+      }
+    },
+    timeoutMs,
+  );
+
+  test(
     "a killed host, a host that stood still, and a failover lose nothing that was acknowledged",
     async () => {
       await writeUntil(20);
@@ -176,6 +225,61 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
     },
     timeoutMs,
   );
+
+  /** Each record is sent to the receiver, and starts a flow with a slow step. */
+  async function makeRolling(url: string): Promise<void> {
+    receiver.answer = async ({ path }) => {
+      if (path === "/slow") await Bun.sleep(300);
+      return Response.json({});
+    };
+    expect((await post("/core/dbs.json", { db: { name: "Rolling", code: "rolling" } })).status).toBe(201);
+    const methods = { send: { method: "POST", path: "/slow", body: { id: "{id}" } } };
+    const connector = { name: "Slow", code: "slow", url, fields: { methods } };
+    expect((await post("/connect/connectors.json", { connector })).status).toBe(201);
+    const program = [{ type: "connector", connector: "slow", method: "send", params: { id: "{{ data.id }}" } }];
+    const flow = { name: "Slow", code: "slow", fields: { program } };
+    expect((await post("/connect/flows.json", { flow })).status).toBe(201);
+    const common = { source_type: "Core::Record", kind: "create", filter: { db_code: "rolling" } };
+    for (const target of [{ url: `${url}/rolling` }, { target_kind: "flow", target_code: "slow" }])
+      expect((await post("/account/webhooks.json", { webhook: { ...common, ...target } })).status).toBe(201);
+  }
+
+  /** A load balancer's choice. */
+  async function readyHost(): Promise<ServerProcess | undefined> {
+    for (;;) {
+      const host = hosts[++turn % hosts.length];
+      if ((await ask(host, "GET", "/ready"))?.status === 200) return host;
+    }
+  }
+
+  /** Follows the records as a browser does: when its stream ends, it goes on from the last event at another host. */
+  async function followRolling() {
+    const ids: string[] = [];
+    let current: Follower | undefined;
+    const over = new AbortController();
+    const connect = async () => {
+      const lastId = current?.lastId();
+      current = await followStream(`${(await readyHost())?.origin}/core/dbs/rolling/events`, { lastId });
+    };
+    const take = () => void ids.push(...(current?.events.splice(0) ?? []).map(({ data }) => String(data.id)));
+    await connect();
+    const following = (async () => {
+      while (!over.signal.aborted) {
+        await Bun.sleep(20);
+        const hasEnded = current?.ended();
+        take();
+        if (hasEnded && !over.signal.aborted) await connect();
+      }
+    })();
+    return {
+      ids: () => ids,
+      end: async () => {
+        over.abort();
+        await following;
+        await current?.close();
+      },
+    };
+  }
 
   /** Undefined if the host does not answer in time: what became of a write is then unknown. */
   async function ask(
