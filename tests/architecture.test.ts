@@ -1,7 +1,8 @@
 /** architecture 1: imports go one way, SQL and HTTP have their own files, and plugins use only web standards. */
 import { describe, expect, test } from "bun:test";
 import { dirname, extname, join, relative, resolve } from "node:path";
-import { dependencies } from "../package.json";
+import { dependencies, version } from "../package.json";
+import { mistakeIn } from "./expand.ts";
 
 const root = resolve(import.meta.dir, "..");
 /** What `#host` is (package.json, `imports`). */
@@ -227,3 +228,44 @@ describe("the structure", () => {
     expect(missing).toEqual([]);
   });
 });
+
+describe("a migration", () => {
+  test.each([
+    ["alter table a add column b int, add column c text not null default '';", undefined],
+    ["create table a (b int not null); -- drop table c", undefined],
+    ["alter table a drop constraint a_check;", undefined],
+    ["alter table a add column b int not null;", "the old version leaves it out"],
+    ["alter table a add column b int not null, add column c int default 1;", "the old version leaves it out"],
+    ["alter table a\n  drop column b;", "the old version still reads it"],
+    ["drop table a;", "the old version still reads it"],
+    ["alter table a rename b to c;", "the old name"],
+    ["alter table a alter column b type bigint;", "the old type"],
+    ["alter table a alter b set not null;", "the old version may leave it out"],
+    ["-- contract after 0.2.0: the column b\nalter table a drop column b;", undefined],
+    ["-- contract after 0.2.9: the column b\nalter table a drop column b;", undefined],
+    ["-- contract after 0.3.0: the column b\nalter table a drop column b;", "is not out yet"],
+    ["-- contract after 0.10.0: the column b\nalter table a drop column b;", "is not out yet"],
+    ["-- contract after 0.2.0: nothing\nalter table a add column b int;", "takes nothing away"],
+  ])("%j", (sql, says) => {
+    const mistake = mistakeIn(sql, "0.3.0");
+    if (says === undefined) expect(mistake).toBeUndefined();
+    else expect(mistake).toContain(says);
+  });
+
+  test("takes away only what the release before no longer used", async () => {
+    const found: [string, string | undefined][] = [];
+    for await (const path of new Bun.Glob("{runtime,plugins}/**/*.sql").scan(root))
+      found.push([path, mistakeIn(await Bun.file(join(root, path)).text(), version)]);
+    expect(found.length).toBeGreaterThan(50);
+    const mistaken = found.flatMap(([path, mistake]) => (mistake ? [path] : [])).toSorted();
+    expect(mistaken).toEqual(beforeFirstRelease);
+  });
+});
+
+/** Nobody had an older version beside them. */
+const beforeFirstRelease = [
+  "plugins/apps/migrations/002_runs.sql",
+  "plugins/cms-multilang/migrations/002_domain_status.sql",
+  "plugins/jsondb/migrations/008_finished_imports.sql",
+  "plugins/webhooks/migrations/003_rates.sql",
+];

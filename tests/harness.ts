@@ -25,6 +25,7 @@ import { boot, type App } from "../runtime/boot.ts";
 import { addressOf } from "../runtime/authors/test-app.ts";
 import { denoEnv, fromSourceByDeno } from "./deno-process.ts";
 import { documented, type Documented } from "./documented.ts";
+import { recorded } from "./recorder.ts";
 import { readConfig } from "../runtime/config.ts";
 import { openPool, type DatabaseTarget, type SocketTarget, type Sql } from "../runtime/db.ts";
 import { inOrder } from "../runtime/order.ts";
@@ -91,6 +92,11 @@ const shared: { corestead?: Promise<Server>; documents?: Map<string, Documented>
 ).coresteadTests ??= {});
 
 async function startServer(): Promise<Server> {
+  const given = process.env["TEST_POSTGRES"]; // of another version (scripts/try-postgres.ts)
+  if (given) {
+    const target: SocketTarget = JSON.parse(given);
+    return { target, admin: openPool(target, { max: 2 }), databases: 0 };
+  }
   const dataDir = mkdtempSync(join(tmpdir(), "corestead-test-"));
   removeAfterwards(dataDir);
   const { target } = await startEmbeddedPostgres({ dataDir, log: createLog("error") });
@@ -141,7 +147,7 @@ async function addDatabase(server: Server, template: string): Promise<SocketTarg
 export async function startTestApp(options: TestOptions = {}): Promise<TestApp> {
   const plugins = options.plugins ?? [...new Set([...builtIn, ...(options.plugin ? [options.plugin] : [])])];
   const hasBuiltIn = builtIn.every((plugin) => plugins.includes(plugin));
-  const target = options.target ?? (await (hasBuiltIn ? createMigrated() : createDatabase()));
+  const target = await recorded(options.target ?? (await (hasBuiltIn ? createMigrated() : createDatabase())));
   const dataDir = mkdtempSync(join(tmpdir(), "corestead-data-"));
   const env = {
     PORT: "0",
