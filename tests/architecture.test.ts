@@ -266,6 +266,7 @@ describe("a migration", () => {
 const beforeFirstRelease = [
   "plugins/apps/migrations/002_runs.sql",
   "plugins/cms-multilang/migrations/002_domain_status.sql",
+  "plugins/cms-multilang/migrations/005_field_times.sql",
   "plugins/jsondb/migrations/008_finished_imports.sql",
   "plugins/webhooks/migrations/003_rates.sql",
 ];
