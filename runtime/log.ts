@@ -73,19 +73,20 @@ export function createLog(
     if (text !== "") write(text);
   };
 
-  const line = (level: Level, message: string, fields: Fields) => {
+  const line = (level: Level, message: string, bound: Fields, fields: Fields | undefined) => {
     if (order[level] < order[least]) return;
-    waiting += `${hasPriorities ? priorities[level] : ""}${lineOf(new Date(), level, message, fields)}\n`;
+    const all = { ...bound, ...fields };
+    waiting += `${hasPriorities ? priorities[level] : ""}${lineOf(new Date(), level, message, all)}\n`;
     if (level === "error" || waiting.length > flushAboveChars) return flush();
     timer ??= setTimeout(flush, flushAfterMs);
     timer.unref?.();
   };
 
   const bind = (bound: Fields): Log => ({
-    debug: (message, fields) => line("debug", message, { ...bound, ...fields }),
-    info: (message, fields) => line("info", message, { ...bound, ...fields }),
-    warn: (message, fields) => line("warn", message, { ...bound, ...fields }),
-    error: (message, fields) => line("error", message, { ...bound, ...fields }),
+    debug: (message, fields) => line("debug", message, bound, fields),
+    info: (message, fields) => line("info", message, bound, fields),
+    warn: (message, fields) => line("warn", message, bound, fields),
+    error: (message, fields) => line("error", message, bound, fields),
     with: (fields) => bind({ ...bound, ...fields }),
     flush,
   });

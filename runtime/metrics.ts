@@ -1,15 +1,10 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
+import { createRequestTimes } from "./request-times.ts";
 
 /** The contents of `/metrics`, in Prometheus' text format. */
 export function createMetrics() {
   const registry = new Registry();
-  const requests = new Histogram({
-    name: "corestead_http_request_duration_seconds",
-    help: "Time from a request's arrival to its answer",
-    labelNames: ["method", "route", "status"],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-    registers: [registry],
-  });
+  const requests = createRequestTimes();
   const memory: Gauge = new Gauge({
     name: "process_resident_memory_bytes",
     help: "Resident memory of this process",
@@ -29,10 +24,7 @@ export function createMetrics() {
 
   return {
     type: registry.contentType,
-    request(method: string, route: string, status: number, seconds: number): void {
-      // A failure of another server must not raise an alarm about this one.
-      requests.observe({ method, route, status: status === 502 ? "502 remote" : status }, seconds);
-    },
+    request: requests.observe,
     /** A number that is read whenever `/metrics` is requested. */
     gauge(name: string, help: string, read: () => number | Promise<number>): void {
       const gauge: Gauge = new Gauge({
@@ -79,7 +71,7 @@ export function createMetrics() {
         },
       });
     },
-    print: (): Promise<string> => registry.metrics(),
+    print: async (): Promise<string> => `${requests.print()}\n${await registry.metrics()}`,
   };
 }
 

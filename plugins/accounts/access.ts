@@ -78,7 +78,9 @@ export function createAccess({ ctx, accountStore, userStore }: Needed) {
     accountForHost: async (host: string): Promise<Account | undefined> => {
       if (host.length > maxHostChars) return undefined;
       const found = hosts.peek(host) ?? (await hosts.get(host));
-      return found?.accountId === undefined ? undefined : accountsById.get(`${found.accountId}`);
+      if (found?.accountId === undefined) return undefined;
+      const key = `${found.accountId}`;
+      return accountsById.peek(key) ?? accountsById.get(key);
     },
     isReservedHost: async (host: string, tx: Tx): Promise<boolean> => {
       const own = [firstHost, new URL(ctx.origin()).host].map(bareHost);

@@ -6,6 +6,7 @@ import {
   ValidationError,
   type BaseContext,
   type Caller,
+  type ConfigOf,
   type PluginFacts,
   type Settings,
 } from "platform";
@@ -47,8 +48,17 @@ export function createAccountSettings({ ctx, settingStore }: Needed) {
   });
   const stored = async (accountId: number): Promise<Stored> => (await values.get(`${accountId}`)) ?? nothing;
 
-  const of: Accounts["settingsOf"] = async (accountId, settings) =>
-    setting.readSettings(settings, (await stored(accountId)).values);
+  /** What has been read of stored values, by the settings that were asked for: every write of a record asks. */
+  const read = new WeakMap<Stored, WeakMap<Settings, unknown>>();
+
+  const of: Accounts["settingsOf"] = async <S extends Settings>(accountId: number, settings: S) => {
+    const from = await stored(accountId);
+    const known = read.get(from) ?? new WeakMap<Settings, unknown>();
+    read.set(from, known);
+    if (!known.has(settings)) known.set(settings, setting.readSettings(settings, from.values));
+    // It was read by these very settings.
+    return known.get(settings) as ConfigOf<S>;
+  };
 
   return {
     of,

@@ -54,11 +54,15 @@ export function createIdentifier({ ctx, identityStore, careStore, accounts, usag
     return (await given).has(hash);
   };
 
-  const tokenOf = async (raw: string): Promise<TokenRow | undefined> => {
+  /** No promise where it is kept, as at nearly every request. */
+  const tokenOf = (raw: string): TokenRow | undefined | Promise<TokenRow | undefined> => {
     if (raw === "" || raw.length > maxChars) return undefined;
     const hash = sha256(raw);
-    return cache.peek(hash) ?? ((await mayExist(raw, hash)) ? ((await cache.get(hash)) ?? byEarlier(hash)) : undefined);
+    return cache.peek(hash) ?? lookedUp(raw, hash);
   };
+
+  const lookedUp = async (raw: string, hash: string): Promise<TokenRow | undefined> =>
+    (await mayExist(raw, hash)) ? ((await cache.get(hash)) ?? byEarlier(hash)) : undefined;
 
   /** By a text that a rotated token had before. Nothing of it is kept: such texts end soon. */
   const byEarlier = async (hash: string): Promise<TokenRow | undefined> => {

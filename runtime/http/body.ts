@@ -20,6 +20,11 @@ export function bodyLimit(route: RouteBody, isStranger: boolean, maxBytes: numbe
   return Math.min(maxBytes, route.maxBytes ?? maxBytes, isStranger ? (route.strangerBytes ?? strangerBytes) : maxBytes);
 }
 
+/** Whether the runtime reads the body of a request; else the handler does, or nobody. */
+export function takesBody({ body, input }: RouteBody): boolean {
+  return input === "any" || (body !== undefined && input !== "stream");
+}
+
 /**
  * Reads and parses a request's body as its route declares: the object inside the body's key, or any JSON value. `hints`
  * receives a hint for each field that the route does not know. 400 without JSON or the key, 413 if too large, 415 for
@@ -31,7 +36,6 @@ export async function readBody(
   maxBytes: number,
   hints: string[] = [],
 ): Promise<unknown> {
-  if (route.input === "stream" || (!route.body && route.input !== "any")) return undefined;
   const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
   const source = await readText(request, maxBytes);
   if (route.input === "form" && type === "application/x-www-form-urlencoded")

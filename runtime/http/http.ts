@@ -14,7 +14,7 @@ import {
   type Identify,
   type Identity,
 } from "./auth.ts";
-import { bodyLimit, readBody } from "./body.ts";
+import { bodyLimit, readBody, takesBody } from "./body.ts";
 import { withActor } from "../events/actor.ts";
 import type { Notice } from "../events/notices.ts";
 import { causationFromHeader, causationHeader, withCausation } from "../events/causation.ts";
@@ -186,18 +186,19 @@ async function handle(
   requestId: string,
   hints: string[],
 ): Promise<Reply | Response> {
-  const { client, site } = arrivalOf(request);
+  const { client, site, inner } = arrivalOf(request);
   const same = { request, requestId, client, spec: route.spec };
-  const identity = await needed
-    .identify(client.host, credentialOf(request.headers), site?.account, client)
-    .catch((error: unknown) => {
-      if (error instanceof RefusedCredential) noteRefusal(needed.notice, { ...same, identity: error.identity }, error);
-      throw error;
-    });
+  let identity: Identity;
+  try {
+    identity = await needed.identify(client.host, credentialOf(request.headers), site?.account, client);
+  } catch (error) {
+    if (error instanceof RefusedCredential) noteRefusal(needed.notice, { ...same, identity: error.identity }, error);
+    throw error;
+  }
   const asked = { ...same, identity };
   let quota: QuotaHeaders | undefined;
   try {
-    quota = identity.quota && !arrivalOf(request).inner?.isCounted ? await takeOf(identity.quota) : undefined;
+    quota = identity.quota && !inner?.isCounted ? await takeOf(identity.quota) : undefined;
     const reply = await admitted(needed, { route, params }, asked, hints);
     noteReply(needed.notice, asked, reply);
     return quota ? withQuota(reply, quota) : reply;
@@ -223,7 +224,7 @@ async function admitted(
   const query = queryOf(request.url);
   if (query !== noQuery) hints.push(...queryHints(route.spec.query, query));
   const maxBytes = bodyLimit(route.spec, caller === null, needed.maxBodyBytes);
-  const rawBody = await readBody(request, route.spec, maxBytes, hints);
+  const rawBody = takesBody(route.spec) ? await readBody(request, route.spec, maxBytes, hints) : undefined;
   const input: RequestInput = {
     request,
     requestId,

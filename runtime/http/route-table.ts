@@ -57,13 +57,14 @@ function endpointOf(group: readonly { route: Route; parsed: Parsed }[]): Endpoin
   if (!first) throw new Error("an endpoint has at least one route");
   const { pattern } = first.parsed;
   const endsInParameter = /\/:p\d+$/.test(pattern);
+  const places = first.parsed.names.map((_, at) => `p${at}`);
   const byEnding = new Map(group.map((entry) => [entry.parsed.ending, entry]));
 
   const pick: Endpoint["pick"] = (raw) => {
     let entry = byEnding.get("");
     let cut = 0;
     if (endsInParameter) {
-      const last = raw[`p${first.parsed.names.length - 1}`] ?? "";
+      const last = raw[places.at(-1) ?? ""] ?? "";
       const ending = /\.[a-z]+$/.exec(last)?.[0] ?? "";
       const special = ending === "" ? undefined : byEnding.get(ending);
       if (special) entry = special;
@@ -72,9 +73,9 @@ function endpointOf(group: readonly { route: Route; parsed: Parsed }[]): Endpoin
     if (!entry) return undefined;
     const { names } = entry.parsed;
     const params: Record<string, string> = {};
-    for (const [at, name] of names.entries()) {
-      const value = raw[`p${at}`] ?? "";
-      params[name] = cut > 0 && at === names.length - 1 ? value.slice(0, -cut) : value;
+    for (let at = 0; at < names.length; at++) {
+      const value = raw[places[at] ?? ""] ?? "";
+      params[names[at] ?? ""] = cut > 0 && at === names.length - 1 ? value.slice(0, -cut) : value;
     }
     return { route: entry.route, params };
   };

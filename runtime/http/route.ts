@@ -155,7 +155,7 @@ export interface Route {
   readonly spec: RouteSpec<Access, TObject>;
   /** Throws the 422 if `value` does not fit the route's schema. */
   readonly check: (value: unknown) => unknown;
-  readonly run: (input: RequestInput) => Promise<Reply | Response>;
+  readonly run: (input: RequestInput) => Promise<Reply | Response> | Reply | Response;
 }
 
 type CallerOf<A extends Access> = A extends { readonly open: string } ? Caller | null : Caller;
@@ -184,6 +184,6 @@ export function route<const Path extends string, A extends Access, S extends TOb
     return checkFields(compiled, schema, method === "POST" ? givenFields(schema, value) : value);
   };
   // The runtime calls `run` with the params of `path`, a checked body, and a caller wherever `access` asks for one.
-  const run = async (input: RequestInput) => handler(input as unknown as Input<Path, A, S>);
+  const run = (input: RequestInput) => handler(input as unknown as Input<Path, A, S>);
   return { method, path, spec, check, run };
 }

@@ -58,11 +58,15 @@ export async function listen({ config, log, own, certificates, createFetch }: Ne
 
 const onlyHere = { port: 0, hostname: "127.0.0.1" };
 
-function idleSeconds(request: Request): number | undefined {
+/** One look for nearly every request. */
+const mayBeSilent = /\/(?:events|import|chat|core\/apps)\b/;
+
+function idleSeconds({ method, url }: Request): number | undefined {
+  if (!mayBeSilent.test(url)) return undefined;
   // Event streams and imports may be silent for longer than other requests.
-  if (/\/(events|import)(\.json)?(\?|$)/.test(request.url)) return 0;
+  if (/\/(events|import)(\.json)?(\?|$)/.test(url)) return 0;
   // A model thinks before it answers.
-  if (/\/chat(\.json)?(\?|$)/.test(request.url)) return 200;
+  if (/\/chat(\.json)?(\?|$)/.test(url)) return 200;
   // A compilation may have to wait for its turn (child.ts).
-  return request.method !== "GET" && /\/core\/apps\b/.test(request.url) ? 200 : undefined;
+  return method !== "GET" && /\/core\/apps\b/.test(url) ? 200 : undefined;
 }

@@ -139,8 +139,8 @@ export function isId(key: string): boolean {
 }
 
 export interface Databases {
-  /** By id or code; undefined if the account has no such database. */
-  find(accountId: number, key: string): Promise<Database | undefined>;
+  /** By id or code; undefined if the account has no such database. No promise where it is kept. */
+  find(accountId: number, key: string): Database | undefined | Promise<Database | undefined>;
   /** Reads it again after a statement found that it has changed. */
   refresh(db: Database): Promise<Database | undefined>;
   /** After the commit of a write, before it is answered: no process uses the database as it was. */
@@ -160,11 +160,11 @@ export function createDatabases(ctx: Pick<BaseContext, "cache">, databaseStore: 
   });
   const keyOf = (accountId: number, key: string) => cacheKey(accountId, isId(key) ? key.toLowerCase() : key);
   return {
-    async find(accountId, key) {
+    find(accountId, key) {
       // PostgreSQL cannot compare a text with NUL, and no code is longer than 100 characters.
       if (key.length > 100 || key.includes("\0")) return undefined;
       const at = keyOf(accountId, key);
-      return cache.peek(at) ?? (await cache.get(at));
+      return cache.peek(at) ?? cache.get(at);
     },
     async refresh(db) {
       await Promise.all([cache.invalidate(keyOf(db.accountId, db.id)), cache.invalidate(keyOf(db.accountId, db.code))]);

@@ -52,9 +52,11 @@ export function createTogether(stores: Stores) {
 function ofEach<T>(make: (db: Database) => T): (db: Database) => T {
   const all = new WeakMap<Database, T>();
   return (db) => {
-    const known = all.get(db) ?? make(db);
-    all.set(db, known);
-    return known;
+    const known = all.get(db);
+    if (known) return known;
+    const made = make(db);
+    all.set(db, made);
+    return made;
   };
 }
 
