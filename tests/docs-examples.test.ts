@@ -5,13 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { definePlugin, setting } from "../runtime/sdk.ts";
 import { tokens } from "../plugins/tokens/api.ts";
-import { adminToken, eventually, startTestApp, type TestApp } from "./harness.ts";
+import { capture } from "./distribution/captured.ts";
+import { layoutOf } from "./distribution/classes.ts";
+import { unexpected } from "./distribution/crossings.ts";
+import { adminToken, createDatabase, eventually, startTestApp, type TestApp } from "./harness.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
 
 let app: TestApp;
 let receiver: Receiver;
 let folder: string;
 let operations: Operation[];
+let statements: () => Set<string>;
 
 interface Operation {
   readonly method: string;
@@ -34,7 +38,10 @@ beforeAll(async () => {
   receiver = startReceiver();
   // The password of the examples.
   const env = { CORE_ADMIN_PASSWORD: "a long pass phrase", SECURITY_CONTACT: "mailto:security@example.com" };
-  app = await startTestApp({ plugin: shopping, env });
+  const target = await createDatabase();
+  statements = await capture(target);
+  app = await startTestApp({ target, plugin: shopping, env });
+  statements();
   operations = operationsOf((await app.get("/docs", { token: null })).text);
 });
 afterAll(async () => {
@@ -144,6 +151,10 @@ test("each TypeScript call compiles, and those that read do so", async () => {
   const db = (await app.post("/core/dbs.json", { db: { name: "Imported" } })).json.id;
   const at = operations.findIndex(({ path }) => path === "/core/dbs/{id}/import");
   expect(await made[`call${at}`]?.(db)).toMatchObject({ imported: 2 });
+});
+
+test("what each route asks of PostgreSQL, it asks of one server of several", async () => {
+  expect(await unexpected(statements(), await layoutOf(app.sql))).toEqual([]);
 });
 
 interface Things {

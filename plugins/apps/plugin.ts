@@ -14,6 +14,7 @@ import { createEmbedStore } from "./serve/embed-store.ts";
 import { embedRoutes } from "./serve/embed-routes.ts";
 import migration from "./migrations/001_apps.sql" with { type: "text" };
 import withoutRuns from "./migrations/002_runs.sql" with { type: "text" };
+import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
 import { pageRoutes } from "./serve/page-routes.ts";
 import { previewRoutes } from "./manage/preview-routes.ts";
 import { createPreviewStore } from "./manage/preview-store.ts";
@@ -58,6 +59,7 @@ export default definePlugin({
   migrations: [
     { name: "001_apps", sql: migration },
     { name: "002_runs", sql: withoutRuns },
+    { name: "003_account_keys", sql: accountKeys },
   ],
   privileges: [{ name: "apps", doc: "create and change web apps", roles: ["manager", "user"] }],
   models: [{ name: "Core::App", privilege: "apps", sample: appExample }],

@@ -17,6 +17,7 @@ import domainStatus from "./migrations/002_domain_status.sql" with { type: "text
 import previews from "./migrations/003_previews.sql" with { type: "text" };
 import redirectRules from "./migrations/004_redirect_rules.sql" with { type: "text" };
 import fieldTimes from "./migrations/005_field_times.sql" with { type: "text" };
+import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { migrateRoutes } from "./files/migrate-routes.ts";
@@ -40,6 +41,7 @@ export default definePlugin({
     { name: "003_previews", sql: previews },
     { name: "004_redirect_rules", sql: redirectRules },
     { name: "005_field_times", sql: fieldTimes },
+    { name: "006_account_keys", sql: accountKeys },
   ],
   privileges: [{ name: "cms", doc: "build sites: pages, layouts, articles and domains", roles: ["manager"] }],
   models: [

@@ -5,6 +5,7 @@ import { callRoutes } from "./call-routes.ts";
 import { customConnector } from "./custom.ts";
 import migration from "./migrations/001_connectors.sql" with { type: "text" };
 import versions from "./migrations/002_version.sql" with { type: "text" };
+import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
 import { connectorRoutes } from "./routes.ts";
 import { createCalls } from "./service.ts";
 import { createConnectorStore } from "./store.ts";
@@ -30,6 +31,7 @@ export default definePlugin({
   migrations: [
     { name: "001_connectors", sql: migration },
     { name: "002_version", sql: versions },
+    { name: "003_account_keys", sql: accountKeys },
   ],
   activity: { connectors: { model: "Core::Connector" } },
 

@@ -59,7 +59,7 @@ export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }
   };
   const giveUp = async (cron: CronRow, error: unknown): Promise<void> => {
     ctx.log.error("a cron cannot be fired", { cron_id: cron.id, error });
-    await cronStore.skip(cron.id, nextRun(cron, clock()), "internal error");
+    await cronStore.skip(cron, nextRun(cron, clock()), "internal error");
     tries.delete(cron.id);
   };
   const fire = async (cron: CronRow, dueAt: Date, tx: Tx): Promise<void> => {
@@ -68,11 +68,11 @@ export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }
     const at = toFire(cron, dueAt, now, since);
     // Times that are only late are fired one by one.
     const nextRunAt = nextRun(cron, at ?? now);
-    if (!at || !(await cronStore.claim(tx, cron.id, at)))
-      return cronStore.fired(tx, cron.id, { nextRunAt, lastRunAt: null, lastError: cron.lastError });
+    if (!at || !(await cronStore.claim(tx, cron, at)))
+      return cronStore.fired(tx, cron, { nextRunAt, lastRunAt: null, lastError: cron.lastError });
     const processId = await start(cron, tx);
     const lastError = processId === undefined ? `no active flow has the code "${cron.targetCode}"` : null;
-    await cronStore.fired(tx, cron.id, { nextRunAt, lastRunAt: processId === undefined ? null : now, lastError });
+    await cronStore.fired(tx, cron, { nextRunAt, lastRunAt: processId === undefined ? null : now, lastError });
     if (lastError !== null) ctx.log.warn("a cron cannot start its flow", { cron_id: cron.id, error: lastError });
     failpoint("crons.firing");
   };
@@ -96,7 +96,7 @@ export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }
     async now(cron: CronRow, userId?: number): Promise<string | undefined> {
       return ctx.transaction(async (tx) => {
         const id = await start(cron, tx, userId === undefined ? {} : { user_id: userId });
-        if (id !== undefined) await cronStore.ran(tx, cron.id, clock());
+        if (id !== undefined) await cronStore.ran(tx, cron, clock());
         return id;
       });
     },

@@ -4,6 +4,7 @@ import { flows } from "../flows/api.ts";
 import { createFiring } from "./fire.ts";
 import migration from "./migrations/001_crons.sql" with { type: "text" };
 import versions from "./migrations/002_version.sql" with { type: "text" };
+import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
 import { cronRoutes } from "./routes.ts";
 import { createCronStore } from "./store.ts";
 
@@ -17,6 +18,7 @@ export default definePlugin({
   migrations: [
     { name: "001_crons", sql: migration },
     { name: "002_version", sql: versions },
+    { name: "003_account_keys", sql: accountKeys },
   ],
   privileges: [{ name: "crons", doc: "start flows on a schedule", roles: ["manager"] }],
   activity: { crons: { model: "Core::Cron", quiet: ["last_run_at", "next_run_at", "last_error"] } },

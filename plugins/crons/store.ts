@@ -26,6 +26,8 @@ export type CronInput = Pick<
   "name" | "kind" | "targetCode" | "schedule" | "timezone" | "active" | "missed" | "nextRunAt"
 >;
 
+type Owned = Pick<CronRow, "accountId" | "id">;
+
 /** The result of a due time. */
 export interface Fired {
   readonly lastRunAt: Date | null;
@@ -116,10 +118,10 @@ export function createCronStore(sql: Sql) {
       select ${columns} from crons where next_run_at is not null and id > ${after} order by id limit ${limit}`,
 
     /** Does nothing if the cron has changed since it was read. */
-    async moveNext({ id, schedule, timezone, nextRunAt }: CronRow, to: Date): Promise<void> {
+    async moveNext({ id, accountId, schedule, timezone, nextRunAt }: CronRow, to: Date): Promise<void> {
       await sql`
         update crons set next_run_at = ${to}
-        where id = ${id} and next_run_at = ${nextRunAt} and schedule = ${schedule} and timezone = ${timezone}`;
+        where account_id = ${accountId} and id = ${id} and next_run_at = ${nextRunAt} and schedule = ${schedule} and timezone = ${timezone}`;
     },
 
     /** Forgets future times that a clock ahead has fired. The hour is for the clocks of several servers, which differ. */
@@ -128,24 +130,27 @@ export function createCronStore(sql: Sql) {
     },
 
     /** False if this due time was fired already. */
-    async claim(tx: Tx, id: number, dueAt: Date): Promise<boolean> {
+    async claim(tx: Tx, { accountId, id }: Owned, dueAt: Date): Promise<boolean> {
       const result = await tx`
-        insert into cron_runs (cron_id, due_at) values (${id}, ${dueAt}) on conflict do nothing`;
+        insert into cron_runs (account_id, cron_id, due_at) values (${accountId}, ${id}, ${dueAt})
+        on conflict do nothing`;
       return result.count === 1;
     },
 
-    async fired(tx: Tx, id: number, { lastRunAt, nextRunAt, lastError }: Fired): Promise<void> {
+    async fired(tx: Tx, { accountId, id }: Owned, { lastRunAt, nextRunAt, lastError }: Fired): Promise<void> {
       await tx`
         update crons set last_run_at = coalesce(${lastRunAt}::timestamptz, last_run_at), next_run_at = ${nextRunAt},
-          last_error = ${lastError} where id = ${id}`;
+          last_error = ${lastError} where account_id = ${accountId} and id = ${id}`;
     },
 
-    async skip(id: number, nextRunAt: Date | null, lastError: string): Promise<void> {
-      await sql`update crons set next_run_at = ${nextRunAt}, last_error = ${lastError} where id = ${id}`;
+    async skip({ accountId, id }: Owned, nextRunAt: Date | null, lastError: string): Promise<void> {
+      await sql`
+        update crons set next_run_at = ${nextRunAt}, last_error = ${lastError}
+        where account_id = ${accountId} and id = ${id}`;
     },
 
-    async ran(tx: Tx, id: number, at: Date): Promise<void> {
-      await tx`update crons set last_run_at = ${at}, last_error = null where id = ${id}`;
+    async ran(tx: Tx, { accountId, id }: Owned, at: Date): Promise<void> {
+      await tx`update crons set last_run_at = ${at}, last_error = null where account_id = ${accountId} and id = ${id}`;
     },
 
     async prune(olderThanDays: number): Promise<void> {

@@ -7,6 +7,7 @@ import { factorCommands, resetFactors } from "./commands.ts";
 import { freshOwner, ownerOf } from "./fresh.ts";
 import migration from "./migrations/001_factors.sql" with { type: "text" };
 import passkeysMigration from "./migrations/002_passkeys.sql" with { type: "text" };
+import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
 import { passkeyRoutes } from "./passkey-routes.ts";
 import { createPasskeyStore } from "./passkey-store.ts";
 import { createPasskeys } from "./passkeys.ts";
@@ -23,6 +24,7 @@ export default definePlugin({
   migrations: [
     { name: "001_factors", sql: migration },
     { name: "002_passkeys", sql: passkeysMigration },
+    { name: "003_account_keys", sql: accountKeys },
   ],
   accountSettings: factorSettings,
   commands: [resetFactors],

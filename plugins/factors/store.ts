@@ -40,7 +40,7 @@ export function createFactorStore(sql: Sql) {
       await tx`
         insert into totp_factors (user_id, account_id, secret, last_step)
         values (${userId}, ${accountId}, ${sealed}, ${step})
-        on conflict (user_id) do update set secret = excluded.secret, last_step = excluded.last_step, failures = 0,
+        on conflict (account_id, user_id) do update set secret = excluded.secret, last_step = excluded.last_step, failures = 0,
           blocked_until = now(), created_at = now()`;
     },
 

@@ -15,6 +15,7 @@ import versions from "./migrations/003_version.sql" with { type: "text" };
 import programVersions from "./migrations/005_versions.sql" with { type: "text" };
 import starters from "./migrations/004_starter.sql" with { type: "text" };
 import byRecord from "./migrations/005_records.sql" with { type: "text" };
+import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { createFollows } from "./processes/follow.ts";
 import { processExample, processRoutes } from "./processes/process-routes.ts";
@@ -59,6 +60,7 @@ export default definePlugin({
     { name: "004_starter", sql: starters },
     { name: "005_records", sql: byRecord },
     { name: "005_versions", sql: programVersions },
+    { name: "006_account_keys", sql: accountKeys },
   ],
   prompts: { "flows_api.md": instructions },
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],

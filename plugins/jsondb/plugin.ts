@@ -35,6 +35,7 @@ import finishedMigration from "./migrations/008_finished_imports.sql" with { typ
 import declaredMigration from "./migrations/009_declared_sorts.sql" with { type: "text" };
 import fragmentPlanMigration from "./migrations/011_fragment_plan.sql" with { type: "text" };
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
+import accountKeys from "./migrations/010_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { createPublicCalls } from "./public/public-calls.ts";
 import { publicRoutes } from "./public/public-routes.ts";
@@ -112,6 +113,7 @@ export default definePlugin({
     { name: "007_learned_indexes", sql: learnedMigration },
     { name: "008_finished_imports", sql: finishedMigration },
     { name: "009_declared_sorts", sql: declaredMigration },
+    { name: "010_account_keys", sql: accountKeys },
     { name: "011_fragment_plan", sql: fragmentPlanMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],

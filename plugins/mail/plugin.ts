@@ -4,6 +4,7 @@ import { mail, type MailTemplate } from "./api.ts";
 import { builtIn, testTemplate } from "./built-in.ts";
 import { mailRoutes } from "./mail-routes.ts";
 import migration from "./migrations/001_mail.sql" with { type: "text" };
+import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
 import { checkMail } from "./checks.ts";
 import { createServers, standardOf } from "./outgoing.ts";
 import { createMails, sendQueued } from "./queue.ts";
@@ -35,7 +36,10 @@ export default definePlugin({
     }),
     logDays: setting.integer("MAIL_LOG_DAYS", 30, "Days that the log of mails goes back", { min: 1, max: 3650 }),
   },
-  migrations: [{ name: "001_mail", sql: migration }],
+  migrations: [
+    { name: "001_mail", sql: migration },
+    { name: "002_account_keys", sql: accountKeys },
+  ],
   privileges: [{ name: "mails", doc: "see the log of mails, and change their texts and server", roles: ["admin"] }],
   activity: {
     mail_servers: { model: "Mail::Server", name: "sender" },

@@ -2,6 +2,7 @@ import { definePlugin, parseCacheKey, setting } from "platform";
 import migration from "./migrations/001_media.sql" with { type: "text" };
 import uploadsMigration from "./migrations/003_uploads.sql" with { type: "text" };
 import variants from "./migrations/002_variants.sql" with { type: "text" };
+import accountKeys from "./migrations/004_account_keys.sql" with { type: "text" };
 import { media } from "./api.ts";
 import { createLinks } from "./links.ts";
 import { mediaExample, mediaRoutes } from "./routes.ts";
@@ -39,6 +40,7 @@ export default definePlugin({
     { name: "001_media", sql: migration },
     { name: "002_variants", sql: variants },
     { name: "003_uploads", sql: uploadsMigration },
+    { name: "004_account_keys", sql: accountKeys },
   ],
   children: { resize: () => import("./pictures/resize.ts") },
   privileges: [{ name: "media", doc: "upload, change and delete media files", roles: ["manager"] }],

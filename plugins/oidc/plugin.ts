@@ -5,6 +5,7 @@ import { createAdmission } from "./admission.ts";
 import { createAttemptStore } from "./attempt-store.ts";
 import { createIdentityStore } from "./identity-store.ts";
 import migration from "./migrations/001_sign_in_providers.sql" with { type: "text" };
+import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
 import { pageRoutes } from "./page-routes.ts";
 import { createPeers } from "./peer.ts";
 import { createProviders } from "./providers.ts";
@@ -17,7 +18,10 @@ import { allWords } from "./words.ts";
 export default definePlugin({
   name: "oidc",
   needs: { accounts, sessions },
-  migrations: [{ name: "001_sign_in_providers", sql: migration }],
+  migrations: [
+    { name: "001_sign_in_providers", sql: migration },
+    { name: "002_account_keys", sql: accountKeys },
+  ],
   privileges: [
     {
       name: "sign_in_providers",

@@ -5,6 +5,7 @@ import { sessions } from "../sessions/api.ts";
 import { createInvitations } from "./invitations.ts";
 import { createLinks } from "./links.ts";
 import migration from "./migrations/001_password_links.sql" with { type: "text" };
+import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
 import { forgotRoutes, passwordRoutes } from "./page-routes.ts";
 import { createResets, resetAsked } from "./resets.ts";
 import { invitationRoutes, resetRoutes } from "./routes.ts";
@@ -15,7 +16,10 @@ import { allWords } from "./words.ts";
 export default definePlugin({
   name: "passwords",
   needs: { accounts, mail, sessions },
-  migrations: [{ name: "001_password_links", sql: migration }],
+  migrations: [
+    { name: "001_password_links", sql: migration },
+    { name: "002_account_keys", sql: accountKeys },
+  ],
   activity: { password_links: { model: "Account::PasswordLink", name: "email", quiet: ["mail_id"] } },
 
   setup(ctx) {

@@ -86,7 +86,7 @@ export function createLinkStore(sql: Sql) {
         insert into password_links (account_id, user_id, purpose, token_hash, email, language, is_new, invited_by_id, expires_at)
         values (${accountId}, ${userId}, ${purpose}, ${tokenHash}, ${email}, ${language}, ${isNew}, ${invitedById},
           ${expiresAt})
-        on conflict (user_id) where purpose = 'invitation' do update set token_hash = excluded.token_hash,
+        on conflict (account_id, user_id) where purpose = 'invitation' do update set token_hash = excluded.token_hash,
           email = excluded.email, language = excluded.language, invited_by_id = excluded.invited_by_id, expires_at = excluded.expires_at
         returning ${columns}`;
       return row as LinkRow; // an insert of one row returns one
@@ -111,7 +111,9 @@ export function createLinkStore(sql: Sql) {
     },
 
     async deleteAll(tx: Tx, userId: number): Promise<void> {
-      await tx`delete from password_links where user_id = ${userId}`;
+      await tx`
+        delete from password_links
+        where account_id = (select account_id from users where id = ${userId}) and user_id = ${userId}`;
     },
 
     /** Ends the links of a person who has another address or was switched off, but keeps their invitation in the list. */

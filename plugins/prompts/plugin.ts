@@ -5,6 +5,7 @@ import { prompts } from "./api.ts";
 import { builtInPrompts } from "./built-in.ts";
 import { outsidePrompts } from "./filters.ts";
 import migration from "./migrations/001_prompts.sql" with { type: "text" };
+import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
 import commonApi from "./prompts/common_api.md" with { type: "text" };
 import promptsApi from "./prompts/prompts_api.md" with { type: "text" };
 import { createForModels } from "./for-models.ts";
@@ -25,7 +26,10 @@ export default definePlugin({
   name: "prompts",
   needs: { accounts, tokens },
   provides: prompts,
-  migrations: [{ name: "001_prompts", sql: migration }],
+  migrations: [
+    { name: "001_prompts", sql: migration },
+    { name: "002_account_keys", sql: accountKeys },
+  ],
   privileges: [{ name: "prompts", doc: "create and change prompts for AI", roles: ["manager", "user"] }],
   models: [
     {

@@ -22,7 +22,7 @@ export function createDeviceStore(sql: Sql) {
         ), noted as (
           insert into sign_in_devices (account_id, user_id, device)
           select account_id, id, ${device} from users where account_id = ${accountId} and id = ${userId}
-          on conflict (user_id, device) do update set last_at = now()
+          on conflict (account_id, user_id, device) do update set last_at = now()
         )
         select is_known is false as is_news from known`;
       return row?.isNews === true;

@@ -8,6 +8,7 @@ import devices from "./migrations/004_devices.sql" with { type: "text" };
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
 import invitedStep from "./migrations/003_invited_step.sql" with { type: "text" };
 import secondStep from "./migrations/002_second_step.sql" with { type: "text" };
+import accountKeys from "./migrations/005_account_keys.sql" with { type: "text" };
 import { createAlert } from "./alerts.ts";
 import { createAdmit } from "./admit.ts";
 import { createDeviceStore } from "./device-store.ts";
@@ -38,6 +39,7 @@ export default definePlugin({
     { name: "002_second_step", sql: secondStep },
     { name: "003_invited_step", sql: invitedStep },
     { name: "004_devices", sql: devices },
+    { name: "005_account_keys", sql: accountKeys },
   ],
   activity: { sign_in_failures: false, sign_in_steps: false, sign_in_devices: false },
 

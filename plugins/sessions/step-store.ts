@@ -42,7 +42,9 @@ export function createStepStore(sql: Sql) {
 
     /** Whoever knew the old password must begin again. */
     async endOf(tx: Tx, userId: number): Promise<void> {
-      await tx`delete from sign_in_steps where user_id = ${userId}`;
+      await tx`
+        delete from sign_in_steps
+        where account_id = (select account_id from users where id = ${userId}) and user_id = ${userId}`;
     },
 
     async prune(): Promise<void> {

@@ -17,6 +17,7 @@ import madeBy from "./migrations/002_made_by.sql" with { type: "text" };
 import rates from "./migrations/003_rates.sql" with { type: "text" };
 import waits from "./migrations/004_waits.sql" with { type: "text" };
 import versions from "./migrations/005_version.sql" with { type: "text" };
+import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/webhooks_api.md" with { type: "text" };
 import { createQueueStore } from "./sending/queue-store.ts";
 import { createRedelivery } from "./deliveries/redeliver.ts";
@@ -60,6 +61,7 @@ export default definePlugin({
     { name: "003_rates", sql: rates },
     { name: "004_waits", sql: waits },
     { name: "005_version", sql: versions },
+    { name: "006_account_keys", sql: accountKeys },
   ],
   privileges: [{ name: "webhooks", doc: "keep webhooks and see what they sent", roles: ["manager"] }],
   prompts: { "webhooks_api.md": instructions },

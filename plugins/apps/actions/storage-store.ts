@@ -23,14 +23,14 @@ export type StorageStore = ReturnType<typeof createStorageStore>;
 
 export function createStorageStore(sql: Sql) {
   const owned = (on: Queryable, { accountId, appId, owner }: StorageOwner) => on`
-    owner = ${owner} and app_id = (select id from apps where account_id = ${accountId} and id = ${appId})`;
+    account_id = ${accountId} and app_id = ${appId} and owner = ${owner}`;
 
   /** Adds the difference. The row stays locked until the transaction ends, so that concurrent writes cannot pass the limit. */
   const book = async (tx: Tx, { accountId, appId, owner }: StorageOwner, bytes: number, entries: number) => {
     const [usage] = await tx<{ bytes: number; entries: number }[]>`
-      insert into app_storage_usage as u (app_id, owner, bytes, entries)
-      select id, ${owner}, ${bytes}, ${entries} from apps where account_id = ${accountId} and id = ${appId}
-      on conflict (app_id, owner) do update set bytes = u.bytes + excluded.bytes, entries = u.entries + excluded.entries
+      insert into app_storage_usage as u (account_id, app_id, owner, bytes, entries)
+      select account_id, id, ${owner}, ${bytes}, ${entries} from apps where account_id = ${accountId} and id = ${appId}
+      on conflict (account_id, app_id, owner) do update set bytes = u.bytes + excluded.bytes, entries = u.entries + excluded.entries
       returning bytes, entries`;
     return usage;
   };
@@ -80,8 +80,9 @@ export function createStorageStore(sql: Sql) {
         });
       await bookForAll(tx, whose, bytes, entries);
       await tx`
-        insert into app_storage (app_id, owner, key, value) values (${whose.appId}, ${whose.owner}, ${key}, ${value})
-        on conflict (app_id, owner, key) do update set value = excluded.value, updated_at = now()`;
+        insert into app_storage (account_id, app_id, owner, key, value)
+        values (${whose.accountId}, ${whose.appId}, ${whose.owner}, ${key}, ${value})
+        on conflict (account_id, app_id, owner, key) do update set value = excluded.value, updated_at = now()`;
       return true;
     },
 

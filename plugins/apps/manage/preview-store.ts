@@ -36,7 +36,7 @@ export function createPreviewStore(sql: Sql) {
           ${cssCode}, ${JSON.stringify(preview.fields)}::text::jsonb, ${JSON.stringify(preview.config)}::text::jsonb,
           ${expiresAt})`;
       await tx`
-        delete from app_previews where token_hash in (
+        delete from app_previews where account_id = ${accountId} and token_hash in (
           select token_hash from app_previews where account_id = ${accountId} and user_id = ${userId}
           order by created_at desc, (token_hash = ${tokenHash}) desc offset ${most})`;
     },

@@ -42,7 +42,8 @@ export function articleLists(sql: Sql, { columns, from }: Parts) {
           : sql`and exists (
               select 1 from cms_categories ec where ec.account_id = ${accountId} and ec.site_id = a.site_id and ec.code = ${categoryCode}
               and (ec.id = a.category_id or exists (
-                select 1 from cms_article_categories ac where ac.article_id = a.id and ac.category_id = ec.id)))`
+                select 1 from cms_article_categories ac
+                where ac.account_id = ${accountId} and ac.article_id = a.id and ac.category_id = ec.id)))`
       }
       ${locale === undefined ? sql`` : sql`and coalesce(a.locale, 'none') = ${locale}`}
       ${path === undefined ? sql`` : sql`and a.path = ${path}`}

@@ -98,7 +98,8 @@ export function createCategoryStore(sql: Sql) {
       await tx`
         update cms_articles a set version = version + 1
         where account_id = ${accountId} and (category_id = ${id} or exists (
-          select 1 from cms_article_categories ac where ac.article_id = a.id and ac.category_id = ${id}))`;
+          select 1 from cms_article_categories ac
+          where ac.account_id = ${accountId} and ac.article_id = a.id and ac.category_id = ${id}))`;
     },
   };
 }

@@ -36,8 +36,8 @@ export function createCareStore(sql: Sql) {
   const isRoot = sql`
     p.based_on_page_id is null and not exists (
       select 1 from cms_pages o
-      where o.site_id = p.site_id and o.path = p.path and o.id <> p.id and o.based_on_page_id is null
-        and ${rank(sql`o`)} < ${rank(sql`p`)})`;
+      where o.account_id = p.account_id and o.site_id = p.site_id and o.path = p.path and o.id <> p.id
+        and o.based_on_page_id is null and ${rank(sql`o`)} < ${rank(sql`p`)})`;
   const columns = sql`
     p.id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title, p.html_description,
     p.html_keywords, p.based_on_page_id, p.active, p.field_times, (${isRoot}) as is_root`;
@@ -115,7 +115,8 @@ export function createCareStore(sql: Sql) {
       return sql<CareArticle[]>`
         select a.id, a.code, a.locale, a.category_id,
           (a.category_id is not null or exists (
-            select 1 from cms_article_categories c where c.article_id = a.id)) as has_category
+            select 1 from cms_article_categories c
+            where c.account_id = a.account_id and c.article_id = a.id)) as has_category
         from cms_articles a
         where a.account_id = ${accountId} and a.site_id = ${id} and a.id > ${after} order by a.id limit ${most}`;
     },

@@ -78,7 +78,7 @@ export function createChangeManyStore(taskStore: Pick<TaskStore, "addErrors">) {
     async lock(tx: Tx, accountId: number, taskId: string): Promise<Change | undefined> {
       const [row] = await tx<Change[]>`
         select b.task_id, b.account_id, t.db_id, b.query, b.data, b.until_id, b.after_id, t.done, t.total
-        from bulk_changes b join db_tasks t on t.id = b.task_id
+        from bulk_changes b join db_tasks t on t.account_id = b.account_id and t.id = b.task_id
         where b.task_id = ${taskId} and b.account_id = ${accountId} and t.status = 'running'
         for no key update of t`;
       return row;
@@ -91,8 +91,9 @@ export function createChangeManyStore(taskStore: Pick<TaskStore, "addErrors">) {
       return row?.found ?? 0;
     },
 
-    async measured(tx: Tx, taskId: string, total: number): Promise<void> {
-      await tx`update db_tasks set total = ${total}, updated_at = now() where id = ${taskId}`;
+    async measured(tx: Tx, { accountId, taskId }: Change, total: number): Promise<void> {
+      await tx`update db_tasks set total = ${total}, updated_at = now()
+        where account_id = ${accountId} and id = ${taskId}`;
     },
 
     /**
@@ -111,15 +112,18 @@ export function createChangeManyStore(taskStore: Pick<TaskStore, "addErrors">) {
     async advance(tx: Tx, change: Change, { last, stored, faults, failed }: Step, isEnd: boolean): Promise<void> {
       const { taskId, accountId } = change;
       if (last !== undefined)
-        await tx`update bulk_changes set after_id = greatest(after_id, ${last}) where task_id = ${taskId}`;
+        await tx`
+          update bulk_changes set after_id = greatest(after_id, ${last})
+          where account_id = ${accountId} and task_id = ${taskId}`;
       if (faults.length > 0) await taskStore.addErrors(accountId, taskId, faults, tx);
       await tx`
         update db_tasks t set done = t.done + ${stored + failed}, stored = t.stored + ${stored},
           failed = t.failed + ${failed}, updated_at = now()
-        where t.id = ${taskId}`;
+        where t.account_id = ${accountId} and t.id = ${taskId}`;
       if (isEnd)
         await tx`
-          update db_tasks set status = 'finished', total = done, finished_at = now() where id = ${taskId}`;
+          update db_tasks set status = 'finished', total = done, finished_at = now()
+          where account_id = ${accountId} and id = ${taskId}`;
     },
   };
 }

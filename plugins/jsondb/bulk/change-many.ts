@@ -90,7 +90,7 @@ export function createChangeMany({ ctx, databases, changeManyStore, taskStore, r
         if (!change) return false;
         const scope = scopeOf(db, new URLSearchParams(change.query));
         if (change.total === null) {
-          await changeManyStore.measured(tx, taskId, await changeManyStore.count(tx, db, scope, change));
+          await changeManyStore.measured(tx, change, await changeManyStore.count(tx, db, scope, change));
           return true;
         }
         const found = await changeManyStore.page(tx, db, scope, change, limit);

@@ -44,7 +44,8 @@ export function createBackgroundStore(sql: Sql) {
           returning 1
         ), told as (
           update db_tasks set done = done + (select count(*) from done), updated_at = now()
-          where db_id = ${dbId} and kind = 'reindex' and status = 'running'
+          where account_id = (select account_id from dbs where id = ${dbId}) and db_id = ${dbId}
+            and kind = 'reindex' and status = 'running'
         )
         select max(id::text) as last from batch`;
       return row?.last ?? undefined;

@@ -51,6 +51,9 @@ export type IndexStore = ReturnType<typeof createIndexStore>;
 export function createIndexStore(sql: Sql) {
   const columns = sql`
     id, account_id, db_id, shape, status, calls, milliseconds, declared, error, created_at, updated_at, used_at`;
+  // Where the table is partitioned, its partitions have them.
+  const ofRecords = sql`
+    (x.indrelid = 'records'::regclass or x.indrelid in (select relid from pg_partition_tree('records')))`;
   const nameOf = (id: string) => `records_learned_${id.replaceAll("-", "")}`;
   return {
     async list(accountId: number, dbId: string, { limit, offset }: Page) {
@@ -142,7 +145,13 @@ export function createIndexStore(sql: Sql) {
       const { equal, order } = parseShape(shape);
       const keys = ["table_name", ...equal, ...(order ? [order] : []), "id"].join(", ");
       await sql.unsafe(`drop index concurrently if exists ${nameOf(id)}`);
-      await sql.unsafe(`create index concurrently ${nameOf(id)} on records (${keys}) where db_id = ${idLiteral(dbId)}`);
+      // Where `records` is partitioned, the partition that has the database: no index of the whole is made concurrently.
+      const [place] = await sql<{ name: string }[]>`
+        select tableoid::regclass::text as name from records where db_id = ${dbId} limit 1`;
+      const table = place?.name ?? "records";
+      await sql.unsafe(
+        `create index concurrently ${nameOf(id)} on ${table} (${keys}) where db_id = ${idLiteral(dbId)}`,
+      );
     },
 
     /** False if it is known no longer. */
@@ -190,7 +199,7 @@ export function createIndexStore(sql: Sql) {
           update db_indexes i set status = 'watched', updated_at = now()
           where status = 'ready' and not exists (
             select from pg_index x join pg_class c on c.oid = x.indexrelid
-            where x.indrelid = 'records'::regclass and x.indisvalid
+            where ${ofRecords} and x.indisvalid
               and c.relname = 'records_learned_' || replace(i.id::text, '-', ''))
           returning account_id, db_id, status
         )
@@ -203,7 +212,7 @@ export function createIndexStore(sql: Sql) {
     async orphans(): Promise<readonly string[]> {
       const rows = await sql<{ name: string }[]>`
         select c.relname as name from pg_index x join pg_class c on c.oid = x.indexrelid
-        where x.indrelid = 'records'::regclass and c.relname ~ '^records_learned_[0-9a-f]{32}$' and not exists (
+        where ${ofRecords} and c.relname ~ '^records_learned_[0-9a-f]{32}$' and not exists (
           select from db_indexes i where c.relname = 'records_learned_' || replace(i.id::text, '-', ''))`;
       return rows.map(({ name }) => name);
     },

@@ -126,7 +126,8 @@ function plainly(args: Args, db: Database, query: Query, raw: string, key: SortK
     from: "records r",
     where: [...conditions(args, db, query), ...phrase].join(" and "),
     columns: `r.id, r.ctid as place${key ? `, ${decidingKey(key)} as sort_key` : ""}`,
-    record: `(select ${raw} from records r where r.ctid = p.place)`,
+    // A place is one of the partition that has the database, if the table has any.
+    record: `(select ${raw} from records r where r.db_id = ${args.bind(db.id, "uuid")} and r.ctid = p.place)`,
     key: "p.sort_key",
   };
 }

@@ -132,7 +132,11 @@ export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed)
   return {
     /** Empties the list of what has lately been written. */
     async tidyFragments(): Promise<void> {
-      await ctx.sql`select gin_clean_pending_list('records_fragments')`;
+      // Where `records` is partitioned, each partition has its own.
+      await ctx.sql`
+        select gin_clean_pending_list(c.oid)
+        from (select 'records_fragments'::regclass as oid union select relid from pg_partition_tree('records_fragments')) i
+        join pg_class c on c.oid = i.oid and c.relkind = 'i'`;
     },
 
     /** Calls `make` again if the database has changed meanwhile. 404 if it is gone. */

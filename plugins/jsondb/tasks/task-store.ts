@@ -48,33 +48,37 @@ export const keptErrors = 10_000;
 
 export function createTaskStore(sql: Sql) {
   // An import or export ends with its process; what a job does goes on in another one.
-  const shown = sql`
+  const shown = (accountId: number) => sql`
     select id, account_id, db_id, kind, case when lost then 'failed' else status end as status, done, total, stored,
       failed, case when lost then 'the server stopped before it was done' else error end as error, errors,
       created_by_id, started_at, case when lost then updated_at else finished_at end as finished_at
     from db_tasks, lateral (
-      select status = 'running' and kind in ('import', 'export') and updated_at < now() - interval '2 minutes' as lost) l`;
+      select status = 'running' and kind in ('import', 'export') and updated_at < now() - interval '2 minutes' as lost) l
+    where account_id = ${accountId}`;
   const listed = sql`id, kind, status, done, total, stored, failed, error, created_by_id, started_at, finished_at`;
 
   return {
     /** The newest first. */
     async list(accountId: number, dbId: string, { kind, status }: TaskFilter, { limit, offset }: Page) {
       const where = sql`
-        account_id = ${accountId} and db_id = ${dbId}
+        db_id = ${dbId}
         ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
         ${status === undefined ? sql`` : sql`and status = ${status}`}`;
       const rows = await sql<TaskRow[]>`
-        select ${listed} from (${shown}) t where ${where} order by id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from (${shown}) t where ${where}`;
+        select ${listed} from (${shown(accountId)}) t where ${where} order by id desc limit ${limit} offset ${offset}`;
+      const [count] = await sql<
+        { total: number }[]
+      >`select count(*) as total from (${shown(accountId)}) t where ${where}`;
       return { rows, total: count?.total ?? 0 };
     },
 
     async byId(accountId: number, dbId: string, id: string, on: Queryable = sql) {
       const [row] = await on<(TaskRow & Pick<Progress, "errors">)[]>`
         select ${listed}, coalesce((
-            select json_agg(e.error order by e.n) from db_task_errors e where e.task_id = t.id and e.n <= 100
-          ), errors) as errors from (${shown}) t
-        where account_id = ${accountId} and db_id = ${dbId} and id = ${id}`;
+            select json_agg(e.error order by e.n) from db_task_errors e
+            where e.account_id = ${accountId} and e.task_id = t.id and e.n <= 100
+          ), errors) as errors from (${shown(accountId)}) t
+        where db_id = ${dbId} and id = ${id}`;
       return row;
     },
 
@@ -93,7 +97,8 @@ export function createTaskStore(sql: Sql) {
       await on`
         insert into db_task_errors (task_id, n, account_id, error)
         select t.id, last.n + e.n, t.account_id, e.error
-        from db_tasks t, lateral (select coalesce(max(n), 0) as n from db_task_errors where task_id = t.id) last,
+        from db_tasks t, lateral (
+            select coalesce(max(n), 0) as n from db_task_errors where account_id = ${accountId} and task_id = t.id) last,
           json_array_elements(${JSON.stringify(errors)}::text::json) with ordinality as e (error, n)
         where t.id = ${id} and t.account_id = ${accountId} and last.n + e.n <= ${keptErrors}`;
     },
@@ -145,13 +150,13 @@ export function createTaskStore(sql: Sql) {
       await sql`
         update db_tasks set updated_at = now(), total = done + (
           select count(*) from records where db_id = ${dbId} and plan_version < ${planVersion})
-        where db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
+        where account_id = (select account_id from dbs where id = ${dbId}) and db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
     },
 
     async endReindex(dbId: string): Promise<void> {
       await sql`
         update db_tasks set status = 'finished', total = done, updated_at = now(), finished_at = now()
-        where db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
+        where account_id = (select account_id from dbs where id = ${dbId}) and db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
     },
 
     async prune(olderThanDays: number): Promise<void> {

@@ -17,6 +17,9 @@ export interface Owner {
   readonly userId: number;
 }
 
+/** What names one. */
+export type Upload = Pick<UploadRow, "id" | "accountId">;
+
 export type UploadStore = ReturnType<typeof createUploadStore>;
 
 export function createUploadStore(sql: Sql) {
@@ -51,32 +54,34 @@ export function createUploadStore(sql: Sql) {
     },
 
     /** Undefined while somebody else writes. */
-    async take(id: string, writer: string, leaseSeconds: number): Promise<UploadRow | undefined> {
+    async take({ accountId, id }: Upload, writer: string, leaseSeconds: number): Promise<UploadRow | undefined> {
       const [row] = await sql<UploadRow[]>`
         update media_uploads set writer = ${writer}, writes_until = now() + make_interval(secs => ${leaseSeconds})
-        where id = ${id} and (writer is null or writer = ${writer} or writes_until < now()) returning ${columns}`;
+        where account_id = ${accountId} and id = ${id} and (writer is null or writer = ${writer} or writes_until < now())
+        returning ${columns}`;
       return row;
     },
 
     /** The writer has ended; from now on the upload is kept so long. */
-    async release(id: string, writer: string, seconds: number): Promise<void> {
+    async release({ accountId, id }: Upload, writer: string, seconds: number): Promise<void> {
       await sql`
         update media_uploads set writer = null, expires_at = now() + make_interval(secs => ${seconds})
-        where id = ${id} and writer = ${writer}`;
+        where account_id = ${accountId} and id = ${id} and writer = ${writer}`;
     },
 
-    async became(on: Queryable, id: string, mediaId: string): Promise<void> {
-      await on`update media_uploads set media_id = ${mediaId} where id = ${id}`;
+    async became(on: Queryable, { accountId, id }: Upload, mediaId: string): Promise<void> {
+      await on`update media_uploads set media_id = ${mediaId} where account_id = ${accountId} and id = ${id}`;
     },
 
-    async remove(id: string): Promise<void> {
-      await sql`delete from media_uploads where id = ${id}`;
+    async remove({ accountId, id }: Upload): Promise<void> {
+      await sql`delete from media_uploads where account_id = ${accountId} and id = ${id}`;
     },
 
     /** Those that nobody goes on with. */
     async expired(limit: number): Promise<string[]> {
       const rows = await sql<{ id: string }[]>`
-        delete from media_uploads where id in (select id from media_uploads where expires_at < now() limit ${limit})
+        delete from media_uploads where (account_id, id) in (
+          select account_id, id from media_uploads where expires_at < now() limit ${limit})
         returning id`;
       return rows.map(({ id }) => id);
     },

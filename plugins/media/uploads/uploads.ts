@@ -16,7 +16,7 @@ import { headerBytes } from "../content/dimensions.ts";
 import { patchOf } from "../fields.ts";
 import type { MediaStore } from "../store.ts";
 import { arrivedFile, fieldsOf, blank, type MediaWriter } from "../writer.ts";
-import type { UploadRow, UploadStore } from "./upload-store.ts";
+import type { Upload, UploadRow, UploadStore } from "./upload-store.ts";
 
 const keptSeconds = 24 * 3600;
 const leaseSeconds = 60;
@@ -51,16 +51,16 @@ export function createUploads({ ctx, files, mediaStore, uploadStore, writer, max
   };
 
   /** Runs `work` as the only writer. 423 while somebody else writes. */
-  const alone = async <T>(id: string, work: (row: UploadRow) => Promise<T>): Promise<T> => {
+  const alone = async <T>(upload: Upload, work: (row: UploadRow) => Promise<T>): Promise<T> => {
     const by = crypto.randomUUID();
-    const row = await uploadStore.take(id, by, leaseSeconds);
+    const row = await uploadStore.take(upload, by, leaseSeconds);
     if (!row) throw new HttpError(423, { error: "another request writes to this upload" });
-    const renewal = setInterval(() => void uploadStore.take(id, by, leaseSeconds).catch(() => {}), renewMs);
+    const renewal = setInterval(() => void uploadStore.take(upload, by, leaseSeconds).catch(() => {}), renewMs);
     try {
       return await work(row);
     } finally {
       clearInterval(renewal);
-      await uploadStore.release(id, by, keptSeconds);
+      await uploadStore.release(upload, by, keptSeconds);
     }
   };
 
@@ -78,11 +78,11 @@ export function createUploads({ ctx, files, mediaStore, uploadStore, writer, max
       const head = new Uint8Array(await whole.content.slice(0, headerBytes).arrayBuffer());
       const arrived = await arrivedFile(whole, head, row.fields.name, begin);
       const made = await writer.create(caller, arrived, row.fields);
-      await uploadStore.became(ctx.sql, row.id, made.row.id);
+      await uploadStore.became(ctx.sql, row, made.row.id);
       return made.row.id;
     } catch (error) {
       // What cannot be stored is refused for good; a server that cannot store it now is asked again.
-      if (error instanceof HttpError && error.status < 500) await uploadStore.remove(row.id);
+      if (error instanceof HttpError && error.status < 500) await uploadStore.remove(row);
       else drafts.splice(0, 1);
       throw error;
     } finally {
@@ -92,8 +92,7 @@ export function createUploads({ ctx, files, mediaStore, uploadStore, writer, max
 
   const append = async (caller: Caller, given: Appended): Promise<Progress & { readonly mediaId: string | null }> => {
     const { id, offset, body } = given;
-    await find(caller, id);
-    return alone(id, async (row) => {
+    return alone(await find(caller, id), async (row) => {
       if (row.mediaId !== null) {
         if (offset !== row.size) throw misplaced(row.size);
         return { row, offset: row.size, mediaId: row.mediaId };
@@ -146,9 +145,8 @@ export function createUploads({ ctx, files, mediaStore, uploadStore, writer, max
     },
 
     async end(caller: Caller, id: string): Promise<void> {
-      await find(caller, id);
-      await alone(id, async () => {
-        await uploadStore.remove(id);
+      await alone(await find(caller, id), async (row) => {
+        await uploadStore.remove(row);
         await (await files.resume(id)).drop();
       });
     },

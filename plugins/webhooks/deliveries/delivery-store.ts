@@ -170,8 +170,8 @@ export function createDeliveryStore(sql: Sql, read: Read) {
     /** Deletes what is older than so many days and not in the queue; gives back how many, at most `most`. */
     async prune(days: number, most: number): Promise<number> {
       const result = await sql`
-        delete from webhook_deliveries where id in (
-          select d.id from webhook_deliveries d
+        delete from webhook_deliveries where (account_id, id) in (
+          select d.account_id, d.id from webhook_deliveries d
           where d.created_at < now() - make_interval(days => ${days})
             and not exists (select from webhook_queue q where q.delivery_id = d.id)
           order by d.created_at limit ${most} for update skip locked)`;
@@ -181,10 +181,10 @@ export function createDeliveryStore(sql: Sql, read: Read) {
     /** Deletes deliveries of a webhook that is gone; gives back how many, at most `most`. */
     async forget(accountId: number, webhookId: number, most: number): Promise<number> {
       const result = await sql`
-        delete from webhook_deliveries where id in (
+        delete from webhook_deliveries where account_id = ${accountId} and id in (
           select d.id from webhook_deliveries d
           where d.account_id = ${accountId} and d.webhook_id = ${webhookId}
-            and not exists (select from webhooks w where w.id = d.webhook_id)
+            and not exists (select from webhooks w where w.account_id = d.account_id and w.id = d.webhook_id)
           order by d.id limit ${most} for update)`;
       return result.count;
     },

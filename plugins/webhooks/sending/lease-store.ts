@@ -28,6 +28,7 @@ export interface Want {
 
 /** A request that counts for its webhook's rate. */
 export interface Counted {
+  readonly accountId: number;
   readonly webhookId: number;
   /** When it was sent, as `performance.now()`. */
   readonly slot: number;
@@ -56,14 +57,14 @@ const earliest = (date: Date) => date.toISOString();
 export function createLeaseStore(sql: Sql, worker: string) {
   /** Writes down the last request of each webhook. A clock that was set back may not forbid requests for long. */
   const count = (counted: readonly Counted[]) => {
-    const last = lastSlots(counted);
+    const last = lastOf(counted);
     const now = performance.now();
     return sql`
       insert into webhook_rates as r (webhook_id, sent_at, worker)
       select w.id, now() - make_interval(secs => c.ms_ago / 1000), ${worker}
-      from unnest(${[...last.keys()]}::bigint[], ${[...last.values()].map((slot) => now - slot)}::float8[])
-        as c (webhook_id, ms_ago)
-      join webhooks w on w.id = c.webhook_id
+      from unnest(${last.map((one) => one.accountId)}::bigint[], ${last.map((one) => one.webhookId)}::bigint[],
+        ${last.map(({ slot }) => now - slot)}::float8[]) as c (account_id, webhook_id, ms_ago)
+      join webhooks w on w.account_id = c.account_id and w.id = c.webhook_id
       -- In order, so that two processes cannot deadlock; locked, so that a webhook that is being deleted is left out.
       order by w.id
       for key share of w
@@ -122,8 +123,8 @@ export function createLeaseStore(sql: Sql, worker: string) {
   };
 }
 
-function lastSlots(counted: readonly Counted[]): ReadonlyMap<number, number> {
-  const last = new Map<number, number>();
-  for (const { webhookId, slot } of counted) last.set(webhookId, Math.max(slot, last.get(webhookId) ?? slot));
-  return last;
+function lastOf(counted: readonly Counted[]): readonly Counted[] {
+  const last = new Map<number, Counted>();
+  for (const one of counted) if (one.slot >= (last.get(one.webhookId)?.slot ?? one.slot)) last.set(one.webhookId, one);
+  return [...last.values()];
 }

@@ -36,10 +36,10 @@ export function createQueueStore(sql: Sql) {
           ) with ordinality
             as r (account_id, webhook_id, event_id, message_id, source_type, kind, order_key, body, causation, n)
           -- Locked: whoever switches a webhook off or deletes it sees everything that was written before.
-          join webhooks w on w.id = r.webhook_id and w.active
+          join webhooks w on w.account_id = r.account_id and w.id = r.webhook_id and w.active
           order by r.n
           for share of w
-          on conflict (webhook_id, event_id) where event_id is not null do nothing
+          on conflict do nothing
           returning id, account_id, webhook_id, order_key
         )
         insert into webhook_queue (delivery_id, account_id, webhook_id, order_key, due_at)
@@ -75,10 +75,10 @@ export function createQueueStore(sql: Sql) {
               when q.worker is not null then least(q.due_at, now() + make_interval(secs => ${leaseSeconds}))
               else now() + greatest(q.due_at - q.waits_since, interval '0') end
           from wrong where q.delivery_id = wrong.delivery_id
-          returning q.delivery_id, case when q.worker is null and q.due_at <> 'infinity' then q.due_at else now() end as next
+          returning q.account_id, q.delivery_id, case when q.worker is null and q.due_at <> 'infinity' then q.due_at else now() end as next
         )
         update webhook_deliveries d set next_attempt_at = least(d.next_attempt_at, mended.next)
-        from mended where d.id = mended.delivery_id`;
+        from mended where d.account_id = mended.account_id and d.id = mended.delivery_id`;
     },
 
     due: () => sql<(Place & { dueAt: Date })[]>`select account_id, webhook_id, due_at from due_webhooks()`,
@@ -103,7 +103,8 @@ export function createQueueStore(sql: Sql) {
       const [row] = await sql<{ left: boolean }[]>`
         select exists (
           select from webhook_queue q where q.account_id = ${accountId} and q.webhook_id = ${webhookId}
-            and not exists (select from webhooks w where w.id = q.webhook_id and w.active)) as left`;
+            and not exists (
+              select from webhooks w where w.account_id = q.account_id and w.id = q.webhook_id and w.active)) as left`;
       return row?.left ?? false;
     },
 
@@ -112,14 +113,15 @@ export function createQueueStore(sql: Sql) {
       const [row] = await sql<{ count: number }[]>`
         with off as materialized (
           select q.delivery_id from webhook_queue q
-          where (q.worker is null or q.due_at < now()) and not exists (select from webhooks w where w.id = q.webhook_id and w.active)
+          where (q.worker is null or q.due_at < now()) and not exists (
+            select from webhooks w where w.account_id = q.account_id and w.id = q.webhook_id and w.active)
           order by q.delivery_id limit ${most} for update skip locked
         ), gone as (
-          delete from webhook_queue q using off where q.delivery_id = off.delivery_id returning q.delivery_id
+          delete from webhook_queue q using off where q.delivery_id = off.delivery_id returning q.account_id, q.delivery_id
         ), told as (
           update webhook_deliveries d set status = 'failed', next_attempt_at = null,
             error = 'not sent: the webhook is switched off' || coalesce(' (last: ' || d.error || ')', '')
-          from gone where d.id = gone.delivery_id returning d.id
+          from gone where d.account_id = gone.account_id and d.id = gone.delivery_id returning d.id
         )
         select count(*) as count from gone`;
       return row?.count ?? 0;

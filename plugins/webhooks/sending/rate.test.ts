@@ -159,7 +159,7 @@ describe("the queue tells a process that claims", () => {
     by.settle(
       rows.map(({ id, webhookId }, at) => {
         const ago = sentMsAgo[at] ?? null;
-        const counted = ago === null ? null : { webhookId, slot: performance.now() - ago };
+        const counted = ago === null ? null : { accountId: 1, webhookId, slot: performance.now() - ago };
         const answered = {
           responseStatus: 200,
           responseBody: null,
@@ -226,7 +226,7 @@ describe("the queue tells a process that claims", () => {
   test("of a request that was cut off, if it is given back as counted", async () => {
     await add(webhooks.slow);
     const [row] = await claim(a, webhooks.slow);
-    await a.release([row?.id ?? 0], [{ webhookId: webhooks.slow, slot: performance.now() - 7000 }]);
+    await a.release([row?.id ?? 0], [{ accountId: 1, webhookId: webhooks.slow, slot: performance.now() - 7000 }]);
     const last = await told(b, webhooks.slow);
     expect(last.sentMsAgo).toBeGreaterThanOrEqual(7000);
   });

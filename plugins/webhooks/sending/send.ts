@@ -40,7 +40,7 @@ export function createSending({ attempt, holding, settler, log, judge, settled, 
   return async (hook: Hook, delivery: ClaimedDelivery, mine: Held): Promise<void> => {
     const { lane, controller } = mine;
     const { webhookId, state } = lane;
-    const counted = hook.row.rateLimit === null ? null : { webhookId, slot: state.slot };
+    const counted = hook.row.rateLimit === null ? null : { accountId: hook.row.accountId, webhookId, slot: state.slot };
     try {
       const outcome = await attempt(hook, delivery, controller.signal);
       failpoint("webhooks.answered");

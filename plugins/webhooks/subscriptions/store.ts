@@ -146,6 +146,7 @@ export function createWebhookStore(sql: Sql) {
 
     async delete(tx: Tx, accountId: number, id: number): Promise<void> {
       await tx`delete from webhooks where account_id = ${accountId} and id = ${id}`;
+      await tx`delete from webhook_rates where webhook_id = ${id}`;
     },
 
     async rotate(tx: Tx, accountId: number, id: number, secret: string, overlapSeconds: number) {

@@ -42,7 +42,8 @@ export function variantQueries(sql: Sql, read: Read, { pageColumns, fromPages }:
       return read(
         (on) => on<{ id: number; from: string; locale: Locale | null; path: string }[]>`
         select r.id, r.path as "from", r.locale, p.path
-        from cms_redirects r join cms_pages p on p.id = r.page_id and p.site_id = r.site_id
+        from cms_redirects r
+        join cms_pages p on p.account_id = r.account_id and p.id = r.page_id and p.site_id = r.site_id
         where r.account_id = ${accountId} and r.site_id = ${id} and r.path = any(${paths}::text[])
           and p.active and p.path <> r.path and p.kind <> all(${errorKinds}::text[])
         order by r.id limit ${maxPagesAtOnce}`,
@@ -60,13 +61,13 @@ export function variantQueries(sql: Sql, read: Read, { pageColumns, fromPages }:
           select m.start, o.id, o.path, o.locale, o.based_on_page_id
           from members m cross join lateral (
             select id, path, locale, based_on_page_id, active, kind from cms_pages
-            where site_id = ${site.id} and path = m.path
+            where account_id = ${site.accountId} and site_id = ${site.id} and path = m.path
             union all
             select id, path, locale, based_on_page_id, active, kind from cms_pages
-            where id = m.based_on_page_id
+            where account_id = ${site.accountId} and id = m.based_on_page_id
             union all
             select id, path, locale, based_on_page_id, active, kind from cms_pages
-            where based_on_page_id = coalesce(m.based_on_page_id, m.id)) o
+            where account_id = ${site.accountId} and based_on_page_id = coalesce(m.based_on_page_id, m.id)) o
           where (o.active or ${drafts}) and o.kind <> all(${errorKinds}::text[]))
         select start, id, path, locale, based_on_page_id from members order by start, id`,
       );

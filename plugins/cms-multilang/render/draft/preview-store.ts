@@ -19,7 +19,7 @@ export function createPreviewStore(sql: Sql) {
         insert into cms_previews (account_id, token_hash, user_id, html, expires_at)
         values (${accountId}, ${tokenHash}, ${userId}, ${html}, ${expiresAt})`;
       await tx`
-        delete from cms_previews where token_hash in (
+        delete from cms_previews where account_id = ${accountId} and token_hash in (
           select token_hash from cms_previews where account_id = ${accountId} and user_id = ${userId}
           order by created_at desc, (token_hash = ${tokenHash}) desc offset ${most})`;
     },

@@ -30,7 +30,7 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
    */
   const listed = (locale: Locale | null) => sql`
     ${eligible(sql`p`, locale)} and not exists (
-      select 1 from cms_pages o where o.site_id = p.site_id and o.path = p.path and o.id <> p.id
+      select 1 from cms_pages o where o.account_id = p.account_id and o.site_id = p.site_id and o.path = p.path and o.id <> p.id
         and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`)} < ${rank(sql`p`)}` : sql`p.locale is null`})`;
   /** `{% paragraph "code" %}` */
   const names = (content: Fragment) => sql`${content} ~ ${`paragraph\\s*["']`}`;
@@ -43,7 +43,8 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
         and o.kind <> all(${errorKinds}::text[])`;
       // The whole family is found at once, so only pages that share a path with a member may be missing.
       const more = sql`exists (
-        select 1 from cms_pages x where x.site_id = ${id} and x.path = o.path and x.id <> o.id) as more`;
+        select 1 from cms_pages x
+        where x.account_id = ${accountId} and x.site_id = ${id} and x.path = o.path and x.id <> o.id) as more`;
       return sql<Related[]>`
         with given as (
           select * from unnest(

@@ -20,16 +20,19 @@ export function articleQueries(sql: Sql) {
     a.id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.fields, a.html_title,
     a.html_description, a.published_at, a.active, a.created_at, a.updated_at,
     (select coalesce(json_agg(x.category_id order by x.position), '[]')
-     from cms_article_categories x where x.article_id = a.id) as more_category_ids`;
+     from cms_article_categories x where x.account_id = a.account_id and x.article_id = a.id) as more_category_ids`;
 
   const articlesWhere = ({ site, locale, drafts }: ArticlesOf, categories: Categories, within: number | null) => sql`
     a.account_id = ${site.accountId} and a.site_id = ${site.id}
     ${drafts ? sql`` : sql`and a.active and (a.published_at is null or a.published_at <= now())`}
     ${locale === null ? sql`` : sql`and (a.locale = ${locale} or a.locale is null)`}
-    ${categories === null ? sql`` : inCategories(categories)} ${within === null ? sql`` : inCategories([within])}`;
-  const inCategories = (ids: readonly number[]) => sql`
+    ${categories === null ? sql`` : inCategories(site, categories)}
+    ${within === null ? sql`` : inCategories(site, [within])}`;
+  const inCategories = ({ accountId }: Pick<SiteData, "accountId">, ids: readonly number[]) => sql`
     and (a.category_id = any(${ids}::bigint[])
-      or a.id in (select article_id from cms_article_categories where category_id = any(${ids}::bigint[])))`;
+      or a.id in (
+        select article_id from cms_article_categories
+        where account_id = ${accountId} and category_id = any(${ids}::bigint[])))`;
   const order: Record<SortKey, Fragment> = {
     published_at: sql`coalesce(a.published_at, a.created_at)`,
     created_at: sql`a.created_at`,
