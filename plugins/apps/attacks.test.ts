@@ -105,14 +105,17 @@ describe("the token of a viewer with `dbs`", () => {
     const { id } = await make();
     const token = await pageToken(id, {}); // the administrator's
     const wrong: string[] = [];
+    // They name no object: the app's folder is empty, and takes a form only (plugins/media/media.test.ts).
+    const ofOwnFolder: Record<string, number> = { "GET /core/media": 200, "POST /core/media": 415 };
     let marked = 0;
     for (const route of app.app.routes) {
       const path = route.path.replaceAll(/:\w+/g, "019a9c1e-0000-7000-8000-000000000003");
-      const body = route.spec.body || route.spec.input ? { record: { data: {} }, value: 1 } : undefined;
+      const body =
+        route.spec.body || route.spec.input ? { record: { data: {} }, value: 1, media: {}, link: {} } : undefined;
       const answer = await app.request(route.method, path, route.method === "GET" ? undefined : body, { token });
       if (route.spec.apps) marked++;
       const right = route.spec.apps
-        ? answer.status === 404
+        ? answer.status === (ofOwnFolder[`${route.method} ${route.path}`] ?? 404)
         : answer.status === 403 && answer.json.error.includes("app's token");
       if (!right) wrong.push(`${route.method} ${route.path}: ${answer.status} ${answer.text.slice(0, 100)}`);
     }
