@@ -65,12 +65,12 @@ export async function boot(needed: Needed): Promise<App> {
   const pooled = await isPooled(target, config.databaseConnectSeconds * 1000);
   const sql = openPool(target, { prepare: config.databasePrepare, pooled, ...limitsOf(needed) });
   const undo: Undo = [() => sql.end({ timeout: 2 })];
-  const replicas = replicasFor(needed, sql);
-  if (replicas) undo.push(replicas.stop);
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
     await bringUpToDate(needed, plugins, pooled);
+    const replicas = replicasFor(needed, sql);
+    if (replicas) undo.push(replicas.stop);
     const kernel = await createKernel(
       {
         ...needed,

@@ -379,7 +379,12 @@ describe.skipIf(programs === undefined || pgbouncer === null)("behind pgbouncer 
     async () => {
       // The standby is the primary by now. Debian 12's pgbouncer keeps no prepared statements.
       const pooler = await startPgbouncer(cluster.standbyUrl);
-      const settings = { ...env(), DATABASE_LISTEN_URL: cluster.standbyUrl, DATABASE_PREPARE: "false" };
+      const settings = {
+        ...env(),
+        DATABASE_READ_URL: "",
+        DATABASE_LISTEN_URL: cluster.standbyUrl,
+        DATABASE_PREPARE: "false",
+      };
       const options = { target: { url: pooler.url }, env: settings };
       const [a, b] = [await startTestApp(options), await startTestApp(options)];
       try {
