@@ -1,6 +1,6 @@
 /** What must not work over /mcp. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { adminPassword, adminToken, otherAccount, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { adminPassword, otherAccount, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { maxAnswerChars, said } from "./answer.ts";
 import { definePlugin, field, ok, route, Type } from "../../runtime/sdk.ts";
 import { agentTools } from "./api.ts";
@@ -97,6 +97,68 @@ describe("who may ask", () => {
   });
 });
 
+test("a token that ends while a flow that it has begun goes on opens nothing more", async () => {
+  const program = [{ type: "wait", seconds: 3600 }];
+  await app.post("/connect/flows.json", { flow: { name: "Long", code: "long", active: true, fields: { program } } });
+  const { id, token } = await make();
+  const session = await app.post("/probe/agent", { token, name: "run_flow", args: { flow: "long", wait: 0 } });
+  expect(session.json.result.isError).toBeUndefined();
+  await app.patch(`/account/api_tokens/${id}.json`, { api_token: { active: false } });
+  expect((await app.post("/probe/agent", { token, name: "guide", args: {} })).json).toEqual({ names: null });
+});
+
+/** Which tools a token with one privilege gets, beside those that need none. */
+const toolsBy: Readonly<Record<string, readonly string[]>> = {
+  dbs: ["search_records", "aggregate", "batch_records", "replace_text"],
+  apps: ["preview_app", "replace_text"],
+  flows: ["test_flow", "run_flow"],
+  cms: ["check_site"],
+  prompts: [],
+  webhooks: [],
+};
+const everyCall: Readonly<Record<string, object>> = {
+  list: { resource: "apps" },
+  get: { resource: "apps", id: "x" },
+  create: { resource: "apps", fields: { name: "No", source_code: "<p>", app_engine: "html" } },
+  update: { resource: "apps", id: "x", fields: { name: "No" } },
+  replace_text: { resource: "apps", id: "x", field: "source_code", old_string: "a", new_string: "b" },
+  delete: { resource: "apps", id: "x" },
+  search_records: { db: "none" },
+  aggregate: { db: "none" },
+  batch_records: { db: "none", operations: [{ op: "create", data: {} }] },
+  preview_app: { app: { name: "No", source_code: "<p>", app_engine: "html" } },
+  test_flow: { flow: "none" },
+  run_flow: { flow: "none" },
+  check_site: { site: "none" },
+};
+
+test.each(Object.entries(toolsBy))(
+  "a token for %s alone gets its tools, and is refused with all others",
+  async (privilege, own) => {
+    const { token } = await make({ privileges: [privilege] });
+    const shown = (await send(listTools, { token })).json.result.tools.map(({ name }: { name: string }) => name);
+    const special = [
+      "search_records",
+      "aggregate",
+      "batch_records",
+      "replace_text",
+      "preview_app",
+      "test_flow",
+      "run_flow",
+      "check_site",
+    ];
+    expect(shown.filter((name: string) => special.includes(name)).toSorted()).toEqual([...own].toSorted());
+    for (const [name, args] of Object.entries(everyCall)) {
+      const { result } = (await send(callOf(name, args), { token })).json;
+      const isOwn =
+        privilege === "apps"
+          ? "resource" in args || name === "preview_app"
+          : own.includes(name) && !("resource" in args);
+      if (!isOwn) expect([name, result.isError, result.content[0].text.slice(0, 4)]).toEqual([name, true, "403 "]);
+    }
+  },
+);
+
 test("a service opens the same tools in this process, with the rights of the token that it is given", async () => {
   const { token } = await make({ privileges: ["dbs"] });
   const tools = await app.post("/probe/agent", { token, name: "get", args: { resource: "apps", id: "x" } });
@@ -165,15 +227,33 @@ describe("what is sent", () => {
     expect(statuses).toEqual([200, 200, 200, 429]);
   });
 
-  test("200 calls at once are all answered, each with its own", async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, async (_, n) => {
-        const code = `many-${n}`;
-        const message = { ...callOf("create", { resource: "dbs", fields: { name: code, code } }), id: n };
-        const { status, json } = await send(message, { token: adminToken });
-        return [status, json.id, JSON.parse(json.result.content[0].text).result.code];
-      }),
-    );
-    expect(answers).toEqual(Array.from({ length: 200 }, (_, n) => [200, n, `many-${n}`]));
+  test("1,000 calls at once are all answered, each with its own, and others beside them", async () => {
+    for (let n = 0; n < 5; n++) await app.post("/core/dbs.json", { db: { name: `Many ${n}`, code: `many-${n}` } });
+    const calls = Array.from({ length: 1000 }, async (_, n) => {
+      const { status, json } = await send({ ...callOf("get", { resource: "dbs", id: `many-${n % 5}` }), id: n });
+      return [status, json.id, JSON.parse(json.result.content[0].text).result.code];
+    });
+    const others = await Promise.all(Array.from({ length: 20 }, () => app.get("/core/dbs/many-1.json")));
+    expect(others.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(await Promise.all(calls)).toEqual(Array.from({ length: 1000 }, (_, n) => [200, n, `many-${n % 5}`]));
+  });
+
+  test.each([
+    ["unknown keys", '{"resource":"dbs","sudo":true}'],
+    ["__proto__", '{"resource":"dbs","__proto__":{"readOnly":false}}'],
+    ["constructor", '{"resource":"dbs","constructor":{"prototype":{"isAdmin":true}}}'],
+    ["a wrong type", '{"resource":{"toString":"dbs"}}'],
+    ["a prototype's name", '{"resource":"__proto__"}'],
+    ["200 kB", JSON.stringify({ resource: "x".repeat(200_000) })],
+    ["200 kB of keys", JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n])))],
+    ["a filter with a prototype's name", '{"resource":"dbs","filter":{"__proto__":{"a":1}}}'],
+  ])("arguments with %s are refused in words that stay short", async (_, args) => {
+    const raw = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":${args}}}`;
+    const answer = await app.post("/mcp", undefined, { raw, headers: { "content-type": "application/json" } });
+    const [content] = answer.json.result.content;
+    expect([answer.status, answer.json.result.isError]).toEqual([200, true]);
+    expect(content.text).toStartWith("422 ");
+    expect(content.text.length).toBeLessThan(2_000);
+    expect(Object.hasOwn(Object.prototype, "isAdmin")).toBe(false);
   });
 });

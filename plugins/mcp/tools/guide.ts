@@ -49,7 +49,7 @@ async function overview(session: Session): Promise<string> {
     "Resources for list, get, create, update, replace_text and delete:",
     ...rows,
     "",
-    "Call guide with a resource as topic before you write it. Instructions for whole areas are resources of this server, and topics of guide: common_api first, then e.g. apps_api, dbs_api, flows_api, cms_api, prompts_api, webhooks_api. They describe the REST API; the tools here take the same fields and answer the same.",
+    "Call guide with a resource as topic before you write it. Instructions for whole areas are resources of this server, and topics of guide: common_api first, then apps_api (what an app's page may call), dbs_api (schemas, searches, what visitors may do), flows_api, cms_api (sites, pages, and their texts in several languages), prompts_api, webhooks_api. They describe the REST API; the tools here take the same fields and answer the same.",
     "An app is shown at /a/<url_code>, a page at /w/<site code>/<path> for who is signed in, and on the site's own domain.",
   ].join("\n");
 }

@@ -4,7 +4,7 @@ import { choicesOf, firstChoice } from "./choices.ts";
 import { contextOf, singular } from "./context.ts";
 import { createEventParser } from "./stream.ts";
 import { de, en, pl } from "./text.ts";
-import { callsOf, resultText, ruleOf, toolsOf, type Rule } from "./tools.ts";
+import { askedText, callsOf, resultText, ruleOf, subjectOf, toolsOf, type Rule } from "./tools.ts";
 
 describe("the context of a page", () => {
   const cases: [pattern: string, path: string, search: string, context: Record<string, string>][] = [
@@ -126,7 +126,26 @@ describe("the tools of a run", () => {
   ];
   test.each(rules)("%s, for which %p was chosen: %s", (name, chosen, rule) => {
     const tool = tools.find((one) => one.name === name);
-    expect(ruleOf(tool, new Map(chosen ? [[name, chosen]] : []))).toBe(rule);
+    expect(ruleOf(tool, name, new Map(chosen ? [[name, chosen]] : []))).toBe(rule);
+  });
+  test.each([
+    [{ resource: "prompts", fields: { in: "x" } }, "create prompts"],
+    [{ resource: "records", in: "orders" }, "create records orders"],
+    [{ resource: "webhooks\u202e", in: "a b" }, "create"],
+    [{ resource: ["webhooks"] }, "create"],
+    ["prompts", "create"],
+  ])("a rule for %j is one for %s", (given, subject) => {
+    expect(subjectOf({ id: "1", name: "create", arguments: given })).toBe(subject);
+  });
+  test("are shown whole before they are allowed, and nothing in them is unseen", () => {
+    const text = (given: unknown) => askedText({ id: "1", name: "create", arguments: given });
+    const token = `core_${"x".repeat(40)}`;
+    expect(text({ a: token })).toBe(`{\n  "a": "${token}"\n}`);
+    expect(text({ a: "pay\u202eelif\u200b\u00a0\u3164\u{e0041}\u0085 ł🙂\u2028" })).toContain(
+      "pay\\u202eelif\\u200b\\u00a0\\u3164\\udb40\\udc41\\u0085 ł🙂\\u2028",
+    );
+    expect(text({ a: "x".repeat(200_000) })).toHaveLength(200_013);
+    expect(text({ a: "x".repeat(300_000) })).toBeUndefined();
   });
   test("have results that a model reads, cut where they are long", () => {
     const content = [{ type: "text", text: "x".repeat(70_000) }];

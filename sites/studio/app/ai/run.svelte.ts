@@ -4,7 +4,8 @@
  */
 import { request } from "../api.ts";
 import { isMap, textOf } from "../values.ts";
-import { bounds, callsOf, resultText, ruleOf, toolsOf, type Rule, type Tool, type ToolCall } from "./tools.ts";
+import { askedText, bounds, callsOf, resultText, ruleOf, subjectOf, toolsOf } from "./tools.ts";
+import type { Rule, Tool, ToolCall } from "./tools.ts";
 
 /** What happened, in order: words of the model, or a call. */
 export interface Happened {
@@ -29,6 +30,14 @@ interface Message {
   readonly tool_call_id?: string;
 }
 
+interface Question {
+  readonly tool: Tool;
+  /** What the answer may be a rule for. */
+  readonly subject: string;
+  /** What the call would do, whole. */
+  readonly text: string;
+}
+
 /** A bound that was reached, by its name in the texts. */
 export class Bounded extends Error {}
 
@@ -39,7 +48,7 @@ export class Run {
   isBounded = $state(false);
   usage = $state.raw({ input: 0, output: 0 });
   /** The call that a person decides on. */
-  question = $state.raw<{ readonly call: ToolCall; readonly tool: Tool } | undefined>();
+  question = $state.raw<Question | undefined>();
   private readonly rules = new Map<string, Rule>();
   private decide: (allowed: boolean) => void = () => {};
   private stopping = new AbortController();
@@ -50,6 +59,7 @@ export class Run {
     const { signal } = this.stopping;
     const late = setTimeout(() => this.stopping.abort(new Bounded()), bounds.minutes * 60_000);
     Object.assign(this, { busy: true, problem: "", isBounded: false, happened: [] });
+    this.rules.clear();
     this.usage = { input: 0, output: 0 };
     try {
       await this.work(asked, signal);
@@ -69,9 +79,9 @@ export class Run {
     this.decide(false);
   }
 
-  /** What the person says to the question; `rule` holds for this tool until the end of the run. */
+  /** What the person says to the question; `rule` holds for its subject until the end of the run. */
   answer(allowed: boolean, rule?: Rule): void {
-    if (rule && this.question) this.rules.set(this.question.tool.name, rule);
+    if (rule && this.question) this.rules.set(this.question.subject, rule);
     this.decide(allowed);
   }
 
@@ -136,11 +146,14 @@ export class Run {
   }
 
   private async isAllowed(call: ToolCall, tool: Tool, signal: AbortSignal): Promise<boolean> {
-    const rule = ruleOf(tool, this.rules);
+    const subject = subjectOf(call);
+    const rule = ruleOf(tool, subject, this.rules);
     if (rule !== "ask") return rule === "always";
+    const text = askedText(call);
+    if (text === undefined) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.decide = resolve;
-    this.question = { call, tool };
+    this.question = { tool, subject, text };
     signal.addEventListener("abort", () => resolve(false), { once: true });
     const allowed = await promise;
     this.question = undefined;

@@ -21,6 +21,8 @@ export type Rule = "always" | "never" | "ask";
 export const bounds = { turns: 30, calls: 60, tokens: 500_000, minutes: 10 };
 const mostTools = 64;
 const mostChars = 60_000;
+/** Nobody reads more before they allow it; an app's source has at most 200,000 characters. */
+const mostAsked = 250_000;
 
 /** Of `tools/list`. Models take no longer or other names. */
 export function toolsOf(result: unknown): Tool[] {
@@ -42,11 +44,35 @@ export function toolsOf(result: unknown): Tool[] {
     .slice(0, mostTools);
 }
 
-/** What only reads runs by itself; what may destroy is asked for each time. */
-export function ruleOf(tool: Tool | undefined, chosen: ReadonlyMap<string, Rule>): Rule {
+/** What a rule is said of: who lets prompts be made has not let webhooks be made. */
+export function subjectOf({ name, arguments: given }: ToolCall): string {
+  const { resource, in: parent } = isMap(given) ? given : {};
+  const plain = [resource, parent].filter((word) => typeof word === "string" && /^[\w.-]{1,100}$/.test(word));
+  return [name, ...plain].join(" ");
+}
+
+/** What only reads runs by itself; what may destroy is asked for each time. `chosen`: by subject. */
+export function ruleOf(tool: Tool | undefined, subject: string, chosen: ReadonlyMap<string, Rule>): Rule {
   if (!tool) return "never";
-  const rule = chosen.get(tool.name) ?? (tool.reads ? "always" : "ask");
+  const rule = chosen.get(subject) ?? (tool.reads ? "always" : "ask");
   return tool.destroys && !tool.reads && rule === "always" ? "ask" : rule;
+}
+
+/**
+ * What a call would do, for a person who decides on it: the whole, with every character that cannot be seen, or turns
+ * the others around, written out. Undefined if it is too long to be decided on.
+ */
+export function askedText({ arguments: given }: ToolCall): string | undefined {
+  const written = JSON.stringify(given, null, 2).replaceAll(/[\p{C}\p{DI}\p{Zl}\p{Zp}]|[^\P{Zs} ]/gu, (character) =>
+    character === "\n" ? character : unitsOf(character),
+  );
+  return written.length > mostAsked ? undefined : written;
+}
+
+function unitsOf(character: string): string {
+  return Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+    .join("");
 }
 
 export function callsOf(data: unknown): ToolCall[] {
