@@ -114,6 +114,43 @@ test("an agent builds an app, a database and a page, and is told what is wrong b
   expect((await call("check_site", { site: "s" })).json.result).toBeArray();
 });
 
+test("an agent that knows only what the server says builds an app with a database and a page in two languages", async () => {
+  const { call, client } = await connect(app.origin, adminToken);
+  expect(client.getInstructions()).toContain("Call the tool guide first");
+  const overview = (await call("guide")).text;
+  for (const word of ["- dbs:", "- records (in another thing):", "- apps:", "- sites:", "cms_api", "/a/<url_code>"])
+    expect(overview).toContain(word);
+  /** What a resource's guide gives as an example of its fields. */
+  const exampleOf = async (topic: string) =>
+    JSON.parse(/Example of fields: (.*)$/m.exec((await call("guide", { topic })).text)?.[1] ?? "");
+  const make = async (resource: string, fields: object, parent?: string) => {
+    const given = { resource, fields, ...(parent !== undefined && { in: parent }) };
+    const { text, json, isError } = await call("create", given);
+    expect([resource, isError, isError ? text : ""]).toEqual([resource, false, ""]);
+    return json.result;
+  };
+  const { code } = await make("dbs", await exampleOf("dbs"));
+  await make("records", await exampleOf("records"), code);
+  expect((await call("search_records", { db: code })).json.result).toMatchObject([{ email: "ann@example.com" }]);
+  const { actions: _needsFlows, ...page } = await exampleOf("apps");
+  const { url_code } = await make("apps", { ...page, db_code: code });
+  expect((await app.get(`/a/${url_code}`)).status).toBe(200);
+
+  const instruction = (await call("guide", { topic: "cms_api" })).text;
+  /** The first request of this kind in the instruction: a tool takes what is inside its body. */
+  const requestOf = (kind: string) => {
+    const block = instruction.split("```").find((text) => text.startsWith(`\nPOST /cms/${kind}s.json\n`)) ?? "";
+    return JSON.parse(block.slice(block.indexOf("{")))[kind];
+  };
+  const { code: site } = await make("sites", requestOf("site"));
+  await make("layouts", requestOf("layout"));
+  await make("pages", requestOf("page"));
+  expect((await app.get(`/w/${site}?lang=pl`)).text).toContain("Witamy");
+  expect((await app.get(`/w/${site}?lang=en`)).text).toContain("Welcome");
+  expect((await call("check_site", { site })).isError).toBe(false);
+  await client.close();
+});
+
 test("flows are tested, run, and tools of their own if they are marked so", async () => {
   const { call, tools, client } = agent;
   const program = [{ type: "return", value: { twice: "{{ n | times: 2 }}" } }];
