@@ -12,8 +12,9 @@ let app: TestApp;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "corestead-tus-"));
-  app = await startTestApp({ env: { DATA_DIR: folder, MEDIA_MAX_BYTES: "3000000", MEDIA_QUOTA_BYTES: "20000000" } });
+  app = await startTestApp({ env: env() });
 });
+const env = () => ({ DATA_DIR: folder, MEDIA_MAX_BYTES: "3000000", MEDIA_QUOTA_BYTES: "20000000" });
 afterAll(async () => {
   await app.stop();
   await rm(folder, { recursive: true });
@@ -123,6 +124,24 @@ test("what arrived before a connection broke stays", async () => {
   });
   expect(last.headers.get("upload-offset")).toBe("300000");
   expect((await app.get(last.headers.get("location") ?? "")).json).toMatchObject({ size: 300_000 });
+});
+
+test("an upload goes on at the process that takes the place of one that stops in the middle of a part", async () => {
+  const path = await begin(300_000);
+  const file = content(300_000, 4);
+  const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(file.slice(0, 100_000)) });
+  const cut = append(path, 0, body);
+  await eventually(async () => (await offsetOf(path)) > 0);
+  const next = await startTestApp({ target: app.target, env: env() });
+  await app.stop();
+  app = next;
+  expect((await cut).status).toBe(503);
+  const offset = await offsetOf(path);
+  expect(offset).toBeGreaterThan(0);
+  const last = await append(path, offset, file.slice(offset));
+  expect(last.status).toBe(204);
+  const made = (await app.get(last.headers.get("location") ?? "")).json;
+  expect(made.sha256).toBe(new Bun.CryptoHasher("sha256").update(file).digest("hex"));
 });
 
 describe("a part", () => {

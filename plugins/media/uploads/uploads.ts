@@ -173,10 +173,14 @@ interface Limits {
 async function write(part: Part, body: Appended["body"], { most, stopping }: Limits): Promise<void> {
   const before = part.size();
   const reader = body?.getReader();
+  // Nobody waits for the rest of a refused body.
+  const drop = () => void reader?.cancel().catch(() => {});
+  // A client that sends slowly must not hold up the end of the server.
+  stopping.addEventListener("abort", drop);
   try {
     for (;;) {
+      const next = stopping.aborted ? undefined : await reader?.read().catch(() => undefined);
       if (stopping.aborted) throw unavailable("the server is stopping, go on in a moment");
-      const next = await reader?.read().catch(() => undefined);
       if (!next?.value) return;
       if (part.size() + next.value.length > most) {
         await part.cut(before);
@@ -185,8 +189,8 @@ async function write(part: Part, body: Appended["body"], { most, stopping }: Lim
       await part.write(next.value);
     }
   } finally {
-    // Nobody waits for the rest of a refused body.
-    void reader?.cancel().catch(() => {});
+    stopping.removeEventListener("abort", drop);
+    drop();
   }
 }
 
