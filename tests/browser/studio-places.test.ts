@@ -48,6 +48,22 @@ const telling = `<p>here</p><button>Press</button><pre id="out"></pre><script>
 </script>`;
 const reached = ["null", "SecurityError", "SecurityError"];
 
+interface Place {
+  readonly name: string;
+  readonly url_code: string;
+  readonly show_in_module: string;
+}
+
+/** The first is made by the API, the others are its copies: to make an app is dear. */
+async function makeIn([first, ...others]: readonly Place[]): Promise<void> {
+  const id = await make(first?.name ?? "", { ...first, source_code: telling });
+  for (const place of others)
+    await app.sql`
+      insert into apps
+      select (jsonb_populate_record(apps, ${JSON.stringify({ ...place, id: crypto.randomUUID() })}::text::jsonb)).*
+      from apps where id = ${id}`;
+}
+
 /** The only frame of its place is the app's: isolated, and told where it is. */
 async function expectApp(page: Page, name: string, where: object, place = "main"): Promise<void> {
   const out = page.frameLocator(`iframe[title="${name}"]`).locator("#out");
@@ -85,9 +101,8 @@ const go = (page: Page, path: string) =>
 test("an app stands in the menu of each of the fourteen modules, with breadcrumbs and its own page", async () => {
   // One is called as a page of a site is, below a site that could be called `apps`.
   const codeOf = (module: string) => (module === "cms" ? "pages" : `in-${module}`);
-  await Promise.all(
-    modules.map((name) => make(`In ${name}`, { show_in_module: name, url_code: codeOf(name), source_code: telling })),
-  );
+  const places = modules.map((name) => ({ name: `In ${name}`, url_code: codeOf(name), show_in_module: name }));
+  await makeIn(places);
   const { json } = await app.get("/core/modules.json");
   expect(json.map(({ name }: { name: string }) => name)).toEqual([...modules]);
   await using opened = await atStudio(browser, app.origin);
@@ -140,7 +155,7 @@ test("an app of a view is injected there once, and knows the record: in plugins'
     ["pages/index", "cms/acme/pages", null],
     ["pages/show", `cms/acme/pages/${sitePage}`, sitePage],
   ];
-  await Promise.all(views.map(([view]) => make(`At ${view}`, { show_in_module: view, source_code: telling })));
+  await makeIn(views.map(([view], at) => ({ name: `At ${view}`, url_code: `at-${at}`, show_in_module: view })));
   await using opened = await atStudio(browser, app.origin);
   const { page, faults } = opened;
   for (const [view, path, about] of views) {
