@@ -123,6 +123,8 @@ const endless = (part: string) =>
     },
   });
 const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+/** One call after the other, without a number. */
+const calling = `data: ${JSON.stringify({ choices: [{ delta: { tool_calls: [{ id: "x", function: { name: "x" } }] } }] })}\n\n`;
 const bad: [what: string, answer: () => Response | Promise<Response>, error: string, code?: string][] = [
   [
     "a refusal",
@@ -145,6 +147,7 @@ const bad: [what: string, answer: () => Response | Promise<Response>, error: str
     () => new Response(endless(chunk("x".repeat(50_000))), eventStream),
     "more than 5000000 bytes",
   ],
+  ["calls without end", () => new Response(endless(calling), eventStream), "called more than 64 tools at once"],
   ["nothing, ever", () => new Promise(() => {}), "no complete answer in time", "openai-hurried"],
   [
     "a stream that never ends",
