@@ -19,6 +19,7 @@ export const Flow = answer.object("Flow", {
 export const FlowVersion = answer.object("FlowVersion", {
   version: Type.Integer({ minimum: 1 }),
   program: Type.Array(Type.Unknown()),
+  created_by_id: field.nullable(Type.Integer()),
   created_at: answer.time(),
 });
 

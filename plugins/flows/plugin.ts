@@ -13,6 +13,7 @@ import migration from "./migrations/001_flows.sql" with { type: "text" };
 import origins from "./migrations/002_origin.sql" with { type: "text" };
 import versions from "./migrations/003_version.sql" with { type: "text" };
 import programVersions from "./migrations/005_versions.sql" with { type: "text" };
+import programAuthors from "./migrations/007_program_authors.sql" with { type: "text" };
 import starters from "./migrations/004_starter.sql" with { type: "text" };
 import byRecord from "./migrations/005_records.sql" with { type: "text" };
 import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
@@ -61,6 +62,7 @@ export default definePlugin({
     { name: "005_records", sql: byRecord },
     { name: "005_versions", sql: programVersions },
     { name: "006_account_keys", sql: accountKeys },
+    { name: "007_program_authors", sql: programAuthors },
   ],
   prompts: { "flows_api.md": instructions },
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],

@@ -50,6 +50,9 @@ test("a site in three languages is translated into a fourth, with the matrix as 
   await title.fill("Bienvenue");
   await page.keyboard.press("Control+s");
   await page.getByRole("heading", { level: 1, name: "about: French" }).waitFor();
+  expect(await page.getByRole("link", { name: "Open", exact: true }).getAttribute("href")).toMatch(
+    /\/pages\/\d+\?lang=fr$/,
+  );
   await page.getByRole("textbox", { name: "Html title" }).fill("À propos");
   await title.fill("Qui sommes-nous");
   expect(await page.getByRole("textbox", { name: "Path" }).inputValue()).toBe("qui-sommes-nous");

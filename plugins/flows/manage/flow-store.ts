@@ -87,10 +87,16 @@ export function createFlowStore(sql: Sql) {
       return row;
     },
 
-    async insertProgram(tx: Tx, accountId: number, flowId: string, program: unknown): Promise<number> {
+    async insertProgram(
+      tx: Tx,
+      accountId: number,
+      flowId: string,
+      userId: number | null,
+      program: unknown,
+    ): Promise<number> {
       const [row] = await tx<{ id: number }[]>`
-        insert into flow_programs (account_id, flow_id, program)
-        values (${accountId}, ${flowId}, ${JSON.stringify(program)}::text::json) returning id`;
+        insert into flow_programs (account_id, flow_id, program, created_by_id)
+        values (${accountId}, ${flowId}, ${JSON.stringify(program)}::text::json, ${userId}) returning id`;
       if (!row) throw new Error("an insert of one row returns one");
       return row.id;
     },
@@ -98,8 +104,8 @@ export function createFlowStore(sql: Sql) {
     /** Every program that the flow has had, latest first. */
     async versions(accountId: number, flowId: string, { limit, offset }: Page) {
       const where = sql`account_id = ${accountId} and flow_id = ${flowId}`;
-      const rows = await sql<{ program: unknown; createdAt: Date }[]>`
-        select program, created_at from flow_programs where ${where} order by id desc limit ${limit} offset ${offset}`;
+      const rows = await sql<{ program: unknown; createdById: number | null; createdAt: Date }[]>`
+        select program, created_by_id, created_at from flow_programs where ${where} order by id desc limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`select count(*) as total from flow_programs where ${where}`;
       return { rows, total: count?.total ?? 0 };
     },

@@ -44,7 +44,7 @@ export function createFlowWriter({ ctx, flowStore, flowLookup, templates, stepTy
         const input = patched({ name: patch.name, code, kind: flowKind, fields: {}, active: true }, patch);
         checkFlow(input, templates, stepTypes);
         await mustBeWritable(tx, author, programOf(input.fields));
-        const programId = await flowStore.insertProgram(tx, account.id, id, programOf(input.fields));
+        const programId = await flowStore.insertProgram(tx, account.id, id, user.id, programOf(input.fields));
         return flowStore.insert(tx, id, account.id, user.id, { ...input, programId });
       });
       await flowLookup.forget(account.id, [row.code]);
@@ -65,7 +65,7 @@ export function createFlowWriter({ ctx, flowStore, flowLookup, templates, stepTy
           await mustBeWritable(tx, author, program);
         }
         const same = JSON.stringify(program) === JSON.stringify(programOf(row.fields));
-        const programId = same ? row.programId : await flowStore.insertProgram(tx, account.id, id, program);
+        const programId = same ? row.programId : await flowStore.insertProgram(tx, account.id, id, user.id, program);
         return { before: row, after: await flowStore.update(tx, account.id, id, user.id, { ...input, programId }) };
       });
       await flowLookup.forget(account.id, [before.code, after.code]);

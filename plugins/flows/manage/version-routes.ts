@@ -6,6 +6,7 @@ import type { FlowStore } from "./flow-store.ts";
 const example = {
   version: 2,
   program: [{ type: "return", value: { greeting: "Hello {{ input.name }}" } }],
+  created_by_id: 1,
   created_at: "2026-01-31T10:00:00.000Z",
 };
 
@@ -32,9 +33,10 @@ export function versionRoutes({ flowStore, flowLookup }: Needed): Route[] {
         const { id } = await flowLookup.find(caller.account.id, params.id);
         const page = pageOf(query);
         const { rows, total } = await flowStore.versions(caller.account.id, id, page);
-        const shown = rows.map(({ program, createdAt }, at) => ({
+        const shown = rows.map(({ program, createdById, createdAt }, at) => ({
           version: total - page.offset - at,
           program,
+          created_by_id: createdById,
           created_at: createdAt,
         }));
         return list(shown, total);

@@ -22,9 +22,9 @@ test("every other program is a version, the current one first", async () => {
 
   const all = await app.get("/connect/flows/versions/versions.json");
   expect(all.json).toEqual([
-    { version: 3, program: returning(1), created_at: expect.any(String) },
-    { version: 2, program: returning(2), created_at: expect.any(String) },
-    { version: 1, program: returning(1), created_at: expect.any(String) },
+    { version: 3, program: returning(1), created_by_id: 1, created_at: expect.any(String) },
+    { version: 2, program: returning(2), created_by_id: 1, created_at: expect.any(String) },
+    { version: 1, program: returning(1), created_by_id: 1, created_at: expect.any(String) },
   ]);
   const page = await app.get("/connect/flows/versions/versions.json?limit=1&offset=1");
   expect([page.json.length, page.json[0].version, page.headers.get("x-total-count")]).toEqual([1, 2, "3"]);

@@ -113,6 +113,8 @@ export const de: Texts = {
   failedProcesses: "Die mit einem Fehler",
   noProcesses:
     "Dieser Ablauf ist noch nie gelaufen. Starten Sie ihn hier, oder lassen Sie es eine Aktion, einen Webhook oder einen Zeitplan tun.",
+  by: "von {name}",
+  person: "Person {id}",
   version: "Version {number}",
   current: "aktuell",
   older: "Ältere Versionen",

@@ -112,6 +112,8 @@ export const pl: Texts = {
   failedProcesses: "Zakończone błędem",
   noProcesses:
     "Ten przepływ jeszcze nie działał. Uruchom go tutaj albo zostaw to akcji, webhookowi lub harmonogramowi.",
+  by: "autor: {name}",
+  person: "osoba {id}",
   version: "Wersja {number}",
   current: "bieżąca",
   older: "Starsze wersje",

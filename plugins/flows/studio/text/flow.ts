@@ -110,6 +110,8 @@ export const en = {
   allProcesses: "All processes",
   failedProcesses: "Those with an error",
   noProcesses: "This flow has not run yet. Start it here, or let an action, a webhook or a cron start it.",
+  by: "by {name}",
+  person: "person {id}",
   version: "Version {number}",
   current: "current",
   older: "Older versions",
