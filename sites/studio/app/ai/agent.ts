@@ -5,7 +5,14 @@ const token = /\bcore_[A-Za-z0-9_-]{16,200}/g;
 
 /** Secrets are shown masked and copied whole. */
 export function masked(text: string): string {
-  return text.replaceAll(token, "core_…");
+  return withoutSecrets(text).replaceAll(token, "core_…");
+}
+
+/** What a model may read: no token in its exact form (codes may begin alike), and no webhook's signing secret. */
+export function withoutSecrets(text: string): string {
+  return text
+    .replaceAll(/\bcore_[A-Za-z0-9]{42}\b/g, "core_…")
+    .replaceAll(/\bwhsec_[A-Za-z0-9+/=_-]{16,200}/g, "whsec_…");
 }
 
 export function tokenIn(text: string): string | undefined {

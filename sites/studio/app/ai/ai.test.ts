@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { clientsOf, masked, tokenIn, withTask } from "./agent.ts";
+import { clientsOf, masked, tokenIn, withoutSecrets, withTask } from "./agent.ts";
 import { choicesOf, firstChoice } from "./choices.ts";
 import { contextOf, singular } from "./context.ts";
 import { createEventParser } from "./stream.ts";
@@ -88,6 +88,8 @@ test("tokens are hidden, and copied whole", () => {
   expect(text).toBe(`Authorization: Bearer ${token}\n\nDo it\n`);
   expect([tokenIn(text), masked(text)]).toEqual([token, "Authorization: Bearer core_…\n\nDo it\n"]);
   expect(tokenIn("core_api and core_")).toBeUndefined();
+  const read = `core_orders_of_customers core_${"x".repeat(42)} "whsec_${btoa("x".repeat(24))}"`;
+  expect(withoutSecrets(read)).toBe('core_orders_of_customers core_… "whsec_…"');
   for (const { line } of clientsOf("https://a.example", token)) {
     expect([line.includes(token), line.includes("https://a.example/mcp"), masked(line).includes(token)]).toEqual([
       true,

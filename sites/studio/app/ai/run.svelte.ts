@@ -4,6 +4,7 @@
  */
 import { request } from "../api.ts";
 import { isMap, textOf } from "../values.ts";
+import { withoutSecrets } from "./agent.ts";
 import { askedText, bounds, callsOf, resultText, ruleOf, subjectOf, toolsOf } from "./tools.ts";
 import type { Rule, Tool, ToolCall } from "./tools.ts";
 
@@ -136,7 +137,7 @@ export class Run {
         await rpc("tools/call", { name: call.name, arguments: call.arguments }, token, signal),
       );
       this.set(at, { text, call, state: failed ? "failed" : "done" });
-      return text;
+      return withoutSecrets(text);
     } catch (error) {
       signal.throwIfAborted();
       const text = error instanceof Error ? error.message : String(error);
