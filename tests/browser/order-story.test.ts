@@ -221,7 +221,10 @@ async function follow(page: Page): Promise<void> {
   await trace.getByRole("link", { name: "stock.reserve", exact: true }).waitFor();
   await link(trace, "1").click();
   await heading(page, "Delivery 1");
-  await link(page, "Open the process that it has started").waitFor();
+  await link(page, "The flow ship-an-order was started with it.").waitFor();
+  await link(page, "Open the process that it has started").click();
+  await page.waitForURL(process);
+  await page.goBack();
   await link(page, "Open the record").click();
   await record.getByText("Sku", { exact: true }).waitFor();
   await page.goto(process);

@@ -1,7 +1,7 @@
 /** The Studio's pages of webhooks and connectors, worked with as a person does. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { eventually, type TestApp } from "../harness.ts";
+import type { TestApp } from "../harness.ts";
 import { startReceiver, type Receiver } from "../receiver.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
@@ -100,24 +100,6 @@ test("its log is live, is narrowed by the address, and sends what has failed aga
   await page.getByText("No delivery is like this.").waitFor();
   await at(page, "account/webhooks");
   await page.getByRole("grid", { name: "Webhooks", exact: true }).getByText("2 of 2 delivered").waitFor();
-  expect(faults).toEqual([]);
-});
-
-test("a delivery to a flow leads to the process that it has started", async () => {
-  const flow = { name: "Hooked", code: "hooked", fields: { program: [{ type: "return", value: 1 }] } };
-  expect((await app.post("/connect/flows.json", { flow })).status).toBe(201);
-  const webhook = { source_type: "Core::Prompt", kind: "create", target_kind: "flow", target_code: "hooked" };
-  const { id } = (await app.post("/account/webhooks.json", { webhook })).json;
-  await prompt("for_the_flow");
-  const path = `/account/webhooks/${id}/deliveries.json`;
-  await eventually(async () => (await app.get(path)).json[0]?.status === "delivered");
-  const [delivery] = (await app.get(path)).json;
-  await using opened = await studio.signedIn();
-  const { page, faults } = opened;
-  await at(page, `account/webhooks/${id}/deliveries/${delivery.id}`);
-  await page.getByRole("link", { name: "The flow hooked was started with it.", exact: true }).waitFor();
-  await page.getByRole("link", { name: "Open the process that it has started", exact: true }).click();
-  await page.waitForURL(/\/connect\/processes\//);
   expect(faults).toEqual([]);
 });
 
