@@ -99,9 +99,9 @@ describe("beside a running server", () => {
   });
 
   test("migrations that are missing, or of a newer version", async () => {
-    await sql`update migrations set name = '001_removed' where plugin = 'mail'`;
+    await sql`update migrations set name = '001_removed' where plugin = 'mail' and name = '001_mail'`;
     const newer = await findings();
-    await sql`delete from migrations where plugin = 'mail'`;
+    await sql`delete from migrations where plugin = 'mail' and name = '001_removed'`;
     const older = await findings();
     const checksum = new Bun.CryptoHasher("sha256");
     checksum.update(plugins.find(({ name }) => name === "mail")?.migrations[0]?.sql ?? "");

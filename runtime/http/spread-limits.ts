@@ -44,8 +44,10 @@ export function spreadLimits({ counting, broadcast, limitStore, processId }: Nee
     const { machine, told }: { machine: string; told: Told } = JSON.parse(payload);
     if (fromOtherProcess && machine !== counting.machine) counting.hear(told);
   });
-  // Begun here and not by a request, whose transaction would keep the message.
+  // Begun here and not by a request, whose transaction would keep the message. A command that only describes the server
+  // does not wait for it.
   const timer = setInterval(tell, tellMs);
+  timer.unref();
 
   const spread: Limits = (name, options) => {
     const { limit, windowSeconds } = options;
