@@ -117,6 +117,8 @@ describe("old changes", () => {
     await store.prune(24);
     expect(await app.sql`select from record_changes where db_id = ${database.id}`).toHaveLength(0);
     const again = await follow(db, { lastId: follower.lastId() });
+    // What is written before it is in what they read then.
+    await eventually(() => again.events.length === 1);
     await create(db, { n: 3 });
     await eventually(() => again.events.length === 2);
     expect(told(again).map(([event]) => event)).toEqual(["reset", "create"]);
