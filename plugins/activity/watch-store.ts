@@ -49,7 +49,8 @@ const foundTables = `
     (select obj_description(t.oid, 'pg_trigger') from pg_trigger t
       where t.tgrelid = c.oid and t.tgname = '${trigger}') as facts
   from pg_class c
-  where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'`;
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    and c.relpersistence = 'p'`;
 
 function triggerOf(table: string, facts: string | null): string {
   const on = `"${table.replaceAll('"', '""')}"`;

@@ -1,13 +1,13 @@
 /**
  * Records in one table beside records in partitions: `bun scripts/bench/partitions.ts [--quick] [--write]
  * [--total 10000000]`. Fills 20 databases, asks the server for records, divides the table while the server goes on writing
- * (scripts/partition-records.ts), and asks the same again. Then it forgets the oldest tenth of a log, by deleting it and by
+ * (scripts/partition.ts), and asks the same again. Then it forgets the oldest tenth of a log, by deleting it and by
  * dropping its partition.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
-import { partitionRecords } from "../partition-records.ts";
+import { divide } from "../partition/divide.ts";
 import { median } from "./compare.ts";
 import { adminToken, postgresOf, startCorestead, temporaryFolder, type Server } from "./processes.ts";
 import { measuredWith, number, publish, table, versionOf } from "./report.ts";
@@ -46,13 +46,13 @@ await fill();
 const before = await measureAll();
 say("dividing the table");
 const written = writer(server);
-const moved = await partitionRecords(sql, partitions);
+const moved = await divide(sql, "records", { partitions });
 const { writes, slowestMs, wrong } = await written();
 if (wrong > 0) throw new Error(`${wrong} of ${writes} records are not as they were acknowledged`);
 const [counts] = await sql<{ before: number; after: number }[]>`
-  select (select count(*) from records_before) as before, (select count(*) from records) as after`;
+  select (select count(*) from undivided.records) as before, (select count(*) from records) as after`;
 say(`${counts?.before} records before, ${counts?.after} after`);
-await sql`drop table records_before`;
+await sql`drop table undivided.records`;
 await sql`vacuum analyze records`;
 const after = await measureAll();
 say("forgetting a tenth of a log");
