@@ -3,9 +3,9 @@ import { HttpError, ValidationError, type BaseContext, type Role } from "platfor
 import type { Accounts, Person } from "../accounts/api.ts";
 import { Refusal } from "./refusal.ts";
 import type { IdentityStore } from "./identity-store.ts";
-import type { Claims, Proof } from "./peer.ts";
+import type { Proof } from "./peer.ts";
 import type { ProviderRow } from "./provider-store.ts";
-import { isOfDomain, isPlain, nameOf, roleOf, teamsOf, verifiedEmail } from "./rules.ts";
+import { isOfDomain, isPlain, nameOf, roleOf, teamsOf, verifiedEmail, type Claims } from "./rules.ts";
 
 const maxSubjectChars = 255;
 

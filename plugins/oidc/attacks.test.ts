@@ -375,3 +375,154 @@ describe("a way in", () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
   });
 });
+
+describe("signing out", () => {
+  beforeAll(() => change({ sign_out_there: true }));
+  const signedIn = async (sid?: string) => {
+    const sub = newcomer();
+    hostile.claims = { ...hostile.claims, ...(sid && { sid }) };
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    expect((await browser.visit(callback(state))).status).toBe(303);
+    return { sub, browser };
+  };
+  const out = (browser: Browser) => browser.visit(`${app.origin}/logout`, {});
+  const nextOf = ({ headers }: Visit) => URL.parse(headers.get("refresh")?.slice("0; url=".length) ?? "");
+  const told = (logout_token: string, code = "hostile") =>
+    browserOf().visit(`${app.origin}/login/with/${code}/backchannel_logout`, { logout_token });
+
+  test("sends the ID token to its own issuer, with the account's own address to come back to", async () => {
+    const { browser } = await signedIn();
+    const evil = { post_logout_redirect_uri: "https://evil.example/", return_to: "//evil.example" };
+    const next = nextOf(await browser.visit(`${app.origin}/logout?return_to=//evil.example`, evil));
+    expect(next?.href).toStartWith(`${hostile.issuer}/logout?a=b&`);
+    expect(next?.searchParams.get("post_logout_redirect_uri")).toBe(`${app.origin}/login/with/hostile/signed_out`);
+    expect(next?.href).not.toContain("evil");
+    // The provider becomes another one: nothing of the old one is sent there.
+    const before = await signedIn();
+    const { issuer, clientSecret: client_secret } = hostile;
+    await change({ issuer: "http://127.0.0.1:1", client_secret });
+    const end = await out(before.browser);
+    await change({ issuer, client_secret });
+    expect([end.status, end.headers.get("location")]).toEqual([303, "/login"]);
+  });
+
+  test.each(["javascript:alert(1)", "data:text/html,x", "//evil.example/", "", 7])(
+    "leads nowhere by an end_session_endpoint %j",
+    async (end_session_endpoint) => {
+      const { browser } = await signedIn();
+      await forgotten();
+      hostile.discovery = { end_session_endpoint };
+      const end = await out(browser);
+      expect([end.status, end.headers.get("location"), end.headers.get("refresh")]).toEqual([303, "/login", null]);
+      expect(await browser.me()).toBeUndefined();
+      await forgotten();
+    },
+  );
+
+  test("is not done by another site, nor by whoever opens an address", async () => {
+    const { browser } = await signedIn();
+    const cookie = `core_session=${browser.cookie("core_session")}`;
+    const evil = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
+    const post = (headers: Record<string, string>) =>
+      app.request("POST", "/logout", undefined, { token: null, headers });
+    // Browsers send no cookie with such a form, and must not lose it by the answer.
+    const without = await post(evil);
+    expect([without.status, without.headers.get("location"), without.headers.get("set-cookie")]).toEqual([
+      303,
+      "/logout",
+      null,
+    ]);
+    expect((await post({ ...evil, cookie })).headers.get("set-cookie")).toBeNull();
+    for (const path of ["/logout", "/login/with/hostile/signed_out", "/login/with/hostile/backchannel_logout"])
+      await browser.visit(`${app.origin}${path}`);
+    expect(await browser.me()).toBeDefined();
+  });
+
+  test("gives a state that works once, for signing out alone, at its provider", async () => {
+    const { browser } = await signedIn();
+    const state = nextOf(await out(browser))?.searchParams.get("state") ?? "";
+    expect(JSON.stringify(await app.sql`select * from sign_in_attempts`)).not.toContain(state);
+    const back = async (value: string, code = "hostile") =>
+      (await browser.visit(`${app.origin}/login/with/${code}/signed_out?state=${value}`)).status;
+    expect(said(await browser.visit(callback(state)))).toEqual(expired);
+    const { state: signIn } = await begun(browser);
+    const tries = [
+      await back(state, "second"),
+      await back(signIn),
+      await back(state),
+      await back(state),
+      await back(""),
+    ];
+    expect(tries).toEqual([303, 303, 200, 303, 303]);
+    newcomer();
+    expect((await browser.visit(callback(signIn))).status).toBe(303);
+    expect(await back(state)).toBe(303);
+  });
+
+  const past = () => Math.floor(Date.now() / 1000) - 3600;
+  const lies: [what: string, claims: () => object, signing?: Hostile["signing"], typ?: string][] = [
+    ["without a signature", () => ({}), "none"],
+    ["signed with another key", () => ({}), "other key"],
+    ["signed with the client's secret", () => ({}), "client secret"],
+    ["of another issuer, as after a mix-up", () => ({ iss: "https://honest.example" })],
+    ["for another client", () => ({ aud: "another client" })],
+    ["that is an ID token", () => ({ events: undefined, nonce: "n" }), "right", "JWT"],
+    ["with a nonce", () => ({ nonce: "n" })],
+    ["of another kind", () => ({}), "right", "at+jwt"],
+    ["about another event", () => ({ events: { "https://honest.example/event": {} } })],
+    ["with events that are no object", () => ({ events: "http://schemas.openid.net/event/backchannel-logout" })],
+    ["that has expired", () => ({ exp: past() })],
+    ["that is old", () => ({ iat: past() })],
+    ["of the future", () => ({ iat: past() + 7200 })],
+    ["without a time", () => ({ iat: undefined })],
+    ["without a jti", () => ({ jti: undefined })],
+    ["of nobody", () => ({ sub: undefined })],
+    ["of a subject with NUL", () => ({ sub: "a\0b" })],
+    ["of a sid that is no text", () => ({ sid: 7 })],
+  ];
+
+  test("by a logout token ends the sessions that it names, once, and nothing by a token that is not right", async () => {
+    const { sub, browser } = await signedIn("sid-1");
+    for (const [what, claims, signing = "right", typ] of lies) {
+      hostile.signing = signing;
+      const answer = await told(await hostile.logoutToken({ sub, ...claims() }, typ));
+      expect([what, answer.status, answer.text]).toEqual([what, 400, expect.stringContaining("is not valid")]);
+    }
+    for (const text of ["x", "a.b.c", "eyJ.eyJ."]) expect((await told(text)).status).toBe(400);
+    const elsewhere = { "content-type": "application/x-www-form-urlencoded" };
+    const right = await hostile.logoutToken({ sub, sid: "sid-1" });
+    const raw = new URLSearchParams({ logout_token: right }).toString();
+    const path = "/login/with/hostile/backchannel_logout";
+    expect((await other.request("POST", path, undefined, { token: null, headers: elsewhere, raw })).status).toBe(404);
+    // Of another person, of another session, of another provider, of nobody here.
+    for (const [claims, code] of [
+      [{ sub: "victim" }, "hostile"],
+      [{ sub, sid: "sid-2" }, "hostile"],
+      [{ sub, sid: "sid-1" }, "second"],
+    ] as const)
+      expect((await told(await hostile.logoutToken(claims), code)).status).toBe(200);
+    expect(await browser.me()).toBeDefined();
+    expect((await told(right)).status).toBe(200);
+    expect(await browser.me()).toBeUndefined();
+    const { browser: again, sub: whose } = await signedIn();
+    const token = await hostile.logoutToken({ sub: whose });
+    const answers = await Promise.all([told(token), told(token), told(token)]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(await again.me()).toBeUndefined();
+  });
+
+  test("at the provider ends a sign-in that still owes its second factor", async () => {
+    const policy = (second_factor: string | null) =>
+      app.patch("/account/settings.json", { settings: { second_factor } });
+    const sub = newcomer();
+    const browser = browserOf();
+    await policy("everybody");
+    const { state } = await begun(browser);
+    expect((await browser.visit(callback(state))).status).toBe(200);
+    await policy(null);
+    expect(await app.sql`select 1 from sign_in_origins where subject = ${sub}`).toHaveLength(1);
+    expect((await told(await hostile.logoutToken({ sub }))).status).toBe(200);
+    expect(await app.sql`select 1 from sign_in_origins where subject = ${sub}`).toHaveLength(0);
+  });
+});

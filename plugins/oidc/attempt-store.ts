@@ -1,4 +1,4 @@
-/** All SQL about sign-ins on their way to a provider and back. */
+/** All SQL about sign-ins and sign-outs on their way to a provider and back. */
 import type { Sql } from "platform";
 
 interface Attempt {
@@ -7,6 +7,7 @@ interface Attempt {
   readonly stateHash: string;
   /** Of the cookie: the answer counts only in the browser that asked. */
   readonly browserHash: string;
+  readonly purpose: "sign_in" | "sign_out";
 }
 
 export type AttemptStore = ReturnType<typeof createAttemptStore>;
@@ -14,22 +15,23 @@ export type AttemptStore = ReturnType<typeof createAttemptStore>;
 export function createAttemptStore(sql: Sql) {
   return {
     async add(
-      { accountId, providerId, stateHash, browserHash }: Attempt,
+      { accountId, providerId, stateHash, browserHash, purpose }: Attempt,
       returnTo: string,
       seconds: number,
     ): Promise<void> {
       await sql`
-        insert into sign_in_attempts (state_hash, account_id, provider_id, browser_hash, return_to, expires_at)
-        values (${stateHash}, ${accountId}, ${providerId}, ${browserHash}, ${returnTo},
+        insert into sign_in_attempts (state_hash, account_id, provider_id, browser_hash, purpose, return_to, expires_at)
+        values (${stateHash}, ${accountId}, ${providerId}, ${browserHash}, ${purpose}, ${returnTo},
           now() + make_interval(secs => ${seconds}))`;
     },
 
     /** Ends it: of two answers with one state, one counts. In another browser, or by another provider, it goes on. */
-    async take({ accountId, providerId, stateHash, browserHash }: Attempt): Promise<{ returnTo: string } | undefined> {
+    async take(attempt: Attempt): Promise<{ returnTo: string } | undefined> {
+      const { accountId, providerId, stateHash, browserHash, purpose } = attempt;
       const [row] = await sql<{ returnTo: string }[]>`
         delete from sign_in_attempts
         where state_hash = ${stateHash} and account_id = ${accountId} and provider_id = ${providerId}
-          and browser_hash = ${browserHash} and expires_at > now()
+          and browser_hash = ${browserHash} and purpose = ${purpose} and expires_at > now()
         returning return_to`;
       return row;
     },

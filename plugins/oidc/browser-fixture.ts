@@ -17,13 +17,23 @@ export function startBrowser(app: TestApp, headers: Readonly<Record<string, stri
     return jar;
   };
 
-  const visit = async (url: string): Promise<Visit> => {
+  /** With `form` as a browser sends one from a page of that origin. */
+  const visit = async (url: string, form?: Readonly<Record<string, string>>): Promise<Visit> => {
     const jar = jarOf(url);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
-    const sent = { ...headers, ...(cookie && { cookie }) };
+    const origin = form && { origin: new URL(url).origin, "content-type": "application/x-www-form-urlencoded" };
+    const sent = { ...headers, ...origin, ...(cookie && { cookie }) };
+    const method = form ? "POST" : "GET";
+    const raw = form && new URLSearchParams(form).toString();
     const answer = url.startsWith(app.origin)
-      ? await app.get(url.slice(app.origin.length), { token: null, headers: sent })
-      : await read(await fetch(url, { redirect: "manual", headers: sent }));
+      ? await app.request(method, url.slice(app.origin.length), undefined, {
+          token: null,
+          headers: sent,
+          ...(raw !== undefined && { raw }),
+        })
+      : await read(
+          await fetch(url, { method, redirect: "manual", headers: sent, ...(raw !== undefined && { body: raw }) }),
+        );
     for (const set of answer.headers.getSetCookie()) {
       const [name = "", ...value] = (set.split(";")[0] ?? "").split("=");
       if (value.join("=") === "") jar.delete(name);

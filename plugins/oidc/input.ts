@@ -18,6 +18,7 @@ export interface ProviderPatch {
   readonly link_by_email?: boolean;
   readonly verified_claim?: string | null;
   readonly trust_second_factor?: boolean;
+  readonly sign_out_there?: boolean;
   readonly default_role?: Role | null;
   readonly role_claim?: string | null;
   readonly roles?: Readonly<Record<string, Role>> | null;
@@ -89,6 +90,7 @@ function merged(patch: ProviderPatch, before?: ProviderRow): CheckedProvider {
     linkByEmail: patch.link_by_email ?? before?.linkByEmail ?? false,
     verifiedClaim: line(patch.verified_claim, before?.verifiedClaim) ?? "email_verified",
     trustSecondFactor: patch.trust_second_factor ?? before?.trustSecondFactor ?? false,
+    signOutThere: patch.sign_out_there ?? before?.signOutThere ?? false,
     defaultRole: patch.default_role === undefined ? (before ? before.defaultRole : "user") : patch.default_role,
     roleClaim: line(patch.role_claim, before?.roleClaim),
     roles: (patch.roles === undefined ? before?.roles : patch.roles) ?? {},

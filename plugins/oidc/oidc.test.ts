@@ -21,6 +21,7 @@ beforeAll(async () => {
   provider = made.json.id;
 });
 const standing = {
+  sign_out_there: false,
   create_people: true,
   email_domains: ["example.com"],
   link_by_email: false,
@@ -142,6 +143,92 @@ describe("signing in by a provider", () => {
       expect.objectContaining({ action: "sign-in refused", model: "Account::SignInProvider", record_id: provider }),
     );
     expect(JSON.stringify(log)).not.toContain("a secret of the peer");
+  });
+});
+
+describe("signing out", () => {
+  const out = (browser: Browser) => browser.visit(`${app.origin}/logout`, {});
+  /** Where the page leads by itself. */
+  const nextOf = ({ headers }: Visit) => /^0; url=(.{1,9000})$/.exec(headers.get("refresh") ?? "")?.[1] ?? "";
+  /** Says yes to the provider's question whether to sign out. */
+  const signOutThere = async (browser: Browser, address: string) => {
+    const { text } = await browser.visit(address);
+    const xsrf = /name="xsrf" value="([^"]{1,100})"/.exec(text)?.[1] ?? "";
+    return browser.visit(`${peer.issuer}/session/end/confirm`, { xsrf, logout: "yes" });
+  };
+
+  test("ends the session here alone, unless the provider is to be told", async () => {
+    somebody();
+    const browser = browserOf();
+    await signIn(browser);
+    const end = await out(browser);
+    expect([end.status, end.headers.get("location"), end.headers.get("refresh")]).toEqual([303, "/login", null]);
+    expect(await browser.me()).toBeUndefined();
+  });
+
+  test("leads to the provider, which sends people back", async () => {
+    await rule({ sign_out_there: true });
+    somebody();
+    const browser = browserOf({ "accept-language": "de" });
+    await signIn(browser);
+    const [kept] = await app.sql`select id_token, sid from sign_in_origins order by created_at desc limit 1`;
+    expect(kept).toEqual({ idToken: expect.not.stringMatching(/^eyJ/), sid: expect.any(String) });
+    const end = await out(browser);
+    expect([end.status, end.text]).toEqual([200, expect.stringContaining("Auch bei Peer abmelden")]);
+    expect(end.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(await browser.me()).toBeUndefined();
+    const next = new URL(nextOf(end));
+    expect(next.origin + next.pathname).toBe(`${peer.issuer}/session/end`);
+    const { state, id_token_hint, ...sent } = Object.fromEntries(next.searchParams);
+    const back = `${app.origin}/login/with/peer/signed_out`;
+    expect(sent).toEqual({ client_id: peer.clientId, post_logout_redirect_uri: back, ui_locales: "de" });
+    expect([state?.length, id_token_hint]).toEqual([43, expect.stringMatching(/^eyJ/)]);
+    const there = await signOutThere(browser, next.href);
+    expect(there.headers.get("location")).toBe(`${back}?state=${state}`);
+    const last = await browser.visit(there.headers.get("location") ?? "");
+    expect([last.status, last.text]).toEqual([200, expect.stringContaining("Sie sind hier und bei Peer abgemeldet.")]);
+  });
+
+  test("through the API names the address, also after a second factor here", async () => {
+    await rule({ sign_out_there: true });
+    somebody();
+    const browser = browserOf();
+    const setting = (second_factor: string | null) =>
+      app.patch("/account/settings.json", { settings: { second_factor } });
+    await setting("everybody");
+    const asked = await signIn(browser);
+    await setting(null);
+    const field = (name: string) => new RegExp(`name="${name}" value="([^"]{1,2000})"`).exec(asked.text)?.[1] ?? "";
+    const secret = /<code>([A-Z2-7 ]{16,80})<\/code>/.exec(asked.text)?.[1]?.replaceAll(" ", "") ?? "";
+    const code = await codeAt(base32(secret), Math.floor(Date.now() / 1000 / stepSeconds));
+    const sent = { pending: field("pending"), setup: field("setup"), code, return_to: "/" };
+    expect((await browser.visit(`${app.origin}/login/second_factor`, sent)).status).toBe(200);
+    const headers = { cookie: `core_session=${browser.cookie("core_session")}`, origin: app.origin };
+    const ended = await app.delete("/account/session.json", { token: null, headers });
+    expect([ended.status, ended.json]).toEqual([200, { next: expect.stringContaining("id_token_hint=eyJ") }]);
+    expect(await browser.me()).toBeUndefined();
+  });
+
+  test("at the provider ends the session here that it began, and no other", async () => {
+    somebody();
+    const [one, other] = [browserOf(), browserOf()];
+    await signIn(one);
+    await signIn(other);
+    await signOutThere(one, `${peer.issuer}/session/end`);
+    expect(await one.me()).toBeUndefined();
+    expect(await other.me()).toBeDefined();
+  });
+
+  test("works while the provider is away", async () => {
+    somebody();
+    const browser = browserOf();
+    await signIn(browser);
+    await app.sql`update sign_in_providers set sign_out_there = true, issuer = 'http://127.0.0.1:1', version = version + 1`;
+    await app.sql`update sign_in_origins set issuer = 'http://127.0.0.1:1'`;
+    const end = await out(browser);
+    await app.sql`update sign_in_providers set issuer = ${peer.issuer}, version = version + 1`;
+    expect([end.status, end.headers.get("location")]).toEqual([303, "/login"]);
+    expect(await browser.me()).toBeUndefined();
   });
 });
 

@@ -13,7 +13,10 @@ export interface Peer {
   stop(): void;
 }
 
-/** `redirectUris` are the addresses registered at the provider; `host` is a name of this machine. */
+/**
+ * `redirectUris` are the addresses registered at the provider, as are those beside them for signing out; `host` is a name
+ * of this machine.
+ */
 export async function startPeer(redirectUris: readonly string[], host = "127.0.0.1"): Promise<Peer> {
   const server = createServer();
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -50,13 +53,26 @@ export async function startPeer(redirectUris: readonly string[], host = "127.0.0
         client_secret: peer.clientSecret,
         redirect_uris: [...redirectUris],
         id_token_signed_response_alg: "ES256",
+        post_logout_redirect_uris: redirectUris.map((uri) => uri.replace(/callback$/, "signed_out")),
+        backchannel_logout_uri: redirectUris[0]?.replace(/callback$/, "backchannel_logout"),
+        backchannel_logout_session_required: true,
       },
     ],
     jwks: { keys: [jwk] },
     ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 600, IdToken: 60, Interaction: 60, Session: 600 },
     cookies: { keys: ["a key of the tests"] },
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
-    features: { devInteractions: { enabled: false } },
+    features: {
+      devInteractions: { enabled: false },
+      backchannelLogout: { enabled: true },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: (ctx, form) =>
+          void (ctx.body = `${form}<button form="op.logoutForm" name="logout" value="yes">Yes</button>`),
+      },
+    },
+    // Its own fetch calls nobody on this machine.
+    fetch: (url, options) => fetch(url, options),
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     findAccount: (_, accountId) => ({ accountId, claims: () => ({ ...peer.who, sub: accountId }) }),

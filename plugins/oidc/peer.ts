@@ -1,8 +1,9 @@
 /** OpenID Connect with one provider: discovery, the address to send people to, and what an answer proves. */
 import { OutboundFault, type BaseContext } from "platform";
+import type { FetchImplementation, JWTVerifyGetKey } from "jose";
 import type { ClientAuth, Configuration, CustomFetch } from "openid-client";
-
-export type Claims = Readonly<Record<string, unknown>>;
+import { logoutOf, textOf, type Logout } from "./logout-token.ts";
+import type { Claims } from "./rules.ts";
 
 /** What is needed to talk to a provider. */
 export interface PeerFacts {
@@ -26,6 +27,9 @@ export interface Proof {
   readonly claims: Claims;
   /** Those that belong to the address: what says that it was verified may not be about another one. */
   readonly emailClaims: Claims;
+  readonly idToken: string;
+  /** The provider's own session. */
+  readonly sid: string | null;
 }
 
 /** The provider does not answer (`unreachable`), answers what is not to be trusted (`wrong`), or says no (`declined`). */
@@ -48,6 +52,7 @@ export type Peers = ReturnType<typeof createPeers>;
 
 export function createPeers({ ctx }: { readonly ctx: Pick<BaseContext, "fetch"> }) {
   const kept = new Map<string, { readonly until: number; readonly config: Promise<Configuration> }>();
+  const logoutKeys = new WeakMap<Configuration, JWTVerifyGetKey>();
   const guarded: CustomFetch = async (url, { method, headers, body, signal }) => {
     const sent = typeof body === "string" || body instanceof URLSearchParams ? { body: `${body}` } : {};
     const request = { method, headers: { ...headers }, maxBytes, redirect: "refuse", ...sent } as const;
@@ -84,6 +89,20 @@ export function createPeers({ ctx }: { readonly ctx: Pick<BaseContext, "fetch"> 
     return config;
   };
 
+  /** As long as the provider's document is kept; an unknown key makes it ask again, at most every half minute. */
+  const logoutKeysOf = async (config: Configuration): Promise<JWTVerifyGetKey> => {
+    const known = logoutKeys.get(config);
+    if (known) return known;
+    const jose = await import("jose");
+    const { jwks_uri: address, issuer } = config.serverMetadata();
+    const fetchKeys: FetchImplementation = (url, { headers, signal }) =>
+      guarded(url, { method: "GET", headers: Object.fromEntries(headers), body: null, redirect: "manual", signal });
+    const options = { [jose.customFetch]: fetchKeys, timeoutDuration: timeoutSeconds * 1000 };
+    const keys = jose.createRemoteJWKSet(new URL(addressOf("jwks_uri", address, issuer)), options);
+    logoutKeys.set(config, keys);
+    return keys;
+  };
+
   return {
     /** Where to send the browser. Throws a PeerFault. */
     address: (facts: PeerFacts, sent: Sent, more: Readonly<Record<string, string>>): Promise<string> =>
@@ -115,7 +134,27 @@ export function createPeers({ ctx }: { readonly ctx: Pick<BaseContext, "fetch"> 
         const asks = config.serverMetadata().userinfo_endpoint !== undefined;
         const info: Claims = asks ? await lib.fetchUserInfo(config, tokens.access_token, subject) : {};
         const claims: Claims = { ...info, ...idClaims };
-        return { issuer, subject, claims, emailClaims: emailClaimsOf(idClaims, info, claims) };
+        const emailClaims = emailClaimsOf(idClaims, info, claims);
+        const sid = textOf(idClaims["sid"]) ?? null;
+        return { issuer, subject, claims, emailClaims, idToken: tokens.id_token ?? "", sid };
+      }),
+
+    /** Where to send the browser to sign out; undefined if the provider offers no such page. Throws a PeerFault. */
+    signOutAddress: (facts: PeerFacts, sent: Readonly<Record<string, string>>): Promise<string | undefined> =>
+      told(async (lib) => {
+        const config = await configOf(facts);
+        const { end_session_endpoint: address, issuer } = config.serverMetadata();
+        if (address === undefined) return undefined;
+        addressOf("end_session_endpoint", address, issuer);
+        return lib.buildEndSessionUrl(config, sent).href;
+      }),
+
+    /** Whom the provider says to have signed out. Throws a PeerFault. */
+    logout: (facts: PeerFacts, token: string): Promise<Logout> =>
+      told(async () => {
+        const config = await configOf(facts);
+        const { issuer } = config.serverMetadata();
+        return logoutOf(token, { issuer, clientId: facts.clientId, keys: await logoutKeysOf(config) });
       }),
 
     /** Asks the provider anew. Throws a PeerFault. */
@@ -130,7 +169,9 @@ export function createPeers({ ctx }: { readonly ctx: Pick<BaseContext, "fetch"> 
         const jwks = addressOf("jwks_uri", server.jwks_uri, issuer);
         const keys = await keysIn(await guarded(jwks, { method: "GET", headers: {}, body: null, redirect: "manual" }));
         const warnings = warningsOf({ ...server, supportsS256: server.supportsPKCE("S256") }, scopes, keys);
-        return { issuer, ...named, userinfo_endpoint, keys, warnings };
+        const { end_session_endpoint = null, backchannel_logout_supported: tells } = server;
+        const signOut = { end_session_endpoint, backchannel_logout_supported: tells === true };
+        return { issuer, ...named, userinfo_endpoint, ...signOut, keys, warnings };
       }),
   };
 }

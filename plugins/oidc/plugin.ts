@@ -1,26 +1,32 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { sessions } from "../sessions/api.ts";
+import { tokens } from "../tokens/api.ts";
 import { createAdmission } from "./admission.ts";
 import { createAttemptStore } from "./attempt-store.ts";
 import { createIdentityStore } from "./identity-store.ts";
 import migration from "./migrations/001_sign_in_providers.sql" with { type: "text" };
 import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
+import signOutThere from "./migrations/003_sign_out.sql" with { type: "text" };
+import { createOriginStore } from "./origin-store.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPeers } from "./peer.ts";
 import { createProviders } from "./providers.ts";
 import { createProviderStore } from "./provider-store.ts";
 import { providerPartRoutes, providerRoutes } from "./routes.ts";
 import { createProviderSignIn } from "./sign-in.ts";
+import { createSignOut } from "./sign-out.ts";
+import { signOutRoutes } from "./sign-out-routes.ts";
 import { allWords } from "./words.ts";
 
 /** Signing in by OpenID Connect, with providers of the account's choice. behaviour B.17. */
 export default definePlugin({
   name: "oidc",
-  needs: { accounts, sessions },
+  needs: { accounts, sessions, tokens },
   migrations: [
     { name: "001_sign_in_providers", sql: migration },
     { name: "002_account_keys", sql: accountKeys },
+    { name: "003_sign_out", sql: signOutThere },
   ],
   privileges: [
     {
@@ -34,6 +40,9 @@ export default definePlugin({
     // A sign-in shows as its use.
     sign_in_identities: { model: "Account::SignInIdentity", name: "email" },
     sign_in_attempts: false,
+    // Sessions are logged themselves.
+    sign_in_origins: false,
+    sign_in_logouts: false,
   },
 
   setup(ctx) {
@@ -43,8 +52,17 @@ export default definePlugin({
     const attemptStore = createAttemptStore(ctx.sql);
     const peers = createPeers({ ctx });
     const admission = createAdmission({ ctx, ...services, identityStore });
-    const signIn = createProviderSignIn({ ctx, providerStore, attemptStore, admission, peers });
-    const providers = createProviders({ ctx, ...services, providerStore, identityStore, peers });
+    const originStore = createOriginStore(ctx.sql);
+    const signOut = createSignOut({ ctx, ...services, providerStore, originStore, attemptStore, peers });
+    const originOf = signOut.note;
+    const signIn = createProviderSignIn({ ctx, providerStore, attemptStore, admission, peers, originOf });
+    const providers = createProviders({ ctx, ...services, providerStore, identityStore, originStore, peers });
+    const prune = async () => {
+      await Promise.all([attemptStore.prune(), originStore.prune()]);
+    };
+
+    services.sessions.onStarted(signOut.started);
+    services.sessions.onLeaving(signOut.leaving);
 
     services.sessions.addLoginLink(async ({ id }, language, { returnTo, again }) => {
       const query = new URLSearchParams({ return_to: returnTo, ...(again && { again: "1" }) });
@@ -58,10 +76,11 @@ export default definePlugin({
     return {
       routes: [
         ...pageRoutes({ ctx, ...services, signIn }),
+        ...signOutRoutes({ ctx, ...services, signOut }),
         ...providerRoutes({ providers, providerStore, identityStore }),
         ...providerPartRoutes({ providers, providerStore, identityStore }),
       ],
-      schedules: [{ id: "oidc.prune", cron: "7 * * * *", run: attemptStore.prune }],
+      schedules: [{ id: "oidc.prune", cron: "7 * * * *", run: prune }],
     };
   },
 });

@@ -18,6 +18,7 @@ export interface ProviderRow {
   readonly linkByEmail: boolean;
   readonly verifiedClaim: string;
   readonly trustSecondFactor: boolean;
+  readonly signOutThere: boolean;
   readonly defaultRole: Role | null;
   readonly roleClaim: string | null;
   readonly roles: Readonly<Record<string, Role>>;
@@ -34,8 +35,8 @@ export type ProviderStore = ReturnType<typeof createProviderStore>;
 export function createProviderStore(sql: Sql) {
   const columns = sql`
     id, account_id, code, name, label, issuer, client_id, client_secret, scopes, active, create_people, email_domains,
-    link_by_email, verified_claim, trust_second_factor, default_role, role_claim, roles, team_claim, teams, version,
-    created_at, updated_at`;
+    link_by_email, verified_claim, trust_second_factor, sign_out_there, default_role, role_claim, roles, team_claim, teams,
+    version, created_at, updated_at`;
 
   return {
     async list(accountId: number, { limit, offset }: Page) {
@@ -73,12 +74,12 @@ export function createProviderStore(sql: Sql) {
     async insert(tx: Tx, id: string, accountId: number, userId: number, input: ProviderInput): Promise<ProviderRow> {
       const [row] = await tx<ProviderRow[]>`
         insert into sign_in_providers (id, account_id, code, name, label, issuer, client_id, client_secret, scopes,
-          active, create_people, email_domains, link_by_email, verified_claim, trust_second_factor, default_role,
-          role_claim, roles, team_claim, teams, created_by_id)
+          active, create_people, email_domains, link_by_email, verified_claim, trust_second_factor, sign_out_there,
+          default_role, role_claim, roles, team_claim, teams, created_by_id)
         values (${id}, ${accountId}, ${input.code}, ${input.name}, ${input.label}, ${input.issuer}, ${input.clientId},
           ${input.clientSecret}, ${input.scopes}, ${input.active}, ${input.createPeople},
           ${input.emailDomains}::text[], ${input.linkByEmail}, ${input.verifiedClaim}, ${input.trustSecondFactor},
-          ${input.defaultRole}, ${input.roleClaim}, ${JSON.stringify(input.roles)}::text::json, ${input.teamClaim},
+          ${input.signOutThere}, ${input.defaultRole}, ${input.roleClaim}, ${JSON.stringify(input.roles)}::text::json, ${input.teamClaim},
           ${JSON.stringify(input.teams)}::text::json, ${userId})
         returning ${columns}`;
       return row as ProviderRow; // an insert of one row returns one
@@ -91,6 +92,7 @@ export function createProviderStore(sql: Sql) {
           scopes = ${input.scopes}, active = ${input.active}, create_people = ${input.createPeople},
           email_domains = ${input.emailDomains}::text[], link_by_email = ${input.linkByEmail},
           verified_claim = ${input.verifiedClaim}, trust_second_factor = ${input.trustSecondFactor},
+          sign_out_there = ${input.signOutThere},
           default_role = ${input.defaultRole}, role_claim = ${input.roleClaim},
           roles = ${JSON.stringify(input.roles)}::text::json, team_claim = ${input.teamClaim},
           teams = ${JSON.stringify(input.teams)}::text::json, updated_by_id = ${userId}, version = version + 1,

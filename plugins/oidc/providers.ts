@@ -12,6 +12,7 @@ import {
 } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IdentityStore } from "./identity-store.ts";
+import type { OriginStore } from "./origin-store.ts";
 import { checkedProvider, type ProviderPatch } from "./input.ts";
 import { PeerFault, type Peers } from "./peer.ts";
 import type { ProviderRow, ProviderStore } from "./provider-store.ts";
@@ -22,12 +23,13 @@ interface Needed {
   readonly accounts: Pick<Accounts, "unitExists">;
   readonly providerStore: ProviderStore;
   readonly identityStore: IdentityStore;
+  readonly originStore: Pick<OriginStore, "deleteAll">;
   readonly peers: Peers;
 }
 
 export type Providers = ReturnType<typeof createProviders>;
 
-export function createProviders({ ctx, accounts, providerStore, identityStore, peers }: Needed) {
+export function createProviders({ ctx, accounts, providerStore, identityStore, originStore, peers }: Needed) {
   const sealed = (id: string, secret: string | null | undefined, before?: ProviderRow): string | null => {
     if (secret === undefined) return before?.clientSecret ?? null;
     return secret === null ? null : ctx.secrets.seal(secret, secretPlace(id));
@@ -65,8 +67,11 @@ export function createProviders({ ctx, accounts, providerStore, identityStore, p
         mustMatch(before, expected);
         const input = await checkedProvider(accounts, account.id, patch, before);
         // Subjects are an issuer's: another one may give them to other people.
-        if (input.issuer !== before.issuer)
-          await identityStore.deleteAll(tx, { accountId: account.id, providerId: id });
+        if (input.issuer !== before.issuer) {
+          const place = { accountId: account.id, providerId: id };
+          await identityStore.deleteAll(tx, place);
+          await originStore.deleteAll(tx, place);
+        }
         const clientSecret = sealed(id, input.clientSecret, before);
         return providerStore.update(tx, account.id, id, user.id, { ...input, clientSecret });
       });

@@ -21,6 +21,7 @@ import type { IdentityRow, IdentityStore } from "./identity-store.ts";
 import type { Providers } from "./providers.ts";
 import type { ProviderRow, ProviderStore } from "./provider-store.ts";
 import { redirectUriOf } from "./sign-in.ts";
+import { backchannelUriOf, signedOutUriOf } from "./sign-out.ts";
 
 const access = { privilege: "sign_in_providers" } as const;
 
@@ -42,6 +43,7 @@ const Input = Type.Object({
   link_by_email: Type.Optional(field.flag()),
   verified_claim: Type.Optional(field.line()),
   trust_second_factor: Type.Optional(field.flag()),
+  sign_out_there: Type.Optional(field.flag()),
   default_role: Type.Optional(field.nullable(field.oneOf(roles))),
   role_claim: Type.Optional(field.line()),
   roles: Type.Optional(
@@ -73,9 +75,12 @@ const example = {
   has_client_secret: true,
   scopes: "openid email profile",
   redirect_uri: "https://core.example.com/login/with/example-id/callback",
+  post_logout_redirect_uri: "https://core.example.com/login/with/example-id/signed_out",
+  backchannel_logout_uri: "https://core.example.com/login/with/example-id/backchannel_logout",
   link_by_email: false,
   verified_claim: "email_verified",
   trust_second_factor: false,
+  sign_out_there: false,
   default_role: "user",
   team_claim: null,
   teams: {},
@@ -202,6 +207,8 @@ export function providerPartRoutes({ providers, identityStore }: Needed): Route[
             authorization_endpoint: "https://login.example.com/authorize",
             token_endpoint: "https://login.example.com/token",
             userinfo_endpoint: "https://login.example.com/userinfo",
+            end_session_endpoint: "https://login.example.com/logout",
+            backchannel_logout_supported: true,
             keys: 2,
             warnings: [],
           },
@@ -260,11 +267,14 @@ function toApi(account: Account, row: ProviderRow): Static<typeof SignInProvider
     has_client_secret: row.clientSecret !== null,
     scopes: row.scopes,
     redirect_uri: redirectUriOf(account, row.code),
+    post_logout_redirect_uri: signedOutUriOf(account, row.code),
+    backchannel_logout_uri: backchannelUriOf(account, row.code),
     create_people: row.createPeople,
     email_domains: row.emailDomains,
     link_by_email: row.linkByEmail,
     verified_claim: row.verifiedClaim,
     trust_second_factor: row.trustSecondFactor,
+    sign_out_there: row.signOutThere,
     default_role: row.defaultRole,
     role_claim: row.roleClaim,
     roles: row.roles,

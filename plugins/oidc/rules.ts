@@ -1,7 +1,8 @@
 /** What an account makes of the claims of a provider. Pure. */
 import { isObject, roles, type Role } from "platform";
-import type { Claims } from "./peer.ts";
 import type { ProviderRow } from "./provider-store.ts";
+
+export type Claims = Readonly<Record<string, unknown>>;
 
 const maxChars = 255;
 

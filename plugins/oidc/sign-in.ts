@@ -15,6 +15,8 @@ interface Needed {
   readonly attemptStore: AttemptStore;
   readonly admission: Admission;
   readonly peers: Peers;
+  /** Keeps what signing out will need, and names it. */
+  readonly originOf: (provider: ProviderRow, proof: Proof) => Promise<string>;
 }
 
 interface Going {
@@ -35,11 +37,12 @@ export interface SignedIn {
   readonly userId: number;
   readonly returnTo: string;
   readonly isSecond: boolean;
+  readonly origin: string;
 }
 
 export type ProviderSignIn = ReturnType<typeof createProviderSignIn>;
 
-export function createProviderSignIn({ ctx, providerStore, attemptStore, admission, peers }: Needed) {
+export function createProviderSignIn({ ctx, providerStore, attemptStore, admission, peers, originOf }: Needed) {
   /** Made from the state, so that they need not be stored. */
   const sentBy = (account: Account, code: string, state: string): Sent => ({
     redirectUri: redirectUriOf(account, code),
@@ -89,7 +92,7 @@ export function createProviderSignIn({ ctx, providerStore, attemptStore, admissi
       });
       const place = { accountId: provider.accountId, providerId: provider.id };
       const hashes = { stateHash: sha256(state), browserHash: sha256(going.browser) };
-      await attemptStore.add({ ...place, ...hashes }, returnTo, attemptSeconds);
+      await attemptStore.add({ ...place, ...hashes, purpose: "sign_in" }, returnTo, attemptSeconds);
       return address;
     },
 
@@ -102,6 +105,7 @@ export function createProviderSignIn({ ctx, providerStore, attemptStore, admissi
         providerId: provider.id,
         stateHash: sha256(state),
         browserHash: sha256(going.browser),
+        purpose: "sign_in",
       });
       // Anybody may have sent the browser here: that is no refused sign-in.
       if (!taken) throw new Refusal("expired");
@@ -111,7 +115,8 @@ export function createProviderSignIn({ ctx, providerStore, attemptStore, admissi
           throw refusalOf(provider, error);
         });
         const userId = await admission.personOf(provider, proof);
-        return { userId, returnTo: taken.returnTo, isSecond: provider.trustSecondFactor };
+        const origin = await originOf(provider, proof);
+        return { userId, returnTo: taken.returnTo, isSecond: provider.trustSecondFactor, origin };
       } catch (error) {
         if (error instanceof Refusal) await note(provider, error);
         throw error;

@@ -8,6 +8,9 @@ export interface Words {
   /** Of a button without a label of its own. */
   readonly by: (provider: string) => string;
   readonly back: string;
+  readonly signOut: string;
+  readonly signOutBy: (provider: string) => string;
+  readonly signedOutBy: (provider: string) => string;
   readonly reasons: Readonly<Record<Reason, string>>;
 }
 
@@ -16,6 +19,9 @@ const en: Words = {
   signIn: "Sign in",
   by: (provider) => `Sign in with ${provider}`,
   back: "Back to the sign-in page",
+  signOut: "Sign out",
+  signOutBy: (provider) => `Sign out of ${provider} too`,
+  signedOutBy: (provider) => `You are signed out here and at ${provider}.`,
   reasons: {
     expired: "This sign-in has expired, was used already, or began in another browser. Please start again.",
     declined: "The provider did not sign you in, or you cancelled it.",
@@ -40,6 +46,9 @@ const pl: Words = {
   signIn: "Zaloguj się",
   by: (provider) => `Zaloguj się przez ${provider}`,
   back: "Wróć do strony logowania",
+  signOut: "Wyloguj się",
+  signOutBy: (provider) => `Wyloguj się także z ${provider}`,
+  signedOutBy: (provider) => `Wylogowano Cię tutaj i u dostawcy ${provider}.`,
   reasons: {
     expired: "To logowanie wygasło, zostało już użyte albo zaczęło się w innej przeglądarce. Zacznij od nowa.",
     declined: "Dostawca Cię nie zalogował albo logowanie zostało anulowane.",
@@ -63,6 +72,9 @@ const de: Words = {
   signIn: "Anmelden",
   by: (provider) => `Mit ${provider} anmelden`,
   back: "Zurück zur Anmeldung",
+  signOut: "Abmelden",
+  signOutBy: (provider) => `Auch bei ${provider} abmelden`,
+  signedOutBy: (provider) => `Sie sind hier und bei ${provider} abgemeldet.`,
   reasons: {
     expired:
       "Diese Anmeldung ist abgelaufen, wurde schon verwendet oder begann in einem anderen Browser. Bitte beginnen Sie von vorn.",

@@ -14,11 +14,11 @@ interface Needed {
 }
 
 export function createAdmit({ signIn, second, pages }: Needed): Sessions["admit"] {
-  return async (input, { userId, returnTo: given, isSecond }) => {
+  return async (input, { userId, returnTo: given, isSecond, origin }) => {
     const returnTo = safePath(given);
-    const step = isSecond ? undefined : await second.begin({ accountId: input.account.id, userId });
+    const step = isSecond ? undefined : await second.begin({ accountId: input.account.id, userId }, { origin });
     if (step) return pages.form(200, input, { returnTo, pending: step.pending }, step.factors);
-    const { token, expiresAt } = await signIn.start(input, userId);
+    const { token, expiresAt } = await signIn.start(input, userId, { origin });
     const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
     const cookie = sessionCookieOf(token, expiresAt, input.secure);
     return secret(redirect(303, returnTo, { ...headers, "set-cookie": cookie }));

@@ -1,5 +1,5 @@
 /** The pages to sign in by, for plugins with further ones. */
-import { service, type Account, type Language, type Reply, type RequestInput } from "platform";
+import { service, type Account, type Caller, type Language, type Reply, type RequestInput, type Tx } from "platform";
 import type { PageLink } from "./page.ts";
 
 export { originMistake, refuseOtherOrigins } from "./origin.ts";
@@ -27,7 +27,19 @@ export interface Proven {
   readonly returnTo: string;
   /** They have given a second factor elsewhere. */
   readonly isSecond: boolean;
+  /** By what the plugin knows this sign-in when its session starts: see `onStarted`. */
+  readonly origin?: string;
 }
+
+/** A session that has started after `admit`, with the `origin` given there. */
+export interface Started {
+  readonly accountId: number;
+  readonly sessionId: number;
+  readonly origin: string;
+}
+
+/** Gives, once the session has ended, where its person may go to be signed out there too. */
+export type Leaving = (caller: Caller) => Promise<((language: Language) => Promise<PageLink | undefined>) | undefined>;
 
 export interface Sessions {
   /** The headers of pages made by `page`: their policy allows its style. */
@@ -39,6 +51,10 @@ export interface Sessions {
   ): Promise<Reply>;
   /** To be called in `setup`. */
   addLoginLink(link: LoginLink): void;
+  /** Calls `run` in the transaction that starts such a session; what it throws refuses the sign-in. */
+  onStarted(run: (started: Started, tx: Tx) => Promise<void>): void;
+  /** Asks before a session is ended by its own person. */
+  onLeaving(leaving: Leaving): void;
 }
 
 export const sessions = service<Sessions>("sessions");

@@ -11,11 +11,11 @@ import {
   type RequestInput,
   type Route,
 } from "platform";
-import type { Tokens } from "../tokens/api.ts";
 import type { Factors } from "../factors/api.ts";
 import type { LoginLink } from "./api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
-import { loginPage, logoutPage } from "./page.ts";
+import type { Leave } from "./leave.ts";
+import { loginPage, logoutPage, signedOutPage } from "./page.ts";
 import { pageHeaders, type Headers } from "./page-headers.ts";
 import type { SecondPages } from "./second-page-routes.ts";
 import { secondWords } from "./second-words.ts";
@@ -36,7 +36,6 @@ const html = answer.text("text/html");
 const either = [html, answer.error];
 
 interface Needed {
-  readonly tokens: Tokens;
   readonly signIn: SignIn;
   readonly second: SecondStep;
   readonly pages: SecondPages;
@@ -48,7 +47,7 @@ interface Needed {
 }
 
 /** The sign-in page, for people without scripts too. */
-export function loginRoutes({ signIn, second, pages, factors, styleHash, links }: Omit<Needed, "tokens">): Route[] {
+export function loginRoutes({ signIn, second, pages, factors, styleHash, links }: Needed): Route[] {
   const headers = pageHeaders(styleHash);
   const page = async (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
@@ -133,7 +132,7 @@ export function loginRoutes({ signIn, second, pages, factors, styleHash, links }
 }
 
 /** The page to sign out by, which needs no scripts. */
-export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "styleHash">): Route[] {
+export function logoutRoutes({ leave, styleHash }: { readonly leave: Leave; readonly styleHash: string }): Route[] {
   const headers = pageHeaders(styleHash);
   return [
     route(
@@ -156,12 +155,23 @@ export function logoutRoutes({ tokens, styleHash }: Pick<Needed, "tokens" | "sty
       "/logout",
       {
         summary: "Sign out and go to the sign-in page",
+        description:
+          "Whoever signed in by a provider where they are to be signed out too gets a page that leads there (200).",
         access: { open: "without a session there is nothing to end" },
-        responses: { 303: null },
+        answers: { 200: html },
+        responses: { 200: "<!doctype html> …", 303: null },
       },
-      async ({ caller, secure }) => {
-        if (caller?.viaCookie) await tokens.endSession(caller);
-        return redirect(303, "/login", { "set-cookie": endedCookie(secure) });
+      async (input) => {
+        const { account, caller, request, secure } = input;
+        // Another site's form comes without the cookie, and must not take it away either.
+        if (originMistake(input) !== undefined) return redirect(303, "/logout");
+        const words = pageWords[languageOf(request)];
+        const next = caller?.viaCookie ? await leave(caller, words.language) : undefined;
+        const cookie = { "set-cookie": endedCookie(secure) };
+        if (!next) return redirect(303, "/login", cookie);
+        // No redirect: to browsers it would be a target of the form, which the page's policy keeps here.
+        const more = { ...cookie, refresh: `0; url=${next.href}`, "referrer-policy": "no-referrer" };
+        return secret(text(200, signedOutPage(words, account.name, next), htmlType, { ...headers, ...more }));
       },
     ),
   ];

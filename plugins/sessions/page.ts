@@ -44,6 +44,12 @@ export function logoutPage(words: PageWords, accountName: string, person: string
   return page(words, words.signOut, accountName, form);
 }
 
+/** Leads on by itself; the link is for browsers that do not. */
+export function signedOutPage(words: PageWords, accountName: string, next: PageLink): string {
+  const content = `<p role="status">${words.signedOut}</p>\n${linkLine({ ...next, isButton: true })}`;
+  return page(words, words.signOut, accountName, content);
+}
+
 export function linkLine({ href, label, isButton }: PageLink): string {
   const look = isButton ? ' class="button"' : "";
   return `<p class="more"><a${look} href="${escapeHtml(href)}">${escapeHtml(label)}</a></p>`;

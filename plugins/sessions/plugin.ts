@@ -3,15 +3,17 @@ import { accounts } from "../accounts/api.ts";
 import { factors } from "../factors/api.ts";
 import { mail } from "../mail/api.ts";
 import { tokens } from "../tokens/api.ts";
-import { sessions, type LoginLink } from "./api.ts";
+import { sessions, type Leaving, type LoginLink, type Sessions } from "./api.ts";
 import devices from "./migrations/004_devices.sql" with { type: "text" };
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
 import invitedStep from "./migrations/003_invited_step.sql" with { type: "text" };
 import secondStep from "./migrations/002_second_step.sql" with { type: "text" };
+import stepOrigin from "./migrations/006_step_origin.sql" with { type: "text" };
 import accountKeys from "./migrations/005_account_keys.sql" with { type: "text" };
 import { createAlert } from "./alerts.ts";
 import { createAdmit } from "./admit.ts";
 import { createDeviceStore } from "./device-store.ts";
+import { createLeave } from "./leave.ts";
 import { loginStyle } from "./page.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { ownSessionRoutes } from "./own-routes.ts";
@@ -40,6 +42,7 @@ export default definePlugin({
     { name: "003_invited_step", sql: invitedStep },
     { name: "004_devices", sql: devices },
     { name: "005_account_keys", sql: accountKeys },
+    { name: "006_step_origin", sql: stepOrigin },
   ],
   activity: { sign_in_failures: false, sign_in_steps: false, sign_in_devices: false },
 
@@ -47,10 +50,16 @@ export default definePlugin({
     const failureStore = createFailureStore(ctx.sql);
     const styleHash = await hashOf(loginStyle);
     const links: LoginLink[] = [];
+    const starts: Parameters<Sessions["onStarted"]>[0][] = [];
+    const leavings: Leaving[] = [];
+    const leave = createLeave({ ctx, tokens: ctx.services.tokens, leavings });
     const refused = createRefused({ ctx, ...ctx.services });
     const deviceStore = createDeviceStore(ctx.sql);
     const alert = createAlert({ ctx, ...ctx.services, deviceStore });
-    const signIn = createSignIn({ ...ctx.services, failureStore, alert, refused });
+    const started: Parameters<Sessions["onStarted"]>[0] = async (session, tx) => {
+      for (const run of starts) await run(session, tx);
+    };
+    const signIn = createSignIn({ ...ctx.services, failureStore, alert, refused, started });
     const stepStore = createStepStore(ctx.sql);
     const second = createSecondStep({ ...ctx.services, stepStore, failureStore, refused });
     const pages = createSecondPages({ second, styleHash });
@@ -63,18 +72,20 @@ export default definePlugin({
     };
     return {
       routes: [
-        ...sessionRoutes({ ...ctx.services, signIn, second, pages }),
+        ...sessionRoutes({ ...ctx.services, signIn, second, pages, leave }),
         ...secondRoutes({ ...ctx.services, signIn, second }),
         ...ownSessionRoutes(ctx.services),
         ...loginRoutes({ ...ctx.services, signIn, second, pages, styleHash, links }),
         ...secondPageRoutes({ signIn, second, pages }),
         ...passkeyRoutes({ ...ctx.services, ctx, signIn, styleHash, scriptHash: await hashOf(passkeyScript) }),
-        ...logoutRoutes({ tokens: ctx.services.tokens, styleHash }),
+        ...logoutRoutes({ leave, styleHash }),
       ],
       service: {
         pageHeaders: pageHeaders(styleHash),
         admit: createAdmit({ signIn, second, pages }),
         addLoginLink: (link) => void links.push(link),
+        onStarted: (run) => void starts.push(run),
+        onLeaving: (leaving) => void leavings.push(leaving),
       },
       schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: prune }],
     };

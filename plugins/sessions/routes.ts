@@ -1,8 +1,21 @@
-import { answer, created, forbidden, noContent, redirect, route, secret, Type, unauthorized } from "platform";
+import {
+  answer,
+  created,
+  forbidden,
+  languageOf,
+  noContent,
+  ok,
+  redirect,
+  route,
+  secret,
+  Type,
+  unauthorized,
+} from "platform";
 import type { Caller, RequestInput, Route } from "platform";
 import { personAnswer, type Accounts } from "../accounts/api.ts";
 import type { SignedInFrom, Tokens } from "../tokens/api.ts";
 import { endedCookie, sessionCookieOf } from "./cookie.ts";
+import type { Leave } from "./leave.ts";
 import { refuseOtherOrigins } from "./origin.ts";
 import { personExample } from "./person-example.ts";
 import { safePath } from "./return-to.ts";
@@ -17,16 +30,19 @@ const Credentials = Type.Object({
   password: Type.String({ minLength: 1, maxLength: 1000 }),
 });
 
+const SignedOut = answer.object("SignedOut", { next: Type.String() });
+
 interface Needed {
   readonly accounts: Pick<Accounts, "person" | "signedInAt">;
   readonly tokens: Tokens;
   readonly signIn: SignIn;
   readonly second: SecondStep;
   readonly pages: SecondPages;
+  readonly leave: Leave;
 }
 
 /** Sessions through the API. behaviour B.1. */
-export function sessionRoutes({ accounts, tokens, signIn, second, pages }: Needed): Route[] {
+export function sessionRoutes({ accounts, tokens, signIn, second, pages, leave }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -69,13 +85,16 @@ export function sessionRoutes({ accounts, tokens, signIn, second, pages }: Neede
       "/account/session",
       {
         summary: "Sign out",
-        description: "Ends the session that the request carries. An ordinary API token is not affected.",
+        description:
+          "Ends the session that the request carries. An ordinary API token is not affected. If the person signed in by a provider where they are to be signed out too (`sign_out_there`), `next` (200) is the address to send the browser to.",
         access: { signedIn: "it ends one's own session" },
-        responses: { 204: null },
+        answers: { 200: SignedOut },
+        responses: { 200: { next: "https://login.example.com/logout?client_id=corestead" }, 204: null },
       },
-      async ({ caller, secure }) => {
-        await tokens.endSession(caller);
-        return noContent({ "set-cookie": endedCookie(secure) });
+      async ({ caller, request, secure }) => {
+        const next = await leave(caller, languageOf(request));
+        const cookie = { "set-cookie": endedCookie(secure) };
+        return next ? secret(ok({ next: next.href }, { ...cookie, "cache-control": "no-store" })) : noContent(cookie);
       },
     ),
     route(
@@ -109,7 +128,8 @@ export function sessionRoutes({ accounts, tokens, signIn, second, pages }: Neede
           throw forbidden("somebody else is signed in: sign out first");
         }
         // Whoever is invited proves a second factor as others do, so that a link alone opens nobody's account.
-        const step = (await tokens.isInvitation(owner)) && (await second.begin(ownerOf(owner), owner.tokenId));
+        const step =
+          (await tokens.isInvitation(owner)) && (await second.begin(ownerOf(owner), { openedBy: owner.tokenId }));
         if (step) return pages.form(200, input, { returnTo: path, pending: step.pending }, step.factors, noReferrer);
         const session = await sessionOf(tokens, owner, await signIn.lengthOf(owner.account.id), signedInFrom(input));
         await accounts.signedInAt(owner.account.id, input.host);

@@ -115,9 +115,9 @@ export function secondPageRoutes({
         const returnTo = safePath(body.return_to);
         const proof = proofOf(body);
         try {
-          const { userId, openedBy, recoveryCodes } = await second.finish(account.id, ip, proof);
+          const { userId, cameBy, recoveryCodes } = await second.finish(account.id, ip, proof);
           return await input.once(`sign-in:${userId}`, async () => {
-            const { token, expiresAt } = await signIn.start(input, userId, openedBy);
+            const { token, expiresAt } = await signIn.start(input, userId, cameBy);
             const cookie = { "set-cookie": sessionCookieOf(token, expiresAt, secure) };
             if (!recoveryCodes) return secret(redirect(303, returnTo, cookie));
             return secret(pages.codes(input, returnTo, recoveryCodes, cookie));

@@ -58,11 +58,11 @@ export function secondRoutes({ accounts, signIn, second }: Needed): Route[] {
       async (input) => {
         refuseOtherOrigins(input);
         const { account, ip, body, secure } = input;
-        const { userId, openedBy } = await second.finish(account.id, ip, body);
+        const { userId, cameBy } = await second.finish(account.id, ip, body);
         const shown = await accounts.person(account.id, userId);
         if (!shown) throw unauthorized();
         return input.once(`sign-in:${userId}`, async () => {
-          const { token, expiresAt } = await signIn.start(input, userId, openedBy);
+          const { token, expiresAt } = await signIn.start(input, userId, cameBy);
           return secret(created(shown, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));
         });
       },

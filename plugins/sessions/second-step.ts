@@ -2,6 +2,7 @@
 import { HttpError, invalid, limitKey, randomToken, sha256, tooMany, unauthorized } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { FactorKind, Factors, Owner, TotpSetup } from "../factors/api.ts";
+import type { CameBy } from "./sign-in.ts";
 import type { StepStore } from "./step-store.ts";
 import type { FailureStore } from "./store.ts";
 
@@ -25,8 +26,7 @@ export interface Proof {
 
 export interface Proved {
   readonly userId: number;
-  /** The invitation by which they came. */
-  readonly openedBy?: number;
+  readonly cameBy?: CameBy;
   /** Of the app that was set up in this step. */
   readonly recoveryCodes?: readonly string[];
 }
@@ -59,13 +59,13 @@ export function createSecondStep({ accounts, factors, stepStore, failureStore, r
   };
 
   return {
-    /** Undefined if the password is all that this person needs. `openedBy`: an invitation in its place. */
-    async begin(owner: Owner, openedBy?: number): Promise<Step | undefined> {
+    /** Undefined if the password, or what came in its place, is all that this person needs. */
+    async begin(owner: Owner, cameBy: CameBy = {}): Promise<Step | undefined> {
       const kinds = await factors.kindsOf(owner);
       if (kinds.length === 0 && !(await factors.isRequired(owner))) return undefined;
       const pending = randomToken();
       const expiresAt = new Date(Date.now() + stepMs);
-      await stepStore.add({ hash: sha256(pending), ...owner, expiresAt, openedBy });
+      await stepStore.add({ hash: sha256(pending), ...owner, expiresAt, ...cameBy });
       return { pending, factors: kinds, expiresAt };
     },
 
@@ -97,7 +97,8 @@ export function createSecondStep({ accounts, factors, stepStore, failureStore, r
       await failureStore.clear(accountId, subject);
       const taken = await stepStore.take(accountId, hash);
       if (!taken) throw expired();
-      return taken.openedById === null ? proved : { ...proved, openedBy: taken.openedById };
+      const cameBy = { openedBy: taken.openedById ?? undefined, origin: taken.origin ?? undefined };
+      return { ...proved, cameBy };
     },
   };
 }

@@ -1,8 +1,9 @@
 /** Signing in by password, slowed down by repeated failures. behaviour B.1. */
-import { createTurnsByKey, limitKey, sha256, tooMany, unauthorized, type RequestInput } from "platform";
+import { createTurnsByKey, limitKey, sha256, tooMany, unauthorized, type RequestInput, type Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { IssuedToken, Tokens } from "../tokens/api.ts";
 import type { Alert } from "./alerts.ts";
+import type { Started } from "./api.ts";
 import { sessionSettings } from "./settings.ts";
 import { signedInFrom } from "./signed-in-from.ts";
 import type { FailureStore } from "./store.ts";
@@ -22,6 +23,13 @@ interface Needed {
   readonly alert: Alert;
   /** Told of a wrong password, or a wrong code of whom. */
   readonly refused: (accountId: number, who: string | number) => void;
+  readonly started: (started: Started, tx: Tx) => Promise<void>;
+}
+
+/** What a sign-in came by, in place of a password: an invitation, or what another plugin has found out. */
+export interface CameBy {
+  readonly openedBy?: number | undefined;
+  readonly origin?: string | undefined;
 }
 
 const wrong = "wrong login or password";
@@ -34,7 +42,7 @@ const patience = {
   login: { free: 100, maxSeconds: 5 },
 };
 
-export function createSignIn({ accounts, tokens, failureStore, alert, refused }: Needed) {
+export function createSignIn({ accounts, tokens, failureStore, alert, refused, started }: Needed) {
   const turns = createTurnsByKey<string>();
 
   const attempt = async ({ accountId, login, password, ip }: Attempt): Promise<number> => {
@@ -71,20 +79,22 @@ export function createSignIn({ accounts, tokens, failureStore, alert, refused }:
     personOf: (tried: Attempt): Promise<number> =>
       turns.run(`${tried.accountId} ${limitKey(tried.ip)} ${tried.login.toLowerCase()}`, () => attempt(tried)),
 
-    /** Starts their session (`openedBy`: by an invitation) in place of the one that the request carries. */
-    async start(asked: Asked, userId: number, openedBy?: number): Promise<IssuedToken> {
+    /** Starts their session in place of the one that the request carries. */
+    async start(asked: Asked, userId: number, { openedBy, origin }: CameBy = {}): Promise<IssuedToken> {
       const { account, host, caller } = asked;
       // First, because afterwards the request may hold a connection.
       const told = await alert(asked, userId);
       await accounts.signedInAt(account.id, host);
       const from = signedInFrom(asked);
       const length = await lengthOf(account.id);
+      const accountId = account.id;
       const session = await tokens.startSession({
-        accountId: account.id,
+        accountId,
         userId,
         ...length,
         from,
         ...(openedBy && { openedBy }),
+        ...(origin && { also: (sessionId, tx) => started({ accountId, sessionId, origin }, tx) }),
       });
       if (!session) throw unauthorized(wrong); // the person was deleted meanwhile
       if (caller?.viaCookie) await tokens.endSession(caller);

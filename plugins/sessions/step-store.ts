@@ -10,14 +10,21 @@ interface NewStep {
   readonly expiresAt: Date;
   /** An invitation in place of a password. */
   readonly openedBy?: number | undefined;
+  readonly origin?: string | undefined;
+}
+
+interface Taken {
+  readonly openedById: number | null;
+  readonly origin: string | null;
 }
 
 export function createStepStore(sql: Sql) {
   return {
-    async add({ hash, accountId, userId, expiresAt, openedBy }: NewStep): Promise<void> {
+    async add({ hash, accountId, userId, expiresAt, openedBy, origin }: NewStep): Promise<void> {
       await sql`
-        insert into sign_in_steps (token_hash, account_id, user_id, expires_at, opened_by_id)
-        select ${hash}, u.account_id, u.id, ${expiresAt}, ${openedBy ?? null}::bigint from users u where u.account_id = ${accountId} and u.id = ${userId}`;
+        insert into sign_in_steps (token_hash, account_id, user_id, expires_at, opened_by_id, origin)
+        select ${hash}, u.account_id, u.id, ${expiresAt}, ${openedBy ?? null}::bigint, ${origin ?? null}::text from users u
+        where u.account_id = ${accountId} and u.id = ${userId}`;
     },
 
     async userIdOf(accountId: number, hash: string): Promise<number | undefined> {
@@ -32,11 +39,11 @@ export function createStepStore(sql: Sql) {
     },
 
     /** Ends it; undefined if it has ended already. */
-    async take(accountId: number, hash: string): Promise<{ openedById: number | null } | undefined> {
-      const [row] = await sql<{ openedById: number | null }[]>`
+    async take(accountId: number, hash: string): Promise<Taken | undefined> {
+      const [row] = await sql<Taken[]>`
         delete from sign_in_steps
         where token_hash = ${hash} and account_id = ${accountId} and expires_at > now() and failures < ${mostFailures}
-        returning opened_by_id`;
+        returning opened_by_id, origin`;
       return row;
     },
 

@@ -12,6 +12,7 @@ export interface PageWords {
   /** The reason is for whoever runs the server, and in English. */
   readonly refused: (reason: string) => string;
   readonly wait: (seconds: string) => string;
+  readonly signedOut: string;
   readonly signedInAs: (person: string) => string;
 }
 
@@ -25,6 +26,7 @@ const en: PageWords = {
   wrong: "Wrong login or password.",
   refused: (reason) => `Refused: ${reason}`,
   wait: (seconds) => `Too many failed attempts. Try again in ${counted("en", seconds)}.`,
+  signedOut: "You are signed out here.",
   signedInAs: (person) => `You are signed in as ${person}.`,
 };
 
@@ -39,6 +41,7 @@ const pl: PageWords = {
   refused: (reason) => `Odmowa: to logowanie nie pochodzi ze stron tego serwera (${reason}).`,
   wait: (seconds) =>
     `Zbyt wiele nieudanych prób. Spróbuj ponownie za ${counted("pl", seconds).replace("sekunda", "sekundę")}.`,
+  signedOut: "Wylogowano Cię tutaj.",
   signedInAs: (person) => `Jesteś w systemie jako ${person}.`,
 };
 
@@ -52,6 +55,7 @@ const de: PageWords = {
   wrong: "Benutzername oder Passwort ist falsch.",
   refused: (reason) => `Abgelehnt: Diese Anmeldung kommt nicht von den Seiten dieses Servers (${reason}).`,
   wait: (seconds) => `Zu viele fehlgeschlagene Versuche. Bitte in ${counted("de", seconds)} erneut versuchen.`,
+  signedOut: "Hier sind Sie abgemeldet.",
   signedInAs: (person) => `Sie sind als ${person} angemeldet.`,
 };
 

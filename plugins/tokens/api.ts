@@ -1,5 +1,5 @@
 /** What other plugins do with tokens: they issue those that people do not make themselves, and end them. */
-import { service, type AppGrant, type Caller, type Identify, type Page } from "platform";
+import { service, type AppGrant, type Caller, type Identify, type Page, type Tx } from "platform";
 
 export interface IssuedToken {
   readonly id: number;
@@ -75,6 +75,8 @@ export interface Tokens {
     /** After so many seconds without a request it ends earlier; null = it does not. */
     idleSeconds?: number | null;
     from?: SignedInFrom;
+    /** Runs in the same transaction; what it throws stops it. */
+    also?: (sessionId: number, tx: Tx) => Promise<void>;
   }): Promise<IssuedToken | undefined>;
   /**
    * Whether the request's session began by a sign-in of the last ten minutes. A token is no session, and a `web_token`
@@ -91,6 +93,8 @@ export interface Tokens {
   endOtherSessions(caller: Caller): Promise<void>;
   /** Ends all sessions of a person. Ask `Accounts.changeable` first. */
   endSessionsOf(accountId: number, userId: number): Promise<void>;
+  /** Ends the sessions that `idsIn` names, in its transaction. */
+  endSessions(accountId: number, idsIn: (tx: Tx) => Promise<readonly number[]>): Promise<void>;
   /**
    * A token with the caller's rights that lasts at most an hour, for a prompt rendered in a session. The same token is
    * returned as long as half of its hour is left.

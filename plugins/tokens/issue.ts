@@ -55,10 +55,11 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
     seconds,
     idleSeconds = null,
     from,
+    also = nothing,
   }) => {
     const session = { accountId, userId, name: "session", kind: "web_token" } as const;
     const end = new Date(Date.now() + seconds * 1000);
-    return ctx.transaction(async (tx) => {
+    const made = async (tx: Tx) => {
       if (openedBy === undefined)
         return insert(tx, { ...session, expiresAt: end }, newRawToken(), { purpose: "session", idleSeconds, ...from });
       const opener = await tokenStore.byId(tx, accountId, openedBy);
@@ -66,6 +67,11 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
       const { privileges, expiresAt } = opener;
       const narrowed = { ...session, privileges, expiresAt: earlier(end, expiresAt) };
       return insert(tx, narrowed, newRawToken(), { purpose: "session", parentId: openedBy, idleSeconds, ...from });
+    };
+    return ctx.transaction(async (tx) => {
+      const issued = await made(tx);
+      if (issued) await also(issued.id, tx);
+      return issued;
     });
   };
 
@@ -121,6 +127,8 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
 }
 
 export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
+
+const nothing = async (): Promise<void> => {};
 
 function earlier(one: Date, other: Date | null | undefined): Date {
   return other && other < one ? other : one;

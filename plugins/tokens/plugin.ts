@@ -144,6 +144,7 @@ export default definePlugin({
         endSessionById: sessions.end,
         endOtherSessions: sessions.endOthers,
         endSessionsOf: sessions.endOf,
+        endSessions: sessions.endThese,
         temporaryToken: tokenIssuer.temporaryToken,
       },
       stop: usage.flush,

@@ -41,5 +41,9 @@ export function createSessions({ ctx, sessionStore, tokenEndStore, usage, forget
     await endAll((tx) => sessionStore.idsOf(tx, accountId, userId), accountId);
   };
 
-  return { list, end, endOthers, endOf };
+  const endThese: Tokens["endSessions"] = async (accountId, idsIn) => {
+    await endAll(idsIn, accountId);
+  };
+
+  return { list, end, endOthers, endOf, endThese };
 }

@@ -69,6 +69,32 @@ test("a provider is entered, tried out, and signs somebody in", async () => {
   await tab.close();
   await login.evaluate(() => dispatchEvent(new Event("focus")));
   await ended.waitFor({ state: "detached" });
+
+  // Signs out at the provider too: from the Studio, and by the page without scripts.
+  await page.goto(`${origin}/studio/account/sign_in_providers`);
+  await page.getByText("Example ID").first().click();
+  await page.getByLabel("Sign out there", { exact: true }).check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved").first().waitFor();
+  await shot("provider-signs-out");
+  const signsOut = async (press: () => Promise<void>) => {
+    await login.goto(`${origin}/login/with/example-id?return_to=/studio`);
+    await login.getByRole("heading", { name: "Anna Nowak" }).waitFor();
+    await press();
+    await login.waitForURL(`${peer.issuer}/session/end?*`);
+    await login.getByRole("button", { name: "Yes" }).click();
+    await login.getByText("Sie sind hier und bei Example ID abgemeldet.").waitFor();
+  };
+  await signsOut(async () => {
+    await login.keyboard.press("Control+k");
+    await login.keyboard.type("Abmelden");
+    await login.keyboard.press("Enter");
+  });
+  await shot("signed-out", login);
+  await signsOut(async () => {
+    await login.goto(`${origin}/logout`);
+    await login.getByRole("button", { name: "Abmelden" }).click();
+  });
   // The form was refused once with 422, and requests without a session with 401.
   expect([...faults, ...loginFaults].filter((fault) => !/status of (401|422)/.test(fault))).toEqual([]);
 }, 180_000);

@@ -12,7 +12,7 @@ const byAccount = `
   app_storage_usage cms_layouts cms_pages cms_paragraphs cms_categories cms_articles cms_article_categories
   cms_redirects cms_redirect_rules cms_previews connectors crons cron_runs totp_factors recovery_codes passkeys
   passkey_challenges password_links sign_in_failures sign_in_steps sign_in_devices sign_in_providers
-  sign_in_identities sign_in_attempts flows flow_programs flow_processes flow_process_steps db_tasks bulk_changes
+  sign_in_identities sign_in_attempts sign_in_origins sign_in_logouts flows flow_programs flow_processes flow_process_steps db_tasks bulk_changes
   db_task_errors mail_servers mail_templates mails media media_uploads prompts prompt_versions webhooks
   webhook_deliveries idempotency_keys`
   .trim()

@@ -2,6 +2,12 @@
 export const en = {
   lead: "People sign in here with an account that they have at an OpenID Connect provider. Only administrators change this.",
   redirect: "Redirect address",
+  signedOut:
+    "For “sign out there”, also this one, as an address to come back to after signing out (post-logout redirect).",
+  backchannel:
+    "If the provider offers back-channel logout, register this one: who signs out there is then signed out here.",
+  sign_out_there:
+    "People who sign out here are led to the provider, to be signed out there too. If it offers no such page, only the session here ends.",
   redirectText:
     "Register this address at the provider, exactly as it stands here. Then press Test, and sign in by it in another browser.",
   name: "What people call the provider. The button of the sign-in page has this name.",
@@ -30,6 +36,11 @@ export type Texts = Readonly<Record<keyof typeof en, string>>;
 export const pl: Texts = {
   lead: "Osoby logują się tu kontem, które mają u dostawcy OpenID Connect. Zmieniają to tylko administratorzy.",
   redirect: "Adres powrotu",
+  signedOut: "Do „Sign out there” także ten adres, jako adres powrotu po wylogowaniu (post-logout redirect).",
+  backchannel:
+    "Jeśli dostawca oferuje back-channel logout, zarejestruj ten adres: kto wyloguje się tam, będzie wylogowany i tutaj.",
+  sign_out_there:
+    "Kto wyloguje się tutaj, trafia do dostawcy, by wylogować się i tam. Jeśli dostawca nie ma takiej strony, kończy się tylko tutejsza sesja.",
   redirectText:
     "Zarejestruj ten adres u dostawcy dokładnie w tej postaci. Potem naciśnij „Testuj” i zaloguj się w innej przeglądarce.",
   name: "Tak nazywa się dostawca. Ta nazwa jest na przycisku strony logowania.",
@@ -56,6 +67,11 @@ export const pl: Texts = {
 export const de: Texts = {
   lead: "Personen melden sich hier mit einem Konto an, das sie bei einem OpenID-Connect-Anbieter haben. Nur die Administration ändert das.",
   redirect: "Rückkehradresse",
+  signedOut: "Für „Sign out there“ auch diese, als Rückkehradresse nach dem Abmelden (post-logout redirect).",
+  backchannel:
+    "Wenn der Anbieter Back-Channel Logout kann, registrieren Sie diese: Wer sich dort abmeldet, ist dann auch hier abgemeldet.",
+  sign_out_there:
+    "Wer sich hier abmeldet, kommt zum Anbieter, um sich auch dort abzumelden. Hat dieser keine solche Seite, endet nur die Sitzung hier.",
   redirectText:
     "Registrieren Sie diese Adresse beim Anbieter genau so, wie sie hier steht. Drücken Sie dann „Testen“ und melden Sie sich in einem anderen Browser an.",
   name: "So heißt der Anbieter. Dieser Name steht auf der Schaltfläche der Anmeldeseite.",

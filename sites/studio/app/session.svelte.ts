@@ -89,13 +89,16 @@ class Session {
   }
 
   async signOut(): Promise<void> {
+    let next = "/login";
     try {
-      await request("DELETE", sessionPath);
+      // The provider that signed the person in may sign them out too.
+      const answer = await request("DELETE", sessionPath);
+      if (answer.status === 200) next = (answer.json as { readonly next: string }).next; // as the API's description declares it
     } catch (error) {
       // It has ended already, or another tab has signed somebody else in, whose session stays.
       if (!(error instanceof ApiError && error.status === 401)) return toasts.fail(error);
     }
-    location.assign("/login");
+    location.assign(next);
   }
 }
 
