@@ -7,6 +7,7 @@
  *     done
  *     bun scripts/statements.ts /tmp/statements
  */
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -27,5 +28,7 @@ const statements = lines
   })
   .map((line): unknown => JSON.parse(line));
 const path = join(import.meta.dir, "../tests/release/statements.json.gz");
-writeFileSync(path, gzipSync(JSON.stringify({ version: manifest.version, statements }), { level: 9 }));
+// tests/cluster/older-server.test.ts runs it.
+const commit = spawnSync("git", ["rev-parse", "HEAD"], { encoding: "utf8" }).stdout.trim();
+writeFileSync(path, gzipSync(JSON.stringify({ version: manifest.version, commit, statements }), { level: 9 }));
 console.log(`${statements.length} statements of ${manifest.version}`);
