@@ -5,7 +5,7 @@
  */
 import type { Queryable, Sql, Tx } from "../../runtime/db.ts";
 import { endOf, indexesOf, nameOn, positionOf, shapeOf, withLocks, type Shape } from "./catalogue.ts";
-import { hashParts, horizonOf, months, numbers, rangeParts, wayOf, type Part, type Way } from "./tables.ts";
+import { byRange, hashParts, horizonOf, months, numbers, rangeParts, wayOf, type Part, type Way } from "./tables.ts";
 
 interface Wanted {
   /** Of a table that is divided by hash. */
@@ -28,8 +28,9 @@ export async function divide(sql: Sql, table: string, wanted: Partial<Wanted> = 
   const shape = await shapeOf(sql, table);
   if (shape.isDivided) throw new Error(`${table} is divided already`);
   if (!shape.isMine) throw new Error(`${table} belongs to another role: connect as the server does`);
-  const divided = (await referring(sql, table)).find((key) => key.isDivided);
-  if (divided) throw new Error(`${divided.table} refers to ${table} and is divided: ${table} has to be divided first`);
+  // PostgreSQL before 18 cannot let a divided table refer to another one without checking all of its rows.
+  const whole = (await referringTo(sql, table)).find((key) => byRange.includes(key.target) && !key.isTargetDivided);
+  if (whole) throw new Error(`${table} refers to ${whole.target}, which has to be divided first`);
   const parts = await partsOf(sql, table, way, { partitions: 16, rows: 10_000_000, ...wanted });
   await begin(sql);
   try {
@@ -153,9 +154,10 @@ async function buildIndexes(sql: Sql, { table }: Shape, way: Way, parts: readonl
 
 interface ForeignKey {
   readonly table: string;
-  readonly isDivided: boolean;
   readonly name: string;
   readonly definition: string;
+  readonly target: string;
+  readonly isTargetDivided: boolean;
 }
 
 /** Foreign keys from other tables to this one, and from this one to others. */
@@ -164,9 +166,9 @@ const referringTo = (on: Queryable, table: string) => foreignKeys(on, table, "co
 
 async function foreignKeys(on: Queryable, table: string, side: "conrelid" | "confrelid"): Promise<ForeignKey[]> {
   return on<ForeignKey[]>`
-    select k.conrelid::regclass::text as table, c.relkind = 'p' as is_divided, quote_ident(k.conname) as name,
-      pg_get_constraintdef(k.oid) as definition
-    from pg_constraint k join pg_class c on c.oid = k.conrelid
+    select k.conrelid::regclass::text as table, quote_ident(k.conname) as name, pg_get_constraintdef(k.oid) as definition,
+      t.relname as target, t.relkind = 'p' as is_target_divided
+    from pg_constraint k join pg_class t on t.oid = k.confrelid
     where k.contype = 'f' and k.${on(side)} = ${`public.${table}`}::regclass and k.conparentid = 0`;
 }
 
