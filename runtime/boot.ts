@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   laneOf,
   openPool,
+  readOn,
   reportCallbackErrorsTo,
   transaction,
   type PoolOptions,
@@ -183,7 +184,8 @@ async function servedAt(sql: Sql, { role }: Needed): Promise<string | undefined>
 /** A plugin whose table is locked uses up the connections of its own lane only. */
 function inLane(context: BaseContext, plugin: string, replicas: Replicas | undefined): BaseContext {
   const sql = laneOf(context.sql, plugin);
-  const read: Read = replicas ? (run) => replicas.read(plugin, sql, run) : (run) => run(sql);
+  const onPrimary = readOn(sql);
+  const read: Read = replicas ? (run) => replicas.read(plugin, onPrimary, run) : onPrimary;
   return { ...context, sql, read, transaction: (run) => requestTransaction(sql, run) };
 }
 

@@ -70,7 +70,7 @@ export const runtimeSettings = {
   databaseReadUrl: checked(
     "DATABASE_READ_URL",
     "",
-    "Replicas that answer reads, e.g. `postgres://core@db2,db3/core`; each host is one server, no pooler",
+    "Replicas that answer reads, e.g. `postgres://core@db2,db3/core`, or several addresses with commas between them; no pooler",
     parseReadUrl,
   ),
   databaseReadWaitMs: integer(

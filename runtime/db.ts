@@ -18,12 +18,23 @@ interface Types extends Record<string, unknown> {
 export type Sql = postgres.Sql<Types>;
 /** A transaction, as `transaction` passes it to its callback. */
 export type Tx = postgres.TransactionSql<Types>;
-/** Reads that may run on a replica; `run` may be called twice. */
-export type Read = <T>(run: (sql: Sql) => Promise<T>) => Promise<T>;
+/**
+ * Reads that may run on a replica; `run` may be called twice. `now` is the primary's time, in SQL: a replica's clock may
+ * be another.
+ */
+export type Read = <T>(run: (sql: Reader, now: Fragment) => Promise<T>) => Promise<T>;
+/** A pool, or a transaction of which the reads are a part. */
+export type Reader = Sql | Tx;
 /** A part of a statement: the result of a template that is not awaited. */
 export type Fragment = postgres.Fragment;
 /** Anything that can run a statement: the pool or a transaction. */
 export type Queryable = postgres.ISql<Types>;
+
+/** All of them on `sql`. */
+export function readOn(sql: Sql): Read {
+  const now = sql`now()`;
+  return (run) => run(sql, now);
+}
 
 /** The address of a server: a connection string, or the folder of a Unix socket. */
 export type DatabaseTarget = { url: string } | SocketTarget;
@@ -55,14 +66,19 @@ export interface PoolOptions {
   waitTimeoutMs?: number;
   maxWaiting?: number;
   /** Called after a connection of the pool has closed. */
-  onClose?: () => void;
+  onClose?: (connection: number) => void;
+  /** Called before a connection is used, with what tells its server from every other. */
+  onServer?: (connection: number, server: string) => void;
 }
+
+/** A server that was started again is another one: it may have less than it had before. */
+export const serverName = "concat_ws(' ', pg_postmaster_start_time(), inet_server_addr(), inet_server_port())";
 
 /** Opens a pool. Connections are made on first use. `await sql.end({ timeout: 5 })` closes it. */
 export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql {
   // Without the patch, a transaction can stay open on a connection that goes on to serve others, whose writes are lost.
   if (!("hasLanes" in postgres)) throw new Error("patches/postgres@3.4.9.patch is not applied: run bun install");
-  const { max = 10, prepare = true, onClose } = options;
+  const { max = 10, prepare = true, onClose, onServer } = options;
   const settings = {
     max,
     prepare,
@@ -77,6 +93,7 @@ export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql
     types: { int8: { to: 20, from: [20], serialize: (value: Int8) => value.toString(), parse: parseInt8 } },
     onnotice: () => {},
     ...(onClose && { onclose: onClose }),
+    ...(onServer && { whois: `select ${serverName}`, onwhois: onServer }),
     ...limitsOf(max, options),
     ...sessionOf(options),
   };

@@ -5,7 +5,7 @@ import { createCache } from "./events/cache.ts";
 import { resolve } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child/child.ts";
 import type { Config } from "./config.ts";
-import { openPool, type DatabaseTarget, type Sql } from "./db.ts";
+import { openPool, readOn, type DatabaseTarget, type Sql } from "./db.ts";
 import { createEvents } from "./events/events.ts";
 import { generatedProgram } from "./generated.ts";
 import { openFiles } from "./files/open-files.ts";
@@ -100,7 +100,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     plugins,
     metrics,
     broadcast,
-    read: (run) => run(sql),
+    read: readOn(sql),
     transaction: (run) => requestTransaction(sql, run),
     committed,
     keyed: () => currentScope() !== undefined,

@@ -39,7 +39,8 @@ export interface BaseContext {
   /**
    * For reads that decide nothing: lists, searches, pages. `run` reads on a replica, if there are any
    * (`DATABASE_READ_URL`), which has every write that was acknowledged before this call, and again on the primary if
-   * the replica fails: so it does nothing but read through `sql`. What a write depends on is read through `ctx.sql`.
+   * the replica fails: so it does nothing but read through what it is given, `on`. Its second parameter is SQL for the
+   * primary's time. What a write depends on is read through `ctx.sql`.
    */
   readonly read: Read;
   /**

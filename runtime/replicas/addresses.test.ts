@@ -17,6 +17,14 @@ const cases: [url: string, addresses: [name: string, url: string][]][] = [
       ["db3", "postgresql://db3?sslmode=disable"],
     ],
   ],
+  [
+    "postgres://core:a@db2,db3/core,postgresql://reader:b@db4:6432/core?sslmode=require",
+    [
+      ["db2", "postgres://core:a@db2/core"],
+      ["db3", "postgres://core:a@db3/core"],
+      ["db4:6432", "postgresql://reader:b@db4:6432/core?sslmode=require"],
+    ],
+  ],
   ["postgres://core@/core", []],
 ];
 

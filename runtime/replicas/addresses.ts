@@ -4,8 +4,15 @@ export interface ReplicaAddress {
   readonly url: string;
 }
 
-/** One address for each host that a connection string names: `postgres://core@db2,db3:5433/core`. Pure. */
-export function replicaAddresses(url: string): ReplicaAddress[] {
+/**
+ * One address for each host that a connection string names: `postgres://core@db2,db3:5433/core`. There may be several
+ * strings, with commas between them. Pure.
+ */
+export function replicaAddresses(urls: string): ReplicaAddress[] {
+  return urls.split(/,(?=postgres(?:ql)?:\/\/)/).flatMap(hostsOf);
+}
+
+function hostsOf(url: string): ReplicaAddress[] {
   const scheme = url.indexOf("://") + 3;
   const slash = url.slice(scheme).search(/[/?]/);
   const end = slash < 0 ? url.length : scheme + slash;

@@ -7,6 +7,8 @@ export interface Position {
   readonly lsn: number;
   /** Another one since a standby was promoted. */
   readonly timeline: string;
+  /** Its clock, to the microsecond. */
+  readonly now: string;
 }
 
 export interface Watched extends Position {
@@ -22,7 +24,7 @@ interface Needed {
 
 export type Primary = ReturnType<typeof createPrimary>;
 
-const key = "primary_word";
+export const wordKey = "primary_word";
 
 export function createPrimary({ sql, own }: Needed) {
   let markedTimeline: string | undefined;
@@ -31,7 +33,7 @@ export function createPrimary({ sql, own }: Needed) {
     const [row] = await own<Position[]>`
       select (case when current_setting('synchronous_commit') = 'off' then pg_current_wal_insert_lsn()
         else pg_current_wal_flush_lsn() end - '0/0')::bigint as lsn,
-        left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline`;
+        left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline, clock_timestamp()::text as now`;
     if (!row) throw new Error("the primary does not say how far it has written");
     return row;
   });
@@ -40,7 +42,7 @@ export function createPrimary({ sql, own }: Needed) {
     if (markedTimeline === timeline) return;
     const word = crypto.randomUUID();
     await sql`
-      insert into runtime_state (key, value) values (${key}, ${word})
+      insert into runtime_state (key, value) values (${wordKey}, ${word})
       on conflict (key) do update set value = excluded.value`;
     markedTimeline = timeline;
   };
@@ -70,6 +72,6 @@ export function createPrimary({ sql, own }: Needed) {
 
 /** The primary's word, as far as it has arrived here. */
 export async function wordAt(sql: Sql): Promise<string | undefined> {
-  const [row] = await sql<{ value: string }[]>`select value from runtime_state where key = ${key}`;
+  const [row] = await sql<{ value: string }[]>`select value from runtime_state where key = ${wordKey}`;
   return row?.value;
 }

@@ -5,7 +5,7 @@ import { sharedAsk } from "./shared-ask.ts";
 export type Progress = ReturnType<typeof createProgress>;
 
 /** The longest pause between two questions, while somebody waits. */
-const longestPauseMs = 10;
+export const longestPauseMs = 10;
 
 /** `ask` runs one statement on the replica. */
 export function createProgress(ask: Sql) {

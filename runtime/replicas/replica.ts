@@ -1,8 +1,11 @@
 /** One replica: whether it may be asked, and the reads that it answers. */
-import { databaseFault, laneOf, type Sql } from "../db.ts";
+import { databaseFault, type Reader, type Sql } from "../db.ts";
 import type { Log } from "../log.ts";
 import { wordAt, type Position, type Watched } from "./primary.ts";
 import { createProgress } from "./progress.ts";
+import { createReads } from "./reads.ts";
+import { createServers, type OnConnections } from "./servers.ts";
+import { createSeveral } from "./several.ts";
 
 /** `ready`, or why it is not asked. */
 export type ReplicaState =
@@ -23,34 +26,39 @@ export interface ReplicaFacts {
 
 interface Needed {
   readonly name: string;
-  /** Opens the pool for reads; it calls `onClose` after each of its connections has closed. */
-  readonly open: (onClose: () => void) => Sql;
+  /** Opens the pool for reads. */
+  readonly open: (on: OnConnections) => Sql;
   /** Opens a pool of one connection, which asks how far it is. */
-  readonly openWatcher: (onClose: () => void) => Sql;
+  readonly openWatcher: (on: OnConnections) => Sql;
   /** Asks for a look at it, at once. */
   readonly lookSoon: () => void;
   readonly log: Log;
   /** How long a read waits for it to be up to date. */
   readonly waitMs: number;
+  /** Called for each read that waits for what the primary had written up to there. */
+  readonly onWait: (lsn: number) => void;
 }
 
 export type Replica = ReturnType<typeof createReplica>;
 
-export function createReplica({ name, open, openWatcher, lookSoon, log, waitMs }: Needed) {
-  const closed = () => {
+export function createReplica({ name, open, openWatcher, lookSoon, log, waitMs, onWait }: Needed) {
+  const forget = () => {
     progress.reset();
     followed = undefined;
     if (state === "ready") lookSoon();
   };
-  const watcher = openWatcher(() => closed());
+  const servers = createServers(forget);
+  const watcher = openWatcher(servers.on);
   const progress = createProgress(watcher);
-  const reads = createReads(open(() => closed()));
+  const reads = createReads(() => open(servers.on));
+  const several = createSeveral();
   let state: ReplicaState = "it does not answer";
-  /** The timeline of the primary whose word has arrived here. */
-  let followed: string | undefined;
+  /** The primary whose word has arrived here. */
+  let followed: Watched | undefined;
   /** What a read waited for in vain: none waits again before it is there. */
   let missed = -1;
   let lag = { bytes: 0, seconds: 0 };
+  let count = 0;
 
   const become = (next: ReplicaState, error?: unknown) => {
     if (next === state) return;
@@ -58,51 +66,72 @@ export function createReplica({ name, open, openWatcher, lookSoon, log, waitMs }
     const facts = { replica: name, ...(error !== undefined && { error }) };
     if (next === "ready") log.info("reads go to the replica", facts);
     else log.warn(`no reads go to the replica: ${next}`, facts);
+    if (next !== "ready" && next !== "it is behind") void reads.renew();
   };
   const leave = (error: unknown) => {
     become("it does not answer", error);
-    closed();
+    forget();
     reads.abandon();
   };
   const judge = async ({ isStandby, isPooled }: Looked, primary: Watched): Promise<ReplicaState> => {
-    if (!isStandby) return "it is a primary";
     if (isPooled) return "it leads through a pooler";
-    if (followed !== primary.timeline) {
+    if (servers.areSeveral()) {
+      // Each read looks where it has come to.
+      followed = primary;
+      return "ready";
+    }
+    if (!isStandby) return "it is a primary";
+    if (followed?.timeline !== primary.timeline) {
       missed = -1;
       if (!(await progress.arrives(primary.lsn, waitMs))) return "it is behind";
       if ((await wordAt(watcher)) !== primary.word) return "it does not follow this primary";
-      followed = primary.timeline;
+      followed = primary;
     }
     return progress.has(missed) ? "ready" : "it is behind";
+  };
+  /** Waits until it has replayed what the primary had written up to there; false if that takes too long. */
+  const reaches = async (lsn: number): Promise<boolean> => {
+    if (progress.has(lsn)) return true;
+    onWait(lsn);
+    if (await progress.arrives(lsn, waitMs)) return true;
+    missed = Math.max(missed, lsn);
+    if (state === "ready") become("it is behind");
+    return false;
+  };
+  const readAtOne = async <T>(lane: string, { lsn }: Position, run: (on: Reader) => Promise<T>) => {
+    if (!(await reaches(lsn))) return "behind";
+    if (servers.areSeveral()) return "failed";
+    const before = progress.resets();
+    const value = await reads.run(lane, run);
+    // One that was restarted meanwhile may not have had what it had before.
+    return before === progress.resets() ? { value } : "failed";
+  };
+  const readAtSeveral = async <T>(lane: string, { lsn }: Position, run: (on: Reader) => Promise<T>) => {
+    const wanted = { lsn, word: followed?.word ?? "", withinMs: waitMs, onWait: () => onWait(lsn) };
+    return reads.run(lane, (sql) => several.read(sql, wanted, run));
   };
 
   return {
     isReady: () => state === "ready",
-    follows: ({ timeline }: Position) => state === "ready" && followed === timeline,
-    has: progress.has,
-    facts: (): ReplicaFacts => ({ name, state, lagBytes: lag.bytes, lagSeconds: lag.seconds, reads: reads.count() }),
+    follows: ({ timeline }: Position) => state === "ready" && followed?.timeline === timeline,
+    /** Whether it is not known to be behind. */
+    has: (lsn: number) => progress.has(lsn) || servers.areSeveral(),
+    facts: (): ReplicaFacts => ({ name, state, lagBytes: lag.bytes, lagSeconds: lag.seconds, reads: count }),
 
-    /** Waits until it has replayed what the primary had written up to there; false if that takes too long. */
-    async reaches(lsn: number): Promise<boolean> {
-      if (await progress.arrives(lsn, waitMs)) return true;
-      missed = Math.max(missed, lsn);
-      if (state === "ready") become("it is behind");
-      return false;
-    },
-
-    /** Undefined if it could not answer: ask the primary. */
-    async read<T>(lane: string, run: (sql: Sql) => Promise<T>): Promise<{ readonly value: T } | undefined> {
-      const before = progress.resets();
+    /** Why, if it could not answer: ask the primary. */
+    async read<T>(lane: string, position: Position, run: (on: Reader) => Promise<T>) {
       try {
-        const value = await reads.run(lane, run);
-        // One that was restarted meanwhile may not have had what it had before.
-        return before === progress.resets() ? { value } : undefined;
+        const read = servers.areSeveral() ? readAtSeveral : readAtOne;
+        const answer = await read(lane, position, run);
+        if (typeof answer === "object") count += 1;
+        return answer;
       } catch (error) {
         const kind = state === "it does not answer" ? "gone" : faultOf(error);
         if (kind === "its own") throw error;
         log.debug("a read failed at the replica", { replica: name, error });
-        if (kind === "gone") leave(error);
-        return undefined;
+        // Of several servers the others may be there.
+        if (kind === "gone" && !servers.areSeveral()) leave(error);
+        return "failed";
       }
     },
 
@@ -122,34 +151,6 @@ export function createReplica({ name, open, openWatcher, lookSoon, log, waitMs }
     async stop(): Promise<void> {
       await Promise.all([reads.stop(), watcher.end({ timeout: 0 })]);
     },
-  };
-}
-
-/** The reads under way, each in the lane of its plugin. */
-function createReads(pool: Sql) {
-  const lanes = new Map<string, Sql>();
-  const underWay = new Set<(reason: Error) => void>();
-  let count = 0;
-  return {
-    count: () => count,
-    async run<T>(lane: string, run: (sql: Sql) => Promise<T>): Promise<T> {
-      const sql = lanes.get(lane) ?? laneOf(pool, lane);
-      lanes.set(lane, sql);
-      const abandoned = Promise.withResolvers<never>();
-      underWay.add(abandoned.reject);
-      try {
-        const value = await Promise.race([run(sql), abandoned.promise]);
-        count += 1;
-        return value;
-      } finally {
-        underWay.delete(abandoned.reject);
-      }
-    },
-    /** A server that stands still would keep them waiting. */
-    abandon(): void {
-      for (const reject of underWay) reject(new Error("the replica does not answer"));
-    },
-    stop: () => pool.end({ timeout: 2 }),
   };
 }
 

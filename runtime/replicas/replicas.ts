@@ -7,7 +7,7 @@
  *     const rows = await replicas.read("notes", sql, (on) => on`select body from notes`);
  */
 import type { Config } from "../config.ts";
-import { openPool, type DatabaseTarget, type PoolOptions, type Sql } from "../db.ts";
+import { openPool, type DatabaseTarget, type PoolOptions, type Read, type Sql } from "../db.ts";
 import type { Log } from "../log.ts";
 import { replicaAddresses } from "./addresses.ts";
 import { createPrimary, type Position } from "./primary.ts";
@@ -27,8 +27,8 @@ interface Needed {
 export type Fallback = "none" | "behind" | "failed";
 
 export interface Replicas {
-  /** `run` on a replica as the user `lane`, else on `primary`: it may be called twice. */
-  readonly read: <T>(lane: string, primary: Sql, run: (sql: Sql) => Promise<T>) => Promise<T>;
+  /** `run` on a replica as the user `lane`, else at the primary: it may be called twice. */
+  readonly read: <T>(lane: string, onPrimary: Read, run: Parameters<typeof onPrimary<T>>[0]) => Promise<T>;
   readonly facts: () => ReplicaFacts[];
   /** Reads that went to the primary, by the reason. */
   readonly fallbacks: () => Readonly<Record<Fallback, number>>;
@@ -54,31 +54,30 @@ export function openReplicas({ config, target, sql, log, limits }: Needed): Repl
   };
   const own = openPool(target, { ...single, connectTimeoutMs: config.databaseConnectSeconds * 1000 });
   const primary = createPrimary({ sql, own });
+  let waits = 0;
+  const onWait = (lsn: number) => {
+    waits += 1;
+    if (lsn % pageBytes === 0) primary.completeRecord();
+  };
   const replicas = replicaAddresses(databaseReadUrl).map(({ name, url }) => {
     const reading = { ...limits, prepare, waitTimeoutMs: silenceMs, applicationName: "corestead read" };
-    const open = (onClose: () => void) => openPool({ url }, { ...reading, onClose });
-    const openWatcher = (onClose: () => void) => openPool({ url }, { ...single, onClose });
-    return createReplica({ name, open, openWatcher, lookSoon: () => watching.soon(), log, waitMs });
+    const open = (on: PoolOptions) => openPool({ url }, { ...reading, ...on });
+    const openWatcher = (on: PoolOptions) => openPool({ url }, { ...single, ...on });
+    return createReplica({ name, open, openWatcher, lookSoon: () => watching.soon(), log, waitMs, onWait });
   });
   const fallbacks = { none: 0, behind: 0, failed: 0 };
-  let waits = 0;
   let turn = 0;
   const watching = watch(async () => {
     const seen = await primary.watch();
     await Promise.all(replicas.map((replica) => replica.look(seen)));
   }, log);
 
-  /** One that is up to date, if need be after a while. */
-  const upToDate = async (position: Position): Promise<Replica | undefined> => {
+  /** In turn, of those that are up to date, else of all. */
+  const chosen = (position: Position): Replica | undefined => {
     const ready = replicas.filter((replica) => replica.follows(position));
     const there = ready.filter((replica) => replica.has(position.lsn));
     turn += 1;
-    if (there.length > 0) return there[turn % there.length];
-    const one = ready[turn % ready.length];
-    if (!one) return undefined;
-    waits += 1;
-    if (position.lsn % pageBytes === 0) primary.completeRecord();
-    return (await one.reaches(position.lsn)) ? one : undefined;
+    return there.length > 0 ? there[turn % there.length] : ready[turn % ready.length];
   };
 
   return {
@@ -86,13 +85,13 @@ export function openReplicas({ config, target, sql, log, limits }: Needed): Repl
       let reason: Fallback = "none";
       if (replicas.some((replica) => replica.isReady())) {
         const position = await primary.position().catch(() => undefined);
-        const replica = position && (await upToDate(position));
-        const answer = await replica?.read(lane, run);
-        if (answer) return answer.value;
-        reason = replica ? "failed" : "behind";
+        const now = sql`${position?.now ?? ""}::text::timestamptz`;
+        const answer = await (position && chosen(position)?.read(lane, position, (on) => run(on, now)));
+        if (typeof answer === "object") return answer.value;
+        reason = answer ?? "behind";
       }
       fallbacks[reason] += 1;
-      return run(onPrimary);
+      return onPrimary(run);
     },
     facts: () => replicas.map((replica) => replica.facts()),
     fallbacks: () => fallbacks,

@@ -7,7 +7,7 @@ import { adminToken, eventually, startTestApp } from "../harness.ts";
 import { followStream, type Follower } from "../event-stream.ts";
 import { startReceiver, type Receiver } from "../receiver.ts";
 import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "../server-process.ts";
-import { pgbouncer, programs, startCluster, startPgbouncer, type Cluster } from "./postgres.ts";
+import { pgbouncer, programs, readersAt, startCluster, startPgbouncer, type Cluster } from "./postgres.ts";
 
 const timeoutMs = 120_000;
 
@@ -181,7 +181,7 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
   );
 
   test(
-    "a killed host, a host that stood still, and a failover lose nothing that was acknowledged",
+    "a killed host, a host that stood still, a failover and the way back lose nothing that was acknowledged",
     async () => {
       await writeUntil(20);
       const [first, second] = hosts as [ServerProcess, ServerProcess];
@@ -196,6 +196,10 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
       await writeUntil(100);
       await cluster.failOver();
       await writeUntil(120);
+      // What was the replica takes all connections of the hosts now, and keeps none of those for reads.
+      await eventually(async () => (await readersAt(cluster.standbyUrl)) === 0, "no connections for reads");
+      await cluster.failBack();
+      await writeUntil(140);
       await untilAllIsDone();
     },
     timeoutMs,
@@ -385,12 +389,12 @@ describe.skipIf(programs === undefined || pgbouncer === null)("behind pgbouncer 
   test(
     "two servers hear of each other's changes",
     async () => {
-      // The standby is the primary by now. Debian 12's pgbouncer keeps no prepared statements.
-      const pooler = await startPgbouncer(cluster.standbyUrl);
+      // Debian 12's pgbouncer keeps no prepared statements.
+      const pooler = await startPgbouncer(cluster.primaryUrl);
       const settings = {
         ...env(),
         DATABASE_READ_URL: "",
-        DATABASE_LISTEN_URL: cluster.standbyUrl,
+        DATABASE_LISTEN_URL: cluster.primaryUrl,
         DATABASE_PREPARE: "false",
       };
       const options = { target: { url: pooler.url }, env: settings };

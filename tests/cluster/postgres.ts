@@ -14,11 +14,29 @@ import { openPool } from "../../runtime/db.ts";
 import { eventually } from "../../runtime/authors/test-client.ts";
 
 const user = "core";
+const settings = [
+  "max_connections = 60",
+  "fsync = off",
+  "shared_buffers = 32MB",
+  "shared_preload_libraries = pg_stat_statements",
+  "pg_stat_statements.max = 5000",
+];
 /** The newest that is installed; undefined without one. */
 export const programs = newestPrograms();
 export const pgbouncer = Bun.which("pgbouncer", { PATH: `${process.env["PATH"]}:/usr/sbin` });
 /** PostgreSQL refuses to run as root. */
 const owner = process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : undefined;
+
+/** What statements a server has run since the last look: their texts, each once, with how often. */
+export type Statements = ReadonlyMap<string, number>;
+
+export interface Standby {
+  readonly port: number;
+  readonly url: string;
+  pauseReplay(): Promise<void>;
+  resumeReplay(): Promise<void>;
+  stop(): Promise<void>;
+}
 
 export interface Cluster {
   /** Names both hosts. */
@@ -28,14 +46,19 @@ export interface Cluster {
   readonly standbyUrl: string;
   readonly version: number;
   readonly pids: { readonly primary: number; readonly standby: number };
+  readonly ports: { readonly primary: number; readonly standby: number };
   /** The standby gets what the primary writes, but shows nothing of it. */
   pauseReplay(): Promise<void>;
   resumeReplay(): Promise<void>;
+  /** A second one, which no commit waits for. */
+  addStandby(): Promise<Standby>;
   /** While it is gone no commit is answered. */
   killStandby(): Promise<void>;
   startStandby(): Promise<void>;
   /** Ends the primary as a power cut does, and makes the standby the primary once it has all that was sent to it. */
   failOver(): Promise<void>;
+  /** Makes a new standby where the old primary was, and it the primary again in the same way. */
+  failBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -45,31 +68,19 @@ export async function startCluster(): Promise<Cluster> {
   const [first = 0, second = 0] = await freePorts(2);
   const [ofPrimary, ofStandby] = [join(folder, "primary"), join(folder, "standby")];
   call("initdb", "-D", ofPrimary, "-U", user, "--auth=trust", "--no-sync");
-  appendFileSync(join(ofPrimary, "postgresql.conf"), "max_connections = 60\nfsync = off\nshared_buffers = 32MB\n");
-  const primary = await startPostgres(ofPrimary, first);
+  appendFileSync(join(ofPrimary, "postgresql.conf"), `${settings.join("\n")}\n`);
+  let primary = await startPostgres(ofPrimary, first);
   const urlOf = (...ports: number[]) =>
     `postgres://${user}@${ports.map((port) => `127.0.0.1:${port}`).join(",")}/corestead`;
   const admin = openPool({ url: urlOf(first).replace(/corestead$/, "postgres") }, { max: 1 });
   await admin.unsafe("create database corestead");
-  call(
-    "pg_basebackup",
-    "-D",
-    ofStandby,
-    "-h",
-    "127.0.0.1",
-    "-p",
-    `${first}`,
-    "-U",
-    user,
-    "-R",
-    "-X",
-    "stream",
-    "-c",
-    "fast",
-  );
-  let standby = await startPostgres(ofStandby, second);
+  await admin`create extension pg_stat_statements`;
+  copy(first, ofStandby);
+  // The one that commits wait for, by its name.
+  const startFirst = () => startPostgres(ofStandby, second, "-c", "cluster_name=one");
+  let standby = await startFirst();
   await eventually(async () => (await admin`select from pg_stat_replication where state = 'streaming'`).length === 1);
-  await admin.unsafe("alter system set synchronous_standby_names = '*'");
+  await admin.unsafe("alter system set synchronous_standby_names = 'one'");
   await admin`select pg_reload_conf()`;
   const [row] = await admin`select current_setting('server_version_num')::int / 10000 as version`;
   await admin.end();
@@ -79,14 +90,29 @@ export async function startCluster(): Promise<Cluster> {
     standbyUrl: urlOf(second),
     version: Number(row?.["version"]),
     pids: { primary: primary.pid, standby: standby.pid },
-    pauseReplay: () => run(urlOf(second), "select pg_wal_replay_pause()"),
-    resumeReplay: () => run(urlOf(second), "select pg_wal_replay_resume()"),
+    ports: { primary: first, standby: second },
+    ...replayOf(urlOf(second)),
+    async addStandby() {
+      const [port = 0] = await freePorts(1);
+      const ofThis = join(folder, "second");
+      copy(first, ofThis);
+      const server = await startPostgres(ofThis, port);
+      return {
+        port,
+        url: urlOf(port),
+        ...replayOf(urlOf(port)),
+        async stop() {
+          server.kill("SIGQUIT");
+          await server.exited;
+        },
+      };
+    },
     async killStandby() {
       standby.kill("SIGQUIT");
       await standby.exited;
     },
     async startStandby() {
-      standby = await startPostgres(ofStandby, second);
+      standby = await startFirst();
     },
     async failOver() {
       primary.kill("SIGQUIT");
@@ -94,6 +120,19 @@ export async function startCluster(): Promise<Cluster> {
       call("pg_ctl", "promote", "-D", ofStandby, "-w");
       await run(urlOf(second), "alter system set synchronous_standby_names = ''");
       await run(urlOf(second), "select pg_reload_conf()");
+    },
+    async failBack() {
+      const again = join(folder, "again");
+      copy(second, again);
+      primary = await startPostgres(again, first, "-c", "cluster_name=again");
+      const sql = openPool({ url: urlOf(second) }, { max: 1 });
+      await sql.unsafe("alter system set synchronous_standby_names = 'again'");
+      await sql`select pg_reload_conf()`;
+      await eventually(async () => (await sql`select from pg_stat_replication where sync_state = 'sync'`).length === 1);
+      await sql.end();
+      standby.kill("SIGQUIT");
+      await standby.exited;
+      call("pg_ctl", "promote", "-D", again, "-w");
     },
     async stop() {
       for (const server of [primary, standby]) server.kill("SIGQUIT");
@@ -139,14 +178,48 @@ export async function startPgbouncer(databaseUrl: string): Promise<Pooler> {
   };
 }
 
+/** What ran at a server since this was asked last. */
+export async function statementsAt(url: string): Promise<Statements> {
+  const sql = openPool({ url: url.replace(/corestead$/, "postgres") }, { max: 1 });
+  const rows = await sql<{ query: string; calls: number }[]>`
+    select s.query, sum(s.calls)::int as calls from pg_stat_statements s
+    join pg_database d on d.oid = s.dbid and d.datname = 'corestead' group by s.query`;
+  await sql`select pg_stat_statements_reset()`;
+  await sql.end();
+  return new Map(rows.map(({ query, calls }) => [query, calls]));
+}
+
+/** How many connections the hosts have there for reads on replicas. */
+export async function readersAt(url: string): Promise<number> {
+  const sql = openPool({ url }, { max: 1 });
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from pg_stat_activity where application_name = 'corestead read'`;
+  await sql.end();
+  return row?.count ?? 0;
+}
+
+/** A standby of the primary at this port. */
+function copy(port: number, to: string): void {
+  const from = ["-h", "127.0.0.1", "-p", `${port}`, "-U", user];
+  call("pg_basebackup", "-D", to, ...from, "-R", "-X", "stream", "-c", "fast");
+}
+
+function replayOf(url: string) {
+  return {
+    pauseReplay: () => run(url, "select pg_wal_replay_pause()"),
+    resumeReplay: () => run(url, "select pg_wal_replay_resume()"),
+  };
+}
+
 async function run(url: string, statement: string): Promise<void> {
   const sql = openPool({ url }, { max: 1 });
   await sql.unsafe(statement);
   await sql.end();
 }
 
-async function startPostgres(dataDir: string, port: number) {
-  const words = ["-D", dataDir, "-p", `${port}`, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
+async function startPostgres(dataDir: string, port: number, ...more: string[]) {
+  const place = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
+  const words = ["-D", dataDir, "-p", `${port}`, ...place, ...more];
   const child = Bun.spawn([program("postgres"), ...words], { ...owner, stdout: "ignore", stderr: "ignore" });
   await untilItAnswers(`postgres://${user}@127.0.0.1:${port}/postgres`);
   return child;

@@ -8,7 +8,7 @@ import {
   type SiteData,
   type SiteFound,
 } from "./data.ts";
-import type { Read, Sql } from "platform";
+import { readOn, type Read, type Sql } from "platform";
 import { articleQueries, nextPublicationOf } from "./templates/article-list-store.ts";
 import type { Fragment } from "../ref-store.ts";
 import { redirectKey } from "../redirects/rule.ts";
@@ -18,10 +18,10 @@ import { sitemapQueries } from "./sitemap/sitemap-store.ts";
 export type RenderStore = ReturnType<typeof createRenderStore>;
 
 /**
- * Pages and paragraphs may come from a replica (`read`). Articles do not: the clock that says whether one is published
- * must be the one that says when the next one will be. Nor does what is kept with the site.
+ * What is shown may come from a replica (`read`). The primary says which host leads to which site, and when the next
+ * article appears.
  */
-export function createRenderStore(sql: Sql, read: Read = (run) => run(sql)) {
+export function createRenderStore(sql: Sql, read: Read = readOn(sql)) {
   const pageColumns: Fragment = sql`
     p.id, p.site_id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title,
     p.html_description, p.html_keywords, p.based_on_page_id, p.position, p.cache_seconds, p.created_at, p.updated_at,
@@ -63,9 +63,11 @@ export function createRenderStore(sql: Sql, read: Read = (run) => run(sql)) {
     },
 
     async layout({ accountId, id }: SiteData, layoutId: number): Promise<LayoutData | undefined> {
-      const [row] = await sql<LayoutData[]>`
+      const [row] = await read(
+        (on) => on<LayoutData[]>`
         select id, code, name, content, fields from cms_layouts
-        where account_id = ${accountId} and site_id = ${id} and id = ${layoutId}`;
+        where account_id = ${accountId} and site_id = ${id} and id = ${layoutId}`,
+      );
       return row;
     },
 
@@ -87,20 +89,24 @@ export function createRenderStore(sql: Sql, read: Read = (run) => run(sql)) {
 
     /** The redirects that editors have written, by domain and path (see `redirectKey`). */
     async redirects({ accountId, id }: SiteData): Promise<Map<string, RedirectData>> {
-      const rows = await sql<(RedirectData & { domainId: number | null; path: string })[]>`
+      const rows = await read(
+        (on) => on<(RedirectData & { domainId: number | null; path: string })[]>`
         select domain_id, path, target, status from cms_redirect_rules
-        where account_id = ${accountId} and site_id = ${id} order by id limit 10000`;
+        where account_id = ${accountId} and site_id = ${id} order by id limit 10000`,
+      );
       return new Map(rows.map(({ domainId, path, ...row }) => [redirectKey(domainId, path), row]));
     },
 
     async categories({ accountId, id }: SiteData): Promise<CategoryData[]> {
-      return sql<CategoryData[]>`
+      return read(
+        (on) => on<CategoryData[]>`
         select id, code, name, path from cms_categories
-        where account_id = ${accountId} and site_id = ${id} order by id limit 10000`;
+        where account_id = ${accountId} and site_id = ${id} order by id limit 10000`,
+      );
     },
 
     ...variantQueries(sql, read, { pageColumns, fromPages }),
-    ...articleQueries(sql),
-    ...sitemapQueries(sql, { pageColumns, fromPages }),
+    ...articleQueries(sql, read),
+    ...sitemapQueries(sql, read, { pageColumns, fromPages }),
   };
 }

@@ -1,5 +1,5 @@
 /** Runs aggregates: few at a time, each with a time limit. No HTTP, no SQL. */
-import { invalid, notFound, type BaseContext, type Sql } from "platform";
+import { invalid, notFound, type BaseContext, type Reader } from "platform";
 import { readAggregate } from "./aggregate.ts";
 import { aggregateRecords } from "./aggregate-store.ts";
 import type { Database } from "../databases/database.ts";
@@ -30,7 +30,7 @@ export function createAggregates({ ctx, databases, maxMs = 10_000 }: Needed) {
     for (let tries = 0; tries < 5 && db; tries++) {
       const current: Database = db;
       const asked = readAggregate(current, params);
-      const aggregate = (sql: Sql) => aggregateRecords(sql, current, asked, timezone, maxMs);
+      const aggregate = (sql: Reader) => aggregateRecords(sql, current, asked, timezone, maxMs);
       // A replica may know of a change of the schema that the primary has not yet answered.
       const row = await (tries === 0 ? ctx.read(aggregate) : aggregate(ctx.sql));
       if (row.planVersion === current.planVersion) return row.body;

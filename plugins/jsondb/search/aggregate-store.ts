@@ -1,5 +1,5 @@
 /** Counts and sums the records that a search finds, in one statement that gives the text of the whole list. */
-import type { Sql } from "platform";
+import type { Reader, Tx } from "platform";
 import type { Aggregate, Group, Measure } from "./aggregate.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
@@ -13,17 +13,18 @@ export interface AggregateRow {
 
 /** After `maxMs` PostgreSQL cancels it with error 57014. */
 export async function aggregateRecords(
-  sql: Sql,
+  sql: Reader,
   db: Database,
   asked: Aggregate,
   timezone: string,
   maxMs: number,
 ): Promise<AggregateRow> {
   const { text, values } = aggregateStatement(db, asked, timezone);
-  const [row] = await sql.begin(async (tx) => {
+  const run = async (tx: Tx) => {
     await tx`select set_config('statement_timeout', ${`${maxMs}`}, true)`;
     return tx.unsafe<AggregateRow[]>(text, values);
-  });
+  };
+  const [row] = await ("begin" in sql ? sql.begin(run) : run(sql));
   return row as AggregateRow; // the statement is one aggregate, so one row
 }
 

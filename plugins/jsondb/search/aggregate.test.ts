@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Sql } from "../../../runtime/db.ts";
+import { readOn } from "../../../runtime/db.ts";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { createAggregates } from "./aggregate-run.ts";
 import { databaseOf, type DatabaseRow } from "../databases/database.ts";
@@ -267,7 +267,7 @@ describe("an aggregate", () => {
     const [row] = await app.sql<DatabaseRow[]>`select * from dbs where code = ${db}`;
     if (!row) throw new Error("the database is not there");
     const databases = { find: async () => undefined, refresh: async () => undefined, forget: async () => {} };
-    const ctx = { sql: app.sql, read: <T>(run: (sql: Sql) => Promise<T>) => run(app.sql) };
+    const ctx = { sql: app.sql, read: readOn(app.sql) };
     const aggregates = createAggregates({ ctx, databases, maxMs: 50 });
     const call = { params: new URLSearchParams("sum=age"), timezone: "UTC", signal: new AbortController().signal };
     await app.sql.begin(async (tx) => {

@@ -1,5 +1,5 @@
 /** Lists and searches: one statement each, which gives the text of the whole page. */
-import { badRequest, notFound, unavailable, type BaseContext, type Sql } from "platform";
+import { badRequest, notFound, unavailable, type BaseContext, type Reader, type Sql } from "platform";
 import type { Cursor } from "./cursor.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, inScope, phraseCondition, sourceOf } from "./filter-store.ts";
@@ -66,7 +66,7 @@ export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed)
   const sizes = new Map<string, { records: number; until: number }>();
 
   /** Roughly how many records a database has: exact while it is small, at most a minute old. */
-  const sizeOf = async (sql: Sql, db: Database): Promise<number> => {
+  const sizeOf = async (sql: Reader, db: Database): Promise<number> => {
     const known = sizes.get(db.id);
     if (known && known.until > performance.now()) return known.records;
     const [row] = await sql<{ records: number }[]>`
@@ -78,7 +78,7 @@ export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed)
   };
 
   /** Whether enough of the newest records match to fill a page quickly when records are read in order. */
-  const isFrequent = async (sql: Sql, db: Database, query: Query): Promise<boolean> => {
+  const isFrequent = async (sql: Reader, db: Database, query: Query): Promise<boolean> => {
     if (!query.phrase) return false;
     const args = createArgs();
     const newest = `select r.* from records r where ${inScope(args, db, query)} order by r.id desc limit ${probedRecords}`;
@@ -89,14 +89,14 @@ export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed)
   };
 
   /** The fastest way to find a page. */
-  const wayOf = async (sql: Sql, db: Database, query: Query): Promise<Way> => {
+  const wayOf = async (sql: Reader, db: Database, query: Query): Promise<Way> => {
     if (!hasFragments || !query.phrase || !canUseFragments(sourceOf(db, query), query.phrase)) return "plain";
     const records = await sizeOf(sql, db);
     if (records < fewRecords) return "plain";
     return records >= manyRecords && (await isFrequent(sql, db, query)) ? "plain" : "candidates";
   };
 
-  const run = async (sql: Sql, request: PageRequest): Promise<PageRow> => {
+  const run = async (sql: Reader, request: PageRequest): Promise<PageRow> => {
     const { text, values, named: mayBeNamed } = pageStatement(request);
     const named = mayBeNamed && (namedTexts.has(text) || namedTexts.size < maxNamedTexts);
     if (named) namedTexts.add(text);
@@ -105,7 +105,7 @@ export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed)
   };
 
   /** Reads the sort value if it was too long for the cursor. */
-  const complete = async (sql: Sql, db: Database, query: Query, cursor: Cursor): Promise<Required<Cursor>> => {
+  const complete = async (sql: Reader, db: Database, query: Query, cursor: Cursor): Promise<Required<Cursor>> => {
     if (cursor.value !== undefined) return { id: cursor.id, value: cursor.value };
     const args = createArgs();
     const key = sortKey(args, sourceOf(db, query), query.sort, true);
@@ -116,7 +116,7 @@ export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed)
     return { id: cursor.id, value: row.value };
   };
 
-  const searchOnce = async (sql: Sql, { db, query, form, cursor }: Asked) => {
+  const searchOnce = async (sql: Reader, { db, query, form, cursor }: Asked) => {
     const after = cursor && (await complete(sql, db, query, cursor));
     const page = (way: Way, longStrings: boolean) => run(sql, { db, query, form, after, way, longStrings });
     const shape = shapeOf(db, query);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createDatabase, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver } from "../../../tests/receiver.ts";
-import { openPool, type Sql } from "../../../runtime/db.ts";
+import { openPool, readOn, type Sql } from "../../../runtime/db.ts";
 import { createDeliveryStore } from "../deliveries/delivery-store.ts";
 import { createLeaseStore, type LeaseStore } from "./lease-store.ts";
 import { createQueueStore, type QueueStore } from "./queue-store.ts";
@@ -64,7 +64,7 @@ describe("a delivery", () => {
   };
   const redeliver = async () => {
     const [row] = await sql<{ id: number }[]>`select id from webhook_deliveries`;
-    await sql.begin((tx) => createDeliveryStore(sql, (run) => run(sql)).requeue(tx, 1, [row?.id ?? 0]));
+    await sql.begin((tx) => createDeliveryStore(sql, readOn(sql)).requeue(tx, 1, [row?.id ?? 0]));
   };
   // As text: a date of JavaScript cannot be infinite.
   const rows = async () => [

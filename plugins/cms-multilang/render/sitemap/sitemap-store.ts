@@ -8,7 +8,7 @@ import {
   type SiteData,
   type Source,
 } from "../data.ts";
-import type { Sql } from "platform";
+import type { Read, Sql } from "platform";
 import { encodedChars, nothing } from "../templates/article-list-store.ts";
 import { errorKinds } from "../../pages/error-pages.ts";
 import { locales, type Locale } from "../../locales.ts";
@@ -17,7 +17,9 @@ import type { Related } from "../addresses/groups.ts";
 import { rootOf, type Variant } from "../addresses/variant.ts";
 import type { Fragment } from "../../ref-store.ts";
 
-export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pageColumns" | "fromPages", Fragment>) {
+type Parts = Record<"pageColumns" | "fromPages", Fragment>;
+
+export function sitemapQueries(sql: Sql, read: Read, { pageColumns, fromPages }: Parts) {
   const eligible = (alias: Fragment, locale: Locale | null) => sql`
     ${alias}.active and ${alias}.kind <> all(${errorKinds}::text[])
     ${locale === null ? sql`` : sql`and (${alias}.locale = ${locale} or ${alias}.locale is null)`}`;
@@ -45,7 +47,8 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
       const more = sql`exists (
         select 1 from cms_pages x
         where x.account_id = ${accountId} and x.site_id = ${id} and x.path = o.path and x.id <> o.id) as more`;
-      return sql<Related[]>`
+      return read(
+        (on) => on<Related[]>`
         with given as (
           select * from unnest(
             ${pages.map((page) => page.id)}::bigint[], ${pages.map(rootOf)}::bigint[],
@@ -54,44 +57,53 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
         union all
         select ${columns}, ${more} from given g join cms_pages o on o.based_on_page_id = g.root where ${where}
         union all
-        select ${columns}, true as more from given g join cms_pages o on o.path = g.path where ${where}`;
+        select ${columns}, true as more from given g join cms_pages o on o.path = g.path where ${where}`,
+      );
     },
 
     /** The number of pages in the sitemap of a domain with this locale (null = without one). */
     async countListed({ accountId, id }: SiteData, locale: Locale | null): Promise<Counted> {
-      const [row] = await sql<Counted[]>`
+      const [row] = await read(
+        (on) => on<Counted[]>`
         select count(*) as count, coalesce(max(${encodedChars(sql, sql`p.path`)}), 0) as longest from cms_pages p
-        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}`;
+        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}`,
+      );
       return row ?? nothing;
     },
 
     /** The locales of the site's pages. */
     async pageLocales({ accountId, id }: SiteData): Promise<(Locale | null)[]> {
-      const rows = await sql<{ locale: Locale | null }[]>`
-        select distinct locale from cms_pages where account_id = ${accountId} and site_id = ${id}`;
+      const rows = await read(
+        (on) => on<{ locale: Locale | null }[]>`
+        select distinct locale from cms_pages where account_id = ${accountId} and site_id = ${id}`,
+      );
       return rows.map(({ locale }) => locale);
     },
 
     /** One part of that list: `limit` pages after `after`, with `skip` left out. */
     async listedPages({ accountId, id }: SiteData, locale: Locale | null, { after, skip, limit }: Batch) {
-      return sql<ListedPage[]>`
+      return read(
+        (on) => on<ListedPage[]>`
         select p.id, p.path, p.locale, p.based_on_page_id, p.position, greatest(p.updated_at, m.updated_at) as updated_at
         ${fromPages}
         where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
           ${after === null ? sql`` : sql`and (p.position, p.id) > (${after.position}, ${after.id})`}
-        order by p.position, p.id limit ${limit} offset ${skip}`;
+        order by p.position, p.id limit ${limit} offset ${skip}`,
+      );
     },
 
     /** Layouts and paragraphs that may show articles, or that name a paragraph which does. */
     async articleSources({ accountId, id }: SiteData): Promise<Source[]> {
-      return sql<Source[]>`
+      return read(
+        (on) => on<Source[]>`
         select 'layout' as kind, l.id, null::bigint as page_id, l.code, l.content from cms_layouts l
         where l.account_id = ${accountId} and l.site_id = ${id} and (l.content like '%articles%' or ${names(sql`l.content`)})
         union all
         select 'paragraph', g.id, g.page_id, g.code, g.content from cms_paragraphs g
         where g.account_id = ${accountId} and (g.site_id = ${id} or g.site_id is null)
           and (g.content like '%articles%' or ${names(sql`g.content`)})
-        order by kind, id limit 1000`;
+        order by kind, id limit 1000`,
+      );
     },
 
     /** Pages of that list that may show articles, in their content or in an outside layout or paragraph. */
@@ -101,14 +113,16 @@ export function sitemapQueries(sql: Sql, { pageColumns, fromPages }: Record<"pag
       const inNamed = sql`
         or ${names(content)} and exists (
           select 1 from unnest(${codes}::text[]) as shown (code) where strpos(${content}, shown.code) > 0)`;
-      return sql<PageData[]>`
+      return read(
+        (on) => on<PageData[]>`
         select ${pageColumns} ${fromPages}
         where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
           and (${content} like '%articles%'
             or coalesce(p.layout_id, m.layout_id) = any(${layoutIds}::bigint[])
             or p.id = any(${pageIds}::bigint[]) or p.based_on_page_id = any(${pageIds}::bigint[])
             ${codes.length === 0 ? sql`` : inNamed})
-        order by p.position, p.id limit 500`;
+        order by p.position, p.id limit 500`,
+      );
     },
   };
 }

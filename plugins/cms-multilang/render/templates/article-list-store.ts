@@ -8,23 +8,28 @@ import {
   type ListedArticle,
   type SiteData,
 } from "../data.ts";
-import type { Sql } from "platform";
+import type { Read, Sql } from "platform";
 import type { Fragment } from "../../ref-store.ts";
 import type { ArticlesQuery, SortKey } from "./articles-block.ts";
 
 export const nothing: Counted = { count: 0, longest: 0 };
 const maxArticlesAtOnce = 200;
 
-export function articleQueries(sql: Sql) {
+export function articleQueries(sql: Sql, read: Read) {
   const articleColumns = sql`
     a.id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.fields, a.html_title,
     a.html_description, a.published_at, a.active, a.created_at, a.updated_at,
     (select coalesce(json_agg(x.category_id order by x.position), '[]')
      from cms_article_categories x where x.account_id = a.account_id and x.article_id = a.id) as more_category_ids`;
 
-  const articlesWhere = ({ site, locale, drafts }: ArticlesOf, categories: Categories, within: number | null) => sql`
+  const articlesWhere = (
+    { site, locale, drafts }: ArticlesOf,
+    now: Fragment,
+    categories: Categories = null,
+    within: number | null = null,
+  ) => sql`
     a.account_id = ${site.accountId} and a.site_id = ${site.id}
-    ${drafts ? sql`` : sql`and a.active and (a.published_at is null or a.published_at <= now())`}
+    ${drafts ? sql`` : sql`and a.active and (a.published_at is null or a.published_at <= ${now})`}
     ${locale === null ? sql`` : sql`and (a.locale = ${locale} or a.locale is null)`}
     ${categories === null ? sql`` : inCategories(site, categories)}
     ${within === null ? sql`` : inCategories(site, [within])}`;
@@ -46,35 +51,43 @@ export function articleQueries(sql: Sql) {
     async articles(of: ArticlesOf, query: ArticlesQuery, categories: Categories, within: number | null) {
       const { by, descending } = query.sort;
       const direction = descending ? sql`desc` : sql`asc`;
-      const rows = await sql<ArticleResult[]>`
+      const rows = await read(
+        (on, now) => on<ArticleResult[]>`
         select ${articleColumns}, ${query.listsContent ? sql`a.content` : sql`'' as content`}
-        from cms_articles a where ${articlesWhere(of, categories, within)}
-        order by ${order[by]} ${direction}, a.id ${direction} limit ${query.limit} offset ${query.offset}`;
+        from cms_articles a where ${articlesWhere(of, now, categories, within)}
+        order by ${order[by]} ${direction}, a.id ${direction} limit ${query.limit} offset ${query.offset}`,
+      );
       return rows.map(withCategories);
     },
 
     async articlesAt(of: ArticlesOf, path: string): Promise<ArticleData[]> {
-      const rows = await sql<ArticleResult[]>`
+      const rows = await read(
+        (on, now) => on<ArticleResult[]>`
         select ${articleColumns}, a.content from cms_articles a
-        where ${articlesWhere(of, null, null)} and a.path = ${path} order by a.id limit ${maxArticlesAtOnce}`;
+        where ${articlesWhere(of, now)} and a.path = ${path} order by a.id limit ${maxArticlesAtOnce}`,
+      );
       return rows.map(withCategories);
     },
 
     async countArticles(of: ArticlesOf, categories: Categories, within: number | null): Promise<Counted> {
-      const [row] = await sql<Counted[]>`
+      const [row] = await read(
+        (on, now) => on<Counted[]>`
         select count(*) as count, coalesce(max(${encodedChars(sql, sql`a.path`)}), 0) as longest from cms_articles a
-        where ${articlesWhere(of, categories, within)}`;
+        where ${articlesWhere(of, now, categories, within)}`,
+      );
       return row ?? nothing;
     },
 
     async listedArticles(of: ArticlesOf, categories: Categories, { after, skip, limit }: Batch) {
-      return sql<ListedArticle[]>`
+      return read(
+        (on, now) => on<ListedArticle[]>`
         select a.id, a.path, a.locale, a.updated_at from cms_articles a
-        where ${articlesWhere(of, categories, null)} ${after === null ? sql`` : sql`and a.id > ${after.id}`}
-        order by a.id limit ${limit} offset ${skip}`;
+        where ${articlesWhere(of, now, categories)} ${after === null ? sql`` : sql`and a.id > ${after.id}`}
+        order by a.id limit ${limit} offset ${skip}`,
+      );
     },
 
-    /** When the site's next article becomes visible. */
+    /** When the site's next article becomes visible. It decides how long lists are kept: so the primary says it. */
     async nextPublication({ accountId, id }: SiteData): Promise<Date | null> {
       const [row] = await sql<{ at: Date | null }[]>`${nextPublicationOf(sql, sql`${accountId}`, sql`${id}`)}`;
       return row?.at ?? null;
