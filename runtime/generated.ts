@@ -28,9 +28,12 @@ export function isCompiled(): boolean {
   return compiledIn !== undefined;
 }
 
-/** Reads a file such as `runtimes/manifest.json`. Throws an Error that names the command that makes it. */
-export async function generatedFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
-  const path = compiledIn ? compiledIn[name] : join(import.meta.dirname, "../dist", name);
+/**
+ * Reads a file such as `runtimes/manifest.json`. Throws an Error that names the command that makes it. `source` is where
+ * one stands that no script makes at the start, because it is in the repository.
+ */
+export async function generatedFile(name: string, source?: URL): Promise<Uint8Array<ArrayBuffer>> {
+  const path = compiledIn ? compiledIn[name] : (source ?? join(import.meta.dirname, "../dist", name));
   if (path === undefined) throw new Error(`${name} is not in this executable`);
   return readFile(path).catch((cause: unknown) => {
     throw new Error(`dist/${name} is missing: run scripts/start once`, { cause });

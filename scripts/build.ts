@@ -111,7 +111,13 @@ async function generatedFiles(target: string): Promise<Map<string, string>> {
   const made = await Promise.all(["runtimes", "studio"].map(filesIn));
   const esbuild = await esbuildProgram(target);
   const authors = await authorFiles();
-  return new Map([...made.flat(), esbuild, ...authors]);
+  return new Map([...made.flat(), ...(await demoPictures()), esbuild, ...authors]);
+}
+
+/** By the names that sites/demo/pictures.ts asks for. */
+async function demoPictures(): Promise<[string, string][]> {
+  const folder = join(root, "sites/demo/pictures");
+  return (await readdir(folder)).map((name) => [`demo/${name}`, join(folder, name)]);
 }
 
 /** The files of a folder of dist/, by their names there. */

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { dimensionsOf } from "../plugins/media/content/dimensions.ts";
+import { readFrames } from "../runtime/postgres/backup-file.ts";
 import { demoIndex, demoIndexText } from "../scripts/demo-files.ts";
 import { adminPassword, otherAccount, secretKey, startTestApp, type TestApp } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
@@ -35,10 +38,41 @@ describe("corestead demo", () => {
     expect(await countOf("demo_board")).toBe(7);
   });
 
+  test("puts pictures into the library, which the site shows in all widths and with texts in its languages", async () => {
+    const { json: files } = await app.get("/core/media.json?folder=kobalt&limit=50");
+    expect(files).toHaveLength(11);
+    for (const { mime, is_public, titles, alts } of files) {
+      expect([mime, is_public, Object.keys(titles).toSorted()]).toEqual(["image/avif", true, ["de", "en", "pl"]]);
+      expect(Object.keys(alts).toSorted()).toEqual(["de", "en", "pl"]);
+    }
+    const { port } = new URL(app.origin);
+    const shown = async (host: string, path: string) =>
+      (await fetch(`${app.origin}${path}`, { headers: { host: `${host}:${port}` } })).text();
+    const { id, alts, width, height } = files.find(({ name }: { name: string }) => name === "still-life.avif");
+    const widths = [160, 320, 640, 960, 1280];
+    const sets = widths.map((one) => `/media/${id}/w/${one}.webp ${one}w`).join(", ");
+    for (const [locale, host, path] of [
+      ["pl", "kobalt.localhost", "/"],
+      ["de", "kobalt.localhost", "/?lang=de"],
+      ["en", "en.kobalt.localhost", "/"],
+    ] as const) {
+      const page = await shown(host, path);
+      expect(page).toContain(`srcset="${sets}"`);
+      expect(page).toContain(`alt="${alts[locale]}" width="1280" height="${Math.round((height * 1280) / width)}"`);
+    }
+    const small = await fetch(`${app.origin}/media/${id}/w/320.webp`, {
+      headers: { host: `kobalt.localhost:${port}` },
+    });
+    const bytes = await small.bytes();
+    expect([small.status, dimensionsOf("image/webp", bytes)?.width]).toEqual([200, 320]);
+  });
+
   test("changes nothing a second time, and says so", async () => {
     const versions = () => Promise.all(codes.map(async (code) => (await app.get(`/core/apps/${code}.json`)).headers));
     const etags = (await versions()).map((headers) => headers.get("etag"));
-    expect(await demo()).toContain("the apps: 6 unchanged");
+    const said = await demo();
+    expect(said).toContain("the apps: 6 unchanged");
+    expect(said).toContain("the pictures: 11 unchanged");
     expect((await versions()).map((headers) => headers.get("etag"))).toEqual(etags);
     expect(await countOf("demo_board")).toBe(7);
   });
@@ -48,7 +82,13 @@ describe("corestead demo", () => {
     await app.delete(`/core/dbs/demo_board/records/${card.id}.json`);
     await app.patch("/connect/connectors/demo_weather.json", { connector: { url: "https://example.com" } });
     await app.patch("/core/apps/demo-poll.json", { app: { name: "Mine" } });
-    expect(await demo()).toContain("the apps: 2 changed, 4 unchanged");
+    const [mug, kiln] = (await app.get("/core/media.json?q=*&folder=kobalt&limit=50")).json;
+    await app.patch(`/core/media/${mug.id}.json`, { media: { alts: { en: "Mine" } } });
+    await app.delete(`/core/media/${kiln.id}.json`);
+    const said = await demo();
+    expect(said).toContain("the apps: 2 changed, 4 unchanged");
+    expect(said).toContain("the pictures: 1 made, 1 changed, 9 unchanged");
+    expect((await app.get(`/core/media/${mug.id}.json`)).json.alts).toEqual(mug.alts);
     expect(await countOf("demo_board")).toBe(6);
     expect((await app.get("/connect/connectors/demo_weather.json")).json.url).toBe("https://api.open-meteo.com");
     expect((await app.get("/core/apps/demo-poll.json")).json.name).toBe("Friday poll");
@@ -113,6 +153,15 @@ test("corestead demo works on the embedded database, with and without a server t
   expect(beside).toContain("the apps: 6 unchanged");
   expect(beside).toContain(`http://127.0.0.1:${port}/a/demo-board`);
   expect(beside).not.toContain(":3000");
+  const media = await server.request("GET", "/core/media.json?folder=kobalt&limit=50", undefined, { token });
+  const backup = await run([...fromSource, "backup", "all.backup"], { cwd, env });
+  expect(backup.code).toBe(0);
+  const kept = new Set<unknown>();
+  for await (const { letter, bytes } of readFrames(join(cwd, "all.backup")))
+    if (letter === "F") kept.add(JSON.parse(new TextDecoder().decode(bytes)).hash);
+  expect(kept).toEqual(new Set(media.json.map(({ sha256 }: { sha256: string }) => sha256)));
+  expect(kept.size).toBe(11);
+
   const domains = await server.request("GET", "/cms/domains.json?site_code=kobalt", undefined, { token });
   const names = [`en.kobalt.localhost:${port}`, `kobalt.localhost:${port}`];
   expect(domains.json.map(({ name }: { name: string }) => name).toSorted()).toEqual(names);

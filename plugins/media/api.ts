@@ -13,7 +13,27 @@ export interface PagePicture {
   readonly alts: Readonly<Record<string, string>>;
 }
 
+/** A file as it should be in the library. */
+export interface NewFile {
+  /** `team/2026`; empty is the top. */
+  readonly folder: string;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly is_public: boolean;
+  /** Texts by locale. */
+  readonly titles: Readonly<Record<string, string>>;
+  readonly alts: Readonly<Record<string, string>>;
+}
+
 export interface Media {
+  /**
+   * Stores the file, or makes the one that has its place like it. Other bytes get another address, because an address
+   * never changes its content. An SVG is made anew each time. `userId` null = no person (a command).
+   */
+  put(
+    by: { readonly accountId: number; readonly userId: number | null },
+    file: NewFile,
+  ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   /** Public pictures by folder and name (`team/anna.jpg`); one that does not exist is not in the result. */
   picturesOf(accountId: number, paths: readonly string[]): Promise<ReadonlyMap<string, PagePicture>>;
   /** Calls `run` after the commit of every change of an account's files, before the change is answered. */

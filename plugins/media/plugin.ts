@@ -95,7 +95,7 @@ export default definePlugin({
         { id: "media.uploads", cron: "17 * * * *", run: uploads.prune },
         { id: "media.trim", cron: "*/10 * * * *", run: pictures.trim },
       ],
-      service: createMedia(mediaStore, listeners),
+      service: createMedia({ sql, files, mediaStore, writer, listeners }),
       stop: child.stop,
     };
   },

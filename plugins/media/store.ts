@@ -127,7 +127,7 @@ export function createMediaStore(sql: Sql) {
     },
 
     /** Undefined if another file has this name in this folder. */
-    async insert(tx: Tx, userId: number, row: NewMedia): Promise<MediaRow | undefined> {
+    async insert(tx: Tx, userId: number | null, row: NewMedia): Promise<MediaRow | undefined> {
       const { id, accountId, hash, folder, name, size, mime, width, height, isAnimated, isPublic, titles, alts } = row;
       const [made] = await tx<MediaRow[]>`
         insert into media (id, account_id, hash, folder, name, size, mime, width, height, is_animated, is_public, titles, alts,
@@ -138,7 +138,7 @@ export function createMediaStore(sql: Sql) {
       return made;
     },
 
-    async update(tx: Tx, row: MediaRow, userId: number, fields: MediaFields): Promise<MediaRow> {
+    async update(tx: Tx, row: MediaRow, userId: number | null, fields: MediaFields): Promise<MediaRow> {
       const { folder, name, isPublic, titles, alts } = fields;
       const [updated] = await tx<MediaRow[]>`
         update media set folder = ${folder}, name = ${name}, is_public = ${isPublic}, titles = ${tx.json(titles)},

@@ -47,6 +47,12 @@ interface Needed {
   readonly changed: (accountId: number) => Promise<void>;
 }
 
+/** Whose files, and who changes them; null = no person (a command). */
+export interface Author {
+  readonly account: { readonly id: number };
+  readonly user: { readonly id: number | null };
+}
+
 /** How a file may be changed: by an app's page only in its folder, and in the version that the caller has seen. */
 interface Change {
   readonly app: AppGrant | null;
@@ -59,7 +65,7 @@ const graceMs = 24 * 3_600_000;
 export type MediaWriter = ReturnType<typeof createMediaWriter>;
 
 export function createMediaWriter({ ctx, files, mediaStore, quota, forget, changed }: Needed) {
-  const create = async ({ account, user }: Caller, arrived: Arrived, given: MediaPatch) => {
+  const create = async ({ account, user }: Author, arrived: Arrived, given: MediaPatch) => {
     const { draft, hash, size, mime, width, height, isAnimated } = arrived;
     const fields = fieldsOf(blank, given);
     await mediaStore.touchContent(hash, size);
@@ -87,7 +93,7 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget, chang
     return row;
   };
 
-  const update = async ({ account, user }: Caller, id: string, given: MediaPatch, change: Change) => {
+  const update = async ({ account, user }: Author, id: string, given: MediaPatch, change: Change) => {
     const row = await ctx.transaction(async (tx) => {
       const before = await held(tx, account.id, id, change);
       const fields = fieldsOf(before, given);
@@ -101,7 +107,7 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget, chang
     return row;
   };
 
-  const remove = async ({ account }: Caller, id: string, change: Change): Promise<void> => {
+  const remove = async ({ account }: Author, id: string, change: Change): Promise<void> => {
     await ctx.transaction(async (tx) => {
       const row = await held(tx, account.id, id, change);
       await mediaStore.delete(tx, row);

@@ -1,12 +1,15 @@
 import type { Account, Command, CommandFacts } from "platform";
 import type { Accounts } from "../../plugins/accounts/api.ts";
 import type { Cms, CmsAuthor } from "../../plugins/cms-multilang/api.ts";
+import type { Media } from "../../plugins/media/api.ts";
 import { putApps, type AppsNeeded } from "./apps.ts";
 import { siteFiles } from "./files.js";
+import { putPictures } from "./pictures.ts";
 
 interface Needed extends AppsNeeded {
   readonly accounts: Pick<Accounts, "accountForHost" | "defaultAccount">;
   readonly cms: Pick<Cms, "change" | "list" | "pushFiles">;
+  readonly media: Media;
 }
 
 /** One part of the demonstration: it makes what is missing and says what there is to see. */
@@ -14,7 +17,7 @@ type Part = (needed: Needed, account: Account) => Promise<readonly string[]>;
 
 const siteCode = "kobalt";
 
-const parts: readonly Part[] = [site, putApps];
+const parts: readonly Part[] = [putPictures, site, putApps];
 
 export const demoFacts: CommandFacts = {
   name: "demo",

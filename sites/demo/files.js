@@ -31,19 +31,17 @@ import site27 from "./site/pages/workshop-en.liquid" with { type: "text" };
 import site28 from "./site/pages/workshop.liquid" with { type: "text" };
 import site29 from "./site/paragraphs/art-clay.liquid" with { type: "text" };
 import site30 from "./site/paragraphs/art-daily.liquid" with { type: "text" };
-import site31 from "./site/paragraphs/art-kiln.liquid" with { type: "text" };
-import site32 from "./site/paragraphs/art-stamp.liquid" with { type: "text" };
-import site33 from "./site/paragraphs/art-still-life.liquid" with { type: "text" };
-import site34 from "./site/paragraphs/art.liquid" with { type: "text" };
-import site35 from "./site/paragraphs/hours.liquid" with { type: "text" };
-import site36 from "./site/paragraphs/piece-bowl.liquid" with { type: "text" };
-import site37 from "./site/paragraphs/piece-jug.liquid" with { type: "text" };
-import site38 from "./site/paragraphs/piece-mug.liquid" with { type: "text" };
-import site39 from "./site/paragraphs/piece-plate.liquid" with { type: "text" };
-import site40 from "./site/paragraphs/piece-teapot.liquid" with { type: "text" };
-import site41 from "./site/paragraphs/piece-vase.liquid" with { type: "text" };
-import site42 from "./site/paragraphs/style.liquid" with { type: "text" };
-import site43 from "./site/site.yaml" with { type: "text" };
+import site31 from "./site/paragraphs/art-stamp.liquid" with { type: "text" };
+import site32 from "./site/paragraphs/art.liquid" with { type: "text" };
+import site33 from "./site/paragraphs/hours.liquid" with { type: "text" };
+import site34 from "./site/paragraphs/piece-bowl.liquid" with { type: "text" };
+import site35 from "./site/paragraphs/piece-jug.liquid" with { type: "text" };
+import site36 from "./site/paragraphs/piece-mug.liquid" with { type: "text" };
+import site37 from "./site/paragraphs/piece-plate.liquid" with { type: "text" };
+import site38 from "./site/paragraphs/piece-teapot.liquid" with { type: "text" };
+import site39 from "./site/paragraphs/piece-vase.liquid" with { type: "text" };
+import site40 from "./site/paragraphs/style.liquid" with { type: "text" };
+import site41 from "./site/site.yaml" with { type: "text" };
 import apps0 from "./apps/expenses/app.json" with { type: "text" };
 import apps1 from "./apps/expenses/app.tsx" with { type: "text" };
 import apps2 from "./apps/guestbook/app.html" with { type: "text" };
@@ -90,19 +88,17 @@ export const siteFiles = new Map([
   ["pages/workshop.liquid", site28],
   ["paragraphs/art-clay.liquid", site29],
   ["paragraphs/art-daily.liquid", site30],
-  ["paragraphs/art-kiln.liquid", site31],
-  ["paragraphs/art-stamp.liquid", site32],
-  ["paragraphs/art-still-life.liquid", site33],
-  ["paragraphs/art.liquid", site34],
-  ["paragraphs/hours.liquid", site35],
-  ["paragraphs/piece-bowl.liquid", site36],
-  ["paragraphs/piece-jug.liquid", site37],
-  ["paragraphs/piece-mug.liquid", site38],
-  ["paragraphs/piece-plate.liquid", site39],
-  ["paragraphs/piece-teapot.liquid", site40],
-  ["paragraphs/piece-vase.liquid", site41],
-  ["paragraphs/style.liquid", site42],
-  ["site.yaml", site43],
+  ["paragraphs/art-stamp.liquid", site31],
+  ["paragraphs/art.liquid", site32],
+  ["paragraphs/hours.liquid", site33],
+  ["paragraphs/piece-bowl.liquid", site34],
+  ["paragraphs/piece-jug.liquid", site35],
+  ["paragraphs/piece-mug.liquid", site36],
+  ["paragraphs/piece-plate.liquid", site37],
+  ["paragraphs/piece-teapot.liquid", site38],
+  ["paragraphs/piece-vase.liquid", site39],
+  ["paragraphs/style.liquid", site40],
+  ["site.yaml", site41],
 ]);
 
 /** Text by path: each app's app.json and its source. */
