@@ -31,7 +31,29 @@ describe("calls that come while one is under way", () => {
       { most: 30 },
     );
     await Promise.all(Array.from({ length: 100 }, (_, item) => same(item)));
-    expect(sizes).toEqual([30, 30, 20, 10, 8, 2]);
+    expect(sizes).toEqual([30, 30, 20, 16, 4]);
+  });
+
+  test("run in as many statements at once as may be, and those that come then go together", async () => {
+    const seen: number[][] = [];
+    const held = Promise.withResolvers<void>();
+    const same = batched(
+      async (items: readonly number[]) => {
+        seen.push([...items]);
+        if (!items.includes(4)) await held.promise;
+        return items;
+      },
+      { atOnce: 2 },
+    );
+    const all: Promise<number>[] = [];
+    for (const item of [1, 2, 3, 4]) {
+      all.push(same(item));
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    expect(seen).toEqual([[1], [2]]);
+    held.resolve();
+    expect(await Promise.all(all)).toEqual([1, 2, 3, 4]);
+    expect(seen).toEqual([[1], [2], [3, 4]]);
   });
 
   test("do not wait for a batch that takes too long", async () => {

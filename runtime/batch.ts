@@ -7,6 +7,8 @@ import { databaseFault } from "./db.ts";
 export interface BatchOptions {
   /** Most items of one statement. */
   readonly most?: number;
+  /** Statements that may run at once: one is carried out while another waits for the disk. */
+  readonly atOnce?: number;
   /** A statement that takes longer no longer keeps others waiting: the next one starts beside it. */
   readonly patienceMs?: number;
   /**
@@ -17,7 +19,7 @@ export interface BatchOptions {
 }
 
 /** Larger batches leave half of the calls for the next one, which runs while the answers of the first are sent. */
-const few = 8;
+const few = 16;
 
 interface Asked<T, R> {
   readonly item: T;
@@ -27,10 +29,10 @@ interface Asked<T, R> {
 
 export function batched<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
-  { most = 500, patienceMs, alone = false }: BatchOptions = {},
+  { most = 500, atOnce = 1, patienceMs, alone = false }: BatchOptions = {},
 ): (item: T) => Promise<R> {
   let waiting: Asked<T, R>[] = [];
-  let isBusy = false;
+  let running = 0;
 
   const settle = async (batch: readonly Asked<T, R>[]): Promise<void> => {
     try {
@@ -48,7 +50,7 @@ export function batched<T, R>(
   };
   /** One batch after the other, until none is waiting; after one that took too long, another `work` has taken over. */
   const work = async () => {
-    isBusy = true;
+    running++;
     // Calls of the same tick go into the same statement.
     await Promise.resolve();
     while (waiting.length > 0) {
@@ -57,7 +59,7 @@ export function batched<T, R>(
       waiting = waiting.slice(count);
       if (!(await withPatience(settle(batch)))) return;
     }
-    isBusy = false;
+    running--;
   };
 
   /** False if it took so long that `work` has been begun anew. */
@@ -65,7 +67,7 @@ export function batched<T, R>(
     let isMine = true;
     const giveUp = () => {
       isMine = false;
-      isBusy = false;
+      running--;
       if (waiting.length > 0) void work();
     };
     const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs);
@@ -77,6 +79,6 @@ export function batched<T, R>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (!isBusy) void work();
+      if (running < atOnce) void work();
     });
 }

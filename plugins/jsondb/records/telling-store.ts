@@ -55,8 +55,8 @@ export function createTelling(sql: Sql) {
           insert into activity (${columns})
           select r.account_id, ${actions[kind]}, 'Core::Record', r.id, ${db.code}, ${values[kind]}
           from changed r, (
-            select id, actor::jsonb from unnest(${all.map(({ id }) => id)}::uuid[],
-              ${all.map(({ actor = "{}" }) => actor)}::text[]) as m (id, actor)) n
+            select id, actor::jsonb from unnest((select ${all.map(({ id }) => id)}::uuid[]),
+              (select ${all.map(({ actor = "{}" }) => actor)}::text[])) as m (id, actor)) n
           where n.id = r.id
         )
         select ${shown ? sql`${shown} as raw` : nothing} from changed r`;

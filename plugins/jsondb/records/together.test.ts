@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openPool } from "../../../runtime/db.ts";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { databaseOf, type DatabaseRow } from "../databases/database.ts";
+import { noTable } from "../databases/schema.ts";
+import { indexValues } from "./index-values.ts";
+import { createManyStore } from "./many-store.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -87,6 +92,38 @@ describe("many at once", () => {
     expect(new Set(changed.map(({ headers }) => headers.get("etag"))).size).toBe(50);
     const { data } = (await app.get(`/core/dbs/busy/records/${id}`)).json;
     expect(data).toEqual({ name: "n0", ...Object.fromEntries(numbers(50).map((n) => [`f${n}`, n])) });
+  });
+});
+
+describe("the statements about many records", () => {
+  test("keep one plan, whatever their number, which finds each record by its key even in a table that was empty", async () => {
+    const made = await app.post("/core/dbs", { db: { name: "new", schema: { fields: { visits: "integer" } } } });
+    const [row] = await app.sql<DatabaseRow[]>`select * from dbs where id = ${made.json.id}`;
+    if (!row) throw new Error("no database");
+    const db = databaseOf(row);
+    const sql = openPool(app.target, { max: 1 });
+    const store = createManyStore(sql);
+    const data = { visits: 1 };
+    for (const count of numbers(12)) {
+      const ids = numbers(count + 2).map(() => Bun.randomUUIDv7());
+      await store.get(sql, db, ids);
+      const index = indexValues(noTable, data);
+      const patches = ids.map((id) => ({ id, json: JSON.stringify(data), actor: undefined, index }));
+      await store.update(db, noTable, patches);
+    }
+    const kept = await sql<{ statement: string; genericPlans: number }[]>`
+      select statement, generic_plans from pg_prepared_statements where statement like ${"%unnest((select%"}`;
+    expect(kept.map(({ genericPlans }) => genericPlans)).toEqual([7, 7]);
+    for (const { statement } of kept) {
+      const rows = await sql.unsafe(`explain (generic_plan) ${statement}`).simple();
+      const plan = rows.map((line) => `${Object.values(line)[0]}`).join("\n");
+
+      const reads = plan.match(/Scan.* on records.*\n.*/g) ?? [];
+      expect(reads.length).toBeGreaterThan(0);
+      for (const read of reads)
+        expect(read).toMatch(/using records_pkey.*\n +Index Cond: \(\(db_id = .*\) AND \(id = /);
+    }
+    await sql.end();
   });
 });
 

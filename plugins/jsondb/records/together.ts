@@ -14,6 +14,7 @@ import type { Data } from "./record.ts";
 const bounds = {
   // Of records of up to 2 MB, which are in memory together.
   most: 32,
+  atOnce: 2,
   // A statement may wait for somebody's lock: those that come later do not.
   patienceMs: 20,
 };
