@@ -13,7 +13,7 @@ import {
 } from "./db.ts";
 import { requestTransaction } from "./http/keyed.ts";
 import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel.ts";
-import { migrate } from "./postgres/migrate.ts";
+import { isUpToDate, migrate } from "./postgres/migrate.ts";
 import type { Description } from "./openapi/client.ts";
 import { openapi } from "./openapi/openapi.ts";
 import { inOrder } from "./order.ts";
@@ -69,7 +69,7 @@ export async function boot(needed: Needed): Promise<App> {
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
-    await bringUpToDate(needed, plugins, pooled);
+    if (!(await isUpToDate(sql, migrationSets(plugins)))) await bringUpToDate(needed, plugins, pooled);
     const replicas = replicasFor(needed, sql);
     if (replicas) undo.push(replicas.stop);
     const kernel = await createKernel(

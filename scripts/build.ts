@@ -14,10 +14,9 @@ import { dirname, join, resolve } from "node:path";
 import { parseArguments } from "../runtime/command/arguments.ts";
 import { plugins } from "../plugins/index.ts";
 import { pluginTemplate } from "../runtime/authors/new-plugin.ts";
-import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
-import { createLog } from "../runtime/log.ts";
 import { exists, linkLibraries } from "../runtime/postgres/postgres-binaries.ts";
 import { builtInPages, withBundledPages } from "../runtime/studio-pages.ts";
+import { clusterRecipe, pack, packCluster } from "./cluster.ts";
 import { makeRuntimes } from "./runtimes.ts";
 import { makeStudio } from "./studio.ts";
 
@@ -89,7 +88,7 @@ async function compile(entry: string, outfile: string, target: string): Promise<
 
 interface Parts {
   readonly programs: string;
-  /** A cluster with an empty database; undefined if the target's programs do not run here. */
+  /** A cluster with a migrated database (cluster.ts); undefined if the target's programs do not run here. */
   readonly cluster: string | undefined;
   readonly version: string;
 }
@@ -197,18 +196,10 @@ async function postgresParts(target: string, level: number): Promise<Parts> {
     });
   const folder = join(root, "dist/parts", `${target}-${version}-${level}`);
   const programs = join(folder, "pg.tar.zst");
-  const cluster = target === here ? join(folder, `cluster-${await clusterRecipe()}.tar.zst`) : undefined;
+  const cluster = target === here ? join(folder, `cluster-${await clusterRecipe(plugins)}.tar.zst`) : undefined;
   if (!(await exists(programs))) await packPrograms(join(source, "native"), programs, level);
-  if (cluster && !(await exists(cluster))) await packCluster(cluster, level);
+  if (cluster && !(await exists(cluster))) await packCluster(cluster, plugins, level);
   return { programs, cluster, version };
-}
-
-/** A change in how clusters are made changes the archive's name. */
-async function clusterRecipe(): Promise<string> {
-  const sources = ["postgres-folder.ts", "embedded-postgres.ts"].map((name) =>
-    Bun.file(join(root, "runtime/postgres", name)).text(),
-  );
-  return Bun.hash((await Promise.all(sources)).join("")).toString(36);
 }
 
 async function packPrograms(native: string, archive: string, level: number): Promise<void> {
@@ -223,40 +214,6 @@ async function packPrograms(native: string, archive: string, level: number): Pro
   } finally {
     await rm(work, { recursive: true });
   }
-}
-
-/** The result of initdb, with our database in it, for every first start. */
-async function packCluster(archive: string, level: number): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), "corestead-cluster-"));
-  try {
-    const server = await startEmbeddedPostgres({ dataDir, log: createLog("warn") });
-    await server.stop();
-    await dropUnusedLog(join(dataDir, "postgres/pg_wal"));
-    await pack(join(dataDir, "postgres"), archive, level);
-  } finally {
-    await rm(dataDir, { recursive: true });
-  }
-}
-
-/** The content of a recycled segment does not match its name, so the server makes a new one. */
-async function dropUnusedLog(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const [, high, low] = /^[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})$/.exec(name) ?? [];
-    if (high === undefined || low === undefined) continue;
-    const file = Bun.file(join(folder, name));
-    const address = new DataView(await file.slice(0, 16).arrayBuffer()).getBigUint64(8, true);
-    if (address !== (BigInt(`0x${high}`) << 32n) + (BigInt(`0x${low}`) << 24n)) await file.delete();
-  }
-}
-
-async function pack(folder: string, archive: string, level: number): Promise<void> {
-  // The builder must not own the files of the person who runs it.
-  const owner = process.platform === "darwin" ? ["--uid", "0", "--gid", "0"] : ["--owner=0", "--group=0"];
-  const tar = Bun.spawn(["tar", "-cf", "-", "--format=ustar", ...owner, "-C", folder, "."], { stderr: "inherit" });
-  const bytes = await new Response(tar.stdout).bytes();
-  if ((await tar.exited) !== 0) throw new Error(`${folder} could not be packed`);
-  await Bun.write(`${archive}.tmp`, await Bun.zstdCompress(bytes, { level }));
-  await rename(`${archive}.tmp`, archive);
 }
 
 function text(value: string): string {

@@ -90,7 +90,7 @@ export async function restoreFrom(setup: Setup, file: string, force: boolean): P
   const from = sourceOf(setup, file);
   const sets = migrationSets(inOrder(setup.plugins));
   const then = heldSets(sets, await backupMigrations(from, key));
-  const notes = await withPool(setup, await openDatabase(setup), async (sql) => {
+  const notes = await withPool(setup, await openDatabase({ ...setup, bare: true }), async (sql) => {
     await migrate(sql, (await isMigrated(sql)) ? sets : then, setup.log);
     await restore(sql, from, setup.log, { force, files: fileFolders(setup), key });
     await migrate(sql, sets, setup.log);

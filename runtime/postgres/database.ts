@@ -23,12 +23,14 @@ export interface Begun {
 interface Opening {
   readonly config: Config;
   readonly log: Log;
+  /** Without tables, if it has to be made. */
+  readonly bare?: boolean;
   /** Called when there is only another program to wait for. */
   readonly onWait?: () => void;
 }
 
 /** The configured database: that of DATABASE_URL, once it answers, or the embedded one, started. */
-export async function openDatabase({ config, log, onWait }: Opening): Promise<Database> {
+export async function openDatabase({ config, log, bare = false, onWait }: Opening): Promise<Database> {
   if (config.databaseUrl) {
     const target = { url: config.databaseUrl };
     const answering = waitForDatabase(target, { seconds: config.databaseWaitSeconds, log });
@@ -39,7 +41,7 @@ export async function openDatabase({ config, log, onWait }: Opening): Promise<Da
   const cache = config.databaseCacheMegabytes || cacheMegabytes();
   const { dataDir } = config;
   const connections = connectionsOf(config);
-  return startEmbeddedPostgres({ dataDir, cacheMegabytes: cache, connections, log, ...(onWait && { onWait }) });
+  return startEmbeddedPostgres({ dataDir, cacheMegabytes: cache, connections, log, bare, ...(onWait && { onWait }) });
 }
 
 /**

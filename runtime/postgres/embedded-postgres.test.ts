@@ -386,14 +386,26 @@ test("archives in the binary are unpacked once and run, links and all", async ()
   try {
     const programs = await pack(packed, "pg.tar.zst", await nativeFolder());
     const seed = await start(packed);
+    await rowsOf(seed, "create table migrated ()");
     await seed.stop();
     const cluster = await pack(packed, "cluster.tar.zst", join(packed, "postgres"));
     setBundledPostgres({ programs, cluster, version: "18.4.0" });
     const server = await start();
     await rowsOf(server, "create extension pg_trgm");
     expect(existsSync(join(folder, "pg-18.4.0/bin/postgres"))).toBe(true);
+    const tables = "select tablename from pg_tables where schemaname = 'public'";
+    expect(await rowsOf(server, tables)).toEqual([{ tablename: "migrated" }]);
     await server.stop();
     await rowsOf(await start(), "select 1");
+    // A backup of an older version needs a database without today's tables; one that is there is left as it is.
+    const [other, bare] = [join(folder, "other"), true];
+    const empty = await startEmbeddedPostgres({ dataDir: other, log, bare });
+    expect(await rowsOf(empty, tables)).toEqual([]);
+    await rowsOf(empty, "create table restored ()");
+    await empty.stop();
+    const again = await startEmbeddedPostgres({ dataDir: other, log, bare });
+    expect(await rowsOf(again, tables)).toEqual([{ tablename: "restored" }]);
+    await again.stop();
   } finally {
     await rm(packed, { recursive: true });
   }

@@ -8,13 +8,13 @@
  *     await server.stop();
  */
 import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, type SocketTarget } from "../db.ts";
 import type { Log } from "../log.ts";
 import { start, type Started } from "../process.ts";
-import { noPostgresHere, postgresHome } from "./postgres-binaries.ts";
+import { exists, noPostgresHere, postgresHome } from "./postgres-binaries.ts";
 import {
   lockFolder,
   mayRun,
@@ -23,6 +23,7 @@ import {
   seedCluster,
   socketFolder,
   spawnAs,
+  unnamed,
   usualConnections,
 } from "./postgres-folder.ts";
 import { clearLeftovers, clearUnfinished } from "./postgres-leftovers.ts";
@@ -42,6 +43,8 @@ export interface Needed {
   cacheMegabytes?: number;
   /** How many the server must take at least; the value in postgresql.conf is enough for the usual ones. */
   connections?: number;
+  /** Empties the database that the archive in the binary has migrated: for the backup of an older version. */
+  bare?: boolean;
   /** Called when initdb or the server has been started and there is nothing to do but wait. */
   onWait?: () => void;
   /** Called when the server has died and runs again. */
@@ -73,17 +76,23 @@ export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPos
     await clearUnfinished(dataDir);
     const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
     // A cluster that only has to be unpacked does not wait for the programs.
-    const [home] = await Promise.all([programs, seedCluster(programs, cluster, runAs, needed.onWait)]);
+    const [home, unpacked] = await Promise.all([programs, seedCluster(programs, cluster, runAs, needed.onWait)]);
+    const anew = unpacked && needed.bare === true;
+    const note = join(cluster, unnamed);
+    if (anew) await writeFile(note, "");
     socketDir = await socketFolder(dataDir, runAs);
     const logFile = join(dataDir, "postgres.log");
     const onWait = needed.onWait && { onWait: needed.onWait };
     const target = { socketDir, port, database, user };
     const bare = { home, cluster, socketDir, logFile, runAs, connections: needed.connections ?? 0, ...onWait };
     const { place, first } = await launchWithCache(bare, needed);
-    await ensureDatabase(target).catch(async (error: unknown) => {
-      await first.end();
-      throw error;
-    });
+    if (await exists(note)) {
+      await ensureDatabase(target, anew).catch(async (error: unknown) => {
+        await first.end();
+        throw error;
+      });
+      await rm(note);
+    }
     const watched = watch(first, () => launch(place), needed);
     const stop = async () => {
       await watched.stop();
@@ -224,10 +233,11 @@ async function isReady(cluster: string, pid: number): Promise<void> {
  * A new cluster contains an unused administrative database. The first start renames it to ours, because creating
  * another one would take longer than everything else.
  */
-async function ensureDatabase(target: SocketTarget): Promise<void> {
-  if (await answers(target)) return;
+async function ensureDatabase(target: SocketTarget, anew: boolean): Promise<void> {
+  if (!anew && (await answers(target))) return;
   const sql = openPool({ ...target, database: "template1" }, { max: 1, applicationName: "corestead start" });
   try {
+    if (anew) await sql`drop database if exists ${sql(target.database)}`;
     const [unused] = await sql`select 1 from pg_database where datname = ${administrative}`;
     if (unused) await sql`alter database ${sql(administrative)} rename to ${sql(target.database)}`;
     else await sql`create database ${sql(target.database)}`;

@@ -6,7 +6,7 @@
  *     postgres.log     what the server says
  */
 import { chownSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -157,27 +157,34 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Creates the cluster if it is missing, from the archive in the binary or by initdb. */
+/** A file in a cluster without our database: a start that finds it makes the database, and others need not ask. */
+export const unnamed = "corestead.unnamed";
+
+/** Creates the cluster if it is missing, from the archive in the binary or by initdb; whether the archive was used. */
 export async function seedCluster(
   home: Promise<string>,
   cluster: string,
   runAs: RunAs,
   onWait?: () => void,
-): Promise<void> {
+): Promise<boolean> {
   if (await exists(cluster)) {
     const version = (await readFile(join(cluster, "PG_VERSION"), "utf8")).trim();
-    if (version === postgresMajor) return;
+    if (version === postgresMajor) return false;
     throw new Error(
       `the data folder was made by PostgreSQL ${version}, and this version has ${postgresMajor}: back up with the old version and restore with this one`,
     );
   }
+  const archive = bundledCluster();
   await once(cluster, async (folder) => {
-    const archive = bundledCluster();
     if (archive) await unpack(archive, folder);
-    else await initdb(await home, folder, runAs, onWait);
+    else {
+      await initdb(await home, folder, runAs, onWait);
+      await writeFile(join(folder, unnamed), "");
+    }
     await chmod(folder, 0o700);
     await giveTo(folder, runAs);
   });
+  return archive !== undefined;
 }
 
 async function initdb(home: string, folder: string, runAs: RunAs, onWait?: () => void): Promise<void> {

@@ -1,11 +1,15 @@
 /**
  * Time until the server is ready, on an empty folder and on a used one, and the memory of its process:
- * `bun scripts/bench/start.ts [--quick] [--write]`. Also measures `dist/corestead` if it has been built.
+ * `bun scripts/bench/start.ts [--quick] [--write]`. Also measures `dist/corestead` if it has been built, and the floor:
+ * an executable of Bun that only answers, and the start of PostgreSQL alone.
  */
 import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
+import { createLog } from "../../runtime/log.ts";
+import { startEmbeddedPostgres } from "../../runtime/postgres/embedded-postgres.ts";
 import { median } from "./compare.ts";
 import { operationNames } from "./operations.ts";
 import {
@@ -25,9 +29,17 @@ const { values: options } = parseArgs({
 });
 const runs = options.quick ? 2 : 5;
 const binary = resolve(import.meta.dir, "../../dist/corestead");
-const programs = [{ name: "from source", command: fromSource }];
-if (existsSync(binary)) programs.push({ name: "dist/corestead", command: [binary, "serve"] });
+const targets = {
+  "from source": { empty: 1500, used: 600, idle: 100 },
+  "dist/corestead": { empty: 600, used: 150, idle: 64 },
+};
+const programs: { name: keyof typeof targets; command: readonly string[] }[] = [
+  { name: "from source", command: fromSource },
+];
+const isBuilt = existsSync(binary);
+if (isBuilt) programs.push({ name: "dist/corestead", command: [binary, "serve"] });
 
+const floor = await measureFloor();
 const results = [];
 for (const { name, command } of programs) {
   const folder = await temporaryFolder();
@@ -50,14 +62,17 @@ const text = [
       ...[empty, used, idle, loaded].map((n) => number(n, 0)),
     ]),
   ),
-  verdictTable(
-    results.flatMap(({ name, empty, used, idle, loaded }) => [
-      verdict(`${name}: ready on an empty folder`, empty, { most: 1500 }, "ms"),
-      verdict(`${name}: ready on a used folder`, used, { most: 600 }, "ms"),
-      verdict(`${name}: idle`, idle, { most: 100 }, "MB"),
+  `The floor: an executable of Bun that only answers is ready after ${number(floor.readyMs, 0)} ms, has ${number(floor.idle, 0)} MB idle and is ${number(floor.megabytes, 0)} MB large; PostgreSQL alone answers on a used folder after ${number(floor.postgresMs, 0)} ms.`,
+  ...(isBuilt ? [await sizes()] : []),
+  verdictTable([
+    ...results.flatMap(({ name, empty, used, idle, loaded }) => [
+      verdict(`${name}: ready on an empty folder`, empty, { most: targets[name].empty }, "ms"),
+      verdict(`${name}: ready on a used folder`, used, { most: targets[name].used }, "ms"),
+      verdict(`${name}: idle`, idle, { most: targets[name].idle }, "MB"),
       verdict(`${name}: under load`, loaded, { most: 250 }, "MB"),
     ]),
-  ),
+    ...(isBuilt ? [verdict("dist/corestead: size", Bun.file(binary).size / 1e6, { most: 120 }, "MB")] : []),
+  ]),
 ];
 await publish("start", text.join("\n\n"), options.write);
 
@@ -65,6 +80,71 @@ async function readyAfter(command: readonly string[], dataDir: string): Promise<
   const server = await startCorestead(dataDir, {}, command);
   await server.stop();
   return server.readyMs;
+}
+
+async function measureFloor() {
+  const folder = await temporaryFolder();
+  const [source, program] = [join(folder, "empty.ts"), join(folder, "empty")];
+  const listens = "const { port } = Bun.serve({ port: 0, fetch: () => new Response() });";
+  await Bun.write(source, `${listens}\nconsole.log(\`serves on http://127.0.0.1:\${port}\`);\n`);
+  await Bun.build({
+    entrypoints: [source],
+    target: "bun",
+    format: "esm",
+    bytecode: true,
+    compile: { outfile: program },
+  });
+  const server = await startCorestead(folder, {}, [program]);
+  await Bun.sleep(3000);
+  const idle = memoryOf(server.pid).now;
+  await server.stop();
+  const ready: number[] = [];
+  const postgres: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    ready.push(await readyAfter([program], folder));
+    postgres.push(await postgresAfter(join(folder, "data")));
+  }
+  return { readyMs: median(ready), idle, megabytes: Bun.file(program).size / 1e6, postgresMs: median(postgres) };
+}
+
+/** Milliseconds until the embedded server answers the first statement, on a folder that has been used. */
+async function postgresAfter(dataDir: string): Promise<number> {
+  const log = createLog("error");
+  await (await startEmbeddedPostgres({ dataDir, log })).stop();
+  const begun = performance.now();
+  const { target, stop } = await startEmbeddedPostgres({ dataDir, log });
+  const sql = openPool(target, { max: 1 });
+  await sql`select 1`;
+  const ms = performance.now() - begun;
+  await sql.end();
+  await stop();
+  return ms;
+}
+
+/** What the executable is made of. */
+async function sizes(): Promise<string> {
+  const dist = resolve(import.meta.dir, "../../dist");
+  const of = async (folder: string, pattern: RegExp) => {
+    const names = (await readdir(join(dist, folder), { recursive: true })).filter((name) => pattern.test(name));
+    return names.reduce((sum, name) => sum + Bun.file(join(dist, folder, name)).size, 0) / 1e6;
+  };
+  const known: [string, number][] = [
+    ["Bun", floor.megabytes],
+    ["PostgreSQL, packed", await of("parts", /^[^/]+\/pg\.tar\.zst$/)],
+    ["esbuild, packed", await of("parts", /^esbuild-/)],
+    ["the Studio's files", await of("studio", /./)],
+  ];
+  const whole = Bun.file(binary).size / 1e6;
+  const rest = whole - known.reduce((sum, [, size]) => sum + size, 0);
+  const rows: [string, number][] = [
+    ...known,
+    ["our code and its libraries with their bytecode, codecs of pictures, the template cluster", rest],
+    ["together", whole],
+  ];
+  return table(
+    ["in dist/corestead", "MB"],
+    rows.map(([name, size]) => [name, number(size, 1)]),
+  );
 }
 
 /** Idle a few seconds after the start, and the peak while every operation ran at 64 connections. */
