@@ -14,6 +14,7 @@ import * as jsondb from "./jsondb/api.ts";
 import * as mail from "./mail/api.ts";
 import * as mcp from "./mcp/api.ts";
 import * as media from "./media/api.ts";
+import * as passwords from "./passwords/api.ts";
 import * as prompts from "./prompts/api.ts";
 import * as sessions from "./sessions/api.ts";
 import * as smtp from "./smtp/api.ts";
@@ -32,6 +33,7 @@ export const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "platform/mail": mail,
   "platform/mcp": mcp,
   "platform/media": media,
+  "platform/passwords": passwords,
   "platform/prompts": prompts,
   "platform/sessions": sessions,
   "platform/smtp": smtp,

@@ -106,6 +106,11 @@ export interface Accounts {
     given: { readonly password: string; readonly activate: boolean },
     also: InTransaction,
   ): Promise<Person>;
+  /**
+   * Switches on a person who was invited and has proved themselves. `also` runs first, in the same transaction: what it
+   * throws stops it.
+   */
+  activate(person: { readonly accountId: number; readonly userId: number }, also: InTransaction): Promise<Person>;
   /** The active administrators. */
   administrators(accountId: number): Promise<readonly Person[]>;
   unitExists(accountId: number, kind: UnitKind, id: number): Promise<boolean>;

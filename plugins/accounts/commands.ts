@@ -70,7 +70,7 @@ export function accountCommands({
       if (!account) throw new Error(`no account has the host ${host}`);
       const id = await loginStore.idByLogin(account.id, login);
       if (id === undefined) throw new Error(`nobody in the account ${account.name} has the login ${login}`);
-      await people.setPassword({ accountId: account.id, id }, { password });
+      await people.changeProved({ accountId: account.id, id }, { password });
       return [options["password"] ? `${login} has the new password` : `The new password of ${login}: ${password}`];
     },
   };

@@ -82,7 +82,7 @@ export function createPeople(needed: Needed) {
      * For those who prove themselves in another way than by a token: the command line, a link in a mail. `authorize`
      * runs in the same transaction.
      */
-    setPassword: (place: Place, patch: Pick<PersonPatch, "password" | "active">, authorize: Also = anybody) =>
+    changeProved: (place: Place, patch: Pick<PersonPatch, "password" | "active">, authorize: Also = anybody) =>
       writer.change(place, patch, null, (before, _, tx) => authorize(before, tx)),
 
     /** The account has a rule by which this person comes in. */

@@ -23,7 +23,7 @@ interface Needed {
   readonly passwordHooks: PasswordHook[];
   readonly invitedChecks: InvitedCheck[];
   readonly ownGuards: OwnGuard[];
-  readonly people: Pick<People, "admit" | "create" | "delete" | "followRule" | "setPassword">;
+  readonly people: Pick<People, "admit" | "create" | "delete" | "followRule" | "changeProved">;
 }
 
 const mostAdministrators = 1_000;
@@ -94,8 +94,11 @@ export function createService(needed: Needed): Accounts {
 
     setPassword: async ({ accountId, userId: id }, { password, activate }, also) => {
       const patch = activate ? { password, active: true } : { password };
-      return toApi(await people.setPassword({ accountId, id }, patch, (row, tx) => also(toApi(row), tx)));
+      return toApi(await people.changeProved({ accountId, id }, patch, (row, tx) => also(toApi(row), tx)));
     },
+
+    activate: async ({ accountId, userId: id }, also) =>
+      toApi(await people.changeProved({ accountId, id }, { active: true }, (row, tx) => also(toApi(row), tx))),
 
     async verifyPassword(accountId, loginOrEmail, password) {
       // PostgreSQL cannot even compare a text with NUL in it: nobody has such a login.

@@ -1,6 +1,7 @@
 /** Whom somebody with a proof of a provider is here: found, linked, made, or refused. No HTTP, no SQL. */
-import { HttpError, ValidationError, type BaseContext, type Role } from "platform";
+import { HttpError, ValidationError, type Account, type BaseContext, type Role } from "platform";
 import type { Accounts, Person } from "../accounts/api.ts";
+import type { Passwords } from "../passwords/api.ts";
 import { Refusal } from "./refusal.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import type { Proof } from "./peer.ts";
@@ -12,12 +13,13 @@ const maxSubjectChars = 255;
 interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "log">;
   readonly accounts: Pick<Accounts, "admitPerson" | "followRule" | "person" | "personByLogin" | "unitExists">;
+  readonly passwords: Pick<Passwords, "invitationByHash" | "takeUp">;
   readonly identityStore: IdentityStore;
 }
 
 export type Admission = ReturnType<typeof createAdmission>;
 
-export function createAdmission({ ctx, accounts, identityStore }: Needed) {
+export function createAdmission({ ctx, accounts, passwords, identityStore }: Needed) {
   const placeOf = ({ accountId, id }: ProviderRow) => ({ accountId, providerId: id });
 
   const existing = async (accountId: number, teams: readonly number[] | undefined) => {
@@ -52,11 +54,34 @@ export function createAdmission({ ctx, accounts, identityStore }: Needed) {
     return made.id;
   };
 
-  const newcomer = async (provider: ProviderRow, proof: Proof): Promise<number> => {
+  const emailOf = (provider: ProviderRow, proof: Proof): string => {
     const email = verifiedEmail(proof.emailClaims, provider.verifiedClaim);
     if (email === undefined) throw new Refusal("unverified");
     const { emailDomains } = provider;
     if (emailDomains.length > 0 && !isOfDomain(email, emailDomains)) throw new Refusal("domain");
+    return email;
+  };
+
+  /**
+   * The link of the mail alone would do for a password; here the provider's address must be the invited one too, so that
+   * nobody is led by another's link into a person that is not theirs.
+   */
+  const invited = async (account: Account, provider: ProviderRow, proof: Proof, hash: string): Promise<number> => {
+    const invitation = await passwords.invitationByHash(account, hash);
+    if (!invitation) throw new Refusal("invitationEnded");
+    const email = emailOf(provider, proof);
+    if (email.toLowerCase() !== invitation.email.toLowerCase()) throw new Refusal("invitationEmail");
+    roleOr(provider, proof.claims);
+    const taken = await passwords.takeUp(account, invitation, async ({ id }, tx) => {
+      // Whoever is here already stays who they are.
+      if (!(await identityStore.add(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked");
+    });
+    if (!taken) throw new Refusal("invitationEnded");
+    return invitation.userId;
+  };
+
+  const newcomer = async (provider: ProviderRow, proof: Proof): Promise<number> => {
+    const email = emailOf(provider, proof);
     const person = await accounts.personByLogin(provider.accountId, email);
     if (person) return link(provider, proof, email, person);
     try {
@@ -89,10 +114,13 @@ export function createAdmission({ ctx, accounts, identityStore }: Needed) {
 
   return {
     /** The id of the person. Throws a Refusal. */
-    async personOf(provider: ProviderRow, proof: Proof): Promise<number> {
+    async personOf(account: Account, provider: ProviderRow, proof: Proof, invitation: string | null): Promise<number> {
       if (proof.subject.length > maxSubjectChars || !isPlain(proof.subject) || !isPlain(proof.issuer))
         throw new Refusal("wrong");
-      const userId = (await identityStore.use(placeOf(provider), proof)) ?? (await newcomer(provider, proof));
+      const userId =
+        invitation === null
+          ? ((await identityStore.use(placeOf(provider), proof)) ?? (await newcomer(provider, proof)))
+          : await invited(account, provider, proof, invitation);
       const person = await accounts.person(provider.accountId, userId);
       if (!person?.active) throw new Refusal("switchedOff", userId);
       await follow(provider, proof.claims, person);

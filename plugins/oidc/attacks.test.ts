@@ -1,6 +1,14 @@
 /** Attacks on signing in by a provider: by whoever holds the browser, by another provider, and by the provider itself. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { otherAccount, startTestApp, type OtherAccount, type TestApp } from "../../tests/harness.ts";
+import {
+  eventually,
+  otherAccount,
+  person,
+  startTestApp,
+  type OtherAccount,
+  type TestApp,
+} from "../../tests/harness.ts";
+import { startMailReceiver, type MailReceiver } from "../mail/receiver-fixture.ts";
 import { startBrowser, type Browser, type Visit } from "./browser-fixture.ts";
 import { clientId, startHostile, type Hostile } from "./hostile-fixture.ts";
 
@@ -8,8 +16,11 @@ let app: TestApp;
 let other: OtherAccount;
 let hostile: Hostile;
 let provider: string;
+let receiver: MailReceiver;
 beforeAll(async () => {
-  app = await startTestApp({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+  receiver = await startMailReceiver();
+  const mail = { SMTP_URL: `smtp://127.0.0.1:${receiver.port}`, MAIL_FROM: "office@example.com" };
+  app = await startTestApp({ env: { TRUSTED_PROXIES: "127.0.0.1", ...mail } });
   hostile = await startHostile();
   other = await otherAccount(app);
   const { issuer, clientSecret: client_secret } = hostile;
@@ -25,6 +36,7 @@ beforeEach(() => hostile.honest());
 afterAll(async () => {
   await app.stop();
   hostile.stop();
+  receiver.stop();
 });
 
 let serial = 0;
@@ -524,5 +536,148 @@ describe("signing out", () => {
     expect(await app.sql`select 1 from sign_in_origins where subject = ${sub}`).toHaveLength(1);
     expect((await told(await hostile.logoutToken({ sub }))).status).toBe(200);
     expect(await app.sql`select 1 from sign_in_origins where subject = ${sub}`).toHaveLength(0);
+  });
+});
+
+describe("an invitation", () => {
+  const accept = "/login/with/hostile?invitation=1";
+  /** Somebody is invited, and a browser has followed the link; at the provider sits somebody with that address. */
+  const invited = async (fields: object = {}) => {
+    const sub = newcomer();
+    const email = `${sub}@example.com`;
+    const made = await app.post("/account/invitations.json", { invitation: { email, ...fields } });
+    expect(made.status).toBe(201);
+    const link = await linkTo(email);
+    const browser = browserOf();
+    expect((await browser.follow(link)).status).toBe(200);
+    return { sub, email, link, browser, id: Number(made.json.id), userId: Number(made.json.user_id) };
+  };
+  const linkTo = async (email: string) => {
+    const mail = await eventually(() => receiver.mails.findLast(({ to }) => to === email), `a mail to ${email}`);
+    return /https?:\/\/\S+token=\S+/.exec(mail.text)?.[0] ?? "";
+  };
+  const taken = async (browser: Browser) => {
+    const { state } = await begun(browser, accept);
+    return browser.visit(callback(state));
+  };
+  const identities = async (userId: number) =>
+    (await app.sql`select 1 from sign_in_identities where user_id = ${userId}`).length;
+  const ended = [404, expect.stringContaining("was used, has expired, or was replaced")];
+  const elsewhere = [403, expect.stringContaining("another e-mail address")];
+
+  test("is taken up by nobody but who has the invited address, verified, and stays for them", async () => {
+    const { sub, email, userId, browser } = await invited();
+    const right = { sub, email, email_verified: true };
+    for (const [claims, refusal] of [
+      [{ ...right, email_verified: false }, [403, expect.stringContaining("has not verified")]],
+      [{ ...right, email_verified: undefined }, [403, expect.stringContaining("has not verified")]],
+      [{ ...right, email: undefined }, [403, expect.stringContaining("has not verified")]],
+      [{ ...right, email: "victim@example.com" }, elsewhere],
+      [{ ...right, email: `${email}.evil.example` }, elsewhere],
+    ] as const) {
+      hostile.claims = claims;
+      expect(said(await taken(browser))).toEqual([...refusal]);
+    }
+    await change({ email_domains: ["elsewhere.example"] });
+    expect((await browser.visit(`${app.origin}/set_password`)).text).not.toContain("hostile?invitation");
+    hostile.claims = right;
+    expect(said(await taken(browser))).toEqual([403, expect.stringContaining("of this domain")]);
+    await change({ email_domains: ["*"] });
+    const before = (await app.get(`/account/users/${userId}.json`)).json;
+    expect([before.active, await identities(userId)]).toEqual([false, 0]);
+    expect(await browser.me()).toBeUndefined();
+    expect((await taken(browser)).status).toBe(303);
+    expect((await browser.me())?.id).toBe(userId);
+  });
+
+  test("of somebody else, by a link that is sent to a victim, leaves the victim who they are", async () => {
+    const victim = newcomer();
+    const browser = browserOf();
+    const { state } = await begun(browser);
+    await browser.visit(callback(state));
+    const before = await browser.me();
+    const claims = hostile.claims;
+    const { link, userId } = await invited();
+    hostile.claims = claims;
+    hostile.userinfo = { sub: victim };
+    await browser.follow(link);
+    expect(said(await taken(browser))).toEqual(elsewhere);
+    expect(await browser.me()).toEqual(before);
+    // Nor with the invited address: this subject is somebody here already.
+    const sub = victim;
+    const { email, browser: second } = await invited();
+    hostile.claims = { sub, email, email_verified: true };
+    hostile.userinfo = { sub };
+    expect(said(await taken(second))).toEqual([403, expect.stringContaining("is linked")]);
+    expect([await identities(userId), await second.me()]).toEqual([0, undefined]);
+  });
+
+  test("is taken up once: a link, a state or several browsers at once do not do it again", async () => {
+    const { sub, email, link, browser, userId } = await invited();
+    const browsers = [browser, browserOf(), browserOf()];
+    for (const one of browsers.slice(1)) await one.follow(link);
+    const begins = [];
+    for (const one of browsers) begins.push({ one, ...(await begun(one, accept)) });
+    hostile.nonce = "";
+    const ends = begins.map(({ one, state, sent }) => one.visit(callback(state, { code: sent["nonce"] })));
+    const answers = await Promise.all(ends);
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(2);
+    expect(await identities(userId)).toBe(1);
+    for (const { one, state } of begins) expect(said(await one.visit(callback(state)))).toEqual(expired);
+    // Another subject with the same address, by the same link.
+    hostile.claims = { sub: `${sub}-2`, email, email_verified: true };
+    const late = browserOf();
+    await late.follow(link);
+    expect(said(await late.visit(`${app.origin}${accept}`))).toEqual(ended);
+  });
+
+  test("that was withdrawn, sent anew or has expired on the way opens nothing", async () => {
+    const ways: ((id: number) => Promise<unknown>)[] = [
+      (id) => app.delete(`/account/invitations/${id}.json`),
+      (id) => app.post(`/account/invitations/${id}/resend.json`),
+      (id) => app.sql`update password_links set expires_at = now() where id = ${id}`,
+      async (id) => {
+        const { user_id } = (await app.get(`/account/invitations/${id}.json`)).json;
+        await app.patch(`/account/users/${user_id}.json`, { user: { active: true } });
+      },
+    ];
+    for (const way of ways) {
+      const { id, browser } = await invited();
+      const { state } = await begun(browser, accept);
+      await way(id);
+      expect(said(await browser.visit(callback(state)))).toEqual(ended);
+      expect(await browser.me()).toBeUndefined();
+    }
+  });
+
+  test("takes over nobody who is here already, and a link for a new password is none", async () => {
+    const sub = newcomer();
+    const email = `${sub}@example.com`;
+    const { id, login } = await person(app, { email, password: "the old password" });
+    const asks = [
+      () => app.post("/account/invitations.json", { invitation: { user_id: id } }),
+      () => app.post("/account/password_resets.json", { login }, { token: null }),
+    ];
+    for (const ask of asks) {
+      receiver.mails.length = 0;
+      expect((await ask()).status).toBeWithin(200, 300);
+      const browser = browserOf();
+      const page = await browser.follow(await linkTo(email));
+      expect([page.status, page.text]).toEqual([200, expect.not.stringContaining("invitation=1")]);
+      expect(said(await browser.visit(`${app.origin}${accept}`))).toEqual(ended);
+    }
+    expect(await identities(id)).toBe(0);
+  });
+
+  test("of another account, or without its link, opens nothing", async () => {
+    const { browser } = await invited();
+    expect(said(await browserOf().visit(`${app.origin}${accept}`))).toEqual(ended);
+    const cookie = `core_password_link=${browser.cookie("core_password_link")}`;
+    const sign_in_provider = { name: "Hostile", code: "hostile", issuer: hostile.issuer, client_id: clientId };
+    const made = await other.post("/account/sign_in_providers.json", { sign_in_provider });
+    const there = await other.get(accept, { token: null, headers: { cookie } });
+    expect(there.status).toBe(404);
+    await other.delete(`/account/sign_in_providers/${made.json.id}.json`);
   });
 });

@@ -10,29 +10,35 @@ interface Attempt {
   readonly purpose: "sign_in" | "sign_out";
 }
 
+interface Goal {
+  readonly returnTo: string;
+  /** The invitation that it takes up. */
+  readonly invitationHash: string | null;
+}
+
+const nowhere: Goal = { returnTo: "", invitationHash: null };
+
 export type AttemptStore = ReturnType<typeof createAttemptStore>;
 
 export function createAttemptStore(sql: Sql) {
   return {
-    async add(
-      { accountId, providerId, stateHash, browserHash, purpose }: Attempt,
-      returnTo: string,
-      seconds: number,
-    ): Promise<void> {
+    async add(attempt: Attempt, seconds: number, goal: Goal = nowhere): Promise<void> {
+      const { accountId, providerId, stateHash, browserHash, purpose } = attempt;
       await sql`
-        insert into sign_in_attempts (state_hash, account_id, provider_id, browser_hash, purpose, return_to, expires_at)
-        values (${stateHash}, ${accountId}, ${providerId}, ${browserHash}, ${purpose}, ${returnTo},
-          now() + make_interval(secs => ${seconds}))`;
+        insert into sign_in_attempts
+          (state_hash, account_id, provider_id, browser_hash, purpose, return_to, invitation_hash, expires_at)
+        values (${stateHash}, ${accountId}, ${providerId}, ${browserHash}, ${purpose}, ${goal.returnTo},
+          ${goal.invitationHash}, now() + make_interval(secs => ${seconds}))`;
     },
 
     /** Ends it: of two answers with one state, one counts. In another browser, or by another provider, it goes on. */
-    async take(attempt: Attempt): Promise<{ returnTo: string } | undefined> {
+    async take(attempt: Attempt): Promise<Goal | undefined> {
       const { accountId, providerId, stateHash, browserHash, purpose } = attempt;
-      const [row] = await sql<{ returnTo: string }[]>`
+      const [row] = await sql<Goal[]>`
         delete from sign_in_attempts
         where state_hash = ${stateHash} and account_id = ${accountId} and provider_id = ${providerId}
           and browser_hash = ${browserHash} and purpose = ${purpose} and expires_at > now()
-        returning return_to`;
+        returning return_to, invitation_hash`;
       return row;
     },
 

@@ -2,14 +2,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { codeAt, stepSeconds } from "../factors/totp.ts";
+import { startMailReceiver, type MailReceiver } from "../mail/receiver-fixture.ts";
 import { startBrowser, type Browser, type Visit } from "./browser-fixture.ts";
 import { startPeer, type Peer } from "./peer-fixture.ts";
 
 let app: TestApp;
 let peer: Peer;
 let provider: string;
+let receiver: MailReceiver;
 beforeAll(async () => {
-  app = await startTestApp({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
+  receiver = await startMailReceiver();
+  const mail = { SMTP_URL: `smtp://127.0.0.1:${receiver.port}`, MAIL_FROM: "office@example.com" };
+  app = await startTestApp({ env: { TRUSTED_PROXIES: "127.0.0.1", ...mail } });
   peer = await startPeer([`${app.origin}/login/with/peer/callback`]);
   const { issuer, clientId: client_id, clientSecret: client_secret } = peer;
   const sign_in_provider = { name: "Peer", issuer, client_id, client_secret };
@@ -41,6 +45,7 @@ beforeEach(() => rule(standing));
 afterAll(async () => {
   await app.stop();
   peer.stop();
+  receiver.stop();
 });
 
 let serial = 0;
@@ -144,6 +149,36 @@ describe("signing in by a provider", () => {
     );
     expect(JSON.stringify(log)).not.toContain("a secret of the peer");
   });
+});
+
+test("an invitation is taken up with the provider, and gives the role and the teams that it names", async () => {
+  await rule({ create_people: false });
+  const { email } = somebody({ name: "Whatever" });
+  const team = Number((await app.post("/account/teams.json", { team: { name: "Invited" } })).json.id);
+  const invitation = { email: email.toUpperCase(), name: "Zoë", role: "manager", team_ids: [team] };
+  const invited = await app.post("/account/invitations.json", { invitation });
+  expect(invited.status).toBe(201);
+  const mail = await eventually(() => receiver.mails.find(({ to }) => to.toLowerCase() === email), "the invitation");
+  const browser = browserOf();
+  const page = await browser.follow(/https?:\/\/\S+token=\S+/.exec(mail.text)?.[0] ?? "");
+  const button = '<a class="button" href="/login/with/peer?invitation=1">Accept the invitation with Peer</a>';
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining(button)]);
+  expect((await browser.follow("/login/with/peer?invitation=1&return_to=%2Faccount%2Fme.json")).status).toBe(200);
+  const zoe = {
+    id: invited.json.user_id,
+    login: email.toUpperCase(),
+    role: "manager",
+    team_ids: [team],
+    name: "Zoë",
+  };
+  expect(await browser.me()).toMatchObject(zoe);
+  expect((await app.get("/account/invitations.json")).json).toEqual([]);
+  // From now on they sign in by the provider; the link is used.
+  const later = browserOf();
+  await signIn(later);
+  expect((await later.me())?.id).toBe(zoe.id);
+  expect((await browser.visit(`${app.origin}/set_password`)).status).toBe(404);
+  expect((await browser.visit(`${app.origin}/login/with/peer?invitation=1`)).status).toBe(404);
 });
 
 describe("signing out", () => {

@@ -13,6 +13,7 @@ import {
   type RequestInput,
   type Route,
 } from "platform";
+import type { Passwords } from "../passwords/api.ts";
 import { linkLine, page, safePath, type Sessions } from "../sessions/api.ts";
 import { Refusal, statusOf, type Reason } from "./refusal.ts";
 import { attemptSeconds, type ProviderSignIn } from "./sign-in.ts";
@@ -25,20 +26,24 @@ const open = { open: "it is how one signs in" } as const;
 interface Needed {
   readonly ctx: Pick<BaseContext, "limiter">;
   readonly sessions: Pick<Sessions, "admit" | "pageHeaders">;
+  readonly passwords: Pick<Passwords, "invitation">;
   readonly signIn: ProviderSignIn;
 }
 
 type Asked = Pick<RequestInput, "account" | "request">;
 
 /** To a provider and back. Both are GET: a provider answers by sending the browser back. */
-export function pageRoutes({ ctx, sessions, signIn }: Needed): Route[] {
+export function pageRoutes({ ctx, sessions, passwords, signIn }: Needed): Route[] {
   // Each makes a row.
   const starts = ctx.limiter("oidc.starts", { limit: 60, windowSeconds: 60 });
 
   const refused = ({ account, request }: Asked, reason: Reason) => {
     const words = allWords[languageOf(request)];
     const said = `<p id="error" role="alert">${escapeHtml(words.reasons[reason])}</p>`;
-    const back = linkLine({ href: "/login", label: words.back });
+    const back =
+      reason === "invitationEmail"
+        ? linkLine({ href: "/set_password", label: words.backToInvitation })
+        : linkLine({ href: "/login", label: words.back });
     const headers = { ...sessions.pageHeaders, "referrer-policy": "no-referrer" };
     const more = reason === "wait" ? { "retry-after": "60" } : {};
     const content = page(words, words.signIn, account.name, `${said}\n${back}`);
@@ -55,6 +60,7 @@ export function pageRoutes({ ctx, sessions, signIn }: Needed): Route[] {
         access: open,
         query: {
           return_to: "a path of this origin to go to afterwards",
+          invitation: "`1` takes up the invitation whose link the browser has followed",
           again: "`1` also for somebody who is signed in; the provider is asked to verify them anew",
           here: "set by this route, so that it leads to the account's own address once",
         },
@@ -65,14 +71,18 @@ export function pageRoutes({ ctx, sessions, signIn }: Needed): Route[] {
         const { account, params, query, request, secure } = input;
         const returnTo = safePath(query.get("return_to"));
         const again = query.get("again") === "1";
-        if (request.method === "HEAD" || (input.caller?.viaCookie && !again)) return redirect(303, returnTo);
+        const takesUp = query.get("invitation") === "1";
+        if (request.method === "HEAD" || (input.caller?.viaCookie && !again && !takesUp))
+          return redirect(303, returnTo);
         const code = params["code"] ?? "";
         const elsewhere = otherAddress(input, code);
         if (elsewhere !== undefined) return elsewhere === "" ? refused(input, "elsewhere") : redirect(303, elsewhere);
         if (!(await starts.take(limitKey(input.ip))).allowed) return refused(input, "wait");
+        const invited = takesUp ? await passwords.invitation(input) : undefined;
+        if (takesUp && !invited) return refused(input, "invitationEnded");
         const browser = browserOf(request, secure) ?? randomToken();
         try {
-          const going = { account, code, browser, returnTo, again, language: languageOf(request) };
+          const going = { account, code, browser, returnTo, again, language: languageOf(request), invited };
           const address = await signIn.begin(going);
           const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
           return redirect(303, address, { ...headers, "set-cookie": cookieOf(browser, secure) });
@@ -137,7 +147,8 @@ function otherAddress({ account, host, query }: Pick<RequestInput, "account" | "
 
 function addressAt({ baseUrl }: Pick<Account, "baseUrl">, code: string, query: URLSearchParams): string {
   const url = new URL(`${baseUrl}/login/with/${encodeURIComponent(code)}`);
-  for (const name of ["return_to", "again"]) if (query.has(name)) url.searchParams.set(name, query.get(name) ?? "");
+  for (const name of ["return_to", "again", "invitation"])
+    if (query.has(name)) url.searchParams.set(name, query.get(name) ?? "");
   url.searchParams.set("here", "1");
   return url.href;
 }

@@ -1,5 +1,6 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { passwords } from "../passwords/api.ts";
 import { sessions } from "../sessions/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { createAdmission } from "./admission.ts";
@@ -8,12 +9,14 @@ import { createIdentityStore } from "./identity-store.ts";
 import migration from "./migrations/001_sign_in_providers.sql" with { type: "text" };
 import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
 import signOutThere from "./migrations/003_sign_out.sql" with { type: "text" };
+import invitation from "./migrations/004_invitation.sql" with { type: "text" };
 import { createOriginStore } from "./origin-store.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPeers } from "./peer.ts";
 import { createProviders } from "./providers.ts";
 import { createProviderStore } from "./provider-store.ts";
 import { providerPartRoutes, providerRoutes } from "./routes.ts";
+import { isOfDomain } from "./rules.ts";
 import { createProviderSignIn } from "./sign-in.ts";
 import { createSignOut } from "./sign-out.ts";
 import { signOutRoutes } from "./sign-out-routes.ts";
@@ -22,11 +25,12 @@ import { allWords } from "./words.ts";
 /** Signing in by OpenID Connect, with providers of the account's choice. behaviour B.17. */
 export default definePlugin({
   name: "oidc",
-  needs: { accounts, sessions, tokens },
+  needs: { accounts, passwords, sessions, tokens },
   migrations: [
     { name: "001_sign_in_providers", sql: migration },
     { name: "002_account_keys", sql: accountKeys },
     { name: "003_sign_out", sql: signOutThere },
+    { name: "004_invitation", sql: invitation },
   ],
   privileges: [
     {
@@ -72,6 +76,16 @@ export default definePlugin({
         isButton: true,
       }));
     });
+
+    services.passwords.addInvitationLinks(async ({ id }, language, email) =>
+      (await providerStore.buttons(id))
+        .filter(({ emailDomains }) => emailDomains.length === 0 || isOfDomain(email, emailDomains))
+        .map(({ code, name }) => ({
+          href: `/login/with/${code}?invitation=1`,
+          label: allWords[language].accept(name),
+          isButton: true,
+        })),
+    );
 
     return {
       routes: [

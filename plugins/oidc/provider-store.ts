@@ -48,9 +48,9 @@ export function createProviderStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    /** For the buttons of the sign-in page. */
-    buttons: (accountId: number) => sql<Pick<ProviderRow, "code" | "name" | "label">[]>`
-      select code, name, label from sign_in_providers where account_id = ${accountId} and active order by created_at, id`,
+    /** For the buttons of pages. */
+    buttons: (accountId: number) => sql<Pick<ProviderRow, "code" | "name" | "label" | "emailDomains">[]>`
+      select code, name, label, email_domains from sign_in_providers where account_id = ${accountId} and active order by created_at, id`,
 
     async byId(accountId: number, id: string, on: Queryable = sql): Promise<ProviderRow | undefined> {
       const [row] = await on<ProviderRow[]>`

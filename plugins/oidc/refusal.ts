@@ -13,7 +13,9 @@ export type Reason =
   | "taken"
   | "linked"
   | "switchedOff"
-  | "noRole";
+  | "noRole"
+  | "invitationEnded"
+  | "invitationEmail";
 
 /** The page's status. */
 export const statusOf: Readonly<Record<Reason, number>> = {
@@ -31,6 +33,8 @@ export const statusOf: Readonly<Record<Reason, number>> = {
   linked: 403,
   switchedOff: 403,
   noRole: 403,
+  invitationEnded: 404,
+  invitationEmail: 403,
 };
 
 export class Refusal extends Error {

@@ -1,5 +1,6 @@
 /** The way to a provider and back. No HTTP, no SQL. */
 import { noticed, randomToken, sha256, type Account, type BaseContext, type Language } from "platform";
+import type { Invited } from "../passwords/api.ts";
 import type { Admission } from "./admission.ts";
 import type { AttemptStore } from "./attempt-store.ts";
 import { PeerFault, type PeerFacts, type Peers, type Proof, type Sent } from "./peer.ts";
@@ -31,6 +32,8 @@ interface Start extends Going {
   /** The provider should ask for credentials even if it knows the browser. */
   readonly again: boolean;
   readonly language: Language;
+  /** What this sign-in takes up. */
+  readonly invited: Invited | undefined;
 }
 
 export interface SignedIn {
@@ -82,17 +85,25 @@ export function createProviderSignIn({ ctx, providerStore, attemptStore, admissi
 
   return {
     /** The address at the provider. Throws a Refusal. */
-    async begin({ returnTo, again, language, ...going }: Start): Promise<string> {
+    async begin({ returnTo, again, language, invited, ...going }: Start): Promise<string> {
       const provider = await found(going);
       const state = randomToken();
-      const more = { scope: provider.scopes, ui_locales: language, ...(again && { prompt: "login" }) };
+      const more = {
+        scope: provider.scopes,
+        ui_locales: language,
+        ...(again && { prompt: "login" }),
+        ...(invited && { login_hint: invited.email }),
+      };
       const sent = sentBy(going.account, going.code, state);
       const address = await peers.address(factsOf(provider), sent, more).catch((error: unknown) => {
         throw refusalOf(provider, error);
       });
       const place = { accountId: provider.accountId, providerId: provider.id };
       const hashes = { stateHash: sha256(state), browserHash: sha256(going.browser) };
-      await attemptStore.add({ ...place, ...hashes, purpose: "sign_in" }, returnTo, attemptSeconds);
+      await attemptStore.add({ ...place, ...hashes, purpose: "sign_in" }, attemptSeconds, {
+        returnTo,
+        invitationHash: invited?.tokenHash ?? null,
+      });
       return address;
     },
 
@@ -114,7 +125,7 @@ export function createProviderSignIn({ ctx, providerStore, attemptStore, admissi
         const proof: Proof = await peers.proof(factsOf(provider), sent, answer).catch((error: unknown) => {
           throw refusalOf(provider, error);
         });
-        const userId = await admission.personOf(provider, proof);
+        const userId = await admission.personOf(going.account, provider, proof, taken.invitationHash);
         const origin = await originOf(provider, proof);
         return { userId, returnTo: taken.returnTo, isSecond: provider.trustSecondFactor, origin };
       } catch (error) {

@@ -48,7 +48,7 @@ export function signOutRoutes({ ctx, sessions, signOut }: Needed): Route[] {
         const said = `<p role="status">${escapeHtml(words.signedOutBy(provider.name))}</p>`;
         const content = `${said}\n${linkLine({ href: "/login", label: words.back })}`;
         const headers = { ...sessions.pageHeaders, "referrer-policy": "no-referrer" };
-        return text(200, page(words, words.signOut, account.name, content), "text/html; charset=utf-8", headers);
+        return text(200, page(words, words.signedOut, account.name, content), "text/html; charset=utf-8", headers);
       },
     ),
     route(

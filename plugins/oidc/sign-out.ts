@@ -62,7 +62,7 @@ export function createSignOut({ ctx, tokens, providerStore, originStore, attempt
         if (href === undefined) return undefined;
         const place = { accountId: account.id, providerId: provider.id };
         const hashes = { stateHash: sha256(state), browserHash: anyBrowser };
-        await attemptStore.add({ ...place, ...hashes, purpose: "sign_out" }, "", attemptSeconds);
+        await attemptStore.add({ ...place, ...hashes, purpose: "sign_out" }, attemptSeconds);
         return { href, label: allWords[language].signOutBy(provider.name) };
       };
     }) satisfies Leaving,

@@ -8,7 +8,9 @@ export interface Words {
   /** Of a button without a label of its own. */
   readonly by: (provider: string) => string;
   readonly back: string;
-  readonly signOut: string;
+  readonly accept: (provider: string) => string;
+  readonly backToInvitation: string;
+  readonly signedOut: string;
   readonly signOutBy: (provider: string) => string;
   readonly signedOutBy: (provider: string) => string;
   readonly reasons: Readonly<Record<Reason, string>>;
@@ -19,7 +21,9 @@ const en: Words = {
   signIn: "Sign in",
   by: (provider) => `Sign in with ${provider}`,
   back: "Back to the sign-in page",
-  signOut: "Sign out",
+  accept: (provider) => `Accept the invitation with ${provider}`,
+  backToInvitation: "Back to the invitation",
+  signedOut: "Signed out",
   signOutBy: (provider) => `Sign out of ${provider} too`,
   signedOutBy: (provider) => `You are signed out here and at ${provider}.`,
   reasons: {
@@ -37,6 +41,9 @@ const en: Words = {
       "Somebody here has this e-mail address already, and this provider may not sign them in. Sign in with your password.",
     linked: "Somebody else of this provider is linked to this e-mail address. Ask an administrator.",
     switchedOff: "Your access here is switched off. Ask an administrator.",
+    invitationEnded: "The invitation was used, has expired, or was replaced by another one.",
+    invitationEmail:
+      "This invitation was sent to another e-mail address than the one that you have at the provider. Go back and set a password, or choose another account there.",
     noRole: "The provider gives you no role here. Ask an administrator.",
   },
 };
@@ -46,7 +53,9 @@ const pl: Words = {
   signIn: "Zaloguj się",
   by: (provider) => `Zaloguj się przez ${provider}`,
   back: "Wróć do strony logowania",
-  signOut: "Wyloguj się",
+  accept: (provider) => `Przyjmij zaproszenie przez ${provider}`,
+  backToInvitation: "Wróć do zaproszenia",
+  signedOut: "Wylogowano",
   signOutBy: (provider) => `Wyloguj się także z ${provider}`,
   signedOutBy: (provider) => `Wylogowano Cię tutaj i u dostawcy ${provider}.`,
   reasons: {
@@ -63,6 +72,9 @@ const pl: Words = {
     taken: "Ktoś tutaj ma już ten adres e-mail, a ten dostawca nie może go zalogować. Zaloguj się hasłem.",
     linked: "Z tym adresem e-mail powiązano już kogoś innego u tego dostawcy. Zwróć się do administratora.",
     switchedOff: "Twój dostęp jest wyłączony. Zwróć się do administratora.",
+    invitationEnded: "Zaproszenie zostało użyte, wygasło albo zastąpiło je inne.",
+    invitationEmail:
+      "To zaproszenie wysłano na inny adres e-mail niż ten, który masz u dostawcy. Wróć i ustaw hasło albo wybierz tam inne konto.",
     noRole: "Dostawca nie przyznaje Ci tutaj żadnej roli. Zwróć się do administratora.",
   },
 };
@@ -72,7 +84,9 @@ const de: Words = {
   signIn: "Anmelden",
   by: (provider) => `Mit ${provider} anmelden`,
   back: "Zurück zur Anmeldung",
-  signOut: "Abmelden",
+  accept: (provider) => `Einladung mit ${provider} annehmen`,
+  backToInvitation: "Zurück zur Einladung",
+  signedOut: "Abgemeldet",
   signOutBy: (provider) => `Auch bei ${provider} abmelden`,
   signedOutBy: (provider) => `Sie sind hier und bei ${provider} abgemeldet.`,
   reasons: {
@@ -95,6 +109,9 @@ const de: Words = {
     linked:
       "Mit dieser E-Mail-Adresse ist schon jemand anderes bei diesem Anbieter verknüpft. Wenden Sie sich an Ihre Administration.",
     switchedOff: "Ihr Zugang ist abgeschaltet. Wenden Sie sich an Ihre Administration.",
+    invitationEnded: "Die Einladung wurde verwendet, ist abgelaufen oder durch eine andere ersetzt.",
+    invitationEmail:
+      "Diese Einladung ging an eine andere E-Mail-Adresse als die, die Sie beim Anbieter haben. Gehen Sie zurück und legen Sie ein Passwort fest, oder wählen Sie dort ein anderes Konto.",
     noRole: "Der Anbieter gibt Ihnen hier keine Rolle. Wenden Sie sich an Ihre Administration.",
   },
 };

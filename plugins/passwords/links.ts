@@ -47,8 +47,14 @@ export class LinkEnded extends Error {
 
 export function createLinks({ accounts, mail, linkStore }: Needed) {
   /** The person of a link that works. */
-  const found = async (account: Account, token: string): Promise<{ link: LinkRow; person: Person } | undefined> => {
-    const link = isToken(token) ? await linkStore.byToken(account.id, sha256(token)) : undefined;
+  const found = async (account: Account, token: string) =>
+    isToken(token) ? foundByHash(account, sha256(token)) : undefined;
+
+  const foundByHash = async (
+    account: Account,
+    hash: string,
+  ): Promise<{ link: LinkRow; person: Person } | undefined> => {
+    const link = await linkStore.byToken(account.id, hash);
     const person = link && (await accounts.person(account.id, link.userId));
     return link && person && mayUse(link, person) ? { link, person } : undefined;
   };
@@ -77,6 +83,7 @@ export function createLinks({ accounts, mail, linkStore }: Needed) {
 
   return {
     found,
+    foundByHash,
 
     /** Takes the place of an invitation that the person had. */
     invite(tx: Tx, { inviter, days, isNew, ...sent }: Inviting): Promise<LinkRow> {
@@ -103,7 +110,8 @@ export function createLinks({ accounts, mail, linkStore }: Needed) {
         { accountId, userId: link.userId },
         { password, activate: link.isNew },
         async (person, tx) => {
-          if (!mayUse(link, person) || !(await linkStore.use(tx, accountId, link.id))) throw new LinkEnded();
+          if (!mayUse(link, person) || !(await linkStore.use(tx, accountId, link.id, sha256(token))))
+            throw new LinkEnded();
           if (!notifies) return;
           const values = { name: person.name, login: person.login, address: ip, time: timeIn(account) };
           const notice = { accountId, to: link.email, template: "password_changed", values };
@@ -116,7 +124,7 @@ export function createLinks({ accounts, mail, linkStore }: Needed) {
 
 type Special = Pick<LinkRow, "purpose" | "isNew" | "invitedById"> & { values: Readonly<Record<string, string>> };
 
-function mayUse({ isNew, email }: LinkRow, person: Person): boolean {
+export function mayUse({ isNew, email }: LinkRow, person: Person): boolean {
   return (person.active || isNew) && person.email?.toLowerCase() === email.toLowerCase();
 }
 

@@ -18,7 +18,9 @@ import type { Mail } from "../mail/api.ts";
 import { originMistake, type Sessions } from "../sessions/api.ts";
 import { isToken, LinkEnded, type Links } from "./links.ts";
 import { endedPage, forgotPage, passwordPage, saidPage } from "./page.ts";
+import type { InvitationLinks } from "./api.ts";
 import type { Resets } from "./resets.ts";
+import type { TakingUp } from "./taking-up.ts";
 import { allWords } from "./words.ts";
 
 const html = answer.text("text/html");
@@ -35,6 +37,9 @@ interface Needed {
   readonly resets: Pick<Resets, "ask">;
   readonly mail: Pick<Mail, "isSetUp">;
   readonly sessions: Pick<Sessions, "pageHeaders">;
+  readonly takingUp: Pick<TakingUp, "byToken">;
+  /** To take up an invitation. */
+  readonly ways: readonly InvitationLinks[];
 }
 
 type Asked = Pick<RequestInput, "account" | "request">;
@@ -105,13 +110,17 @@ export function forgotRoutes({ resets, mail, sessions }: Needed): Route[] {
 }
 
 /** A link's token is in the address once: from there it goes into a cookie, which no other page and no history has. */
-export function passwordRoutes({ ctx, accounts, links, mail, sessions }: Needed): Route[] {
+export function passwordRoutes({ ctx, accounts, links, mail, sessions, takingUp, ways }: Needed): Route[] {
   const shown = shownBy({ sessions });
   const tries = ctx.limiter("passwords.links", { limit: 30, windowSeconds: 300, exact: true });
 
-  const form = async (status: number, input: Asked, login: string, error?: string) => {
-    const { minLength: least } = await accounts.settingsOf(input.account.id, passwordSettings);
-    return shown(status, passwordPage(wordsOf(input), input.account, { login, least, error }));
+  const form = async (status: number, input: Asked & Pick<RequestInput, "secure">, login: string, error?: string) => {
+    const { account, request, secure } = input;
+    const { minLength: least } = await accounts.settingsOf(account.id, passwordSettings);
+    const words = wordsOf(input);
+    const invited = await takingUp.byToken(account, tokenOf(request, secure));
+    const found = invited ? await Promise.all(ways.map((way) => way(account, words.language, invited.email))) : [];
+    return shown(status, passwordPage(words, account, { login, least, error, links: found.flat() }));
   };
 
   /** Guesses are counted; who has a link that works need not wait. */
@@ -194,7 +203,8 @@ export function passwordRoutes({ ctx, accounts, links, mail, sessions }: Needed)
 const cookieSeconds = 1800;
 const cookieName = (secure: boolean) => (secure ? "__Host-core_password_link" : "core_password_link");
 
-function tokenOf({ headers }: Request, secure: boolean): string {
+/** Of the link that this browser has followed. */
+export function tokenOf({ headers }: Request, secure: boolean): string {
   return readCookie(headers.get("cookie"), cookieName(secure)) ?? "";
 }
 

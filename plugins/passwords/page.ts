@@ -1,6 +1,6 @@
 /** The pages to ask for a new password and to set one: plain HTML that works without scripts. */
 import { escapeHtml, type Account } from "platform";
-import { linkLine, page } from "../sessions/api.ts";
+import { linkLine, page, type PageLink } from "../sessions/api.ts";
 import type { Words } from "./words.ts";
 
 type Place = Pick<Account, "name">;
@@ -34,9 +34,11 @@ interface Asked {
   /** The least length. */
   readonly least: number;
   readonly error?: string | undefined;
+  /** Other ways than a password. */
+  readonly links: readonly PageLink[];
 }
 
-export function passwordPage(words: Words, { name }: Place, { login, least, error }: Asked): string {
+export function passwordPage(words: Words, { name }: Place, { login, least, error, links }: Asked): string {
   const form = `<form method="post" action="/set_password">
 <p>${words.setFor(escapeHtml(login))}</p>
 <input type="text" name="login" value="${escapeHtml(login)}" autocomplete="username" readonly hidden>
@@ -45,7 +47,7 @@ export function passwordPage(words: Words, { name }: Place, { login, least, erro
 <p id="rule" class="account">${words.rule(least)}</p>
 <button type="submit">${words.save}</button>
 </form>`;
-  return page(words, words.set, name, [alert(error), form].join("\n"));
+  return page(words, words.set, name, [alert(error), form, ...links.map(linkLine)].join("\n"));
 }
 
 const alert = (error: string | undefined) => (error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "");

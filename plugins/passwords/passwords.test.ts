@@ -356,6 +356,7 @@ describe("an invitation by mail", () => {
         name: "Zoë",
         email,
         language: "de",
+        is_new: true,
         state: "pending",
         invited_by_id: expect.any(Number),
         mail_id: expect.any(String),

@@ -2,20 +2,23 @@ import { before, definePlugin, on } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { mail } from "../mail/api.ts";
 import { sessions } from "../sessions/api.ts";
+import { passwords, type InvitationLinks } from "./api.ts";
 import { createInvitations } from "./invitations.ts";
 import { createLinks } from "./links.ts";
 import migration from "./migrations/001_password_links.sql" with { type: "text" };
 import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
-import { forgotRoutes, passwordRoutes } from "./page-routes.ts";
+import { forgotRoutes, passwordRoutes, tokenOf } from "./page-routes.ts";
 import { createResets, resetAsked } from "./resets.ts";
 import { invitationRoutes, resetRoutes } from "./routes.ts";
 import { createLinkStore } from "./store.ts";
+import { createTakingUp } from "./taking-up.ts";
 import { allWords } from "./words.ts";
 
 /** Invitations and new passwords by mail. behaviour B.13. */
 export default definePlugin({
   name: "passwords",
   needs: { accounts, mail, sessions },
+  provides: passwords,
   migrations: [
     { name: "001_password_links", sql: migration },
     { name: "002_account_keys", sql: accountKeys },
@@ -28,7 +31,9 @@ export default definePlugin({
     const links = createLinks({ ...services, linkStore });
     const invitations = createInvitations({ ctx, ...services, linkStore, links });
     const resets = createResets({ ctx, ...services, linkStore, links });
-    const pages = { ctx, ...services, links, resets };
+    const takingUp = createTakingUp({ ...services, linkStore, links });
+    const ways: InvitationLinks[] = [];
+    const pages = { ctx, ...services, links, resets, takingUp, ways };
 
     services.sessions.addLoginLink(async ({ id }, language) =>
       (await services.mail.isSetUp(id)) ? { href: "/forgot_password", label: allWords[language].forgot } : undefined,
@@ -46,6 +51,12 @@ export default definePlugin({
         ...forgotRoutes(pages),
         ...passwordRoutes(pages),
       ],
+      service: {
+        invitation: ({ account, request, secure }) => takingUp.byToken(account, tokenOf(request, secure)),
+        invitationByHash: takingUp.byHash,
+        takeUp: takingUp.takeUp,
+        addInvitationLinks: (way) => void ways.push(way),
+      },
       handlers: [on(resetAsked, resets.send, { concurrency: 2 })],
       hooks: [
         before("Account::User", "update", ({ accountId, id, data }, tx) =>

@@ -49,6 +49,7 @@ const Shown = answer.object("MailedInvitation", {
   name: Type.String(),
   email: Type.String(),
   language: field.nullable(field.oneOf(languages)),
+  is_new: Type.Boolean({ description: "of somebody who was added for it and has never come in" }),
   state: field.oneOf(["pending", "expired"]),
   invited_by_id: field.nullable(Type.Integer()),
   mail_id: field.nullable(answer.uuid()),
@@ -63,6 +64,7 @@ const example = {
   name: "Jan Kowalski",
   email: "jan@example.com",
   language: "pl",
+  is_new: true,
   state: "pending",
   invited_by_id: 1,
   mail_id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e20",
@@ -100,7 +102,7 @@ export function invitationRoutes(invitations: Invitations): Route[] {
       {
         summary: "Invite a person by mail",
         description:
-          "Adds the person, switched off and without a password, and sends a link by which they set one: it works once, for seven days, and switches them on. With `user_id` somebody who is there already is sent such a link. Another invitation ends the one before. The limits of `POST /account/users` hold.",
+          "Adds the person, switched off and without a password, and sends a link by which they set one, or come in by a sign-in provider that has verified the same address: it works once, for seven days, and switches them on. With `user_id` somebody who is there already is sent such a link. Another invitation ends the one before. The limits of `POST /account/users` hold.",
         access,
         body: { key: "invitation", schema: Input },
         request: { email: "jan@example.com", name: "Jan Kowalski", role: "user", language: "pl" },
@@ -182,6 +184,7 @@ function toApi({ link, person }: Invitation): Static<typeof Shown> {
     name: person.name,
     email: link.email,
     language: link.language,
+    is_new: link.isNew,
     state: link.expiresAt.getTime() > Date.now() ? "pending" : "expired",
     invited_by_id: link.invitedById,
     mail_id: link.mailId,

@@ -73,9 +73,10 @@ export function createLinkStore(sql: Sql) {
     },
 
     /** Whether it was there until now: of two who use it at once, one. */
-    async use(tx: Tx, accountId: number, id: number): Promise<boolean> {
+    async use(tx: Tx, accountId: number, id: number, tokenHash: string): Promise<boolean> {
       const result = await tx`
-        delete from password_links where account_id = ${accountId} and id = ${id} and expires_at > now()`;
+        delete from password_links
+        where account_id = ${accountId} and id = ${id} and token_hash = ${tokenHash} and expires_at > now()`;
       return result.count === 1;
     },
 

@@ -3,7 +3,7 @@ import { service, type Account, type Caller, type Language, type Reply, type Req
 import type { PageLink } from "./page.ts";
 
 export { originMistake, refuseOtherOrigins } from "./origin.ts";
-export { linkLine, page } from "./page.ts";
+export { linkLine, page, type PageLink } from "./page.ts";
 
 export { safePath } from "./return-to.ts";
 

@@ -46,8 +46,8 @@ export function logoutPage(words: PageWords, accountName: string, person: string
 
 /** Leads on by itself; the link is for browsers that do not. */
 export function signedOutPage(words: PageWords, accountName: string, next: PageLink): string {
-  const content = `<p role="status">${words.signedOut}</p>\n${linkLine({ ...next, isButton: true })}`;
-  return page(words, words.signOut, accountName, content);
+  const content = `<p role="status">${words.signedOutHere}</p>\n${linkLine({ ...next, isButton: true })}`;
+  return page(words, words.signedOut, accountName, content);
 }
 
 export function linkLine({ href, label, isButton }: PageLink): string {

@@ -13,6 +13,7 @@ export interface PageWords {
   readonly refused: (reason: string) => string;
   readonly wait: (seconds: string) => string;
   readonly signedOut: string;
+  readonly signedOutHere: string;
   readonly signedInAs: (person: string) => string;
 }
 
@@ -26,7 +27,8 @@ const en: PageWords = {
   wrong: "Wrong login or password.",
   refused: (reason) => `Refused: ${reason}`,
   wait: (seconds) => `Too many failed attempts. Try again in ${counted("en", seconds)}.`,
-  signedOut: "You are signed out here.",
+  signedOut: "Signed out",
+  signedOutHere: "You are signed out here.",
   signedInAs: (person) => `You are signed in as ${person}.`,
 };
 
@@ -41,7 +43,8 @@ const pl: PageWords = {
   refused: (reason) => `Odmowa: to logowanie nie pochodzi ze stron tego serwera (${reason}).`,
   wait: (seconds) =>
     `Zbyt wiele nieudanych prób. Spróbuj ponownie za ${counted("pl", seconds).replace("sekunda", "sekundę")}.`,
-  signedOut: "Wylogowano Cię tutaj.",
+  signedOut: "Wylogowano",
+  signedOutHere: "Wylogowano Cię tutaj.",
   signedInAs: (person) => `Jesteś w systemie jako ${person}.`,
 };
 
@@ -55,7 +58,8 @@ const de: PageWords = {
   wrong: "Benutzername oder Passwort ist falsch.",
   refused: (reason) => `Abgelehnt: Diese Anmeldung kommt nicht von den Seiten dieses Servers (${reason}).`,
   wait: (seconds) => `Zu viele fehlgeschlagene Versuche. Bitte in ${counted("de", seconds)} erneut versuchen.`,
-  signedOut: "Hier sind Sie abgemeldet.",
+  signedOut: "Abgemeldet",
+  signedOutHere: "Hier sind Sie abgemeldet.",
   signedInAs: (person) => `Sie sind als ${person} angemeldet.`,
 };
 
