@@ -165,8 +165,6 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       inside = createInside({ ...http, peer });
       return createHttp({ ...http, peer }, system(routes));
     };
-    // Its connection opens while the rest is started, so that the first probe does not wait for it.
-    void readiness.check().catch(() => {});
     const listener = await listen({ config, log, own: ownCertificates, certificates, createFetch });
     origin = config.baseUrl || localOrigin(config.host, listener.port);
     await Promise.all([rememberOrigin(sql, origin), queue.start()]);
