@@ -413,7 +413,10 @@ describe("signing out", () => {
     // The provider becomes another one: nothing of the old one is sent there.
     const before = await signedIn();
     const { issuer, clientSecret: client_secret } = hostile;
-    await change({ issuer: "http://127.0.0.1:1", client_secret });
+    const another = `${issuer}/another`;
+    const document = { issuer: another, authorization_endpoint: another, end_session_endpoint: another };
+    hostile.answers = { "/another/.well-known/openid-configuration": () => Response.json(document) };
+    await change({ issuer: another, client_secret });
     const end = await out(before.browser);
     await change({ issuer, client_secret });
     expect([end.status, end.headers.get("location")]).toEqual([303, "/login"]);
