@@ -82,10 +82,9 @@ export function createAdmission({ ctx, accounts, passwords, identityStore }: Nee
 
   const newcomer = async (provider: ProviderRow, proof: Proof): Promise<number> => {
     const email = emailOf(provider, proof);
-    const person = await accounts.personByLogin(provider.accountId, email);
-    if (person) return link(provider, proof, email, person);
     try {
-      return await make(provider, proof, email);
+      const person = await accounts.personByLogin(provider.accountId, email);
+      return await (person ? link(provider, proof, email, person) : make(provider, proof, email));
     } catch (error) {
       if (!(error instanceof HttpError || error instanceof Refusal)) throw error;
       // The same person may have come by two tabs at once.
