@@ -230,6 +230,8 @@ describe("a preview", () => {
     await page.getByLabel("who").fill("Anna");
     await page.locator("[data-preview]").getByText("Typed for Anna").waitFor();
     await page.getByRole("link", { name: "Edit" }).click();
+    // A plain area stands there first.
+    await page.locator(".cm-content").waitFor();
     expect(await page.getByLabel("Content").textContent()).toBe("Typed for {{ who }}");
     expect((await studio.app.get(`/core/prompts/${id}.json`)).json.content).toBe("Before");
   });
