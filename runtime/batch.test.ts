@@ -56,6 +56,36 @@ describe("calls that come while one is under way", () => {
     expect(seen).toEqual([[1], [2], [3, 4]]);
   });
 
+  test("are shared evenly by the statements that run at once, however the first of them came", async () => {
+    const ends: (() => void)[] = [];
+    const sizes: number[] = [];
+    const same = batched(
+      async (items: readonly number[]) => {
+        sizes.push(items.length);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return items;
+      },
+      { atOnce: 2 },
+    );
+    const ended: number[] = [];
+    const ask = async (item: number) => ended.push(await same(item));
+    const tick = () => new Promise((resolve) => setTimeout(resolve));
+    // Two come alone, fourteen while both are under way.
+    for (let item = 0; item < 16; item++) {
+      void ask(item);
+      await tick();
+    }
+    // Each that has its answer asks again.
+    for (let round = 0; round < 6; round++) {
+      ends.shift()?.();
+      await tick();
+      for (const item of ended.splice(0)) void ask(item);
+      await tick();
+    }
+    expect(sizes.slice(0, 2)).toEqual([1, 1]);
+    expect(sizes.slice(2)).toEqual([8, 8, 8, 8, 8, 8]);
+  });
+
   test("do not wait for a batch that takes too long", async () => {
     const slow = Promise.withResolvers<void>();
     const seen: number[][] = [];

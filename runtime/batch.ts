@@ -18,7 +18,10 @@ export interface BatchOptions {
   readonly alone?: boolean;
 }
 
-/** Larger batches leave half of the calls for the next one, which runs while the answers of the first are sent. */
+/**
+ * Where one statement runs at a time, larger batches leave half of the calls for the next one, which runs while the
+ * answers of the first are sent.
+ */
 const few = 16;
 
 interface Asked<T, R> {
@@ -31,8 +34,10 @@ export function batched<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
   { most = 500, atOnce = 1, patienceMs, alone = false }: BatchOptions = {},
 ): (item: T) => Promise<R> {
-  let waiting: Asked<T, R>[] = [];
+  const waiting: Asked<T, R>[] = [];
   let running = 0;
+  let underWay = 0;
+  let isPlanned = false;
 
   const settle = async (batch: readonly Asked<T, R>[]): Promise<void> => {
     try {
@@ -48,37 +53,52 @@ export function batched<T, R>(
       else for (const { reject } of batch) reject(error);
     }
   };
-  /** One batch after the other, until none is waiting; after one that took too long, another `work` has taken over. */
-  const work = async () => {
-    running++;
-    // Calls of the same tick go into the same statement.
-    await Promise.resolve();
-    while (waiting.length > 0) {
-      const count = Math.min(most, Math.max(few, Math.ceil(waiting.length / 2)));
-      const batch = waiting.slice(0, count);
-      waiting = waiting.slice(count);
-      if (!(await withPatience(settle(batch)))) return;
+  /**
+   * How many of the waiting calls the next statement takes. Those that run at once share all calls evenly: without that,
+   * each answer would bring a call that goes alone, while all the others wait for the statement beside it.
+   */
+  const share = () =>
+    atOnce === 1 ? Math.max(few, Math.ceil(waiting.length / 2)) : Math.ceil((waiting.length + underWay) / atOnce);
+
+  const start = () => {
+    while (waiting.length > 0 && running < atOnce) {
+      const count = Math.min(most, share());
+      if (running > 0 && waiting.length < count) return;
+      carryOut(waiting.splice(0, count));
     }
-    running--;
   };
 
-  /** False if it took so long that `work` has been begun anew. */
-  const withPatience = async (settled: Promise<void>): Promise<boolean> => {
-    let isMine = true;
-    const giveUp = () => {
-      isMine = false;
+  const carryOut = (batch: readonly Asked<T, R>[]) => {
+    running++;
+    underWay += batch.length;
+    let isCounted = true;
+    const end = () => {
+      if (!isCounted) return;
+      isCounted = false;
       running--;
-      if (waiting.length > 0) void work();
+      underWay -= batch.length;
+      start();
     };
-    const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs);
-    await settled;
-    clearTimeout(timer);
-    return isMine;
+    const timer = patienceMs === undefined ? undefined : setTimeout(end, patienceMs);
+    void settle(batch).then(() => {
+      clearTimeout(timer);
+      end();
+    });
+  };
+
+  /** Calls of the same tick go into the same statement. */
+  const plan = () => {
+    if (isPlanned || running >= atOnce) return;
+    isPlanned = true;
+    queueMicrotask(() => {
+      isPlanned = false;
+      start();
+    });
   };
 
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (running < atOnce) void work();
+      plan();
     });
 }

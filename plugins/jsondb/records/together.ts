@@ -7,7 +7,7 @@ import type { Database } from "../databases/database.ts";
 import { indexValues } from "./index-values.ts";
 import type { ManyStore } from "./many-store.ts";
 import type { CreatedRecord } from "./new-record.ts";
-import { printRaw, readRaw, versionOf } from "./print.ts";
+import { printRecord, readRaw, versionOf } from "./print.ts";
 import type { Patch, RecordStore, Written } from "./record-store.ts";
 import type { Data } from "./record.ts";
 
@@ -125,8 +125,8 @@ const updateOne = ({ recordStore }: Stores, db: Database, patch: WholePatch) =>
 function byId(rows: readonly { readonly raw: string }[]): Map<string, Written> {
   return new Map(
     rows.map(({ raw }) => {
-      const written = { answer: printRaw(raw, "nested"), version: versionOf(raw), record: undefined };
-      return [readRaw(raw).id, written];
+      const printed = readRaw(raw);
+      return [printed.id, { answer: printRecord(printed, "nested"), version: versionOf(raw), record: undefined }];
     }),
   );
 }
