@@ -44,10 +44,7 @@ export function createManyStore(sql: Sql) {
   return {
     /** Those of these records that there are, whole, in no order. */
     async get(on: Queryable, db: Database, ids: readonly string[]): Promise<{ raw: string }[]> {
-      return on<{ raw: string }[]>`
-        select f.raw from unnest((select ${[...ids]}::uuid[])) as a (id), lateral (
-          select ${raw} as raw from records r
-          where r.db_id = ${db.id} and r.id = a.id and r.account_id = ${db.accountId} offset 0) f`;
+      return on.unsafe<{ raw: string }[]>(getText, [`{${ids.join(",")}}`, db.id, db.accountId], { prepare: true });
     },
 
     /** All or none: false if the database has another schema by now, or is gone. */
@@ -98,6 +95,12 @@ export function createManyStore(sql: Sql) {
     },
   };
 }
+
+/** One text, because it is sent for most reads: to put a template together takes a fifth of what a batch costs here. */
+const getText = `
+  select f.raw from unnest((select $1::text::uuid[])) as a (id), lateral (
+    select ${rawRecord()} as raw from records r
+    where r.db_id = $2 and r.id = a.id and r.account_id = $3 offset 0) f`;
 
 /** The index columns of many records as parameters: an array for each column, in the order of `indexColumnList`. */
 export function indexArrays(sql: Sql) {
