@@ -34,10 +34,18 @@ const setSchema = (id: string, schema: object) => app.patch(`/core/dbs/${id}`, {
 const indexes = async (id: string) => (await app.get(`/core/dbs/${id}/indexes.json`)).json;
 
 /** The definitions of the indexes of this database alone. */
-async function built(id: string): Promise<string[]> {
-  const rows = await app.sql<{ indexdef: string }[]>`
-    select indexdef from pg_indexes where tablename = 'records' and indexdef like ${`%${id}%`} order by indexdef`;
-  return rows.map(({ indexdef }) => indexdef);
+function built(id: string): Promise<string[]> {
+  return eventually(async () => {
+    try {
+      const rows = await app.sql<{ indexdef: string }[]>`
+        select indexdef from pg_indexes where tablename = 'records' and indexdef like ${`%${id}%`} order by indexdef`;
+      return rows.map(({ indexdef }) => indexdef);
+    } catch (error) {
+      // PostgreSQL prints the definitions of all, and one was dropped meanwhile.
+      if (String(error).includes("cache lookup failed")) return undefined;
+      throw error;
+    }
+  });
 }
 
 const ready = (id: string, count: number) =>
