@@ -92,7 +92,9 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
   const outside = { allow: config.outboundAllow, log, ...ca, ...(lookup && { lookup }) };
   let served: readonly Route[] = [];
-  let inside: ReturnType<typeof createInside> | undefined;
+  let answerInside: ReturnType<typeof createInside> | undefined;
+  /** Only plugins that ask this server itself need it. */
+  let inside: (() => ReturnType<typeof createInside>) | undefined;
   const ownCertificates = createOwnCertificates(config.https === "on" ? config.tlsDir : "", log);
   const context: BaseContext = {
     sql,
@@ -130,7 +132,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
     routes: () => served,
-    subrequest: createSubrequest(() => inside),
+    subrequest: createSubrequest(() => inside?.()),
     stopping: stopping.signal,
   };
   if (!needed.offline) await broadcast.start();
@@ -162,12 +164,14 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     };
     const [certificates] = started.flatMap(({ certificates: known }) => known ?? []);
     const createFetch = (peer: (request: Request) => Peer) => {
-      inside = createInside({ ...http, peer });
+      inside = () => (answerInside ??= createInside({ ...http, peer }));
       return createHttp({ ...http, peer }, system(routes));
     };
     const listener = await listen({ config, log, own: ownCertificates, certificates, createFetch });
     origin = config.baseUrl || localOrigin(config.host, listener.port);
-    await Promise.all([rememberOrigin(sql, origin), queue.start()]);
+    // Side by side they would open another connection, which takes longer than both.
+    await rememberOrigin(sql, origin);
+    await queue.start();
     schedules.start();
     for (const running of started) running.begin?.();
     return listener;

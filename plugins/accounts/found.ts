@@ -57,6 +57,8 @@ export function addressOf(host: string, protocol: string): { host: string; baseU
 
 /** `pl`, `pl-PL` or `pl_PL`. Throws if the system does not know the language. */
 export function localeOf(name: string): string {
+  // The usual one, which a start need not load the tables of languages for.
+  if (name === "en") return name;
   const [known] = supported(name.replaceAll("_", "-"));
   if (known === undefined) throw new Error("must be a locale such as en or pl-PL");
   return known;
@@ -72,6 +74,8 @@ function supported(tag: string): readonly string[] {
 
 /** Throws if the system does not know the time zone. */
 export function timezoneOf(name: string): string {
+  // The usual one, which a start need not load the tables of time zones for: they take 7 MB.
+  if (name === "UTC") return name;
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
   } catch {

@@ -127,14 +127,15 @@ function mounted(needed: Needed, routes: readonly Route[], systemRoutes: readonl
   const app = new Elysia({ name: "corestead" });
   const answer = createAnswer(needed, finish);
 
-  for (const endpoint of routeTable(routes)) {
+  const endpoints = routeTable(routes);
+  for (const endpoint of endpoints) {
     for (const path of endpoint.paths) {
       app.route(endpoint.method, path, ({ request, params }) => answer(endpoint, request, params), { parse: "none" });
       if (endpoint.method === "GET")
         app.route("HEAD", path, ({ request, params }) => answer(endpoint, request, params), { parse: "none" });
     }
   }
-  for (const [path, methods] of allowedMethods(routes)) {
+  for (const [path, methods] of allowedMethods(endpoints)) {
     app.all(path, ({ request }) => answerOthers(request, methods), { parse: "none" });
   }
   for (const system of systemRoutes) {
@@ -337,9 +338,9 @@ async function answerSystem(needed: Needed, system: SystemRoute, request: Reques
   }
 }
 
-function allowedMethods(routes: readonly Route[]): Map<string, { allowed: string[]; cors: boolean }> {
+function allowedMethods(endpoints: readonly Endpoint[]): Map<string, { allowed: string[]; cors: boolean }> {
   const paths = new Map<string, { allowed: string[]; cors: boolean }>();
-  for (const endpoint of routeTable(routes)) {
+  for (const endpoint of endpoints) {
     for (const path of endpoint.paths) {
       const entry = paths.get(path) ?? { allowed: [], cors: false };
       entry.allowed.push(endpoint.method);

@@ -46,7 +46,13 @@ export function systemRoutes({ readiness, metrics, routes, origin, draining }: N
       "content-security-policy": docsPolicy(language),
       vary: "accept-encoding, accept-language, cookie",
     });
-  const docs = { en: docsIn("en"), pl: docsIn("pl"), de: docsIn("de") };
+  const docs = new Map<Language, ReturnType<typeof docsIn>>();
+  const showDocs = ({ request }: SystemRequest) => {
+    const language = languageOf(request);
+    const page = docs.get(language) ?? docsIn(language);
+    docs.set(language, page);
+    return page(request);
+  };
   const client = createPackedText(plain, () => clientModule(openapi(routes, own, origin())));
   const own: SystemRoute[] = [
     {
@@ -107,7 +113,7 @@ export function systemRoutes({ readiness, metrics, routes, origin, draining }: N
       summary: "The documentation as a page",
       answers: { 200: answer.text("text/html") },
       responses: { 200: "<!doctype html> …", 304: null },
-      run: ({ request }) => docs[languageOf(request)](request),
+      run: showDocs,
     },
   ];
   return own;

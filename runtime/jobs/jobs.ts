@@ -109,7 +109,9 @@ export function createQueue(needed: Needed): Queue {
     if (soon) broadcast.publish(soonTopic, "");
   };
   let lastAt: Date | undefined;
-  const maintain = async () => {
+  let maintaining: Promise<void> | undefined;
+  const maintain = () => (maintaining = lookAfter());
+  const lookAfter = async () => {
     try {
       const at = await jobStore.now();
       if (!lastAt || at < lastAt) await jobStore.setBack();
@@ -145,13 +147,13 @@ export function createQueue(needed: Needed): Queue {
       if (alone) await jobStore.takeBack();
       maintenance = setInterval(() => void maintain(), maintenanceMs);
       runner.start();
-      await maintain();
+      void maintain(); // nobody waits for the server until it is tidy
     },
     async stop() {
       clearInterval(maintenance);
       stopped = true;
       for (const end of unsubscribe.splice(0)) end();
-      await runner.stop();
+      await Promise.all([maintaining, runner.stop()]);
     },
     async stats() {
       return { ...runner.counters(), names: await jobStore.waiting(runner.names()) };

@@ -16,10 +16,12 @@ export function iconOf({ id, name, fields }: Named): string {
   return `data:image/svg+xml,${svg.replace(/[^\w \-./:=;,()']/gu, encodeURIComponent)}`;
 }
 
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Made when it is first needed, because it loads tables of 2 MB. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** A lone half of a surrogate pair would break the address. */
 function firstCharacter(text: string): string | undefined {
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   for (const { segment } of segmenter.segment(text.trim().slice(0, 32).toWellFormed())) return segment;
   return undefined;
 }

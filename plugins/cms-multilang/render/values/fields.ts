@@ -42,12 +42,14 @@ function isLocaleKeyed(key: string, value: unknown): boolean {
   return isObject(value) && (isLocale(key) || isLanguage(key));
 }
 
-const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
+/** Made when it is first needed, because it loads tables of 3 MB. */
+let languageNames: Intl.DisplayNames | undefined;
 const known = new Map<string, boolean>();
 
 /** Whether a key is the two-letter code of a language. */
 function isLanguage(key: string): boolean {
   if (!/^[a-z]{2}$/.test(key)) return false;
+  languageNames ??= new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
   const found = known.get(key) ?? languageNames.of(key) !== undefined;
   known.set(key, found);
   return found;
