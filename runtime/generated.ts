@@ -8,10 +8,11 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { zstdDecompress } from "node:zlib";
+import { brotliDecompress, zstdDecompress } from "node:zlib";
 import { once } from "./postgres/postgres-binaries.ts";
 
 const unzstd = promisify(zstdDecompress);
+const unbrotli = promisify<Uint8Array, Buffer>(brotliDecompress);
 let compiledIn: Readonly<Record<string, string>> | undefined;
 
 /**
@@ -33,6 +34,9 @@ export function isCompiled(): boolean {
  * one stands that no script makes at the start, because it is in the repository.
  */
 export async function generatedFile(name: string, source?: URL): Promise<Uint8Array<ArrayBuffer>> {
+  // Hardly any browser asks for what is not compressed.
+  const packed = compiledIn?.[name] === undefined ? compiledIn?.[`${name}.br`] : undefined;
+  if (packed !== undefined) return new Uint8Array(await unbrotli(await readFile(packed)));
   const path = compiledIn ? compiledIn[name] : (source ?? join(import.meta.dirname, "../dist", name));
   if (path === undefined) throw new Error(`${name} is not in this executable`);
   return readFile(path).catch((cause: unknown) => {

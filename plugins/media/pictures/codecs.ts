@@ -27,8 +27,16 @@ class Points {
 Object.assign(globalThis, { ImageData: Points });
 
 async function compiled(path: string): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await (await fetch(new URL(`file://${path}`))).arrayBuffer());
+  const file = await (await fetch(new URL(`file://${path}`))).blob();
+  const [first] = new Uint8Array(await file.slice(0, 1).arrayBuffer());
+  // In the executable they are compressed.
+  const packed = first === gzipMark;
+  const bytes = packed ? new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))) : file;
+  return WebAssembly.compile(await bytes.arrayBuffer());
 }
+
+/** The first byte of what gzip makes. */
+const gzipMark = 0x1f;
 
 const decoders: Readonly<Record<string, Decode>> = {
   "image/jpeg": async (bytes) => {
