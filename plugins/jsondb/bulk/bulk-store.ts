@@ -5,6 +5,12 @@ import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
 import type { Scope } from "./scope.ts";
 
+export interface RawPage {
+  /** Records for `readRaw`, with the separator between them, as bytes of UTF-8. */
+  readonly raws: Uint8Array;
+  readonly records: number;
+}
+
 export interface KeysPage {
   readonly keys: readonly string[];
   /** The last record that was looked at; null at the end. */
@@ -16,7 +22,7 @@ export const noId = "00000000-0000-0000-0000-000000000000";
 
 // A page of large records ends early.
 const maxPageBytes = 4_000_000;
-const keysPerPage = 2000;
+const keysPerPage = 4000;
 
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
@@ -35,32 +41,37 @@ export function createBulkStore(read: Read) {
 
   return {
     /**
-     * The next records by id, for `readRaw`, with the separator between them: at most `limit`, and fewer if they are
-     * large. Null at the end. One text, because a row of its own for each costs the server as much as printing it.
+     * The next records by id: at most `limit`, and fewer if they are large. Null at the end. One text, because a row of
+     * its own for each costs the server as much as printing it; and as bytes, because not every format needs strings.
      */
-    async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<string | null> {
+    async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<RawPage | null> {
       const args = createArgs();
+      const columns = "r.id, r.created_at, r.updated_at, r.table_name, r.data";
       const text = `
-        select string_agg(${rawRecord()}, ${betweenRecords} order by r.id) as raws from (
-          select r.*, sum(pg_column_size(r.data)) over (order by r.id) - pg_column_size(r.data) as bytes_before
-          from (${page(args, db, scope, after, limit, "r.*")}) r
+        select string_agg(${rawRecord()}, ${betweenRecords} order by r.id) as raws, count(*) as records from (
+          select r.*, sum(pg_column_size(r.data)) over (order by r.id rows unbounded preceding)
+            - pg_column_size(r.data) as bytes_before
+          from (${page(args, db, scope, after, limit, columns)}) r
         ) r where r.bytes_before < ${maxPageBytes}`;
-      const [row] = await run<{ raws: string | null }[]>(text, args);
-      return row?.raws ?? null;
+      const [[raws, records] = []] = await read((sql) => sql.unsafe(text, args.values).raw());
+      return raws && records ? { raws, records: Number(new TextDecoder().decode(records)) } : null;
     },
 
     /** The data keys of the next records, without the known ones. */
     async keysPage(db: Database, scope: Scope, after: string, known: readonly string[]): Promise<KeysPage> {
       const args = createArgs();
-      const others = `r.data - ${args.bind([...known], "text[]")}`;
-      // Most records have no others: an expression that is null for them keeps their keys from being listed.
-      const text = `
-        with page as materialized (
-          ${page(args, db, scope, after, keysPerPage, `r.id, nullif(${others}, '{}') as others`)})
-        select array(select distinct k from page, jsonb_object_keys(page.others) k) as keys,
-          (select page.id from page order by page.id desc limit 1) as last`;
-      const [row] = await run<KeysPage[]>(text, args);
-      return row ?? { keys: [], last: null };
+      const others = () => `r.data - ${args.bind([...known], "text[]")}`;
+      // Whether there are any is asked first, because most pages have none, and listing keys takes longer.
+      const found = page(args, db, scope, after, keysPerPage, `r.id, ${others()} <> '{}' as has_others`);
+      const [seen] = await run<{ hasOthers: boolean | null; last: string | null }[]>(
+        `select bool_or(p.has_others) as has_others, max(p.id::text) as last from (${found}) p`,
+        args,
+      );
+      if (!seen?.hasOthers) return { keys: [], last: seen?.last ?? null };
+      const again = page(args, db, scope, after, keysPerPage, `${others()} as others`);
+      const listed = `select array_agg(distinct k) as keys from (${again}) p, jsonb_object_keys(p.others) k`;
+      const [row] = await run<{ keys: string[] | null }[]>(listed, args);
+      return { keys: row?.keys ?? [], last: seen.last };
     },
 
     /**

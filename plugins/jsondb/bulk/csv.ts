@@ -148,7 +148,7 @@ export function csvLine(cells: readonly (string | null)[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
 
-function csvCell(text: string | null): string {
+export function csvCell(text: string | null): string {
   if (text === null) return "";
   // Quotes preserve a leading or trailing space: some programs drop it otherwise.
   // One expression for both would look at every character of every cell three times.

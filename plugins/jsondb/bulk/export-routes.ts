@@ -81,12 +81,12 @@ function formatOf(given: string | null): ExportFormat {
 
 /** Makes the first piece at once, so that a failure at the start still gets its status. */
 async function streamOf(
-  texts: AsyncGenerator<string>,
+  texts: AsyncGenerator<string | Uint8Array<ArrayBuffer>>,
   task: ExportTask,
   log: Log,
 ): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
-  let next: Promise<IteratorResult<string>> | undefined = Promise.resolve(await texts.next());
+  let next: Promise<IteratorResult<string | Uint8Array<ArrayBuffer>>> | undefined = Promise.resolve(await texts.next());
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -95,7 +95,7 @@ async function streamOf(
         if (done) {
           await task.end();
           controller.close();
-        } else controller.enqueue(encoder.encode(value));
+        } else controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
       } catch (error) {
         // The answer has begun, so it can only be cut off. Bun would print a reason to standard error.
         log.warn("an export broke off", { error });

@@ -3,10 +3,10 @@ import { HttpError } from "platform";
 import { noId, type BulkStore } from "./bulk-store.ts";
 import type { Scope } from "./scope.ts";
 import { csvLine, withoutFormula } from "./csv.ts";
+import { createCsvRows } from "./csv-rows.ts";
 import { tableNames, type Database } from "../databases/database.ts";
 import { headerOfField } from "./export-columns.ts";
-import { printRaw, readRaw, recordSeparator } from "../records/print.ts";
-import type { Data } from "../records/record.ts";
+import { printRaw, recordSeparator } from "../records/print.ts";
 
 export const exportFormats = ["csv", "json", "ndjson"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -22,15 +22,20 @@ export interface ExportOptions {
 
 const maxColumns = 1000;
 const firstLimit = 10;
-const maxLimit = 2000;
-const pageCharacters = 1_000_000;
+const maxLimit = 5000;
+const pageBytes = 1_000_000;
+/** Beyond these, a key that is known is looked for like a new one: each is compared with all. */
+const maxKnownKeys = 100;
+const idBytes = 36;
+const separatorByte = recordSeparator.charCodeAt(0);
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** 422 if the data has too many different keys for columns, before any output. */
 export async function exportTexts(
   bulkStore: BulkStore,
   db: Database,
   options: ExportOptions,
-): Promise<AsyncGenerator<string>> {
+): Promise<AsyncGenerator<string | Uint8Array<ArrayBuffer>>> {
   const pages = exportPages(bulkStore, db, options);
   if (options.format === "ndjson") return ndjson(pages);
   if (options.format === "json") return json(pages);
@@ -38,70 +43,65 @@ export async function exportTexts(
 }
 
 /**
- * The records in the order of ids, for `readRaw`. Pages grow until they reach a fixed size in characters. While one is
- * written, PostgreSQL already reads the next.
+ * The records in the order of ids. Pages grow until they reach a fixed size. While one is written, PostgreSQL already
+ * reads the next.
  */
 async function* exportPages(
   bulkStore: BulkStore,
   db: Database,
   { scope, passed }: Pick<ExportOptions, "scope" | "passed">,
-): AsyncGenerator<readonly string[]> {
+): AsyncGenerator<Uint8Array> {
   let limit = firstLimit;
   let next = bulkStore.exportPage(db, scope, noId, limit);
   for (;;) {
-    const text = await next;
-    if (text === null) return;
-    const raws = text.split(recordSeparator);
-    const fitting = Math.floor((pageCharacters / text.length) * raws.length);
+    const page = await next;
+    if (page === null) return;
+    const { raws, records } = page;
+    const fitting = Math.floor((pageBytes / raws.length) * records);
     limit = Math.max(1, Math.min(fitting, limit * 4, maxLimit));
-    next = bulkStore.exportPage(db, scope, readRaw(raws.at(-1) ?? "").id, limit);
+    next = bulkStore.exportPage(db, scope, lastId(raws), limit);
     // Nobody waits for it when the client goes away.
     next.catch(() => {});
     yield raws;
-    passed(raws.length);
+    passed(records);
   }
 }
 
-async function* ndjson(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
-  for await (const raws of pages) yield raws.map((raw) => `${printRaw(raw, "nested")}\n`).join("");
+function lastId(raws: Uint8Array): string {
+  const at = raws.lastIndexOf(separatorByte) + 1;
+  return decoder.decode(raws.subarray(at, at + idBytes));
 }
 
-async function* json(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+async function* ndjson(pages: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  for await (const raws of pages) yield `${printed(raws).join("\n")}\n`;
+}
+
+async function* json(pages: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let before = "[";
   for await (const raws of pages) {
-    yield before + raws.map((raw) => printRaw(raw, "nested")).join(",\n");
+    yield before + printed(raws).join(",\n");
     before = ",\n";
   }
   yield before === "[" ? "[]" : "]";
 }
 
+function printed(raws: Uint8Array): string[] {
+  return decoder
+    .decode(raws)
+    .split(recordSeparator)
+    .map((raw) => printRaw(raw, "nested"));
+}
+
 async function* csv(
-  pages: AsyncIterable<readonly string[]>,
+  pages: AsyncIterable<Uint8Array>,
   multiTable: boolean,
   fields: readonly string[],
   safe: boolean,
-): AsyncGenerator<string> {
-  const shown = (text: string) => (safe ? withoutFormula(text) : text);
-  const headers = fields.map((field) => shown(headerOfField(field)));
+): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
+  const headers = fields.map(headerOfField).map((header) => (safe ? withoutFormula(header) : header));
   yield csvLine(["id", ...(multiTable ? ["table_name"] : []), ...headers, "created_at", "updated_at"]);
-  for await (const raws of pages) {
-    const lines = raws.map((raw) => {
-      const { id, tableName, data: text, createdAt, updatedAt } = readRaw(raw);
-      const data: Data = JSON.parse(text);
-      const table = multiTable ? [tableName === "" ? null : tableName] : [];
-      const cells = fields.map((field) => cellOf(data, field, shown));
-      return csvLine([id, ...table, ...cells, createdAt, updatedAt]);
-    });
-    yield lines.join("");
-  }
-}
-
-/** Null and absent are an empty cell, objects and arrays JSON. */
-function cellOf(data: Data, field: string, shown: (text: string) => string): string | null {
-  const value = Object.hasOwn(data, field) ? data[field] : null;
-  if (value === null) return null;
-  if (typeof value === "string") return shown(value);
-  return JSON.stringify(value);
+  const rows = createCsvRows({ fields, multiTable, safe });
+  for await (const raws of pages) yield rows(raws);
 }
 
 /** The data columns: the fields of the schema in order, then all other keys in the records. */
@@ -110,8 +110,11 @@ async function fieldsOf(bulkStore: BulkStore, db: Database, scope: Scope): Promi
   const fields = new Set(tables.flatMap((table) => [...(table?.fields.keys() ?? [])]));
   const others = new Set<string>();
   for (let after: string | null = noId; after !== null;) {
-    const { keys, last } = await bulkStore.keysPage(db, scope, after, [...fields]);
-    for (const key of keys) if (!fields.has(key)) others.add(key);
+    const { keys, last } = await bulkStore.keysPage(db, scope, after, [
+      ...fields,
+      ...[...others].slice(0, maxKnownKeys),
+    ]);
+    for (const key of keys) others.add(key);
     if (fields.size + others.size > maxColumns) throw tooManyColumns();
     after = last;
   }
