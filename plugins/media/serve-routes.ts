@@ -88,7 +88,7 @@ export function serveRoutes({ files, rows, links, pictures }: Needed): Route[] {
         const headers = headersOf(`image/${variant.format}`, caching, tag);
         if (isKnownTag(request.headers.get("if-none-match"), tag)) return new Response(null, { status: 304, headers });
         const { bytes, size } = await pictures.get(row, variant);
-        const body = bytes instanceof Uint8Array ? bytes : await bytes.part(0, size, headers["content-type"]);
+        const body = bytes instanceof Blob ? bytes : await bytes.part(0, size, headers["content-type"]);
         return new Response(body, { headers });
       },
     ),

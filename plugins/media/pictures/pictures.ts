@@ -27,7 +27,7 @@ interface Needed {
 export interface MadePicture {
   readonly content: string;
   readonly size: number;
-  readonly bytes: Content | Uint8Array<ArrayBuffer>;
+  readonly bytes: Content | Blob;
 }
 
 /** The pictures asked for last are kept in memory: together so many bytes, none of them larger than that. */
@@ -59,7 +59,7 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
       return { content: row.content, size: row.size, bytes: inMemory };
     const bytes = row && (await cacheFiles.find(row.content));
     if (!row || !bytes) return undefined;
-    if (row.size <= memory.one) lately.add(row.content, await bytes.bytes());
+    if (row.size <= memory.one) lately.add(row.content, new Blob([await bytes.bytes()]));
     if (Date.now() - row.notedAt > usedEveryMs) {
       row.notedAt = Date.now();
       await variantStore.used(row.hash, row.variant);
@@ -115,12 +115,12 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
 
 export type Pictures = ReturnType<typeof createPictures>;
 
-/** By the hash of their content, which never changes. */
+/** By the hash of their content, which never changes. Blobs, because an answer would copy the bytes of an array. */
 function createLately() {
-  const all = new Map<string, Uint8Array<ArrayBuffer>>();
-  let size = 0;
+  const all = new Map<string, Blob>();
+  let held = 0;
   return {
-    get(hash: string): Uint8Array<ArrayBuffer> | undefined {
+    get(hash: string): Blob | undefined {
       const found = all.get(hash);
       if (!found) return undefined;
       // The map's order is that of use.
@@ -128,14 +128,14 @@ function createLately() {
       all.set(hash, found);
       return found;
     },
-    add(hash: string, bytes: Uint8Array<ArrayBuffer>): void {
+    add(hash: string, picture: Blob): void {
       if (all.has(hash)) return;
-      all.set(hash, bytes);
-      size += bytes.length;
-      for (const [oldest, { length }] of all) {
-        if (size <= memory.all) return;
+      all.set(hash, picture);
+      held += picture.size;
+      for (const [oldest, { size }] of all) {
+        if (held <= memory.all) return;
         all.delete(oldest);
-        size -= length;
+        held -= size;
       }
     },
   };
