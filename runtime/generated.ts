@@ -31,13 +31,13 @@ export function isCompiled(): boolean {
 
 /**
  * Reads a file such as `runtimes/manifest.json`. Throws an Error that names the command that makes it. `source` is where
- * one stands that no script makes at the start, because it is in the repository.
+ * one stands that no script makes at the start, because it is in the repository or in a package.
  */
-export async function generatedFile(name: string, source?: URL): Promise<Uint8Array<ArrayBuffer>> {
-  // Hardly any browser asks for what is not compressed.
+export async function generatedFile(name: string, source?: () => URL): Promise<Uint8Array<ArrayBuffer>> {
+  // What is seldom asked for is in it compressed only.
   const packed = compiledIn?.[name] === undefined ? compiledIn?.[`${name}.br`] : undefined;
   if (packed !== undefined) return new Uint8Array(await unbrotli(await readFile(packed)));
-  const path = compiledIn ? compiledIn[name] : (source ?? join(import.meta.dirname, "../dist", name));
+  const path = compiledIn ? compiledIn[name] : (source?.() ?? join(import.meta.dirname, "../dist", name));
   if (path === undefined) throw new Error(`${name} is not in this executable`);
   return readFile(path).catch((cause: unknown) => {
     throw new Error(`dist/${name} is missing: run scripts/start once`, { cause });

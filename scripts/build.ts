@@ -11,8 +11,10 @@
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
 import { parseArguments } from "../runtime/command/arguments.ts";
 import { plugins } from "../plugins/index.ts";
+import { codecFiles } from "../plugins/media/pictures/codecs.ts";
 import { pluginTemplate } from "../runtime/authors/new-plugin.ts";
 import { exists, linkLibraries } from "../runtime/postgres/postgres-binaries.ts";
 import { builtInPages, withBundledPages } from "../runtime/studio-pages.ts";
@@ -75,7 +77,6 @@ async function compile(entry: string, outfile: string, target: string): Promise<
     bytecode: true,
     // What is imported later, such as the compilers of apps, is read later too: 6 MB less memory.
     splitting: true,
-    plugins: [{ name: "packed codecs", setup: packCodecs }],
     compile: {
       outfile,
       ...(target === here ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }), // Bun checks it
@@ -90,14 +91,6 @@ async function compile(entry: string, outfile: string, target: string): Promise<
   });
   for (const { message } of result.logs) process.stderr.write(`${message}\n`);
   if (!result.success) throw new Error(`${outfile} could not be built`);
-}
-
-/** The codecs of pictures are a third as large; plugins/media unpacks what it loads. */
-function packCodecs(bundler: Bun.PluginBuilder): void {
-  bundler.onLoad({ filter: /\.wasm$/ }, async ({ path }) => ({
-    contents: Bun.gzipSync(await Bun.file(path).bytes(), { level: 9 }),
-    loader: "file",
-  }));
 }
 
 interface Parts {
@@ -124,7 +117,20 @@ async function generatedFiles(target: string): Promise<Map<string, string>> {
   const made = await Promise.all(["runtimes", "studio"].map(filesIn));
   const esbuild = await esbuildProgram(target);
   const authors = await authorFiles();
-  return new Map([...made.flat(), ...(await demoPictures()), esbuild, ...authors]);
+  const codecs = await Promise.all(codecFiles.map(packedCodec));
+  return new Map([...made.flat(), ...(await demoPictures()), ...codecs, esbuild, ...authors]);
+}
+
+/** A third as large. */
+async function packedCodec(name: string): Promise<[string, string]> {
+  const bytes = await Bun.file(join(root, "node_modules", name)).bytes();
+  const path = join(root, "dist/parts", `${Bun.hash(bytes).toString(36)}.wasm.br`);
+  if (!(await exists(path))) {
+    const part = `${path}.${process.pid}`;
+    await Bun.write(part, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+    await rename(part, path);
+  }
+  return [`${name}.br`, path];
 }
 
 /** By the names that sites/demo/pictures.ts asks for. */

@@ -9,8 +9,9 @@ import { pureTests } from "./deno/pure-tests.ts";
 import { followStream } from "./event-stream.ts";
 import { modules } from "../plugins/modules.ts";
 import { clientOf } from "../runtime/authors/test-client.ts";
-import { adminPassword, adminToken, eventually } from "./harness.ts";
+import { adminPassword, adminToken, eventually, freePort } from "./harness.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
+import { examplePassword, isAsExpected, isForAnyServer, nameOf, operationsOf, runExamples } from "./route-examples.ts";
 import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./server-process.ts";
 import { siteMaker } from "./sites.ts";
 
@@ -61,7 +62,7 @@ test("what needs no server is computed as under Bun: the pure tests", async () =
   expect(files.length).toBeGreaterThan(100);
   const { code, stdout, stderr } = await run([...fromSourceByDeno("tests/deno/run.ts"), ...files], { cwd: root, env });
   expect([code, stderr, stdout]).toEqual([0, "", expect.stringMatching(/^\d{4} passed, 0 failed\n$/)]);
-}, 240_000);
+}, 600_000);
 
 test("says what runs it", async () => {
   expect((await run([...program, "version"], { cwd: folderWith(), env })).stdout).toMatch(
@@ -213,13 +214,6 @@ describe("like Bun's server it refuses", () => {
   });
 });
 
-async function freePort(): Promise<number> {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = probe;
-  await probe.stop(true);
-  return port;
-}
-
 /** The status of the answer to these bytes. */
 function statusOf(request: string): Promise<number> {
   return new Promise((done, reject) => {
@@ -248,15 +242,33 @@ test("a connection that is silent for too long is ended", async () => {
   await stop();
 });
 
-test("every route asks for its privilege", async () => {
-  const matrix = join(import.meta.dir, "access-matrix.test.ts");
-  const more = { PATH: process.env["PATH"] ?? "", TEST_RUNTIME: "deno" };
-  const { code, stderr } = await run([process.execPath, "test", "--timeout", "120000", matrix], {
-    cwd: root,
-    env: more,
-  });
-  expect([code, stderr]).toEqual([0, expect.stringContaining(" 0 fail")]);
-}, 240_000);
+test("the examples of all routes do what they say", async () => {
+  const settings = { CORE_ADMIN_PASSWORD: examplePassword, SECURITY_CONTACT: "mailto:security@example.com" };
+  const examples = await startServer(program, { cwd: folderWith(), env: { ...env, ...settings } });
+  const client = clientOf(examples.request);
+  const operations = operationsOf((await client.get("/docs")).text).filter(isForAnyServer);
+  const ran = await runExamples(operations, { client, receiver, folder: folderWith() });
+  expect(ran.length).toBeGreaterThan(250);
+  const failed = ran.filter((one) => !isAsExpected(one));
+  expect(failed.map((one) => `${one.status} ${nameOf(one)} ${one.body}`)).toEqual([]);
+  expect(await examples.stop()).toBe(0);
+});
+
+test.each([
+  ["every route asks for its privilege", "tests/access-matrix.test.ts"],
+  ["pictures are made smaller by WebAssembly, in a process of its own", "plugins/media/pictures.test.ts"],
+])(
+  "%s",
+  async (_, file) => {
+    const more = { PATH: process.env["PATH"] ?? "", TEST_RUNTIME: "deno" };
+    const { code, stderr } = await run([process.execPath, "test", "--timeout", "120000", join(root, file)], {
+      cwd: root,
+      env: more,
+    });
+    expect([code, stderr]).toEqual([0, expect.stringContaining(" 0 fail")]);
+  },
+  240_000,
+);
 
 test("SIGTERM ends it with all that it started", async () => {
   expect(await server.stop()).toBe(0);

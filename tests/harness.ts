@@ -234,19 +234,29 @@ export async function databaseSettings(target?: DatabaseTarget): Promise<Record<
 /** A second process on the same database, under Deno, which answers the test's requests (TEST_RUNTIME=deno). */
 async function startDeno(target: DatabaseTarget, env: Record<string, string>): Promise<DenoServer> {
   const place = await databaseSettings(target);
+  // It prints BASE_URL, if a test sets it, in place of its port.
+  const PORT = env["BASE_URL"] === undefined ? "0" : `${await freePort()}`;
   const child = Bun.spawn([...fromSourceByDeno(), "serve"], {
-    env: { PATH: process.env["PATH"] ?? "", ...denoEnv, ...env, ...place },
+    env: { PATH: process.env["PATH"] ?? "", ...denoEnv, ...env, ...place, PORT },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",
   });
-  const origin = await addressOf(child.stdout);
-  if (origin === undefined) throw new Error(`the server under Deno ended (${await child.exited})`);
+  const printed = await addressOf(child.stdout);
+  if (printed === undefined) throw new Error(`the server under Deno ended (${await child.exited})`);
+  const origin = PORT === "0" ? printed : `http://127.0.0.1:${PORT}`;
   const stop = async () => {
     child.kill("SIGTERM");
     await child.exited;
   };
   return { origin, stop };
+}
+
+export async function freePort(): Promise<number> {
+  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port = 0 } = probe;
+  await probe.stop(true);
+  return port;
 }
 
 interface DenoServer {

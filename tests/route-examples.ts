@@ -57,6 +57,11 @@ function exampleOf(part: string, name: string): string {
     .replaceAll("&amp;", "&");
 }
 
+export const nameOf = ({ method, path }: Pick<Operation, "method" | "path">) => `${method} ${path}`;
+
+/** The others need what tests/docs-examples.test.ts makes: a token for one sign-in, and a plugin's setting. */
+export const isForAnyServer = (one: Operation) => !/auto_login|PATCH .account.settings/.test(nameOf(one));
+
 /** Things are made first, and deleted last. */
 export async function runExamples(operations: readonly Operation[], place: Place): Promise<Ran[]> {
   const makes = ({ method, path }: Operation) => method === "POST" && !path.includes("{");

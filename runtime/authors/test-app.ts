@@ -97,7 +97,7 @@ export async function addressOf(stdout: ReadableStream<Uint8Array>): Promise<str
   const reader = stdout.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     text += decoder.decode(part.value, { stream: true });
-    const address = /serves on (http:\S+)/.exec(text)?.[1];
+    const address = /serves on (https?:\S+)/.exec(text)?.[1];
     if (address === undefined) continue;
     // Keep reading, so that later output does not fill the pipe.
     void (async () => {

@@ -17,7 +17,7 @@ export async function putPictures({ media }: { readonly media: Media }, account:
   const done = await Promise.all(
     pictures.map(async ([code, titles, alts]) => {
       const name = `${code}.avif`;
-      const bytes = await generatedFile(`demo/${name}`, new URL(`pictures/${name}`, import.meta.url));
+      const bytes = await generatedFile(`demo/${name}`, () => new URL(`pictures/${name}`, import.meta.url));
       return (await media.put(by, { folder, name, bytes, is_public: true, titles: { ...titles }, alts: { ...alts } }))
         .done;
     }),

@@ -13,6 +13,8 @@ import { startReceiver, type Receiver } from "../receiver.ts";
 import {
   examplePassword,
   isAsExpected,
+  isForAnyServer,
+  nameOf,
   operationsOf,
   runExamples,
   type Operation,
@@ -159,7 +161,7 @@ describe.skipIf(reason !== undefined)("the last version beside this one", () => 
       const [of, ofOlder] = await Promise.all([newer, older].map(async (one) => (await one.get("/docs")).text));
       const known = new Map(operationsOf(ofOlder ?? "").map((one) => [nameOf(one), one]));
       const both = operationsOf(of ?? "")
-        .filter(isTried)
+        .filter(isForAnyServer)
         .flatMap((one, at): Operation[] => {
           // What this version does otherwise is no matter of the last one.
           const there = known.get(nameOf(one));
@@ -202,9 +204,6 @@ describe.skipIf(reason !== undefined)("the last version beside this one", () => 
   );
 });
 
-/** The others need what tests/docs-examples.test.ts makes: a token for one sign-in, and a plugin's setting. */
-const isTried = (one: Operation) => !/auto_login|PATCH .account.settings/.test(nameOf(one));
-
 /** Of what only requests change. */
 const isList = ({ method, path, body }: Ran) =>
   method === "GET" &&
@@ -213,8 +212,6 @@ const isList = ({ method, path, body }: Ran) =>
   !/sessions|deliveries|processes/.test(path);
 
 const idsOf = ({ body }: Ran) => JSON.parse(body).map(({ id }: { id: unknown }) => id);
-
-const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
 
 async function make(client: Client, path: string, body: object) {
   const answer = await client.post(path, body);
