@@ -1,8 +1,9 @@
 /**
  * Two servers on a primary and a standby, while hosts die: the oracle remembers what was acknowledged. Every such write
- * is there once, every webhook of one has arrived, and every flow that was started has ended.
+ * is there once, every webhook of one has arrived, every flow that was started has ended, and every cron was fired once.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openPool, type Sql } from "../../runtime/db.ts";
 import { adminToken, eventually, startTestApp } from "../harness.ts";
 import { followStream, type Follower } from "../event-stream.ts";
 import { startReceiver, type Receiver } from "../receiver.ts";
@@ -49,6 +50,8 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
   let hosts: ServerProcess[];
   /** By the id of the record, what was written in it. */
   const acknowledged = new Map<string, number>();
+  /** Crons that have fallen due. */
+  const due: number[] = [];
   let written = 0;
   let turn = 0;
   const silent = new Set<ServerProcess>();
@@ -62,6 +65,8 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
     const common = { source_type: "Core::Record", kind: "create", filter: { db_code: "orders" } };
     for (const target of [{ url: `${receiver.url}/orders` }, { target_kind: "flow", target_code: "ship" }])
       await madeOnce("/account/webhooks.json", { webhook: { ...common, ...target } });
+    const tick = [{ type: "return", value: "{{ cron_id }}" }];
+    await madeOnce("/connect/flows.json", { flow: { name: "Tick", code: "tick", fields: { program: tick } } });
   }, timeoutMs);
 
   test(
@@ -185,22 +190,27 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
     async () => {
       await writeUntil(20);
       const [first, second] = hosts as [ServerProcess, ServerProcess];
+      await fallDue();
       first.kill("SIGKILL");
       await writeUntil(40);
       hosts[0] = await start();
       await writeUntil(60);
+      await fallDue();
       second.kill("SIGSTOP");
       await writeUntil(80);
       second.kill("SIGCONT");
       silent.clear();
       await writeUntil(100);
+      await fallDue();
       await cluster.failOver();
       await writeUntil(120);
       // What was the replica takes all connections of the hosts now, and keeps none of those for reads.
       await eventually(async () => (await readersAt(cluster.standbyUrl)) === 0, "no connections for reads");
+      await fallDue();
       await cluster.failBack();
       await writeUntil(140);
       await untilAllIsDone();
+      await untilAllAreFired();
     },
     timeoutMs,
   );
@@ -346,6 +356,54 @@ describe.skipIf(programs === undefined)("two servers on one cluster", () => {
       const { status, json } = await post("/core/dbs/orders/records.json", { record: { data: { n } } });
       expect(status).toBe(201);
       acknowledged.set(json.id, n);
+    }
+  }
+
+  /** Some new crons become due, and are looked for, as once a minute. */
+  async function fallDue(): Promise<void> {
+    const made: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      const cron = { target_code: "tick", schedule: "0 0 1 1 *", missed: "latest" };
+      const { status, json } = await post("/account/crons.json", { cron });
+      expect(status).toBe(201);
+      made.push(json.id);
+    }
+    due.push(...made);
+    await inDatabase(async (sql) => {
+      await sql`update crons set next_run_at = now() - interval '1 second' where id = any(${made})`;
+      await lookForDue(sql);
+    });
+  }
+
+  const lookForDue = (sql: Sql) => sql`
+    insert into jobs (name, run_at, created_at, payload)
+    values ('schedule:crons.check', now(), now(), json_build_object('dueAt', to_json(now())))`;
+
+  async function untilAllAreFired(): Promise<void> {
+    const firedBy = (sql: Sql) => sql<{ id: number; times: number; finished: number; processes: number }[]>`
+      select c.id, (select count(*)::int from cron_runs r where r.cron_id = c.id) as times,
+        count(p.id) filter (where p.status = 'finished')::int as finished, count(p.id)::int as processes
+      from crons c left join flow_processes p on (p.input ->> 'cron_id')::bigint = c.id
+      where c.id = any(${due}) group by c.id order by c.id`;
+    await inDatabase(async (sql) => {
+      await lookForDue(sql);
+      await eventually(
+        async () => (await firedBy(sql)).every(({ times, finished }) => times === 1 && finished >= 1),
+        "a flow of every cron that was due",
+        60_000,
+      );
+      expect(due).toHaveLength(20);
+      const once = { times: 1, finished: 1, processes: 1 };
+      expect([...(await firedBy(sql))]).toEqual(due.toSorted((a, b) => a - b).map((id) => ({ id, ...once })));
+    });
+  }
+
+  async function inDatabase(run: (sql: Sql) => Promise<void>): Promise<void> {
+    const sql = openPool({ url: cluster.url }, { max: 1 });
+    try {
+      await run(sql);
+    } finally {
+      await sql.end({ timeout: 5 });
     }
   }
 
