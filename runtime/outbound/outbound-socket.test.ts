@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createLog } from "../log.ts";
 import { OutboundFault } from "./outbound.ts";
 import { certificate, privateHosts } from "./outbound-fixture.ts";
@@ -44,7 +45,7 @@ test("a connection to an address that is allowed is a socket, and says where it 
   const connection = await connect({ host: "mail.example", port });
   expect([connection.address, connection.isPublic]).toEqual(["127.0.0.1", false]);
   connection.socket.write("hello");
-  while (!said.includes("hello")) await Bun.sleep(5);
+  while (!said.includes("hello")) await sleep(5);
   connection.socket.destroy();
 });
 

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, createSecureContext } from "node:tls";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { host } from "#host";
 import { createLog } from "../log.ts";
 import { parseAllow } from "./addresses.ts";
 import { createOutbound, OutboundFault, type Needed, type OutboundRequest } from "./outbound.ts";
@@ -16,9 +17,9 @@ const outbound = ({ allow = "127.0.0.0/8", ...options }: Partial<Omit<Needed, "a
 const fetchOutside = outbound().fetchOutside;
 
 function serve(fetch: (request: Request) => Response | Promise<Response>, hostname = "127.0.0.1", port = 0) {
-  const server = Bun.serve({ port, hostname, fetch });
+  const server = host.listen({ port, hostname, fetch });
   stops.push(() => void server.stop(true));
-  return { url: `http://${hostname}:${server.port}`, port: server.port ?? 0 };
+  return { url: `http://${hostname}:${server.port}`, port: server.port };
 }
 
 /** A server that says what `answer` writes, however wrong, once a request has begun. */
@@ -99,16 +100,17 @@ describe("an answer", () => {
 
   test("connections are kept alive", async () => {
     const ports = new Set<number>();
-    const server = Bun.serve({
+    const server = host.listen({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: (request, self) => {
-        ports.add(self.requestIP(request)?.port ?? 0);
+      fetch: (request) => {
+        ports.add(server.peer(request)?.port ?? 0);
         return new Response("ok");
       },
     });
     stops.push(() => void server.stop(true));
-    for (let i = 0; i < 20; i++) await fetchOutside(server.url, { method: "POST", body: "x" });
+    const url = `http://127.0.0.1:${server.port}/`;
+    for (let i = 0; i < 20; i++) await fetchOutside(url, { method: "POST", body: "x" });
     expect(ports.size).toBe(1);
   });
 
@@ -196,8 +198,8 @@ describe("an address that is not public is refused without OUTBOUND_ALLOW", () =
     "[5f00::1]",
     "[3fff::1]",
     "[4000::1]",
-  ])("http://%s/", async (host) => {
-    expect((await faultOf(closed.fetchOutside(`http://${host}/`))).kind).toBe("refused-address");
+  ])("http://%s/", async (address) => {
+    expect((await faultOf(closed.fetchOutside(`http://${address}/`))).kind).toBe("refused-address");
   });
 
   test("nor reached through a name, localhost with or without a dot included", async () => {
@@ -470,8 +472,8 @@ describe("TLS", () => {
     const server = createTlsServer({ key, cert, SNICallback }, (socket) => {
       socket.on("error", () => {});
       socket.on("data", (data) => {
-        const host = /^host: (.*)$/im.exec(String(data))?.[1] ?? "";
-        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${host.length}\r\n\r\n${host}`);
+        const named = /^host: (.*)$/im.exec(String(data))?.[1] ?? "";
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${named.length}\r\n\r\n${named}`);
       });
     });
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
