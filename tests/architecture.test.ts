@@ -241,6 +241,13 @@ describe("a migration", () => {
     ["alter table a rename b to c;", "the old name"],
     ["alter table a alter column b type bigint;", "the old type"],
     ["alter table a alter b set not null;", "the old version may leave it out"],
+    ["alter table a add constraint c check (b > 0);", "may write what it refuses"],
+    ["alter table a drop constraint c, add foreign key (b) references d;", "may write what it refuses"],
+    ["create unique index on a (b);", "may write what it refuses"],
+    ["create unique index if not exists a_b on a (b) where c;", "may write what it refuses"],
+    ["create table a (b int);\ncreate unique index on a (b);", undefined],
+    ["alter table a add column b int;\ncreate unique index a_b on a (c, b);", undefined],
+    ["alter table a add column b int check (b > 0), add primary key (c, b);", undefined],
     ["-- contract after 0.2.0: the column b\nalter table a drop column b;", undefined],
     ["-- contract after 0.2.9: the column b\nalter table a drop column b;", undefined],
     ["-- contract after 0.3.0: the column b\nalter table a drop column b;", "is not out yet"],
@@ -262,11 +269,23 @@ describe("a migration", () => {
   });
 });
 
-/** Nobody had an older version beside them. */
+/** Nobody had an older version beside them; those of the keys put a wider one in the place of each. */
 const beforeFirstRelease = [
   "plugins/apps/migrations/002_runs.sql",
+  "plugins/apps/migrations/003_account_keys.sql",
   "plugins/cms-multilang/migrations/002_domain_status.sql",
+  "plugins/cms-multilang/migrations/004_redirect_rules.sql",
   "plugins/cms-multilang/migrations/005_field_times.sql",
+  "plugins/cms-multilang/migrations/006_account_keys.sql",
+  "plugins/factors/migrations/003_account_keys.sql",
+  "plugins/jsondb/migrations/005_bulk_changes.sql",
   "plugins/jsondb/migrations/008_finished_imports.sql",
+  "plugins/jsondb/migrations/010_account_keys.sql",
+  "plugins/oidc/migrations/002_account_keys.sql",
+  "plugins/passwords/migrations/002_account_keys.sql",
+  "plugins/prompts/migrations/002_account_keys.sql",
+  "plugins/sessions/migrations/005_account_keys.sql",
+  "plugins/tokens/migrations/003_invitations.sql",
   "plugins/webhooks/migrations/003_rates.sql",
+  "plugins/webhooks/migrations/006_account_keys.sql",
 ];

@@ -17,6 +17,11 @@ const destructive: readonly Destructive[] = [
   { pattern: /\balter (?:column )?\w+ drop default\b/i, says: "the old version leaves it out" },
   { pattern: /\btruncate\b/i, says: "the old version still reads it" },
 ];
+/** With the table that it is of, and the rest of the statement. */
+const narrowing: readonly RegExp[] = [
+  /\balter table (?:only )?(\w+) [^;]*?\badd (?:constraint \w+ )?(?:check|unique|foreign key|exclude)\b([^;]*)/gi,
+  /\bcreate unique index (?:if not exists )?(?:\w+ )?on (\w+)([^;]*)/gi,
+];
 const addedColumn = /\badd column (?:if not exists )?[^;]*?(?=,\s*add\b|;|$)/gi;
 const marker = /^-- contract after (\d+)\.(\d+)\.(\d+): ./;
 
@@ -36,7 +41,18 @@ function takesAway(bare: string): string | undefined {
   const added = (bare.match(addedColumn) ?? []).find(
     (one) => /\bnot null\b/i.test(one) && !/\bdefault\b|\bgenerated\b/i.test(one),
   );
-  return added && `"${added.slice(0, 60)}": the old version leaves it out`;
+  return added ? `"${added.slice(0, 60)}": the old version leaves it out` : narrows(bare);
+}
+
+/** What rows must satisfy from now on, but of a new table or a new column, which the old version does not write. */
+function narrows(bare: string): string | undefined {
+  const created = new Set([...bare.matchAll(/\bcreate table (?:if not exists )?(\w+)/gi)].map(([, name]) => name));
+  const added = [...bare.matchAll(/\badd column (?:if not exists )?(\w+)/gi)].map(([, name = ""]) => name);
+  const isNew = (rest: string) => added.some((name) => new RegExp(`\\b${name}\\b`).test(rest));
+  const found = narrowing
+    .flatMap((pattern) => [...bare.matchAll(pattern)])
+    .find(([, name, rest = ""]) => !created.has(name) && !isNew(rest));
+  return found && `"${found[0].slice(0, 60)}": the old version may write what it refuses`;
 }
 
 function isLater(version: readonly number[], than: readonly number[]): boolean {
