@@ -141,6 +141,12 @@ export const runtimeSettings = {
     "on",
     "off",
   ]),
+  backupWal: oneOf(
+    "BACKUP_WAL",
+    "off",
+    "`on`: every change of the embedded PostgreSQL goes to `BACKUP_DIR` within a minute, for `corestead restore --at TIME`",
+    ["off", "on"],
+  ),
   filesBucket: checked(
     "FILES_BUCKET",
     "",
@@ -189,6 +195,12 @@ export function readConfig(env: Environment, plugins: readonly Configured[] = []
     throw new ConfigError([
       "DATABASE_READ_URL needs DATABASE_URL, the primary: the embedded PostgreSQL has no replicas",
     ]);
+  if (config.backupWal === "on" && config.databaseUrl !== "")
+    throw new ConfigError([
+      "BACKUP_WAL is for the embedded PostgreSQL: use the tools of the server of DATABASE_URL (pg_basebackup and archive_command, or its provider's)",
+    ]);
+  if (config.backupWal === "on" && config.backupDir === "")
+    throw new ConfigError(["BACKUP_WAL=on needs BACKUP_DIR, where the changes are stored"]);
   if (config.https === "on" && !config.baseUrl.startsWith("https:"))
     throw new ConfigError(["HTTPS=on needs BASE_URL, the address of this server, e.g. https://core.example.com"]);
   const inBucket = ["BACKUP_DIR", "FILES_BUCKET"].find((name) => parseBucketPlace(env[name] ?? ""));

@@ -95,6 +95,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   let answerInside: ReturnType<typeof createInside> | undefined;
   /** Only plugins that ask this server itself need it. */
   let inside: (() => ReturnType<typeof createInside>) | undefined;
+  let archive: ReturnType<typeof scheduleBackups>;
   const ownCertificates = createOwnCertificates(config.https === "on" ? config.tlsDir : "", log);
   const context: BaseContext = {
     sql,
@@ -145,7 +146,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     for (const running of started) register(running, parts);
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
     schedules.register({ id: "runtime.prune-limits", cron: "27 * * * *", run: limitStore.prune });
-    scheduleBackups({ ...needed, sql, plugins, metrics, schedules, events });
+    archive = scheduleBackups({ ...needed, sql, plugins, metrics, schedules, events });
     const { hstsSeconds, maxBodyBytes, trustedProxies } = config;
     const door = doorOf(started);
     const http = {
@@ -180,6 +181,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
   const drain = () => (drained ??= schedules.stop().then(queue.stop));
   const stop = async () => {
     await drain();
+    await archive?.stop();
     ownCertificates.stop();
     parts.stopLimits();
     await Promise.all([broadcast.stop(), readiness.close()]);

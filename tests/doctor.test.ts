@@ -7,6 +7,7 @@ import { plugins } from "../plugins/index.ts";
 import { modules } from "../plugins/modules.ts";
 import { readConfig } from "../runtime/config.ts";
 import { openPool, type Sql } from "../runtime/db.ts";
+import { judgeArchive } from "../runtime/doctor/backups.ts";
 import { checkClock } from "../runtime/doctor/clock.ts";
 import { doctor, type Given } from "../runtime/doctor/doctor.ts";
 import { findingLines, type Finding } from "../runtime/doctor/finding.ts";
@@ -169,6 +170,21 @@ describe("beside a running server", () => {
     const refused = of(await findings({ ...place, S3_SECRET_ACCESS_KEY: "wrong" }), "backup");
     expect(refused[1]).toStartWith("fail s3://kept/here cannot be read: S3 answered 403");
     await s3.stop();
+  });
+
+  test("changes that are archived no more", () => {
+    const now = new Date("2026-01-31T12:00:00Z");
+    const at = (minutes: number) => now.getTime() / 1000 - minutes * 60;
+    for (const [seconds, upMinutes, expected] of [
+      [at(1), 600, "ok changes are archived up to 2026-01-31T11:59:00.000Z"],
+      [at(20), 600, "fail changes are archived up to 2026-01-31T11:40:00.000Z, and later ones are not"],
+      [at(20), 5, "ok changes are archived up to 2026-01-31T11:40:00.000Z"],
+      [0, 600, "fail no change is archived yet, and later ones are not"],
+      [0, 1, "ok no change is archived yet"],
+    ] as const) {
+      const { state, message } = judgeArchive({ seconds, upSeconds: upMinutes * 60 }, now);
+      expect(`${state} ${message}`).toBe(expected);
+    }
   });
 
   test("names that DNS does not know, or that lead elsewhere", async () => {

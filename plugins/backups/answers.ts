@@ -1,9 +1,11 @@
 import { answer, field, Type } from "platform";
 
+export const backupKinds = ["backup", "base", "wal"] as const;
 export const backupStates = ["running", "good", "failed"] as const;
 
 export const Backup = answer.object("Backup", {
   id: Type.Integer(),
+  kind: field.oneOf(backupKinds),
   state: field.oneOf(backupStates),
   file: field.nullable(Type.String()),
   bytes: field.nullable(Type.Integer()),

@@ -19,6 +19,7 @@ const access = { privilege: "backups" } as const;
 
 export const backupExample = {
   id: 7,
+  kind: "backup" as const,
   state: "good" as const,
   file: "corestead-20260131T033000Z.backup.sealed",
   bytes: 48_211_034,
@@ -45,7 +46,8 @@ export function backupRoutes({ accounts, backupStore }: Needed): Route[] {
         summary: "List scheduled backups",
         description:
           "The newest first, of the last year at least. They hold the whole installation: other accounts than the " +
-          "first see none. `verified`: it was restored into a scratch database. `removed_at`: pruning removed the file.",
+          "first see none. `verified`: it was restored into a scratch database. `removed_at`: pruning removed the file. With BACKUP_WAL a " +
+          "`base` is a copy of the cluster that was read back, and `wal` says that changes are not archived, or are again.",
         access,
         query: pageQuery,
         answers: { 200: answer.list(Backup) },
@@ -71,9 +73,10 @@ export function backupRoutes({ accounts, backupStore }: Needed): Route[] {
 }
 
 export function toApi(row: BackupRow): Static<typeof Backup> {
-  const { id, file, bytes, verified, error } = row;
+  const { id, kind, file, bytes, verified, error } = row;
   return {
     id,
+    kind,
     state: row.endedAt === null ? "running" : error === null ? "good" : "failed",
     file,
     bytes,

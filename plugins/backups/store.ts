@@ -3,6 +3,7 @@ import type { Page, Sql } from "platform";
 
 export interface BackupRow {
   readonly id: number;
+  readonly kind: "backup" | "base" | "wal";
   readonly startedAt: Date;
   readonly endedAt: Date | null;
   readonly file: string | null;
@@ -15,7 +16,7 @@ export interface BackupRow {
 export type BackupStore = ReturnType<typeof createBackupStore>;
 
 export function createBackupStore(sql: Sql) {
-  const columns = sql`id, started_at, ended_at, file, bytes, verified, error, removed_at`;
+  const columns = sql`id, kind, started_at, ended_at, file, bytes, verified, error, removed_at`;
   return {
     async list({ limit, offset }: Page): Promise<{ rows: BackupRow[]; total: number }> {
       const rows = await sql<BackupRow[]>`

@@ -31,7 +31,13 @@ export function createTell({ ctx, accounts, mail, to }: Needed) {
     const { id: accountId } = await accounts.defaultAccount();
     const { id, file, error, startedAt, endedAt } = end;
     const told = error === null ? [] : await tellPeople(accountId);
-    const row = { ...end, startedAt: new Date(startedAt), endedAt: new Date(endedAt), removedAt: null };
+    const row = {
+      ...end,
+      kind: end.kind ?? "backup",
+      startedAt: new Date(startedAt),
+      endedAt: new Date(endedAt),
+      removedAt: null,
+    };
     const kind = error === null ? "made" : "failed";
     const news = { accountId, sourceType: model, kind, id, data: toApi(row) };
     // All or none, so that a retry tells nobody twice.

@@ -9,8 +9,10 @@ import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { PluginFacts } from "../plugin.ts";
 import { migrationSets } from "../postgres/runtime-migrations.ts";
-import { configuredStore } from "./configured-store.ts";
+import { configuredStore, configuredWalStore } from "./configured-store.ts";
 import { runCounts, type BackupRun } from "./run-store.ts";
+import { createWalArchive, type WalArchive } from "./wal-archive.ts";
+import { archiveFacts } from "./wal-store.ts";
 
 interface Needed {
   readonly config: Config;
@@ -24,10 +26,11 @@ interface Needed {
   readonly events: Events;
 }
 
-export function scheduleBackups(needed: Needed): void {
+/** What must be stopped once nothing is written any more, if there is anything. */
+export function scheduleBackups(needed: Needed): { stop(): Promise<void> } | undefined {
   const { config, log, sql, plugins, metrics, schedules, events } = needed;
   const store = configuredStore(config, log);
-  if (!store) return;
+  if (!store) return undefined;
   if (config.backupKey === "") log.warn("backups are not encrypted: set BACKUP_KEY");
   metrics.gauge(
     "corestead_backup_last_success_timestamp_seconds",
@@ -40,17 +43,40 @@ export function scheduleBackups(needed: Needed): void {
     async () => (await runCounts(sql)).failures,
   );
   const files = { open: openFiles(config, log), folders: plugins.flatMap(({ files: own = [] }) => own) };
+  const archive = archiveWal(needed);
   const run = async () => {
     // Read only when it is used.
     const { makeBackup } = await import("./backups.ts");
     const ended = await makeBackup({ ...needed, store, sets: migrationSets(plugins), files });
     if (ended.length === 0) log.warn("no backup is made: another one is going on");
     for (const made of ended) await events.emit(backupEnded, newsOf(made));
+    await archive?.makeBase();
   };
   schedules.register({ id: "runtime.backup", cron: config.backupCron, missed: "latest", run });
+  return archive;
 }
 
-function newsOf({ id, startedAt, endedAt, file, bytes, verified, error }: BackupRun): BackupEnd {
+/** Undefined unless BACKUP_WAL is on. */
+function archiveWal({ config, log, sql, target, metrics, events }: Needed): WalArchive | undefined {
+  const store = config.backupWal === "on" ? configuredWalStore(config, log) : undefined;
+  if (!store) return undefined;
+  const ended = (run: BackupRun) => events.emit(backupEnded, newsOf(run));
+  const archive = createWalArchive({ config, log, target, store, ended });
+  metrics.gauge(
+    "corestead_wal_archived_timestamp_seconds",
+    "Up to when all changes are archived for point-in-time recovery; 0 = never",
+    async () => (await archiveFacts(sql)).seconds,
+  );
+  metrics.gauge(
+    "corestead_wal_waiting_bytes",
+    "WAL that is kept until it is archived",
+    async () => (await archiveFacts(sql)).bytes,
+  );
+  archive.start();
+  return archive;
+}
+
+function newsOf({ id, kind, startedAt, endedAt, file, bytes, verified, error }: BackupRun): BackupEnd {
   const at = { startedAt: startedAt.toISOString(), endedAt: (endedAt ?? startedAt).toISOString() };
-  return { id, ...at, file, bytes, verified, error };
+  return { id, kind, ...at, file, bytes, verified, error };
 }

@@ -1,4 +1,4 @@
-/** Where backups are kept: ours by their names (backup-name.ts). Whatever else lies there is not ours. */
+/** Where backups are kept: ours by their names (backup-name.ts, wal-names.ts). Whatever else lies there is not ours. */
 export interface StoredBackup {
   readonly name: string;
   /** When it was begun. */

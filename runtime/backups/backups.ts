@@ -15,6 +15,7 @@ import { nameOf } from "./backup-name.ts";
 import type { BackupStore } from "./backup-store.ts";
 import { failpoint } from "../failpoints.ts";
 import { toPrune, type Candidate } from "./prune-rule.ts";
+import { reasonOf } from "./reason.ts";
 import {
   beginRun,
   endInterrupted,
@@ -160,7 +161,7 @@ async function prune({ config, store, log }: Needed, sql: Sql, at: Date): Promis
 }
 
 /** A database that was restored does not know of later backups, nor of the one that it came from. */
-function stateOf(known: BackupRun | undefined): Candidate["state"] {
+export function stateOf(known: BackupRun | undefined): Candidate["state"] {
   if (!known) return "unknown";
   return known.error === null ? "good" : "bad";
 }
@@ -168,11 +169,4 @@ function stateOf(known: BackupRun | undefined): Candidate["state"] {
 /** The tables of each backup would fill the log of a server. */
 function quiet(log: Log): Log {
   return { ...log, info: () => {} };
-}
-
-/** With what caused it: the outermost message alone seldom tells what to mend. */
-function reasonOf(error: unknown): string {
-  const reasons: string[] = [];
-  for (let at = error; at instanceof Error && reasons.length < 5; at = at.cause) reasons.push(at.message);
-  return (reasons.length > 0 ? reasons.join(": ") : String(error)).slice(0, 2_000);
 }

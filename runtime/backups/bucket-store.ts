@@ -4,7 +4,7 @@ import type { BucketPlace } from "../s3/settings.ts";
 import { timeOf } from "./backup-name.ts";
 import type { BackupStore, StoredBackup } from "./backup-store.ts";
 
-export function createBucketStore(bucket: Bucket, { bucket: name, prefix }: BucketPlace): BackupStore {
+export function createBucketStore(bucket: Bucket, { bucket: name, prefix }: BucketPlace, timeIn = timeOf): BackupStore {
   const keyOf = (backup: string) => `${prefix}${backup}`;
   return {
     place: `s3://${name}/${prefix}`,
@@ -12,7 +12,7 @@ export function createBucketStore(bucket: Bucket, { bucket: name, prefix }: Buck
       const found: StoredBackup[] = [];
       for await (const { key, bytes } of bucket.list(prefix)) {
         const backup = key.slice(prefix.length);
-        const at = timeOf(backup);
+        const at = timeIn(backup);
         if (at) found.push({ name: backup, at, bytes });
       }
       return found.toSorted((a, b) => b.at.getTime() - a.at.getTime());
@@ -22,7 +22,7 @@ export function createBucketStore(bucket: Bucket, { bucket: name, prefix }: Buck
     remove: (backup) => bucket.remove(keyOf(backup)),
     async tidy() {
       for await (const upload of bucket.unfinished(prefix))
-        if (timeOf(upload.key.slice(prefix.length))) await bucket.abort(upload);
+        if (timeIn(upload.key.slice(prefix.length))) await bucket.abort(upload);
     },
   };
 }

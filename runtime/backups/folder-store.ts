@@ -6,13 +6,13 @@ import { partialEnding, writeWhole } from "../postgres/backup-file.ts";
 import { timeOf } from "./backup-name.ts";
 import type { BackupStore, StoredBackup } from "./backup-store.ts";
 
-export function createFolderStore(folder: string): BackupStore {
+export function createFolderStore(folder: string, timeIn = timeOf): BackupStore {
   return {
     place: folder,
     async list() {
       const found: StoredBackup[] = [];
       for (const name of await readdir(folder).catch(ifMissing)) {
-        const at = timeOf(name);
+        const at = timeIn(name);
         const facts = at && (await stat(join(folder, name)).catch(() => undefined));
         if (at && facts?.isFile()) found.push({ name, at, bytes: facts.size });
       }
@@ -27,7 +27,7 @@ export function createFolderStore(folder: string): BackupStore {
     async tidy() {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       for (const name of await readdir(folder)) {
-        if (name.endsWith(partialEnding) && timeOf(name.slice(0, -partialEnding.length)))
+        if (name.endsWith(partialEnding) && timeIn(name.slice(0, -partialEnding.length)))
           await rm(join(folder, name), { force: true });
       }
     },

@@ -1,8 +1,12 @@
 /** The table `backup_runs`. */
 import type { Queryable } from "../db.ts";
 
+/** `wal`: archiving WAL has failed, or works again. */
+export type RunKind = "backup" | "base" | "wal";
+
 export interface BackupRun {
   readonly id: number;
+  readonly kind: RunKind;
   readonly startedAt: Date;
   /** Null as long as it goes on. */
   readonly endedAt: Date | null;
@@ -17,11 +21,16 @@ export interface BackupRun {
 
 export type RunEnd = Pick<BackupRun, "file" | "bytes" | "verified" | "error"> & { readonly endedAt: Date };
 
-const columns = ["id", "started_at", "ended_at", "file", "bytes", "verified", "error"] as const;
+const columns = ["id", "kind", "started_at", "ended_at", "file", "bytes", "verified", "error"] as const;
 
-export async function beginRun(sql: Queryable, startedAt: Date, file: string): Promise<number> {
+export async function beginRun(
+  sql: Queryable,
+  startedAt: Date,
+  file: string | null,
+  kind: RunKind = "backup",
+): Promise<number> {
   const [row] = await sql<{ id: number }[]>`
-    insert into backup_runs (started_at, file) values (${startedAt}, ${file}) returning id`;
+    insert into backup_runs (started_at, file, kind) values (${startedAt}, ${file}, ${kind}) returning id`;
   if (!row) throw new Error("the database did not note that a backup begins");
   return row.id;
 }
@@ -35,11 +44,11 @@ export async function endRun(sql: Queryable, id: number, end: RunEnd): Promise<B
   return row;
 }
 
-/** Ends the runs whose process was killed. Only while no other run is going on. */
-export async function endInterrupted(sql: Queryable, endedAt: Date): Promise<BackupRun[]> {
+/** Ends the runs whose process was killed. Only while no other run of this kind is going on. */
+export async function endInterrupted(sql: Queryable, endedAt: Date, kind: RunKind = "backup"): Promise<BackupRun[]> {
   return sql<BackupRun[]>`
     update backup_runs set ended_at = ${endedAt}, error = 'its process ended before it was done'
-    where ended_at is null returning ${sql(columns)}`;
+    where ended_at is null and kind = ${kind} returning ${sql(columns)}`;
 }
 
 /** A restored database holds the run that made the backup as one that goes on. */
@@ -52,7 +61,7 @@ export async function noteRemoved(sql: Queryable, file: string, at: Date): Promi
 }
 
 export async function forgetOldRuns(sql: Queryable): Promise<void> {
-  await sql`delete from backup_runs where started_at < now() - interval '1 year' and (removed_at is not null or error is not null)`;
+  await sql`delete from backup_runs where started_at < now() - interval '1 year' and (removed_at is not null or error is not null or kind = 'wal')`;
 }
 
 /** By the name of their file; of several for one, the last. */
@@ -62,10 +71,16 @@ export async function runsByFile(sql: Queryable): Promise<ReadonlyMap<string, Ba
   return new Map(rows.map((row) => [row.file, row]));
 }
 
+export async function lastFailed(sql: Queryable, kind: RunKind): Promise<boolean> {
+  const [row] = await sql<{ failed: boolean }[]>`
+    select error is not null as failed from backup_runs where kind = ${kind} order by id desc limit 1`;
+  return row?.failed === true;
+}
+
 export async function runCounts(sql: Queryable): Promise<{ failures: number; lastSuccessSeconds: number }> {
   const [row] = await sql<{ failures: number; lastSuccessSeconds: number }[]>`
     select count(*) filter (where error is not null)::int as failures,
-      coalesce(extract(epoch from max(ended_at) filter (where error is null)), 0)::float8 as last_success_seconds
+      coalesce(extract(epoch from max(ended_at) filter (where error is null and kind = 'backup')), 0)::float8 as last_success_seconds
     from backup_runs`;
   return row ?? { failures: 0, lastSuccessSeconds: 0 };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { sealed, sealedChunks, unsealed, unsealedChunks } from "./sealing.ts";
+import { sealed, sealedChunks, sealedOfSeries, unsealed, unsealedChunks } from "./sealing.ts";
 
 const key = "a key of the tests with 32 characters or more";
 const chunk = 64 * 1024;
@@ -80,17 +80,22 @@ describe("a sealed backup", () => {
 });
 
 describe("the key", () => {
-  test("is asked for, and told from a damaged file", async () => {
-    const made = await gathered(sealed(parts(bytesOf(100), 7), key));
-    const again = await gathered(sealed(parts(bytesOf(100), 7), key));
+  test.each([
+    ["a backup", sealed, 9],
+    ["one of a series", sealedOfSeries, 9 + 32],
+  ])("of %s is asked for, and told from a damaged file", async (_, by, ownFrom) => {
+    const made = await gathered(by(parts(bytesOf(100), 7), key));
+    const again = await gathered(by(parts(bytesOf(100), 7), key));
     expect(made.includes("others")).toBe(false);
-    expect(made.subarray(9).equals(again.subarray(9))).toBe(false);
+    expect(made.subarray(ownFrom).equals(again.subarray(ownFrom))).toBe(false);
     expect((await gathered(unsealed(parts(made, 1), key))).equals(bytesOf(100))).toBe(true);
     expect(await faultOf(unsealed(parts(made, 50), ""))).toContain("set BACKUP_KEY");
     expect(await faultOf(unsealed(parts(made, 50), `${key}!`))).toContain("BACKUP_KEY is not the key");
     expect(await faultOf(unsealed(parts(made.subarray(0, 30), 50), key))).toBe("it ends too early");
-    made[8] = 2;
-    expect(await faultOf(unsealed(parts(made, 50), key))).toContain("version 2");
+    made[8] = 3 - (made[8] ?? 0);
+    expect(await faultOf(unsealed(parts(made, 50), key))).toContain("changed or cut off");
+    made[8] = 3;
+    expect(await faultOf(unsealed(parts(made, 50), key))).toContain("version 3");
   });
 
   test.each([0, 5, 8, 41, 200])("is not needed for %d bytes that are not sealed", async (length) => {

@@ -6,13 +6,16 @@
  * Key and check come from BACKUP_KEY and the salt, by scrypt. A chunk's nonce is its position and whether it is the
  * last, so a chunk that is cut off, swapped, repeated or taken from another backup is found. The header is
  * authenticated with every chunk.
+ *
+ * Version 2 is of files of a series, which would pay scrypt for each: they share a salt, and the header ends with a salt
+ * of the file's own (16), by which HKDF makes its key.
  */
-import { createCipheriv, createDecipheriv, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 
 type Chunks = AsyncIterable<Uint8Array>;
 
 const magic = Buffer.from("CORESEAL");
-const version = 1;
+const [single, ofSeries] = [1, 2];
 const saltBytes = 16;
 const checkBytes = 16;
 const tagBytes = 16;
@@ -28,24 +31,36 @@ export class SealFault extends Error {}
 export async function* sealed(chunks: Chunks, key: string): AsyncGenerator<Uint8Array> {
   const salt = randomBytes(saltBytes);
   const { cipherKey, check } = await keysOf(key, salt);
-  const header = Buffer.concat([magic, Buffer.of(version), salt, check]);
+  const header = Buffer.concat([magic, Buffer.of(single), salt, check]);
   yield header;
   yield* sealedChunks(chunks, cipherKey, header);
+}
+
+const seriesSalt = randomBytes(saltBytes);
+
+/** The same for the many files of a series. */
+export async function* sealedOfSeries(chunks: Chunks, key: string): AsyncGenerator<Uint8Array> {
+  const own = randomBytes(saltBytes);
+  const { cipherKey, check } = await seriesKeysOf(key, seriesSalt);
+  const header = Buffer.concat([magic, Buffer.of(ofSeries), seriesSalt, check, own]);
+  yield header;
+  yield* sealedChunks(chunks, ownKey(cipherKey, own), header);
 }
 
 /** The bytes that were sealed; those of a backup that is not sealed unchanged. */
 export async function* unsealed(chunks: Chunks, key: string): AsyncGenerator<Uint8Array> {
   const source = chunks[Symbol.asyncIterator]();
   let begin: Buffer = Buffer.alloc(0);
-  while (begin.length < headerBytes) {
+  while (begin.length < headerBytes + saltBytes) {
     const next = await source.next();
     if (next.done) break;
     begin = Buffer.concat([begin, next.value]);
   }
   const rest = following(begin, source);
   if (begin.subarray(0, magic.length).equals(magic)) {
-    const header = begin.subarray(0, headerBytes);
-    yield* unsealedChunks(rest(headerBytes), await cipherKeyFor(header, key), header);
+    const length = begin[magic.length] === ofSeries ? headerBytes + saltBytes : headerBytes;
+    const header = begin.subarray(0, length);
+    yield* unsealedChunks(rest(length), await cipherKeyFor(header, key), header);
   } else {
     yield* rest(0);
   }
@@ -61,16 +76,35 @@ function following(begin: Buffer, source: AsyncIterator<Uint8Array>) {
 async function cipherKeyFor(header: Buffer, key: string): Promise<Buffer> {
   if (header.length < headerBytes) throw new SealFault("it ends too early");
   const made = header[magic.length];
-  if (made !== version) throw new SealFault(`it is sealed by version ${made} of the format, and this one reads 1 only`);
+  if (made !== single && made !== ofSeries)
+    throw new SealFault(`it is sealed by version ${made} of the format, and this one reads 1 and 2 only`);
   if (key === "") throw new SealFault("it is sealed: set BACKUP_KEY to the key that it was made with");
   const saltFrom = magic.length + 1;
-  const { cipherKey, check } = await keysOf(key, header.subarray(saltFrom, saltFrom + saltBytes));
-  if (!timingSafeEqual(check, header.subarray(saltFrom + saltBytes)))
+  const salt = header.subarray(saltFrom, saltFrom + saltBytes);
+  const { cipherKey, check } = await (made === ofSeries ? seriesKeysOf : keysOf)(key, salt);
+  if (!timingSafeEqual(check, header.subarray(saltFrom + saltBytes, headerBytes)))
     throw new SealFault("BACKUP_KEY is not the key that it was made with");
-  return cipherKey;
+  return made === ofSeries ? ownKey(cipherKey, header.subarray(headerBytes)) : cipherKey;
 }
 
-async function keysOf(key: string, salt: Uint8Array): Promise<{ cipherKey: Buffer; check: Buffer }> {
+function ownKey(seriesKey: Uint8Array, own: Uint8Array): Buffer {
+  return Buffer.from(hkdfSync("sha256", seriesKey, own, "corestead", 32));
+}
+
+interface Keys {
+  readonly cipherKey: Buffer;
+  readonly check: Buffer;
+}
+let latest: { readonly key: string; readonly salt: string; readonly keys: Promise<Keys> } | undefined;
+
+/** Keeps the keys of the latest series: the next file is of the same. */
+function seriesKeysOf(key: string, salt: Uint8Array): Promise<Keys> {
+  const text = Buffer.from(salt).toString("hex");
+  if (latest?.key !== key || latest.salt !== text) latest = { key, salt: text, keys: keysOf(key, salt) };
+  return latest.keys;
+}
+
+async function keysOf(key: string, salt: Uint8Array): Promise<Keys> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   scrypt(key, salt, 32 + checkBytes, cost, (error, made) => (error ? reject(error) : resolve(made)));
   const bytes = await promise;

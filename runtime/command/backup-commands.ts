@@ -6,10 +6,15 @@ import { existsSync } from "node:fs";
 import { backupLines } from "../backups/backup-list.ts";
 import { timeOf } from "../backups/backup-name.ts";
 import type { BackupStore } from "../backups/backup-store.ts";
-import { configuredStore } from "../backups/configured-store.ts";
+import { configuredStore, configuredWalStore } from "../backups/configured-store.ts";
 import { makeBackup, verifyAgain } from "../backups/backups.ts";
 import { forgetRunning, runsByFile } from "../backups/run-store.ts";
+import { momentLines } from "../backups/recovery-plan.ts";
+import { recover } from "../backups/recovery.ts";
 import { heldSets } from "../backups/scratch.ts";
+import { parseWalName, type Base, type Piece } from "../backups/wal-names.ts";
+import { forgetArchived } from "../backups/wal-store.ts";
+import type { Sql } from "../db.ts";
 import { openFiles } from "../files/open-files.ts";
 import { inOrder } from "../order.ts";
 import type { BackupSource } from "../postgres/backup-file.ts";
@@ -55,7 +60,8 @@ export async function listBackups(setup: Setup): Promise<string[]> {
   const store = mustHaveStore(setup);
   const runs = await withDatabase(setup, await attach(setup), runsByFile);
   const stored = await store.list();
-  return stored.length === 0 ? [`there is no backup in ${store.place}`] : backupLines(stored, runs, new Date());
+  const lines = stored.length === 0 ? [`there is no backup in ${store.place}`] : backupLines(stored, runs, new Date());
+  return [...lines, ...momentLines(await walFiles(setup))];
 }
 
 export async function verifyStored(setup: Setup, given: string | undefined): Promise<string[]> {
@@ -98,6 +104,40 @@ export async function restoreFrom(setup: Setup, file: string, force: boolean): P
     return restoreNotes(sql, setup.config);
   });
   return [`${file} is restored`, ...notes];
+}
+
+/** The embedded PostgreSQL as it was at a moment, or at the newest that is archived. */
+export async function restoreAt(setup: Setup, at: string | undefined): Promise<string[]> {
+  const { config, log } = setup;
+  if (config.databaseUrl)
+    throw new Error(
+      "--at is for the embedded PostgreSQL: use the tools of the server of DATABASE_URL, or restore a backup",
+    );
+  const store = configuredWalStore(config, log);
+  if (!store) throw new Error("where is the archive? set BACKUP_DIR, and BACKUP_KEY if it has one");
+  const until = at === undefined ? undefined : momentOf(at);
+  const notes: string[] = [];
+  const finish = async (sql: Sql) => {
+    await forgetRunning(sql);
+    await forgetArchived(sql);
+    notes.push(...(await restoreNotes(sql, config)));
+  };
+  const last = await recover({ store, key: config.backupKey, dataDir: config.dataDir, until, log, finish });
+  const known = last ? `: the last change in it is of ${last.toISOString()}` : "";
+  return [`the database is restored in ${config.dataDir}${known}`, ...notes];
+}
+
+/** `2026-01-31T12:30:00+01:00`: without an offset it could mean two moments. */
+function momentOf(text: string): Date {
+  const isWhole = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  const at = new Date(text);
+  if (isWhole && !Number.isNaN(at.getTime())) return at;
+  throw new Error(`--at takes a time with its offset, such as 2026-01-31T12:30:00+01:00, not "${text}"`);
+}
+
+async function walFiles({ config, log }: Setup): Promise<(Base | Piece)[]> {
+  const files = (await configuredWalStore(config, log)?.list()) ?? [];
+  return files.flatMap(({ name }) => parseWalName(name) ?? []);
 }
 
 /** A file that is there, or else a scheduled backup of that name. */

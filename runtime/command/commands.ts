@@ -8,7 +8,7 @@ import { boot, describe, type App } from "../boot.ts";
 import { runtimeSettings } from "../config.ts";
 import { clientModule } from "../openapi/client.ts";
 import { attach, withDatabase } from "./with-database.ts";
-import { backupNow, backupTo, listBackups, restoreFrom, verifyStored } from "./backup-commands.ts";
+import { backupNow, backupTo, listBackups, restoreAt, restoreFrom, verifyStored } from "./backup-commands.ts";
 import { askHealth } from "./health.ts";
 import { writeOutput } from "../output.ts";
 import type { Setup } from "./run.ts";
@@ -38,6 +38,11 @@ const ownCommands: readonly CommandFacts[] = [
     name: "restore",
     usage: "restore FILE [--force]",
     doc: "read a file or a scheduled backup back into an empty database (--force: over what is there)",
+  },
+  {
+    name: "restore --at",
+    usage: "restore --at [TIME]",
+    doc: "bring the embedded PostgreSQL back as it was then, such as 2026-01-31T12:30:00Z, or at the newest moment (BACKUP_WAL)",
   },
   {
     name: "secret-key accept",
@@ -127,6 +132,10 @@ export async function runCommand(
   if (command === "backup") return say(await (argument === undefined ? backupNow(setup) : backupTo(setup, argument)));
   if (isNamed(words, "backups verify")) return say(await verifyStored(setup, words[2]));
   if (command === "backups") return say(await listBackups(setup));
+  const { at } = options;
+  if (command === "restore" && at !== undefined && argument !== undefined)
+    throw new Error("either a file is restored, or a moment (--at)");
+  if (command === "restore" && at !== undefined) return say(await restoreAt(setup, at === "true" ? undefined : at));
   if (command === "restore")
     return say(await restoreFrom(setup, required(argument, command), options["force"] === "true"));
   if (isNamed(words, "secret-key accept"))

@@ -2,6 +2,7 @@
 import { access, constants, stat } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import type { Sql } from "../db.ts";
+import { archiveFacts, type ArchiveFacts } from "../backups/wal-store.ts";
 import { nextDueTimes } from "../jobs/due-times.ts";
 import { createLog } from "../log.ts";
 import { configuredBucket } from "../s3/configured-bucket.ts";
@@ -11,6 +12,7 @@ import { findingsOf, reasonOf, type Finding } from "./finding.ts";
 const backup = findingsOf("backup");
 const quiet = createLog("error", () => {});
 const hourMs = 3_600_000;
+const lateSeconds = 600;
 
 interface LastRuns {
   readonly lastGood: Date | null;
@@ -26,10 +28,17 @@ export async function checkBackups(sql: Sql, config: Config): Promise<Finding[]>
       ),
     ];
   const [row] = await sql<LastRuns[]>`
-    select max(started_at) filter (where error is null and ended_at is not null) as last_good,
-      (array_agg(error order by id desc) filter (where ended_at is not null))[1] as last_error
-    from backup_runs`;
+    with last as (
+      select distinct on (kind) kind, id, error from backup_runs
+      where ended_at is not null and (kind = 'backup' or ${config.backupWal === "on"}) order by kind, id desc
+    )
+    select (select max(started_at) from backup_runs
+        where error is null and ended_at is not null and kind = 'backup') as last_good,
+      (select error from last where error is not null
+        and (kind <> 'wal' or id > coalesce((select id from last where kind = 'base' and error is null), 0))
+        order by kind limit 1) as last_error`;
   const findings = [...judgeRuns(row, config, new Date()), ...(await checkPlace(config))];
+  if (config.backupWal === "on") findings.push(judgeArchive(await archiveFacts(sql), new Date()));
   if (config.backupKey === "") {
     const remedy = "set BACKUP_KEY, and keep a copy of it elsewhere";
     findings.push(backup.warn("they are not encrypted: whoever reads the files has all data", remedy));
@@ -48,6 +57,17 @@ export function judgeRuns(row: LastRuns | undefined, { backupCron }: Pick<Config
   const told = `the last one was made ${hours} hours ago`;
   const isLate = now.getTime() - lastGood.getTime() > 2 * (second.getTime() - first.getTime());
   return [isLate ? backup.fail(`${told}, and they are due at "${backupCron}"`, remedy) : backup.ok(told)];
+}
+
+/** Pure. A server that has just been started may have had no time yet. */
+export function judgeArchive({ seconds, upSeconds }: Pick<ArchiveFacts, "seconds" | "upSeconds">, now: Date): Finding {
+  const told =
+    seconds === 0
+      ? "no change is archived yet"
+      : `changes are archived up to ${new Date(seconds * 1000).toISOString()}`;
+  const isLate = upSeconds > lateSeconds && now.getTime() / 1000 - seconds > lateSeconds;
+  if (!isLate) return backup.ok(told);
+  return backup.fail(`${told}, and later ones are not`, "see the log: BACKUP_DIR must be within reach and have room");
 }
 
 async function checkPlace(config: Config): Promise<Finding[]> {

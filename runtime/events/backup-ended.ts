@@ -4,6 +4,8 @@ import { event } from "../references.ts";
 export interface BackupEnd {
   /** Its row in backup_runs. */
   readonly id: number;
+  /** `base`: for point-in-time recovery. `wal`: changes are not archived, or are again. Absent in older events. */
+  readonly kind?: "backup" | "base" | "wal";
   readonly startedAt: string;
   readonly endedAt: string;
   /** Null if none was written. */

@@ -41,7 +41,9 @@ export async function openDatabase({ config, log, bare = false, onWait }: Openin
   const cache = config.databaseCacheMegabytes || cacheMegabytes();
   const { dataDir } = config;
   const connections = connectionsOf(config);
-  return startEmbeddedPostgres({ dataDir, cacheMegabytes: cache, connections, log, bare, ...(onWait && { onWait }) });
+  const archived = config.backupWal === "on";
+  const more = { archived, ...(onWait && { onWait }) };
+  return startEmbeddedPostgres({ dataDir, cacheMegabytes: cache, connections, log, bare, ...more });
 }
 
 /**

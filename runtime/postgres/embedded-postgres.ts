@@ -27,6 +27,7 @@ import {
   usualConnections,
 } from "./postgres-folder.ts";
 import { clearLeftovers, clearUnfinished } from "./postgres-leftovers.ts";
+import { dropSlots, walSettings } from "./wal-slot.ts";
 
 export interface EmbeddedPostgres {
   target: SocketTarget;
@@ -43,6 +44,8 @@ export interface Needed {
   cacheMegabytes?: number;
   /** How many the server must take at least; the value in postgresql.conf is enough for the usual ones. */
   connections?: number;
+  /** Whether changes are archived (backups/wal-archive.ts). */
+  archived?: boolean;
   /** Empties the database that the archive in the binary has migrated: for the backup of an older version. */
   bare?: boolean;
   /** Called when initdb or the server has been started and there is nothing to do but wait. */
@@ -51,12 +54,12 @@ export interface Needed {
   onRestart?: () => void;
 }
 
-const database = "corestead";
+export const database = "corestead";
 /** The name that initdb gives to the database that becomes ours. */
 const administrative = "postgres";
-const user = "corestead";
-const port = 5432;
-const readyWithinMs = 60_000;
+export const user = "corestead";
+export const port = 5432;
+const usuallyReadyWithinMs = 60_000;
 const stopsWithinMs = 8_000;
 /** For the superuser, the doctor, a backup and the other commands that run beside a server. */
 const keptFree = 12;
@@ -84,7 +87,16 @@ export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPos
     const logFile = join(dataDir, "postgres.log");
     const onWait = needed.onWait && { onWait: needed.onWait };
     const target = { socketDir, port, database, user };
-    const bare = { home, cluster, socketDir, logFile, runAs, connections: needed.connections ?? 0, ...onWait };
+    const bare = {
+      home,
+      cluster,
+      socketDir,
+      logFile,
+      runAs,
+      connections: needed.connections ?? 0,
+      archived: needed.archived ?? false,
+      ...onWait,
+    };
     const { place, first } = await launchWithCache(bare, needed);
     if (await exists(note)) {
       await ensureDatabase(target, anew).catch(async (error: unknown) => {
@@ -106,15 +118,20 @@ export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPos
   }
 }
 
-interface Place {
+export interface Place {
   home: string;
   cluster: string;
   socketDir: string;
   logFile: string;
   runAs: RunAs;
   connections: number;
+  archived: boolean;
+  /** More settings, as `name=value`. */
+  settings?: readonly string[];
   cacheMegabytes?: number;
   onWait?: () => void;
+  /** Default: a minute. */
+  readyWithinMs?: number;
 }
 
 /** One run of the server process. */
@@ -155,15 +172,19 @@ const guarded = `exec 3<&0 </dev/null
 ) >/dev/null 2>&1 & )
 exec "$@" 3<&-`;
 
-async function launch({
+/** Starts a server in this place, without watching it. */
+export async function launch({
   home,
   cluster,
   socketDir,
   logFile,
   runAs,
   connections,
+  archived,
+  settings: more = [],
   cacheMegabytes,
   onWait,
+  readyWithinMs = usuallyReadyWithinMs,
 }: Place): Promise<Run> {
   // Also so that `isReady` does not read an earlier server's file: in a container process ids repeat.
   await clearLeftovers({ cluster, socketDir, port });
@@ -177,6 +198,9 @@ async function launch({
   const wanted = connections + keptFree;
   if (wanted > usualConnections) settings.push(`max_connections=${wanted}`);
   if (cacheMegabytes !== undefined) settings.push(`shared_buffers=${cacheMegabytes}MB`);
+  settings.push(...more);
+  if (archived) settings.push(...walSettings);
+  else await dropSlots(cluster);
   const args = ["-D", cluster, ...settings.flatMap((setting) => ["-c", setting])];
   rotate(logFile);
   const log = openSync(logFile, "a", 0o600);
@@ -203,7 +227,7 @@ async function launch({
     if (code === 126 || code === 127) throw noPostgresHere(said);
     throw new Error(`PostgreSQL ended while it started (status ${code}): ${said.split("\n").slice(-5).join(" | ")}`);
   });
-  await Promise.race([isReady(cluster, child.pid), dead]).catch(async (error: unknown) => {
+  await Promise.race([isReady(cluster, child.pid, readyWithinMs), dead]).catch(async (error: unknown) => {
     await end();
     throw error;
   });
@@ -219,7 +243,7 @@ async function endServer(child: Started, exited: Promise<number>): Promise<void>
 }
 
 /** The server writes "ready" to the eighth line of postmaster.pid when it accepts connections. */
-async function isReady(cluster: string, pid: number): Promise<void> {
+async function isReady(cluster: string, pid: number, readyWithinMs: number): Promise<void> {
   for (const end = Date.now() + readyWithinMs; Date.now() < end; await sleep(4)) {
     const lines = await readFile(join(cluster, "postmaster.pid"), "utf8")
       .then((text) => text.split("\n"))

@@ -79,13 +79,18 @@ export async function once(folder: string, make: (folder: string) => Promise<voi
   if (await exists(folder)) return folder;
   const unfinished = await mkdtemp(`${folder}.tmp-`);
   await make(unfinished);
+  await syncInto(unfinished, folder);
+  return folder;
+}
+
+/** Renames a folder into its place: it is complete and on disk there, or absent. */
+export async function syncInto(unfinished: string, folder: string): Promise<void> {
   await syncTree(unfinished);
   await rename(unfinished, folder).catch(async (error: unknown) => {
     // Another process was faster.
     if (!(await exists(folder))) throw error;
     await rm(unfinished, { recursive: true });
   });
-  return folder;
 }
 
 export async function exists(path: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import claims from "../migrations/003_idempotency_claims.sql" with { type: "text
 import waits from "../migrations/004_waits.sql" with { type: "text" };
 import backupRuns from "../migrations/005_backup_runs.sql" with { type: "text" };
 import rateLimits from "../migrations/006_rate_limits.sql" with { type: "text" };
+import backupKinds from "../migrations/007_backup_kinds.sql" with { type: "text" };
 import type { PluginFacts } from "../plugin.ts";
 import type { Migration, MigrationSet } from "./migrate.ts";
 
@@ -15,6 +16,7 @@ export const runtimeMigrations: readonly Migration[] = [
   { name: "004_waits", sql: waits },
   { name: "005_backup_runs", sql: backupRuns },
   { name: "006_rate_limits", sql: rateLimits },
+  { name: "007_backup_kinds", sql: backupKinds },
 ];
 
 /** The kernel's migrations, then each plugin's. */
