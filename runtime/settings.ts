@@ -9,6 +9,8 @@ export interface Setting<T> {
   readonly standard: string;
   /** Throws an Error that says what is wrong with the text. */
   parse(text: string): T;
+  /** The only values that there are; undefined = others too. */
+  readonly choices?: readonly string[];
   /** Of an account's setting: the privilege `settings` is not enough to change it. */
   readonly adminOnly?: true;
 }
@@ -51,7 +53,7 @@ export function flag(env: string, standard: boolean, doc: string): Setting<boole
     if (value === "true" || value === "false") return value === "true";
     throw new Error("must be true or false");
   };
-  return { env, standard: `${standard}`, doc, parse };
+  return { env, standard: `${standard}`, doc, choices: ["true", "false"], parse };
 }
 
 export function oneOf<const T extends string>(env: string, standard: T, doc: string, values: readonly T[]): Setting<T> {
@@ -60,7 +62,7 @@ export function oneOf<const T extends string>(env: string, standard: T, doc: str
     if (found !== undefined) return found;
     throw new Error(`must be one of ${values.join(", ")}`);
   };
-  return { env, standard, doc, parse };
+  return { env, standard, doc, choices: values, parse };
 }
 
 /** A setting that `parse` checks, e.g. an address or a list of networks. */

@@ -32,6 +32,8 @@ export interface ShownSetting {
   readonly doc: string;
   readonly value: string;
   readonly standard: string;
+  /** The only values that there are; empty = others too. */
+  readonly choices: readonly string[];
 }
 
 type Stored = Awaited<ReturnType<SettingStore["ofAccount"]>>;
@@ -70,10 +72,10 @@ export function createAccountSettings({ ctx, settingStore }: Needed) {
           name,
           {
             plugin,
-            setting: { doc, standard },
+            setting: { doc, standard, choices = [] },
           },
         ]) => {
-          return { name, plugin, doc, standard, value: given[name] ?? standard };
+          return { name, plugin, doc, standard, choices, value: given[name] ?? standard };
         },
       );
       return { settings, version };

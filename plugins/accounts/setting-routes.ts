@@ -9,6 +9,7 @@ const Shown = answer.object("AccountSetting", {
   doc: Type.String(),
   value: Type.String(),
   standard: Type.String(),
+  choices: Type.Array(Type.String()),
 });
 
 const example = {
@@ -17,6 +18,7 @@ const example = {
   doc: "Items a list may have",
   value: "50",
   standard: "100",
+  choices: [],
 };
 
 /** `/account/settings`: what plugins let each account decide. */
@@ -31,7 +33,8 @@ export function settingRoutes(settings: AccountSettings): Route[] {
       "/account/settings",
       {
         summary: "List the account's settings",
-        description: "The settings that plugins declare for accounts, with their values as text.",
+        description:
+          "The settings that plugins declare for accounts, with their values as text. `choices` are the only values of a setting that has no others.",
         access,
         answers: { 200: answer.list(Shown) },
         responses: { 200: [example], 304: null },

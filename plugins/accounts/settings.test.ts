@@ -62,6 +62,14 @@ describe("settings of an account", () => {
       doc: "Items a list may have",
       value: "100",
       standard: "100",
+      choices: [],
+    });
+    const choices = Object.fromEntries(
+      (await app.get(path)).json.map((one: { name: string; choices: string[] }) => [one.name, one.choices]),
+    );
+    expect(choices).toMatchObject({
+      lists_loud: ["true", "false"],
+      second_factor: ["optional", "admins", "everybody"],
     });
   });
 

@@ -78,3 +78,9 @@ describe("a form marks what the API asks for", () => {
     expect(wrong).toEqual([]);
   });
 });
+
+test("a text that may also be empty is asked for in a line, and not as JSON", () => {
+  const providers = resources.find(({ path }) => path === "/account/sign_in_providers");
+  const fields = fieldsOf(providers?.create?.body?.schema ?? {}, known);
+  expect(fields.find(({ name }) => name === "code")).toMatchObject({ kind: "line" });
+});

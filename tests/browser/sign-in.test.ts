@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { codeAt } from "../../plugins/factors/totp.ts";
 import { faultsOf } from "../chromium.ts";
 import { eventually, person, type TestApp } from "../harness.ts";
-import { startStudio, type Studio } from "./studio-fixture.ts";
+import { atStudio, startStudio, type Studio } from "./studio-fixture.ts";
 
 const password = "a long pass phrase";
 let studio: Studio;
@@ -144,7 +144,11 @@ test("a person sets up an app and a passkey, and signs in by each of them", asyn
 });
 
 test("where an administrator requires a factor, one is set up on the page of the sign-in", async () => {
-  await app.patch("/account/settings.json", { settings: { second_factor: "everybody" } });
+  await using admin = await atStudio(studio.browser, origin);
+  await admin.page.goto(`${origin}/studio/account/settings`);
+  await admin.page.getByLabel("Second factor").selectOption("everybody");
+  await admin.page.getByRole("button", { name: "Save" }).click();
+  await admin.page.getByText("Saved", { exact: true }).waitFor();
   const context = await studio.browser.newContext({
     locale: "de-DE",
     viewport: { width: 360, height: 800 },

@@ -4,6 +4,7 @@ export interface Setting {
   readonly doc: string;
   readonly value: string;
   readonly standard: string;
+  readonly choices: readonly string[];
 }
 
 /** What differs from what the server has; null returns to the default, which an empty field stands for. */

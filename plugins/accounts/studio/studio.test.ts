@@ -38,8 +38,8 @@ describe("belonging to a unit", () => {
 
 describe("settings that change", () => {
   const settings = [
-    { name: "a", plugin: "p", doc: "", value: "100", standard: "100" },
-    { name: "b", plugin: "p", doc: "", value: "5", standard: "1" },
+    { name: "a", plugin: "p", doc: "", value: "100", standard: "100", choices: [] },
+    { name: "b", plugin: "p", doc: "", value: "5", standard: "1", choices: [] },
   ];
 
   test.each([

@@ -160,7 +160,8 @@ function partsOf(schema: Schema): FormField["parts"] {
 }
 
 function kindOf(name: string, schema: Schema, hasTarget: boolean): FieldKind {
-  const types = typesOf(schema);
+  // A code or nothing is two kinds of text.
+  const types = [...new Set([...typesOf(schema), ...(schema.anyOf ?? []).flatMap(typesOf)])];
   if (hasTarget) return types.includes("array") ? "lookups" : "lookup";
   if (schema.enum || schema.const !== undefined) return "choice";
   if (types.length !== 1) return schema.anyOf || types.length > 1 ? "json" : "line";
