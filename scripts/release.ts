@@ -38,6 +38,8 @@ interface Release {
 }
 
 const { options } = parseArguments(process.argv.slice(2));
+const strange = Object.keys(options).find((name) => name !== "targets" && name !== "out");
+if (strange !== undefined) throw new Error(`there is no option --${strange}: --targets, --out`);
 await makeRelease((options["targets"] ?? all.join(",")).split(","), resolve(root, options["out"] ?? "dist/release"));
 
 async function makeRelease(wanted: readonly string[], out: string): Promise<void> {

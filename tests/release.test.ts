@@ -116,3 +116,12 @@ test("the SBOM names every package inside with its licence and the checksum of t
   expect(bare.map((one: Record<string, string>) => one["name"])).toEqual([]);
   expect(refs).toContain(`pkg:generic/bun@${Bun.version}`);
 });
+
+test("a release of something else than was meant is not begun", async () => {
+  const child = Bun.spawn([process.execPath, join(root, "scripts/release.ts"), "--target", "linux-x64"], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect(await new Response(child.stderr).text()).toContain("there is no option --target: --targets, --out");
+  expect([await child.exited, await new Response(child.stdout).text()]).toEqual([1, ""]);
+});
