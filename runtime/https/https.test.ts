@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { readConfig } from "../config.ts";
 import { checkPorts } from "../doctor/network.ts";
 import { createProbe } from "../doctor/probe.ts";
@@ -126,13 +126,28 @@ describe("https with own certificates", () => {
   });
 
   test("takes files that are exchanged, while connections go on", async () => {
-    const open = createConnection({ port: app.app.httpsPort ?? 0, host: "127.0.0.1" });
-    await new Promise((resolve) => open.once("connect", resolve));
+    const open = connect({
+      port: app.app.httpsPort ?? 0,
+      host: "127.0.0.1",
+      servername: "core.example.com",
+      rejectUnauthorized: false,
+    });
+    await new Promise((resolve) => open.once("secureConnect", resolve));
+    let heard = "";
+    open.on("data", (bytes) => (heard += String(bytes)));
+    const asked = async () => {
+      heard = "";
+      open.write("GET /health HTTP/1.1\r\nhost: core.example.com\r\n\r\n");
+      await eventually(() => heard.includes('"status":"ok"'), "an answer on the open connection");
+    };
+    await asked();
+    const before = open.getPeerCertificate().fingerprint256;
     await certificate("newer", "core.example.com");
     copyFileSync(join(folder, "newer.crt"), join(folder, "core.crt"));
     copyFileSync(join(folder, "newer.key"), join(folder, "core.key"));
     await eventually(async () => (await handshake("core.example.com")).includes("CN = newer"), "the new one", 30_000);
-    expect(open.destroyed).toBe(false);
+    await asked();
+    expect([open.destroyed, open.getPeerCertificate().fingerprint256]).toEqual([false, before]);
     open.destroy();
   });
 });
