@@ -54,18 +54,18 @@ export function batched<T, R>(
     }
   };
   /**
-   * How many of the waiting calls the next statement takes. Those that run at once share all calls evenly: without that,
+   * How many of the waiting calls go into a statement now. Those that run at once share all calls evenly: without that,
    * each answer would bring a call that goes alone, while all the others wait for the statement beside it.
    */
-  const share = () =>
-    atOnce === 1 ? Math.max(few, Math.ceil(waiting.length / 2)) : Math.ceil((waiting.length + underWay) / atOnce);
+  const due = (): number => {
+    if (running >= atOnce) return 0;
+    if (atOnce === 1) return Math.min(waiting.length, most, Math.max(few, Math.ceil(waiting.length / 2)));
+    const share = Math.min(most, Math.ceil((waiting.length + underWay) / atOnce));
+    return running === 0 || waiting.length >= share ? Math.min(waiting.length, share) : 0;
+  };
 
   const start = () => {
-    while (waiting.length > 0 && running < atOnce) {
-      const count = Math.min(most, share());
-      if (running > 0 && waiting.length < count) return;
-      carryOut(waiting.splice(0, count));
-    }
+    for (let count = due(); count > 0; count = due()) carryOut(waiting.splice(0, count));
   };
 
   const carryOut = (batch: readonly Asked<T, R>[]) => {
