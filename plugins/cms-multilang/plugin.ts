@@ -12,6 +12,7 @@ import { domainApprove, domainCommands } from "./sites/domain-commands.ts";
 import { domainRoutes } from "./sites/domain-routes.ts";
 import { keepHosts } from "./sites/domain.ts";
 import { articleExample, pageExample } from "./examples.ts";
+import { createFileUses } from "./file-use-store.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
 import domainStatus from "./migrations/002_domain_status.sql" with { type: "text" };
 import previews from "./migrations/003_previews.sql" with { type: "text" };
@@ -81,6 +82,7 @@ export default definePlugin({
       media: services.media,
       engine,
     });
+    services.media.addUses(createFileUses(sql));
     keepHosts(services.accounts, createDomainStore(sql));
     const resources = createResources({ ctx, accounts: services.accounts, engine });
     const run = createRunEdit({ ctx, siteStore: createSiteStore(sql), sites });

@@ -27,6 +27,14 @@ export const MediaFolder = answer.object("MediaFolder", {
   bytes: Type.Integer(),
 });
 
+export const MediaUse = answer.object("MediaUse", {
+  model: Type.String(),
+  id: Type.Integer(),
+  code: Type.String(),
+  name: Type.String(),
+  site_code: field.nullable(Type.String()),
+});
+
 export const MediaLink = answer.object("MediaLink", { url: Type.String(), expires_at: answer.time() });
 
 export function toApi(row: MediaRow): Static<typeof MediaFile> {

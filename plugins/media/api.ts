@@ -25,6 +25,26 @@ export interface NewFile {
   readonly alts: Readonly<Record<string, string>>;
 }
 
+/** A record whose texts name a file. */
+export interface FileUse {
+  /** `Cms::Page` */
+  readonly model: string;
+  readonly id: number;
+  readonly code: string;
+  readonly name: string;
+  readonly siteCode: string | null;
+}
+
+/** Where a plugin's own records use a file; asked for those who have the privilege. */
+export interface FileUses {
+  readonly privilege: string;
+  find(
+    accountId: number,
+    file: { readonly id: string; readonly path: string },
+    limit: number,
+  ): Promise<readonly FileUse[]>;
+}
+
 export interface Media {
   /**
    * Stores the file, or makes the one that has its place like it. Other bytes get another address, because an address
@@ -38,6 +58,8 @@ export interface Media {
   picturesOf(accountId: number, paths: readonly string[]): Promise<ReadonlyMap<string, PagePicture>>;
   /** Calls `run` after the commit of every change of an account's files, before the change is answered. */
   onChanged(run: (accountId: number) => Promise<void>): void;
+  /** Adds to what `GET /core/media/:id/uses` answers. */
+  addUses(uses: FileUses): void;
 }
 
 export const media = service<Media>("media");

@@ -3,7 +3,7 @@ import migration from "./migrations/001_media.sql" with { type: "text" };
 import uploadsMigration from "./migrations/003_uploads.sql" with { type: "text" };
 import variants from "./migrations/002_variants.sql" with { type: "text" };
 import accountKeys from "./migrations/004_account_keys.sql" with { type: "text" };
-import { media } from "./api.ts";
+import { media, type FileUses } from "./api.ts";
 import { createLinks } from "./links.ts";
 import { mediaExample, mediaRoutes } from "./routes.ts";
 import { serveRoutes } from "./serve-routes.ts";
@@ -14,6 +14,7 @@ import { createMedia, type Changed } from "./service.ts";
 import { uploadRoutes } from "./uploads/upload-routes.ts";
 import { createUploadStore } from "./uploads/upload-store.ts";
 import { createUploads } from "./uploads/uploads.ts";
+import { useRoutes } from "./use-routes.ts";
 import { createMediaWriter } from "./writer.ts";
 
 /** Files of an account: uploaded once, served forever. behaviour B.15. */
@@ -63,6 +64,7 @@ export default definePlugin({
       },
     });
     const listeners = new Set<Changed>();
+    const uses: FileUses[] = [];
     const changed: Changed = async (accountId) => {
       for (const run of listeners) await run(accountId);
     };
@@ -87,6 +89,7 @@ export default definePlugin({
     return {
       routes: [
         ...mediaRoutes({ ctx, files, mediaStore, writer, links, maxBytes }),
+        ...useRoutes({ ctx, mediaStore, uses }),
         ...uploadRoutes({ uploads, maxBytes }),
         ...serveRoutes({ files, rows, links, pictures }),
       ],
@@ -95,7 +98,7 @@ export default definePlugin({
         { id: "media.uploads", cron: "17 * * * *", run: uploads.prune },
         { id: "media.trim", cron: "*/10 * * * *", run: pictures.trim },
       ],
-      service: createMedia({ sql, files, mediaStore, writer, listeners }),
+      service: createMedia({ sql, files, mediaStore, writer, listeners, uses }),
       stop: child.stop,
     };
   },

@@ -1,7 +1,7 @@
 /** What other plugins may do with media files. */
 import type { Files, Sql } from "platform";
 import { addressOf } from "./answers.ts";
-import type { Media, NewFile, PagePicture } from "./api.ts";
+import type { FileUses, Media, NewFile, PagePicture } from "./api.ts";
 import { headerBytes } from "./content/dimensions.ts";
 import { widthsOf } from "./pictures/variants.ts";
 import type { MediaRow, MediaStore } from "./store.ts";
@@ -15,11 +15,12 @@ interface Needed {
   readonly mediaStore: MediaStore;
   readonly writer: MediaWriter;
   readonly listeners: Set<Changed>;
+  readonly uses: FileUses[];
 }
 
 const anyVersion = { app: null, expected: undefined } as const;
 
-export function createMedia({ sql, files, mediaStore, writer, listeners }: Needed): Media {
+export function createMedia({ sql, files, mediaStore, writer, listeners, uses }: Needed): Media {
   return {
     async put({ accountId, userId }, { bytes, ...fields }) {
       const author = { account: { id: accountId }, user: { id: userId } };
@@ -42,6 +43,7 @@ export function createMedia({ sql, files, mediaStore, writer, listeners }: Neede
       return new Map(rows.filter(({ mime }) => mime.startsWith("image/")).map((row) => [row.path, pictureOf(row)]));
     },
     onChanged: (run) => void listeners.add(run),
+    addUses: (one) => void uses.push(one),
   };
 }
 

@@ -42,4 +42,13 @@ test("files are uploaded in parts, found by folder, and get their texts", async 
   await page.getByText("Saved", { exact: true }).waitFor();
   const [{ alts }] = (await studio.app.get("/core/media.json?q=anna.png")).json;
   expect(alts).toEqual({ en: "Anna", pl: "Ania" });
+
+  // Before it is deleted one sees which pages would lose it.
+  await page.getByText("No page, paragraph, layout or article names this file.").waitFor();
+  await studio.app.post("/cms/sites.json", { site: { code: "acme", name: "Acme", locale: "en" } });
+  const about = { site_code: "acme", code: "about", name: "About us", path: "about" };
+  await studio.app.post("/cms/pages.json", { page: { ...about, content: '{{ "team/anna.png" | image }}' } });
+  await page.reload();
+  await page.getByRole("region", { name: "Used in" }).getByRole("link", { name: "About us" }).click();
+  await page.getByRole("heading", { level: 1, name: "About us" }).waitFor();
 });

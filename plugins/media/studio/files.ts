@@ -44,3 +44,15 @@ export function textsOf(lines: string): Readonly<Record<string, string>> {
       }),
   );
 }
+
+/** `Cms::Page`, 7, of the site `acme` -> what it is in the API, and its address in the Studio. */
+export function placeOf(use: Row): { readonly resource: string; readonly address: string } {
+  const kind = String(use["model"]).split("::").at(-1)?.toLowerCase() ?? "";
+  const resource = `/cms/${kind}s`;
+  const site = use["site_code"];
+  const isOfSite = kind !== "site" && typeof site === "string";
+  return {
+    resource,
+    address: `${isOfSite ? `/cms/${encodeURIComponent(site)}/${kind}s` : resource}/${String(use["id"])}`,
+  };
+}

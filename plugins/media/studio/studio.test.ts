@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { linesOf, sizeText, textsOf, thumbnailOf } from "./files.ts";
+import { linesOf, placeOf, sizeText, textsOf, thumbnailOf } from "./files.ts";
 import { de, en, pl } from "./text.ts";
 
 test("every message is in three languages, with the same values", () => {
@@ -40,4 +40,12 @@ test.each([
 
 test("a line without a language keeps its words for the server's answer", () => {
   expect(textsOf("Our team\n\n EN : Team ")).toEqual({ "Our team": "", en: "Team" });
+});
+
+test.each([
+  [{ model: "Cms::Page", id: 7, site_code: "acme" }, "/cms/pages", "/cms/acme/pages/7"],
+  [{ model: "Cms::Site", id: 3, site_code: "acme" }, "/cms/sites", "/cms/sites/3"],
+  [{ model: "Cms::Paragraph", id: 9, site_code: null }, "/cms/paragraphs", "/cms/paragraphs/9"],
+])("what uses a file, %j, is a %s at %s", (use, resource, address) => {
+  expect(placeOf(use)).toEqual({ resource, address });
 });

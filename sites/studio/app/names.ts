@@ -52,6 +52,7 @@ export const unlisted: ReadonlySet<string> = new Set([
   "/core/prompts/system",
   "/core/mail_templates/system",
   "/core/media_folders",
+  "/core/media/{id}/uses",
   "/connect/flow_steps",
   "/account/webhooks/source_types",
   "/account/webhooks/health",

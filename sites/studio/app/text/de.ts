@@ -214,6 +214,7 @@ export const de: Messages = {
     "/account/sign_in_providers/{id}/identities": ["Verknüpfte Personen", "verknüpfte Person"],
     "/core/media": ["Dateien", "Datei"],
     "/core/media_folders": ["Dateiordner", "Dateiordner"],
+    "/core/media/{id}/uses": ["Verwendungen", "Verwendung"],
     "/core/mails": ["E-Mails", "E-Mail"],
     "/core/mail_templates": ["E-Mail-Texte", "E-Mail-Text"],
     "/core/mail_templates/system": ["Eingebaute E-Mail-Texte", "eingebauter E-Mail-Text"],

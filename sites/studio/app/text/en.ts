@@ -215,6 +215,7 @@ export const en = {
     "/account/sign_in_providers/{id}/identities": ["Linked people", "linked person"],
     "/core/media": ["Files", "file"],
     "/core/media_folders": ["Folders of files", "folder of files"],
+    "/core/media/{id}/uses": ["Uses", "use"],
     "/core/mails": ["Mails", "mail"],
     "/core/mail_templates": ["Mail texts", "mail text"],
     "/core/mail_templates/system": ["Built-in mail texts", "built-in mail text"],

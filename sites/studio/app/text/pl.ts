@@ -224,6 +224,7 @@ export const pl: Messages = {
     "/account/sign_in_providers/{id}/identities": ["Powiązane osoby", "powiązana osoba"],
     "/core/media": ["Pliki", "plik"],
     "/core/media_folders": ["Foldery plików", "folder plików"],
+    "/core/media/{id}/uses": ["Użycia", "użycie"],
     "/core/mails": ["Wiadomości", "wiadomość"],
     "/core/mail_templates": ["Treści wiadomości", "treść wiadomości"],
     "/core/mail_templates/system": ["Wbudowane treści wiadomości", "wbudowana treść wiadomości"],

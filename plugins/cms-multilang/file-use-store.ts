@@ -1,0 +1,38 @@
+/** Which records of sites use a file of the media library. */
+import type { Sql } from "platform";
+import type { FileUse, FileUses } from "../media/api.ts";
+
+export function createFileUses(sql: Sql): FileUses {
+  return {
+    privilege: "cms",
+    async find(accountId, file, limit) {
+      return sql<FileUse[]>`
+        select model, used.id, used.code, used.name, s.code as site_code from (
+          select 'Cms::Site' as model, id, code, name, id as site_id, fields::text as texts
+          from cms_sites where account_id = ${accountId}
+          union all
+          select 'Cms::Page', id, code, name, site_id, concat(content, fields)
+          from cms_pages where account_id = ${accountId}
+          union all
+          select 'Cms::Paragraph', id, code, name, site_id, concat(content, fields)
+          from cms_paragraphs where account_id = ${accountId}
+          union all
+          select 'Cms::Layout', id, code, name, site_id, concat(content, fields)
+          from cms_layouts where account_id = ${accountId}
+          union all
+          select 'Cms::Article', id, code, title, site_id, concat(content, lead, fields)
+          from cms_articles where account_id = ${accountId}
+        ) used
+        left join cms_sites s on s.account_id = ${accountId} and s.id = used.site_id
+        where exists (select from unnest(${wordsOf(file)}::text[]) word where strpos(texts, word) > 0)
+        order by s.code nulls first, model, used.code limit ${limit}`;
+    },
+  };
+}
+
+/** What a text has that uses the file: its address, or its place in quotes, in `fields` as JSON writes it. */
+function wordsOf({ id, path }: { readonly id: string; readonly path: string }): string[] {
+  const escaped = JSON.stringify(path).slice(1, -1);
+  const quoted = [path, escaped, `/${path}`, `/${escaped}`].flatMap((one) => [`"${one}"`, `'${one}'`, `\\"${one}\\"`]);
+  return [`/media/${id}/`, ...new Set(quoted)];
+}
