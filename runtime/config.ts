@@ -35,6 +35,12 @@ export const runtimeSettings = {
     "`on`: https at `BASE_URL` and at every site's domain, with certificates that are fetched and renewed by themselves",
     ["off", "on"],
   ),
+  http2: oneOf(
+    "HTTP2",
+    "off",
+    "`on`: browsers that come by https may speak HTTP/2 too, which is experimental in Bun 1.4",
+    ["off", "on"],
+  ),
   httpsPort: integer("HTTPS_PORT", 443, "Port for https; 0 takes a free one", { min: 0, max: 65535 }),
   httpPort: integer(
     "HTTP_PORT",

@@ -7,6 +7,7 @@ import type { AddressedRequest, Bundled, Host, Listening, ListenOptions, Modules
 export const host: Host = {
   name: `Bun ${Bun.version}`,
   hasAuthorTools: true,
+  hasHttp2: true,
   ownProgram: (main) => (isCompiled() ? [process.execPath] : [process.execPath, main]),
   childEnv,
   serverEnv: manyRequests,
@@ -48,11 +49,19 @@ function childEnv(memoryBytes: number): Readonly<Record<string, string>> {
 /** Larger than any body that a route accepts: routes have lower limits of their own and answer 413 in our form. */
 const hardBodyLimit = Number.MAX_SAFE_INTEGER;
 
-function listen({ port, hostname, reusePort = false, idleSeconds, fetch: answer }: ListenOptions): Listening {
+function listen({
+  port,
+  hostname,
+  reusePort = false,
+  http2 = false,
+  idleSeconds,
+  fetch: answer,
+}: ListenOptions): Listening {
   const server = Bun.serve({
     port,
     hostname,
     reusePort,
+    http2,
     maxRequestBodySize: hardBodyLimit,
     idleTimeout: 60,
     fetch: (request) => {

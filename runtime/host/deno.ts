@@ -13,6 +13,7 @@ import type { Host } from "./host.ts";
 export const host: Host = {
   name: `Deno ${deno.version.deno}`,
   hasAuthorTools: false,
+  hasHttp2: false,
   // The configuration is beside package.json, wherever the process is started.
   ownProgram: (main) => [deno.execPath(), "run", "-A", `--config=${import.meta.dirname}/../../deno.json`, main],
   childEnv: (memoryBytes) => ({

@@ -8,6 +8,8 @@ export interface ListenOptions {
   readonly hostname: string;
   /** Several processes share the port. */
   readonly reusePort?: boolean;
+  /** Takes HTTP/2 too, of clients that begin with it. */
+  readonly http2?: boolean;
   /** For how many seconds a request's connection may be silent: 0 = forever, undefined = a minute. */
   readonly idleSeconds?: (request: Request) => number | undefined;
   readonly fetch: (request: Request) => Response | Promise<Response>;
@@ -65,6 +67,8 @@ export interface Host {
   readonly name: string;
   /** Whether it has a bundler and a test runner for authors of plugins. */
   readonly hasAuthorTools: boolean;
+  /** Whether `listen` can take HTTP/2. */
+  readonly hasHttp2: boolean;
   /** The command that starts this program again; `main` is its source if it is not an executable. */
   readonly ownProgram: (main: string) => string[];
   /** Variables that limit the memory and the threads of a child process. */

@@ -1,3 +1,4 @@
+import { host } from "#host";
 import type { Config } from "../config.ts";
 import type { Certificates } from "../https/certificates.ts";
 import { openHttps, type Https } from "../https/https.ts";
@@ -42,8 +43,9 @@ export async function listen({ config, log, own, certificates, createFetch }: Ne
     throughFront.add(request);
     return fetch(request);
   };
-  const inner = config.https === "on" ? listenOn({ ...onlyHere, idleSeconds, fetch: fetchInner }) : undefined;
-  if (inner) https = await openHttps({ config, log, own, certificates, innerPort: inner.port });
+  const http2 = config.http2 === "on" && host.hasHttp2;
+  const inner = config.https === "on" ? listenOn({ ...onlyHere, http2, idleSeconds, fetch: fetchInner }) : undefined;
+  if (inner) https = await openHttps({ config, log, own, certificates, inner: { port: inner.port, http2 } });
   const stop = async () => {
     const force = setTimeout(() => {
       https?.kill();

@@ -19,8 +19,8 @@ export interface FrontOptions {
   readonly proof?: Certificates["proof"] | undefined;
   /** For clients that name no host, such as those that come by an IP address. */
   readonly defaultHost: string;
-  /** The port of 127.0.0.1 to which requests go on. */
-  readonly innerPort: number;
+  /** The port of 127.0.0.1 to which requests go on, and whether HTTP/2 is spoken there. */
+  readonly inner: { readonly port: number; readonly http2: boolean };
 }
 
 export interface Front {
@@ -38,7 +38,8 @@ export interface Front {
 /** Longer than an order for a certificate takes, for which a first handshake waits. */
 const handshakeTimeoutMs = 40_000;
 export async function openFront(options: FrontOptions): Promise<Front> {
-  const { contexts, defaultHost, proof } = options;
+  const { contexts, defaultHost, proof, inner } = options;
+  const spoken = inner.http2 ? ["h2", "http/1.1"] : ["http/1.1"];
   const clients = new Map<number, string>();
   /** Of the connections that come through the door for proofs. */
   const visitors = new Map<number, string>();
@@ -53,14 +54,14 @@ export async function openFront(options: FrontOptions): Promise<Front> {
         (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
       );
     },
-    // The inner server speaks HTTP/1.1. Undefined refuses a client that offers only others.
-    ALPNCallback: ({ protocols }) => protocols.find((name) => name === "http/1.1"),
+    // Undefined refuses a client that offers only others.
+    ALPNCallback: ({ protocols }) => spoken.find((name) => protocols.includes(name)),
   });
   server.on("secureConnection", (client: TLSSocket) => {
     open.add(client);
     client.once("close", () => open.delete(client));
     const address = visitors.get(client.remotePort ?? 0) ?? (client.remoteAddress ?? "").replace(/^::ffff:/, "");
-    join(client, connect({ host: "127.0.0.1", port: options.innerPort }), clients, address);
+    join(client, connect({ host: "127.0.0.1", port: inner.port }), clients, address);
   });
   // A client that goes away during its handshake, or asks for a host of nobody.
   server.on("tlsClientError", () => {});
@@ -79,7 +80,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   return {
     port,
     setDefault,
-    clientAt: (inner) => clients.get(inner),
+    clientAt: (at) => clients.get(at),
     stop: () => servers.forEach((one) => one.close()),
     kill: () => open.forEach((client) => client.destroy()),
   };

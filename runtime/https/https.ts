@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import { listenFault, listenOn } from "../http/listen-on.ts";
 import type { Log } from "../log.ts";
 import { createContexts, type Certificates } from "./certificates.ts";
-import { openFront, type Front } from "./front.ts";
+import { openFront, type Front, type FrontOptions } from "./front.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
 import { createRedirect } from "./redirect.ts";
 
@@ -16,8 +16,7 @@ interface Needed {
   readonly own: OwnCertificates;
   /** Those of a plugin, for hosts without a file in TLS_DIR. */
   readonly certificates: Certificates | undefined;
-  /** The port of 127.0.0.1 to which requests go on. */
-  readonly innerPort: number;
+  readonly inner: FrontOptions["inner"];
 }
 
 export interface Https {
@@ -29,7 +28,7 @@ export interface Https {
   readonly kill: () => void;
 }
 
-export async function openHttps({ config, log, own, certificates, innerPort }: Needed): Promise<Https> {
+export async function openHttps({ config, log, own, certificates, inner }: Needed): Promise<Https> {
   const defaultHost = new URL(config.baseUrl).hostname;
   /** Nobody waits for it: it may have to be ordered first. */
   const lookForDefault = () =>
@@ -41,7 +40,7 @@ export async function openHttps({ config, log, own, certificates, innerPort }: N
   const at = { ...shared, port: config.httpsPort };
   // Where no port answers HTTP-01, authorities look at this one (TLS-ALPN-01).
   const proof = config.httpPort === 0 ? certificates?.proof : undefined;
-  const front = await openFront({ ...at, contexts, proof, defaultHost, innerPort }).catch((cause: unknown) => {
+  const front = await openFront({ ...at, contexts, proof, defaultHost, inner }).catch((cause: unknown) => {
     throw listenFault(cause, at, { port: "HTTPS_PORT", host: "HTTPS_HOST" });
   });
   own.onChange(() => {
