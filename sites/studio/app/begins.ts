@@ -26,9 +26,9 @@ export const begins: Readonly<Record<string, Sentence>> = {
     de: "Hier erscheint alles, was jemand von nun an ändert.",
   },
   "/core/backups": {
-    en: "Backups appear here once the server makes them: set `BACKUP_DIR`.",
-    pl: "Kopie pojawią się tu, gdy serwer zacznie je tworzyć: ustaw `BACKUP_DIR`.",
-    de: "Hier erscheinen Sicherungen, sobald der Server welche macht: mit `BACKUP_DIR`.",
+    en: "Backups appear here once the server makes them: each night, if BACKUP_DIR is set.",
+    pl: "Kopie pojawią się tu, gdy serwer zacznie je tworzyć: co noc, jeśli ustawiono BACKUP_DIR.",
+    de: "Hier erscheinen Sicherungen, sobald der Server welche macht: jede Nacht, wenn BACKUP_DIR gesetzt ist.",
   },
   "/core/prompts/{id}/versions": {
     en: "Every save of the prompt keeps a version.",

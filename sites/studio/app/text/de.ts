@@ -254,6 +254,6 @@ export const de: Messages = {
     "/core/mails": "Gesendete E-Mails und solche, die warten.",
     "/core/mail_templates": "Ein E-Mail-Text ersetzt die eingebauten Worte einer E-Mail in einer Sprache.",
     "/core/activity": "Wer was wann an welchem Datensatz getan hat.",
-    "/core/backups": "Sicherungen des ganzen Servers nach dem Zeitplan von `BACKUP_DIR`.",
+    "/core/backups": "Sicherungen des ganzen Servers nach dem Zeitplan von BACKUP_DIR.",
   },
 };

@@ -254,7 +254,7 @@ export const en = {
     "/core/mails": "The mails that were sent, and those that wait.",
     "/core/mail_templates": "A mail text replaces the built-in words of a mail, in one language.",
     "/core/activity": "Who did what to which record, and when.",
-    "/core/backups": "Backups of the whole server, made by the schedule of `BACKUP_DIR`.",
+    "/core/backups": "Backups of the whole server, made by the schedule of BACKUP_DIR.",
   },
 } as const;
 

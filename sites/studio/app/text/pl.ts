@@ -263,6 +263,6 @@ export const pl: Messages = {
     "/core/mails": "Wiadomości wysłane i te, które czekają.",
     "/core/mail_templates": "Treść wiadomości zastępuje wbudowane słowa, w jednym języku.",
     "/core/activity": "Kto, kiedy i co zmienił.",
-    "/core/backups": "Kopie zapasowe całego serwera, tworzone według harmonogramu (`BACKUP_DIR`).",
+    "/core/backups": "Kopie zapasowe całego serwera, tworzone według harmonogramu (BACKUP_DIR).",
   },
 };
