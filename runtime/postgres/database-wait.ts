@@ -12,8 +12,8 @@ const pauseMs = 250;
 
 /** Resolves when the server answers. Throws if it does not in time, and at once if waiting cannot help. */
 export async function waitForDatabase(target: DatabaseTarget, { seconds, log }: Waiting): Promise<void> {
-  // Works through any pooler, because it prepares no statements.
-  const sql = openPool(target, { max: 1, prepare: false, applicationName: "corestead start" });
+  // Works through any pooler, because it prepares no statements and begins without settings that a pooler may not know.
+  const sql = openPool(target, { max: 1, prepare: false, pooled: true, applicationName: "corestead start" });
   const end = Date.now() + seconds * 1000;
   try {
     for (let isFirst = true; ; isFirst = false) {

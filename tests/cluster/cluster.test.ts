@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPool, type Sql } from "../../runtime/db.ts";
-import { adminToken, eventually, startTestApp } from "../harness.ts";
+import { clientOf } from "../../runtime/authors/test-client.ts";
+import { adminToken, eventually } from "../harness.ts";
 import { followStream, type Follower } from "../event-stream.ts";
 import { startReceiver, type Receiver } from "../receiver.ts";
 import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "../server-process.ts";
@@ -451,12 +452,15 @@ describe.skipIf(programs === undefined || pgbouncer === null)("behind pgbouncer 
       const pooler = await startPgbouncer(cluster.primaryUrl);
       const settings = {
         ...env(),
+        DATABASE_URL: pooler.url,
         DATABASE_READ_URL: "",
         DATABASE_LISTEN_URL: cluster.primaryUrl,
         DATABASE_PREPARE: "false",
+        DRAIN_SECONDS: "0",
       };
-      const options = { target: { url: pooler.url }, env: settings };
-      const [a, b] = [await startTestApp(options), await startTestApp(options)];
+      const startOne = () => startServer(fromSource, { cwd: folderWith(), env: settings });
+      const servers = [await startOne(), await startOne()] as const;
+      const [a, b] = [clientOf(servers[0].request), clientOf(servers[1].request)];
       try {
         const code = "pooled";
         const prompt = { name: "Hello", code, kind: "chat", content: "one" };
@@ -465,12 +469,13 @@ describe.skipIf(programs === undefined || pgbouncer === null)("behind pgbouncer 
         expect((await b.get(`/core/prompt/${code}.md`)).text).toContain("one");
         expect((await a.patch(`/core/prompts/${made.json.id}.json`, { prompt: { content: "two" } })).status).toBe(200);
         expect((await b.get(`/core/prompt/${code}.md`)).text).toContain("two");
+        expect((await a.post("/core/dbs.json", { db: { name: "Pooled", code } })).status).toBe(201);
         const write = (n: number) =>
-          (n % 2 ? a : b).post("/core/dbs/orders/records.json", { record: { data: { pooled: n } } });
+          (n % 2 ? a : b).post(`/core/dbs/${code}/records.json`, { record: { data: { pooled: n } } });
         const answers = await Promise.all(Array.from({ length: 40 }, (_, n) => write(n)));
         expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
       } finally {
-        await Promise.all([a.stop(), b.stop()]);
+        await Promise.all(servers.map((one) => one.stop()));
         await pooler.stop();
       }
     },
