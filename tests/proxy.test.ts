@@ -6,6 +6,7 @@ import { certificate as good } from "../runtime/outbound/outbound-fixture.ts";
 import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "./harness.ts";
 
 const readme = await Bun.file(`${import.meta.dir}/../README.md`).text();
+const scaling = await Bun.file(`${import.meta.dir}/../docs/scaling.md`).text();
 const host = "good.example";
 const folder = mkdtempSync(join(tmpdir(), "corestead-proxy-"));
 const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
@@ -28,12 +29,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The README's example in this language, with this test's name, files and port of the server. */
-function example(language: string): string {
-  const [, text = ""] = readme.split(`\n\`\`\`${language}\n`);
+/** The page's example in this language, with this test's name, files and port of the server. */
+function example(language: string, page = readme): string {
+  const [, text = ""] = page.split(`\n\`\`\`${language}\n`);
   const code = text.slice(0, text.indexOf("\n```"));
-  if (code === "") throw new Error(`the README has no example for ${language}`);
-  return code.replaceAll("127.0.0.1:3000", new URL(app.origin).host).replaceAll("core.example.com", host);
+  if (code === "") throw new Error(`the page has no example for ${language}`);
+  const here = new URL(app.origin).host;
+  return code
+    .replaceAll("127.0.0.1:3000", here)
+    .replaceAll("10.0.0.1:3000", here)
+    .replaceAll("10.0.0.2:3000", `127.0.0.1:${freePort()}`)
+    .replaceAll("core.example.com", host);
 }
 
 function freePort(): number {
@@ -103,9 +109,10 @@ const form = (headers: Record<string, string> = {}): Init => ({
 const bearer = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
 
 describe.each([
-  ["nginx", () => nginx(example("nginx"))],
-  ["Caddy", () => caddy(example("caddyfile"))],
-])("behind %s as the README has it", (_, start) => {
+  ["nginx as the README has it", () => nginx(example("nginx"))],
+  ["Caddy as the README has it", () => caddy(example("caddyfile"))],
+  ["Caddy before two machines, of which one is off", () => caddy(example("caddyfile", scaling))],
+])("behind %s", (_, start) => {
   let ask: Ask;
   beforeAll(async () => {
     ask = await start();
