@@ -7,7 +7,10 @@
 /** The columns of an entry that a statement gives. */
 export const entryColumns = "account_id, action, model, record_id, name, actor, user_id, token_id, origin, changes";
 
-/** The last five columns from `Actor` as jsonb in `actor`, and from the jsonb of a row before and after its change. */
+/**
+ * The last five columns from `Actor` as jsonb in `actor`, and from the jsonb of a row before and after its change; `now`
+ * may have only the fields that were given, which is all that can differ.
+ */
 export function entryValues(actor: string, old: string, now: string): string {
   return `coalesce(${actor} ->> 'kind', 'system'), (${actor} ->> 'user')::bigint, (${actor} ->> 'token')::bigint,
     ${actor} - '{kind,user,token,account}'::text[], ${differenceOf(old, now)}`;
@@ -15,7 +18,7 @@ export function entryValues(actor: string, old: string, now: string): string {
 
 /**
  * As the trigger's: by field, long values cut, of 200 fields at most. Without its function as long as values are short:
- * calling it costs more than all else.
+ * calling it costs more than all else. The keys are selected, not read from a function in `from`, which would store them.
  */
 function differenceOf(old: string, now: string): string {
   return `(
@@ -27,6 +30,6 @@ function differenceOf(old: string, now: string): string {
       when e.after is null then jsonb_build_object('old', e.before)
       else jsonb_build_object('old', e.before, 'new', e.after) end)
     from (select key, nullif(${old} -> key, 'null') as before, nullif(${now} -> key, 'null') as after
-      from jsonb_object_keys(coalesce(${now}, ${old})) as key
-      where ${old} -> key is distinct from ${now} -> key limit 200) e)`;
+      from (select jsonb_object_keys(coalesce(${now}, ${old})) as key) k
+      where nullif(${old} -> key, 'null') is distinct from nullif(${now} -> key, 'null') limit 200) e)`;
 }

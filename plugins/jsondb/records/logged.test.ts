@@ -1,6 +1,6 @@
 /** Changes of records in the log of activity, for accounts that ask for it: alone, together, in bulk. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { loggedIn } from "./logged.ts";
 
 let app: TestApp;
@@ -54,6 +54,36 @@ test("changes that arrive together are logged each for its own request", async (
     expect(second.changes).toEqual({ n: { old: n, new: n + 1000 } });
     expect(second.request_id).toBe(changed[n]?.headers.get("x-request-id"));
   }
+});
+
+test("a change that waited for another one is logged with what it has really replaced", async () => {
+  const { id } = await create({ n: 1, other: "a" });
+  const { changing } = await app.sql.begin(async (tx) => {
+    await tx`update records set data = data || '{"n": 2, "other": "b"}' where id = ${id}`;
+    const changing = patch(id, { n: 3 });
+    await eventually(async () => {
+      const found = await app.sql`
+        select from pg_stat_activity where wait_event_type = 'Lock' and query like '%update records r set%'`;
+      return found.length > 0;
+    }, "a change that waits");
+    return { changing };
+  });
+  expect((await changing).json.data).toEqual({ n: 3, other: "b" });
+  expect((await log(id)).at(-1).changes).toEqual({ n: { old: 2, new: 3 } });
+});
+
+test("a field among hundreds, an empty value and a move to another table are logged", async () => {
+  const fields = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`f${n}`, n]));
+  const { id } = await create({ ...fields, gone: "x" });
+  await patch(id, { ...fields, f299: "new", gone: null, never: null });
+  expect((await log(id)).at(-1).changes).toEqual({ f299: { old: 299, new: "new" }, gone: { old: "x" } });
+  const schema = { tables: { one: { fields: { a: "string" } }, two: { fields: { a: "string" } } } };
+  const tables = (await app.post("/core/dbs.json", { db: { name: "Orders", code: "orders", schema } })).json.id;
+  const path = `/core/dbs/${tables}/records`;
+  const moved = (await app.post(`${path}.json`, { record: { table_name: "one", data: { a: "x" } } })).json.id;
+  const record = { table_name: "two", data: { a: "y" } };
+  expect((await app.patch(`${path}/${moved}.json`, { record })).status).toBe(200);
+  expect((await log(moved)).at(-1)).toMatchObject({ action: "update", changes: { a: { old: "x", new: "y" } } });
 });
 
 test("many fields and long values are cut, with their size", async () => {

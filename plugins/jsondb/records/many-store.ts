@@ -58,7 +58,7 @@ export function createManyStore(sql: Sql) {
           (select ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) ${arrays(all.map(({ index }) => index))})
           as n (id, json, created_at, ${columns})
         where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${isLogged ? telling.endMany(db, "create", all) : nothing}`;
+        ${isLogged ? telling.endCreates(db, all) : nothing}`;
       return count === all.length;
     },
 
@@ -73,25 +73,26 @@ export function createManyStore(sql: Sql) {
       return sql<{ raw: string }[]>`
         with held as materialized (
           select f.* from unnest((select ${ids}::uuid[])) as a (id), lateral (
-            select r.id ${isLogged ? sql`, r.data as old_data` : nothing} from records r
+            select r.id ${isLogged ? sql`, r.data` : nothing} from records r
             where r.db_id = ${db.id} and r.id = a.id and r.account_id = ${db.accountId}
             for no key update skip locked) f
           ${countedAsOne}
         ) ${isLogged ? sql`, changed as (` : nothing}
-        update records r set data = r.data || i.json::jsonb, ${changed},
+        update records r set data = r.data || i.patch, ${changed},
           long_strings = (r.long_strings & ~i.given_strings | i.long_strings)::smallint,
           inexact_numbers = (r.inexact_numbers & ~i.given_numbers | i.inexact_numbers)::smallint,
           updated_at = ${sql.unsafe(later)}
-        from dbs d, held, unnest((select ${ids}::uuid[]), (select ${all.map(({ json }) => json)}::text[]),
+        from dbs d, held, unnest((select ${ids}::uuid[]), (select ${all.map(({ json }) => json)}::text[]::jsonb[]),
           (select ${index.map(({ given }) => `${bitsOf(given)}`)}::int[]),
           (select ${index.map(({ strings }) => `${strings.given}`)}::int[]),
-          (select ${index.map(({ numbers }) => `${numbers.given}`)}::int[]) ${arrays(index)})
-          as i (id, json, given, given_strings, given_numbers, ${columns})
+          (select ${index.map(({ numbers }) => `${numbers.given}`)}::int[]) ${arrays(index)}
+          ${isLogged ? sql`, ${telling.actorsOf(all)}` : nothing})
+          as i (id, patch, given, given_strings, given_numbers, ${columns} ${isLogged ? sql`, actor` : nothing})
         where r.db_id = ${db.id} and r.id = any(array(select id from held)) and r.account_id = ${db.accountId}
           and held.id = r.id and i.id = r.id
           and r.table_name = ${table.name} and r.rules_version = ${db.rulesVersion}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${isLogged ? telling.endMany(db, "update", all, sql`${raw}`) : sql`returning ${raw} as raw`}`;
+        ${isLogged ? telling.endUpdates(db, sql`${raw} as raw`) : sql`returning ${raw} as raw`}`;
     },
   };
 }

@@ -221,11 +221,12 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
       const { values, given, strings, numbers } = indexValues(patch.table, patch.data);
       // One text for all changes: PostgreSQL keeps a plan for each text.
       const rows = await on<RawRow[]>`
-        ${telling.begin({ db, actor: patch.actor })} update records r set data = r.data || ${patch.json}::text::jsonb, ${changed},
+        ${telling.begin({ db, actor: patch.actor })} update records r set data = r.data || i.patch, ${changed},
           long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
           inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
           updated_at = ${changedAt}
-        from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given) i
+        from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given, ${patch.json}::text::jsonb as patch) i
+          ${telling.held(db, patch)}
         where r.db_id = ${db.id} and r.id = ${patch.id} and r.account_id = ${db.accountId}
           and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
@@ -240,12 +241,12 @@ function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Par
     async rewrite(tx: Tx, db: Database, patch: Omit<Patch, "expected">, shape: Shape, leftTable: string | undefined) {
       const { id, table, json, guard } = patch;
       const rows = await tx<RawRow[]>`
-        ${telling.begin({ db, actor: patch.actor })} update records r set table_name = ${table.name}, data = r.data || v.changes,
+        ${telling.begin({ db, actor: patch.actor })} update records r set table_name = ${table.name}, data = r.data || i.patch,
           (${columns}) = (
-            select ${indexed} from record_index(r.data || v.changes, ${[...table.indexFields]}::text[]) x),
+            select ${indexed} from record_index(r.data || i.patch, ${[...table.indexFields]}::text[]) x),
           plan_version = d.plan_version, rules_version = d.rules_version,
           updated_at = ${changedAt}
-        from dbs d, (select ${json}::text::jsonb as changes offset 0) v
+        from dbs d, (select ${json}::text::jsonb as patch offset 0) i ${telling.held(db, patch)}
         where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
           and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
           ${guarded(guard)}

@@ -25,43 +25,46 @@ interface Made {
  * `shown` of them:
  *
  *     sql`${telling.begin(to)} update records r set … ${telling.end(to, "update", shown)}`
+ *
+ * An update that is logged needs each record as it was as `held.data`, and its patch as `i.patch`.
  */
 export function createTelling(sql: Sql) {
   const nothing = empty(sql);
   const begin = sql`with changed as (`;
   const raw = sql.unsafe(rawRecord());
   const changed = sql`returning r.db_id, r.id, r.account_id, r.table_name, r.data, r.created_at, r.updated_at`;
-  const before = sql`, (select o.data from records o where o.db_id = r.db_id and o.id = r.id) as old_data`;
+  const before = sql`, held.data as old_data, i.patch`;
   // Other writes have a statement of their own if nobody follows the database; a deletion checks that itself.
   const followed = sql`where exists (select from record_feeds f where f.db_id = r.db_id)`;
   const columns = sql.unsafe(entryColumns);
   const values = {
-    create: sql.unsafe(entryValues("n.actor", "null::jsonb", "r.data")),
-    update: sql.unsafe(entryValues("n.actor", "r.old_data", "r.data")),
-    destroy: sql.unsafe(entryValues("n.actor", "r.data", "null::jsonb")),
+    create: sql.unsafe(entryValues("r.actor", "null::jsonb", "r.data")),
+    update: sql.unsafe(entryValues("r.actor", "r.old_data", "r.patch")),
+    destroy: sql.unsafe(entryValues("r.actor", "r.data", "null::jsonb")),
   };
   const actions = { create: "create", update: "update", destroy: "delete" };
   const told = (kind: RecordEventKind, leftTable: string | null) => sql`, told as (
     insert into record_changes (db_id, kind, table_name, left_table, raw)
     select r.db_id, ${kind}, r.table_name, ${leftTable}, ${raw} from changed r ${kind === "destroy" ? followed : nothing})`;
-  const noted = (kind: RecordEventKind, code: string, actor: string) => sql`, noted as (
+  /** `from` has the changed records as `r`, each with its actor. */
+  const noted = (kind: RecordEventKind, code: string, from = sql`changed r`) => sql`, noted as (
     insert into activity (${columns})
-    select r.account_id, ${actions[kind]}, 'Core::Record', r.id, ${code}, ${values[kind]}
-    from changed r, (select ${actor}::text::jsonb as actor) n)`;
+    select r.account_id, ${actions[kind]}, 'Core::Record', r.id, ${code}, ${values[kind]} from ${from})`;
+  const actorsOf = (all: readonly Made[]) => sql`(select ${all.map(({ actor = "{}" }) => actor)}::text[])`;
   return {
-    /** The end of a statement that writes many records, each for its actor, begun by `with changed as (`. */
-    endMany(db: Pick<Database, "code">, kind: "create" | "update", all: readonly Made[], shown?: Fragment): Fragment {
-      return sql`${changed} ${kind === "update" ? sql`, held.old_data` : nothing}), noted as (
-          insert into activity (${columns})
-          select r.account_id, ${actions[kind]}, 'Core::Record', r.id, ${db.code}, ${values[kind]}
-          from changed r, (
-            select id, actor::jsonb from unnest((select ${all.map(({ id }) => id)}::uuid[]),
-              (select ${all.map(({ actor = "{}" }) => actor)}::text[])) as m (id, actor)) n
-          where n.id = r.id
-        )
-        select ${shown ? sql`${shown} as raw` : nothing} from changed r`;
-    },
+    actorsOf,
     begin: ({ db, actor }: Followers): Fragment => (db.live || actor !== undefined ? begin : nothing),
+
+    /**
+     * For the `from` of an update of one record: the record as it was. Locked, because the statement's snapshot does not
+     * have a change that the update waits for.
+     */
+    held: (db: Database, { id, actor }: Made): Fragment =>
+      actor === undefined
+        ? nothing
+        : sql`, (select o.data from records o where o.db_id = ${db.id} and o.id = ${id} and o.account_id = ${db.accountId}
+            for no key update) held`,
+
     end(
       { db, actor }: Followers,
       kind: RecordEventKind,
@@ -69,9 +72,22 @@ export function createTelling(sql: Sql) {
       leftTable: string | null = null,
     ): Fragment {
       if (!db.live && actor === undefined) return shown ? sql`returning ${shown}` : nothing;
-      return sql`${changed} ${kind === "update" && actor !== undefined ? before : nothing})
-        ${db.live ? told(kind, leftTable) : nothing} ${actor === undefined ? nothing : noted(kind, db.code, actor)}
-        select ${shown ?? nothing} from changed r`;
+      const more =
+        actor === undefined ? nothing : sql`${kind === "update" ? before : nothing}, ${actor}::text::jsonb as actor`;
+      return sql`${changed} ${more}) ${db.live ? told(kind, leftTable) : nothing}
+        ${actor === undefined ? nothing : noted(kind, db.code)} select ${shown ?? nothing} from changed r`;
     },
+
+    /** The end of an insert of many records that is begun by `with changed as (`, each for its own actor. */
+    endCreates(db: Pick<Database, "code">, all: readonly Made[]): Fragment {
+      const ids = sql`(select ${all.map(({ id }) => id)}::uuid[])`;
+      const made = sql`(select c.*, m.actor::jsonb as actor from changed c, unnest(${ids}, ${actorsOf(all)}) as m (id, actor)
+        where m.id = c.id) r`;
+      return sql`${changed}) ${noted("create", db.code, made)} select from changed r`;
+    },
+
+    /** The same of an update of many, with the actor of each as `i.actor`, JSON text. */
+    endUpdates: (db: Pick<Database, "code">, shown: Fragment): Fragment =>
+      sql`${changed} ${before}, i.actor::jsonb as actor) ${noted("update", db.code)} select ${shown} from changed r`,
   };
 }

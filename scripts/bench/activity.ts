@@ -1,0 +1,176 @@
+/**
+ * What the log of activity adds to a change, in processor time of the server and PostgreSQL: `bun scripts/bench/activity.ts
+ * [--quick] [--write] [--only record,prompt] [--connections 1,16] [--rounds 9] [--seconds 2]`. The same PATCH with and
+ * without the log by turns, on one server; what is done once a second for all entries is held back and measured apart.
+ */
+import { parseArgs } from "node:util";
+import { openPool } from "../../runtime/db.ts";
+import { runLoop } from "./client.ts";
+import { median } from "./compare.ts";
+import { pick, randomSequence } from "./contacts.ts";
+import { operations, type Exchange, type Target } from "./operations.ts";
+import { adminToken, cpuOf, cpuOfPostgres, postgresOf, startCorestead, temporaryFolder } from "./processes.ts";
+import { measuredWith, number, publish, table, verdict, verdictTable, versionOf, type Verdict } from "./report.ts";
+import { seedCorestead } from "./seed.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    only: { type: "string", default: "record,prompt" },
+    connections: { type: "string", default: "1,16" },
+    rounds: { type: "string" },
+    seconds: { type: "string", default: "2" },
+  },
+});
+const rounds = Number(options.rounds ?? (options.quick ? 3 : 9));
+const seconds = Number(options.seconds);
+const total = options.quick ? 20_000 : 100_000;
+const prompts = 200;
+
+interface Case {
+  readonly name: string;
+  readonly next: (random: () => number) => Exchange;
+  readonly turn: (isLogged: boolean) => Promise<unknown>;
+  /** Of the processor time of a change, in the change itself; undefined if there is no such target. */
+  readonly most?: number;
+}
+
+/** Processor milliseconds of a change. */
+interface Cost {
+  readonly server: number;
+  readonly postgres: number;
+}
+
+const dataDir = await temporaryFolder();
+const server = await startCorestead(dataDir);
+const { target: database, pid: postgresPid } = await postgresOf(dataDir);
+const sql = openPool(database, { max: 2 });
+await seedCorestead(server, sql, "contacts", total);
+const { port } = server;
+const target: Target = { kind: "corestead", port, token: adminToken, path: "/core/dbs/contacts", total };
+const cases = [record(), await prompt()].filter(({ name }) => options.only.split(",").includes(name));
+
+const rows: string[][] = [];
+const verdicts: Verdict[] = [];
+for (const one of cases) {
+  await load(one, 16, 3, 1);
+  for (const connections of options.connections.split(",").map(Number)) await measure(one, connections);
+}
+const how = `Processor ms of a PATCH; medians of ${rounds} interleaved rounds of ${seconds} s, ${number(total, 0)} records. What is done once a second, for all entries together, is "afterwards".`;
+const head = ["PATCH of", "connections", "without: server", "PostgreSQL", "with: server", "PostgreSQL", "dearer", "afterwards", "dearer with that"]; // prettier-ignore
+const report = [measuredWith(await versionOf(sql)), how, table(head, rows), verdictTable(verdicts)].join("\n\n");
+await sql.end();
+await server.stop();
+await publish("activity", report, options.write);
+process.exit(0);
+
+function record(): Case {
+  const turn = (isLogged: boolean) =>
+    send("PATCH", "/account/settings.json", { settings: { activity_databases: isLogged ? "*" : "-" } });
+  return { name: "record", next: (random) => operations.patch(target, random), turn, most: 3 };
+}
+
+async function prompt(): Promise<Case> {
+  const ids: number[] = [];
+  for (let n = 0; n < prompts; n++) {
+    const made = await send("POST", "/core/prompts.json", {
+      prompt: { name: `p${n}`, code: `p${n}`, content: "one", kind: "chat" },
+    });
+    ids.push(made.id);
+  }
+  const next = (random: () => number): Exchange => {
+    const content = `Answer in ${pick(random, 2 ** 31)} words. ${"Be brief. ".repeat(20)}`;
+    const text = JSON.stringify({ prompt: { content } });
+    const request = `PATCH /core/prompts/${ids[pick(random, prompts)]}.json HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+    return { request, status: 200, contains: '"id":', verify: (body) => JSON.parse(body).content === content };
+  };
+  const turn = async (isLogged: boolean) => {
+    for (const name of ["prompts", "prompt_versions"]) {
+      const [found] = await sql`
+        select from pg_trigger where tgrelid = ${name}::regclass and tgname = 'activity_note'`;
+      if (found) await sql.unsafe(`alter table ${name} ${isLogged ? "enable" : "disable"} trigger activity_note`);
+    }
+  };
+  return { name: "prompt", next, turn };
+}
+
+async function measure(one: Case, connections: number): Promise<void> {
+  const found: { off: Cost; on: Cost; after: Cost }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    // Who is first changes, too: what one leaves to vacuum would always meet the other.
+    const sides: Partial<Record<"on" | "off", Awaited<ReturnType<typeof side>>>> = {};
+    for (const name of round % 2 ? (["on", "off"] as const) : (["off", "on"] as const))
+      sides[name] = await side(one, connections, round + 10, name === "on");
+    if (sides.on && sides.off) found.push({ off: sides.off.change, on: sides.on.change, after: sides.on.after });
+  }
+  await one.turn(true);
+  const both = ({ server: ofServer, postgres }: Cost) => ofServer + postgres;
+  const of = (value: (round: (typeof found)[number]) => number) => median(found.map(value));
+  const dearer = of(({ on, off }) => (both(on) / both(off) - 1) * 100);
+  const withAfter = of(({ on, off, after }) => ((both(on) + both(after)) / both(off) - 1) * 100);
+  const costs = [of(({ off }) => off.server), of(({ off }) => off.postgres), of(({ on }) => on.server), of(({ on }) => on.postgres)]; // prettier-ignore
+  const shown = costs.map((cost) => number(cost, 3));
+  const after = number(of((round) => both(round.after)), 3); // prettier-ignore
+  rows.push([one.name, `${connections}`, ...shown, `${number(dearer, 1)} %`, after, `${number(withAfter, 1)} %`]);
+  process.stderr.write(`${rows.at(-1)?.join("  ")}\n`);
+  if (one.most !== undefined)
+    verdicts.push(verdict(`PATCH of a ${one.name} at ${connections}, dearer by`, dearer, { most: one.most }, "%"));
+}
+
+async function side(one: Case, connections: number, seed: number, isLogged: boolean) {
+  await one.turn(isLogged);
+  const resume = await holdSealer();
+  await load(one, connections, 0.2, seed + 1000);
+  const before = used();
+  const requests = await load(one, connections, seconds, seed);
+  // What the server does once a second for the records themselves.
+  await Bun.sleep(1_200);
+  const done = used();
+  await resume();
+  await sealed();
+  const end = used();
+  const each = (from: Cost, to: Cost): Cost => {
+    return {
+      server: ((to.server - from.server) / requests) * 1000,
+      postgres: ((to.postgres - from.postgres) / requests) * 1000,
+    };
+  };
+  return { change: each(before, done), after: each(done, end) };
+}
+
+function used(): Cost {
+  return { server: cpuOf(server.pid), postgres: cpuOfPostgres(postgresPid) };
+}
+
+async function load({ next }: Case, connections: number, duration: number, seed: number): Promise<number> {
+  const random = randomSequence(seed);
+  const loop = { port, connections, seconds: duration, maxRequests: 200_000, next: () => next(random) };
+  return (await runLoop(loop)).requests;
+}
+
+/** Without the row that it locks, the sealer takes another process to be at work. */
+async function holdSealer(): Promise<() => Promise<unknown>> {
+  const [row] = await sql`delete from activity_sealed returning up_to`;
+  if (!row) throw new Error("the log has no place up to which it is sealed");
+  return () => sql`insert into activity_sealed (up_to) values (${row["upTo"]})`;
+}
+
+async function sealed(): Promise<void> {
+  for (;;) {
+    const [row] = await sql<{ is: boolean }[]>`
+      select up_to >= (select coalesce(max(id), 0) from activity) as is from activity_sealed`;
+    if (row?.is) return;
+    await Bun.sleep(50);
+  }
+}
+
+async function send(method: string, path: string, body: unknown) {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
