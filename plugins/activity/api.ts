@@ -1,2 +1,2 @@
 /** How plugins write entries in the statements of their changes. */
-export { entryColumns, entryValues } from "./entry-store.ts";
+export { entryActor, entryChanges, entryColumns } from "./entry-store.ts";

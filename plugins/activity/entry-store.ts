@@ -3,24 +3,22 @@
  *
  *     with changed as (update … returning r.id, …), noted as (insert into activity (…) select … from changed)
  */
+import type { Actor } from "platform";
 
 /** The columns of an entry that a statement gives. */
 export const entryColumns = "account_id, action, model, record_id, name, actor, user_id, token_id, origin, changes";
 
-/**
- * The last five columns from `Actor` as jsonb in `actor`, and from the jsonb of a row before and after its change; `now`
- * may have only the fields that were given, which is all that can differ.
- */
-export function entryValues(actor: string, old: string, now: string): string {
-  return `coalesce(${actor} ->> 'kind', 'system'), (${actor} ->> 'user')::bigint, (${actor} ->> 'token')::bigint,
-    ${actor} - '{kind,user,token,account}'::text[], ${differenceOf(old, now)}`;
+/** The four columns after `name`. Taken apart here: each operator on jsonb makes PostgreSQL's start of a statement dearer. */
+export function entryActor({ kind, user, token, ...actor }: Partial<Actor>) {
+  const origin = JSON.stringify({ ...actor, account: undefined });
+  return { kind: kind ?? "system", user: user ?? null, token: token ?? null, origin };
 }
 
 /**
  * As the trigger's: by field, long values cut, of 200 fields at most. Without its function as long as values are short:
- * calling it costs more than all else. The keys are selected, not read from a function in `from`, which would store them.
+ * calling it costs more than all else. `now` may have only the fields that were given. The keys are selected, not read from a function in `from`, which would store them.
  */
-function differenceOf(old: string, now: string): string {
+export function entryChanges(old: string, now: string): string {
   return `(
     select jsonb_object_agg(e.key, case
       when e.key ~* 'passw|secret' then '{"secret": true}'

@@ -1,6 +1,7 @@
 /** SQL about entries. They are written by the trigger of each table, and by `add`. */
 import type { Notice, Page, Queryable, Read, Sql, Static, Tx } from "platform";
 import type { Activity } from "./answers.ts";
+import { entryActor } from "./entry-store.ts";
 
 export interface ActivityFilter {
   readonly userId: number | undefined;
@@ -96,11 +97,11 @@ export function createActivityStore(sql: Sql, read: Read) {
     },
 
     async add(on: Queryable, { accountId, action, model, recordId, name, actor }: Notice): Promise<void> {
-      const { kind = "system", user, token, account: _, ...origin } = actor ?? {};
+      const { kind, user, token, origin } = entryActor(actor ?? {});
       await on`
         insert into activity (account_id, action, model, record_id, name, actor, user_id, token_id, origin)
         values (${accountId}, ${action}, ${model ?? null}, ${recordId ?? null}, ${name ?? null}, ${kind},
-          ${user ?? null}, ${token ?? null}, ${JSON.stringify(origin)}::text::jsonb)`;
+          ${user}, ${token}, ${origin}::text::jsonb)`;
     },
   };
 }

@@ -58,7 +58,17 @@ for (const one of cases) {
   for (const connections of options.connections.split(",").map(Number)) await measure(one, connections);
 }
 const how = `Processor ms of a PATCH; medians of ${rounds} interleaved rounds of ${seconds} s, ${number(total, 0)} records. What is done once a second, for all entries together, is "afterwards".`;
-const head = ["PATCH of", "connections", "without: server", "PostgreSQL", "with: server", "PostgreSQL", "dearer", "afterwards", "dearer with that"]; // prettier-ignore
+const head = [
+  "PATCH of",
+  "connections",
+  "without: server",
+  "PostgreSQL",
+  "with: server",
+  "PostgreSQL",
+  "dearer",
+  "afterwards",
+  "dearer with that",
+];
 const report = [measuredWith(await versionOf(sql)), how, table(head, rows), verdictTable(verdicts)].join("\n\n");
 await sql.end();
 await server.stop();
@@ -109,9 +119,17 @@ async function measure(one: Case, connections: number): Promise<void> {
   const of = (value: (round: (typeof found)[number]) => number) => median(found.map(value));
   const dearer = of(({ on, off }) => (both(on) / both(off) - 1) * 100);
   const withAfter = of(({ on, off, after }) => ((both(on) + both(after)) / both(off) - 1) * 100);
-  const costs = [of(({ off }) => off.server), of(({ off }) => off.postgres), of(({ on }) => on.server), of(({ on }) => on.postgres)]; // prettier-ignore
+  const costs = [
+    of(({ off }) => off.server),
+    of(({ off }) => off.postgres),
+    of(({ on }) => on.server),
+    of(({ on }) => on.postgres),
+  ];
   const shown = costs.map((cost) => number(cost, 3));
-  const after = number(of((round) => both(round.after)), 3); // prettier-ignore
+  const after = number(
+    of((round) => both(round.after)),
+    3,
+  );
   rows.push([one.name, `${connections}`, ...shown, `${number(dearer, 1)} %`, after, `${number(withAfter, 1)} %`]);
   process.stderr.write(`${rows.at(-1)?.join("  ")}\n`);
   if (one.most !== undefined)

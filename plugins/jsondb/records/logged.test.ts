@@ -60,13 +60,13 @@ test("a change that waited for another one is logged with what it has really rep
   const { id } = await create({ n: 1, other: "a" });
   const { changing } = await app.sql.begin(async (tx) => {
     await tx`update records set data = data || '{"n": 2, "other": "b"}' where id = ${id}`;
-    const changing = patch(id, { n: 3 });
+    const asked = patch(id, { n: 3 });
     await eventually(async () => {
       const found = await app.sql`
         select from pg_stat_activity where wait_event_type = 'Lock' and query like '%update records r set%'`;
       return found.length > 0;
     }, "a change that waits");
-    return { changing };
+    return { changing: asked };
   });
   expect((await changing).json.data).toEqual({ n: 3, other: "b" });
   expect((await log(id)).at(-1).changes).toEqual({ n: { old: 2, new: 3 } });
