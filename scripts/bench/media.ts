@@ -90,7 +90,7 @@ async function largeUpload(bytes: number) {
   const tus = { authorization, "tus-resumable": "1.0.0" };
   const begun = await fetch(`${origin}/core/media/uploads`, {
     method: "POST",
-    headers: { ...tus, "upload-length": `${bytes}`, "upload-metadata": `filename ${btoa("film.bin")}` },
+    headers: { ...tus, "upload-length": `${bytes}`, "upload-metadata": `filename ${btoa(`film ${bytes}.bin`)}` },
   });
   const before = memoryOf(server.pid).now;
   const piece = new Uint8Array(pieceBytes).fill(7);
