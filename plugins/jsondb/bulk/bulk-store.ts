@@ -22,7 +22,7 @@ export const noId = "00000000-0000-0000-0000-000000000000";
 
 // A page of large records ends early.
 const maxPageBytes = 4_000_000;
-const keysPerPage = 4000;
+const keysPerPage = 10_000;
 
 export type BulkStore = ReturnType<typeof createBulkStore>;
 

@@ -205,7 +205,7 @@ function isExactNumber(page: Uint8Array, from: number, to: number): boolean {
 /** The bytes that are written. */
 function createLine() {
   const encoder = new TextEncoder();
-  let bytes = new Uint8Array(1_000_000);
+  let bytes = new Uint8Array(64_000);
   let end = 0;
 
   const byte = (value: number) => {

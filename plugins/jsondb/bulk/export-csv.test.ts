@@ -111,9 +111,12 @@ describe("an export as CSV", () => {
 
   test("finds keys that only few of many records have, and goes on where records are large", async () => {
     const code = await newDb();
-    const rows = Array.from({ length: 9_000 }, (_, n) => `{"n": ${n}${n % 4_400 === 0 ? `, "late ${n}": true` : ""}}`);
+    const rows = Array.from(
+      { length: 21_000 },
+      (_, n) => `{"n": ${n}${n % 10_400 === 0 ? `, "late ${n}": true` : ""}}`,
+    );
     await store(code, [...rows, ...Array.from({ length: 8 }, () => JSON.stringify({ name: "x,".repeat(500_000) }))]);
-    const columns = [...fields.slice(0, 4), "late 0", "late 4400", "late 8800"];
+    const columns = [...fields.slice(0, 4), "late 0", "late 10400", "late 20800"];
     expect(Bun.hash(await exported(code))).toBe(Bun.hash(await expected(code, columns)));
   });
 });
