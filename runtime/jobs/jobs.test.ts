@@ -356,7 +356,7 @@ test("old history is forgotten in pieces", async () => {
     select n, 'x', 'done', 1, now(), now() - interval '1 day' * (n % 10) - interval '1 hour' from generate_series(1, 12000) n`;
   await using a = await startProcess(database.target);
   await a.queue.start();
-  expect(await history()).toHaveLength(8400);
+  await until(async () => (await history()).length === 8400);
 });
 
 test("a claim that was planned on a tiny table does not scan one of 100,000 jobs", async () => {
