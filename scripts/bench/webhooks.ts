@@ -5,7 +5,8 @@
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
 import { median } from "./compare.ts";
-import { adminToken, cpuOf, cpuOfPostgres, postgresOf, startCorestead, temporaryFolder } from "./processes.ts";
+import { createDeliveries, startReceiver } from "./deliveries.ts";
+import { postgresOf, startCorestead, temporaryFolder } from "./processes.ts";
 import { measuredWith, number, publish, table, verdict, verdictTable, versionOf, type Verdict } from "./report.ts";
 
 const { values: options } = parseArgs({
@@ -17,28 +18,13 @@ const rounds = options.quick ? 1 : 3;
 const roundChanges = options.quick ? 120 : 250;
 const neighbours = options.quick ? [20] : [1, 20];
 const verdicts: Verdict[] = [];
-/** When each path's requests arrived, in Unix milliseconds, with the time of the change stored in the record. */
-const arrivals = new Map<string, { at: number; changedAt: number }[]>();
-
-const receiver = Bun.serve({
-  port: 0,
-  hostname: "127.0.0.1",
-  idleTimeout: 0,
-  async fetch(request) {
-    const at = performance.timeOrigin + performance.now();
-    const { pathname } = new URL(request.url);
-    const { created_at: changedAt } = await request.json();
-    const seen = arrivals.get(pathname) ?? [];
-    arrivals.set(pathname, seen);
-    seen.push({ at, changedAt: Date.parse(changedAt) });
-    if (pathname.startsWith("/hang")) return new Promise<Response>(() => {});
-    return new Response("ok");
-  },
-});
+const receiver = startReceiver();
+const { arrivals } = receiver;
 const dataDir = await temporaryFolder();
 const server = await startCorestead(dataDir, { OUTBOUND_ALLOW: "127.0.0.1" });
 const { target, pid: postgresPid } = await postgresOf(dataDir);
 const sql = openPool(target, { max: 2 });
+const { post, webhook, remove, until, bulk } = createDeliveries({ server, sql, postgresPid, receiver });
 await post("/core/dbs.json", { db: { name: "Bench", code: "bench" } });
 
 const parts = [await idleLatency(), await throughputs(), await besideHanging()];
@@ -46,7 +32,7 @@ const how = "A latency is that from before the change's insert to the receiver, 
 const report = [measuredWith(await versionOf(sql)), how, ...parts, verdictTable(verdicts)].join("\n\n");
 await sql.end({ timeout: 5 });
 await server.stop();
-await receiver.stop(true);
+await receiver.stop();
 await publish("webhooks", report, options.write);
 process.exit(0);
 
@@ -73,49 +59,25 @@ async function throughputs(): Promise<string> {
     [1, 50],
     [10, 10],
   ] as const;
-  await throughput(1, 10, 3_000); // warms it up
+  await bulk({ hooks: 1, concurrency: 10, total: 3_000 }); // warms it up
   const rows = [];
   for (const [hooks, concurrency] of shapes) {
-    const { perSecond, server: ofServer, postgres, receiver: ofReceiver } = await throughput(hooks, concurrency);
+    const {
+      perSecond,
+      server: ofServer,
+      postgres,
+      receiver: ofReceiver,
+    } = await bulk({
+      hooks,
+      concurrency,
+      total: deliveries,
+    });
     const cost = [ofServer, postgres, ofReceiver].map((one) => number(one, 3));
     rows.push([`${hooks}, ${concurrency} at once each`, number(perSecond, 0), ...cost]);
     if (hooks === 1) verdicts.push(verdict(`to one, ${concurrency} at once`, perSecond, { least: 2000 }, "/s"));
   }
   const head = ["receivers", "deliveries/s", "server CPU ms each", "PostgreSQL", "receiver"];
   return table(head, rows);
-}
-
-/** Events that are already waiting, timed from the first arrival to the last. */
-async function throughput(hooks: number, concurrency: number, total = deliveries) {
-  const kind = `bulk${hooks}x${concurrency}x${total}`;
-  const source = "Bench::Thing";
-  const paths = Array.from({ length: hooks }, (_, n) => `/${kind}/${n}`);
-  const made = await Promise.all(
-    paths.map((path) => webhook(kind, path, { source_type: source, filter: null, concurrency })),
-  );
-  const events = total / hooks;
-  const data = {
-    id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
-    created_at: new Date().toISOString(),
-    note: "x".repeat(200),
-  };
-  const before = { server: cpuOf(server.pid), postgres: cpuOfPostgres(postgresPid), receiver: cpuOf(process.pid) };
-  const payload = JSON.stringify({ accountId: 1, sourceType: source, kind, id: data.id, data });
-  await sql`
-    insert into jobs (name, run_at, created_at, payload)
-    select 'event:core.model.changed:webhooks', now() + n * interval '1 microsecond', now(), ${payload}::text::json
-    from generate_series(1, ${events}::integer) n`;
-  await until(() => paths.every((path) => arrivals.get(path)?.length === events));
-  const times = paths.flatMap((path) => arrivals.get(path) ?? []).map(({ at }) => at);
-  const milliseconds = (used: number) => (used / total) * 1000;
-  const measured = {
-    perSecond: (total / (max(times) - min(times))) * 1000,
-    server: milliseconds(cpuOf(server.pid) - before.server),
-    postgres: milliseconds(cpuOfPostgres(postgresPid) - before.postgres),
-    receiver: milliseconds(cpuOf(process.pid) - before.receiver),
-  };
-  await Promise.all(made.map(remove));
-  return measured;
 }
 
 /** The effect of hanging receivers on a healthy one, alternated with responsive ones, which are as much work. */
@@ -160,46 +122,6 @@ async function changed(n: number) {
   await post("/core/dbs/bench/records.json", { record: { data: { n } } });
 }
 
-async function webhook(kind: string, path: string, fields: object = {}): Promise<number> {
-  const url = `http://127.0.0.1:${receiver.port}${path}`;
-  const given = { source_type: "Core::Record", kind, url, filter: { db_code: "bench" }, ...fields };
-  return (await post("/account/webhooks.json", { webhook: given })).id;
-}
-
-async function remove(id: number) {
-  await fetch(`http://127.0.0.1:${server.port}/account/webhooks/${id}.json`, {
-    method: "DELETE",
-    headers: { authorization: `Bearer ${adminToken}` },
-  });
-}
-
-async function post(path: string, body: object) {
-  const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
-}
-
-async function until(check: () => boolean) {
-  const end = performance.now() + 60_000;
-  while (!check()) {
-    if (performance.now() > end) throw new Error(`deliveries are missing: ${await missing()}`);
-    await Bun.sleep(10);
-  }
-}
-
-async function missing(): Promise<string> {
-  const came = [...arrivals].map(([path, all]) => [path, all.length]);
-  const jobs = await sql`select count(*) from jobs`;
-  const logged = await sql`
-    select status, count(*), min(error), max(attempts), min(next_attempt_at) from webhook_deliveries group by 1`;
-  const queued = await sql`select count(*), min(due_at), max(due_at), count(worker) as held, now() from webhook_queue`;
-  return JSON.stringify({ came, jobs, logged, queued });
-}
-
 interface Latencies {
   readonly p50: number;
   readonly p99: number;
@@ -209,12 +131,4 @@ function latencies(path: string): Latencies {
   const sorted = (arrivals.get(path) ?? []).map(({ at, changedAt }) => at - changedAt).toSorted((a, b) => a - b);
   const at = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? NaN;
   return { p50: at(0.5), p99: at(0.99) };
-}
-
-function max(values: readonly number[]): number {
-  return values.reduce((a, b) => Math.max(a, b), -Infinity);
-}
-
-function min(values: readonly number[]): number {
-  return values.reduce((a, b) => Math.min(a, b), Infinity);
 }
