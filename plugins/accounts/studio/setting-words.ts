@@ -75,3 +75,12 @@ const all: Readonly<Record<string, Readonly<Record<"pl" | "de", SettingWords>>>>
 export function settingWords(name: string, declared: SettingWords, language: Language): SettingWords {
   return language === "en" ? declared : (all[name]?.[language] ?? declared);
 }
+
+const choices: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
+  en: { true: "yes", false: "no" },
+  pl: { true: "tak", false: "nie", optional: "nikt", admins: "administratorzy", everybody: "wszyscy" },
+  de: { true: "ja", false: "nein", optional: "niemand", admins: "Administratoren", everybody: "alle" },
+};
+
+/** A value of a setting that has only some; of a plugin from elsewhere as it is. */
+export const choiceWords = (value: string, language: Language): string => choices[language][value] ?? value;
