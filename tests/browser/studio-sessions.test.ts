@@ -233,5 +233,5 @@ test("two tabs put tiles on one dashboard, and both stay; one too large says so"
   await page.getByRole("combobox", { name: "Add a tile" }).selectOption({ label: "First" });
   await page.getByRole("button", { name: "Add a tile" }).click();
   await page.getByRole("alert").getByText("may have at most 100 names").waitFor();
-  expect(await page.getByRole("article").count()).toBe(0);
+  await eventually(async () => (await page.getByRole("article").count()) === 0, "the tile to go");
 });
