@@ -3,7 +3,7 @@
  */
 import { indexColumns, kindOf, type ColumnKind, type IndexColumn } from "./columns.ts";
 
-const casts: Record<ColumnKind, string> = { str: "", int: "::bigint", time: "::timestamptz" };
+export const casts: Record<ColumnKind, string> = { str: "", int: "::bigint", time: "::timestamptz" };
 /** Which values the columns do not hold whole. */
 export const flagColumns = ["long_strings", "inexact_numbers"];
 

@@ -2,19 +2,16 @@
 import type { Queryable, Sql } from "platform";
 import { rawRecord } from "./answer-store.ts";
 import type { IndexValues } from "./index-values.ts";
-import { later, type ManyRecord, type Patch } from "./record-store.ts";
+import { later, type ManyRecord } from "./record-store.ts";
 import { indexColumns, kindOf, type ColumnKind } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
+import { patchMany, type IndexedPatch } from "./patch-many-store.ts";
 import { createTelling } from "./telling-store.ts";
 import { bitsOf, flagColumns, givenColumns, indexColumnList } from "../databases/index-columns-store.ts";
 import type { Table } from "../databases/schema.ts";
 
 /** A new record with the values of its index columns. */
 export interface IndexedRecord extends ManyRecord {
-  readonly index: IndexValues;
-}
-
-export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {
   readonly index: IndexValues;
 }
 
@@ -67,6 +64,7 @@ export function createManyStore(sql: Sql) {
      * store says, or locked by somebody: this statement waits for nobody, so no record delays those beside it.
      */
     async update(db: Database, table: Table, all: readonly IndexedPatch[]): Promise<{ raw: string }[]> {
+      if (all.every(({ actor }) => actor === undefined)) return patchMany(sql, db, table, all);
       const ids = all.map(({ id }) => id);
       const index = all.map((patch) => patch.index);
       const isLogged = all.some(({ actor }) => actor !== undefined);

@@ -106,9 +106,9 @@ async function updateAll(stores: Stores, db: Database, all: readonly WholePatch[
 /** Of different records of one table. */
 async function updateEach(stores: Stores, db: Database, patches: readonly WholePatch[]) {
   const [first] = patches;
-  if (!first || patches.length === 1) {
-    return Promise.all(patches.map(async (patch) => [patch, await updateOne(stores, db, patch)] as const));
-  }
+  if (!first) return [];
+  // One that is logged has a statement of its own.
+  if (patches.length === 1 && first.actor !== undefined) return [[first, await updateOne(stores, db, first)] as const];
   const indexed = patches.map(({ id, json, table, data, actor }) => ({
     id,
     json,

@@ -31,6 +31,7 @@ test("the list is emptied once for many writes, again for those that came meanwh
     if (times === 1) await first.promise;
     else throw new Error("must be owner of index records_fragments");
   });
+  fragments.searched();
   for (let n = 0; n < 100; n++) fragments.wrote();
   await eventually(() => times === 1);
   fragments.wrote();
@@ -40,4 +41,19 @@ test("the list is emptied once for many writes, again for those that came meanwh
   await fragments.stop();
   fragments.wrote();
   expect(times).toBe(2);
+});
+
+test("while nobody searches the list waits for more, until it is long", async () => {
+  const log = createLog("error", () => {});
+  const emptied: string[] = [];
+  const [few, searched, many] = ["few", "searched", "many"].map((name) =>
+    createFragments({ log }, async () => void emptied.push(name)),
+  );
+  few?.wrote();
+  searched?.wrote();
+  searched?.searched();
+  for (let n = 0; n < 10_000; n++) many?.wrote();
+  await eventually(() => emptied.length === 2);
+  expect(emptied).toEqual(["many", "searched"]);
+  for (const fragments of [few, searched, many]) await fragments?.stop();
 });

@@ -3,30 +3,52 @@ import type { BaseContext } from "platform";
 export interface Fragments {
   /** After the commit of a write. */
   wrote(): void;
+  /** Before a search by fragments. */
+  searched(): void;
   stop(): Promise<void>;
 }
 
 const restMs = 1000;
+const quietRestMs = 5000;
 const restAfterFailureMs = 60_000;
+/** Writes of three strings each, whose entries then take about 9 MB. */
+const manyWrites = 10_000;
 
 /**
- * Empties the fragment index's list of pending entries a second after a write. Every search reads that list through,
- * and a write that finds it full (16 MB) would empty it itself: tens of milliseconds either way.
+ * Empties the fragment index's list of pending entries. Every search reads that list through, and a write that finds it
+ * full (16 MB) would empty it itself: tens of milliseconds either way. What emptying costs is decided by how many
+ * different fragments there are, hardly by how many records: so while nobody searches, it waits for more of them.
  */
 export function createFragments({ log }: Pick<BaseContext, "log">, empty: () => Promise<void>): Fragments {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> | undefined;
-  let again = false;
   let stopped = false;
+  /** Of the times of `performance.now()`. */
+  let due = Infinity;
+  let earliest = 0;
+  let quietFrom = 0;
+  let writes = 0;
 
-  const begin = (ms: number) => {
-    timer = setTimeout(() => {
-      timer = undefined;
-      running = run();
-    }, ms);
+  const want = (ms: number) => {
+    const at = Math.max(performance.now() + ms, earliest);
+    if (stopped || at >= due) return;
+    due = at;
+    if (!running) begin();
+  };
+
+  const begin = () => {
+    clearTimeout(timer);
+    timer = setTimeout(
+      () => {
+        running = run();
+      },
+      Math.max(0, due - performance.now()),
+    );
   };
 
   const run = async () => {
+    due = Infinity;
+    writes = 0;
     let rest = restMs;
     try {
       await empty();
@@ -34,17 +56,23 @@ export function createFragments({ log }: Pick<BaseContext, "log">, empty: () => 
       // Searches and writes are right without it, only slower.
       log.warn("the index for fragments could not be tidied", { error: String(error) });
       rest = restAfterFailureMs;
-      again = true;
+      due = 0;
     }
     running = undefined;
-    if (again && !stopped) begin(rest);
-    again = false;
+    earliest = performance.now() + rest;
+    due = Math.max(due, earliest);
+    if (due < Infinity && !stopped) begin();
   };
 
   return {
     wrote() {
-      if (running) again = true;
-      else if (!timer && !stopped) begin(restMs);
+      writes++;
+      if (writes >= manyWrites) want(0);
+      else want(performance.now() < quietFrom ? restMs : quietRestMs);
+    },
+    searched() {
+      quietFrom = performance.now() + quietRestMs;
+      want(restMs);
     },
     async stop() {
       stopped = true;

@@ -12,6 +12,7 @@ import {
   type Way,
 } from "./page-store.ts";
 import { printPage, type Form } from "../records/print.ts";
+import type { Fragments } from "./fragments.ts";
 import type { Query } from "./query.ts";
 import { decidingKey, sortKey } from "./sort-store.ts";
 import type { Databases } from "../databases/database-store.ts";
@@ -42,6 +43,15 @@ const maxSizes = 10_000;
 const maxNamedTexts = 300;
 const maxTries = 10;
 
+/** Empties the fragment index's list of what has lately been written. */
+export async function tidyFragments(sql: Sql): Promise<void> {
+  // Where `records` is partitioned, each partition has its own.
+  await sql`
+    select gin_clean_pending_list(c.oid)
+    from (select 'records_fragments'::regclass as oid union select relid from pg_partition_tree('records_fragments')) i
+    join pg_class c on c.oid = i.oid and c.relkind = 'i'`;
+}
+
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 interface Asked {
@@ -57,11 +67,12 @@ export type Saw = (db: Database, shape: string, milliseconds: number) => void;
 interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "read">;
   readonly databases: Databases;
-  readonly hasFragments: boolean;
+  /** Undefined where the server has no index for fragments. */
+  readonly fragments: Pick<Fragments, "searched"> | undefined;
   readonly saw: Saw;
 }
 
-export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed) {
+export function createSearchStore({ ctx, databases, fragments, saw }: Needed) {
   const namedTexts = new Set<string>();
   const sizes = new Map<string, { records: number; until: number }>();
 
@@ -90,10 +101,12 @@ export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed)
 
   /** The fastest way to find a page. */
   const wayOf = async (sql: Reader, db: Database, query: Query): Promise<Way> => {
-    if (!hasFragments || !query.phrase || !canUseFragments(sourceOf(db, query), query.phrase)) return "plain";
+    if (!fragments || !query.phrase || !canUseFragments(sourceOf(db, query), query.phrase)) return "plain";
     const records = await sizeOf(sql, db);
     if (records < fewRecords) return "plain";
-    return records >= manyRecords && (await isFrequent(sql, db, query)) ? "plain" : "candidates";
+    if (records >= manyRecords && (await isFrequent(sql, db, query))) return "plain";
+    fragments.searched();
+    return "candidates";
   };
 
   const run = async (sql: Reader, request: PageRequest): Promise<PageRow> => {
@@ -130,15 +143,6 @@ export function createSearchStore({ ctx, databases, hasFragments, saw }: Needed)
   };
 
   return {
-    /** Empties the list of what has lately been written. */
-    async tidyFragments(): Promise<void> {
-      // Where `records` is partitioned, each partition has its own.
-      await ctx.sql`
-        select gin_clean_pending_list(c.oid)
-        from (select 'records_fragments'::regclass as oid union select relid from pg_partition_tree('records_fragments')) i
-        join pg_class c on c.oid = i.oid and c.relkind = 'i'`;
-    },
-
     /** Calls `make` again if the database has changed meanwhile. 404 if it is gone. */
     async search(
       first: Database,

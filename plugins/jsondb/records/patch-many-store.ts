@@ -1,0 +1,119 @@
+/**
+ * The statements that change one record or several of one table, for nobody who logs it. Their parts are chosen for what
+ * a start costs PostgreSQL, which a batch of four pays as a batch of thirty does: one parameter has all the patches, and
+ * where they all set the same column, or none, the statement sets no other.
+ */
+import type { Sql } from "platform";
+import { rawRecord } from "./answer-store.ts";
+import { indexColumns, kindOf, type IndexColumn } from "../databases/columns.ts";
+import type { Database } from "../databases/database.ts";
+import { bitsOf, casts, givenColumns } from "../databases/index-columns-store.ts";
+import type { IndexValues } from "./index-values.ts";
+import { later, refuseSize, type Patch } from "./record-store.ts";
+import type { Table } from "../databases/schema.ts";
+
+/** The fields of a record to be changed, with the values of its index columns. */
+export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {
+  readonly index: IndexValues;
+}
+
+/**
+ * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's store
+ * says, or, if there are several, locked or just changed by somebody: then the statement waits for nobody, so that no
+ * record delays those beside it. 422 if a single one would become too large.
+ */
+export async function patchMany(
+  sql: Sql,
+  db: Database,
+  table: Table,
+  all: readonly IndexedPatch[],
+): Promise<{ raw: string }[]> {
+  const { one, several, written } = statementOf(all);
+  const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion];
+  const [only, ...others] = all.map(written);
+  if (only && others.length === 0)
+    return sql.unsafe<{ raw: string }[]>(one, [only, ...of], { prepare: true }).catch(refuseSize);
+  return sql.unsafe<{ raw: string }[]>(several, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
+}
+
+interface Statement {
+  /** The text for one patch, and the one for several. */
+  readonly one: string;
+  readonly several: string;
+  /** A patch as the JSON array that the texts read: [id, patch, …]. */
+  readonly written: (patch: IndexedPatch) => string;
+}
+
+// The planner reckons with a tenth of the rows where it does not know the limit: twice, so that 100 become one.
+const countedAsFewer = "limit (select 1000000)";
+
+const begin = ({ id, json }: IndexedPatch) => `"${id}",${json}`;
+
+const general: Statement = {
+  ...textsOf(
+    [
+      givenColumns((column, at) => valueAt(column, at + 7), "(h.e ->> 2)::int"),
+      "long_strings = (r.long_strings & ~(h.e ->> 3)::int | (h.e ->> 4)::int)::smallint",
+      "inexact_numbers = (r.inexact_numbers & ~(h.e ->> 5)::int | (h.e ->> 6)::int)::smallint",
+    ].join(", "),
+  ),
+  written(patch) {
+    const { given, strings, numbers, values } = patch.index;
+    const bits = `${bitsOf(given)},${strings.given},${strings.set},${numbers.given},${numbers.set}`;
+    return `[${begin(patch)},${bits},${values.map((value) => JSON.stringify(value)).join(",")}]`;
+  },
+};
+
+const ofNoColumn: Statement = { ...textsOf(""), written: (patch) => `[${begin(patch)}]` };
+
+const ofColumn = indexColumns.map((column, at): Statement => {
+  const flags = { str: "long_strings", int: "inexact_numbers", time: undefined }[kindOf(column)];
+  const bit = 1 << (Number(column.at(-1)) - 1);
+  const flag = flags && `${flags} = (r.${flags} & ~${bit} | (h.e ->> 3)::int)::smallint`;
+  return {
+    ...textsOf([`${column} = ${valueAt(column, 2)}`, ...(flag ? [flag] : [])].join(", ")),
+    written(patch) {
+      const { values, strings, numbers } = patch.index;
+      return `[${begin(patch)},${JSON.stringify(values[at] ?? null)},${strings.set | numbers.set}]`;
+    },
+  };
+});
+
+function statementOf([first, ...others]: readonly IndexedPatch[]): Statement {
+  const columns = first?.index.given ?? [];
+  const isAlike = others.every(({ index }) => index.given.every((isGiven, at) => isGiven === columns[at]));
+  const count = columns.filter(Boolean).length;
+  if (!isAlike || count > 1) return general;
+  return ofColumn[columns.indexOf(true)] ?? ofNoColumn;
+}
+
+/** Times through texts: a JSON string is one. */
+function valueAt(column: IndexColumn, at: number): string {
+  return `(h.e ->> ${at})${casts[kindOf(column)]}`;
+}
+
+/**
+ * Plans for any size of the table, made once for each connection: `lateral`, and what is counted as one row, find each
+ * record by its key, and then by its place.
+ */
+function textsOf(columns: string): Pick<Statement, "one" | "several"> {
+  const change = `
+    update records r set data = r.data || (h.e -> 1), ${columns}${columns && ","} updated_at = ${later}`;
+  const whose = "r.account_id = $3 and r.table_name = $4 and r.rules_version = $5";
+  const isCurrent = "exists (select from dbs d where d.id = $2 and d.account_id = $3 and d.schema_version = $6)";
+  const result = `returning ${rawRecord()} as raw`;
+  return {
+    one: `
+      ${change} from (select $1::text::jsonb as e offset 0) h
+      where r.db_id = $2 and r.id = (h.e ->> 0)::uuid and ${whose} and ${isCurrent} ${result}`,
+    several: `
+      with h as materialized (
+        select f.place, a.e from (select e from jsonb_array_elements((select $1::text::jsonb)) e ${countedAsFewer}) a, lateral (
+          select r.ctid as place from records r
+          where r.db_id = $2 and r.id = (a.e ->> 0)::uuid and ${whose} for no key update skip locked) f
+        where ${isCurrent}
+        ${countedAsFewer}
+      )
+      ${change} from h where r.ctid = h.place and r.db_id = $2 and r.account_id = $3 ${result}`,
+  };
+}
