@@ -4,6 +4,7 @@
 import { host } from "#host";
 import { lastWords, linesOf } from "./child-output.ts";
 import { cpuSecondsOf } from "./cpu-time.ts";
+import { processorsOfChildren } from "./processors.ts";
 import type { Log } from "../log.ts";
 import { ownProgram } from "../command/own-program.ts";
 import { start, type Started } from "../process.ts";
@@ -58,15 +59,16 @@ type Line =
 
 /**
  * `kill -9` of the server leaves no orphan: the guard waits for the end of a pipe whose other end is ours. `$1` is the
- * memory limit in KiB. A long run must not slow down the server, so the process is nice. Where Linux shares processors
- * between sessions first (sched(7), autogroup), its whole session is too.
+ * memory limit in KiB, `$2` its processors. A long run must not slow down the server, so the process is nice. Where
+ * Linux shares processors between sessions first (sched(7), autogroup), its whole session is too.
  */
 const launcher = `
   (exec <&- >/dev/null 2>&1; read -r end <&3; kill -9 0) &
   exec 3<&-
   ulimit -c 0
   ulimit -d "$1" 2>/dev/null
-  shift
+  [ -n "$2" ] && taskset -pc "$2" $$ >/dev/null 2>&1
+  shift 2
   { echo 10 >/proc/self/autogroup; } 2>/dev/null
   command -v nice >/dev/null && exec nice -n 10 "$@"
   exec "$@"`;
@@ -161,7 +163,7 @@ function spawn({ plugin, name, cwd, memoryBytes }: Needed, env: Readonly<Record<
   const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;
   const limit = `${Math.floor(memoryBytes / 1024)}`;
   const command = [...ownProgram(), "child", plugin, name];
-  return start(["/bin/sh", "-c", launcher, "sh", limit, ...command], {
+  return start(["/bin/sh", "-c", launcher, "sh", limit, processorsOfChildren(), ...command], {
     cwd,
     env: {
       PATH,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
 import { ChildFault } from "./child-process.ts";
 import { createLog } from "../log.ts";
+import { processorsOf, upperHalf } from "./processors.ts";
 
 setDefaultTimeout(180_000);
 
@@ -164,6 +165,14 @@ describe("a child", () => {
     // Others than root may write there only ten times a second, all processes together.
     if (process.getuid?.() === 0 && existsSync(session))
       expect(readFileSync(session, "latin1")).toEndWith(" nice 10\n");
+  });
+
+  test("leaves half of the processors to the server", async () => {
+    const { pid } = await echo(start());
+    const own = processorsOf("self");
+    const half = upperHalf(own);
+    const isLimited = Bun.which("taskset") !== null && half.length > 0;
+    expect(processorsOf(pid)).toEqual(isLimited ? half : own);
   });
 
   test("has no second process for runs that are short", async () => {
