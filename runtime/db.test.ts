@@ -42,6 +42,20 @@ test("column names are camelCase, keys inside jsonb stay as they are, and int8 i
   expect(row).toEqual({ smallOne: 5, bigOne: "9007199254740993", someData: { a_b: { c_d: 1 } }, zone: "UTC" });
 });
 
+test("a statement can ask for columns in binary formats, whether it is prepared or not, and its text ones stay", async () => {
+  const text = "select $1::uuid as id, array_agg(n) as numbers from generate_series(1, 2) n";
+  const id = "0196a5b4-0000-7000-8000-000000000001";
+  for (const prepare of [true, true, false]) {
+    const [row] = await sql.unsafe(text, [id], { binary: true, prepare }).raw();
+    expect(row?.map((column) => column.toString("hex"))).toEqual([
+      id.replaceAll("-", ""),
+      "000000010000000000000017000000020000000100000004000000010000000400000002",
+    ]);
+    const plain = await sql.unsafe(text, [id], { prepare });
+    expect(plain[0]?.["numbers"]).toEqual([1, 2]);
+  }
+});
+
 test("a transaction returns what its function returns and tells afterCommit in order, after the commit", async () => {
   const seen: string[] = [];
   const result = await transaction(sql, async (tx) => {

@@ -77,7 +77,7 @@ export const serverName = "concat_ws(' ', pg_postmaster_start_time(), inet_serve
 /** Opens a pool. Connections are made on first use. `await sql.end({ timeout: 5 })` closes it. */
 export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql {
   // Without the patch, a transaction can stay open on a connection that goes on to serve others, whose writes are lost.
-  if (!("hasLanes" in postgres)) throw new Error("patches/postgres@3.4.9.patch is not applied: run bun install");
+  if (!("hasBinary" in postgres)) throw new Error("patches/postgres@3.4.9.patch is not applied: run bun install");
   const { max = 10, prepare = true, onClose, onServer } = options;
   const settings = {
     max,

@@ -1,15 +1,9 @@
 /** SQL of exports and batches. */
 import type { Read, Tx } from "platform";
-import { betweenRecords, rawRecord } from "../records/answer-store.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
-import type { Scope } from "./scope.ts";
-
-export interface RawPage {
-  /** Records for `readRaw`, with the separator between them, as bytes of UTF-8. */
-  readonly raws: Uint8Array;
-  readonly records: number;
-}
+import { pageOf, type ExportPage } from "./export-rows.ts";
+import { isNarrowed, type Scope } from "./scope.ts";
 
 export interface KeysPage {
   readonly keys: readonly string[];
@@ -20,8 +14,10 @@ export interface KeysPage {
 /** Before every id. */
 export const noId = "00000000-0000-0000-0000-000000000000";
 
-// A page of large records ends early.
+/** A page with a record larger than its share of `maxPageBytes` ends before it, unless it is a common size. */
 const maxPageBytes = 4_000_000;
+const commonBytes = 16_000;
+const maxInt = 2 ** 31 - 1;
 const keysPerPage = 10_000;
 
 export type BulkStore = ReturnType<typeof createBulkStore>;
@@ -41,20 +37,22 @@ export function createBulkStore(read: Read) {
 
   return {
     /**
-     * The next records by id: at most `limit`, and fewer if they are large. Null at the end. One text, because a row of
-     * its own for each costs the server as much as printing it; and as bytes, because not every format needs strings.
+     * The next records by id: at most `limit`, and fewer if one is much larger than the others are expected to be. Null
+     * at the end. As arrays in binary formats: to print ids and times as texts, or to send a row of its own for each
+     * record, costs both sides as much again as the records themselves.
      */
-    async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<RawPage | null> {
+    async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<ExportPage | null> {
       const args = createArgs();
-      const columns = "r.id, r.created_at, r.updated_at, r.table_name, r.data";
-      const text = `
-        select string_agg(${rawRecord()}, ${betweenRecords} order by r.id) as raws, count(*) as records from (
-          select r.*, sum(pg_column_size(r.data)) over (order by r.id rows unbounded preceding)
-            - pg_column_size(r.data) as bytes_before
-          from (${page(args, db, scope, after, limit, columns)}) r
-        ) r where r.bytes_before < ${maxPageBytes}`;
-      const [[raws, records] = []] = await read((sql) => sql.unsafe(text, args.values).raw());
-      return raws && records ? { raws, records: Number(new TextDecoder().decode(records)) } : null;
+      const most = limit === 1 ? maxInt : Math.max(commonBytes, Math.floor(maxPageBytes / limit));
+      const data = `case when pg_column_size(r.data) <= ${args.bind(most, "int")} then r.data end as data`;
+      const columns = ["id", "created_at", "updated_at", "table_name", "data"];
+      const arrays = columns.map((column) => `array_agg(r.${column})`).join(", ");
+      const own = columns.slice(0, -1).map((column) => `r.${column}`);
+      const text = `select ${arrays} from (${page(args, db, scope, after, limit, [...own, data].join(", "))}) r`;
+      // Of filters there are too many to keep a plan for each.
+      const options = { binary: true, prepare: !isNarrowed(scope) };
+      const [arraysOfPage = []] = await read((sql) => sql.unsafe(text, args.values, options).raw());
+      return pageOf(arraysOfPage);
     },
 
     /** The data keys of the next records, without the known ones. */

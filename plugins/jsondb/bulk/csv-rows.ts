@@ -1,8 +1,10 @@
 /**
- * Pages of raw records, as `rawRecord` of answer-store.ts gives them, to lines of CSV. Reads and writes bytes: an object
- * for each record and a string for each cell take ten times as long. Pure.
+ * Rows of an export to lines of CSV. Reads and writes bytes: an object for each record and a string for each cell take
+ * ten times as long. Pure.
  */
 import { csvCell, withoutFormula } from "./csv.ts";
+import { createByteWriter } from "./export-bytes.ts";
+import { forEachRow, type ExportPage } from "./export-rows.ts";
 
 interface Columns {
   readonly fields: readonly string[];
@@ -18,7 +20,6 @@ const plain = 1;
 const quoted = 2;
 const parsed = 3;
 
-const partEnd = 0x01;
 const space = 0x20;
 const quote = 0x22;
 const comma = 0x2c;
@@ -34,55 +35,58 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const lastAscii = 0x7f;
-const [letterN, letterT, letterZ] = [0x6e, 0x54, 0x5a];
+const letterN = 0x6e;
 const apostrophe = 0x27;
-const idBytes = 36;
 /** Fewer digits than these are printed by JavaScript as they are read. */
 const exactDigits = 15;
-const formulaStarts = new Set(bytesOf("=+-@"));
+const reserved = 100;
+/** What a byte within a text means, if anything. */
+const ending = 1;
+const escaping = 2;
+const separating = 3;
+const meanings = new Uint8Array(256);
+meanings[quote] = ending;
+meanings[backslash] = escaping;
+meanings[comma] = separating;
+meanings[semicolon] = separating;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const formulaStarts = new Set(bytesOf("=+-@"));
 
 /** The columns are id, table_name (if there are several tables), the fields, created_at and updated_at. */
-export function createCsvRows({ fields, multiTable, safe }: Columns): (page: Uint8Array) => Uint8Array<ArrayBuffer> {
+export function createCsvRows({ fields, multiTable, safe }: Columns): (page: ExportPage) => Uint8Array<ArrayBuffer> {
   const { read, starts, ends, forms } = createRowReader(fields);
-  const line = createLine();
+  const line = createByteWriter();
 
-  const cell = (page: Uint8Array, column: number) => {
+  const cell = (bytes: Uint8Array, column: number) => {
     const from = starts[column] ?? 0;
     const to = ends[column] ?? 0;
     const form = forms[column];
     if (form === absent) return;
-    if (form === parsed) return line.text(csvCell(textOf(decoder.decode(page.subarray(from, to)), safe)));
+    if (form === parsed) return line.text(csvCell(textOf(decoder.decode(bytes.subarray(from, to)), safe)));
     if (form === quoted) line.byte(quote);
     // Numbers are as they are, and only a text has a quote before it.
-    if (safe && page[from - 1] === quote && formulaStarts.has(page[from] ?? 0)) line.byte(apostrophe);
-    line.copy(page, from, to);
+    if (safe && bytes[from - 1] === quote && formulaStarts.has(bytes[from] ?? 0)) line.byte(apostrophe);
+    line.copy(bytes, from, to);
     if (form === quoted) line.byte(quote);
   };
-  /** Gives back where the row ends. */
-  const row = (page: Uint8Array, at: number): number => {
-    const createdAt = at + idBytes + 1;
-    const updatedAt = page.indexOf(partEnd, createdAt) + 1;
-    const table = page.indexOf(partEnd, updatedAt) + 1;
-    const data = page.indexOf(partEnd, table) + 1;
-    const end = read(page, data);
-    line.reserve(2 * (end - at) + 4 * fields.length + 100);
-    line.copy(page, at, at + idBytes);
-    if (multiTable) line.byte(comma);
-    if (multiTable && data - 1 > table) line.text(csvCell(decoder.decode(page.subarray(table, data - 1))));
-    for (let column = 0; column < fields.length; column++) {
-      line.byte(comma);
-      cell(page, column);
-    }
-    line.time(page, createdAt);
-    line.time(page, updatedAt);
-    line.text("\r\n");
-    return end;
-  };
-
   return (page) => {
-    // Between two rows is one byte.
-    for (let at = 0; at < page.length; at = row(page, at) + 1);
+    forEachRow(page, (id, time, table, endOfTable, data, endOfData) => {
+      read(page.data, data, endOfData);
+      line.reserve(2 * (endOfData - data + endOfTable - table) + 4 * fields.length + reserved);
+      line.id(page.ids, id);
+      if (multiTable) line.byte(comma);
+      if (multiTable && endOfTable > table)
+        line.text(csvCell(decoder.decode(page.tableNames.subarray(table, endOfTable))));
+      for (let column = 0; column < fields.length; column++) {
+        line.byte(comma);
+        cell(page.data, column);
+      }
+      line.byte(comma);
+      line.time(page.createdAt, time);
+      line.byte(comma);
+      line.time(page.updatedAt, time);
+      line.text("\r\n");
+    });
     return line.taken();
   };
 }
@@ -104,42 +108,58 @@ function createRowReader(fields: readonly string[]) {
     .toSorted((a, b) => asInJsonb(a.field, b.field));
 
   /** The place of the key among those from `next` on; keys.length if it is none of them. */
-  const placeOf = (page: Uint8Array, at: number, next: number): number => {
+  const placeOf = (bytes: Uint8Array, at: number, next: number): number => {
     for (let place = next; ; place++) {
       const key = keys[place]?.key;
       if (!key) return place;
       let same = 1;
-      while (same < key.length && page[at + same] === key[same]) same++;
-      if (same === key.length && page[at + same] === colon) return place;
+      while (same < key.length && bytes[at + same] === key[same]) same++;
+      if (same === key.length && bytes[at + same] === colon) return place;
     }
   };
-  const take = (page: Uint8Array, column: number, from: number, to: number) => {
-    const isText = page[from] === quote;
-    const form = isText ? textForm(page, from + 1, to - 1) : formOf(page, from, to);
-    const edge = isText && form !== parsed ? 1 : 0;
-    starts[column] = from + edge;
-    ends[column] = to - edge;
+  const set = (column: number, form: Form, from: number, to: number) => {
     forms[column] = form;
+    starts[column] = from;
+    ends[column] = to;
+  };
+  /** These give back what comes after the value. */
+  const takeText = (bytes: Uint8Array, column: number, from: number): number => {
+    let form: Form = plain;
+    let to = from + 1;
+    for (; to < bytes.length; to++) {
+      const meaning = meanings[bytes[to] ?? 0];
+      if (meaning === 0) continue;
+      if (meaning === ending) break;
+      if (meaning === escaping) {
+        form = parsed;
+        to += 1;
+      } else if (form === plain) form = quoted;
+    }
+    if (form === parsed) set(column, form, from, to + 1);
+    else set(column, form === plain && hasBareEdges(bytes, from + 1, to) ? plain : quoted, from + 1, to);
+    return to + 1;
+  };
+  const take = (bytes: Uint8Array, column: number, from: number): number => {
+    if (bytes[from] === quote) return takeText(bytes, column, from);
+    const to = afterValue(bytes, from);
+    set(column, formOf(bytes, from, to), from, to);
+    return to;
   };
 
-  /** Gives back what comes after the closing brace. */
-  const read = (page: Uint8Array, data: number): number => {
+  const read = (bytes: Uint8Array, data: number, end: number) => {
     forms.fill(absent);
     let next = 0;
-    let at = data + 1;
-    while (at < page.length && page[at] !== closeBrace) {
-      const place = placeOf(page, at, next);
-      const from = afterText(page, at) + 2; // a colon and a space
-      const to = afterValue(page, from);
+    for (let at = data + 1; at < end && bytes[at] !== closeBrace;) {
+      const place = placeOf(bytes, at, next);
       const key = keys[place];
-      // A key that no record had when the columns were found has none.
       if (key) {
-        take(page, key.column, from, to);
+        at = take(bytes, key.column, at + key.key.length + 2); // a colon and a space
         next = place + 1;
       }
-      at = page[to] === comma ? to + 2 : to;
+      // A key that no record had when the columns were found has none.
+      else at = afterValue(bytes, afterText(bytes, at) + 2);
+      if (bytes[at] === comma) at += 2;
     }
-    return at + 1;
   };
   return { read, starts, ends, forms };
 }
@@ -169,87 +189,32 @@ function afterValue(page: Uint8Array, from: number): number {
   return page.length;
 }
 
-/** By the rules of `csvCell`. */
-function textForm(page: Uint8Array, from: number, to: number): Form {
-  const first = page[from] ?? 0;
-  const last = page[to - 1] ?? 0;
-  let form: Form = from === to || first <= space || last <= space ? quoted : plain;
-  for (let at = from; at < to; at++) {
-    const byte = page[at];
-    if (byte === backslash) return parsed;
-    if (byte === comma || byte === semicolon) form = quoted;
-  }
-  if (form === quoted || (first <= lastAscii && last <= lastAscii)) return form;
-  const text = decoder.decode(page.subarray(from, to));
-  return text.trim().length === text.length ? plain : quoted;
+/** By the rules of `csvCell`: neither empty nor with a blank at one of its ends. */
+function hasBareEdges(bytes: Uint8Array, from: number, to: number): boolean {
+  const first = bytes[from] ?? 0;
+  const last = bytes[to - 1] ?? 0;
+  if (from === to || first <= space || last <= space) return false;
+  if (first <= lastAscii && last <= lastAscii) return true;
+  const text = decoder.decode(bytes.subarray(from, to));
+  return text.trim().length === text.length;
 }
 
 /** Of what is no text. */
-function formOf(page: Uint8Array, from: number, to: number): Form {
-  const first = page[from] ?? 0;
+function formOf(bytes: Uint8Array, from: number, to: number): Form {
+  const first = bytes[from] ?? 0;
   if (first === letterN) return absent;
   if (first === openBrace || first === openBracket) return parsed;
-  return first <= nine && !isExactNumber(page, from, to) ? parsed : plain; // else true or false
+  return first <= nine && !isExactNumber(bytes, from, to) ? parsed : plain; // else true or false
 }
 
 /** Short enough to be exact, and without the zeros of a fraction that JavaScript does not print, or as a power. */
-function isExactNumber(page: Uint8Array, from: number, to: number): boolean {
+function isExactNumber(bytes: Uint8Array, from: number, to: number): boolean {
   if (to - from > exactDigits) return false;
   let point = from;
-  while (point < to && page[point] !== dot) point += 1;
+  while (point < to && bytes[point] !== dot) point += 1;
   if (point === to) return true;
-  const isSmall = page[page[from] === minus ? from + 1 : from] === zero && page[point + 1] === zero;
-  return !isSmall && page[to - 1] !== zero;
-}
-
-/** The bytes that are written. */
-function createLine() {
-  const encoder = new TextEncoder();
-  let bytes = new Uint8Array(64_000);
-  let end = 0;
-
-  const byte = (value: number) => {
-    bytes[end++] = value;
-  };
-  const reserve = (more: number) => {
-    if (end + more <= bytes.length) return;
-    const larger = new Uint8Array(2 * bytes.length + more);
-    larger.set(bytes.subarray(0, end));
-    bytes = larger;
-  };
-  const copy = (from: Uint8Array, start: number, to: number) => {
-    const into = bytes;
-    let place = end;
-    for (let at = start; at < to; at++) into[place++] = from[at] ?? 0;
-    end = place;
-  };
-  const text = (more: string) => {
-    end += encoder.encodeInto(more, bytes.subarray(end)).written;
-  };
-  return {
-    byte,
-    reserve,
-    copy,
-    text,
-    /** A comma and "2026-01-31 10:00:00.5+00", PostgreSQL's text of a time in UTC, as "2026-01-31T10:00:00.500Z". */
-    time(page: Uint8Array, at: number) {
-      byte(comma);
-      copy(page, at, at + 10);
-      byte(letterT);
-      copy(page, at + 11, at + 19);
-      byte(dot);
-      // PostgreSQL leaves out a fraction of zero, and the zeros at its end; the zone that follows, +00, has only zeros.
-      const hasFraction = page[at + 19] === dot;
-      for (let digit = at + 20; digit < at + 23; digit++)
-        byte(hasFraction ? Math.max(page[digit] ?? zero, zero) : zero);
-      byte(letterZ);
-    },
-    taken(): Uint8Array<ArrayBuffer> {
-      const taken = bytes.slice(0, end);
-      end = 0;
-      return taken;
-    },
-  };
+  const isSmall = bytes[bytes[from] === minus ? from + 1 : from] === zero && bytes[point + 1] === zero;
+  return !isSmall && bytes[to - 1] !== zero;
 }
 
 function bytesOf(text: string): Uint8Array {

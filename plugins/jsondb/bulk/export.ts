@@ -6,7 +6,8 @@ import { csvLine, withoutFormula } from "./csv.ts";
 import { createCsvRows } from "./csv-rows.ts";
 import { tableNames, type Database } from "../databases/database.ts";
 import { headerOfField } from "./export-columns.ts";
-import { printRaw, recordSeparator } from "../records/print.ts";
+import { createJsonRows } from "./json-rows.ts";
+import { lastId, type ExportPage } from "./export-rows.ts";
 
 export const exportFormats = ["csv", "json", "ndjson"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -22,13 +23,10 @@ export interface ExportOptions {
 
 const maxColumns = 1000;
 const firstLimit = 10;
-const maxLimit = 5000;
-const pageBytes = 1_000_000;
+const maxLimit = 2000;
+const pageBytes = 400_000;
 /** Beyond these, a key that is known is looked for like a new one: each is compared with all. */
 const maxKnownKeys = 100;
-const idBytes = 36;
-const separatorByte = recordSeparator.charCodeAt(0);
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** 422 if the data has too many different keys for columns, before any output. */
 export async function exportTexts(
@@ -50,50 +48,51 @@ async function* exportPages(
   bulkStore: BulkStore,
   db: Database,
   { scope, passed }: Pick<ExportOptions, "scope" | "passed">,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<ExportPage> {
   let limit = firstLimit;
   let next = bulkStore.exportPage(db, scope, noId, limit);
-  for (;;) {
+  for (let after = noId; ;) {
     const page = await next;
     if (page === null) return;
-    const { raws, records } = page;
-    const fitting = Math.floor((pageBytes / raws.length) * records);
-    limit = Math.max(1, Math.min(fitting, limit * 4, maxLimit));
-    next = bulkStore.exportPage(db, scope, lastId(raws), limit);
+    if (page.records > 0) after = lastId(page);
+    limit = limitAfter(page, limit);
+    next = bulkStore.exportPage(db, scope, after, limit);
     // Nobody waits for it when the client goes away.
     next.catch(() => {});
-    yield raws;
-    passed(records);
+    await turnsOfLoop();
+    yield page;
+    passed(page.records);
   }
 }
 
-function lastId(raws: Uint8Array): string {
-  const at = raws.lastIndexOf(separatorByte) + 1;
-  return decoder.decode(raws.subarray(at, at + idBytes));
+function limitAfter({ records, bytes, isCut }: ExportPage, limit: number): number {
+  if (isCut) return 1;
+  const fitting = Math.floor(pageBytes / (bytes / records));
+  return Math.max(1, Math.min(fitting, limit * 4, maxLimit));
 }
 
-async function* ndjson(pages: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  for await (const raws of pages) yield `${printed(raws).join("\n")}\n`;
+/** postgres.js sends a statement when the event loop turns: without this, PostgreSQL would wait for the printing. */
+async function turnsOfLoop(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function* json(pages: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let before = "[";
-  for await (const raws of pages) {
-    yield before + printed(raws).join(",\n");
-    before = ",\n";
+async function* ndjson(pages: AsyncIterable<ExportPage>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const rows = createJsonRows({ first: "", between: "", after: "\n" });
+  for await (const page of pages) yield rows(page);
+}
+
+async function* json(pages: AsyncIterable<ExportPage>): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
+  const rows = createJsonRows({ first: "[", between: ",\n", after: "" });
+  let end = "[]";
+  for await (const page of pages) {
+    yield rows(page);
+    end = "]";
   }
-  yield before === "[" ? "[]" : "]";
-}
-
-function printed(raws: Uint8Array): string[] {
-  return decoder
-    .decode(raws)
-    .split(recordSeparator)
-    .map((raw) => printRaw(raw, "nested"));
+  yield end;
 }
 
 async function* csv(
-  pages: AsyncIterable<Uint8Array>,
+  pages: AsyncIterable<ExportPage>,
   multiTable: boolean,
   fields: readonly string[],
   safe: boolean,
@@ -101,7 +100,7 @@ async function* csv(
   const headers = fields.map(headerOfField).map((header) => (safe ? withoutFormula(header) : header));
   yield csvLine(["id", ...(multiTable ? ["table_name"] : []), ...headers, "created_at", "updated_at"]);
   const rows = createCsvRows({ fields, multiTable, safe });
-  for await (const raws of pages) yield rows(raws);
+  for await (const page of pages) yield rows(page);
 }
 
 /** The data columns: the fields of the schema in order, then all other keys in the records. */

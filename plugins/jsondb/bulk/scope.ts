@@ -11,8 +11,11 @@ export type Scope = Pick<Query, "table" | "allTables" | "filters" | "any" | "phr
 export function scopeOf(db: Database, query: URLSearchParams): Scope {
   const tableName = db.schema.multiTable ? query.get("table_name") : null;
   const { filters, any, phrase, ...found } = readList(db, new URLSearchParams(narrowing(query)));
-  const isNarrowed = filters.length > 0 || any.length > 0 || phrase !== undefined;
-  return { ...(isNarrowed ? found : whole(db, tableName)), filters, any, phrase };
+  return { ...(isNarrowed({ filters, any, phrase }) ? found : whole(db, tableName)), filters, any, phrase };
+}
+
+export function isNarrowed({ filters, any, phrase }: Pick<Scope, "filters" | "any" | "phrase">): boolean {
+  return filters.length > 0 || any.length > 0 || phrase !== undefined;
 }
 
 /** The parameters that say which records. */

@@ -16,7 +16,7 @@ export interface Printed {
 
 /** Between the parts of a raw record, and between records. JSON text holds no such characters. */
 export const partSeparator = "\u0001";
-export const recordSeparator = "\u0002";
+const recordSeparator = "\u0002";
 
 export function printRecord({ id, createdAt, updatedAt, tableName, data }: Printed, form: Form): string {
   const times = `"created_at":"${createdAt}","updated_at":"${updatedAt}"`;
