@@ -143,6 +143,9 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     systemRoutes({ readiness, metrics, routes, origin: () => origin, draining: draining.signal });
   const serve: Kernel["serve"] = async (started, routes) => {
     served = routes;
+    // The embedded server's connection opens while the routes are mounted, so that the first question at /ready does not
+    // wait for one. Elsewhere a session that is opened late knows better whether the database takes writes.
+    if (needed.solo) readiness.check().catch(() => {});
     for (const running of started) register(running, parts);
     schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
     schedules.register({ id: "runtime.prune-limits", cron: "27 * * * *", run: limitStore.prune });

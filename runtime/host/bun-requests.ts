@@ -15,26 +15,10 @@ export const manyRequests = { [variable]: process.env[variable] ?? most };
 /** Does not return if it restarts the program. If that is impossible, everything works with Bun's limit. */
 export async function allowManyRequests([program = "", ...words]: readonly string[]): Promise<void> {
   if (process.env[variable] !== undefined) return;
+  const given = [program, ...process.execArgv, ...words, ...process.argv.slice(2)];
   try {
-    // Imported only here: it fails where a program may not load libraries.
-    const { dlopen, ptr } = await import("bun:ffi");
-    const { symbols } = dlopen(libraryOfC(), {
-      setenv: { args: ["ptr", "ptr", "int"], returns: "int" },
-      execv: { args: ["ptr", "ptr"], returns: "int" },
-    });
-    const texts = [program, ...process.execArgv, ...words, ...process.argv.slice(2)].map(textOfC);
-    const pointers = new BigUint64Array([...texts.map((text) => BigInt(ptr(text))), 0n]);
-    symbols.setenv(ptr(textOfC(variable)), ptr(textOfC(most)), 1);
-    symbols.execv(ptr(textOfC(program)), ptr(pointers));
+    process.execve?.(program, given, { ...process.env, [variable]: most });
   } catch {
-    // another C library, or none that may be loaded
+    // a system that does not let it
   }
-}
-
-function libraryOfC(): string {
-  return process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
-}
-
-function textOfC(text: string): Buffer {
-  return Buffer.from(`${text}\0`);
 }

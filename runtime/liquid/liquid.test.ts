@@ -1,7 +1,17 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import * as fc from "fast-check";
 import { Tag } from "liquidjs";
 import { createLiquid, LiquidFault, type Liquid, type RenderOptions } from "./liquid.ts";
+
+test("an engine loads no tables of Intl until a template asks for them", () => {
+  const asked = spyOn(Intl, "DateTimeFormat");
+  try {
+    createLiquid();
+    expect(asked).not.toHaveBeenCalled();
+  } finally {
+    asked.mockRestore();
+  }
+});
 
 const clock = () => new Date("2026-01-05T23:30:00.123Z");
 const plain = createLiquid();
