@@ -35,6 +35,8 @@ export interface Needed extends Omit<KernelNeeded, "secretKey" | "servedAt"> {
   readonly role: "serve" | "command";
   /** Receives the lines to show once, after an empty database has been filled. */
   readonly announce: (lines: readonly string[]) => void;
+  /** Waited for before anybody is told that something is kept (whole-folder.ts). */
+  readonly synced?: Promise<void> | undefined;
 }
 
 /** Connections left over when one plugin uses all that it may. */
@@ -86,7 +88,9 @@ export async function boot(needed: Needed): Promise<App> {
     undo.push(kernel.stop);
 
     const { started, services } = await startPlugins(kernel, plugins, needed.env, undo, replicas);
-    await seed(sql, started, needed.announce);
+    const lines = await seed(sql, started);
+    await needed.synced;
+    if (lines.length > 0) needed.announce(lines);
     const routes = routesIn(started);
     const listener = needed.role === "serve" ? await kernel.serve(started, routes) : undefined;
     // Requests and jobs finish side by side: in sequence they could exceed the time allowed.
@@ -228,11 +232,13 @@ async function undoAll(undo: Readonly<Undo>): Promise<void> {
   for (const step of undo.toReversed()) await step();
 }
 
-/** Runs all plugins' seeds in one transaction, unless they have already run on this database. */
-async function seed(sql: Sql, started: readonly Running[], announce: Needed["announce"]): Promise<void> {
+/**
+ * Runs all plugins' seeds in one transaction, unless they have already run on this database. The lines to show once.
+ */
+async function seed(sql: Sql, started: readonly Running[]): Promise<readonly string[]> {
   const seeded = async (tx: Sql | Tx) => (await tx`select 1 from runtime_state where key = 'seeded'`).length > 0;
-  if (await seeded(sql)) return;
-  const lines = await transaction(sql, async (tx) => {
+  if (await seeded(sql)) return [];
+  return transaction(sql, async (tx) => {
     await tx`lock table runtime_state in exclusive mode`;
     if (await seeded(tx)) return [];
     const all: string[] = [];
@@ -240,5 +246,4 @@ async function seed(sql: Sql, started: readonly Running[], announce: Needed["ann
     await tx`insert into runtime_state (key, value) values ('seeded', now()::text)`;
     return all;
   });
-  if (lines.length > 0) announce(lines);
 }

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { host } from "#host";
 import type { Plugin } from "./plugin.ts";
 import type { Modules } from "./host/host.ts";
-import { exists } from "./postgres/postgres-binaries.ts";
+import { exists } from "./postgres/whole-folder.ts";
 import { platformMismatch, platformVersion } from "./authors/platform-version.ts";
 
 /**

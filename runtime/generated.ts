@@ -9,7 +9,7 @@ import { chmod, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress, zstdDecompress } from "node:zlib";
-import { once } from "./postgres/postgres-binaries.ts";
+import { once } from "./postgres/whole-folder.ts";
 
 const unzstd = promisify(zstdDecompress);
 const unbrotli = promisify<Uint8Array, Buffer>(brotliDecompress);

@@ -8,7 +8,8 @@ import { openPool, type SocketTarget, type Sql } from "../db.ts";
 import { failpoint } from "../failpoints.ts";
 import type { Log } from "../log.ts";
 import { database, launch, port, user } from "../postgres/embedded-postgres.ts";
-import { exists, postgresHome, syncInto } from "../postgres/postgres-binaries.ts";
+import { postgresHome } from "../postgres/postgres-binaries.ts";
+import { exists, syncInto } from "../postgres/whole-folder.ts";
 import { giveTo, lockFolder, mayRun, prepareFolder, socketFolder, type RunAs } from "../postgres/postgres-folder.ts";
 import { clearUnfinished } from "../postgres/postgres-leftovers.ts";
 import type { BackupStore } from "./backup-store.ts";
@@ -135,7 +136,7 @@ interface Where {
 
 async function replay({ until, finish }: Recovery, { dataDir, cluster, runAs }: Where): Promise<Date | undefined> {
   await writeFile(join(cluster, "recovery.signal"), "");
-  const home = await postgresHome(dataDir, (program) => mayRun(program, runAs));
+  const { home } = await postgresHome(dataDir, (program) => mayRun(program, runAs));
   const socketDir = await socketFolder(dataDir, runAs);
   const settings = [
     // All of it lies in pg_wal already.

@@ -30,14 +30,15 @@ export interface Setup {
 /** `corestead serve`: runs until SIGTERM or SIGINT. Returns the exit code. */
 export async function serve(setup: Setup, begun?: Begun): Promise<number> {
   const stopped = begun?.stopped ?? stopSignal();
-  const opening = begun?.database ?? openDatabase(setup);
+  const opening = begun?.database ?? openDatabase({ ...setup, early: true });
   // While it waits for an external database, nothing has been started that would have to be stopped.
   if (setup.config.databaseUrl && (await Promise.race([stopped.then(() => true), opening.then(() => false)]))) return 0;
   const database = await opening;
   if (setup.config.workers > 1 || setup.watch) return supervise(setup, database, stopped);
   const solo = !setup.config.databaseUrl;
   const greeting = createGreeting();
-  const app = await startApp(setup, database.target, solo, { counting: localCounting(), greeting }).catch(
+  const { target, synced } = database;
+  const app = await startApp(setup, target, solo, { counting: localCounting(), greeting, synced }).catch(
     async (error: unknown) => {
       greeting.failed();
       await database.stop();
@@ -87,13 +88,19 @@ async function inTime(stopped: Promise<void>): Promise<void> {
   await Promise.race([stopped, sleep(stopsWithinMs)]);
 }
 
+interface Given {
+  readonly counting: Counting;
+  readonly greeting: Pick<Greeting, "announce">;
+  readonly synced?: Database["synced"];
+}
+
 function startApp(
   { config, env, plugins, log }: Setup,
   target: DatabaseTarget,
   solo: boolean,
-  { counting, greeting: { announce } }: { counting: Counting; greeting: Pick<Greeting, "announce"> },
+  { counting, greeting: { announce }, synced }: Given,
 ): Promise<App> {
-  return boot({ config, env, plugins, target, log, role: "serve", solo, counting, announce });
+  return boot({ config, env, plugins, target, log, role: "serve", solo, counting, announce, synced });
 }
 
 async function supervise(setup: Setup, database: Database, stopped: Promise<StopSignal>): Promise<number> {
@@ -118,6 +125,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<Stop
   };
 
   try {
+    await database.synced;
     await workers.start(); // the first one fills an empty database and announces the credentials
     await Promise.all(Array.from({ length: config.workers - 1 }, workers.start));
   } catch (error) {

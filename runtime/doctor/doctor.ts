@@ -17,7 +17,7 @@ import { isPooled } from "../postgres/pooler.ts";
 import { runningPostgres } from "../postgres/running-postgres.ts";
 import { packagedUnitFile, serviceUser, stateFolder, unitFile } from "../service/unit.ts";
 import type { Environment } from "../settings.ts";
-import { exists } from "../postgres/postgres-binaries.ts";
+import { exists } from "../postgres/whole-folder.ts";
 import { checkBackups } from "./backups.ts";
 import { checkClock } from "./clock.ts";
 import { checkDatabase } from "./database.ts";

@@ -11,6 +11,8 @@ import { stopSignal, type StopSignal } from "../command/stop-signal.ts";
 export interface Database {
   readonly target: DatabaseTarget;
   readonly stop: () => Promise<void>;
+  /** Of `early` only: resolves when nothing that the database keeps is lost in a power cut. */
+  readonly synced?: Promise<void>;
 }
 
 /** An embedded server that is starting. */
@@ -25,12 +27,14 @@ interface Opening {
   readonly log: Log;
   /** Without tables, if it has to be made. */
   readonly bare?: boolean;
+  /** Whether the caller waits for `synced` itself. */
+  readonly early?: boolean;
   /** Called when there is only another program to wait for. */
   readonly onWait?: () => void;
 }
 
 /** The configured database: that of DATABASE_URL, once it answers, or the embedded one, started. */
-export async function openDatabase({ config, log, bare = false, onWait }: Opening): Promise<Database> {
+export async function openDatabase({ config, log, bare = false, early = false, onWait }: Opening): Promise<Database> {
   if (config.databaseUrl) {
     const target = { url: config.databaseUrl };
     const answering = waitForDatabase(target, { seconds: config.databaseWaitSeconds, log });
@@ -42,7 +46,7 @@ export async function openDatabase({ config, log, bare = false, onWait }: Openin
   const { dataDir } = config;
   const connections = connectionsOf(config);
   const archived = config.backupWal === "on";
-  const more = { archived, ...(onWait && { onWait }) };
+  const more = { archived, early, ...(onWait && { onWait }) };
   return startEmbeddedPostgres({ dataDir, cacheMegabytes: cache, connections, log, bare, ...more });
 }
 
@@ -58,7 +62,7 @@ export async function beginDatabase(env: Environment): Promise<Begun | undefined
     if (config.pluginsDir !== "") return undefined;
     const stopped = stopSignal(); // the one who listens stops PostgreSQL too
     const working = Promise.withResolvers<void>();
-    const database = openDatabase({ config, log: processLog(config), onWait: working.resolve });
+    const database = openDatabase({ config, log: processLog(config), early: true, onWait: working.resolve });
     await Promise.race([working.promise, database]).catch(() => {}); // the one who waits for it gets the error
     return { database, stopped };
   } catch (error) {

@@ -46,12 +46,13 @@ async function rowsOf(server: EmbeddedPostgres, statement: string): Promise<unkn
 }
 
 /** Another process with a server; `said` is its one line. */
-function startOutside(dataDir: string, as: { uid?: number; gid?: number } = {}) {
+function startOutside(dataDir: string, as: { uid?: number; gid?: number } = {}, failpoint = "") {
   const fixture = join(import.meta.dir, "embedded-postgres-fixture.ts");
   const child = Bun.spawn([process.execPath, fixture, dataDir], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "inherit",
+    env: { ...process.env, CORESTEAD_FAILPOINT: failpoint },
     ...as,
   });
   const said = (async (): Promise<{ pid?: number; error?: string }> => {
@@ -229,6 +230,36 @@ test.if(linux)("a start that was killed half way does not spoil the folder", asy
     expect(readdirSync(dataDir).filter((name) => name.includes(".tmp-"))).toEqual([]);
     await again.stop();
   }
+});
+
+describe.if(linux)("a start that is killed while its folder is not on disk yet", () => {
+  const note = () => join(folder, "postgres/corestead.unsynced");
+
+  test.each(["unpacked", "unsynced", "synced"])("is made anew, whatever a power cut left of it (%s)", async (place) => {
+    const first = startOutside(folder, {}, `${place}:kill`);
+    expect(await first.child.exited).not.toBe(0);
+    expect(await first.said).toEqual({}); // nobody was told that something is kept there
+    expect(existsSync(note())).toBe(place !== "unpacked");
+    const spoilt = ["global/pg_control", "PG_VERSION", "postgresql.conf"].map((name) => join(folder, "postgres", name));
+    for (const file of place === "unpacked" ? [] : spoilt) await writeFile(file, "");
+    const again = await start();
+    expect(existsSync(note())).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.includes(".tmp-"))).toEqual([]);
+    await rowsOf(again, "create table kept ()");
+    await again.stop();
+    expect(await rowsOf(await start(), "select 1 as one from kept")).toEqual([]);
+  });
+
+  test("no command takes its server for one that keeps what it is told", async () => {
+    const server = await start();
+    await writeFile(note(), "");
+    let found = false;
+    const looking = runningPostgres(folder).then((target) => (found = target !== undefined));
+    await rowsOf(server, "select pg_sleep(0.2)");
+    expect(found).toBe(false);
+    await rm(note());
+    expect(await looking).toBe(true);
+  });
 });
 
 describe.if(linux)("files that a power cut left are seen through:", () => {

@@ -14,7 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, type SocketTarget } from "../db.ts";
 import type { Log } from "../log.ts";
 import { start, type Started } from "../process.ts";
-import { exists, noPostgresHere, postgresHome } from "./postgres-binaries.ts";
+import { bundledCluster, noPostgresHere, postgresHome } from "./postgres-binaries.ts";
 import {
   lockFolder,
   mayRun,
@@ -28,11 +28,14 @@ import {
 } from "./postgres-folder.ts";
 import { clearLeftovers, clearUnfinished } from "./postgres-leftovers.ts";
 import { dropSlots, walSettings } from "./wal-slot.ts";
+import { exists } from "./whole-folder.ts";
 
 export interface EmbeddedPostgres {
   target: SocketTarget;
   /** Stops the server: aborts running statements and keeps what is committed. */
   stop(): Promise<void>;
+  /** Resolves when the folder is on disk: what a new one keeps survives a power cut from then on. */
+  synced: Promise<void>;
   /** The server's process id while it runs. */
   pid(): number | undefined;
 }
@@ -48,6 +51,8 @@ export interface Needed {
   archived?: boolean;
   /** Empties the database that the archive in the binary has migrated: for the backup of an older version. */
   bare?: boolean;
+  /** Whether the caller waits for `synced` itself. */
+  early?: boolean;
   /** Called when initdb or the server has been started and there is nothing to do but wait. */
   onWait?: () => void;
   /** Called when the server has died and runs again. */
@@ -71,7 +76,9 @@ export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPos
   const { dataDir, cluster, runAs } = await prepareFolder(needed.dataDir);
   const unlock = lockFolder(dataDir);
   let socketDir: string | undefined;
+  let settled = Promise.resolve();
   const cleanUp = async () => {
+    await settled;
     if (socketDir && !socketDir.startsWith(dataDir)) await rm(socketDir, { recursive: true, force: true });
     unlock();
   };
@@ -79,8 +86,9 @@ export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPos
     await clearUnfinished(dataDir);
     const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
     // A cluster that only has to be unpacked does not wait for the programs.
-    const [home, unpacked] = await Promise.all([programs, seedCluster(programs, cluster, runAs, needed.onWait)]);
-    const anew = unpacked && needed.bare === true;
+    const seeded = seedCluster(programs, cluster, runAs, needed.onWait);
+    const [{ home, sync: syncPrograms }, { isNew, sync: syncCluster }] = await Promise.all([programs, seeded]);
+    const anew = isNew && bundledCluster() !== undefined && needed.bare === true;
     const note = join(cluster, unnamed);
     if (anew) await writeFile(note, "");
     socketDir = await socketFolder(dataDir, runAs);
@@ -105,17 +113,30 @@ export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPos
       });
       await rm(note);
     }
+    // Not before PostgreSQL runs, because its own small files would wait for all of these.
+    const synced = syncCluster();
+    // Nobody waits for the programs: a start that finds them unsynced unpacks them again.
+    settled = synced.then(syncPrograms).catch(() => {});
     const watched = watch(first, () => launch(place), needed);
     const stop = async () => {
       await watched.stop();
       await cleanUp();
     };
     let stopping: Promise<void> | undefined;
-    return { target, pid: watched.pid, stop: () => (stopping ??= stop()) };
+    if (!needed.early) await untilSynced(synced, watched.stop);
+    return { target, synced, pid: watched.pid, stop: () => (stopping ??= stop()) };
   } catch (error) {
     await cleanUp();
     throw error;
   }
+}
+
+/** A server on a folder that the disk does not take is of no use. */
+async function untilSynced(synced: Promise<void>, stop: () => Promise<void>): Promise<void> {
+  await synced.catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
 }
 
 export interface Place {
@@ -244,7 +265,7 @@ async function endServer(child: Started, exited: Promise<number>): Promise<void>
 
 /** The server writes "ready" to the eighth line of postmaster.pid when it accepts connections. */
 async function isReady(cluster: string, pid: number, readyWithinMs: number): Promise<void> {
-  for (const end = Date.now() + readyWithinMs; Date.now() < end; await sleep(4)) {
+  for (const end = Date.now() + readyWithinMs; Date.now() < end; await sleep(1)) {
     const lines = await readFile(join(cluster, "postmaster.pid"), "utf8")
       .then((text) => text.split("\n"))
       .catch((): string[] => []);

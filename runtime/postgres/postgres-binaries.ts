@@ -12,11 +12,11 @@
  * `programs` has bin/, lib/ (with its links) and share/ at the top level. `cluster` is optional: it has what initdb
  * would make, and saves half a second at the first start.
  */
-import { constants } from "node:fs";
-import { access, chmod, cp, mkdtemp, open, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
+import { chmod, cp, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { unpack } from "./unpack.ts";
+import { exists, soon, type Folder } from "./whole-folder.ts";
 
 /** The major version of the programs, and therefore of the clusters that they can open. */
 export const postgresMajor = "18";
@@ -30,6 +30,10 @@ export interface BundledPostgres {
   cluster?: string;
   /** Names the folder for the unpacked programs, so that each version has its own. */
   version: string;
+}
+
+export interface Home extends Pick<Folder, "sync"> {
+  readonly home: string;
 }
 
 let bundled: BundledPostgres | undefined;
@@ -56,48 +60,27 @@ export function noPostgresHere(reason: string): Error {
  * The folder of the programs, ready for the user whom `mayRun` checks. A package folder that this user cannot access,
  * or that we cannot complete, is copied under the data folder.
  */
-export async function postgresHome(dataDir: string, mayRun: (program: string) => Promise<boolean>): Promise<string> {
+export async function postgresHome(dataDir: string, mayRun: (program: string) => Promise<boolean>): Promise<Home> {
   if (bundled) {
     const { programs, version } = bundled;
-    return once(join(dataDir, `pg-${version}`), async (folder) => {
-      await unpack(programs, folder);
-      await chmod(folder, openToAll);
-    });
+    return homeIn(join(dataDir, `pg-${version}`), (folder) => unpack(programs, folder));
   }
   const native = await packageFolder();
-  if ((await linkLibraries(native)) && (await mayRun(join(native, "bin/postgres")))) return native;
+  if ((await linkLibraries(native)) && (await mayRun(join(native, "bin/postgres"))))
+    return { home: native, sync: async () => {} };
   const { version } = await readJson(join(native, "../../package.json"));
-  return once(join(dataDir, `pg-${String(version)}`), async (folder) => {
+  return homeIn(join(dataDir, `pg-${String(version)}`), async (folder) => {
     await cp(native, folder, { recursive: true });
     await linkLibraries(folder);
+  });
+}
+
+async function homeIn(home: string, fill: (folder: string) => Promise<void>): Promise<Home> {
+  const { sync } = await soon(home, async (folder) => {
+    await fill(folder);
     await chmod(folder, openToAll);
   });
-}
-
-/** Makes a folder by `make` unless it exists: it is complete and on disk, or absent. */
-export async function once(folder: string, make: (folder: string) => Promise<void>): Promise<string> {
-  if (await exists(folder)) return folder;
-  const unfinished = await mkdtemp(`${folder}.tmp-`);
-  await make(unfinished);
-  await syncInto(unfinished, folder);
-  return folder;
-}
-
-/** Renames a folder into its place: it is complete and on disk there, or absent. */
-export async function syncInto(unfinished: string, folder: string): Promise<void> {
-  await syncTree(unfinished);
-  await rename(unfinished, folder).catch(async (error: unknown) => {
-    // Another process was faster.
-    if (!(await exists(folder))) throw error;
-    await rm(unfinished, { recursive: true });
-  });
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return access(path, constants.F_OK).then(
-    () => true,
-    () => false,
-  );
+  return { home, sync };
 }
 
 async function packageFolder(): Promise<string> {
@@ -126,19 +109,4 @@ export async function linkLibraries(native: string): Promise<boolean> {
 async function readJson(path: string): Promise<Record<string, unknown>> {
   const value: unknown = JSON.parse(await readFile(path, "utf8"));
   return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-/** Without this, a power cut after the rename could leave a folder of empty files that looks complete. */
-async function syncTree(folder: string): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-  const own = entries.filter((entry) => !entry.isSymbolicLink());
-  // All at once, so that the file system needs few commits.
-  await Promise.all(own.map((entry) => sync(join(entry.parentPath, entry.name))));
-  await sync(folder);
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path, "r");
-  await file.sync();
-  await file.close();
 }

@@ -11,8 +11,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { start, textOf } from "../process.ts";
-import { bundledCluster, exists, noPostgresHere, once, postgresMajor } from "./postgres-binaries.ts";
+import { bundledCluster, noPostgresHere, postgresMajor, type Home } from "./postgres-binaries.ts";
+import { endLeftServers } from "./postgres-leftovers.ts";
 import { unpack } from "./unpack.ts";
+import { exists, isUnsynced, soon, type Folder } from "./whole-folder.ts";
 
 /** The user that PostgreSQL runs as; undefined if it is our own. */
 export interface RunAs {
@@ -168,38 +170,39 @@ function isAlive(pid: number): boolean {
 /** A file in a cluster without our database: a start that finds it makes the database, and others need not ask. */
 export const unnamed = "corestead.unnamed";
 
-/** Creates the cluster if it is missing, from the archive in the binary or by initdb; whether the archive was used. */
+/** Creates the cluster if it is missing, from the archive in the binary or by initdb. */
 export async function seedCluster(
-  home: Promise<string>,
+  programs: Promise<Home>,
   cluster: string,
   runAs: RunAs,
   onWait?: () => void,
-): Promise<boolean> {
-  if (await exists(cluster)) {
+): Promise<Folder> {
+  // What was killed while it was new is made anew, but not under a server that ends.
+  if (await isUnsynced(cluster)) await endLeftServers(cluster);
+  else if (await exists(cluster)) {
     const version = (await readFile(join(cluster, "PG_VERSION"), "utf8")).trim();
-    if (version === postgresMajor) return false;
-    throw new Error(
-      `the data folder was made by PostgreSQL ${version}, and this version has ${postgresMajor}: back up with the old version and restore with this one`,
-    );
+    if (version !== postgresMajor)
+      throw new Error(
+        `the data folder was made by PostgreSQL ${version}, and this version has ${postgresMajor}: back up with the old version and restore with this one`,
+      );
   }
   const archive = bundledCluster();
-  await once(cluster, async (folder) => {
+  return soon(cluster, async (folder) => {
     if (archive) await unpack(archive, folder);
     else {
-      await initdb(await home, folder, runAs, onWait);
+      await initdb((await programs).home, folder, runAs, onWait);
       await writeFile(join(folder, unnamed), "");
     }
     await chmod(folder, 0o700);
     await giveTo(folder, runAs);
   });
-  return archive !== undefined;
 }
 
 async function initdb(home: string, folder: string, runAs: RunAs, onWait?: () => void): Promise<void> {
   const initAs = runAs.uid === undefined ? {} : { ...runAs, uid: nobodyId, gid: nobodyId };
   await giveTo(folder, initAs);
   const options = ["--username=corestead", "--auth=trust", "--encoding=UTF8", "--locale-provider=builtin"];
-  // `once` syncs what is made here.
+  // `soon` syncs what is made here.
   options.push("--locale=C.UTF-8", "--no-instructions", "--no-sync", `--pgdata=${folder}`, ...clusterSettings);
   const made = run([join(home, "bin/initdb"), ...options], initAs); // starts it before it waits
   onWait?.();

@@ -47,6 +47,17 @@ export async function clearLeftovers({ cluster, socketDir, port }: ServerPlace):
   for (const file of [`${socket}.lock`, socket]) rmSync(file, { force: true });
 }
 
+/**
+ * Ends what an earlier process left running in the cluster. Where processes cannot be listed, it waits for the guard to
+ * do so.
+ */
+export async function endLeftServers(cluster: string): Promise<void> {
+  const named = pidOf(textOf(join(cluster, "postmaster.pid")));
+  if (process.platform === "linux") return endServers(cluster, named);
+  if (named === undefined || (await untilGone(() => isAlive(named)))) return;
+  throw new Error(`PostgreSQL still runs in ${cluster} (pid ${named}): end it first`);
+}
+
 /** Our guard stops a server whose parent was killed, but the guard may have been killed too. */
 async function endServers(cluster: string, named: number | undefined): Promise<void> {
   for (const pid of serversIn(cluster)) {
@@ -88,6 +99,15 @@ function worksIn(pid: number, cluster: string): boolean {
 
 function commandOf(pid: number): string {
   return textOf(`/proc/${pid}/cmdline`) ?? "";
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** It may have ended meanwhile. */

@@ -1,17 +1,25 @@
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseTarget } from "../db.ts";
+import { isUnsynced } from "./whole-folder.ts";
 
 /**
  * The embedded server of a running Corestead on this data folder, according to `postmaster.pid` (line 4: port, 5:
  * socket folder, 8: ready); undefined if none runs.
  */
 export async function runningPostgres(dataDir: string): Promise<DatabaseTarget | undefined> {
-  const file = join(dataDir, "postgres", "postmaster.pid");
-  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").map((line) => line.trim());
+  const cluster = join(dataDir, "postgres");
+  const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => ""))
+    .split("\n")
+    .map((line) => line.trim());
   const [, , , port = "", socketDir = "", , , status = ""] = lines;
-  if (!status.startsWith("ready") || !(await isListening(`${socketDir}/.s.PGSQL.${port}`))) return undefined;
+  if (!status.startsWith("ready")) return undefined;
+  const listening = () => isListening(`${socketDir}/.s.PGSQL.${port}`);
+  // What a new one is told could be lost until it is on disk.
+  while ((await isUnsynced(cluster)) && (await listening())) await sleep(20);
+  if (!(await listening())) return undefined;
   return { socketDir, port: Number(port), database: "corestead", user: "corestead" };
 }
 
