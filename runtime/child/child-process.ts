@@ -9,6 +9,7 @@ import type { Log } from "../log.ts";
 import { ownProgram } from "../command/own-program.ts";
 import { start, type Started } from "../process.ts";
 
+/** `busy` and `stopped` are no fault of the input: the same run may work later. */
 export type ChildReason = "busy" | "crash" | "result-too-large" | "stopped" | "timeout";
 
 /** A run in a child process failed to give a result. */
@@ -42,6 +43,7 @@ export interface Needed {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly programs: () => Promise<Readonly<Record<string, string>>>;
+  readonly startLimitMs: number;
   readonly timeLimitMs: number;
   readonly memoryBytes: number;
   readonly maxResultBytes: number;
@@ -73,9 +75,6 @@ const launcher = `
   command -v nice >/dev/null && exec nice -n 10 "$@"
   exec "$@"`;
 
-/** Wall-clock time, and generous: on a busy machine a process waits long before it has loaded its program. */
-const startLimitMs = 60_000;
-
 export function startChildProcess(needed: Needed): ChildProcess {
   return new GuardedProcess(needed);
 }
@@ -83,7 +82,8 @@ export function startChildProcess(needed: Needed): ChildProcess {
 class GuardedProcess implements ChildProcess {
   readonly #needed: Needed;
   readonly #ready = Promise.withResolvers<void>();
-  readonly #startTimer = setTimeout(() => this.#end("crash", "the process did not start in time"), startLimitMs);
+  readonly #startTimer: ReturnType<typeof setTimeout>;
+  #isReady = false;
   #process: Started | undefined;
   #pending: PromiseWithResolvers<Answer> | undefined;
   /** Why the process has ended. */
@@ -91,8 +91,10 @@ class GuardedProcess implements ChildProcess {
 
   constructor(needed: Needed) {
     this.#needed = needed;
+    const tooSlow = (): void => this.#starve(`it did not start in ${needed.startLimitMs} ms`);
+    this.#startTimer = setTimeout(tooSlow, needed.startLimitMs);
     this.#ready.promise.catch(() => {}); // perhaps nobody is waiting for it
-    this.#launch().catch((error: unknown) => this.#end("crash", String(error)));
+    this.#launch().catch((error: unknown) => this.#fail(String(error)));
   }
 
   get alive(): boolean {
@@ -104,7 +106,10 @@ class GuardedProcess implements ChildProcess {
     if (this.#ending || !this.#process) throw this.#ending ?? new Error("ready without a process");
     const { timeLimitMs, longRunMs, onLongRun } = this.#needed;
     const answer = (this.#pending = Promise.withResolvers<Answer>());
-    const tooLong = (): void => this.#end("timeout", `no result in ${timeLimitMs} ms`);
+    const tooLong = (starved: boolean): void =>
+      starved
+        ? this.#starve(`it got less than ${timeLimitMs / 2} ms of processor time in ${3 * timeLimitMs} ms`)
+        : this.#end("timeout", `no result in ${timeLimitMs} ms`);
     const spent = processorTimeOf(this.#process.pid);
     const stops = [limitTime(spent, timeLimitMs, tooLong), limitTime(spent, longRunMs, onLongRun)];
     send(this.#process, { input });
@@ -132,6 +137,7 @@ class GuardedProcess implements ChildProcess {
   #take(line: Line): void {
     if ("ready" in line) {
       clearTimeout(this.#startTimer);
+      this.#isReady = true;
       this.#ready.resolve();
     } else if (line.ok) {
       this.#pending?.resolve(line);
@@ -145,7 +151,17 @@ class GuardedProcess implements ChildProcess {
     const code = await process.exited;
     const stderr = await complaints;
     if (!this.#ending) this.#needed.log.warn("a child process ended", { child: this.#needed.name, code, stderr });
-    this.#end("crash", `the process ended (${process.signalCode ?? code})`);
+    this.#fail(`the process ended (${process.signalCode ?? code})`);
+  }
+
+  #starve(message: string): void {
+    this.#needed.log.warn("a child process was starved", { child: this.#needed.name, message });
+    this.#end("busy", `the process was starved: ${message}`);
+  }
+
+  /** A process that was not ready has read no input. */
+  #fail(message: string): void {
+    this.#end(this.#isReady ? "crash" : "busy", message);
   }
 
   #end(reason: ChildReason, message: string): void {
@@ -177,14 +193,14 @@ function spawn({ plugin, name, cwd, memoryBytes }: Needed, env: Readonly<Record<
 
 /**
  * Calls `end` when a run has used its time. A nice process gets little processor time on a busy machine, so one that
- * had a processor for less than half of the limit gets more time, up to three times the limit. Returns a function that
- * cancels.
+ * had a processor for less than half of the limit is starved: it gets more time, up to three times the limit. Returns a
+ * function that cancels.
  */
-function limitTime(spentMs: () => number | undefined, limitMs: number, end: () => void): () => void {
+function limitTime(spentMs: () => number | undefined, limitMs: number, end: (starved: boolean) => void): () => void {
   const check = (elapsedMs: number): void => {
     const spent = spentMs();
     const starved = spent !== undefined && spent < limitMs / 2;
-    if (!starved || elapsedMs >= 3 * limitMs) return end();
+    if (!starved || elapsedMs >= 3 * limitMs) return end(starved);
     timer = setTimeout(() => check(elapsedMs + limitMs / 4), limitMs / 4);
   };
   let timer = setTimeout(() => check(limitMs), limitMs);

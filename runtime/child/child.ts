@@ -16,7 +16,12 @@ import type { Log } from "../log.ts";
 export interface ChildOptions {
   /** The maximum number of processes. A second one starts only when others wait for a long run. */
   readonly processes?: number;
-  /** How long a run may take; up to three times as long if the machine is too busy to give it a processor. */
+  /** How long a process may take to start: the run that waits for a slower one is refused with the reason `busy`. */
+  readonly startLimitMs?: number;
+  /**
+   * How long a run may take; up to three times as long if the machine is too busy to give it a processor, and then it
+   * is refused with the reason `busy` too.
+   */
   readonly timeLimitMs?: number;
   readonly memoryBytes?: number;
   readonly maxResultBytes?: number;
@@ -56,6 +61,8 @@ export interface Needed {
 
 const defaults = {
   processes: 2,
+  // Generous: on a busy machine a process waits long before it has loaded its program.
+  startLimitMs: 60_000,
   timeLimitMs: 10_000,
   memoryBytes: 1 << 30,
   maxResultBytes: 8_000_000,

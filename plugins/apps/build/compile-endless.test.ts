@@ -2,9 +2,11 @@
 import { type AppEngine, type CssEngine } from "../engines.ts";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createChild } from "../../../runtime/child/child.ts";
+import type { CompileResult } from "../compiler/types.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { makeRuntimes } from "../../../scripts/runtimes.ts";
-import { createCompiler, type Compiler } from "./compile.ts";
+import { HttpError } from "../../../runtime/errors.ts";
+import { createCompiler, type Compiler, type Source } from "./compile.ts";
 import { loadRuntimes } from "./runtimes.ts";
 
 setDefaultTimeout(120_000);
@@ -125,7 +127,7 @@ test.each<[string, AppEngine, CssEngine, string]>([
   ],
 ])("%s: the compile ends, and the next one works", async (_what, appEngine, cssEngine, source) => {
   expect(source.length).toBeLessThanOrEqual(200_000);
-  const result = await strict.compile({ appEngine, cssEngine, source }, 1);
+  const result = await untilCompiled(strict, { appEngine, cssEngine, source });
   if (!result.ok) expect(result.mistakes.join()).toMatch(/^\d+:\d+ ./);
   const next = `<p class="p-4">${crypto.randomUUID()}</p>`;
   expect(await patient.compile({ appEngine: "svelte", cssEngine: "tailwind", source: next }, 1)).toMatchObject({
@@ -136,7 +138,8 @@ test.each<[string, AppEngine, CssEngine, string]>([
 test("after each of several attacks in a row the same process pool still works", async () => {
   for (let round = 0; round < 2; round++) {
     const attack = `${enumOf(30)} export default A; // ${round}`;
-    expect((await compiler.compile({ appEngine: "react", cssEngine: "none", source: attack }, 1)).ok).toBe(false);
+    const attacking = await untilCompiled(compiler, { appEngine: "react", cssEngine: "none", source: attack });
+    expect(attacking.ok).toBe(false);
     const next = { appEngine: "react", cssEngine: "none", source: `export default ${round}` } as const;
     expect((await compiler.compile(next, 1)).ok).toBe(true);
   }
@@ -237,4 +240,15 @@ function createChildless(): Compiler {
       read: async () => undefined,
     },
   );
+}
+
+/** Asks again, as whoever is told 503 does: a machine that runs other tests beside these may starve the process. */
+async function untilCompiled(asked: Compiler, source: Source): Promise<CompileResult> {
+  for (;;) {
+    try {
+      return await asked.compile(source, 1);
+    } catch (error) {
+      if (!(error instanceof HttpError && error.status === 503)) throw error;
+    }
+  }
 }

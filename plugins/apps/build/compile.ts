@@ -11,7 +11,7 @@ export interface Source {
 }
 
 export interface Compiler {
-  /** Throws 503 if too many are waiting, in all or for this account. */
+  /** Throws 503 if too many are waiting, in all or for this account, or the machine is too busy to compile. */
   compile(source: Source, accountId: number): Promise<CompileResult>;
   /** Changes with every version of a compiler or runtime: builds by another toolchain must be compiled again. */
   readonly toolchain: string;
@@ -40,7 +40,7 @@ export function createCompiler(ctx: Pick<BaseContext, "child">, runtimes: AppRun
     } catch (error) {
       if (!(error instanceof ChildFault)) throw error;
       if (error.reason === "busy" || error.reason === "stopped")
-        throw unavailable("too many apps are being compiled, try again");
+        throw unavailable("the server is too busy to compile the app, try again");
       return { ok: false, mistakes: [`1:1 ${explanation(error)}`] };
     } finally {
       leave();

@@ -90,7 +90,7 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
   };
 
   return {
-    /** 422 for what cannot be resized, 503 if too many wait. */
+    /** 422 for what cannot be resized, 503 if too many wait or the machine is too busy. */
     async get(source: MediaRow, variant: Variant): Promise<MadePicture> {
       const why = whyNot(source);
       if (why !== undefined) throw invalid({ base: [`the file ${why}`] });
@@ -143,7 +143,8 @@ function createLately() {
 
 function told(error: unknown): never {
   if (!(error instanceof ChildFault)) throw error;
-  if (error.reason === "busy" || error.reason === "stopped") throw unavailable("the server is busy, try again");
+  if (error.reason === "busy" || error.reason === "stopped")
+    throw unavailable("the server is too busy to make the picture, try again");
   throw Object.assign(invalid({ base: ["the picture cannot be decoded within the limits of time and memory"] }), {
     cause: error,
   });
