@@ -59,6 +59,20 @@ describe("a picture", () => {
     expect(await app.sql`select 1 from media_variants where variant = ${`320.${format}`}`).toHaveLength(1);
   });
 
+  test("is documented in each format that it can have, with an example", async () => {
+    const { paths } = (await app.get("/openapi.json")).json;
+    const { content } = paths["/media/{id}/w/{variant}"].get.responses[200];
+    expect(content).toEqual({
+      "image/webp": { schema: { type: "string" }, example: "…" },
+      "image/avif": { schema: { type: "string" }, example: "…" },
+      "image/jpeg": { schema: { type: "string" }, example: "…" },
+    });
+    const { id } = await upload("picture.jpg", picture);
+    // The harness compares each answer with its description.
+    for (const format of ["webp", "avif", "jpeg"])
+      expect((await app.get(`/media/${id}/w/160.${format}`)).status).toBe(200);
+  });
+
   test("is turned as its EXIF says, of which nothing is left", async () => {
     // 6: the camera was turned, what is left in the file is above in the picture.
     const turned = await upload("turned.jpg", withExif(picture, 6, "<script>alert(1)</script>"));

@@ -15,7 +15,7 @@ import {
 import { addressOf } from "./answers.ts";
 import { isInline } from "./content/sniff.ts";
 import type { Pictures } from "./pictures/pictures.ts";
-import { variantOf } from "./pictures/variants.ts";
+import { formats, variantOf } from "./pictures/variants.ts";
 import type { Links } from "./links.ts";
 import { rangeOf } from "./range.ts";
 import type { MediaRow } from "./store.ts";
@@ -72,7 +72,7 @@ export function serveRoutes({ files, rows, links, pictures }: Needed): Route[] {
         access: { open: "files may be public; others are 404 without a link or a token", partly: true },
         onSites: true,
         query: { expires: "of a link", signature: "of a link" },
-        answers: { 200: answer.text("image/webp") },
+        answers: { 200: formats.map((format) => answer.text(`image/${format}`)) },
         responses: {
           200: "…",
           304: null,
