@@ -54,6 +54,7 @@ export { default as Embeds } from "./Embeds.svelte";
 export { default as EditForm } from "./EditForm.svelte";
 export { default as Facts } from "./Facts.svelte";
 export { default as FormInput } from "./FormInput.svelte";
+export { default as Section } from "./Section.svelte";
 export { default as Value } from "./Value.svelte";
 export { nameOf, titleOf } from "../title.ts";
 export { localOf, timeOf } from "../zoned.ts";
