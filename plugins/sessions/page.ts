@@ -106,8 +106,10 @@ a.button { display: block; padding: .6rem; text-align: center; text-decoration: 
   overflow-wrap: anywhere; border: 1px solid var(--line); border-radius: .5rem }
 input:focus-visible, button:focus-visible, a.button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .more { margin: 1.1rem 0 0 }
-code { font: .95rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere }
-img { display: block; margin: 0 auto; background: #fff }
+.more + form, .more + #error { margin-top: 1.4rem }
+.codes { margin: 0; padding: .7rem 1rem; list-style: none; background: var(--paper); border-radius: .5rem }
+code { font: .95rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; user-select: all }
+img { display: block; margin: 0 auto; background: #fff; border-radius: .5rem }
 a { color: var(--accent) }
 #error { margin: 0 0 1.2rem; padding: .6rem .8rem; color: var(--wrong); background: var(--wrong-paper); border-radius: .5rem }
 `;

@@ -21,6 +21,7 @@ export function secondPage({ words, more, accountName, returnTo, pending, error,
   const alert = error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "";
   const described = error ? ' aria-invalid="true" aria-describedby="error"' : "";
   const setup = totp ? `<input type="hidden" name="setup" value="${escapeHtml(totp.setup)}">` : "";
+  const toLogin = `/login?return_to=${encodeURIComponent(returnTo)}`;
   const form = `<form method="post" action="/login/second_factor">
 <input type="hidden" name="return_to" value="${escapeHtml(returnTo)}">
 <input type="hidden" name="pending" value="${escapeHtml(pending)}">
@@ -28,14 +29,15 @@ ${setup}<label for="code">${more.code}</label>
 <input id="code" name="code" inputmode="${totp ? "numeric" : "text"}" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" maxlength="100" required${described} autofocus>
 <button type="submit">${more.goOn}</button>
 </form>
-<p><a href="/login?return_to=${encodeURIComponent(returnTo)}">${more.startAgain}</a></p>`;
+${linkLine({ href: toLogin, label: more.startAgain })}`;
   const lead = totp ? shownSetup(more, totp) : shownFactors(more, factors, returnTo);
   return page(words, totp ? more.setUp : more.title, accountName, `${lead}\n${alert}\n${form}`);
 }
 
 function shownFactors(more: SecondWords, factors: readonly FactorKind[], returnTo: string): string {
   if (!factors.includes("passkey")) return `<p>${more.text}</p>`;
-  const link = linkLine({ href: `/login/passkey?return_to=${encodeURIComponent(returnTo)}`, label: more.passkey });
+  const href = `/login/passkey?return_to=${encodeURIComponent(returnTo)}`;
+  const link = linkLine({ href, label: more.passkey, isButton: true });
   return `<p>${more.passkeyOrCode}</p>\n${link}`;
 }
 
@@ -53,9 +55,9 @@ export function recoveryPage(
 ): string {
   const items = codes.map((code) => `<li><code>${code}</code></li>`).join("\n");
   const content = `<p>${more.codesText}</p>
-<ul>
+<ul class="codes">
 ${items}
 </ul>
-<p><a href="${escapeHtml(returnTo)}">${more.kept}</a></p>`;
+${linkLine({ href: returnTo, label: more.kept, isButton: true })}`;
   return page(words, more.codes, accountName, content);
 }
