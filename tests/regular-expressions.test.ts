@@ -121,7 +121,16 @@ function textOfNode(node: unknown): string | undefined {
  * The first text that takes too long. Lengths grow, so that a slow expression is found before it runs for hours. Only
  * the slowest of many attacks are tried at greater lengths.
  */
-function slowOn({ source, flags }: Expression, longest: number): string | undefined {
+function slowOn(expression: Expression, longest: number): string | undefined {
+  const key = `${longest} /${expression.source}/${expression.flags}`;
+  if (!tried.has(key)) tried.set(key, slowestOf(expression, longest));
+  return tried.get(key);
+}
+
+/** The same expression stands in several files. */
+const tried = new Map<string, string | undefined>();
+
+function slowestOf({ source, flags }: Expression, longest: number): string | undefined {
   const expression = new RegExp(source, flags);
   let attacks: Attack[] = [...generalAttacks, ...attacksOn({ source, flags })];
   for (const length of [16, 22, 28, 256, 4_096, 16_384, 32_768, 65_536, 131_072, megabyte]) {
@@ -137,9 +146,15 @@ function slowOn({ source, flags }: Expression, longest: number): string | undefi
     }
     if (length >= longest) return undefined;
     const slowest = times.toSorted((a, b) => b.ms - a.ms).map(({ attack }) => attack);
-    if (length >= 4_096) attacks = slowest.slice(0, length === 4_096 ? 60 : 6);
+    if (length >= 4_096) attacks = slowest.slice(0, keptAt(length));
   }
   return undefined;
+}
+
+/** How many are tried at the next length. What is slow on a megabyte has long been far slower than all others. */
+function keptAt(length: number): number {
+  if (length === 4_096) return 60;
+  return length === 131_072 ? 2 : 6;
 }
 
 function clockMsOf(text: string, expression: RegExp): number {

@@ -153,6 +153,11 @@ async function goTo(page: Page, path: string): Promise<void> {
   );
 }
 
+/** Colours are all that depends on the theme, and they do not depend on the width. */
+function rulesAt(width: number): Partial<Record<"light" | "dark", Rules>> {
+  return width === 1280 ? { light: "all", dark: "colours" } : { light: "others" };
+}
+
 /** What a walk at one width has found, by page and theme. */
 function checker(page: Page, asked: Partial<Record<"light" | "dark", Rules>>) {
   const found: Record<string, string[]> = {};
@@ -175,8 +180,7 @@ async function walk(width: number): Promise<Record<string, string[]>> {
     viewport: { width, height: 800 },
   });
   const { page } = opened;
-  // Colours are all that depends on the theme, and they do not depend on the width.
-  const { found, check } = checker(page, width === 1280 ? { light: "all", dark: "colours" } : { light: "others" });
+  const { found, check } = checker(page, rulesAt(width));
   for (const path of paths) {
     await goTo(page, path);
     await check(path);
@@ -199,7 +203,7 @@ test.each([1280, 360])(
       viewport: { width, height: 800 },
     });
     const { page } = opened;
-    const { found, check } = checker(page, { light: "all", dark: "colours" });
+    const { found, check } = checker(page, rulesAt(width));
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog", { name: "Commands" }).waitFor();
     await check("palette");
