@@ -168,6 +168,7 @@ const hotPaths: Readonly<Record<string, RegExp>> = {
   "claim a job": /from claim_jobs/,
   "fire a cron": /from crons where account_id/,
   "keep an answer for its Idempotency-Key": /insert into idempotency_keys/,
+  "note a change for the log of activity": /insert into activity_inbox \(/,
   "append to the log of activity": /insert into activity \(/,
 };
 

@@ -90,6 +90,38 @@ describe("a change of a record", () => {
     });
   });
 
+  test("of a large row is logged by what differs, and not if that is nothing", async () => {
+    const body = "a".repeat(20_000);
+    await app.sql`insert into notes (account_id, title, body, api_key) values (1, 'Large', ${body}, 'sk_live_2')`;
+    expect(await newest("notes")).toMatchObject({ action: "create", name: "Large" });
+    await app.sql`update notes set title = 'Huge', api_key = 'sk_live_3' where body = ${body}`;
+    const changes = { title: { old: "Large", new: "Huge" }, api_key: { secret: true } };
+    expect(await newest("notes")).toMatchObject({ action: "update", name: "Huge", changes });
+    await app.sql`update notes set body = body where body = ${body}`;
+    expect((await newest("notes")).changes).toEqual(changes);
+    await app.sql`update notes set body = ${`${body}b`} where body = ${body}`;
+    const cut = body.slice(0, 1_000);
+    const sizes = { old_size: body.length, new_size: body.length + 1 };
+    expect((await newest("notes")).changes).toEqual({ body: { old: cut, new: cut, ...sizes } });
+    await app.sql`delete from notes where title = 'Huge'`;
+    expect((await newest("notes")).changes).toMatchObject({ title: { old: "Huge" }, body: { old: cut } });
+  });
+
+  test("has its entry as soon as it is committed, and none if it is undone", async () => {
+    const undone = app.sql.begin(async (tx) => {
+      await tx`insert into notes (account_id, title) values (1, 'undone')`;
+      throw new Error("undone");
+    });
+    await undone.catch(() => {});
+    await app.sql`insert into notes (account_id, title) values (1, 'kept')`;
+    const lists = await Promise.all(Array.from({ length: 8 }, () => entries("model=notes&limit=2")));
+    for (const list of lists) {
+      expect(list).toEqual(lists[0]);
+      expect(list[0].name).toBe("kept");
+      expect(list[1].name).not.toBe("undone");
+    }
+  });
+
   test("by a command or a cascade says so", async () => {
     await app.post("/account/users.json", { user: { login: "gone", name: "Gone", password: adminPassword } });
     const { record_id } = await newest("Account::User");
@@ -201,12 +233,12 @@ describe("the list", () => {
 
   test("is exported whole, one object a line, whatever the texts in it", async () => {
     const name = 'x"}\n{"action":"delete"}\r\n\u2028\u0085';
-    await app.sql`insert into notes (account_id, title) select 1, ${name} from generate_series(1, 1200)`;
-    const answer = await app.get("/core/activity/export?model=notes");
+    await app.sql`insert into notes (account_id, title) select 1, ${name} from generate_series(1, 4500)`;
+    const answer = await app.get("/core/activity/export?model=notes&action=create");
     expect(answer.headers.get("content-type")).toStartWith("application/x-ndjson");
     const lines = answer.text.split("\n").slice(0, -1);
     const [{ count } = { count: 0 }] = await app.sql<{ count: number }[]>`
-      select count(*) from activity where model = 'notes' and account_id = 1`;
+      select count(*) from activity where model = 'notes' and action = 'create' and account_id = 1`;
     expect(lines.length).toBe(count);
     expect(lines.every((line) => JSON.parse(line).action === "create")).toBe(true);
     const first = JSON.parse(lines[1] ?? "");
@@ -242,7 +274,13 @@ describe("a log that somebody tampers with", () => {
 
   test("by SQL that its triggers refuse", async () => {
     await verify();
-    for (const change of ["update activity set name = 'x'", "delete from activity", "delete from activity_seals"]) {
+    for (const change of [
+      "update activity set name = 'x'",
+      "delete from activity",
+      "delete from activity_seals",
+      "update activity_inbox set action = 'x'",
+      "delete from activity_inbox",
+    ]) {
       const said = await app.sql.unsafe(change).catch((error: Error) => error.message);
       expect(said).toContain("never changed");
     }
@@ -287,11 +325,11 @@ describe("a log that somebody tampers with", () => {
     expect(await tampered(digests)).toContain("seal 1 ");
   });
 
-  test("nothing is sealed past an entry that is not committed yet", async () => {
+  test("nothing is sealed past an entry that a server of the release before has not committed yet", async () => {
     const held = Promise.withResolvers<void>();
     const written = Promise.withResolvers<void>();
     const late = app.sql.begin(async (tx) => {
-      await tx`insert into notes (account_id, title) values (1, 'newest')`;
+      await tx`insert into activity (account_id, action, actor) values (1, 'create', 'system')`;
       written.resolve();
       await held.promise;
     });

@@ -1,2 +1,2 @@
-/** How plugins write entries in the statements of their changes. */
-export { entryActor, entryChanges, entryColumns } from "./entry-store.ts";
+/** How plugins note changes in the statements of their changes. */
+export { inboxColumns, inboxFacts, inboxValues } from "./entry-store.ts";

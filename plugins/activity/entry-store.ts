@@ -1,33 +1,30 @@
 /**
- * SQL that writes entries in the statement of a change, for rows that are too many for a trigger:
+ * SQL that notes changes in their own statement, for rows that are too many for a trigger:
  *
- *     with changed as (update … returning r.id, …), noted as (insert into activity (…) select … from changed)
+ *     with changed as (update … returning r.id, …), noted as (insert into activity_inbox (…) select … from changed)
  */
-import type { Actor } from "platform";
 
-/** The columns of an entry that a statement gives. */
-export const entryColumns = "account_id, action, model, record_id, name, actor, user_id, token_id, origin, changes";
+/** The columns of a row of the inbox that a statement gives. */
+export const inboxColumns = "account_id, action, facts, record_id, actor, old, new, changes";
 
-/** The four columns after `name`. Taken apart here: each operator on jsonb makes PostgreSQL's start of a statement dearer. */
-export function entryActor({ kind, user, token, ...actor }: Partial<Actor>) {
-  const origin = JSON.stringify({ ...actor, account: undefined });
-  return { kind: kind ?? "system", user: user ?? null, token: token ?? null, origin };
+const secretNames = "passw|secret";
+
+/** What the entries of a statement are called. Fields that are named like a secret are none of the log's. */
+export function inboxFacts(model: string, title: string): string {
+  return JSON.stringify({ model, title, secret: secretNames });
 }
 
+/** Of one row, in bytes. */
+const mostKept = 4_000;
+
 /**
- * As the trigger's: by field, long values cut, of 200 fields at most. Without its function as long as values are short:
- * calling it costs more than all else. `now` may have only the fields that were given. The keys are selected, not read from a function in `from`, which would store them.
+ * The columns `old`, `new` and `changes`. What is small is kept as it is: to find the difference here would cost more
+ * than all else. Undefined = there is no such side.
  */
-export function entryChanges(old: string, now: string): string {
-  return `(
-    select jsonb_object_agg(e.key, case
-      when e.key ~* 'passw|secret' then '{"secret": true}'
-      when coalesce(length(e.before::text), 0) + coalesce(length(e.after::text), 0) > 2000
-        then activity_difference(false, e.before, e.after)
-      when e.before is null then jsonb_build_object('new', e.after)
-      when e.after is null then jsonb_build_object('old', e.before)
-      else jsonb_build_object('old', e.before, 'new', e.after) end)
-    from (select key, nullif(${old} -> key, 'null') as before, nullif(${now} -> key, 'null') as after
-      from (select jsonb_object_keys(coalesce(${now}, ${old})) as key) k
-      where nullif(${old} -> key, 'null') is distinct from nullif(${now} -> key, 'null') limit 200) e)`;
+export function inboxValues(old: string | undefined, now: string | undefined): string {
+  const sides = [old, now].flatMap((side) => (side === undefined ? [] : `pg_column_size(${side})`));
+  const isSmall = `${sides.join(" + ")} <= ${mostKept}`;
+  const kept = (side: string | undefined) => (side === undefined ? "null" : `case when ${isSmall} then ${side} end`);
+  const difference = `activity_changes('{"secret": "${secretNames}"}', ${old ?? "null"}, ${now ?? "null"})`;
+  return `${kept(old)}, ${kept(now)}, case when not ${isSmall} then ${difference} end`;
 }

@@ -1,6 +1,9 @@
 import { definePlugin, noticed } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { createInbox } from "./inbox.ts";
+import { createInboxStore } from "./inbox-store.ts";
 import migration from "./migrations/001_activity.sql" with { type: "text" };
+import inboxMigration from "./migrations/002_inbox.sql" with { type: "text" };
 import { createNoting } from "./noting.ts";
 import { accountSettings, createRetention } from "./retention.ts";
 import { activityExample, activityRoutes } from "./routes.ts";
@@ -27,24 +30,28 @@ export default definePlugin({
   needs: { accounts },
   accountSettings,
   models: [{ name: streamedModel, privilege: "activity", sample: activityExample }],
-  migrations: [{ name: "001_activity", sql: migration }],
+  migrations: [
+    { name: "001_activity", sql: migration },
+    { name: "002_inbox", sql: inboxMigration },
+  ],
   privileges: [{ name: "activity", doc: "see who did what", roles: ["admin"] }],
   commands: [verifyFacts],
-  activity: { activity: false, activity_seals: false, activity_heads: false, ...ofRuntime },
+  activity: { activity: false, activity_inbox: false, activity_seals: false, activity_heads: false, ...ofRuntime },
 
   async setup(ctx) {
     const { sql, log } = ctx;
     const activityStore = createActivityStore(sql, ctx.read);
     const sealStore = createSealStore(sql);
     const sign = (text: string) => ctx.secrets.derive("activity", text);
-    const sealer = createSealer({ ctx, log, sealStore, sign, tell: createStream({ ctx, activityStore }) });
+    const inbox = createInbox({ ctx, inboxStore: createInboxStore(sql) });
+    const sealer = createSealer({ ctx, log, sealStore, inbox, sign, tell: createStream({ ctx, activityStore }) });
     const prune = createRetention({ ctx, ...ctx.services, sealStore, sign });
     const verify = createVerify({ ctx, sealStore, sign });
     await watchTables({ ctx, sql, declared: declaredBy(ctx.plugins) });
     const note = createNoting({ ctx, activityStore });
     ctx.listen(noticed, note);
     return {
-      routes: activityRoutes({ log, activityStore }),
+      routes: activityRoutes({ log, activityStore, inbox }),
       schedules: [{ id: "activity.prune", cron: "23 * * * *", run: prune }],
       begin: sealer.start,
       stop: sealer.stop,

@@ -4,6 +4,7 @@
  */
 import type { BaseContext, Log, Tx } from "platform";
 import { signHead, signSeal, type Sign } from "./chain.ts";
+import type { Inbox } from "./inbox.ts";
 import type { Mark, SealStore } from "./seal-store.ts";
 
 const everyMs = 1_000;
@@ -16,6 +17,7 @@ interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;
   readonly log: Log;
   readonly sealStore: SealStore;
+  readonly inbox: Inbox;
   readonly sign: Sign;
   /** Tells those who follow the log, in the transaction that seals. */
   readonly tell: (tx: Tx, accountId: number, ids: readonly number[]) => Promise<void>;
@@ -23,7 +25,7 @@ interface Needed {
 
 export type Sealer = ReturnType<typeof createSealer>;
 
-export function createSealer({ ctx, log, sealStore, sign, tell }: Needed) {
+export function createSealer({ ctx, log, sealStore, inbox, sign, tell }: Needed) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> = Promise.resolve();
   let mark: (Mark & { readonly since: number }) | undefined;
@@ -55,6 +57,7 @@ export function createSealer({ ctx, log, sealStore, sign, tell }: Needed) {
     });
 
   const step = async () => {
+    await inbox.emptyAll();
     if (!mark) {
       const id = await sealStore.lastId();
       if (id === sealedTo) return;
@@ -84,6 +87,7 @@ export function createSealer({ ctx, log, sealStore, sign, tell }: Needed) {
     /** Seals all that is committed, in the process that serves: only there does anybody follow the log. */
     async sealNow(): Promise<void> {
       if (!timer) return;
+      await inbox.emptyAll();
       const id = await sealStore.lastId();
       while ((await sealStore.upTo()) < id) await run();
     },

@@ -1,7 +1,6 @@
-/** SQL about entries. They are written by the trigger of each table, and by `add`. */
+/** SQL about entries, which are made of what is in the inbox (inbox-store.ts). */
 import type { Notice, Page, Queryable, Read, Sql, Static, Tx } from "platform";
 import type { Activity } from "./answers.ts";
-import { entryActor } from "./entry-store.ts";
 
 export interface ActivityFilter {
   readonly userId: number | undefined;
@@ -97,11 +96,10 @@ export function createActivityStore(sql: Sql, read: Read) {
     },
 
     async add(on: Queryable, { accountId, action, model, recordId, name, actor }: Notice): Promise<void> {
-      const { kind, user, token, origin } = entryActor(actor ?? {});
       await on`
-        insert into activity (account_id, action, model, record_id, name, actor, user_id, token_id, origin)
-        values (${accountId}, ${action}, ${model ?? null}, ${recordId ?? null}, ${name ?? null}, ${kind},
-          ${user}, ${token}, ${origin}::text::jsonb)`;
+        insert into activity_inbox (account_id, action, facts, record_id, actor)
+        values (${accountId}, ${action}, ${JSON.stringify({ model, title: name })}, ${recordId ?? null},
+          ${actor ? JSON.stringify(actor) : null}::text::jsonb)`;
     },
   };
 }

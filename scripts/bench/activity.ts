@@ -167,17 +167,21 @@ async function load({ next }: Case, connections: number, duration: number, seed:
   return (await runLoop(loop)).requests;
 }
 
-/** Without the row that it locks, the sealer takes another process to be at work. */
-async function holdSealer(): Promise<() => Promise<unknown>> {
-  const [row] = await sql`delete from activity_sealed returning up_to`;
-  if (!row) throw new Error("the log has no place up to which it is sealed");
-  return () => sql`insert into activity_sealed (up_to) values (${row["upTo"]})`;
+/** As another process that is making entries of the account's changes: the sealer waits for it. */
+async function holdSealer(): Promise<() => Promise<void>> {
+  const holder = await sql.reserve();
+  await holder`select pg_advisory_lock(hashtext('corestead activity inbox'), 1)`;
+  return async () => {
+    await holder`select pg_advisory_unlock(hashtext('corestead activity inbox'), 1)`;
+    holder.release();
+  };
 }
 
 async function sealed(): Promise<void> {
   for (;;) {
     const [row] = await sql<{ is: boolean }[]>`
-      select up_to >= (select coalesce(max(id), 0) from activity) as is from activity_sealed`;
+      select up_to >= (select coalesce(max(id), 0) from activity) and not exists (select from activity_inbox) as is
+      from activity_sealed`;
     if (row?.is) return;
     await Bun.sleep(50);
   }

@@ -8,7 +8,7 @@ import type { Layout } from "./statements.ts";
 
 /** By the account, together on one node with everything else of the account. */
 const byAccount = `
-  account_settings user_preferences activity activity_seals activity_heads apps app_versions app_previews app_storage
+  account_settings user_preferences activity activity_inbox activity_seals activity_heads apps app_versions app_previews app_storage
   app_storage_usage cms_layouts cms_pages cms_paragraphs cms_categories cms_articles cms_article_categories
   cms_redirects cms_redirect_rules cms_previews connectors crons cron_runs totp_factors recovery_codes passkeys
   passkey_challenges password_links sign_in_failures sign_in_steps sign_in_devices sign_in_providers

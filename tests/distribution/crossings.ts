@@ -17,8 +17,8 @@ const crossings: readonly { readonly is: RegExp; readonly why: string }[] = [
   { is: /from crons where next_run_at /, why: "the cron of whichever account is due" },
   { is: /from flow_processes p where p.status = 'pending' and not exists /, why: "processes that lost their job" },
   {
-    is: /^with recursive a as \( \(select account_id as id from activity /,
-    why: "the accounts that have entries to seal",
+    is: /^with recursive a as \( \(select account_id as id from activity(_inbox)? /,
+    why: "the accounts that have changes to be made entries of, and entries to be sealed",
   },
   { is: /^with sums as \( select hash, variant/, why: "contents of files are kept once for all accounts" },
   { is: /from media_contents c where touched_at < /, why: "contents of files are kept once for all accounts" },

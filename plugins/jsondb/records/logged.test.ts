@@ -94,6 +94,14 @@ test("many fields and long values are cut, with their size", async () => {
   });
 });
 
+test("a change of a large record is logged by the fields that it gave", async () => {
+  const { id } = await create({ long: "x".repeat(50_000), short: "y", password: "hunter2" });
+  await patch(id, { short: "z", password: "hunter3" });
+  expect((await log(id)).at(-1).changes).toEqual({ short: { old: "y", new: "z" }, password: { secret: true } });
+  await patch(id, { long: "w" });
+  expect((await log(id)).at(-1).changes).toEqual({ long: { old: "x".repeat(1000), old_size: 50_000, new: "w" } });
+});
+
 test("an import is logged record by record", async () => {
   await app.post(records.replace("/records", "/import"), undefined, {
     raw: '{"name":"Import 1"}\n{"name":"Import 2"}\n',

@@ -85,7 +85,7 @@ export function createManyStore(sql: Sql) {
           (select ${index.map(({ strings }) => `${strings.given}`)}::int[]),
           (select ${index.map(({ numbers }) => `${numbers.given}`)}::int[]) ${arrays(index)}
           ${isLogged ? sql`, ${telling.actorsOf(all)}` : nothing})
-          as i (id, patch, given, given_strings, given_numbers, ${columns} ${isLogged ? sql`, ${telling.actorColumns}` : nothing})
+          as i (id, patch, given, given_strings, given_numbers, ${columns} ${isLogged ? sql`, actor` : nothing})
         where r.db_id = ${db.id} and r.id = any(array(select id from held)) and r.account_id = ${db.accountId}
           and held.id = r.id and i.id = r.id
           and r.table_name = ${table.name} and r.rules_version = ${db.rulesVersion}

@@ -1,6 +1,6 @@
 /** SQL that notes a write of records in the same statement, for those who follow the database and for the log of activity. */
-import type { Actor, Sql } from "platform";
-import { entryActor, entryChanges, entryColumns } from "../../activity/api.ts";
+import type { Sql } from "platform";
+import { inboxColumns, inboxFacts, inboxValues } from "../../activity/api.ts";
 import { rawRecord } from "./answer-store.ts";
 import type { Database } from "../databases/database.ts";
 import type { RecordEventKind } from "./record.ts";
@@ -36,11 +36,11 @@ export function createTelling(sql: Sql) {
   const before = sql`, held.data as old_data, i.patch`;
   // Other writes have a statement of their own if nobody follows the database; a deletion checks that itself.
   const followed = sql`where exists (select from record_feeds f where f.db_id = r.db_id)`;
-  const columns = sql.unsafe(entryColumns);
-  const changes = {
-    create: sql.unsafe(entryChanges("null::jsonb", "r.data")),
-    update: sql.unsafe(entryChanges("r.old_data", "r.patch")),
-    destroy: sql.unsafe(entryChanges("r.data", "null::jsonb")),
+  const columns = sql.unsafe(inboxColumns);
+  const values = {
+    create: sql.unsafe(inboxValues(undefined, "r.data")),
+    update: sql.unsafe(inboxValues("r.old_data", "r.patch")),
+    destroy: sql.unsafe(inboxValues("r.data", undefined)),
   };
   const actions = { create: "create", update: "update", destroy: "delete" };
   const told = (kind: RecordEventKind, leftTable: string | null) => sql`, told as (
@@ -48,22 +48,12 @@ export function createTelling(sql: Sql) {
     select r.db_id, ${kind}, r.table_name, ${leftTable}, ${raw} from changed r ${kind === "destroy" ? followed : nothing})`;
   /** `from` has the changed records as `r`, each with its actor. */
   const noted = (kind: RecordEventKind, code: string, from = sql`changed r`) => sql`, noted as (
-    insert into activity (${columns})
-    select r.account_id, ${actions[kind]}, 'Core::Record', r.id, ${code}, r.actor, r.user_id, r.token_id, r.origin, ${changes[kind]}
-    from ${from})`;
-  /** The columns of `actorColumns`, for `unnest`. */
-  const actorsOf = (all: readonly Made[]) => {
-    const actors = all.map(({ actor }) => entryActor(readActor(actor)));
-    return sql`(select ${actors.map(({ kind }) => kind)}::text[]), (select ${actors.map(({ user }) => user)}::bigint[]),
-      (select ${actors.map(({ token }) => token)}::bigint[]), (select ${actors.map(({ origin }) => origin)}::text[])`;
-  };
-  const actorColumns = sql`actor, user_id, token_id, origin`;
-  const actorOf = (text: string) => {
-    const { kind, user, token, origin } = entryActor(readActor(text));
-    return sql`${kind} as actor, ${user}::bigint as user_id, ${token}::bigint as token_id, ${origin}::text::jsonb as origin`;
-  };
+    insert into activity_inbox (${columns})
+    select r.account_id, ${actions[kind]}, ${inboxFacts("Core::Record", code)}, r.id, nullif(r.actor, '')::jsonb, ${values[kind]} from ${from})`;
+  /** For `unnest`. One text, because the quotes of an array's would be escaped here and read there; JSON has no line feeds. */
+  const actorsOf = (all: readonly Made[]) =>
+    sql`(select string_to_array(${all.map(({ actor = "" }) => actor).join("\n")}, E'\n'))`;
   return {
-    actorColumns,
     actorsOf,
     begin: ({ db, actor }: Followers): Fragment => (db.live || actor !== undefined ? begin : nothing),
 
@@ -84,7 +74,8 @@ export function createTelling(sql: Sql) {
       leftTable: string | null = null,
     ): Fragment {
       if (!db.live && actor === undefined) return shown ? sql`returning ${shown}` : nothing;
-      const more = actor === undefined ? nothing : sql`${kind === "update" ? before : nothing}, ${actorOf(actor)}`;
+      const more =
+        actor === undefined ? nothing : sql`${kind === "update" ? before : nothing}, ${actor}::text as actor`;
       return sql`${changed} ${more}) ${db.live ? told(kind, leftTable) : nothing}
         ${actor === undefined ? nothing : noted(kind, db.code)} select ${shown ?? nothing} from changed r`;
     },
@@ -92,18 +83,13 @@ export function createTelling(sql: Sql) {
     /** The end of an insert of many records that is begun by `with changed as (`, each for its own actor. */
     endCreates(db: Pick<Database, "code">, all: readonly Made[]): Fragment {
       const ids = sql`(select ${all.map(({ id }) => id)}::uuid[])`;
-      const made = sql`(select c.*, m.actor, m.user_id, m.token_id, m.origin::jsonb as origin from changed c, unnest(${ids}, ${actorsOf(all)}) as m (id, ${actorColumns})
+      const made = sql`(select c.*, m.actor from changed c, unnest(${ids}, ${actorsOf(all)}) as m (id, actor)
         where m.id = c.id) r`;
       return sql`${changed}) ${noted("create", db.code, made)} select from changed r`;
     },
 
-    /** The same of an update of many, with `actorColumns` of each in `i`. */
+    /** The same of an update of many, with the `actor` of each in `i`. */
     endUpdates: (db: Pick<Database, "code">, shown: Fragment): Fragment =>
-      sql`${changed} ${before}, i.actor, i.user_id, i.token_id, i.origin::jsonb as origin) ${noted("update", db.code)} select ${shown} from changed r`,
+      sql`${changed} ${before}, i.actor) ${noted("update", db.code)} select ${shown} from changed r`,
   };
-}
-
-/** As `actorText` wrote it. */
-function readActor(text = "{}"): Partial<Actor> {
-  return JSON.parse(text);
 }

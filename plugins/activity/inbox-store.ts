@@ -1,0 +1,92 @@
+/** SQL about the inbox: what transactions wrote of their changes becomes entries, in the order in which it was written. */
+import type { Sql, Tx } from "platform";
+
+/** What one statement makes of it. */
+const atOnce = 2_000;
+
+/**
+ * How one field differs. The functions of 001_activity.sql say the same of long values: calling them costs more than all
+ * else. A sealed text is a secret whatever its field is called.
+ */
+const difference = `case
+  when f.facts -> 'secrets' ? d.key or d.key ~* (f.facts ->> 'secret')
+    or d.before #>> '{}' ~ '^v1\\.[A-Za-z0-9_-]{38}' or d.after #>> '{}' ~ '^v1\\.[A-Za-z0-9_-]{38}'
+    then '{"secret": true}'
+  when coalesce(length(d.before::text), 0) + coalesce(length(d.after::text), 0) > 2000
+    then activity_difference(false, d.before, d.after)
+  when d.before is null then jsonb_build_object('new', d.after)
+  when d.after is null then jsonb_build_object('old', d.before)
+  else jsonb_build_object('old', d.before, 'new', d.after) end`;
+
+const changes = `coalesce(i.changes, (
+  select jsonb_object_agg(d.key, ${difference})
+  from (
+    select k.key, nullif(i.old -> k.key, 'null') as before, nullif(i.new -> k.key, 'null') as after
+    from (select jsonb_object_keys(f.one) as key) k
+    where nullif(i.old -> k.key, 'null') is distinct from nullif(i.new -> k.key, 'null')
+      and not coalesce(f.facts -> 'quiet' ? k.key, false)
+    limit 200
+  ) d))`;
+
+/** Rows of a table with `by` are logged by the actions that it names for their purpose. */
+const action = `case when f.purpose is null then i.action else f.facts #>> array['by', 'actions', f.purpose,
+  case i.action when 'create' then '0' when 'delete' then '1' end] end`;
+
+const keys = `(
+  select string_agg(f.one ->> k.key, '/') from jsonb_array_elements_text(f.facts -> 'keys') as k (key))`;
+
+/** Of an update that changed nothing of note only a statement makes an entry: it was asked for. */
+const entries = `
+  select i.at, i.account_id, e.action, f.facts ->> 'model', coalesce(i.record_id, ${keys}),
+    coalesce(f.facts ->> 'title', left(f.one ->> (f.facts ->> 'name'), 500)), coalesce(f.actor ->> 'kind', 'system'),
+    coalesce((f.actor ->> 'user')::bigint, case when f.purpose is not null then (f.one ->> 'user_id')::bigint end),
+    (f.actor ->> 'token')::bigint, f.actor - '{kind,user,token,account}'::text[], e.changes
+  from inbox i,
+    lateral (select g.*, g.one ->> (g.facts #>> '{by,column}') as purpose from (
+      select i.facts::jsonb as facts, i.actor, coalesce(i.new, i.old) as one offset 0) g
+      offset 0) f,
+    lateral (select ${action} as action, ${changes} as changes offset 0) e
+  where e.action is not null and (i.action <> 'update' or i.record_id is not null or e.changes is not null)
+  order by i.id`;
+
+export type InboxStore = ReturnType<typeof createInboxStore>;
+
+export function createInboxStore(sql: Sql) {
+  const entriesOf = sql.unsafe(entries);
+  return {
+    /** The accounts that have something in it. */
+    async accounts(): Promise<number[]> {
+      const rows = await sql<{ id: number }[]>`
+        with recursive a as (
+          (select account_id as id from activity_inbox order by account_id limit 1)
+          union all
+          select (select account_id from activity_inbox where account_id > a.id order by account_id limit 1) from a
+          where a.id is not null
+        )
+        select id from a where id is not null`;
+      return rows.map(({ id }) => id);
+    },
+
+    /** Also of what another process is taking right now. */
+    async hasAny(accountId: number): Promise<boolean> {
+      const rows = await sql`select from activity_inbox where account_id = ${accountId} limit 1`;
+      return rows.length > 0;
+    },
+
+    /** Makes entries of the first changes. Waits for whoever is at it. */
+    async take(tx: Tx, accountId: number): Promise<void> {
+      await tx`
+        select pg_advisory_xact_lock(hashtext('corestead activity inbox'), ${accountId}::bigint::int),
+          set_config('corestead.retention', 'on', true)`;
+      await tx`
+        with inbox as (
+          delete from activity_inbox where account_id = ${accountId} and id <= coalesce((
+            select id from activity_inbox where account_id = ${accountId} order by id offset ${atOnce} limit 1),
+            9223372036854775807)
+          returning *
+        )
+        insert into activity (at, account_id, action, model, record_id, name, actor, user_id, token_id, origin, changes)
+        ${entriesOf}`;
+    },
+  };
+}
