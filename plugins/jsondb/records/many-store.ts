@@ -2,12 +2,12 @@
 import type { Queryable, Sql } from "platform";
 import { rawRecord } from "./answer-store.ts";
 import type { IndexValues } from "./index-values.ts";
-import { later, type ManyRecord } from "./record-store.ts";
+import type { ManyRecord } from "./record-store.ts";
 import { indexColumns, kindOf, type ColumnKind } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import { patchMany, type IndexedPatch } from "./patch-many-store.ts";
 import { createTelling } from "./telling-store.ts";
-import { bitsOf, flagColumns, givenColumns, indexColumnList } from "../databases/index-columns-store.ts";
+import { flagColumns, indexColumnList } from "../databases/index-columns-store.ts";
 import type { Table } from "../databases/schema.ts";
 
 /** A new record with the values of its index columns. */
@@ -22,22 +22,18 @@ export type ManyStore = ReturnType<typeof createManyStore>;
 
 /**
  * Arrays are given as `(select …)`, because PostgreSQL would count the items of a bare one, and plan a statement anew for
- * each count: half of what a batch costs. So the plan stays, and must be one for any size of the table: `lateral`, and
- * what is counted as one row, find each record by its key.
+ * each count: half of what a batch costs. So the plan stays, and must be one for any size of the table: `lateral` finds
+ * each record by its key.
  */
 export function createManyStore(sql: Sql) {
-  const raw = sql.unsafe(rawRecord());
   const columns = sql.unsafe(indexColumnList);
   const recordColumns = sql.unsafe(
     `db_id, id, account_id, table_name, data, ${indexColumnList}, plan_version, rules_version, created_at, updated_at`,
   );
   const indexed = sql.unsafe([...indexColumns, ...flagColumns].map((name) => `n.${name}`).join(", "));
-  const changed = sql.unsafe(givenColumns((column) => `i.${column}`, "i.given"));
   const { arrays } = indexArrays(sql);
   const nothing = sql``;
   const telling = createTelling(sql);
-  // The planner reckons with a tenth of the rows where it does not know the limit.
-  const countedAsOne = sql`limit (select 1000000)`;
   return {
     /** Those of these records that there are, whole, in no order. */
     async get(on: Queryable, db: Database, ids: readonly string[]): Promise<{ raw: string }[]> {
@@ -59,39 +55,9 @@ export function createManyStore(sql: Sql) {
       return count === all.length;
     },
 
-    /**
-     * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's
-     * store says, or locked by somebody: this statement waits for nobody, so no record delays those beside it.
-     */
-    async update(db: Database, table: Table, all: readonly IndexedPatch[]): Promise<{ raw: string }[]> {
-      if (all.every(({ actor }) => actor === undefined)) return patchMany(sql, db, table, all);
-      const ids = all.map(({ id }) => id);
-      const index = all.map((patch) => patch.index);
-      const isLogged = all.some(({ actor }) => actor !== undefined);
-      return sql<{ raw: string }[]>`
-        with held as materialized (
-          select f.* from unnest((select ${ids}::uuid[])) as a (id), lateral (
-            select r.id ${isLogged ? sql`, r.data` : nothing} from records r
-            where r.db_id = ${db.id} and r.id = a.id and r.account_id = ${db.accountId}
-            for no key update skip locked) f
-          ${countedAsOne}
-        ) ${isLogged ? sql`, changed as (` : nothing}
-        update records r set data = r.data || i.patch, ${changed},
-          long_strings = (r.long_strings & ~i.given_strings | i.long_strings)::smallint,
-          inexact_numbers = (r.inexact_numbers & ~i.given_numbers | i.inexact_numbers)::smallint,
-          updated_at = ${sql.unsafe(later)}
-        from dbs d, held, unnest((select ${ids}::uuid[]), (select ${all.map(({ json }) => json)}::text[]::jsonb[]),
-          (select ${index.map(({ given }) => `${bitsOf(given)}`)}::int[]),
-          (select ${index.map(({ strings }) => `${strings.given}`)}::int[]),
-          (select ${index.map(({ numbers }) => `${numbers.given}`)}::int[]) ${arrays(index)}
-          ${isLogged ? sql`, ${telling.actorsOf(all)}` : nothing})
-          as i (id, patch, given, given_strings, given_numbers, ${columns} ${isLogged ? sql`, actor` : nothing})
-        where r.db_id = ${db.id} and r.id = any(array(select id from held)) and r.account_id = ${db.accountId}
-          and held.id = r.id and i.id = r.id
-          and r.table_name = ${table.name} and r.rules_version = ${db.rulesVersion}
-          and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${isLogged ? telling.endUpdates(db, sql`${raw} as raw`) : sql`returning ${raw} as raw`}`;
-    },
+    /** As `patchMany` says. */
+    update: (db: Database, table: Table, all: readonly IndexedPatch[]): Promise<{ raw: string }[]> =>
+      patchMany(sql, db, table, all),
   };
 }
 

@@ -1,9 +1,10 @@
 /**
- * The statements that change one record or several of one table, for nobody who logs it. Their parts are chosen for what
+ * The statements that change one record or several of one table, and note that for the log of activity. Their parts are chosen for what
  * a start costs PostgreSQL, which a batch of four pays as a batch of thirty does: one parameter has all the patches, and
  * where they all set the same column, or none, the statement sets no other.
  */
 import type { Sql } from "platform";
+import { inboxColumns, inboxFacts, inboxValues } from "../../activity/api.ts";
 import { rawRecord } from "./answer-store.ts";
 import { indexColumns, kindOf, type IndexColumn } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
@@ -28,24 +29,47 @@ export async function patchMany(
   table: Table,
   all: readonly IndexedPatch[],
 ): Promise<{ raw: string }[]> {
-  const { one, several, written } = statementOf(all);
-  const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion];
-  const [only, ...others] = all.map(written);
+  const statement = statementOf(all);
+  const isLogged = all.some(({ actor }) => actor !== undefined);
+  const { one, several } = isLogged ? statement.logged : statement.silent;
+  const facts = isLogged ? [inboxFacts("Core::Record", db.code)] : [];
+  const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion, ...facts];
+  const [only, ...others] = all.map((patch) => {
+    const items = statement.written(patch);
+    return isLogged ? `[${items},${patch.actor ?? "{}"}]` : `[${items}]`;
+  });
   if (only && others.length === 0)
     return sql.unsafe<{ raw: string }[]>(one, [only, ...of], { prepare: true }).catch(refuseSize);
   return sql.unsafe<{ raw: string }[]>(several, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
 }
 
-interface Statement {
-  /** The text for one patch, and the one for several. */
+/** The text for one patch, and the one for several. */
+interface Texts {
   readonly one: string;
   readonly several: string;
-  /** A patch as the JSON array that the texts read: [id, patch, …]. */
+}
+
+interface Statement {
+  readonly silent: Texts;
+  readonly logged: Texts;
+  /** The items of the JSON array that the texts read: id, patch, …; whoever makes it comes last. */
   readonly written: (patch: IndexedPatch) => string;
 }
 
 // The planner reckons with a tenth of the rows where it does not know the limit: twice, so that 100 become one.
 const countedAsFewer = "limit (select 1000000)";
+
+/** Locked, because the statement's snapshot does not have a change that the update waits for. */
+const held = `, lateral (
+  select o.data from records o
+  where o.db_id = $2 and o.id = (h.e ->> 0)::uuid and o.account_id = $3 for no key update) held`;
+
+const replaced = (data: string) => `r.account_id, r.id, ${data} as old_data, h.e -> 1 as patch, h.e -> -1 as actor`;
+
+const noted = `, noted as (
+    insert into activity_inbox (${inboxColumns})
+    select c.account_id, 'update', $7, c.id, c.actor, ${inboxValues("c.old_data", "c.patch")} from changed c)
+  select raw from changed`;
 
 const begin = ({ id, json }: IndexedPatch) => `"${id}",${json}`;
 
@@ -60,11 +84,11 @@ const general: Statement = {
   written(patch) {
     const { given, strings, numbers, values } = patch.index;
     const bits = `${bitsOf(given)},${strings.given},${strings.set},${numbers.given},${numbers.set}`;
-    return `[${begin(patch)},${bits},${values.map((value) => JSON.stringify(value)).join(",")}]`;
+    return `${begin(patch)},${bits},${values.map((value) => JSON.stringify(value)).join(",")}`;
   },
 };
 
-const ofNoColumn: Statement = { ...textsOf(""), written: (patch) => `[${begin(patch)}]` };
+const ofNoColumn: Statement = { ...textsOf(""), written: begin };
 
 const ofColumn = indexColumns.map((column, at): Statement => {
   const flags = { str: "long_strings", int: "inexact_numbers", time: undefined }[kindOf(column)];
@@ -74,7 +98,7 @@ const ofColumn = indexColumns.map((column, at): Statement => {
     ...textsOf([`${column} = ${valueAt(column, 2)}`, ...(flag ? [flag] : [])].join(", ")),
     written(patch) {
       const { values, strings, numbers } = patch.index;
-      return `[${begin(patch)},${JSON.stringify(values[at] ?? null)},${strings.set | numbers.set}]`;
+      return `${begin(patch)},${JSON.stringify(values[at] ?? null)},${strings.set | numbers.set}`;
     },
   };
 });
@@ -96,24 +120,28 @@ function valueAt(column: IndexColumn, at: number): string {
  * Plans for any size of the table, made once for each connection: `lateral`, and what is counted as one row, find each
  * record by its key, and then by its place.
  */
-function textsOf(columns: string): Pick<Statement, "one" | "several"> {
+function textsOf(columns: string): Pick<Statement, "silent" | "logged"> {
   const change = `
     update records r set data = r.data || (h.e -> 1), ${columns}${columns && ","} updated_at = ${later}`;
   const whose = "r.account_id = $3 and r.table_name = $4 and r.rules_version = $5";
   const isCurrent = "exists (select from dbs d where d.id = $2 and d.account_id = $3 and d.schema_version = $6)";
+  const oneOf = (held: string) => `
+    ${change} from (select $1::text::jsonb as e offset 0) h ${held}
+    where r.db_id = $2 and r.id = (h.e ->> 0)::uuid and ${whose} and ${isCurrent}`;
+  const chosen = (shown: string) => `h as materialized (
+      select f.*, a.e from (select e from jsonb_array_elements((select $1::text::jsonb)) e ${countedAsFewer}) a, lateral (
+        select r.ctid as place ${shown} from records r
+        where r.db_id = $2 and r.id = (a.e ->> 0)::uuid and ${whose} for no key update skip locked) f
+      where ${isCurrent}
+      ${countedAsFewer}
+    )`;
+  const several = `${change} from h where r.ctid = h.place and r.db_id = $2 and r.account_id = $3`;
   const result = `returning ${rawRecord()} as raw`;
   return {
-    one: `
-      ${change} from (select $1::text::jsonb as e offset 0) h
-      where r.db_id = $2 and r.id = (h.e ->> 0)::uuid and ${whose} and ${isCurrent} ${result}`,
-    several: `
-      with h as materialized (
-        select f.place, a.e from (select e from jsonb_array_elements((select $1::text::jsonb)) e ${countedAsFewer}) a, lateral (
-          select r.ctid as place from records r
-          where r.db_id = $2 and r.id = (a.e ->> 0)::uuid and ${whose} for no key update skip locked) f
-        where ${isCurrent}
-        ${countedAsFewer}
-      )
-      ${change} from h where r.ctid = h.place and r.db_id = $2 and r.account_id = $3 ${result}`,
+    silent: { one: `${oneOf("")} ${result}`, several: `with ${chosen("")} ${several} ${result}` },
+    logged: {
+      one: `with changed as (${oneOf(held)} ${result}, ${replaced("held.data")}) ${noted}`,
+      several: `with ${chosen(", r.data")}, changed as (${several} ${result}, ${replaced("h.data")}) ${noted}`,
+    },
   };
 }

@@ -54,7 +54,6 @@ export function createTelling(sql: Sql) {
   const actorsOf = (all: readonly Made[]) =>
     sql`(select string_to_array(${all.map(({ actor = "" }) => actor).join("\n")}, E'\n'))`;
   return {
-    actorsOf,
     begin: ({ db, actor }: Followers): Fragment => (db.live || actor !== undefined ? begin : nothing),
 
     /**
@@ -87,9 +86,5 @@ export function createTelling(sql: Sql) {
         where m.id = c.id) r`;
       return sql`${changed}) ${noted("create", db.code, made)} select from changed r`;
     },
-
-    /** The same of an update of many, with the `actor` of each in `i`. */
-    endUpdates: (db: Pick<Database, "code">, shown: Fragment): Fragment =>
-      sql`${changed} ${before}, i.actor) ${noted("update", db.code)} select ${shown} from changed r`,
   };
 }
