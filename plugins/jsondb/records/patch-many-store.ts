@@ -1,7 +1,7 @@
 /**
- * The statements that change one record or several of one table, and note that for the log of activity. Their parts are chosen for what
- * a start costs PostgreSQL, which a batch of four pays as a batch of thirty does: one parameter has all the patches, and
- * where they all set the same column, or none, the statement sets no other.
+ * The statements that change one record or several of one table, and note that for the log of activity. Their parts are
+ * chosen for what a start costs PostgreSQL, which a batch of four pays as a batch of thirty does: one parameter has all
+ * the patches, and where they all set the same column, or none, the statement sets no other.
  */
 import type { Sql } from "platform";
 import { inboxColumns, inboxFacts, inboxValues } from "../../activity/api.ts";
@@ -125,8 +125,8 @@ function textsOf(columns: string): Pick<Statement, "silent" | "logged"> {
     update records r set data = r.data || (h.e -> 1), ${columns}${columns && ","} updated_at = ${later}`;
   const whose = "r.account_id = $3 and r.table_name = $4 and r.rules_version = $5";
   const isCurrent = "exists (select from dbs d where d.id = $2 and d.account_id = $3 and d.schema_version = $6)";
-  const oneOf = (held: string) => `
-    ${change} from (select $1::text::jsonb as e offset 0) h ${held}
+  const oneOf = (before: string) => `
+    ${change} from (select $1::text::jsonb as e offset 0) h ${before}
     where r.db_id = $2 and r.id = (h.e ->> 0)::uuid and ${whose} and ${isCurrent}`;
   const chosen = (shown: string) => `h as materialized (
       select f.*, a.e from (select e from jsonb_array_elements((select $1::text::jsonb)) e ${countedAsFewer}) a, lateral (
