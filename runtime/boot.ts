@@ -11,7 +11,7 @@ import {
   type Sql,
   type Tx,
 } from "./db.ts";
-import { requestTransaction } from "./http/keyed.ts";
+import { requestTransaction } from "./http/idempotency/keyed.ts";
 import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel.ts";
 import { isUpToDate, migrate } from "./postgres/migrate.ts";
 import type { Description } from "./openapi/client.ts";
@@ -25,7 +25,7 @@ import type { Route } from "./http/route.ts";
 import { migrationSets } from "./postgres/runtime-migrations.ts";
 import { databaseSecretKey } from "./postgres/secret-key.ts";
 import { withBundledPages } from "./studio-pages.ts";
-import { runningOrigin } from "./http/served-at.ts";
+import { runningOrigin } from "./http/answers/served-at.ts";
 import type { Environment } from "./settings.ts";
 
 export interface Needed extends Omit<KernelNeeded, "secretKey" | "servedAt"> {

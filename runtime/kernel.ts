@@ -12,10 +12,10 @@ import { openFiles } from "./files/open-files.ts";
 import { createHooks } from "./events/hooks.ts";
 import { createOwnCertificates } from "./https/own-certificates.ts";
 import { createHttp, createInside, type SystemRoute } from "./http/http.ts";
-import { createIdempotency } from "./http/idempotency.ts";
+import { createIdempotency } from "./http/idempotency/idempotency.ts";
 import { createQueue } from "./jobs/jobs.ts";
 import { createLiquid } from "./liquid/liquid.ts";
-import { committed, currentScope, requestTransaction } from "./http/keyed.ts";
+import { committed, currentScope, requestTransaction } from "./http/idempotency/keyed.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { isModelEvent, modelChanged } from "./events/models.ts";
@@ -33,11 +33,11 @@ import { createSchedules } from "./jobs/schedule.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Peer } from "./http/arrival.ts";
 import { listen, type Listener } from "./http/serve.ts";
-import { rememberOrigin } from "./http/served-at.ts";
+import { rememberOrigin } from "./http/answers/served-at.ts";
 import { ConfigError } from "./settings.ts";
-import { createLimitStore } from "./http/limit-store.ts";
-import { localCounting, type Counting } from "./http/shared-limits.ts";
-import { spreadLimits } from "./http/spread-limits.ts";
+import { createLimitStore } from "./http/limits/limit-store.ts";
+import { localCounting, type Counting } from "./http/limits/shared-limits.ts";
+import { spreadLimits } from "./http/limits/spread-limits.ts";
 import { systemRoutes } from "./http/system-routes.ts";
 
 /** How long running jobs may take when the process stops; requests get the same time (serve.ts). */

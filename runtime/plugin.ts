@@ -26,7 +26,7 @@ import type { EventRef, JobRef, ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
 import type { Subrequest } from "./http/subrequest.ts";
 import type { Secrets } from "./secrets.ts";
-import type { Limits } from "./http/shared-limits.ts";
+import type { Limits } from "./http/limits/shared-limits.ts";
 import { checkPages, type StudioPage } from "./studio-pages.ts";
 import { ConfigError, readSettings, type ConfigOf, type Environment, type Settings } from "./settings.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { clientAddress, parseNetworks } from "./http/client-address.ts";
 import { HttpError, sentenceOf, ValidationError } from "./errors.ts";
-import { etag, expectedVersion } from "./http/etag.ts";
+import { etag, expectedVersion } from "./http/answers/etag.ts";
 import {
   flagOf,
   integerId,

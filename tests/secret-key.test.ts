@@ -4,7 +4,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
 import { definePlugin } from "../runtime/plugin.ts";
-import { ok } from "../runtime/http/reply.ts";
+import { ok } from "../runtime/http/answers/reply.ts";
 import { route } from "../runtime/http/route.ts";
 import { createDatabase, eventually, startTestApp, type TestApp } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";

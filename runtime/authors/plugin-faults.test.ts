@@ -6,7 +6,7 @@ import { startTestApp } from "../../tests/harness.ts";
 import { checkSettingNames } from "../config.ts";
 import type { Plugin } from "../plugin.ts";
 import { platformMismatch } from "./platform-version.ts";
-import { ok } from "../http/reply.ts";
+import { ok } from "../http/answers/reply.ts";
 import { ConfigError } from "../settings.ts";
 
 const page = (path: string) =>

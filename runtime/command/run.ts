@@ -10,7 +10,7 @@ import type { Log } from "../log.ts";
 import { notifyService } from "../service/notify.ts";
 import type { Plugin } from "../plugin.ts";
 import { listenOn } from "../http/listen-on.ts";
-import { localCounting, supervisedCounting, type Counting } from "../http/shared-limits.ts";
+import { localCounting, supervisedCounting, type Counting } from "../http/limits/shared-limits.ts";
 import type { Environment } from "../settings.ts";
 import { stopSignal, type StopSignal } from "./stop-signal.ts";
 import { watchPlugins } from "./watch.ts";

@@ -5,7 +5,7 @@ import type { Log } from "../log.ts";
 import { start as startProcess, type Started } from "../process.ts";
 import { ownProgram } from "./own-program.ts";
 import type { StopSignal } from "./stop-signal.ts";
-import { createLimitServer } from "../http/shared-limits.ts";
+import { createLimitServer } from "../http/limits/shared-limits.ts";
 
 /** A process whose event loop is blocked for this many seconds counts as hung. */
 const hungAfterPings = 10;

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { readConfig, runtimeSettings, type Config } from "../config.ts";
 import { isLocalHost } from "../http/door.ts";
-import { nearest } from "../http/unknown.ts";
+import { nearest } from "../http/refusals/unknown.ts";
 import type { PluginFacts } from "../plugin.ts";
 import { ConfigError, type Environment } from "../settings.ts";
 import { findingsOf, type Finding } from "./finding.ts";

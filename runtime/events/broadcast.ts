@@ -7,7 +7,7 @@
  *     broadcast.publish("prompts", "greeting");
  *     await broadcast.flush(); // the other processes have heard it
  */
-import { currentScope } from "../http/keyed.ts";
+import { currentScope } from "../http/idempotency/keyed.ts";
 import { mustFit, parseMessage, type Message } from "./broadcast-messages.ts";
 import { channel, createOutbox } from "./broadcast-outbox.ts";
 import { createProof } from "./broadcast-proof.ts";

@@ -2,7 +2,7 @@
 import { plainHost } from "./auth.ts";
 import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
 import type { SiteDoor } from "./door.ts";
-import { proxyMistakes, type ProxyMistake } from "./proxy-mistake.ts";
+import { proxyMistakes, type ProxyMistake } from "./refusals/proxy-mistake.ts";
 
 /** Where a connection comes from. */
 export interface Peer {

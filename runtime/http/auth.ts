@@ -1,7 +1,7 @@
 /** The caller: the types that a plugin's `identify` passes to every route. behaviour B.1 and B.4. */
 
 import { HttpError } from "../errors.ts";
-import type { Take } from "./rate-limit.ts";
+import type { Take } from "./limits/rate-limit.ts";
 
 /** A tenant. Every table carries `account_id`, and no query crosses accounts. */
 export interface Account {

@@ -1,7 +1,7 @@
 import type { TObject } from "@sinclair/typebox";
 import { badRequest, HttpError, tooLarge, unsupportedType } from "../errors.ts";
 import { isObject } from "../values.ts";
-import { bodyHints } from "./unknown.ts";
+import { bodyHints } from "./refusals/unknown.ts";
 import { knownFields, mayBeUnstorable, parseJson, readJson, refuseUnstorable } from "./validate.ts";
 
 export interface RouteBody {

@@ -6,7 +6,7 @@ import { accounts } from "../../plugins/accounts/api.ts";
 import type { Account } from "./auth.ts";
 import type { DoorRequest } from "./door.ts";
 import { definePlugin } from "../plugin.ts";
-import { ok, text } from "./reply.ts";
+import { ok, text } from "./answers/reply.ts";
 import { route } from "./route.ts";
 
 const open = { open: "a test" };

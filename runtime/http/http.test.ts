@@ -3,10 +3,10 @@ import { Type } from "@sinclair/typebox";
 import { fromSameOrigin, type Caller, type Identify } from "./auth.ts";
 import { invalid } from "../errors.ts";
 import { createHttp } from "./http.ts";
-import type { Idempotency, KeyedRequest } from "./idempotency.ts";
+import type { Idempotency, KeyedRequest } from "./idempotency/idempotency.ts";
 import { createLog } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
-import { created, noContent, ok, text } from "./reply.ts";
+import { created, noContent, ok, text } from "./answers/reply.ts";
 import { route, type Route } from "./route.ts";
 
 const account = { id: 1, name: "Acme", baseUrl: "http://acme.test", timezone: "UTC", locale: "en" };

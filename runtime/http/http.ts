@@ -21,21 +21,21 @@ import { causationFromHeader, causationHeader, withCausation } from "../events/c
 import type { Networks } from "./client-address.ts";
 import { isLocalHost, type HostDoor } from "./door.ts";
 import { badRequest, forbidden, methodNotAllowed, notFound, unauthorized } from "../errors.ts";
-import type { Idempotency } from "./idempotency.ts";
-import { currentScope } from "./keyed.ts";
+import type { Idempotency } from "./idempotency/idempotency.ts";
+import { currentScope } from "./idempotency/keyed.ts";
 import { actorOf, noteRefusal, noteReply, type Asked } from "./noting.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { refusalOf } from "./refusal.ts";
-import type { Reply } from "./reply.ts";
-import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./quota.ts";
+import { refusalOf } from "./refusals/refusal.ts";
+import type { Reply } from "./answers/reply.ts";
+import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./limits/quota.ts";
 import { createFinder, innerAnswer } from "./inside.ts";
 import { logRequest } from "./request-log.ts";
-import { corsHeaders, finish, newRequestId } from "./respond.ts";
+import { corsHeaders, finish, newRequestId } from "./answers/respond.ts";
 import type { RequestInput, Route } from "./route.ts";
-import { createSiteAnswer } from "./site-answer.ts";
+import { createSiteAnswer } from "./answers/site-answer.ts";
 import type { InnerAnswer } from "./subrequest.ts";
-import { queryHints } from "./unknown.ts";
+import { queryHints } from "./refusals/unknown.ts";
 import { fromAnyOrigin, routeTable, type Endpoint } from "./route-table.ts";
 
 interface Needed {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createFinder, innerAnswer } from "./inside.ts";
-import { ok } from "./reply.ts";
+import { ok } from "./answers/reply.ts";
 import { route } from "./route.ts";
 
 const spec = { summary: "", access: { open: "a test" }, responses: {} } as const;

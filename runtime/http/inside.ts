@@ -1,10 +1,10 @@
 /** Requests of a handler to this server itself: finds the route, and gives the answer without what only the network needs. */
 import { pathOf } from "./arrival.ts";
-import type { Reply } from "./reply.ts";
+import type { Reply } from "./answers/reply.ts";
 import type { Method, Route } from "./route.ts";
 import { routeTable, type Endpoint } from "./route-table.ts";
 import type { InnerAnswer } from "./subrequest.ts";
-import { withWarnings } from "./warning.ts";
+import { withWarnings } from "./refusals/warning.ts";
 
 interface Found {
   readonly endpoint: Endpoint;

@@ -4,7 +4,7 @@ import type { Notice } from "../events/notices.ts";
 import { HttpError } from "../errors.ts";
 import { pathOf, type Client } from "./arrival.ts";
 import type { Identity } from "./auth.ts";
-import type { Reply } from "./reply.ts";
+import type { Reply } from "./answers/reply.ts";
 import type { Route } from "./route.ts";
 
 export interface Asked {

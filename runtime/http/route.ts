@@ -14,7 +14,7 @@ import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Answers } from "../openapi/answers.ts";
 import type { Account, AppGrant, Caller } from "./auth.ts";
 import type { Log } from "../log.ts";
-import type { Reply } from "./reply.ts";
+import type { Reply } from "./answers/reply.ts";
 import { checkFields, givenFields } from "./validate.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";

@@ -8,8 +8,8 @@ import type { Metrics } from "../metrics.ts";
 import { clientModule } from "../openapi/client.ts";
 import { openapi } from "../openapi/openapi.ts";
 import type { Readiness } from "./readiness.ts";
-import { createPackedText } from "./packed-text.ts";
-import { jsonType, ok, redirect, text } from "./reply.ts";
+import { createPackedText } from "./answers/packed-text.ts";
+import { jsonType, ok, redirect, text } from "./answers/reply.ts";
 import type { Route } from "./route.ts";
 
 interface Needed {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { ValidationError } from "../errors.ts";
-import { field } from "./fields.ts";
+import { field } from "./answers/fields.ts";
 import { checkerOf, givenFields, mayBeUnstorable } from "./validate.ts";
 
 const schema = Type.Object({

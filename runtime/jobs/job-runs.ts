@@ -1,7 +1,7 @@
 /** The jobs running in this process: their handlers, outcomes and leases. */
 import { withActor } from "../events/actor.ts";
 import { withCausation } from "../events/causation.ts";
-import { inScope } from "../http/keyed.ts";
+import { inScope } from "../http/idempotency/keyed.ts";
 import type { Log } from "../log.ts";
 import type { HandleOptions, JobInfo, Run } from "./job.ts";
 import type { Settler } from "./job-settler.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { Type, type TSchema } from "@sinclair/typebox";
 import { answer, pageQuery } from "./answers.ts";
-import { field } from "../http/fields.ts";
+import { field } from "../http/answers/fields.ts";
 import { openapi } from "./openapi.ts";
 import { createSchemas } from "./openapi-schemas.ts";
-import { ok } from "../http/reply.ts";
+import { ok } from "../http/answers/reply.ts";
 import { route, type Route } from "../http/route.ts";
 
 describe("a schema is written", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ok } from "./reply.ts";
+import { ok } from "../answers/reply.ts";
 import { warned, warningLimits, withWarnings } from "./warning.ts";
 
 describe("a warning", () => {

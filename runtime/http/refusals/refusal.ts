@@ -1,9 +1,9 @@
-import { LoopError } from "../events/causation.ts";
-import { databaseFault, type DatabaseFault } from "../db.ts";
-import { conflict, HttpError, unavailable, ValidationError } from "../errors.ts";
-import type { Log } from "../log.ts";
-import { jsonType, type Reply } from "./reply.ts";
-import { SecretFault } from "../secrets.ts";
+import { LoopError } from "../../events/causation.ts";
+import { databaseFault, type DatabaseFault } from "../../db.ts";
+import { conflict, HttpError, unavailable, ValidationError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { jsonType, type Reply } from "../answers/reply.ts";
+import { SecretFault } from "../../secrets.ts";
 
 /** Turns whatever a handler threw into an answer. Unexpected errors are logged in full and answered with a bare 500. */
 export function refusalOf(error: unknown, log: Log | undefined, requestId: string, shape?: "plain" | "wrapped"): Reply {

@@ -4,9 +4,9 @@
  *     RateLimit-Policy: "token";q=600;w=60
  *     RateLimit: "token";r=42
  */
-import type { Quota } from "./auth.ts";
-import { HttpError, tooMany } from "../errors.ts";
-import type { Reply } from "./reply.ts";
+import type { Quota } from "../auth.ts";
+import { HttpError, tooMany } from "../../errors.ts";
+import type { Reply } from "../answers/reply.ts";
 
 export type QuotaHeaders = Readonly<Record<string, string>>;
 

@@ -1,11 +1,11 @@
 /** Refusals for people: a browser that opens an address gets a page with words and a link instead of JSON. */
 import { hash } from "node:crypto";
-import { escapeHtml } from "../html.ts";
+import { escapeHtml } from "../../html.ts";
 import { errorWords, type ErrorWords } from "./error-words.ts";
-import { proxyMistakesOf } from "./arrival.ts";
-import { languageOf, type Language } from "./language.ts";
+import { proxyMistakesOf } from "../arrival.ts";
+import { languageOf, type Language } from "../language.ts";
 import type { ProxyMistake } from "./proxy-mistake.ts";
-import type { Reply } from "./reply.ts";
+import type { Reply } from "../answers/reply.ts";
 
 /** Turns the reply into a page if a browser will show it. Programs get the JSON. */
 export function shownTo(request: Request, reply: Reply): Reply {

@@ -1,5 +1,5 @@
 /** What the pages of refusals say. The API's own messages are English; the few that people meet here are told as well. */
-import type { Language } from "./language.ts";
+import type { Language } from "../language.ts";
 import type { ProxyMistake } from "./proxy-mistake.ts";
 
 export interface ErrorWords {

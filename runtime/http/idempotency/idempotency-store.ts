@@ -1,8 +1,8 @@
 /** All SQL about Idempotency-Keys. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Queryable, Sql, Tx } from "../db.ts";
-import { conflict } from "../errors.ts";
-import type { Reply } from "./reply.ts";
+import type { Queryable, Sql, Tx } from "../../db.ts";
+import { conflict } from "../../errors.ts";
+import type { Reply } from "../answers/reply.ts";
 
 export interface KeyOwner {
   readonly accountId: number;

@@ -7,10 +7,10 @@
  *     await scope.finish(reply);
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { failpoint } from "../failpoints.ts";
-import { savepoint, transaction, type Sql, type Tx } from "../db.ts";
-import { sayActor } from "../events/actor.ts";
-import type { Reply } from "./reply.ts";
+import { failpoint } from "../../failpoints.ts";
+import { savepoint, transaction, type Sql, type Tx } from "../../db.ts";
+import { sayActor } from "../../events/actor.ts";
+import type { Reply } from "../answers/reply.ts";
 
 export interface Scope {
   /** The request's first transaction commits with the answer; further ones become part of it. */

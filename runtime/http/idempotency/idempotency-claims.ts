@@ -2,7 +2,7 @@
  * Keys of requests whose work cannot be undone: the first to claim a key does the work. A dead process's claim is free.
  */
 import type { IdempotencyStore, Kept, KeyOwner } from "./idempotency-store.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../../log.ts";
 
 interface Needed {
   readonly store: IdempotencyStore;

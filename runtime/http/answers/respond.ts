@@ -1,8 +1,8 @@
 /** The last step of every answer: the common headers, the request's id and 304. behaviour B.3. */
-import { shownTo } from "./error-page.ts";
+import { shownTo } from "../refusals/error-page.ts";
 import { isKnownTag } from "./etag.ts";
 import { jsonType, type Reply } from "./reply.ts";
-import { withWarnings } from "./warning.ts";
+import { withWarnings } from "../refusals/warning.ts";
 
 const commonHeaders = {
   "x-content-type-options": "nosniff",

@@ -1,11 +1,11 @@
 /** What a plugin's own table, its formats and its forms refuse: a clear 422, and for browsers a page. */
 import { Type } from "@sinclair/typebox";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../tests/harness.ts";
-import { plugins } from "../../plugins/index.ts";
-import { definePlugin } from "../plugin.ts";
-import { created, ok } from "./reply.ts";
-import { route } from "./route.ts";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { plugins } from "../../../plugins/index.ts";
+import { definePlugin } from "../../plugin.ts";
+import { created, ok } from "../answers/reply.ts";
+import { route } from "../route.ts";
 
 const access = { open: "a test" } as const;
 const sql = `

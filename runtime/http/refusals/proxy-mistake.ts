@@ -3,7 +3,7 @@
  * the reason is rarely where people look for it. It names headers and settings alone: no host, no address and no
  * account, which strangers might not know.
  */
-import { isLocalHost } from "./door.ts";
+import { isLocalHost } from "../door.ts";
 
 /** `host`: it is not passed on. `proto`: that the client came by https is not. `untrusted`: what it says does not count. */
 export type ProxyMistake = "host" | "proto" | "untrusted";
