@@ -1,8 +1,8 @@
 /** The address of the server: a request that names a made-up one, and an operator who changes it between two starts. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { addressOf } from "../sites/studio/app/address.ts";
-import type { Document } from "../sites/studio/app/openapi.ts";
-import { resourcesOf } from "../sites/studio/app/resources.ts";
+import type { Document } from "../sites/studio/app/resources/openapi.ts";
+import { resourcesOf } from "../sites/studio/app/resources/resources.ts";
 import { adminPassword, createDatabase, startTestApp, type TestApp } from "./harness.ts";
 
 /** As the browser sends it after a sign-in at this host. */

@@ -4,7 +4,7 @@ import { readCookie } from "./auth.ts";
 export const languages = ["en", "pl", "de"] as const;
 export type Language = (typeof languages)[number];
 
-/** The Studio writes it (sites/studio/app/text.svelte.ts). */
+/** The Studio writes it (sites/studio/app/state/text.svelte.ts). */
 const cookieName = "core_language";
 
 export function languageOf({ headers }: Pick<Request, "headers">): Language {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { begins } from "./app/begins.ts";
-import { exampleAddress, exampleValues, type Example, type Examples } from "./app/examples.ts";
-import { filled, resourcesOf, type Resource } from "./app/resources.ts";
-import { unlisted } from "./app/names.ts";
+import { exampleAddress, exampleValues, type Example, type Examples } from "./app/resources/examples.ts";
+import { filled, resourcesOf, type Resource } from "./app/resources/resources.ts";
+import { unlisted } from "./app/resources/names.ts";
 import { en } from "./app/text/en.ts";
-import { textOf } from "./app/values.ts";
+import { textOf } from "./app/resources/values.ts";
 
 const files = await Array.fromAsync(new Bun.Glob("plugins/*/studio/examples.ts").scan(`${import.meta.dir}/../..`));
 const all: [string, Example][] = [];

@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
-import { fieldsOf, inputsOf, mattering, messagesByField, startingValues, type FormField } from "./app/forms.ts";
+import {
+  fieldsOf,
+  inputsOf,
+  mattering,
+  messagesByField,
+  startingValues,
+  type FormField,
+} from "./app/resources/forms.ts";
 import { partsFor } from "./app/parts.ts";
-import { filled, privilegesOf, resourcesOf, type Operation, type Resource } from "./app/resources.ts";
+import { filled, privilegesOf, resourcesOf, type Operation, type Resource } from "./app/resources/resources.ts";
 import { sentOf } from "./app/sending.ts";
 
 let app: TestApp;

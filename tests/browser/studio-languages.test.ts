@@ -1,9 +1,9 @@
 /** Every page of the Studio speaks the language that was chosen, fits into any width, and reports nothing to the console. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { words } from "../../sites/studio/app/names.ts";
-import type { Document } from "../../sites/studio/app/openapi.ts";
-import { resourcesOf } from "../../sites/studio/app/resources.ts";
+import { words } from "../../sites/studio/app/resources/names.ts";
+import type { Document } from "../../sites/studio/app/resources/openapi.ts";
+import { resourcesOf } from "../../sites/studio/app/resources/resources.ts";
 import { addressOf } from "../../sites/studio/app/address.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 

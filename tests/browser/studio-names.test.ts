@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { addressOf } from "../../sites/studio/app/address.ts";
-import { idOf } from "../../sites/studio/app/list.ts";
-import { words } from "../../sites/studio/app/names.ts";
-import { resourcesOf, type Resource } from "../../sites/studio/app/resources.ts";
+import { idOf } from "../../sites/studio/app/resources/list.ts";
+import { words } from "../../sites/studio/app/resources/names.ts";
+import { resourcesOf, type Resource } from "../../sites/studio/app/resources/resources.ts";
 import { en } from "../../sites/studio/app/text/en.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 

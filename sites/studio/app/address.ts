@@ -1,6 +1,6 @@
 /** Which page an address of the Studio is, and the address of a page. */
-import { studioPath } from "./names.ts";
-import type { Resource } from "./resources.ts";
+import { studioPath } from "./resources/names.ts";
+import type { Resource } from "./resources/resources.ts";
 
 export const base = "/studio";
 

@@ -2,8 +2,8 @@
  * Requests to the public API with the session's cookie. They outlast a server that is away for a while, and a session
  * that ends: the frame says so meanwhile, and the request goes on.
  */
-import { connection } from "./connection.svelte.ts";
-import { isMap, textOf } from "./values.ts";
+import { connection } from "./state/connection.svelte.ts";
+import { isMap, textOf } from "./resources/values.ts";
 
 export interface Answer {
   readonly status: number;

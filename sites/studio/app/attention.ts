@@ -1,5 +1,5 @@
 /** What needs somebody's attention: what fails, what was switched off, what ends soon. Pure. */
-import { isMap, textOf } from "./values.ts";
+import { isMap, textOf } from "./resources/values.ts";
 
 export type Trouble = "failing" | "switchedOff" | "inError" | "missed" | "endsSoon" | "ended" | "pending";
 

@@ -1,5 +1,5 @@
 /** What was typed and not saved, kept in this browser for its person, by the address of the page. Secrets are never kept. */
-import type { FormField, Input } from "./forms.ts";
+import type { FormField, Input } from "./resources/forms.ts";
 
 export interface Draft {
   readonly at: number;

@@ -2,11 +2,11 @@
 import { base } from "./address.ts";
 import { get, request } from "./api.ts";
 import type { Mount, MountResult, StudioContext, Wording } from "./author.ts";
-import { questions } from "./questions.svelte.ts";
-import { router } from "./router.svelte.ts";
-import { filledIn, text } from "./text.svelte.ts";
+import { questions } from "./state/questions.svelte.ts";
+import { router } from "./state/router.svelte.ts";
+import { filledIn, text } from "./state/text.svelte.ts";
 import { theme } from "./theme.ts";
-import { toasts } from "./toasts.svelte.ts";
+import { toasts } from "./state/toasts.svelte.ts";
 
 interface Opening {
   /** The address of the page's module. */

@@ -4,12 +4,12 @@ import App from "./App.svelte";
 import { dropOldDrafts } from "./drafts.ts";
 import { begin as beginKeyboard } from "./keyboard.ts";
 import { pageStyles } from "./page-styles.ts";
-import { router } from "./router.svelte.ts";
-import { session } from "./session.svelte.ts";
-import { shortcuts } from "./shortcuts.svelte.ts";
-import { text } from "./text.svelte.ts";
+import { router } from "./state/router.svelte.ts";
+import { session } from "./state/session.svelte.ts";
+import { shortcuts } from "./state/shortcuts.svelte.ts";
+import { text } from "./state/text.svelte.ts";
 import { theme } from "./theme.ts";
-import { toasts } from "./toasts.svelte.ts";
+import { toasts } from "./state/toasts.svelte.ts";
 
 theme.begin();
 router.begin();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { studioIcons } from "../../../runtime/studio-pages.ts";
 import { icons } from "./icons.ts";
 import { iconOf, menuOf } from "./menu.ts";
-import type { Resource } from "./resources.ts";
+import type { Resource } from "./resources/resources.ts";
 import { added, mostTiles, moved, removed, tilesOf, widened, type Tile } from "./tiles.ts";
 
 function resource(path: string): Resource {

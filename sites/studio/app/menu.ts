@@ -1,8 +1,8 @@
 /** The menu: modules with the lists of the API, the pages of plugins, and apps (`show_in_module`). */
 import { addressOf, base } from "./address.ts";
 import { icons, type IconName } from "./icons.ts";
-import { iconOfList, modules, studioPath, unlisted } from "./names.ts";
-import type { Resource } from "./resources.ts";
+import { iconOfList, modules, studioPath, unlisted } from "./resources/names.ts";
+import type { Resource } from "./resources/resources.ts";
 
 export interface PageEntry {
   readonly path: string;

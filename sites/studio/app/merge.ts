@@ -1,5 +1,5 @@
 /** Two people have changed one thing: what can be kept of both, and what only a person can decide. */
-import { ownOf } from "./values.ts";
+import { ownOf } from "./resources/values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /** The known parts of a JSON object, each with an input of its own: the `program` in the `fields` of a flow. */
-import { inputsOf, typed, type FormField, type Input, type Inputs } from "./forms.ts";
-import type { Schema } from "./openapi.ts";
-import { isMap, textOf } from "./values.ts";
+import { inputsOf, typed, type FormField, type Input, type Inputs } from "./resources/forms.ts";
+import type { Schema } from "./resources/openapi.ts";
+import { isMap, textOf } from "./resources/values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** What is kept with the account for the person: read, and changed from what is stored by then, because another tab changes it too. */
 import { ApiError, get, request } from "./api.ts";
-import { isMap, ownOf } from "./values.ts";
+import { isMap, ownOf } from "./resources/values.ts";
 
 const path = "/account/me/preferences.json";
 const attempts = 5;

@@ -1,5 +1,5 @@
 /** What a form sends. Pure. */
-import { inputsOf, typed, type FormField, type Inputs } from "./forms.ts";
+import { inputsOf, typed, type FormField, type Inputs } from "./resources/forms.ts";
 import { same } from "./merge.ts";
 
 interface Sent {

@@ -13,7 +13,7 @@ declare module "*.svg" {
 }
 
 declare module "studio:examples" {
-  import type { Examples } from "./examples.ts";
+  import type { Examples } from "./resources/examples.ts";
   export const examples: Examples;
 }
 

@@ -1,5 +1,5 @@
 /** The tiles of a person's dashboard: which apps, in which order, how wide. Pure. */
-import { isMap } from "./values.ts";
+import { isMap } from "./resources/values.ts";
 
 export interface Tile {
   /** The app's id. */

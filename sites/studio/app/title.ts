@@ -1,5 +1,5 @@
 /** What a person calls a record. Pure. */
-import { isMap, visible } from "./values.ts";
+import { isMap, visible } from "./resources/values.ts";
 
 const naming = ["name", "title", "login", "code", "host", "url_code"];
 

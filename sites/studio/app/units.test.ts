@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isolated } from "./bidi.ts";
-import { curlOf } from "./curl.ts";
+import { curlOf } from "./resources/curl.ts";
 import { nextCell } from "./grid.ts";
 import { changes, merged } from "./merge.ts";
-import { lastWord, words } from "./names.ts";
+import { lastWord, words } from "./resources/names.ts";
 import { en } from "./text/en.ts";
 import { de } from "./text/de.ts";
 import { pl } from "./text/pl.ts";
 import { nameOf, titleOf } from "./title.ts";
-import { textOf } from "./values.ts";
+import { textOf } from "./resources/values.ts";
 
 describe("a merge of two people's changes", () => {
   const loaded = { name: "A", code: "a", tags: ["x"], fields: { one: 1, two: 2 } };

@@ -1,5 +1,5 @@
 /** Which prompts can be asked: one of each code, as the cascade would find it. Pure. */
-import { isMap, textOf } from "../values.ts";
+import { isMap, textOf } from "../resources/values.ts";
 
 export interface Choice {
   readonly code: string;

@@ -1,7 +1,7 @@
 /** What the AI dialog asks the server for. */
 import { get, personHeader, refusalOf, request } from "../api.ts";
-import { session } from "../session.svelte.ts";
-import { isMap, textOf } from "../values.ts";
+import { session } from "../state/session.svelte.ts";
+import { isMap, textOf } from "../resources/values.ts";
 import { choicesOf, type Choice } from "./choices.ts";
 
 export async function loadChoices(): Promise<Choice[]> {

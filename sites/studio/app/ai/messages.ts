@@ -1,4 +1,4 @@
-import { text, type Language } from "../text.svelte.ts";
+import { text, type Language } from "../state/text.svelte.ts";
 import { de, en, pl, type Messages } from "./text.ts";
 
 const all: Readonly<Record<Language, Messages>> = { en, pl, de };

@@ -3,7 +3,7 @@
  * before anything is changed. The model never sees the token.
  */
 import { request } from "../api.ts";
-import { isMap, textOf } from "../values.ts";
+import { isMap, textOf } from "../resources/values.ts";
 import { withoutSecrets } from "./agent.ts";
 import { askedText, bounds, callsOf, resultText, ruleOf, subjectOf, toolsOf } from "./tools.ts";
 import type { Rule, Tool, ToolCall } from "./tools.ts";

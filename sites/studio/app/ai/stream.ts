@@ -1,5 +1,5 @@
 /** Reads the Server-Sent Events of a conversation as they arrive. Pure. */
-import { isMap } from "../values.ts";
+import { isMap } from "../resources/values.ts";
 
 export interface StreamEvent {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** What a model that runs here may call, and when a person is asked first. Pure. */
-import { isMap, textOf } from "../values.ts";
+import { isMap, textOf } from "../resources/values.ts";
 
 export interface Tool {
   readonly name: string;

@@ -1,9 +1,9 @@
 /** `<studio-field>` */
 import type { FieldProperties, StudioFieldKind } from "../author.ts";
-import { inputsOf, typed, type FormField, type Input } from "../forms.ts";
-import Field from "../kit/Field.svelte";
-import { session } from "../session.svelte.ts";
-import { text } from "../text.svelte.ts";
+import { inputsOf, typed, type FormField, type Input } from "../resources/forms.ts";
+import Field from "../kit/forms/Field.svelte";
+import { session } from "../state/session.svelte.ts";
+import { text } from "../state/text.svelte.ts";
 import { reading, StudioElement } from "./element.ts";
 
 const kinds: ReadonlySet<string> = new Set<StudioFieldKind>([

@@ -1,6 +1,6 @@
 /** `<studio-grid>` */
 import type { GridProperties, GridRow } from "../author.ts";
-import { textOf } from "../values.ts";
+import { textOf } from "../resources/values.ts";
 import Grid from "./Grid.svelte";
 import { reading, StudioElement } from "./element.ts";
 

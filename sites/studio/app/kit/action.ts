@@ -1,8 +1,8 @@
 /** What a page decides about the actions of one thing. */
 import type { IconName } from "../icons.ts";
-import { lastWord } from "../names.ts";
-import type { Operation, Resource } from "../resources.ts";
-import { isMap, ownOf, textOf } from "../values.ts";
+import { lastWord } from "../resources/names.ts";
+import type { Operation, Resource } from "../resources/resources.ts";
+import { isMap, ownOf, textOf } from "../resources/values.ts";
 
 /** The parameter that an action ends in: `method_name` of `/connect/connectors/{code}/{method_name}`. */
 export function parameterOf({ path }: Pick<Operation, "path">): string | undefined {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { arranged, fieldsOf } from "../forms.ts";
-import { isQuick } from "../list.ts";
+import { arranged, fieldsOf } from "../resources/forms.ts";
+import { isQuick } from "../resources/list.ts";
 import { pictureOf, wordOf } from "./action.ts";
-import { fitting } from "./chips.ts";
-import { docOf, grouped } from "./privileges.ts";
+import { fitting } from "./forms/chips.ts";
+import { docOf, grouped } from "./forms/privileges.ts";
 import { hasShortWords, pictureOfTone, toneOf } from "./value.ts";
 
 describe("a box of chips", () => {

@@ -1,8 +1,8 @@
 /** What the pages of plugins may say to the pages of the kit. */
 import type { Snippet } from "svelte";
-import type { Editor } from "../editor.svelte.ts";
-import type { FormField, Input } from "../forms.ts";
-import type { Resource } from "../resources.ts";
+import type { Editor } from "../state/editor.svelte.ts";
+import type { FormField, Input } from "../resources/forms.ts";
+import type { Resource } from "../resources/resources.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** How a JSON value is shown to be read. */
 import type { IconName } from "../icons.ts";
-import { isMap, textOf } from "../values.ts";
+import { isMap, textOf } from "../resources/values.ts";
 
 /** In one line: `pl: own, de: missing`. Of a map within it only what it says first. */
 export function summaryOf(value: unknown): string {

@@ -13,7 +13,7 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
-import type { Language } from "../../text.svelte.ts";
+import type { Language } from "../../state/text.svelte.ts";
 import { offsetOf, type CodeLanguage, type CodeWord, type Fault } from "../code.ts";
 import { languageSupport } from "./languages.ts";
 import { phrasesIn } from "./phrases.ts";

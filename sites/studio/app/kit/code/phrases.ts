@@ -1,6 +1,6 @@
 /** What the editor itself says, in the languages of the Studio. */
 import { EditorState, type Extension } from "@codemirror/state";
-import type { Language } from "../../text.svelte.ts";
+import type { Language } from "../../state/text.svelte.ts";
 
 const phrases: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   en: {},

@@ -1,0 +1,65 @@
+/** The tiles of the signed-in person. A change is made to what is stored by then: another tab may have changed them too. */
+import { get } from "../api.ts";
+import { changePreference, preference } from "../preferences.ts";
+import { added, moved, removed, tilesOf, tilesPreference, widened, type Tile } from "../tiles.ts";
+import { toasts } from "./toasts.svelte.ts";
+
+export interface TileApp {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+}
+
+export class Dashboard {
+  tiles = $state.raw<readonly Tile[]>([]);
+  /** All that may be tiles. */
+  apps = $state.raw<readonly TileApp[]>([]);
+  private last: Promise<void> = Promise.resolve();
+  private newest: Promise<readonly Tile[]> | undefined;
+
+  async load(): Promise<void> {
+    const [tiles, apps] = await Promise.all([preference(tilesPreference), get("/core/tiles.json?limit=1000")]);
+    this.apps = Array.isArray(apps.json) ? apps.json : [];
+    this.tiles = tilesOf(tiles);
+  }
+
+  /** Those whose app is still there. */
+  get shown(): { readonly tile: Tile; readonly app: TileApp }[] {
+    return this.tiles.flatMap((tile) => {
+      const app = this.apps.find(({ id }) => id === tile.app);
+      return app ? [{ tile, app }] : [];
+    });
+  }
+
+  get free(): TileApp[] {
+    return this.apps.filter(({ id }) => !this.tiles.some((tile) => tile.app === id));
+  }
+
+  add = (app: string): void => this.change((tiles) => added(tiles, app));
+  remove = (app: string): void => this.change((tiles) => removed(tiles, app));
+  move = (app: string, by: number): void => this.change((tiles) => moved(tiles, app, by));
+  widen = (app: string, by: number): void => this.change((tiles) => widened(tiles, app, by));
+
+  /** One request at a time: a later one would overtake an earlier one. */
+  private change(make: (tiles: readonly Tile[]) => Tile[]): void {
+    this.tiles = make(this.tiles);
+    const mine = this.last.then(() => this.save(make));
+    this.last = mine.then(
+      (tiles) => this.settled(mine, tiles),
+      async (error: unknown) => {
+        toasts.fail(error);
+        this.settled(mine, await preference(tilesPreference).then(tilesOf, () => this.tiles));
+      },
+    );
+    this.newest = mine;
+  }
+
+  /** What is stored is shown, unless a further change is on its way. */
+  private settled(change: Promise<readonly Tile[]>, tiles: readonly Tile[]): void {
+    if (this.newest === change) this.tiles = tiles;
+  }
+
+  private async save(make: (tiles: readonly Tile[]) => Tile[]): Promise<readonly Tile[]> {
+    return tilesOf(await changePreference(tilesPreference, (kept) => ({ tiles: make(tilesOf(kept)) })));
+  }
+}

@@ -1,0 +1,252 @@
+/** One record in a form: loaded, typed into, saved, in conflict, deleted. What it shows is in pages/Item.svelte. */
+import { addressOf } from "../address.ts";
+import { ApiError, get, request, type Answer } from "../api.ts";
+import type { Call } from "../resources/curl.ts";
+import { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "../drafts.ts";
+import { fieldsOf, inputsOf, messagesByField, startingValues, type FormField, type Input } from "../resources/forms.ts";
+import { frame } from "./frame.svelte.ts";
+import { idOf } from "../resources/list.ts";
+import { changes, merged, same, type Conflict } from "../merge.ts";
+import { filled, type Operation, type Resource } from "../resources/resources.ts";
+import { router } from "./router.svelte.ts";
+import { sentOf } from "../sending.ts";
+import { session } from "./session.svelte.ts";
+import { text } from "./text.svelte.ts";
+import { toasts } from "./toasts.svelte.ts";
+import { isMap, textOf } from "../resources/values.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+export class Editor {
+  readonly resource: Resource;
+  /** The values of the path's parameters, the record's own last. */
+  readonly values: readonly string[];
+  readonly isNew: boolean;
+  /** What saves it; undefined if the person may not. */
+  readonly operation: Operation | undefined;
+  readonly fields: readonly FormField[];
+  /** As the server has it; undefined until it is loaded. */
+  record = $state.raw<Values | undefined>();
+  inputs = $state.raw<Readonly<Record<string, Input>>>({});
+  messages = $state.raw<Readonly<Record<string, readonly string[]>>>({});
+  /** What is wrong beyond the fields. */
+  problem = $state("");
+  saving = $state(false);
+  draft = $state.raw<Draft | undefined>();
+  conflicts = $state.raw<readonly Conflict[]>([]);
+  /** What only the answer to a creation shows, e.g. a token. */
+  shownOnce = $state.raw<Values | undefined>();
+  /** The ETag of what was last read. */
+  tag = $state<string | undefined>();
+  private readonly key: string;
+
+  constructor(resource: Resource, values: readonly string[], isNew: boolean, begins: Values = {}) {
+    this.resource = resource;
+    this.values = values;
+    this.isNew = isNew;
+    const operation = isNew ? resource.create : resource.update;
+    this.operation = operation && session.may(operation.privilege) ? operation : undefined;
+    const whole = resource.create?.body?.schema;
+    this.fields = this.operation?.body ? fieldsOf(this.operation.body.schema, session.known, whole) : [];
+    this.key = draftKey(session.person.id, router.path);
+    this.draft = readDraft(this.key);
+    if (!isNew) return;
+    this.show({ ...startingValues(this.fields), ...begins }, undefined);
+    // A link may say what the new record begins with.
+    const given = this.fields.filter(({ name, kind }) => router.query.has(name) && kind !== "secret");
+    const record = Object.fromEntries(
+      given.map(({ name, kind }) => [name, givenValue(kind, router.query.get(name) ?? "")]),
+    );
+    this.inputs = { ...this.inputs, ...inputsOf(given, record) };
+  }
+
+  private get path(): string {
+    return filled((this.resource.read ?? this.resource.update ?? this.resource.list).path, this.values);
+  }
+
+  async load(signal?: AbortSignal): Promise<void> {
+    if (this.isNew) return;
+    try {
+      const { json, headers } = await get(this.path, signal);
+      this.show(isMap(json) ? json : {}, headers.get("etag") ?? undefined);
+    } catch (error) {
+      if (signal?.aborted) return;
+      const isGone = error instanceof ApiError && error.status === 404;
+      this.problem = isGone ? text.messages.missing : error instanceof ApiError ? error.message : String(error);
+    }
+  }
+
+  private show(record: Values, tag: string | undefined): void {
+    this.record = record;
+    this.tag = tag;
+    if (!this.isNew) frame.read(addressOf(this.resource, this.values), record);
+    this.inputs = inputsOf(this.fields, record);
+  }
+
+  /** What the server has beyond the fields of the form. */
+  get facts(): [string, unknown][] {
+    const names = new Set(this.fields.map(({ name }) => name));
+    return Object.entries(this.record ?? {}).filter(([name]) => !names.has(name));
+  }
+
+  /** The end of a stored secret, as the API shows it. */
+  stored({ name, kind }: FormField): string | undefined {
+    return kind === "secret" ? textOf(this.record?.[`${name}_info`]) || undefined : undefined;
+  }
+
+  get isChanged(): boolean {
+    return this.record !== undefined && !same(this.inputs, inputsOf(this.fields, this.record));
+  }
+
+  type(field: FormField, input: Input): void {
+    this.inputs = { ...this.inputs, [field.name]: input };
+    if (this.messages[field.name]) this.messages = { ...this.messages, [field.name]: [] };
+    if (this.isChanged) keepDraft(this.key, this.fields, this.inputs);
+    else dropDraft(this.key);
+  }
+
+  restoreDraft(): void {
+    const kept = Object.entries(this.draft?.inputs ?? {}).filter(([name]) => name in this.inputs);
+    this.inputs = { ...this.inputs, ...Object.fromEntries(kept) };
+    this.draft = undefined;
+  }
+
+  dropDraft(): void {
+    dropDraft(this.key);
+    this.draft = undefined;
+  }
+
+  reset(): void {
+    if (this.record) this.inputs = inputsOf(this.fields, this.record);
+    this.messages = {};
+    this.problem = "";
+    this.dropDraft();
+  }
+
+  /** The values of what was typed, and what cannot be read of it. */
+  private read(): { readonly values: Readonly<Record<string, unknown>>; readonly messages: Record<string, string[]> } {
+    const { values, mistakes } = sentOf(this.fields, this.inputs, { record: this.record ?? {}, isNew: this.isNew });
+    const said = { number: text.messages.notNumber, json: text.messages.notJson };
+    const messages = Object.entries(mistakes).map(([name, mistake]) => [name, [said[mistake]]]);
+    return { values, messages: Object.fromEntries(messages) };
+  }
+
+  /** The request that a save would be. */
+  call(): Call | undefined {
+    const { operation } = this;
+    const { values, messages } = this.read();
+    if (!operation?.body || Object.keys(messages).length > 0) return undefined;
+    const { key } = operation.body;
+    return {
+      method: operation.method,
+      path: filled(operation.path, this.values),
+      body: key === undefined ? values : { [key]: values },
+      ...(operation.ifMatch && this.tag !== undefined && { ifMatch: this.tag }),
+    };
+  }
+
+  async save(): Promise<void> {
+    if (this.saving) return;
+    this.messages = this.read().messages;
+    const call = this.call();
+    if (!call) return;
+    const sent = this.inputs;
+    this.saving = true;
+    this.problem = "";
+    try {
+      const answer = await request(call.method, call.path, { body: call.body, ifMatch: call.ifMatch });
+      dropDraft(this.key);
+      toasts.say(text.messages.saved);
+      if (this.isNew) this.created(answer);
+      else await this.updated(answer, sent);
+    } catch (error) {
+      await this.refused(error);
+    } finally {
+      this.saving = false;
+    }
+  }
+
+  private created({ json }: Answer): void {
+    const once = this.onlyShownNow(json);
+    if (once) {
+      this.record = isMap(json) ? json : {};
+      this.shownOnce = once;
+    } else this.goTo(json);
+  }
+
+  /** Leaves the form of a new record for the record. */
+  goTo(json: unknown): void {
+    const id = idOf(json, this.resource);
+    router.go(addressOf(this.resource, id === undefined ? this.values : [...this.values, id]), { replace: true });
+  }
+
+  private onlyShownNow(json: unknown): Values | undefined {
+    const lasting = this.resource.read?.answer?.properties;
+    if (!isMap(json) || !lasting) return undefined;
+    const once = Object.entries(json).filter(([name, value]) => !(name in lasting) && typeof value === "string");
+    return once.length > 0 ? Object.fromEntries(once) : undefined;
+  }
+
+  /** A field that was touched while the request was under way keeps what was typed. */
+  private async updated({ json, headers }: Answer, sent: Readonly<Record<string, Input>>): Promise<void> {
+    const touched = changes(sent, this.inputs) as Record<string, Input>; // of inputs
+    const tag = headers.get("etag") ?? undefined;
+    if (isMap(json) && (tag !== undefined || !this.operation?.ifMatch)) this.show(json, tag);
+    else await this.load();
+    this.inputs = { ...this.inputs, ...touched };
+  }
+
+  private async refused(error: unknown): Promise<void> {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 412) return this.merge();
+    const { byField, others } = messagesByField(this.fields, error.errors);
+    this.messages = byField;
+    const summary = Object.keys(byField).length > 0 ? [text.messages.wrongFields] : [];
+    this.problem = [...summary, ...others].join(" ") || error.message || text.messages.offline;
+  }
+
+  /** Somebody else has saved meanwhile: takes theirs where I have changed nothing. */
+  private async merge(): Promise<void> {
+    const loaded = this.record ?? {};
+    const mine = { ...loaded, ...this.read().values };
+    const { json, headers } = await get(this.path);
+    const theirs = isMap(json) ? json : {};
+    const { values, conflicts } = merged(loaded, theirs, mine);
+    const named = new Set(this.fields.map(({ name }) => name));
+    this.show(theirs, headers.get("etag") ?? undefined);
+    this.inputs = inputsOf(this.fields, values);
+    this.conflicts = conflicts.filter(({ field }) => named.has(field));
+    if (this.conflicts.length === 0) this.problem = text.messages.merged;
+  }
+
+  /** `takeTheirs`: the fields whose other version wins. */
+  resolve(takeTheirs: ReadonlySet<string>): void {
+    const original = inputsOf(this.fields, this.record ?? {});
+    const taken = Object.entries(original).filter(([name]) => takeTheirs.has(name));
+    this.inputs = { ...this.inputs, ...Object.fromEntries(taken) };
+    this.conflicts = [];
+  }
+
+  remove(words: string): void {
+    const { remove } = this.resource;
+    if (!remove) return;
+    const ifMatch = remove.ifMatch ? this.tag : undefined;
+    dropDraft(this.key);
+    toasts.deleteLater(filled(remove.path, this.values), words, {
+      ifMatch,
+      undone: () => router.go(addressOf(this.resource, this.values)),
+    });
+    router.go(addressOf(this.resource, this.values.slice(0, -1)));
+  }
+}
+
+/** What is no text stands as JSON in the address. */
+function givenValue(kind: FormField["kind"], value: string): unknown {
+  if (kind === "flag") return value === "true";
+  if (!["json", "list", "choices", "lookups"].includes(kind)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}

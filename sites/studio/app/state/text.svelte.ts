@@ -1,0 +1,115 @@
+/** The language of the Studio: its messages, and dates and numbers in the account's time zone. */
+import { isolated } from "../bidi.ts";
+import { lastWord, words } from "../resources/names.ts";
+import { en, type Messages } from "../text/en.ts";
+import { ownOf } from "../resources/values.ts";
+
+export const languages = ["en", "pl", "de"] as const;
+export type Language = (typeof languages)[number];
+
+const storageKey = "corestead.language";
+
+/** For the pages that the server makes, as the one to sign in by (runtime/http/language.ts): they have no scripts. */
+function tellServer(language: Language): void {
+  document.cookie = `core_language=${language}; path=/; max-age=31536000; samesite=lax`;
+}
+
+class Text {
+  language = $state<Language>("en");
+  messages = $state.raw<Messages>(en);
+  timezone = "UTC";
+
+  /** Takes the one chosen before, else the first that the browser asks for. */
+  async begin(): Promise<void> {
+    const wanted = [localStorage.getItem(storageKey) ?? "", ...navigator.languages].map((tag) => tag.split("-")[0]);
+    await this.use(wanted.flatMap((tag) => languages.find((language) => language === tag) ?? [])[0] ?? "en");
+  }
+
+  async choose(language: Language): Promise<void> {
+    localStorage.setItem(storageKey, language);
+    tellServer(language);
+    await this.use(language);
+  }
+
+  private async use(language: Language): Promise<void> {
+    this.messages = await loaded(language);
+    this.language = language;
+    document.documentElement.lang = language;
+  }
+
+  /** The heading of a resource's list. */
+  plural(path: string): string {
+    return this.names(path)?.[0] ?? words(lastWord(path));
+  }
+
+  /** One item of a resource. */
+  singular(path: string): string {
+    return this.names(path)?.[1] ?? words(lastWord(path)).toLowerCase().replace(/s$/, "");
+  }
+
+  module(name: string): string {
+    const titles: Readonly<Record<string, string>> = this.messages.modules;
+    return titles[name] ?? name;
+  }
+
+  private names(path: string): readonly string[] | undefined {
+    const names: Readonly<Record<string, readonly string[]>> = this.messages.resources;
+    return names[path];
+  }
+
+  number(value: number): string {
+    return numberFormat(this.language).format(value);
+  }
+
+  time(value: string | number | Date): string {
+    const date = new Date(value);
+    if (Number.isNaN(date.getTime())) return String(value);
+    return timeFormat(this.language, this.timezone).format(date);
+  }
+
+  /** A plural by its number. */
+  count(
+    forms: { readonly one: string; readonly few?: string; readonly many?: string; readonly other: string },
+    count: number,
+  ): string {
+    const category = new Intl.PluralRules(this.language).select(count);
+    const form = category === "one" || category === "few" || category === "many" ? forms[category] : undefined;
+    return filledIn(form ?? forms.other, { count: this.number(count) });
+  }
+}
+
+export const text = new Text();
+
+/** Made once for each language, as formats of times are. */
+const numberFormats = new Map<Language, Intl.NumberFormat>();
+
+function numberFormat(language: Language): Intl.NumberFormat {
+  const made = numberFormats.get(language) ?? new Intl.NumberFormat(language);
+  numberFormats.set(language, made);
+  return made;
+}
+
+/** Made once for each language and zone: a grid formats dozens of times while it is scrolled, and making one is slow. */
+const timeFormats = new Map<string, Intl.DateTimeFormat>();
+
+function timeFormat(language: Language, timeZone: string): Intl.DateTimeFormat {
+  const key = `${language} ${timeZone}`;
+  const known = timeFormats.get(key);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone });
+  timeFormats.set(key, made);
+  return made;
+}
+
+/** No value turns our own words around. */
+export function filledIn(message: string, values: Readonly<Record<string, string>>): string {
+  return message.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = ownOf(values, name);
+    return value === undefined ? whole : isolated(value);
+  });
+}
+
+async function loaded(language: Language): Promise<Messages> {
+  if (language === "pl") return (await import("../text/pl.ts")).pl;
+  return language === "de" ? (await import("../text/de.ts")).de : en;
+}

@@ -1,0 +1,124 @@
+/** Short news at the edge of the page, and deletions that can still be taken back. */
+import { ApiError, personHeader, request } from "../api.ts";
+
+export interface Toast {
+  readonly id: number;
+  readonly words: string;
+  readonly isError: boolean;
+  readonly undo?: () => void;
+}
+
+/** What is to be done in ten seconds. */
+export interface Later {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly ifMatch?: string | undefined;
+}
+
+const showMs = 6000;
+const undoMs = 10_000;
+
+class Toasts {
+  list = $state.raw<readonly Toast[]>([]);
+  /** By the paths of what is to be deleted: lists leave them out already. */
+  deleting = $state.raw<ReadonlyMap<string, Later>>(new Map());
+  private last = 0;
+
+  begin(): void {
+    // A page that is closed does at once what it has promised.
+    addEventListener("pagehide", () => {
+      for (const { method, path, body, ifMatch } of new Set(this.deleting.values()))
+        void fetch(path, {
+          method,
+          keepalive: true,
+          headers: {
+            ...personHeader(),
+            ...(ifMatch !== undefined && { "if-match": ifMatch }),
+            ...(body !== undefined && { "content-type": "application/json" }),
+          },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+    });
+  }
+
+  say(words: string): void {
+    this.show({ words, isError: false }, showMs);
+  }
+
+  fail(error: unknown): void {
+    this.show({ words: error instanceof Error ? error.message : String(error), isError: true }, showMs * 2);
+  }
+
+  close(id: number): void {
+    this.list = this.list.filter((toast) => toast.id !== id);
+  }
+
+  /** News of what is done already, which `undo` takes back. */
+  offerUndo(words: string, undo: () => void): void {
+    const id = this.show(
+      {
+        words,
+        isError: false,
+        undo: () => {
+          this.close(id);
+          undo();
+        },
+      },
+      undoMs,
+    );
+  }
+
+  /** Deletes in ten seconds, unless the person takes it back. */
+  deleteLater(
+    path: string,
+    words: string,
+    { ifMatch, undone }: { ifMatch?: string | undefined; undone: () => void },
+  ): void {
+    this.later({ method: "DELETE", path, ifMatch }, words, { hides: [path], undone });
+  }
+
+  /** Sends a request that deletes things in ten seconds; `hides` are their paths. `undone` is told if it does not. */
+  later(
+    call: Later,
+    words: string,
+    { hides, undone, done }: { hides: readonly string[]; undone: () => void; done?: () => void },
+  ): void {
+    this.deleting = new Map([...this.deleting, ...hides.map((path) => [path, call] as const)]);
+    const timer = setTimeout(() => void this.doNow(call, undone, done), undoMs);
+    const undo = () => {
+      clearTimeout(timer);
+      this.forget(call);
+      this.close(id);
+      undone();
+    };
+    const id = this.show({ words, isError: false, undo }, undoMs);
+  }
+
+  private async doNow(call: Later, failed: () => void, done?: () => void): Promise<void> {
+    try {
+      await request(call.method, call.path, { body: call.body, ifMatch: call.ifMatch });
+    } catch (error) {
+      const isGone = error instanceof ApiError && error.status === 404;
+      if (!isGone) this.fail(error);
+      this.forget(call);
+      if (!isGone) failed();
+      return;
+    }
+    this.forget(call);
+    done?.();
+  }
+
+  private forget(call: Later): void {
+    this.deleting = new Map([...this.deleting].filter(([, other]) => other !== call));
+  }
+
+  private show(toast: Omit<Toast, "id">, ms: number): number {
+    const id = ++this.last;
+    this.list = [...this.list.slice(-3), { id, ...toast }];
+    setTimeout(() => this.close(id), ms);
+    return id;
+  }
+}
+
+export const toasts = new Toasts();
