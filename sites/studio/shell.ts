@@ -11,7 +11,7 @@ interface Shown {
   readonly pathname: string;
 }
 
-/** What the Studio asks for first (app/session.svelte.ts): on its way before the scripts are. */
+/** What the Studio asks for first (app/state/session.svelte.ts): on its way before the scripts are. */
 const firstRequests = ["/account/me.json", "/openapi.json", "/studio/-/pages.json", "/core/modules.json"];
 
 export function shell({ files, nonce, accountName, pathname }: Shown): string {
