@@ -57,7 +57,7 @@ test("deno.json names the modules that plugins of PLUGINS_DIR import", async () 
 
 test("what needs no server is computed as under Bun: the pure tests", async () => {
   const files = pureTests(root);
-  for (const one of ["http/etag", "host/listen", "outbound/outbound", "outbound/outbound-socket"])
+  for (const one of ["http/answers/etag", "host/listen", "outbound/outbound", "outbound/outbound-socket"])
     expect(files).toContain(`runtime/${one}.test.ts`);
   expect(files.length).toBeGreaterThan(100);
   const { code, stdout, stderr } = await run([...fromSourceByDeno("tests/deno/run.ts"), ...files], { cwd: root, env });
