@@ -1,5 +1,5 @@
-/** Starts plugins on a database: order by needs -> migrate -> setup -> seed -> mount -> listen -> stop. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** Starts plugins on a database: order by needs -> migrate, setup and mount -> prepare -> seed -> listen -> stop. */
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import {
   laneOf,
   openPool,
@@ -24,6 +24,7 @@ import type { ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
 import { migrationSets } from "./postgres/runtime-migrations.ts";
 import { databaseSecretKey } from "./postgres/secret-key.ts";
+import { draftOfSecretKey } from "./secrets.ts";
 import { withBundledPages } from "./studio-pages.ts";
 import { runningOrigin } from "./http/answers/served-at.ts";
 import type { Environment } from "./settings.ts";
@@ -35,6 +36,11 @@ export interface Needed extends Omit<KernelNeeded, "secretKey" | "servedAt"> {
   readonly role: "serve" | "command";
   /** Receives the lines to show once, after an empty database has been filled. */
   readonly announce: (lines: readonly string[]) => void;
+  /**
+   * Resolves when the database answers: it still starts, and the plugins, which must not ask it then, are set up
+   * meanwhile.
+   */
+  readonly ready?: Promise<void> | undefined;
   /** Waited for before anybody is told that something is kept (whole-folder.ts). */
   readonly synced?: Promise<void> | undefined;
 }
@@ -71,28 +77,31 @@ export async function boot(needed: Needed): Promise<App> {
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
-    if (!(await isUpToDate(sql, migrationSets(plugins)))) await bringUpToDate(needed, plugins, pooled);
+    const draft = draftOfSecretKey(config);
+    const opened = openUp(needed, sql, plugins, { pooled, draft });
+    opened.catch(() => {}); // it is waited for below
+    const secretKey = needed.ready ? draft : await opened;
     const replicas = replicasFor(needed, sql);
     if (replicas) undo.push(replicas.stop);
-    const kernel = await createKernel(
-      {
-        ...needed,
-        pooled,
-        replicas,
-        secretKey: await secretKeyFor(sql, needed),
-        servedAt: await servedAt(sql, needed),
-      },
+    const kernel = createKernel(
+      { ...needed, pooled, replicas, secretKey, servedAt: await servedAt(sql, needed) },
       sql,
       plugins,
     );
     undo.push(kernel.stop);
 
+    const hearing = needed.ready?.then(kernel.hear);
+    hearing?.catch(() => {}); // it is waited for below
     const { started, services } = await startPlugins(kernel, plugins, needed.env, undo, replicas);
+    const routes = routesIn(started);
+    const serve = needed.role === "serve" ? kernel.mount(started, routes) : undefined;
+    if ((await opened) !== secretKey) throw new Error("another process has just made the secret key: start again");
+    await (hearing ?? kernel.hear());
+    for (const running of started) await running.prepare?.();
     const lines = await seed(sql, started);
     await needed.synced;
     if (lines.length > 0) needed.announce(lines);
-    const routes = routesIn(started);
-    const listener = needed.role === "serve" ? await kernel.serve(started, routes) : undefined;
+    const listener = await serve?.();
     // Requests and jobs finish side by side: in sequence they could exceed the time allowed.
     undo.push(() => Promise.all([listener?.stop(), kernel.drain()]));
     undo.push(async () => kernel.beginStop());
@@ -119,6 +128,20 @@ export async function boot(needed: Needed): Promise<App> {
   }
 }
 
+interface Opening {
+  readonly pooled: boolean;
+  readonly draft: string;
+}
+
+/** The database, up to date, and the key of its secrets. */
+async function openUp(needed: Needed, sql: Sql, plugins: readonly Plugin[], { pooled, draft }: Opening) {
+  const { config, log, role, ready } = needed;
+  await ready;
+  if (!(await isUpToDate(sql, migrationSets(plugins)))) await bringUpToDate(needed, plugins, pooled);
+  const warn = role === "serve" ? (text: string) => log.warn(text) : () => {};
+  return databaseSecretKey(sql, { ...config, draft }, warn);
+}
+
 /**
  * What /openapi.json of these plugins would be, without a database: a plugin that asks while it starts finds no rows.
  */
@@ -128,9 +151,9 @@ export async function describe(needed: Pick<Needed, "config" | "env" | "plugins"
   const sql = withoutRows(openPool(target));
   const undo: Undo = [() => sql.end({ timeout: 0 })];
   try {
-    const without = { target, solo: true, offline: true, servedAt: undefined, secretKey: crypto.randomUUID() };
+    const without = { target, solo: true, servedAt: undefined, secretKey: crypto.randomUUID() };
     const plugins = inOrder(needed.plugins);
-    const kernel = await createKernel({ ...needed, ...without }, sql, plugins);
+    const kernel = createKernel({ ...needed, ...without }, sql, plugins);
     undo.push(async () => kernel.beginStop());
     const routes = routesIn((await startPlugins(kernel, plugins, needed.env, undo)).started);
     return openapi(routes, kernel.system(routes), kernel.context.origin());
@@ -168,16 +191,13 @@ async function startPlugins(
     if (running.stop) undo.push(async () => running.stop?.());
     started.push({ ...running, plugin: plugin.name });
     kernel.addHooks({ ...running, plugin: plugin.name });
+    await setImmediate(); // the database may have become ready
   }
   return { started, services };
 }
 
 function routesIn(started: readonly Running[]): Route[] {
   return started.flatMap(({ plugin, routes = [] }) => routes.map((route) => ({ ...route, plugin })));
-}
-
-function secretKeyFor(sql: Sql, { config, log, role }: Needed): Promise<string> {
-  return databaseSecretKey(sql, config, role === "serve" ? (text) => log.warn(text) : () => {});
 }
 
 /** A command that runs beside a server prints that server's address. */

@@ -54,6 +54,8 @@ export interface PoolOptions {
   /** `false` behind a pooler that shares connections between transactions and does not support prepared statements. */
   prepare?: boolean;
   applicationName?: string;
+  /** Whether values may be arrays: the first connection then asks for their types, which takes 3 ms. Default: true. */
+  arrays?: boolean;
   /** The address leads through a pooler: sessions are shared, and settings cannot be made for them. */
   pooled?: boolean;
   /** How long each host of the address may take to accept a connection. */
@@ -78,10 +80,11 @@ export const serverName = "concat_ws(' ', pg_postmaster_start_time(), inet_serve
 export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql {
   // Without the patch, a transaction can stay open on a connection that goes on to serve others, whose writes are lost.
   if (!("hasBinary" in postgres)) throw new Error("patches/postgres@3.4.9.patch is not applied: run bun install");
-  const { max = 10, prepare = true, onClose, onServer } = options;
+  const { max = 10, prepare = true, arrays = true, onClose, onServer } = options;
   const settings = {
     max,
     prepare,
+    fetch_types: arrays,
     // One statement per connection at a time; the rest wait in the pool. So no connection ever reaches the
     // pipeline limit, where postgres.js loses track of who owns a connection (its #823, #1189, #1210). Measured against
     // pipelines of 100: as fast or faster with up to 16 callers, a tenth slower with 64.

@@ -32,7 +32,7 @@ import type { Replicas } from "./replicas/replicas.ts";
 import { createSchedules } from "./jobs/schedule.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Peer } from "./http/arrival.ts";
-import { listen, type Listener } from "./http/serve.ts";
+import { mount, type Listener } from "./http/serve.ts";
 import { rememberOrigin } from "./http/answers/served-at.ts";
 import { ConfigError } from "./settings.ts";
 import { createLimitStore } from "./http/limits/limit-store.ts";
@@ -52,8 +52,6 @@ export interface Needed {
   readonly servedAt: string | undefined;
   /** No other process uses this database, so changes need not be announced. */
   readonly solo: boolean;
-  /** Nothing is asked of the database and nothing is heard from it: only what the plugins declare is wanted. */
-  readonly offline?: boolean;
   /** Whether the target leads through a pooler. */
   readonly pooled?: boolean;
   /** Where reads go, if not to the primary. */
@@ -68,8 +66,10 @@ export interface Kernel {
   /** Puts a plugin's hooks in force, for commands too, because they also change things. */
   readonly addHooks: (running: Running) => void;
   readonly context: BaseContext;
-  /** Registers the plugins' handlers, listens, and starts to work on jobs. */
-  readonly serve: (started: readonly Running[], routes: readonly Route[]) => Promise<Listener>;
+  /** Hears from now on what other processes change. Throws a ConfigError if it cannot. */
+  readonly hear: () => Promise<void>;
+  /** Mounts the routes; the result registers the plugins' handlers, listens, and starts to work on jobs. */
+  readonly mount: (started: readonly Running[], routes: readonly Route[]) => () => Promise<Listener>;
   /** The routes that are not a plugin's. */
   readonly system: (routes: readonly Route[]) => SystemRoute[];
   /** Says so at /ready and ends each connection with its answer; everything is still served. */
@@ -81,7 +81,8 @@ export interface Kernel {
   readonly stop: () => Promise<void>;
 }
 
-export async function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginFacts[]): Promise<Kernel> {
+/** Asks nothing of the database. */
+export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginFacts[]): Kernel {
   const { config, log } = needed;
   const parts = createParts(needed, sql);
   const { broadcast, queue, events, schedules, idempotency, limitStore, metrics, readiness, secrets } = parts;
@@ -136,20 +137,18 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     subrequest: createSubrequest(() => inside?.()),
     stopping: stopping.signal,
   };
-  if (!needed.offline) await broadcast.start();
-  if (needed.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
+  const hear = async () => {
+    // The embedded server's connection opens meanwhile, so that the first question at /ready does not wait for one.
+    // Elsewhere a session that is opened late knows better whether the database takes writes.
+    if (needed.solo) readiness.check().catch(() => {});
+    await broadcast.start();
+    if (needed.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
+  };
 
   const system: Kernel["system"] = (routes) =>
     systemRoutes({ readiness, metrics, routes, origin: () => origin, draining: draining.signal });
-  const serve: Kernel["serve"] = async (started, routes) => {
+  const mountRoutes: Kernel["mount"] = (started, routes) => {
     served = routes;
-    // The embedded server's connection opens while the routes are mounted, so that the first question at /ready does not
-    // wait for one. Elsewhere a session that is opened late knows better whether the database takes writes.
-    if (needed.solo) readiness.check().catch(() => {});
-    for (const running of started) register(running, parts);
-    schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
-    schedules.register({ id: "runtime.prune-limits", cron: "27 * * * *", run: limitStore.prune });
-    archive = scheduleBackups({ ...needed, sql, plugins, metrics, schedules, events });
     const { hstsSeconds, maxBodyBytes, trustedProxies } = config;
     const door = doorOf(started);
     const http = {
@@ -171,14 +170,21 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
       inside = () => (answerInside ??= createInside({ ...http, peer }));
       return createHttp({ ...http, peer }, system(routes));
     };
-    const listener = await listen({ config, log, own: ownCertificates, certificates, createFetch });
-    origin = config.baseUrl || localOrigin(config.host, listener.port);
-    // Side by side they would open another connection, which takes longer than both.
-    await rememberOrigin(sql, origin);
-    await queue.start();
-    schedules.start();
-    for (const running of started) running.begin?.();
-    return listener;
+    const listen = mount({ config, log, own: ownCertificates, certificates, createFetch });
+    return async () => {
+      for (const running of started) register(running, parts);
+      schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
+      schedules.register({ id: "runtime.prune-limits", cron: "27 * * * *", run: limitStore.prune });
+      archive = scheduleBackups({ ...needed, sql, plugins, metrics, schedules, events });
+      const listener = await listen();
+      origin = config.baseUrl || localOrigin(config.host, listener.port);
+      // Side by side they would open another connection, which takes longer than both.
+      await rememberOrigin(sql, origin);
+      await queue.start();
+      schedules.start();
+      for (const running of started) running.begin?.();
+      return listener;
+    };
   };
   let drained: Promise<void> | undefined;
   const drain = () => (drained ??= schedules.stop().then(queue.stop));
@@ -195,7 +201,7 @@ export async function createKernel(needed: Needed, sql: Sql, plugins: readonly P
     beginDrain();
     stopping.abort();
   };
-  return { context, addHooks, serve, system, drain, stop, beginDrain, beginStop };
+  return { context, addHooks, hear, mount: mountRoutes, system, drain, stop, beginDrain, beginStop };
 }
 
 /** Behind a pooler, LISTEN may end with its transaction; every change would then wait for answers that never come. */
@@ -216,7 +222,13 @@ function createParts({ config, target, log, secretKey, solo, replicas, counting 
   const secrets = createSecrets(secretKey);
   const hash = (content: string) => secrets.derive("idempotency", content);
   // One connection each, without the session settings that a pooler would refuse.
-  const single = { max: 1, prepare: false, pooled: true, connectTimeoutMs: config.databaseConnectSeconds * 1000 };
+  const single = {
+    max: 1,
+    prepare: false,
+    pooled: true,
+    arrays: false,
+    connectTimeoutMs: config.databaseConnectSeconds * 1000,
+  };
   const listenAt = config.databaseListenUrl ? { url: config.databaseListenUrl } : target;
   const forListening = () => openPool(listenAt, { ...single, applicationName: `corestead listen ${processId}` });
   const broadcast = createBroadcast({ sql, listen: forListening, processId, log, solo });

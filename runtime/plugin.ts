@@ -203,6 +203,8 @@ export interface Started<P> {
   readonly door?: HostDoor;
   /** Knows certificates for https; at most one plugin does. */
   readonly certificates?: Certificates;
+  /** Called after all plugins are set up, for a command too: what must be asked of the database before it is used. */
+  readonly prepare?: () => Promise<void>;
   /** Fills an empty database once, in one transaction with all other seeds. Returns lines to print after the commit. */
   readonly seed?: (tx: Tx) => Promise<readonly string[]>;
   /** What each of the plugin's `commands` does. */

@@ -76,28 +76,34 @@ export function randomToken(bytes = 32): string {
 
 /**
  * The SECRET_KEY of the environment, or the one in `dataDir/secret.key`, which is created if it is missing. Processes
- * that start at the same time agree on one key: the first to link its file wins, and the others read that file.
+ * that start at the same time agree on one key: the first to link its file wins, and the others read that file. A new
+ * key is `draft`.
  */
-export function loadSecretKey(dataDir: string, fromEnv: string | undefined): string {
+export function loadSecretKey(dataDir: string, fromEnv: string | undefined, draft: string = randomToken(32)): string {
   const found = findSecretKey(dataDir, fromEnv);
   if (found !== undefined) return found;
 
   const path = join(dataDir, "secret.key");
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const draft = join(dataDir, `.secret.key.${process.pid}.${randomToken(6)}`);
+  const unlinked = join(dataDir, `.secret.key.${process.pid}.${randomToken(6)}`);
   try {
-    writeDurably(draft, `${randomToken(32)}\n`);
+    writeDurably(unlinked, `${draft}\n`);
     // Unlike a rename, a link never replaces a key that another process has just made.
-    linkSync(draft, path);
+    linkSync(unlinked, path);
     syncFolder(dataDir);
   } catch (cause) {
     if (!hasCode(cause, "EEXIST")) throw new Error(`cannot write the secret key to ${path}`, { cause });
   } finally {
-    rmSync(draft, { force: true });
+    rmSync(unlinked, { force: true });
   }
   const made = readKey(path);
   if (!made) throw new Error(`the secret key ${path} vanished while it was being made`);
   return made;
+}
+
+/** The key that `loadSecretKey` is going to give, unless another process makes one first. */
+export function draftOfSecretKey({ dataDir, secretKey }: { readonly dataDir: string; readonly secretKey: string }) {
+  return findSecretKey(dataDir, secretKey) ?? randomToken(32);
 }
 
 /** The same, but never creates a key. */

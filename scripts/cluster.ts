@@ -16,7 +16,7 @@ import { migrationSets } from "../runtime/postgres/runtime-migrations.ts";
 
 /** A change in how clusters are made, or of a migration, changes the archive's name. */
 export async function clusterRecipe(plugins: readonly PluginFacts[]): Promise<string> {
-  const files = ["postgres-folder.ts", "embedded-postgres.ts", "migrate.ts"];
+  const files = ["postgres-folder.ts", "embedded-postgres.ts", "launch.ts", "migrate.ts"];
   const folder = join(import.meta.dir, "../runtime/postgres");
   const sources = files.map((name) => Bun.file(join(folder, name)).text());
   const recipe = [...(await Promise.all(sources)), await Bun.file(import.meta.path).text()];

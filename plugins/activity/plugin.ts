@@ -38,7 +38,7 @@ export default definePlugin({
   commands: [verifyFacts],
   activity: { activity: false, activity_inbox: false, activity_seals: false, activity_heads: false, ...ofRuntime },
 
-  async setup(ctx) {
+  setup(ctx) {
     const { sql, log } = ctx;
     const activityStore = createActivityStore(sql, ctx.read);
     const sealStore = createSealStore(sql);
@@ -47,12 +47,12 @@ export default definePlugin({
     const sealer = createSealer({ ctx, log, sealStore, inbox, sign, tell: createStream({ ctx, activityStore }) });
     const prune = createRetention({ ctx, ...ctx.services, sealStore, sign });
     const verify = createVerify({ ctx, sealStore, sign });
-    await watchTables({ ctx, sql, declared: declaredBy(ctx.plugins) });
     const note = createNoting({ ctx, activityStore });
     ctx.listen(noticed, note);
     return {
       routes: activityRoutes({ log, activityStore, inbox }),
       schedules: [{ id: "activity.prune", cron: "23 * * * *", run: prune }],
+      prepare: () => watchTables({ ctx, sql, declared: declaredBy(ctx.plugins) }),
       begin: sealer.start,
       stop: sealer.stop,
       commands: [

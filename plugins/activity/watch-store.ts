@@ -1,6 +1,6 @@
 /** Puts the trigger that writes the log on every table whose rows are logged. */
 import type { BaseContext, Sql } from "platform";
-import { factsOf, type Declared, type Facts, type TableColumns } from "./tables.ts";
+import { factsOf, type Declared, type TableColumns } from "./tables.ts";
 
 interface Found extends TableColumns {
   /** What the table's trigger was made with; null without one. */
@@ -13,8 +13,8 @@ interface Needed {
   readonly declared: Declared;
 }
 
-/** One question where all is as it should be. The tables that are logged, by name. */
-export async function watchTables({ ctx, sql, declared }: Needed): Promise<ReadonlyMap<string, Facts>> {
+/** One question where all is as it should be. */
+export async function watchTables({ ctx, sql, declared }: Needed): Promise<void> {
   const find = (on: Pick<Sql, "unsafe">) => on.unsafe<Found[]>(foundTables);
   const wrong = (tables: readonly Found[]) =>
     tables.flatMap((table) => {
@@ -22,20 +22,12 @@ export async function watchTables({ ctx, sql, declared }: Needed): Promise<Reado
       const wanted = facts ? JSON.stringify(facts) : null;
       return wanted === table.facts ? [] : [{ table: table.name, wanted }];
     });
-  const tables = await find(sql);
-  if (wrong(tables).length > 0) {
-    await ctx.transaction(async (tx) => {
-      // Several processes start at once.
-      await tx`select pg_advisory_xact_lock(hashtext('corestead activity watch'))`;
-      for (const { table, wanted } of wrong(await find(tx))) await tx.unsafe(triggerOf(table, wanted));
-    });
-  }
-  return new Map(
-    tables.flatMap((table) => {
-      const facts = factsOf(table, declared);
-      return facts ? [[table.name, facts]] : [];
-    }),
-  );
+  if (wrong(await find(sql)).length === 0) return;
+  await ctx.transaction(async (tx) => {
+    // Several processes start at once.
+    await tx`select pg_advisory_xact_lock(hashtext('corestead activity watch'))`;
+    for (const { table, wanted } of wrong(await find(tx))) await tx.unsafe(triggerOf(table, wanted));
+  });
 }
 
 const trigger = "activity_note";

@@ -72,11 +72,11 @@ export default definePlugin({
     );
   },
 
-  async setup(ctx) {
+  setup(ctx) {
     const { sql } = ctx;
     const { services } = ctx;
     const engine = createSiteEngine();
-    const { sites, door, routes, warn, prune } = await createSiteRendering({
+    const { sites, door, routes, warn, prune } = createSiteRendering({
       ctx,
       accounts: services.accounts,
       media: services.media,
@@ -105,6 +105,7 @@ export default definePlugin({
       ],
       door,
       schedules: [{ id: "cms.prune", cron: "43 * * * *", run: prune }],
+      prepare: sites.load,
       begin: warn,
       commands: [
         ...siteCommands({ ctx, accounts: services.accounts, resources, push }),

@@ -138,12 +138,12 @@ export default definePlugin({
     db_indexes: false,
   },
 
-  async setup(ctx) {
+  setup(ctx) {
     const { sql } = ctx;
     const databaseStore = createDatabaseStore(sql);
     const databases = createDatabases(ctx, databaseStore);
     const recordStore = createRecordStore(sql);
-    const fragments = (await hasFragmentIndex(sql)) ? createFragments(ctx, () => tidyFragments(sql)) : undefined;
+    const fragments = createFragments(ctx, { exists: () => hasFragmentIndex(sql), empty: () => tidyFragments(sql) });
     const indexStore = createIndexStore(sql);
     const learned = createLearning({ ctx, databases, indexStore });
     const searchStore = createSearchStore({ ctx, databases, fragments, saw: learned.saw });
@@ -161,7 +161,7 @@ export default definePlugin({
     /** After a commit, so that those who follow the database are told at once. */
     const written = (db: Database) => {
       if (db.live) events.wake(db.id);
-      fragments?.wrote();
+      fragments.wrote();
     };
     const actorOf = createActorOf(ctx.services.accounts);
     const together = createTogether({ read: ctx.read, recordStore, manyStore: createManyStore(sql) });
@@ -190,9 +190,10 @@ export default definePlugin({
           },
         },
       ],
+      prepare: fragments.prepare,
       async stop() {
         events.stop();
-        await fragments?.stop();
+        await fragments.stop();
         await learned.stop();
       },
       routes: [

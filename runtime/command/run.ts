@@ -37,8 +37,11 @@ export async function serve(setup: Setup, begun?: Begun): Promise<number> {
   if (setup.config.workers > 1 || setup.watch) return supervise(setup, database, stopped);
   const solo = !setup.config.databaseUrl;
   const greeting = createGreeting();
-  const { target, synced } = database;
-  const app = await startApp(setup, target, solo, { counting: localCounting(), greeting, synced }).catch(
+  const { target, ready, synced } = database;
+  // A plugin of others may ask the database while it is set up.
+  if (setup.config.pluginsDir !== "") await ready;
+  const early = setup.config.pluginsDir === "" ? { ready, synced } : { synced };
+  const app = await startApp(setup, target, solo, { counting: localCounting(), greeting, ...early }).catch(
     async (error: unknown) => {
       greeting.failed();
       await database.stop();
@@ -91,6 +94,7 @@ async function inTime(stopped: Promise<void>): Promise<void> {
 interface Given {
   readonly counting: Counting;
   readonly greeting: Pick<Greeting, "announce">;
+  readonly ready?: Database["ready"];
   readonly synced?: Database["synced"];
 }
 
@@ -98,9 +102,9 @@ function startApp(
   { config, env, plugins, log }: Setup,
   target: DatabaseTarget,
   solo: boolean,
-  { counting, greeting: { announce }, synced }: Given,
+  { counting, greeting: { announce }, ready, synced }: Given,
 ): Promise<App> {
-  return boot({ config, env, plugins, target, log, role: "serve", solo, counting, announce, synced });
+  return boot({ config, env, plugins, target, log, role: "serve", solo, counting, announce, ready, synced });
 }
 
 async function supervise(setup: Setup, database: Database, stopped: Promise<StopSignal>): Promise<number> {
@@ -125,6 +129,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<Stop
   };
 
   try {
+    await database.ready;
     await database.synced;
     await workers.start(); // the first one fills an empty database and announces the credentials
     await Promise.all(Array.from({ length: config.workers - 1 }, workers.start));

@@ -147,7 +147,8 @@ function mounted(needed: Needed, routes: readonly Route[], systemRoutes: readonl
     }
   }
   app.onError(({ request }) => missing(request));
-  return app;
+  // Otherwise the first request would wait for it.
+  return app.compile();
 }
 
 /** `finished` gives the reply the form of an answer. */

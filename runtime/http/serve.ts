@@ -6,6 +6,7 @@ import type { OwnCertificates } from "../https/own-certificates.ts";
 import type { Log } from "../log.ts";
 import type { Peer } from "./arrival.ts";
 import type { Fetch } from "./http.ts";
+import type { Listening } from "../host/host.ts";
 import { listenOn } from "./listen-on.ts";
 
 export interface Listener {
@@ -26,8 +27,13 @@ interface Needed {
 
 const graceMs = 7_000;
 
-/** Listens on HOST:PORT. With `WORKERS` above 1, several processes share the port (SO_REUSEPORT). */
-export async function listen({ config, log, own, certificates, createFetch }: Needed): Promise<Listener> {
+/**
+ * Mounts the routes; the result listens on HOST:PORT. With `WORKERS` above 1, several processes share the port
+ * (SO_REUSEPORT).
+ */
+export function mount({ config, log, own, certificates, createFetch }: Needed): () => Promise<Listener> {
+  let server: Listening | undefined;
+  let inner: Listening | undefined;
   let https: Https | undefined;
   /** Requests that came to the inner server. */
   const throughFront = new WeakSet<Request>();
@@ -37,25 +43,30 @@ export async function listen({ config, log, own, certificates, createFetch }: Ne
     const client = at && isInner ? https?.clientAt(at.port) : undefined;
     return { address: client ?? at?.address ?? "", secure: client !== undefined };
   });
-  const { port, host: hostname, workers } = config;
-  const server = listenOn({ port, hostname, reusePort: workers > 1, idleSeconds, fetch });
   const fetchInner: Fetch = (request) => {
     throughFront.add(request);
     return fetch(request);
   };
-  const http2 = config.http2 === "on" && host.hasHttp2;
-  const inner = config.https === "on" ? listenOn({ ...onlyHere, http2, idleSeconds, fetch: fetchInner }) : undefined;
-  if (inner) https = await openHttps({ config, log, own, certificates, inner: { port: inner.port, http2 } });
   const stop = async () => {
     const force = setTimeout(() => {
       https?.kill();
-      void server.stop(true);
+      void server?.stop(true);
       void inner?.stop(true);
     }, graceMs);
-    await Promise.all([https?.stop(), server.stop(), inner?.stop()]);
+    await Promise.all([https?.stop(), server?.stop(), inner?.stop()]);
     clearTimeout(force);
   };
-  return { port: server.port, httpsPort: https?.port, httpPort: https?.httpPort, stop };
+  return async () => {
+    const { port, host: hostname, workers } = config;
+    const outer = listenOn({ port, hostname, reusePort: workers > 1, idleSeconds, fetch });
+    server = outer;
+    const http2 = config.http2 === "on" && host.hasHttp2;
+    if (config.https === "on") {
+      inner = listenOn({ ...onlyHere, http2, idleSeconds, fetch: fetchInner });
+      https = await openHttps({ config, log, own, certificates, inner: { port: inner.port, http2 } });
+    }
+    return { port: outer.port, httpsPort: https?.port, httpPort: https?.httpPort, stop };
+  };
 }
 
 const onlyHere = { port: 0, hostname: "127.0.0.1" };

@@ -2,7 +2,7 @@ import { readConfig, type Config } from "../config.ts";
 import { waitForDatabase } from "./database-wait.ts";
 import type { DatabaseTarget } from "../db.ts";
 import { connectionsOf } from "./connections.ts";
-import { startEmbeddedPostgres } from "./embedded-postgres.ts";
+import { beginEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { processLog, type Log } from "../log.ts";
 import { cacheMegabytes } from "./postgres-memory.ts";
 import { ConfigError, type Environment } from "../settings.ts";
@@ -11,6 +11,8 @@ import { stopSignal, type StopSignal } from "../command/stop-signal.ts";
 export interface Database {
   readonly target: DatabaseTarget;
   readonly stop: () => Promise<void>;
+  /** Of `early` only: resolves when the database answers. */
+  readonly ready?: Promise<void>;
   /** Of `early` only: resolves when nothing that the database keeps is lost in a power cut. */
   readonly synced?: Promise<void>;
 }
@@ -27,7 +29,7 @@ interface Opening {
   readonly log: Log;
   /** Without tables, if it has to be made. */
   readonly bare?: boolean;
-  /** Whether the caller waits for `synced` itself. */
+  /** Whether the caller waits for `ready` and `synced` itself. */
   readonly early?: boolean;
   /** Called when there is only another program to wait for. */
   readonly onWait?: () => void;
@@ -46,8 +48,15 @@ export async function openDatabase({ config, log, bare = false, early = false, o
   const { dataDir } = config;
   const connections = connectionsOf(config);
   const archived = config.backupWal === "on";
-  const more = { archived, early, ...(onWait && { onWait }) };
-  return startEmbeddedPostgres({ dataDir, cacheMegabytes: cache, connections, log, bare, ...more });
+  const more = { archived, ...(onWait && { onWait }) };
+  const needed = { dataDir, cacheMegabytes: cache, connections, log, bare, ...more };
+  if (!early) return startEmbeddedPostgres(needed);
+  const { target, server } = await beginEmbeddedPostgres(needed);
+  const ready = server.then(() => {});
+  const synced = server.then((running) => running.synced);
+  for (const promise of [ready, synced]) promise.catch(() => {}); // who waits for them gets the error
+  const stop = async () => (await server.catch(() => undefined))?.stop();
+  return { target, ready, synced, stop };
 }
 
 /**
@@ -63,7 +72,8 @@ export async function beginDatabase(env: Environment): Promise<Begun | undefined
     const stopped = stopSignal(); // the one who listens stops PostgreSQL too
     const working = Promise.withResolvers<void>();
     const database = openDatabase({ config, log: processLog(config), early: true, onWait: working.resolve });
-    await Promise.race([working.promise, database]).catch(() => {}); // the one who waits for it gets the error
+    const failing = database.then(({ ready }) => ready);
+    await Promise.race([working.promise, failing]).catch(() => {}); // the one who waits for it gets the error
     return { database, stopped };
   } catch (error) {
     if (error instanceof ConfigError) return undefined;

@@ -7,13 +7,12 @@
  *     await sql.end();
  *     await server.stop();
  */
-import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, type SocketTarget } from "../db.ts";
 import type { Log } from "../log.ts";
-import { start, type Started } from "../process.ts";
+import { launch, port, type Place, type Run } from "./launch.ts";
 import { bundledCluster, noPostgresHere, postgresHome } from "./postgres-binaries.ts";
 import {
   lockFolder,
@@ -22,19 +21,19 @@ import {
   type RunAs,
   seedCluster,
   socketFolder,
-  spawnAs,
   unnamed,
-  usualConnections,
 } from "./postgres-folder.ts";
-import { clearLeftovers, clearUnfinished } from "./postgres-leftovers.ts";
-import { dropSlots, walSettings } from "./wal-slot.ts";
+import { clearUnfinished } from "./postgres-leftovers.ts";
 import { exists } from "./whole-folder.ts";
 
 export interface EmbeddedPostgres {
   target: SocketTarget;
   /** Stops the server: aborts running statements and keeps what is committed. */
   stop(): Promise<void>;
-  /** Resolves when the folder is on disk: what a new one keeps survives a power cut from then on. */
+  /**
+   * Resolves when the folder is on disk: what a new one keeps survives a power cut from then on. The caller of
+   * `startEmbeddedPostgres` need not wait for it.
+   */
   synced: Promise<void>;
   /** The server's process id while it runs. */
   pid(): number | undefined;
@@ -51,8 +50,6 @@ export interface Needed {
   archived?: boolean;
   /** Empties the database that the archive in the binary has migrated: for the backup of an older version. */
   bare?: boolean;
-  /** Whether the caller waits for `synced` itself. */
-  early?: boolean;
   /** Called when initdb or the server has been started and there is nothing to do but wait. */
   onWait?: () => void;
   /** Called when the server has died and runs again. */
@@ -63,72 +60,90 @@ export const database = "corestead";
 /** The name that initdb gives to the database that becomes ours. */
 const administrative = "postgres";
 export const user = "corestead";
-export const port = 5432;
-const usuallyReadyWithinMs = 60_000;
-const stopsWithinMs = 8_000;
-/** For the superuser, the doctor, a backup and the other commands that run beside a server. */
-const keptFree = 12;
-const logMaxBytes = 5_000_000;
+
+/** A server that is starting. */
+export interface StartingPostgres {
+  target: SocketTarget;
+  /** Resolves when it answers; the folder may not be on disk then (`synced`). */
+  server: Promise<EmbeddedPostgres>;
+}
 
 /** Starts the server; creates its folder on the first start. Throws if the folder is in use or unusable. */
 export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPostgres> {
+  const server = await (await beginEmbeddedPostgres(needed)).server;
+  await untilSynced(server.synced, server.stop);
+  return server;
+}
+
+/** The same, without waiting for the server. */
+export async function beginEmbeddedPostgres(needed: Needed): Promise<StartingPostgres> {
   if (process.platform === "win32") throw noPostgresHere("Windows has no server of ours");
   const { dataDir, cluster, runAs } = await prepareFolder(needed.dataDir);
   const unlock = lockFolder(dataDir);
   let socketDir: string | undefined;
-  let settled = Promise.resolve();
   const cleanUp = async () => {
-    await settled;
     if (socketDir && !socketDir.startsWith(dataDir)) await rm(socketDir, { recursive: true, force: true });
     unlock();
   };
-  try {
-    await clearUnfinished(dataDir);
-    const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
-    // A cluster that only has to be unpacked does not wait for the programs.
-    const seeded = seedCluster(programs, cluster, runAs, needed.onWait);
-    const [{ home, sync: syncPrograms }, { isNew, sync: syncCluster }] = await Promise.all([programs, seeded]);
-    const anew = isNew && bundledCluster() !== undefined && needed.bare === true;
-    const note = join(cluster, unnamed);
-    if (anew) await writeFile(note, "");
-    socketDir = await socketFolder(dataDir, runAs);
-    const logFile = join(dataDir, "postgres.log");
-    const onWait = needed.onWait && { onWait: needed.onWait };
-    const target = { socketDir, port, database, user };
-    const bare = {
-      home,
-      cluster,
-      socketDir,
-      logFile,
-      runAs,
-      connections: needed.connections ?? 0,
-      archived: needed.archived ?? false,
-      ...onWait,
-    };
-    const { place, first } = await launchWithCache(bare, needed);
-    if (await exists(note)) {
-      await ensureDatabase(target, anew).catch(async (error: unknown) => {
-        await first.end();
-        throw error;
-      });
-      await rm(note);
-    }
-    // Not before PostgreSQL runs, because its own small files would wait for all of these.
-    const synced = syncCluster();
-    // Nobody waits for the programs: a start that finds them unsynced unpacks them again.
-    settled = synced.then(syncPrograms).catch(() => {});
-    const watched = watch(first, () => launch(place), needed);
-    const stop = async () => {
-      await watched.stop();
-      await cleanUp();
-    };
-    let stopping: Promise<void> | undefined;
-    if (!needed.early) await untilSynced(synced, watched.stop);
-    return { target, synced, pid: watched.pid, stop: () => (stopping ??= stop()) };
-  } catch (error) {
+  const failed = async (error: unknown) => {
     await cleanUp();
     throw error;
+  };
+  try {
+    socketDir = await socketFolder(dataDir, runAs);
+  } catch (error) {
+    return failed(error);
   }
+  const target = { socketDir, port, database, user };
+  const server = run({ dataDir, cluster, runAs, target }, needed, cleanUp).catch(failed);
+  server.catch(() => {}); // who waits for it gets the error
+  return { target, server };
+}
+
+interface Prepared {
+  dataDir: string;
+  cluster: string;
+  runAs: RunAs;
+  target: SocketTarget;
+}
+
+async function run(
+  { dataDir, cluster, runAs, target }: Prepared,
+  needed: Needed,
+  cleanUp: () => Promise<void>,
+): Promise<EmbeddedPostgres> {
+  await clearUnfinished(dataDir);
+  const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
+  // A cluster that only has to be unpacked does not wait for the programs.
+  const seeded = seedCluster(programs, cluster, runAs, needed.onWait);
+  const [{ home, sync: syncPrograms }, { isNew, sync: syncCluster }] = await Promise.all([programs, seeded]);
+  const anew = isNew && bundledCluster() !== undefined && needed.bare === true;
+  const note = join(cluster, unnamed);
+  if (anew) await writeFile(note, "");
+  const { connections = 0, archived = false, onWait } = needed;
+  const logFile = join(dataDir, "postgres.log");
+  const { socketDir } = target;
+  const bare = { home, cluster, socketDir, logFile, runAs, connections, archived, ...(onWait && { onWait }) };
+  const { place, first } = await launchWithCache(bare, needed);
+  if (await exists(note)) {
+    await ensureDatabase(target, anew).catch(async (error: unknown) => {
+      await first.end();
+      throw error;
+    });
+    await rm(note);
+  }
+  // Not before PostgreSQL runs, because its own small files would wait for all of these.
+  const synced = syncCluster();
+  // Nobody waits for the programs: a start that finds them unsynced unpacks them again.
+  const settled = synced.then(syncPrograms).catch(() => {});
+  const watched = watch(first, () => launch(place), needed);
+  const stop = async () => {
+    await watched.stop();
+    await settled;
+    await cleanUp();
+  };
+  let stopping: Promise<void> | undefined;
+  return { target, synced, pid: watched.pid, stop: () => (stopping ??= stop()) };
 }
 
 /** A server on a folder that the disk does not take is of no use. */
@@ -137,29 +152,6 @@ async function untilSynced(synced: Promise<void>, stop: () => Promise<void>): Pr
     await stop();
     throw error;
   });
-}
-
-export interface Place {
-  home: string;
-  cluster: string;
-  socketDir: string;
-  logFile: string;
-  runAs: RunAs;
-  connections: number;
-  archived: boolean;
-  /** More settings, as `name=value`. */
-  settings?: readonly string[];
-  cacheMegabytes?: number;
-  onWait?: () => void;
-  /** Default: a minute. */
-  readyWithinMs?: number;
-}
-
-/** One run of the server process. */
-interface Run {
-  pid: number;
-  exited: Promise<number>;
-  end(): Promise<void>;
 }
 
 /**
@@ -175,103 +167,6 @@ async function launchWithCache(place: Place, { cacheMegabytes, log }: Needed) {
     log.warn("PostgreSQL gets no memory for its cache and is started with less", { cacheMegabytes });
     return { place, first: await launch(place) };
   }
-}
-
-/**
- * The shell becomes the server. Before that it starts a guard that reads from a pipe to us: when this process ends for
- * any reason, the pipe closes and the guard stops the server. The guard must not be the server's child, because the
- * server would take the death of an unknown child for a crash.
- */
-const guarded = `exec 3<&0 </dev/null
-( (
-  cd /
-  read -r word <&3
-  [ "$word" = ended ] && exit
-  kill -INT $$ || exit
-  for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 $$ || exit; done
-  kill -QUIT $$
-) >/dev/null 2>&1 & )
-exec "$@" 3<&-`;
-
-/** Starts a server in this place, without watching it. */
-export async function launch({
-  home,
-  cluster,
-  socketDir,
-  logFile,
-  runAs,
-  connections,
-  archived,
-  settings: more = [],
-  cacheMegabytes,
-  onWait,
-  readyWithinMs = usuallyReadyWithinMs,
-}: Place): Promise<Run> {
-  // Also so that `isReady` does not read an earlier server's file: in a container process ids repeat.
-  await clearLeftovers({ cluster, socketDir, port });
-  const settings = ["listen_addresses=", `unix_socket_directories=${quoteList(socketDir)}`, `port=${port}`];
-  settings.push(
-    "unix_socket_permissions=0700",
-    "cluster_name=corestead",
-    "logging_collector=off",
-    "log_destination=stderr",
-  );
-  const wanted = connections + keptFree;
-  if (wanted > usualConnections) settings.push(`max_connections=${wanted}`);
-  if (cacheMegabytes !== undefined) settings.push(`shared_buffers=${cacheMegabytes}MB`);
-  settings.push(...more);
-  if (archived) settings.push(...walSettings);
-  else await dropSlots(cluster);
-  const args = ["-D", cluster, ...settings.flatMap((setting) => ["-c", setting])];
-  rotate(logFile);
-  const log = openSync(logFile, "a", 0o600);
-  const logStart = statSync(logFile).size;
-  const command = ["/bin/sh", "-c", guarded, "corestead-postgres", join(home, "bin/postgres"), ...args];
-  const [words, identity] = spawnAs(command, runAs);
-  const child = start(words, {
-    cwd: cluster,
-    stdio: ["pipe", log, log],
-    // Its own session: Ctrl-C in the terminal is meant for us, and we stop the server when we have finished with it.
-    detached: true,
-    ...identity,
-  });
-  closeSync(log);
-  onWait?.();
-  const exited = child.exited.then(async (code) => {
-    // The guard must not signal another process that has this id by then.
-    child.stdin?.end("ended\n");
-    return code;
-  });
-  const end = () => endServer(child, exited);
-  const dead = exited.then((code) => {
-    const said = readFileSync(logFile).subarray(logStart).toString().trim();
-    if (code === 126 || code === 127) throw noPostgresHere(said);
-    throw new Error(`PostgreSQL ended while it started (status ${code}): ${said.split("\n").slice(-5).join(" | ")}`);
-  });
-  await Promise.race([isReady(cluster, child.pid, readyWithinMs), dead]).catch(async (error: unknown) => {
-    await end();
-    throw error;
-  });
-  dead.catch(() => {});
-  return { pid: child.pid, exited, end };
-}
-
-async function endServer(child: Started, exited: Promise<number>): Promise<void> {
-  child.kill("SIGINT"); // "fast": roll back and write a checkpoint
-  const late = setTimeout(() => child.kill("SIGQUIT"), stopsWithinMs);
-  await exited;
-  clearTimeout(late);
-}
-
-/** The server writes "ready" to the eighth line of postmaster.pid when it accepts connections. */
-async function isReady(cluster: string, pid: number, readyWithinMs: number): Promise<void> {
-  for (const end = Date.now() + readyWithinMs; Date.now() < end; await sleep(1)) {
-    const lines = await readFile(join(cluster, "postmaster.pid"), "utf8")
-      .then((text) => text.split("\n"))
-      .catch((): string[] => []);
-    if (lines[0] === String(pid) && lines[7]?.startsWith("ready")) return;
-  }
-  throw new Error(`PostgreSQL was not ready within ${readyWithinMs / 1000} s`);
 }
 
 /**
@@ -340,17 +235,4 @@ async function untilItRuns(again: () => Promise<Run>, stopping: AbortSignal, log
     }
   }
   return undefined;
-}
-
-/** The setting is a list: quotes keep a comma or space in the path from splitting it. */
-function quoteList(path: string): string {
-  return `"${path.replaceAll('"', '""')}"`;
-}
-
-function rotate(file: string): void {
-  try {
-    if (statSync(file).size > logMaxBytes) renameSync(file, `${file}.1`);
-  } catch {
-    // There is no log yet.
-  }
 }

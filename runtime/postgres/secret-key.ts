@@ -33,12 +33,16 @@ const inUseKey = "secret_key";
 const restoredKey = "restored_secret_key";
 const unknown = "unknown";
 
-/** The key for this database; creates one for a new database. If the key is wrong, throws and says what to do. */
-export async function databaseSecretKey(sql: Sql, config: KeyConfig, warn: (text: string) => void): Promise<string> {
+/** The key for this database; a new one keeps `draft`. If the key is wrong, throws and says what to do. */
+export async function databaseSecretKey(
+  sql: Sql,
+  config: KeyConfig & { readonly draft: string },
+  warn: (text: string) => void,
+): Promise<string> {
   const found = findSecretKey(config.dataDir, config.secretKey);
   let state = await stateOf(sql);
   if (found === undefined && (state.inUse ?? (state.isSeeded && !state.restored))) throw missing(config, state.inUse);
-  const key = found ?? loadSecretKey(config.dataDir, undefined);
+  const key = found ?? loadSecretKey(config.dataDir, undefined, config.draft);
   const fingerprint = fingerprintOf(key);
   if (state.restored === fingerprint) await accept(sql, fingerprint);
   else if (state.inUse === undefined) await setIfAbsent(sql, fingerprint);

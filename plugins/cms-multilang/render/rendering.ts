@@ -37,10 +37,9 @@ interface Needed {
   readonly engine: SiteEngine;
 }
 
-export async function createSiteRendering({ ctx, accounts, media, engine }: Needed): Promise<SiteRendering> {
+export function createSiteRendering({ ctx, accounts, media, engine }: Needed): SiteRendering {
   const renderStore = createRenderStore(ctx.sql, ctx.read);
   const sites = createSiteCache({ ctx, renderStore, account: (id) => accounts.accountById(id) });
-  await sites.load();
   const templatesOf = createTemplates(renderStore, engine);
   const blocksOf = createBlocks(engine, templatesOf);
   const finder = createFinder(renderStore, blocksOf);

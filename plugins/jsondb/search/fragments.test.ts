@@ -26,11 +26,13 @@ test("the list is emptied once for many writes, again for those that came meanwh
   const log = createLog("warn", (text) => lines.push(text));
   let times = 0;
   const first = Promise.withResolvers<void>();
-  const fragments = createFragments({ log }, async () => {
+  const empty = async () => {
     times++;
     if (times === 1) await first.promise;
     else throw new Error("must be owner of index records_fragments");
-  });
+  };
+  const fragments = createFragments({ log }, { exists: async () => true, empty });
+  await fragments.prepare();
   fragments.searched();
   for (let n = 0; n < 100; n++) fragments.wrote();
   await eventually(() => times === 1);
@@ -43,17 +45,21 @@ test("the list is emptied once for many writes, again for those that came meanwh
   expect(times).toBe(2);
 });
 
-test("while nobody searches the list waits for more, until it is long", async () => {
+test("while nobody searches the list waits for more, until it is long; where there is no index, nothing is emptied", async () => {
   const log = createLog("error", () => {});
   const emptied: string[] = [];
-  const [few, searched, many] = ["few", "searched", "many"].map((name) =>
-    createFragments({ log }, async () => void emptied.push(name)),
+  const [few, searched, many, without] = ["few", "searched", "many", "without"].map((name) =>
+    createFragments({ log }, { exists: async () => name !== "without", empty: async () => void emptied.push(name) }),
   );
+  for (const fragments of [few, searched, many, without]) await fragments?.prepare();
   few?.wrote();
   searched?.wrote();
   searched?.searched();
-  for (let n = 0; n < 10_000; n++) many?.wrote();
+  for (let n = 0; n < 10_000; n++) {
+    without?.wrote();
+    many?.wrote();
+  }
   await eventually(() => emptied.length === 2);
   expect(emptied).toEqual(["many", "searched"]);
-  for (const fragments of [few, searched, many]) await fragments?.stop();
+  for (const fragments of [few, searched, many, without]) await fragments?.stop();
 });

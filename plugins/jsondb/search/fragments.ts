@@ -1,11 +1,20 @@
 import type { BaseContext } from "platform";
 
 export interface Fragments {
+  /** Finds out whether the server has the index: not every one has pg_trgm. */
+  prepare(): Promise<void>;
+  exist(): boolean;
   /** After the commit of a write. */
   wrote(): void;
   /** Before a search by fragments. */
   searched(): void;
   stop(): Promise<void>;
+}
+
+interface Index {
+  readonly exists: () => Promise<boolean>;
+  /** Empties its list of pending entries. */
+  readonly empty: () => Promise<void>;
 }
 
 const restMs = 1000;
@@ -19,7 +28,8 @@ const manyWrites = 10_000;
  * full (16 MB) would empty it itself: tens of milliseconds either way. What emptying costs is decided by how many
  * different fragments there are, hardly by how many records: so while nobody searches, it waits for more of them.
  */
-export function createFragments({ log }: Pick<BaseContext, "log">, empty: () => Promise<void>): Fragments {
+export function createFragments({ log }: Pick<BaseContext, "log">, { exists, empty }: Index): Fragments {
+  let exist = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> | undefined;
   let stopped = false;
@@ -65,7 +75,12 @@ export function createFragments({ log }: Pick<BaseContext, "log">, empty: () => 
   };
 
   return {
+    async prepare() {
+      exist = await exists();
+    },
+    exist: () => exist,
     wrote() {
+      if (!exist) return;
       writes++;
       if (writes >= manyWrites) want(0);
       else want(performance.now() < quietFrom ? restMs : quietRestMs);

@@ -67,8 +67,7 @@ export type Saw = (db: Database, shape: string, milliseconds: number) => void;
 interface Needed {
   readonly ctx: Pick<BaseContext, "sql" | "read">;
   readonly databases: Databases;
-  /** Undefined where the server has no index for fragments. */
-  readonly fragments: Pick<Fragments, "searched"> | undefined;
+  readonly fragments: Pick<Fragments, "exist" | "searched">;
   readonly saw: Saw;
 }
 
@@ -101,7 +100,7 @@ export function createSearchStore({ ctx, databases, fragments, saw }: Needed) {
 
   /** The fastest way to find a page. */
   const wayOf = async (sql: Reader, db: Database, query: Query): Promise<Way> => {
-    if (!fragments || !query.phrase || !canUseFragments(sourceOf(db, query), query.phrase)) return "plain";
+    if (!fragments.exist() || !query.phrase || !canUseFragments(sourceOf(db, query), query.phrase)) return "plain";
     const records = await sizeOf(sql, db);
     if (records < fewRecords) return "plain";
     if (records >= manyRecords && (await isFrequent(sql, db, query))) return "plain";
