@@ -2,7 +2,7 @@
 import type { Read, Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
-import { pageOf, type ExportPage } from "./export-rows.ts";
+import { pageOf, type ExportPage } from "./exports/export-rows.ts";
 import { isNarrowed, type Scope } from "./scope.ts";
 
 export interface KeysPage {

@@ -1,6 +1,6 @@
 /** SQL of changes of all records that filters find. */
 import type { Tx } from "platform";
-import type { RowFault } from "./import-rows.ts";
+import type { RowFault } from "./imports/import-rows.ts";
 import { noId } from "./bulk-store.ts";
 import type { Scope } from "./scope.ts";
 import type { Database } from "../databases/database.ts";

@@ -16,7 +16,7 @@ import {
   type Tx,
 } from "platform";
 import type { Change, ChangeManyStore, Found, Step } from "./change-many-store.ts";
-import type { RowFault } from "./import-rows.ts";
+import type { RowFault } from "./imports/import-rows.ts";
 import { oneTable, scopeOf } from "./scope.ts";
 import type { Databases } from "../databases/database-store.ts";
 import type { Database } from "../databases/database.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseSchema } from "../databases/schema.ts";
 import { checkRecord } from "../records/record.ts";
-import { bulkCall } from "./bulk.ts";
+import { bulkCall } from "./records/bulk.ts";
 import { canEditInCell, cellText, plainText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf } from "./columns-shown.ts";
@@ -16,14 +16,14 @@ import {
   reportOf,
   type FileRow,
   type Format,
-} from "./import-file.ts";
-import { csvOfFaults, csvOfFaultyRows } from "./faults-file.ts";
-import { happenedOf } from "./live-changes.ts";
-import { isSameUpload, mendedOf, uploadOf, withMended } from "./import-memory.ts";
-import { meet, staleOf, withTheirs } from "./meanwhile.ts";
+} from "./transfer/import-file.ts";
+import { csvOfFaults, csvOfFaultyRows } from "./transfer/faults-file.ts";
+import { happenedOf } from "./records/live-changes.ts";
+import { isSameUpload, mendedOf, uploadOf, withMended } from "./transfer/import-memory.ts";
+import { meet, staleOf, withTheirs } from "./records/meanwhile.ts";
 import { former, heightOf, paste, placeOfError, update } from "./paste.ts";
-import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public-draft.ts";
-import { changedFields } from "./record-changes.ts";
+import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/public-draft.ts";
+import { changedFields } from "./records/record-changes.ts";
 import {
   chosenTable,
   draftOf,
@@ -47,14 +47,14 @@ import {
   removeSort,
   repeatedNames,
   setIndexed,
-} from "./schema-changes.ts";
+} from "./schema/schema-changes.ts";
 import { de } from "./text/de.ts";
 import { en } from "./text/en.ts";
 import { pl } from "./text/pl.ts";
-import { shareOf, taskOf, tasksOf } from "./tasks.ts";
-import { printTsv, readTsv } from "./tsv.ts";
-import { queryOfView, viewsOf } from "./views.ts";
-import { drawn, scrollFor, slotted, type Slot } from "./window.ts";
+import { shareOf, taskOf, tasksOf } from "./transfer/tasks.ts";
+import { printTsv, readTsv } from "./records/tsv.ts";
+import { queryOfView, viewsOf } from "./records/views.ts";
+import { drawn, scrollFor, slotted, type Slot } from "./records/window.ts";
 
 const row = (data: Record<string, unknown>): Row => ({
   id: "1",

@@ -1,6 +1,6 @@
 /** SQL about tasks. */
 import type { Page, Queryable, Sql, Static, Tx } from "platform";
-import type { RowFault } from "../bulk/import-rows.ts";
+import type { RowFault } from "../bulk/imports/import-rows.ts";
 import type { ListedTask } from "./answers.ts";
 
 export interface NewTask {

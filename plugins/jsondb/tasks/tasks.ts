@@ -1,6 +1,6 @@
 /** Imports and exports as tasks: how far they are is written while they run. No HTTP, no SQL. */
 import { HttpError, uuidv7, type BaseContext } from "platform";
-import type { RowFault } from "../bulk/import-rows.ts";
+import type { RowFault } from "../bulk/imports/import-rows.ts";
 import { keptErrors, type NewTask, type Progress, type TaskStore } from "./task-store.ts";
 
 export interface RunningTask {

@@ -1,0 +1,111 @@
+import { answer, badRequest, flagOf, route, Type, type BaseContext, type Log, type Route } from "platform";
+import { ShownRecord, UnknownTable } from "../../records/answers.ts";
+import type { BulkStore } from "../bulk-store.ts";
+import { scopeOf } from "../scope.ts";
+import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
+import { filterParameters } from "../../search/search-routes.ts";
+import { databaseAt, recordExample, unknownTable } from "../../records/record-routes.ts";
+import type { Databases } from "../../databases/database-store.ts";
+import type { Tasks } from "../../tasks/tasks.ts";
+import { createExportTask, type ExportTask } from "./export-task.ts";
+
+const access = { privilege: "dbs" } as const;
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "log">;
+  readonly databases: Databases;
+  readonly bulkStore: BulkStore;
+  readonly tasks: Tasks;
+}
+
+/** `:id` of a database is an id or a code. */
+export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route {
+  return route(
+    "GET",
+    "/core/dbs/:id/export",
+    {
+      summary: "Export records",
+      description:
+        "All records, or those that the filters of the list find, in the order of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
+      access,
+      exports: true,
+      query: {
+        format: "csv, json or ndjson; default json",
+        table_name: "only this table",
+        q: "phrase, as in the list of records",
+        search_in: "fields for `q`",
+        ...filterParameters,
+        spreadsheet: Type.Boolean({
+          description:
+            "CSV: `true` puts an apostrophe before texts that a spreadsheet would read as a formula (those that begin with `=`, `+`, `-`, `@`, a tab or a carriage return); otherwise texts are exact, so an import restores them",
+        }),
+      },
+      answers: {
+        200: [answer.list(ShownRecord), answer.text("text/csv"), answer.text("application/x-ndjson")],
+        400: UnknownTable,
+        422: Type.Union([answer.error, answer.fieldErrors]),
+      },
+      responses: { 200: [recordExample], ...unknownTable },
+    },
+    async ({ account, caller, params, query }) => {
+      const db = await databaseAt(databases, account.id, params.id);
+      const format = formatOf(query.get("format"));
+      const scope = scopeOf(db, query);
+      // `safe` is its former name: clients that still send it must not get formulas.
+      const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
+      const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
+      const task = createExportTask(() => tasks.begin(made), ctx.log);
+      const texts = await exportTexts(bulkStore, db, { format, scope, safe: spreadsheet, passed: task.passed });
+      return new Response(await streamOf(texts, task, ctx.log), {
+        headers: {
+          "content-type": types[format],
+          "content-disposition": `attachment; filename="${db.code}.${format}"`,
+          "cache-control": "private, no-store",
+        },
+      });
+    },
+  );
+}
+
+const types: Record<ExportFormat, string> = {
+  csv: "text/csv; charset=utf-8; header=present",
+  json: "application/json; charset=utf-8",
+  ndjson: "application/x-ndjson; charset=utf-8",
+};
+
+function formatOf(given: string | null): ExportFormat {
+  const found = exportFormats.find((format) => format === (given || "json"));
+  if (found === undefined) throw badRequest("`format` must be csv, json or ndjson");
+  return found;
+}
+
+/** Makes the first piece at once, so that a failure at the start still gets its status. */
+async function streamOf(
+  texts: AsyncGenerator<string | Uint8Array<ArrayBuffer>>,
+  task: ExportTask,
+  log: Log,
+): Promise<ReadableStream<Uint8Array>> {
+  const encoder = new TextEncoder();
+  let next: Promise<IteratorResult<string | Uint8Array<ArrayBuffer>>> | undefined = Promise.resolve(await texts.next());
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await (next ?? texts.next());
+        next = undefined;
+        if (done) {
+          await task.end();
+          controller.close();
+        } else controller.enqueue(typeof value === "string" ? encoder.encode(value) : value);
+      } catch (error) {
+        // The answer has begun, so it can only be cut off. Bun would print a reason to standard error.
+        log.warn("an export broke off", { error });
+        await task.end(error);
+        controller.error();
+      }
+    },
+    async cancel() {
+      await task.end(badRequest("the client went away"));
+      await texts.return(undefined);
+    },
+  });
+}

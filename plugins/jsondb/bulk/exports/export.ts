@@ -1,0 +1,127 @@
+/** All records of a database as text, page by page, with at most two pages in memory. Not a snapshot. */
+import { HttpError } from "platform";
+import { noId, type BulkStore } from "../bulk-store.ts";
+import type { Scope } from "../scope.ts";
+import { csvLine, withoutFormula } from "../csv.ts";
+import { createCsvRows } from "./csv-rows.ts";
+import { tableNames, type Database } from "../../databases/database.ts";
+import { headerOfField } from "./export-columns.ts";
+import { createJsonRows } from "./json-rows.ts";
+import { lastId, type ExportPage } from "./export-rows.ts";
+
+export const exportFormats = ["csv", "json", "ndjson"] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+export interface ExportOptions {
+  readonly format: ExportFormat;
+  readonly scope: Scope;
+  /** CSV: no spreadsheet reads a cell as a formula. */
+  readonly safe: boolean;
+  /** Told how many more records are out. */
+  readonly passed: (records: number) => void;
+}
+
+const maxColumns = 1000;
+const firstLimit = 10;
+const maxLimit = 2000;
+const pageBytes = 400_000;
+/** Beyond these, a key that is known is looked for like a new one: each is compared with all. */
+const maxKnownKeys = 100;
+
+/** 422 if the data has too many different keys for columns, before any output. */
+export async function exportTexts(
+  bulkStore: BulkStore,
+  db: Database,
+  options: ExportOptions,
+): Promise<AsyncGenerator<string | Uint8Array<ArrayBuffer>>> {
+  const pages = exportPages(bulkStore, db, options);
+  if (options.format === "ndjson") return ndjson(pages);
+  if (options.format === "json") return json(pages);
+  return csv(pages, db.schema.multiTable, await fieldsOf(bulkStore, db, options.scope), options.safe);
+}
+
+/**
+ * The records in the order of ids. Pages grow until they reach a fixed size. While one is written, PostgreSQL already
+ * reads the next.
+ */
+async function* exportPages(
+  bulkStore: BulkStore,
+  db: Database,
+  { scope, passed }: Pick<ExportOptions, "scope" | "passed">,
+): AsyncGenerator<ExportPage> {
+  let limit = firstLimit;
+  let next = bulkStore.exportPage(db, scope, noId, limit);
+  for (let after = noId; ;) {
+    const page = await next;
+    if (page === null) return;
+    if (page.records > 0) after = lastId(page);
+    limit = limitAfter(page, limit);
+    next = bulkStore.exportPage(db, scope, after, limit);
+    // Nobody waits for it when the client goes away.
+    next.catch(() => {});
+    await turnsOfLoop();
+    yield page;
+    passed(page.records);
+  }
+}
+
+function limitAfter({ records, bytes, isCut }: ExportPage, limit: number): number {
+  if (isCut) return 1;
+  const fitting = Math.floor(pageBytes / (bytes / records));
+  return Math.max(1, Math.min(fitting, limit * 4, maxLimit));
+}
+
+/** postgres.js sends a statement when the event loop turns: without this, PostgreSQL would wait for the printing. */
+async function turnsOfLoop(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function* ndjson(pages: AsyncIterable<ExportPage>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const rows = createJsonRows({ first: "", between: "", after: "\n" });
+  for await (const page of pages) yield rows(page);
+}
+
+async function* json(pages: AsyncIterable<ExportPage>): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
+  const rows = createJsonRows({ first: "[", between: ",\n", after: "" });
+  let end = "[]";
+  for await (const page of pages) {
+    yield rows(page);
+    end = "]";
+  }
+  yield end;
+}
+
+async function* csv(
+  pages: AsyncIterable<ExportPage>,
+  multiTable: boolean,
+  fields: readonly string[],
+  safe: boolean,
+): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
+  const headers = fields.map(headerOfField).map((header) => (safe ? withoutFormula(header) : header));
+  yield csvLine(["id", ...(multiTable ? ["table_name"] : []), ...headers, "created_at", "updated_at"]);
+  const rows = createCsvRows({ fields, multiTable, safe });
+  for await (const page of pages) yield rows(page);
+}
+
+/** The data columns: the fields of the schema in order, then all other keys in the records. */
+async function fieldsOf(bulkStore: BulkStore, db: Database, scope: Scope): Promise<readonly string[]> {
+  const tables = scope.allTables ? ["", ...tableNames(db)].map((name) => db.schema.tables.get(name)) : [scope.table];
+  const fields = new Set(tables.flatMap((table) => [...(table?.fields.keys() ?? [])]));
+  const others = new Set<string>();
+  for (let after: string | null = noId; after !== null;) {
+    const { keys, last } = await bulkStore.keysPage(db, scope, after, [
+      ...fields,
+      ...[...others].slice(0, maxKnownKeys),
+    ]);
+    for (const key of keys) others.add(key);
+    if (fields.size + others.size > maxColumns) throw tooManyColumns();
+    after = last;
+  }
+  return [...fields, ...[...others].toSorted()];
+}
+
+function tooManyColumns(): HttpError {
+  return new HttpError(422, {
+    error: `the records have more than ${maxColumns} different fields: export json or ndjson`,
+  });
+}

@@ -1,0 +1,170 @@
+import {
+  answer,
+  badRequest,
+  createSha256,
+  HttpError,
+  ok,
+  route,
+  tooLarge,
+  Type,
+  unsupportedType,
+  warned,
+  type BaseContext,
+  type Reply,
+  type Route,
+} from "platform";
+import { Imported, ImportRefused } from "../../records/answers.ts";
+import { separators } from "../csv.ts";
+import { nullTableHints, tableForWrite, type Database } from "../../databases/database.ts";
+import { textOf } from "./import-body.ts";
+import { csvRows } from "./import-csv.ts";
+import { jsonRows, ndjsonRows } from "./import-json.ts";
+import { createImportPlaces } from "./import-places.ts";
+import type { RowReader } from "./import-rows.ts";
+import type { ImportReport, Imports } from "./import.ts";
+import { databaseAt } from "../../records/record-routes.ts";
+import type { Databases } from "../../databases/database-store.ts";
+import type { RunningTask, Tasks } from "../../tasks/tasks.ts";
+
+const access = { privilege: "dbs" } as const;
+
+const rowFault = { row: 3, line: 4, field: "email", message: "is required" };
+const idleMs = 60_000;
+const totalMs = 3_600_000;
+const pace = { minBytesPerSecond: 16_000, graceMs: 20_000 };
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "maxImportBytes" | "stopping">;
+  readonly databases: Databases;
+  readonly imports: Imports;
+  readonly tasks: Tasks;
+}
+
+/** `:id` of a database is an id or a code. */
+export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
+  const places = createImportPlaces();
+  return route(
+    "POST",
+    "/core/dbs/:id/import",
+    {
+      summary: "Import records",
+      description:
+        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type; an empty one is absent. The columns id, created_at and updated_at of an exported file are left out: every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:id/tasks` shows, also while the import runs.",
+      access,
+      input: "stream",
+      idempotency: "own",
+      query: {
+        table_name: "the table of every row; without it each row may name its own",
+        partial: Type.Boolean({ description: "`true` stores the good rows and reports the others" }),
+        separator: "CSV: `,`, `;` or `tab`; default: found from the header",
+      },
+      takes: [answer.text("text/csv"), Type.Array(Type.Object({})), answer.text("application/x-ndjson")],
+      request: "email,age\r\nann@example.com,34\r\nbob@example.com,51\r\n",
+      answers: { 200: Imported, 201: Imported, 422: Type.Union([ImportRefused, answer.fieldErrors]) },
+      responses: {
+        200: { imported: 1, failed: 1, total: 2, errors: [rowFault] },
+        201: { imported: 2 },
+        400: { error: "`separator` must be `,`, `;` or `tab`" },
+        408: { error: "the rows arrive too slowly" },
+        415: { error: "send text/csv, application/json or application/x-ndjson" },
+        422: { errors: [rowFault], failed: 1, total: 2 },
+        429: { error: "too many requests, try again in 10 s" },
+      },
+    },
+    async ({ account, caller, params, query, request, once }) => {
+      const db = await databaseAt(databases, account.id, params.id);
+      const reading = readerOf(db, request.headers, query);
+      const tableName = query.get("table_name") || undefined;
+      if (tableName !== undefined) tableForWrite(db, tableName);
+      if (Number(request.headers.get("content-length") ?? 0) > ctx.maxImportBytes) throw tooLarge(ctx.maxImportBytes);
+      const place = places.take();
+      try {
+        const limits = { maxBytes: ctx.maxImportBytes, idleMs, totalMs, pace, stopping: ctx.stopping };
+        const partial = query.get("partial") === "true";
+        const options = { ...reading, tableName, partial, signal: request.signal };
+        const { texts, hash } = hashed(textOf(request.body, place, limits));
+        const run = async () => {
+          const task = await tasks.begin({
+            kind: "import",
+            accountId: account.id,
+            dbId: db.id,
+            userId: caller.user.id,
+          });
+          const report = await followed(task, () =>
+            imports(db, texts, { ...options, follow: task.follow, refused: task.refuse }),
+          );
+          return warned(
+            imported(report, partial, { "x-task-id": task.id }),
+            nullTableHints(db, report.withoutTable, "with each row, or in the address"),
+          );
+        };
+        return await once(`token:${caller.tokenId}`, run, hash);
+      } finally {
+        place.leave();
+      }
+    },
+  );
+}
+
+/** 415 another type or encoding, 400 another separator. */
+function readerOf(db: Database, headers: Headers, query: URLSearchParams): { reader: RowReader; asText: boolean } {
+  const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
+  const charset = parameters.map((text) => /^\s*charset="?([^"\s]*)"?\s*$/.exec(text)?.[1]).find((text) => text);
+  if (charset !== undefined && !/^utf-?8$/.test(charset)) throw unsupportedType("send the rows as UTF-8");
+  if (headers.has("content-encoding") && headers.get("content-encoding") !== "identity")
+    throw unsupportedType("send the rows without a content-encoding");
+  switch (type.trim()) {
+    case "text/csv":
+      return { reader: csvRows(separatorOf(query.get("separator")), db.schema.multiTable), asText: true };
+    case "application/json":
+      return { reader: jsonRows(), asText: false };
+    case "application/x-ndjson":
+    case "application/ndjson":
+    case "application/jsonl":
+      return { reader: ndjsonRows(), asText: false };
+    default:
+      throw unsupportedType("send text/csv, application/json or application/x-ndjson");
+  }
+}
+
+function separatorOf(given: string | null): string | undefined {
+  if (given === null || given === "") return undefined;
+  const wanted = given === "tab" ? "\t" : given;
+  const found = separators.find((separator) => separator === wanted);
+  if (found === undefined) throw badRequest("`separator` must be `,`, `;` or `tab`");
+  return found;
+}
+
+/** The texts, and the hash of all of them; it reads those that nobody has read. */
+function hashed(source: AsyncIterable<string>) {
+  const sha256 = createSha256();
+  async function* read() {
+    for await (const text of source) {
+      sha256.add(text);
+      yield text;
+    }
+  }
+  const texts = read();
+  const hash = async () => {
+    for await (const _ of texts);
+    return sha256.end();
+  };
+  return { texts, hash };
+}
+
+async function followed(task: RunningTask, run: () => Promise<ImportReport>): Promise<ImportReport> {
+  const report = await run().catch(async (error: unknown) => {
+    await task.fail(error);
+    throw error;
+  });
+  const { imported: stored, total: done, failed, errors, refused } = report;
+  await task.end({ done, stored, failed, errors }, refused ? "nothing was stored: some rows are wrong" : undefined);
+  return report;
+}
+
+function imported(report: ImportReport, partial: boolean, headers: Record<string, string>): Reply {
+  const { imported: count, failed, total, errors, refused } = report;
+  if (refused) throw new HttpError(422, { errors, failed, total }, headers);
+  if (failed > 0) return ok({ imported: count, failed, total, errors }, headers);
+  return { ...ok(partial ? { imported: count, failed, total, errors } : { imported: count }, headers), status: 201 };
+}

@@ -1,0 +1,236 @@
+/**
+ * Many records from one body. Rows are checked as they arrive and kept aside in parts; when all have arrived they are
+ * stored in one transaction. So neither a slow client nor one that goes away holds a connection, locks or half a job.
+ */
+import {
+  conflict,
+  HttpError,
+  notFound,
+  unavailable,
+  timeOfUuidv7,
+  uuidv7,
+  ValidationError,
+  type BaseContext,
+  type Tx,
+} from "platform";
+import { sameSchema, tableForWrite, type Database } from "../../databases/database.ts";
+import type { Row, RowFault, RowReader } from "./import-rows.ts";
+import type { ImportStore, Part } from "./import-store.ts";
+import type { IndexedRecord } from "../../records/many-store.ts";
+import { dataFromText } from "./import-values.ts";
+import type { RecordActor } from "../../records/logged.ts";
+import type { RecordEvents } from "../../records/record-events.ts";
+import { indexValues } from "../../records/index-values.ts";
+import { checkRecord, type Data } from "../../records/record.ts";
+import { newRecord, refuse } from "../../records/new-record.ts";
+import type { Databases } from "../../databases/database-store.ts";
+import { inSlices } from "./import-slices.ts";
+import { createTurns } from "../../turns.ts";
+import type { Progress } from "../../tasks/task-store.ts";
+
+export interface ImportOptions {
+  readonly reader: RowReader;
+  /** Values are text, and each is converted to the type of its field. */
+  readonly asText: boolean;
+  /** The table of every row; undefined: each row names its own. */
+  readonly tableName: string | undefined;
+  /** Store the good rows even if others are bad. */
+  readonly partial: boolean;
+  /** Gets what tells how far the import is. */
+  readonly follow: (progress: () => Progress) => void;
+  /** Keeps mistakes in rows. */
+  readonly refused: (faults: readonly RowFault[]) => Promise<void>;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface ImportReport {
+  readonly imported: number;
+  /** Rows that were refused. */
+  readonly failed: number;
+  readonly total: number;
+  /** The first mistakes in them. */
+  readonly errors: readonly RowFault[];
+  /** Nothing was stored because of those rows. */
+  readonly refused: boolean;
+  /** Rows that were stored without a table. */
+  readonly withoutTable: number;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "transaction" | "log" | "stopping">;
+  readonly databases: Databases;
+  readonly importStore: ImportStore;
+  readonly events: RecordEvents;
+  readonly actorOf: RecordActor;
+  /** After the commit. */
+  readonly written: (db: Database) => void;
+}
+
+export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart: 2_000_000 } as const;
+
+export type Imports = ReturnType<typeof createImports>;
+
+export function createImports({ ctx, databases, importStore, events, actorOf, written }: Needed) {
+  // Storing holds a connection until it ends, so the imports of one process take turns.
+  const turns = createTurns(1);
+
+  return async (db: Database, texts: AsyncIterable<string>, options: ImportOptions): Promise<ImportReport> => {
+    const importId = uuidv7();
+    const parts = collectParts(importId, (part, rows) => importStore.keep(part, db.accountId, rows));
+    const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
+    const refuseRow = (faults: readonly RowFault[]) => {
+      report.failed += 1;
+      report.errors.push(...faults.slice(0, importLimits.errors - report.errors.length));
+    };
+    options.follow(() => ({ done: report.total, stored: 0, failed: report.failed, errors: report.errors }));
+    try {
+      for await (const row of rowsOf(texts, options.reader)) {
+        report.total = "fault" in row ? row.fault.row : row.place.row;
+        const checked = checkRow(db, row, options);
+        if ("faults" in checked) {
+          refuseRow(checked.faults);
+          await options.refused(checked.faults);
+          // If the rest of the body cannot be read, not even the good rows are stored.
+          report.refused ||= !options.partial || "last" in row;
+        } else if (!report.refused) {
+          if (checked.tableName === "") report.withoutTable += 1;
+          const { record, tableName, data } = checked;
+          await parts.add(record, tableName, events.wanted(db, "create", { id: record.id, tableName, data }));
+        }
+      }
+      if (report.refused) return { ...report, imported: 0 };
+      const kept = await parts.end();
+      if (kept.length > 0) await turns(() => storeParts(db, kept, options.signal), options.signal);
+      return { ...report, imported: report.total - report.failed };
+    } finally {
+      await importStore.forget(importId, db.accountId).catch((error: unknown) => {
+        ctx.log.warn("the parts of an import were not deleted; they will be pruned", { error });
+      });
+    }
+  };
+
+  /**
+   * One transaction. If the database has changed since the rows were checked, but its schema has not, it tries again.
+   */
+  async function storeParts(first: Database, parts: readonly KeptPart[], signal: AbortSignal): Promise<void> {
+    let db: Database | undefined = first;
+    for (let tries = 0; tries < 5; tries++) {
+      const current: Database = db;
+      const done = await ctx
+        .transaction(async (tx) => {
+          for (const part of parts) {
+            if (signal.aborted) throw new HttpError(400, { error: "the client went away" });
+            if (ctx.stopping.aborted) throw unavailable("the server is stopping, send the import again");
+            await storePart(current, part, tx);
+          }
+          return true;
+        })
+        .catch((error: unknown) => {
+          if (error === moved) return false;
+          throw error;
+        });
+      if (done) return written(current);
+      db = await databases.refresh(first);
+      if (!db) throw notFound("there is no such database");
+      if (!sameSchema(db.schema, first.schema))
+        throw conflict("the schema of the database changed meanwhile, send the import again");
+    }
+    throw unavailable("the database changes too often, send the import again");
+  }
+
+  async function storePart(db: Database, part: KeptPart, tx: Tx): Promise<void> {
+    const stored = await importStore.store(tx, db, part, await actorOf(db));
+    if (stored === part.rows && !part.wanted) return;
+    const rows = await importStore.kept(tx, db.accountId, part);
+    if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
+    if (stored !== part.rows) throw moved;
+    for (const { id, json } of rows) {
+      const data: Data = JSON.parse(json);
+      const createdAt = timeOfUuidv7(id);
+      const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
+      await events.tellWanted(db, "create", record, tx);
+    }
+  }
+}
+
+interface KeptPart extends Part {
+  /** How many there are. */
+  readonly rows: number;
+  /** Whether somebody follows the events of any of them. */
+  readonly wanted: boolean;
+}
+
+/** Rolls the transaction back. */
+const moved = new Error("the database has changed since rows were checked");
+
+interface CheckedRow {
+  readonly record: IndexedRecord;
+  readonly tableName: string;
+  readonly data: Data;
+}
+
+async function* rowsOf(texts: AsyncIterable<string>, reader: RowReader): AsyncGenerator<Row> {
+  for await (const text of inSlices(texts)) {
+    for (const row of reader.push(text)) {
+      yield row;
+      if ("last" in row) return;
+    }
+  }
+  for (const row of reader.end()) {
+    yield row;
+    if ("last" in row) return;
+  }
+}
+
+function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions): CheckedRow | { faults: RowFault[] } {
+  if ("fault" in row) return { faults: [row.fault] };
+  try {
+    const table = tableForWrite(db, tableName ?? row.tableName);
+    const data = asText ? dataFromText(table, row.data) : row.data;
+    refuse(checkRecord(table, data));
+    const { id, json, createdAt } = newRecord(table, data);
+    return { record: { id, json, createdAt, index: indexValues(table, data) }, tableName: table.name, data };
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    const faults = Object.entries(error.fields).map(([field, messages]) => ({
+      ...row.place,
+      field,
+      message: messages.join(", "),
+    }));
+    return { faults };
+  }
+}
+
+/** Collects the records of each table and keeps them in parts of bounded size. */
+function collectParts(importId: string, keep: (part: Part, rows: readonly IndexedRecord[]) => Promise<void>) {
+  const open = new Map<string, { all: IndexedRecord[]; wanted: boolean }>();
+  const kept: KeptPart[] = [];
+  let rows = 0;
+  let characters = 0;
+  const flush = async () => {
+    for (const [tableName, { all, wanted }] of open) {
+      const part = { importId, number: kept.length, tableName, rows: all.length, wanted };
+      kept.push(part);
+      await keep(part, all);
+    }
+    open.clear();
+    rows = 0;
+    characters = 0;
+  };
+  return {
+    async add(record: IndexedRecord, tableName: string, wanted: boolean): Promise<void> {
+      const part = open.get(tableName) ?? { all: [], wanted: false };
+      open.set(tableName, part);
+      part.all.push(record);
+      part.wanted ||= wanted;
+      rows += 1;
+      characters += record.json.length;
+      if (rows >= importLimits.rowsPerPart || characters >= importLimits.charactersPerPart) await flush();
+    },
+    async end(): Promise<readonly KeptPart[]> {
+      await flush();
+      return kept;
+    },
+  };
+}

@@ -1,0 +1,279 @@
+/** What is chosen, where the focus is and what is being typed in the grid of records. */
+import { ApiError, filledIn, nextCell, toasts, type GridCell } from "studio";
+import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "../cells.ts";
+import { messageOf } from "../database.svelte.ts";
+import { Many, type Sent } from "./many.svelte.ts";
+import { heightOf, paste, placeOfError, update, type Column, type Pasted } from "../paste.ts";
+import { ChangedMeanwhile, refusalOf, type Rows } from "./rows.svelte.ts";
+import { printTsv, readTsv } from "./tsv.ts";
+import { say } from "../words.svelte.ts";
+
+/** More rows than these are changed only after one has typed their number. */
+export const manyRows = 20;
+export const mostInBatch = 1000;
+
+interface Editing {
+  readonly id: string;
+  readonly column: string;
+  readonly text: string;
+  /** The value that one began with. */
+  readonly before: unknown;
+}
+
+interface Fault {
+  readonly id: string;
+  readonly column: string;
+  readonly message: string;
+}
+
+/** Row 0 is the header, column 0 has the box to choose a row. */
+export class Grid {
+  active = $state.raw<GridCell>({ row: 1, column: 1 });
+  anchor = $state.raw<GridCell>({ row: 1, column: 1 });
+  editing = $state.raw<Editing | undefined>();
+  saving = $state(false);
+  fault = $state.raw<Fault | undefined>();
+  chosen = $state.raw<ReadonlySet<string>>(new Set());
+  /** Chosen are all that the filters find, also those that are not loaded. */
+  all = $state(false);
+  columns = $state.raw<readonly Column[]>([]);
+  readonly rows: Rows;
+  /** Changes of many at once. */
+  readonly many: Many;
+  /** The table of new records. */
+  readonly table: string | null;
+
+  constructor(rows: Rows, table: string | null) {
+    this.rows = rows;
+    this.many = new Many(rows);
+    this.table = table;
+  }
+
+  /** Other columns draw every cell anew, so those that are shown already stay. */
+  show(columns: readonly Column[]): void {
+    this.rows.nameField = columns.find(({ name }) => !isOwn(name))?.name;
+    const isSame = (column: Column, at: number) =>
+      column.name === this.columns[at]?.name && column.type === this.columns[at]?.type;
+    if (columns.length !== this.columns.length || !columns.every(isSame)) this.columns = columns;
+  }
+
+  /** The active cell, or the nearest that is still there: the one that Tab leads to. */
+  get stop(): GridCell {
+    const { row, column } = this.active;
+    return { row: Math.min(row, this.rows.count), column: Math.min(column, this.columns.length) };
+  }
+
+  get activeRow(): Row | undefined {
+    return this.rows.at(this.active.row - 1);
+  }
+
+  /** The rectangle between where one began and the active cell; without the header and the boxes. */
+  get range(): { readonly row: number; readonly column: number; readonly rows: number; readonly columns: number } {
+    const [a, b] = [this.active, this.anchor];
+    const row = Math.max(1, Math.min(a.row, b.row));
+    const column = Math.max(1, Math.min(a.column, b.column));
+    return {
+      row: row - 1,
+      column: column - 1,
+      rows: Math.max(a.row, b.row) - row + 1,
+      columns: Math.max(a.column, b.column) - column + 1,
+    };
+  }
+
+  isInRange(index: number, column: number): boolean {
+    const { row, column: first, rows, columns } = this.range;
+    if (rows * columns === 1) return false;
+    return index >= row && index < row + rows && column >= first && column < first + columns;
+  }
+
+  moveTo(cell: GridCell, extend = false): void {
+    this.active = cell;
+    if (!extend) this.anchor = cell;
+  }
+
+  /** The focus has come to a cell. */
+  enter(cell: GridCell): void {
+    if (cell.row !== this.active.row || cell.column !== this.active.column) this.moveTo(cell);
+  }
+
+  /** Whether the key moved. */
+  move(event: KeyboardEvent): boolean {
+    const next = nextCell(this.stop, event, this.rows.count + 1, this.columns.length + 1);
+    if (next) this.moveTo(next, event.shiftKey && next.row > 0);
+    return next !== undefined;
+  }
+
+  isChosen(id: string): boolean {
+    return this.all || this.chosen.has(id);
+  }
+
+  /** Whether more match than are loaded, which are all chosen. */
+  get mayChooseAll(): boolean {
+    const { loaded, end, total } = this.rows;
+    if (this.all || loaded.length === 0 || loaded.length >= (end ?? total ?? Infinity)) return false;
+    return this.chosen.size >= loaded.length && loaded.every(({ id }) => this.chosen.has(id));
+  }
+
+  chooseNone(): void {
+    this.all = false;
+    this.chosen = new Set();
+  }
+
+  choose(ids: readonly string[], chosen: boolean): void {
+    // Without one of them it is no longer all: then those are chosen that one can see.
+    const next = new Set(this.all ? this.rows.loaded.map(({ id }) => id) : this.chosen);
+    this.all = false;
+    for (const id of ids) {
+      if (chosen) next.add(id);
+      else next.delete(id);
+    }
+    this.chosen = next;
+  }
+
+  /** Whether the cell can be changed where it is. */
+  edit(index: number, column: string): boolean {
+    const row = this.rows.at(index);
+    if (!row || !canEditInCell(row, column) || this.rows.changed.get(row.id) === "deleting") return false;
+    this.fault = undefined;
+    const before = valueAt(row, column);
+    this.editing = { id: row.id, column, text: plainText(before), before };
+    return true;
+  }
+
+  type(text: string): void {
+    if (this.editing) this.editing = { ...this.editing, text };
+  }
+
+  leave(): void {
+    this.editing = undefined;
+    this.fault = undefined;
+  }
+
+  /** Whether it is done; else the cell says why. */
+  async save(): Promise<boolean> {
+    const { editing } = this;
+    const row = this.rows.loaded.find(({ id }) => id === editing?.id);
+    const column = this.columns.find(({ name }) => name === editing?.column);
+    if (!editing || !row || !column || this.saving) return false;
+    const { before } = editing;
+    if (editing.text === plainText(before)) return this.left();
+    const result = typedValue(column.type, editing.text, before);
+    if ("mistake" in result) return this.refused(editing, say(result.mistake));
+    this.saving = true;
+    let saved: Row | undefined;
+    try {
+      saved = await this.rows.save(row.id, column.name, result.value, before);
+    } catch (error) {
+      // Saved again, it replaces what the cell says.
+      if (error instanceof ChangedMeanwhile) this.editing = { ...editing, before: error.theirs };
+      return this.refused(editing, refusalOf(error, column.name));
+    } finally {
+      this.saving = false;
+    }
+    const undo = () =>
+      void this.rows
+        .save(row.id, column.name, before ?? null, saved && valueAt(saved, column.name))
+        .catch((error: unknown) => toasts.fail(error));
+    toasts.offerUndo(filledIn(say("cellSaved"), { field: column.name, value: cellText(editing.text) || "–" }), undo);
+    return this.left();
+  }
+
+  private left(): true {
+    this.leave();
+    return true;
+  }
+
+  private refused({ id, column }: Editing, message: string): false {
+    this.fault = { id, column, message };
+    return false;
+  }
+
+  /** The chosen rectangle as a spreadsheet takes it, as far as it is loaded. */
+  copied(): string {
+    const { row, column, rows, columns } = this.range;
+    const names = this.columns.slice(column, column + columns).map(({ name }) => name);
+    const there = Array.from({ length: Math.min(rows, mostInBatch) }, (_, at) => this.rows.at(row + at) ?? []).flat();
+    const isCut = there.some(({ cut }) => cut && names.some((name) => cut.has(name)));
+    if (there.length < rows || isCut) toasts.fail(say("copiedPart"));
+    return printTsv(there.map((one) => names.map((name) => plainText(valueAt(one, name)))));
+  }
+
+  async paste(text: string): Promise<void> {
+    const { row, column, rows, columns } = this.range;
+    const cells = readTsv(text);
+    const height = heightOf(cells, { rows });
+    if (height > mostInBatch) return toasts.fail(say("tooMany"));
+    try {
+      const there = await this.rows.range(row, row + height);
+      const rowAt = (index: number) => there.get(index);
+      const onto = { columns: this.columns, from: { row, column }, size: { rows, columns }, rowAt, table: this.table };
+      await this.pasteOnto(paste(cells, onto));
+    } catch (error) {
+      toasts.fail(messageOf(error));
+    }
+  }
+
+  private async pasteOnto({ operations, rows, seen, wrong, leftOut, beyond }: Pasted): Promise<void> {
+    const [first] = wrong;
+    if (first) return this.fail(first.place.row, first.place.column, say(first.mistake));
+    if (beyond > 0) return toasts.fail(filledIn(say("pasteBeyond"), { count: String(beyond) }));
+    if (operations.length === 0) return toasts.fail(say("readOnly"));
+    try {
+      const sent = await this.many.send(operations, seen);
+      if (!sent) return;
+      if (sent.undo.some(({ op }) => op === "delete")) this.rows.refresh();
+      const said = filledIn(say("pasted"), { count: String(sent.rows.length) });
+      const rest = leftOut > 0 ? ` ${filledIn(say("leftOut"), { count: String(leftOut) })}` : "";
+      this.offerUndo(said + rest, [sent]);
+    } catch (error) {
+      this.failBatch(error, rows);
+    }
+  }
+
+  /** The same field of many records. */
+  async setAll(rows: readonly Row[], field: string, value: unknown): Promise<void> {
+    const done: Sent[] = [];
+    try {
+      for (let at = 0; at < rows.length; at += mostInBatch) {
+        const part = rows.slice(at, at + mostInBatch);
+        const sent = await this.many.send(
+          part.map((row) => update(row, { [field]: value })),
+          part,
+        );
+        if (!sent) break;
+        done.push(sent);
+      }
+    } finally {
+      const count = done.reduce((sum, sent) => sum + sent.rows.length, 0);
+      if (count > 0) this.offerUndo(filledIn(say("changedMany"), { count: String(count) }), done);
+    }
+  }
+
+  private offerUndo(words: string, done: readonly Sent[]): void {
+    const undo = async () => {
+      try {
+        for (const { undo: operations, rows } of done) await this.many.send(operations, rows);
+        if (done.some((one) => one.undo.some(({ op }) => op === "delete"))) this.rows.refresh();
+      } catch (error) {
+        toasts.fail(error);
+      }
+    };
+    toasts.offerUndo(words, () => void undo());
+  }
+
+  private failBatch(error: unknown, places: readonly number[]): void {
+    const [path, messages] = error instanceof ApiError ? (Object.entries(error.errors)[0] ?? []) : [];
+    const place = path === undefined ? undefined : placeOfError(path);
+    const row = place && places[place.at];
+    if (place && row !== undefined) this.fail(row, place.field, (messages ?? []).join(", "));
+    else toasts.fail(messageOf(error));
+  }
+
+  /** Says at a cell what is wrong with what was to be put there. */
+  private fail(index: number, column: string, message: string): void {
+    const row = this.rows.at(index);
+    // What is wrong with a record as a whole, or with a field that is not shown, has no cell.
+    if (row && this.columns.some(({ name }) => name === column)) this.fault = { id: row.id, column, message };
+    else toasts.fail(`${column}: ${message}`);
+  }
+}

@@ -1,0 +1,391 @@
+/**
+ * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
+ * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
+ */
+import { ApiError, get, isMap, ownOf, request, same, toasts, type Answer, type Later } from "studio";
+import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
+import { messageOf } from "../database.svelte.ts";
+import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
+import type { PasteOperation } from "../paste.ts";
+import { batchPath, eventsPath, pageSize, recordPath, recordsPath } from "../paths.ts";
+import { say } from "../words.svelte.ts";
+
+const mostPages = 40;
+const mostAtOnce = 2;
+const flushMs = 150;
+/** A count reads the whole table: who goes on to another order or filter meanwhile needs none. */
+const countAfterMs = 300;
+const retryMs = 15_000;
+const mostAttempts = 3;
+const mostTold = 500;
+const mostIds = 50;
+
+export type Change = "update" | "destroy" | "deleting";
+
+export class Rows {
+  pages = $state.raw<ReadonlyMap<number, readonly Row[]>>(new Map());
+  /** How many there are: of the last page, else as the server has counted. */
+  end = $state<number | undefined>();
+  total = $state<number | undefined>();
+  problem = $state("");
+  loading = $state(0);
+  changed = $state.raw<ReadonlyMap<string, Change>>(new Map());
+  /** Records that others have made since. */
+  fresh = $state(0);
+  /** What has happened since the page was opened, newest first. */
+  history = $state.raw<readonly Happened[]>([]);
+  /** How much, also what is no longer kept. */
+  heard = $state(0);
+  readonly db: string;
+  /** What the list is asked: table, phrase, filters and order. */
+  readonly query: URLSearchParams;
+  /** The server changes many records for somebody: their rows are not marked one by one. */
+  isChanging = false;
+  /** What a record is called by in the news of it. */
+  nameField: string | undefined;
+  private readonly cursors = new Map<number, string>();
+  private readonly underWay = new Set<number>();
+  private stale = new Set<number>();
+  private generation = 0;
+  private seen = { first: 0, end: pageSize };
+  private stop = new AbortController();
+  private counting: ReturnType<typeof setTimeout> | undefined;
+  private readonly counts: Map<string, number>;
+  private own = new Set<string>();
+  /** Records that the stream has told of: the next change of one is compared with it. */
+  private told = new Map<string, Row>();
+
+  /** `counts` keeps what was counted for the next list, which may differ in its order only. */
+  constructor(db: string, query: URLSearchParams, counts: Map<string, number>) {
+    this.db = db;
+    this.query = query;
+    this.counts = counts;
+    this.total = counts.get(this.matching);
+  }
+
+  /** What is asked, without its order. */
+  private get matching(): string {
+    const query = new URLSearchParams(this.query);
+    query.delete("sort");
+    return query.toString();
+  }
+
+  /** As many as the grid is high: at first one page more than is known. */
+  get count(): number {
+    if (this.end !== undefined) return this.end;
+    const last = Math.max(-1, ...this.pages.keys());
+    const known = (last + 1) * pageSize;
+    return this.total === undefined ? known : Math.max(this.total, known);
+  }
+
+  at(index: number): Row | undefined {
+    return this.pages.get(Math.floor(index / pageSize))?.[index % pageSize];
+  }
+
+  /** Some that are loaded: they show which fields there are. */
+  get sample(): readonly Row[] {
+    return [...this.pages.values()].slice(0, 4).flat();
+  }
+
+  get loaded(): Row[] {
+    return [...this.pages.values()].flat();
+  }
+
+  /** Rows `first` to `end` are looked at. */
+  look(first: number, end: number): void {
+    this.seen = { first, end: Math.max(end, first + 1) };
+    this.loadSeen();
+  }
+
+  private loadSeen(): void {
+    const first = Math.floor(this.seen.first / pageSize);
+    const last = Math.floor((this.seen.end - 1) / pageSize);
+    for (let page = first; page <= last && this.underWay.size < mostAtOnce; page++) {
+      const isOver = this.end !== undefined && page * pageSize >= this.end && page > 0;
+      if ((!this.pages.has(page) || this.stale.has(page)) && !this.underWay.has(page) && !isOver) void this.load(page);
+    }
+  }
+
+  private read(page: number): Promise<Answer> {
+    const query = new URLSearchParams(this.query);
+    query.set("limit", String(pageSize));
+    const cursor = this.cursors.get(page);
+    if (cursor !== undefined) query.set("after", cursor);
+    else if (page > 0) query.set("offset", String(page * pageSize));
+    return get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+  }
+
+  private async load(page: number): Promise<void> {
+    const { generation } = this;
+    this.underWay.add(page);
+    this.loading++;
+    try {
+      const { json, headers } = await this.read(page);
+      if (generation === this.generation) this.show(page, rowsOf(json), headers.get("x-next-cursor"));
+    } catch (error) {
+      if (generation !== this.generation || this.stop.signal.aborted) return;
+      this.problem = messageOf(error);
+      if (this.pages.size === 0) this.end = 0;
+      return;
+    } finally {
+      this.loading--;
+      if (generation === this.generation) this.underWay.delete(page);
+    }
+    this.loadSeen();
+  }
+
+  private show(page: number, rows: readonly Row[], next: string | null): void {
+    this.problem = "";
+    this.stale.delete(page);
+    if (next === null || rows.length < pageSize) this.end = page * pageSize + rows.length;
+    else this.cursors.set(page + 1, next);
+    const isFirst = this.pages.size === 0;
+    const middle = Math.floor(this.seen.first / pageSize);
+    const kept = [...this.pages, [page, rows] as const]
+      .toSorted(([a], [b]) => Math.abs(a - middle) - Math.abs(b - middle))
+      .slice(0, mostPages);
+    this.pages = new Map(kept);
+    if (isFirst && this.end === undefined && this.total === undefined) this.countSoon();
+  }
+
+  private countSoon(): void {
+    clearTimeout(this.counting);
+    this.counting = setTimeout(() => void this.countAll(), countAfterMs);
+  }
+
+  private async countAll(): Promise<void> {
+    const { generation } = this;
+    const query = new URLSearchParams(this.matching);
+    query.set("count", "true");
+    query.set("limit", "1");
+    query.set("fields", "id");
+    try {
+      const { headers } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+      const total = headers.get("x-total-count");
+      if (generation !== this.generation || total === null) return;
+      this.total = Number(total);
+      this.counts.set(this.matching, this.total);
+    } catch {
+      // The list does without it.
+    }
+  }
+
+  /** Reads again what is seen; what was read stays until then. */
+  refresh(): void {
+    this.generation++;
+    this.cursors.clear();
+    this.underWay.clear();
+    this.stale = new Set(this.pages.keys());
+    this.changed = new Map([...this.changed].filter(([, change]) => change === "deleting"));
+    this.fresh = 0;
+    const wasEnd = this.end;
+    this.end = undefined;
+    this.counts.clear();
+    if (wasEnd === undefined) this.countSoon();
+    else this.total = wasEnd;
+    this.loadSeen();
+  }
+
+  close(): void {
+    clearTimeout(this.counting);
+    this.stop.abort();
+  }
+
+  /** Puts a record where it stands, if it is among the loaded ones. */
+  put(row: Row, change?: Change): boolean {
+    for (const [page, rows] of this.pages) {
+      const at = rows.findIndex(({ id }) => id === row.id);
+      if (at < 0) continue;
+      if (change !== "destroy") this.pages = new Map([...this.pages, [page, rows.with(at, row)]]);
+      this.mark([row.id], change);
+      return true;
+    }
+    return false;
+  }
+
+  private mark(ids: readonly string[], change: Change | undefined): void {
+    const next = new Map(this.changed);
+    for (const id of ids) {
+      if (change) next.set(id, change);
+      else next.delete(id);
+    }
+    this.changed = next;
+  }
+
+  /**
+   * Changes one field whose value was `seen`; gives back the record. Throws what the server says, or that somebody else
+   * has changed the field since.
+   */
+  async save(id: string, field: string, value: unknown, seen: unknown): Promise<Row | undefined> {
+    this.own.add(id);
+    try {
+      const saved = rowOf(await this.saved(id, field, value, seen));
+      if (saved) this.put(saved);
+      return saved;
+    } finally {
+      this.own.delete(id);
+    }
+  }
+
+  /** Reads first, because a list has no ETags. Other fields of the record may have changed. */
+  private async saved(id: string, field: string, value: unknown, seen: unknown): Promise<unknown> {
+    for (let attempt = 1; ; attempt++) {
+      const { json, headers } = await get(recordPath(this.db, id));
+      const now = rowOf(json);
+      const theirs = now && valueAt(now, field);
+      if (now && !same(theirs, seen)) {
+        this.put(now, "update");
+        throw new ChangedMeanwhile(theirs);
+      }
+      try {
+        const body = { record: { data: { [field]: value } } };
+        const ifMatch = headers.get("etag") ?? undefined;
+        return (await request("PATCH", `${recordPath(this.db, id)}?keep_table=true`, { body, ifMatch })).json;
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 412) || attempt === mostAttempts) throw error;
+      }
+    }
+  }
+
+  /** In one transaction, at most 1,000. Gives back the records. */
+  async batch(operations: readonly PasteOperation[]): Promise<Row[]> {
+    const ids = operations.flatMap(({ id }) => id ?? []);
+    for (const id of ids) this.own.add(id);
+    try {
+      const { json } = await request("POST", batchPath(this.db), { body: { operations } });
+      const rows = rowsOf(isMap(json) ? json["results"] : []);
+      for (const row of rows) if (!this.put(row)) this.made(row.id);
+      return rows;
+    } finally {
+      for (const id of ids) this.own.delete(id);
+    }
+  }
+
+  /** These records as they are now, without those that are gone. */
+  async now(ids: readonly string[]): Promise<ReadonlyMap<string, Row>> {
+    const found = new Map<string, Row>();
+    for (let at = 0; at < ids.length; at += mostIds) {
+      const query = new URLSearchParams({
+        "filter[id][in]": ids.slice(at, at + mostIds).join(","),
+        limit: `${mostIds}`,
+      });
+      const { json } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+      for (const row of rowsOf(json)) {
+        found.set(row.id, row);
+        this.put(row, "update");
+      }
+    }
+    return found;
+  }
+
+  /** Rows `first` to `end`, also those that nobody has looked at yet, by their place. The list may end before. */
+  async range(first: number, end: number): Promise<ReadonlyMap<number, Row>> {
+    const found = new Map<number, Row>();
+    for (let page = Math.floor(first / pageSize); page * pageSize < end; page++) {
+      const rows = this.pages.get(page) ?? rowsOf((await this.read(page)).json);
+      for (const [at, row] of rows.entries()) found.set(page * pageSize + at, row);
+      if (rows.length < pageSize) break;
+    }
+    return found;
+  }
+
+  /** A record of one's own is no news. */
+  made(id: string): void {
+    this.own.add(id);
+  }
+
+  /** In ten seconds; until then the rows stay where they are, struck through. */
+  deleteLater(ids: readonly string[], words: string): void {
+    this.mark(ids, "deleting");
+    const call: Later = {
+      method: "POST",
+      path: batchPath(this.db),
+      body: { operations: ids.map((id) => ({ op: "delete", id })) },
+    };
+    toasts.later(call, words, {
+      hides: ids.map((id) => recordPath(this.db, id)),
+      undone: () => this.mark(ids, undefined),
+      done: () => {
+        this.mark(ids, undefined);
+        this.refresh();
+      },
+    });
+  }
+
+  /** Follows what others change; gives back what ends it. */
+  follow(table: string | undefined): () => void {
+    const waiting: { kind: string; row: Row }[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let source: EventSource | undefined;
+    const take = (kind: string) => (event: MessageEvent<string>) => {
+      const row = rowOf(JSON.parse(event.data));
+      if (row) waiting.push({ kind, row });
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        this.take(waiting.splice(0));
+      }, flushMs);
+    };
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const open = () => {
+      source = new EventSource(eventsPath(this.db, table));
+      for (const kind of ["create", "update", "destroy"]) source.addEventListener(kind, take(kind));
+      source.addEventListener("reset", () => this.fresh++);
+      // The browser tries again by itself, but not after a refusal.
+      source.addEventListener("error", () => {
+        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, retryMs);
+      });
+    };
+    open();
+    return () => {
+      source?.close();
+      clearTimeout(timer);
+      clearTimeout(again);
+    };
+  }
+
+  private take(events: readonly { kind: string; row: Row }[]): void {
+    const loaded = new Map(this.loaded.map((row) => [row.id, row]));
+    const news: Happened[] = [];
+    for (const { kind, row } of events) {
+      if (kind !== "update") this.counts.clear();
+      const known = loaded.get(row.id);
+      const before = this.told.get(row.id) ?? known;
+      news.push(happenedOf(kind, before, row, { n: ++this.heard, at: Date.now() }, this.nameField));
+      this.remember(kind, row);
+      if (kind === "create" && !known && !this.own.has(row.id)) this.fresh++;
+      else if (kind === "destroy" && known && this.changed.get(row.id) !== "deleting") this.mark([row.id], "destroy");
+      else if (kind === "update" && known && known.updated_at !== row.updated_at) {
+        this.put(row, this.isChanging || this.own.has(row.id) ? undefined : "update");
+        loaded.set(row.id, row);
+      }
+    }
+    this.history = [...news.toReversed(), ...this.history].slice(0, mostHistory);
+  }
+
+  private remember(kind: string, row: Row): void {
+    this.told.delete(row.id);
+    if (kind !== "destroy") this.told.set(row.id, row);
+    const [oldest] = this.told.keys();
+    if (this.told.size > mostTold && oldest !== undefined) this.told.delete(oldest);
+  }
+}
+
+function rowsOf(json: unknown): Row[] {
+  return Array.isArray(json) ? json.flatMap((value) => rowOf(value) ?? []) : [];
+}
+
+/** Somebody else has given a field another value. */
+export class ChangedMeanwhile extends Error {
+  readonly theirs: unknown;
+
+  constructor(theirs: unknown) {
+    super(`${say("changedMeanwhile")} ${cellText(theirs) || "–"}`);
+    this.theirs = theirs;
+  }
+}
+
+/** The server's words about fields, or in one sentence. */
+export function refusalOf(error: unknown, field: string): string {
+  const said = error instanceof ApiError ? ownOf(error.errors, field) : undefined;
+  return said ? said.join(", ") : messageOf(error);
+}

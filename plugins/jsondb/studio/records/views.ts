@@ -1,0 +1,26 @@
+/** Saved views as they are kept. Pure. */
+import { isMap } from "../schema.ts";
+
+export interface View {
+  readonly name: string;
+  /** Of the address, without `?`. */
+  readonly query: string;
+}
+
+/** Whatever else stands there is left out: it was not written here. */
+export function viewsOf(value: unknown): View[] {
+  const views = (Array.isArray(value) ? value : []).flatMap((one) =>
+    isMap(one) && typeof one["name"] === "string" && typeof one["query"] === "string"
+      ? [[one["name"], { name: one["name"], query: one["query"] }] as const]
+      : [],
+  );
+  // A name stands once in the menu.
+  return [...new Map(views).values()];
+}
+
+/** What a view keeps of an address: all but the record that is open. */
+export function queryOfView(search: URLSearchParams): string {
+  const query = new URLSearchParams(search);
+  query.delete("open");
+  return query.toString();
+}
