@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createFinder, innerAnswer } from "./inside.ts";
+import { createFinder } from "./finder.ts";
+import { innerAnswer } from "./inside.ts";
 import { ok } from "./answers/reply.ts";
+import { routeTable } from "./route-table.ts";
 import { route } from "./route.ts";
 
 const spec = { summary: "", access: { open: "a test" }, responses: {} } as const;
@@ -10,13 +12,17 @@ const paths = [
   "/core/notes/:id.md",
   "/core/notes/all/lines",
   "/core/:kind/:id/lines",
+  "/w/:code/*",
 ];
-const find = createFinder([
-  ...paths.map((path) => route("GET", path, spec, () => ok({ path }))),
-  route("POST", "/core/notes", spec, () => ok({})),
-]);
+const finder = createFinder(
+  routeTable([
+    ...paths.map((path) => route("GET", path, spec, () => ok({ path }))),
+    route("POST", "/core/notes", spec, () => ok({})),
+  ]),
+);
 const at = (method: string, path: string) => {
-  const found = find(new Request(`http://in.process${path}`, { method }));
+  const { url } = new Request(`http://in.process${path}`);
+  const found = finder.find(method, url);
   const picked = found?.endpoint.pick(found.params);
   return picked && [picked.route.path, picked.params];
 };
@@ -39,6 +45,9 @@ describe("a route is found as over the network", () => {
     ["GET", "/core/notes/%ff", undefined],
     ["GET", "/core/notes/7/lines/8", undefined],
     ["GET", "/", undefined],
+    ["GET", "/w/main/a/b", ["/w/:code/*", { code: "main" }]],
+    ["GET", "/w/main/", ["/w/:code/*", { code: "main" }]],
+    ["GET", "/w/main", undefined],
   ])("%s %s", (method, path, expected) => {
     expect(at(method, path)).toEqual(expected);
   });

@@ -1,0 +1,164 @@
+/** Takes a request through identity, quota, privilege, body and handler. behaviour B.1 and B.3. */
+import { arrivalOf, pathOf } from "./arrival.ts";
+import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Identify, type Identity } from "./auth.ts";
+import { bodyLimit, readBody, takesBody } from "./body.ts";
+import { withActor } from "../events/actor.ts";
+import type { Notice } from "../events/notices.ts";
+import { causationFromHeader, causationHeader, withCausation } from "../events/causation.ts";
+import { badRequest, forbidden, unauthorized } from "../errors.ts";
+import type { Idempotency } from "./idempotency/idempotency.ts";
+import { currentScope } from "./idempotency/keyed.ts";
+import { actorOf, noteRefusal, noteReply, type Asked } from "./noting.ts";
+import type { Log } from "../log.ts";
+import type { Reply } from "./answers/reply.ts";
+import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./limits/quota.ts";
+import type { RequestInput, Route } from "./route.ts";
+import { queryHints } from "./refusals/unknown.ts";
+
+export interface Needed {
+  readonly identify: Identify;
+  readonly idempotency: Idempotency;
+  readonly log: Log;
+  /** Told what the log of activity names though no record changes. */
+  readonly notice: (notice: Notice) => void;
+  readonly maxBodyBytes: number;
+}
+
+export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+export interface Found {
+  readonly route: Route;
+  readonly params: Record<string, string>;
+}
+
+/** The reply of a route, or what it throws: identity, quota, privilege, body and Idempotency-Key. */
+export async function handle(
+  needed: Needed,
+  { route, params }: Found,
+  request: Request,
+  requestId: string,
+  hints: string[],
+): Promise<Reply | Response> {
+  const { client, site, inner } = arrivalOf(request);
+  const same = { request, requestId, client, spec: route.spec };
+  let identity: Identity;
+  try {
+    identity = await needed.identify(client.host, credentialOf(request.headers), site?.account, client);
+  } catch (error) {
+    if (error instanceof RefusedCredential) noteRefusal(needed.notice, { ...same, identity: error.identity }, error);
+    throw error;
+  }
+  const asked = { ...same, identity };
+  let quota: QuotaHeaders | undefined;
+  try {
+    quota = identity.quota && !inner?.isCounted ? await takeOf(identity.quota) : undefined;
+    const reply = await admitted(needed, { route, params }, asked, hints);
+    noteReply(needed.notice, asked, reply);
+    return quota ? withQuota(reply, quota) : reply;
+  } catch (error) {
+    noteRefusal(needed.notice, asked, error);
+    throw quota ? refusedWithQuota(error, quota) : error;
+  }
+}
+
+async function admitted(
+  needed: Needed,
+  { route, params }: Found,
+  asked: Asked,
+  hints: string[],
+): Promise<Reply | Response> {
+  const { request, requestId, identity, client } = asked;
+  const { host } = client;
+  const { account, caller, app = null } = identity;
+  const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
+  admit(route.spec, identity, !changes || fromSameOrigin(request.headers, host, account));
+  if (changes && caller?.readOnly) throw forbidden("this token may only read (`read_only`)");
+  refuseOtherPerson(request.headers, caller);
+  const query = queryOf(request.url);
+  if (query !== noQuery) hints.push(...queryHints(route.spec.query, query));
+  const maxBytes = bodyLimit(route.spec, caller === null, needed.maxBodyBytes);
+  const rawBody = takesBody(route.spec) ? await readBody(request, route.spec, maxBytes, hints) : undefined;
+  const input: RequestInput = {
+    request,
+    requestId,
+    account,
+    caller,
+    app,
+    params,
+    query,
+    body: rawBody === undefined ? undefined : route.check(rawBody),
+    host,
+    // Few routes ask for it, and it is a call to the operating system.
+    get ip() {
+      return client.ip;
+    },
+    get secure() {
+      return account.baseUrl.startsWith("https:") || client.secure;
+    },
+    atSite: arrivalOf(request).site !== undefined,
+    log: needed.log,
+    once: (principal, run, bodyHash) => {
+      const whose = { accountId: account.id, principal };
+      const content = { value: rawBody, hash: bodyHash, claim: route.spec.idempotency === "claim" };
+      return once(needed.idempotency, request, content, whose, run);
+    },
+    settle: async (reply) => void (await currentScope()?.finish(reply)),
+  };
+  const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
+  // One of our webhooks says so in a header, so that loops over HTTP are found too.
+  const cause = causationFromHeader(request.headers.get(causationHeader));
+  const mayWrite = changes || "open" in route.spec.access;
+  const actor = mayWrite ? () => actorOf(asked) : undefined;
+  const runAs = () => (actor ? withActor(actor, () => route.run(input)) : route.run(input));
+  const run = () => (cause ? withCausation(cause, runAs) : runAs());
+  if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
+  return input.once(`token:${caller.tokenId}`, async () => storable(await run()));
+}
+
+function once(
+  idempotency: Idempotency,
+  request: Request,
+  body: { value: unknown; hash: (() => Promise<string>) | undefined; claim: boolean },
+  whose: { accountId: number; principal: string },
+  run: () => Promise<Reply>,
+): Promise<Reply> {
+  const key = request.headers.get("idempotency-key");
+  if (!key) return run();
+  if (key.length > 255) throw badRequest("Idempotency-Key may have at most 255 characters");
+  const target = `${request.method} ${pathOf(request.url)}`;
+  const { value, hash, claim } = body;
+  const content = hash ? async () => `${target} ${await hash()}` : `${target} ${JSON.stringify(value)}`;
+  return idempotency.once({ ...whose, key, content, claim }, run);
+}
+
+function storable(reply: Reply | Response): Reply {
+  if (reply instanceof Response) throw new Error("a route that answers with a Response cannot keep an Idempotency-Key");
+  return reply;
+}
+
+/** 401 without a valid credential, 403 without the privilege or from another origin. */
+function admit({ access, apps }: Route["spec"], { caller, app }: Identity, takesCookie: boolean): void {
+  if (app && apps === undefined) throw forbidden("an app's token opens only the app's own database and actions");
+  if (!("open" in access) && !caller) throw unauthorized();
+  if (caller?.viaCookie && !takesCookie)
+    throw forbidden("a change with a session cookie must come from the same origin");
+  if ("privilege" in access && !caller?.privileges.has(access.privilege))
+    throw forbidden(`this needs the privilege \`${access.privilege}\``);
+}
+
+/**
+ * A page names the person whom it was opened for. If somebody else has signed in in the same browser since, their cookie
+ * must not do what the first one has typed.
+ */
+function refuseOtherPerson(headers: Headers, caller: Caller | null): void {
+  const expected = caller?.viaCookie ? headers.get("x-signed-in-as") : null;
+  if (expected !== null && expected !== String(caller?.user.id))
+    throw unauthorized("somebody else is signed in in this browser");
+}
+
+const noQuery = new URLSearchParams();
+
+function queryOf(url: string): URLSearchParams {
+  const at = url.indexOf("?");
+  return at < 0 ? noQuery : new URLSearchParams(url.slice(at + 1));
+}
