@@ -2,6 +2,7 @@ import { etag, expectedVersion, field, invalid, noContent, ok, route, Type } fro
 import type { Caller, Route, Static } from "platform";
 import { parseAddress, tlsModes } from "../smtp/api.ts";
 import { MailServer, SentTest } from "./answers.ts";
+import { mustMayRedirect } from "./rights.ts";
 import type { Servers } from "./outgoing.ts";
 import type { Mails } from "./queue.ts";
 import type { MailTemplate } from "./api.ts";
@@ -73,7 +74,7 @@ export function serverRoutes({ servers, mails, testTemplate }: Needed): Route[] 
       {
         summary: "Set the server that sends the account's mails",
         description:
-          "A new one needs `url` and `from`. The password is encrypted and never shown; with another scheme, host or port it must be given again.",
+          "A new one needs `url` and `from`. The password is encrypted and never shown; with another scheme, host or port it must be given again. For administrators, with a token that is not narrowed.",
         access,
         ifMatch: true,
         body: { key: "mail_server", schema: Input },
@@ -81,7 +82,9 @@ export function serverRoutes({ servers, mails, testTemplate }: Needed): Route[] 
         answers: { 200: MailServer },
         responses: { 200: example, 422: { url: ["must be smtp://host:port or smtps://host:port"] } },
       },
-      async ({ request, caller: { account, user }, body }) => {
+      async ({ request, caller, body }) => {
+        mustMayRedirect(caller);
+        const { account, user } = caller;
         await servers.save(account.id, user.id, body, expectedVersion(request, account.id));
         return shown(account.id);
       },
@@ -91,13 +94,15 @@ export function serverRoutes({ servers, mails, testTemplate }: Needed): Route[] 
       "/core/mail_server",
       {
         summary: "Forget the account's mail server",
-        description: "Mails then go through the server of `SMTP_URL`, if there is one.",
+        description:
+          "Mails then go through the server of `SMTP_URL`, if there is one. For administrators, with a token that is not narrowed.",
         access,
         ifMatch: true,
         responses: { 204: null },
       },
-      async ({ request, caller: { account } }) => {
-        await servers.remove(account.id, expectedVersion(request, account.id));
+      async ({ request, caller }) => {
+        mustMayRedirect(caller);
+        await servers.remove(caller.account.id, expectedVersion(request, caller.account.id));
         return noContent();
       },
     ),

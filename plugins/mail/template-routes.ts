@@ -21,6 +21,7 @@ import { BuiltInMailTemplate, languages, MailPreview, MailTemplate as Shown, Sen
 import type { MailTemplate } from "./api.ts";
 import type { Mails } from "./queue.ts";
 import { examplesOf, type Renderer } from "./render.ts";
+import { mustMayReword } from "./rights.ts";
 import { receiverOf } from "./server-routes.ts";
 import type { TemplateInput, TemplateRow, TemplateStore } from "./template-store.ts";
 
@@ -161,15 +162,17 @@ function ownRoutes({ ctx, templateStore, templates, renderer, mails }: Needed): 
       {
         summary: "Write a mail in your own words",
         description:
-          "In place of the built-in words, for one language. The texts are Liquid and may use the values that `/core/mail_templates/system` lists; in `html` each value is escaped. They are tried out with example values before they are saved.",
+          "In place of the built-in words, for one language. The texts are Liquid and may use the values that `/core/mail_templates/system` lists; in `html` each value is escaped. They are tried out with example values before they are saved. Words of a mail with a link are for administrators, with a token that is not narrowed.",
         access,
         body: { key: "mail_template", schema: Input },
         request,
         answers: { 201: Shown },
         responses: { 201: example, 422: { text: ["must have {{ link }}"] } },
       },
-      async ({ caller: { account, user }, body }) => {
+      async ({ caller, body }) => {
+        const { account, user } = caller;
         const input = checkedInput(templates, renderer, body);
+        mustMayReword(caller, templates.get(input.code));
         return created(...shown(await ctx.transaction((tx) => templateStore.insert(tx, account.id, user.id, input))));
       },
     ),
@@ -190,6 +193,7 @@ function ownRoutes({ ctx, templateStore, templates, renderer, mails }: Needed): 
         const row = await ctx.transaction(async (tx) => {
           const before = await locked(tx, caller, integerId(params.id), asked);
           const input = checkedInput(templates, renderer, { ...before, ...body });
+          for (const code of [before.code, input.code]) mustMayReword(caller, templates.get(code));
           return templateStore.update(tx, account.id, before.id, user.id, input);
         });
         return ok(...shown(row));
@@ -206,7 +210,8 @@ function ownRoutes({ ctx, templateStore, templates, renderer, mails }: Needed): 
       },
       async ({ request: asked, caller, params }) => {
         await ctx.transaction(async (tx) => {
-          const { id } = await locked(tx, caller, integerId(params.id), asked);
+          const { id, code } = await locked(tx, caller, integerId(params.id), asked);
+          mustMayReword(caller, templates.get(code));
           await templateStore.delete(tx, caller.account.id, id);
         });
         return noContent();
