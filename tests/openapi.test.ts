@@ -174,6 +174,14 @@ describe("every route in /openapi.json", () => {
     });
     expect(without.map(({ name }) => name)).toEqual([]);
   });
+
+  test("shows no end in a request that will soon be past, and so refused", () => {
+    const ends = operations.flatMap(({ request }) => [
+      ...JSON.stringify(request ?? null).matchAll(/"expires_at":"(\d+)/g),
+    ]);
+    expect(ends.length).toBeGreaterThan(0);
+    expect(ends.filter(([, year]) => Number(year) < 2030)).toEqual([]);
+  });
 });
 
 describe("the schemas", () => {

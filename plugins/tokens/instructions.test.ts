@@ -51,3 +51,10 @@ test("every command of the instructions does what they say", async () => {
 test("no address in the instructions carries the token", () => {
   expect(instructions).not.toMatch(/[?&=/]\{\{ *TOKEN/);
 });
+
+test("the privileges that the instructions name are those that there are", async () => {
+  const [, named = ""] = /^Privileges that exist by default: (.*?)\. /m.exec(instructions) ?? [];
+  const { json } = await app.get("/account/privileges.json");
+  const names = json.map(({ name }: { name: string }) => `\`${name}\``);
+  expect(named.split(", ").toSorted()).toEqual(names.toSorted());
+});

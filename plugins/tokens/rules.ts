@@ -36,7 +36,7 @@ export function merged(before: TokenInput, patch: TokenPatch, timezone: string):
   if (patch.expires_at !== undefined) {
     const given = patch.expires_at?.trim();
     expiresAt = given ? (parseExpiry(given, timezone) ?? null) : null;
-    if (given && !expiresAt) wrong.add("expires_at", "must be a date (2026-12-31) or a time (2026-12-31T12:00:00Z)");
+    if (given && !expiresAt) wrong.add("expires_at", "must be a date (2030-12-31) or a time (2030-12-31T12:00:00Z)");
   }
   wrong.check();
   return {
