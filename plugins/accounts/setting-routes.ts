@@ -1,4 +1,4 @@
-import { answer, etag, expectedVersion, field, ok, route, Type, type Route } from "platform";
+import { answer, etag, expectedVersion, field, list, route, Type, type Route } from "platform";
 import type { AccountSettings } from "./account-settings.ts";
 
 const access = { privilege: "settings" } as const;
@@ -24,8 +24,8 @@ const example = {
 /** `/account/settings`: what plugins let each account decide. */
 export function settingRoutes(settings: AccountSettings): Route[] {
   const shown = async (accountId: number) => {
-    const { settings: list, version } = await settings.list(accountId);
-    return ok(list, { etag: etag(accountId, version, list) });
+    const { settings: rows, version } = await settings.list(accountId);
+    return list(rows, rows.length, { etag: etag(accountId, version, rows) });
   };
   return [
     route(
@@ -47,7 +47,7 @@ export function settingRoutes(settings: AccountSettings): Route[] {
       {
         summary: "Change settings of the account",
         description:
-          "The body names settings; `null` restores the default. Either all of them change or none. Those of passwords, sessions and second factors are changed by administrators alone (403). The ETag is that of all settings together.",
+          "The body names settings; `null` restores the default. Either all of them change or none. Those of passwords, sessions and second factors, and what is logged, are changed by administrators alone (403). The ETag is that of all settings together.",
         access,
         ifMatch: true,
         body: { schema: Type.Object({ settings: field.object() }) },

@@ -1,6 +1,6 @@
 /** Changes of records in the log of activity, for accounts that ask for it: alone, together, in bulk. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { loggedIn } from "./logged.ts";
 
 let app: TestApp;
@@ -136,4 +136,15 @@ test.each([
 test("a setting that is no list of codes is refused", async () => {
   const answer = await app.patch("/account/settings.json", { settings: { activity_databases: "a b" } });
   expect([answer.status, JSON.stringify(answer.json)]).toEqual([422, expect.stringContaining('has \\"a b\\"')]);
+});
+
+test("who may change settings, but not see the log, cannot keep their changes out of it", async () => {
+  const others = [
+    await person(app, { role: "manager" }),
+    await person(app, { role: "admin", narrowedTo: ["settings"] }),
+  ];
+  for (const { token } of others) {
+    const answer = await app.patch("/account/settings.json", { settings: { activity_databases: null } }, { token });
+    expect([answer.status, answer.json]).toEqual([403, { error: "only administrators change activity_databases" }]);
+  }
 });

@@ -5,12 +5,15 @@ import type { Database } from "../databases/database.ts";
 
 const none = () => false;
 
+/** Only administrators change it: nobody else decides that what they do is not logged. */
 export const accountSettings = {
-  logged: setting.checked(
-    "activity_databases",
-    "",
-    "Codes of the databases whose records' changes are logged, separated by commas; `*` = all",
-    loggedIn,
+  logged: setting.adminOnly(
+    setting.checked(
+      "activity_databases",
+      "",
+      "Codes of the databases whose records' changes are logged, separated by commas; `*` = all",
+      loggedIn,
+    ),
   ),
 };
 
