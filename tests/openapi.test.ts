@@ -175,6 +175,22 @@ describe("every route in /openapi.json", () => {
     expect(without.map(({ name }) => name)).toEqual([]);
   });
 
+  test("that lists something says how much there is, but for searches and the log of activity", async () => {
+    const lists = operations.filter(
+      ({ method, path, answers }) =>
+        method === "get" && !/[{]|-\/|search|activity/.test(path) && Array.isArray(answers["200"]),
+    );
+    const totals = await Promise.all(
+      // The apps of a view need its `path`.
+      lists.map(async ({ path }) => {
+        const { headers } = await app.get(`${path}?path=contacts/index`);
+        return [path, headers.get("x-total-count")] as const;
+      }),
+    );
+    expect(totals.length).toBeGreaterThan(20);
+    expect(totals.filter(([, total]) => !/^\d+$/.test(total ?? ""))).toEqual([]);
+  });
+
   test("shows no end in a request that will soon be past, and so refused", () => {
     const ends = operations.flatMap(({ request }) => [
       ...JSON.stringify(request ?? null).matchAll(/"expires_at":"(\d+)/g),

@@ -1,4 +1,4 @@
-import { answer, field, ok, roles, route, Type, type PluginFacts, type Route } from "platform";
+import { answer, field, list, roles, route, Type, type PluginFacts, type Route } from "platform";
 
 const Shown = answer.object("Privilege", {
   name: Type.String(),
@@ -27,15 +27,15 @@ export function privilegeRoutes(plugins: readonly PluginFacts[]): Route[] {
         answers: { 200: answer.list(Shown) },
         responses: { 200: [example] },
       },
-      () =>
-        ok(
-          plugins.flatMap(({ name: plugin, privileges }) =>
-            privileges.map(({ name, doc, roles: declared }) => {
-              const having = roles.filter((role) => role === "admin" || declared.includes(role));
-              return { name, plugin, doc, roles: having };
-            }),
-          ),
-        ),
+      () => {
+        const rows = plugins.flatMap(({ name: plugin, privileges }) =>
+          privileges.map(({ name, doc, roles: declared }) => {
+            const having = roles.filter((role) => role === "admin" || declared.includes(role));
+            return { name, plugin, doc, roles: having };
+          }),
+        );
+        return list(rows, rows.length);
+      },
     ),
   ];
 }

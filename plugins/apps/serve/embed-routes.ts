@@ -1,5 +1,5 @@
 import { answer, pageQuery, type Static } from "platform";
-import { invalid, list, notFound, ok, pageOf, route, type Account, type Page, type Route } from "platform";
+import { invalid, list, notFound, pageOf, route, type Account, type Page, type Route } from "platform";
 import { EmbeddedApp, ModuleApps } from "../answers.ts";
 import type { EmbeddedRow, EmbedStore } from "./embed-store.ts";
 import { isModule, isView, modules } from "../places.ts";
@@ -36,11 +36,10 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
       async ({ account }) => {
         const rows = await embedStore.inModules(account.id, modules);
         const byModule = Map.groupBy(rows, (row) => row.showInModule);
-        return ok(
-          modules
-            .flatMap((name) => ({ name, apps: byModule.get(name)?.map(toApi) ?? [] }))
-            .filter(({ apps }) => apps.length > 0),
-        );
+        const shown = modules
+          .map((name) => ({ name, apps: byModule.get(name)?.map(toApi) ?? [] }))
+          .filter(({ apps }) => apps.length > 0);
+        return list(shown, shown.length);
       },
     ),
     route(
