@@ -70,13 +70,23 @@ function unwrap(value: unknown, key: string | undefined): Record<string, unknown
 async function readText(request: Request, maxBytes: number): Promise<string> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes);
-  const bytes = declared === null ? await readAtMost(request, maxBytes) : await request.bytes();
+  const bytes = await completed(declared === null ? readAtMost(request, maxBytes) : request.bytes());
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
     const refusal: HttpError = badRequest("the body is not valid UTF-8");
     refusal.cause = cause;
     throw refusal;
+  }
+}
+
+/** A client that hangs up meanwhile has made a mistake, and is no failure of the server. */
+async function completed(reading: Promise<Uint8Array>): Promise<Uint8Array> {
+  try {
+    return await reading;
+  } catch (cause) {
+    if (cause instanceof HttpError) throw cause;
+    throw Object.assign(badRequest("the body ended before it was complete"), { cause });
   }
 }
 

@@ -7,6 +7,7 @@ import type { Idempotency, KeyedRequest } from "./idempotency/idempotency.ts";
 import { createLog } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { created, noContent, ok, text } from "./answers/reply.ts";
+import { eventually } from "../../tests/harness.ts";
 import { route, type Route } from "./route.ts";
 
 const account = { id: 1, name: "Acme", baseUrl: "http://acme.test", timezone: "UTC", locale: "en" };
@@ -67,6 +68,15 @@ const routes: Route[] = [
     "/core/loose",
     { summary: "", access: { open: "a test" }, input: "any", unstorable: "own", responses: {} },
     ({ body }) => ok(body),
+  ),
+  route(
+    "POST",
+    "/core/slow",
+    { summary: "", access: { open: "a test" }, input: "stream", responses: {} },
+    ({ request: { signal } }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as DOMException));
+      }),
   ),
   route("PATCH", "/core/me", { summary: "", access: { signedIn: "a test" }, responses: {} }, ({ caller }) =>
     ok(caller.user.login),
@@ -376,6 +386,27 @@ describe("answers", () => {
     expect(answer.headers.get("x-request-id")).toBe("my-request-1");
     expect(logged.join("")).toContain('"request_id":"my-request-1"');
     expect(logged.join("")).toContain("secret detail");
+  });
+
+  test.each([
+    ["before its body is there", "/core/loose", "content-length: 900\r\n\r\n{"],
+    ["between the chunks of its body", "/core/loose", "transfer-encoding: chunked\r\n\r\n5\r\n{"],
+    ["while the server works for it", "/core/slow", "content-length: 2\r\n\r\n{}"],
+  ])("a client that hangs up %s is no failure of the server", async (when, path, rest) => {
+    const id = `hung-up-${when.replaceAll(" ", "-")}`;
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port: server.port ?? 0, socket: { data: () => {} } });
+    const head = [
+      "host: x.test",
+      `x-request-id: ${id}`,
+      "authorization: Bearer good",
+      "content-type: application/json",
+    ];
+    socket.write(`POST ${path} HTTP/1.1\r\n${head.join("\r\n")}\r\n${rest}`);
+    socket.flush();
+    await eventually(() => server.pendingRequests > 0, "the request's arrival");
+    socket.end();
+    const line = await eventually(() => logged.find((one) => one.includes(id)), "the request's end in the log");
+    expect(JSON.parse(line)).toMatchObject({ level: "info", status: 400 });
   });
 
   test.each(['"1"', 'W/"1"', '"0", "1"', '"0",W/"1" , "2"', "*"])("If-None-Match: %s is 304", async (tags) => {

@@ -163,7 +163,8 @@ function createAnswer<T extends { readonly status: number }>(
       if (!found) throw notFound();
       reply = await handle(needed, found, request, requestId, hints);
     } catch (error) {
-      reply = refusalOf(error, needed.log, requestId, found?.route.spec.errors);
+      const own = isHungUp(error, request) ? badRequest("the client hung up") : error;
+      reply = refusalOf(own, needed.log, requestId, found?.route.spec.errors);
     }
     const response = await finished(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
     const ms = performance.now() - started;
@@ -171,6 +172,11 @@ function createAnswer<T extends { readonly status: number }>(
     logRequest(needed.log, request, endpoint.name, { requestId, status: response.status, ms });
     return response;
   };
+}
+
+/** Nobody is left to be answered, and the server has not failed: what it did for the client has ended with the client. */
+function isHungUp(error: unknown, { signal }: Request): boolean {
+  return error instanceof Error && error.name === "AbortError" && signal.aborted;
 }
 
 interface Others {
