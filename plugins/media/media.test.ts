@@ -58,6 +58,20 @@ describe("an upload", () => {
     });
   });
 
+  test.each(["żółw.txt", "Zdjęcie – Łódź.txt", "東京 🐢.txt", "ó.txt"])("may be called %j", async (name) => {
+    const form = new FormData();
+    form.append("file", new Blob(["x"]), name);
+    const made = await app.post("/core/media.json", undefined, { raw: form });
+    expect([made.status, made.json.name]).toEqual([201, name]);
+  });
+
+  test("with a name that is not encoded as it says is refused", async () => {
+    const raw = `--b\r\nContent-Disposition: form-data; name="file"; filename*=UTF-8''%zz\r\n\r\nx\r\n--b--\r\n`;
+    const headers = { "content-type": "multipart/form-data; boundary=b" };
+    const { status, json } = await app.post("/core/media.json", undefined, { raw, headers });
+    expect([status, json]).toEqual([400, { error: "the form cannot be read (filename*)" }]);
+  });
+
   test("of the same bytes under the same name is the file that is there; the bytes are stored once", async () => {
     const [one, other] = await Promise.all([upload("twice.gif", gif(3, 4)), upload("twice.gif", gif(3, 4))]);
     expect([one.status, other.status].toSorted((a, b) => a - b)).toEqual([200, 201]);

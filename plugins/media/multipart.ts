@@ -1,5 +1,6 @@
 /** An upload as a browser's form sends it (RFC 7578): the file goes piece by piece to a draft, fields are kept. */
 import { badRequest, HttpError, invalid, tooLarge, unavailable, unsupportedType, type Draft } from "platform";
+import { dispositionOf, type Disposition } from "./disposition.ts";
 
 export interface Uploaded {
   /** As the client names it. */
@@ -73,15 +74,19 @@ async function createParts(contentType: string, { maxBytes, headBytes }: UploadL
     headers: { "content-type": contentType },
     maxParts,
     maxFieldSize: maxFieldBytes,
-    isFile: (info) => info.filename !== undefined || info.name === "file",
-    onFile: (info) => {
-      if (info.name !== "file") fault ??= invalid({ [info.name || "file"]: ["send the file as the field `file`"] });
+    isFile: ({ headers }) => {
+      const { name, fileName: given } = placeOf(headers);
+      return given !== undefined || name === "file";
+    },
+    onFile: ({ headers }) => {
+      const { name, fileName: given = "" } = placeOf(headers);
+      if (name !== "file") fault ??= invalid({ [name || "file"]: ["send the file as the field `file`"] });
       else if (fileName !== undefined) fault ??= invalid({ file: ["send one file at a time"] });
-      fileName ??= info.filename ?? "";
+      fileName ??= given;
       return receive;
     },
     onField: (info, value) => {
-      fields[info.name] = decodeField(info, value);
+      fields[placeOf(info.headers).name] = decodeField(info, value);
     },
     onError: ({ _tag: tag }) => {
       fault ??= tag === "ReachedLimit" ? tooLarge(maxFieldBytes) : badRequest(`the form cannot be read (${tag})`);
@@ -96,7 +101,12 @@ async function createParts(contentType: string, { maxBytes, headBytes }: UploadL
   };
   return {
     take(chunk: Uint8Array): Uint8Array[] {
-      parser.write(chunk);
+      try {
+        parser.write(chunk);
+      } catch (cause) {
+        if (!(cause instanceof URIError)) throw cause;
+        throw Object.assign(badRequest("the form cannot be read (filename*)"), { cause });
+      }
       return given();
     },
     end(): Uint8Array[] {
@@ -108,6 +118,11 @@ async function createParts(contentType: string, { maxBytes, headBytes }: UploadL
       return { fileName, fields, head, size };
     },
   };
+}
+
+/** The package reads names of Latin 1 only. */
+function placeOf(headers: Readonly<Record<string, string | readonly string[]>>): Disposition {
+  return dispositionOf(String(headers["content-disposition"] ?? ""));
 }
 
 function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
