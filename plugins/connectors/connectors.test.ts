@@ -327,7 +327,7 @@ describe("a call", () => {
     });
   });
 
-  test("reads JSON, text, nothing, and JSON that nests too deep", async () => {
+  test("reads JSON, text of any charset, nothing, and JSON that nests too deep", async () => {
     const code = await connector({ get: { path: "/x" } });
     const bodies: [body: string, type: string, data: unknown][] = [
       ['{"a":1}', "application/json", { a: 1 }],
@@ -340,6 +340,15 @@ describe("a call", () => {
     for (const [body, type, data] of bodies) {
       remote.answer = () => new Response(body, { headers: { "content-type": type } });
       expect([body, (await call(code, "get")).json]).toEqual([body, { status: 200, data }]);
+    }
+    const polish: [bytes: number[], type: string][] = [
+      [[0xbf, 0xf3, 0xb3, 0x77], "text/plain; charset=ISO-8859-2"],
+      [[0xbf, 0xf3, 0xb3, 0x77], 'text/plain;charset="windows-1250"'],
+      [[0xc5, 0xbc, 0xc3, 0xb3, 0xc5, 0x82, 0x77], "text/plain; charset=no-such-one"],
+    ];
+    for (const [bytes, type] of polish) {
+      remote.answer = () => new Response(new Uint8Array(bytes), { headers: { "content-type": type } });
+      expect([type, (await call(code, "get")).json.data]).toEqual([type, "żółw"]);
     }
     remote.answer = () => new Response("[".repeat(1000) + "]".repeat(1000));
     expect(await call(code, "get")).toMatchObject({

@@ -84,3 +84,17 @@ async function* unpacked(source: AsyncIterable<Uint8Array>, unpacker: Transform)
 function join(parts: Uint8Array[]): Uint8Array {
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
+
+/** The text, by the charset that `content-type` names: UTF-8 if it names none, or one that is unknown here. */
+export function textOf(bytes: Uint8Array, contentType: string | null): string {
+  const label = /;\s{0,9}charset\s{0,9}=\s{0,9}"?([\w.:-]{1,40})/i.exec(contentType ?? "")?.[1] ?? "utf-8";
+  return decoderOf(label).decode(bytes);
+}
+
+function decoderOf(label: string): TextDecoder {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return new TextDecoder();
+  }
+}

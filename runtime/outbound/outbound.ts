@@ -15,7 +15,7 @@ import { host } from "#host";
 import type { Host } from "../host/host.ts";
 import { literalAddress, mayReach, plainHost, type Allow } from "./addresses.ts";
 import type { Log } from "../log.ts";
-import { readBody, TooLarge } from "./outbound-body.ts";
+import { readBody, TooLarge, textOf } from "./outbound-body.ts";
 
 export type OutboundFaultKind =
   | "refused-address"
@@ -62,6 +62,7 @@ export interface OutboundResponse {
   status: number;
   headers: Headers;
   body: Uint8Array;
+  /** In the charset that the answer names. */
   text(): string;
   truncated: boolean;
   durationMs: number;
@@ -261,7 +262,7 @@ async function sendTo(
     // They described the compressed body, which we have decompressed.
     headers.delete("content-encoding");
     if (request.method !== "HEAD") headers.delete("content-length");
-    const text = () => new TextDecoder().decode(bytes);
+    const text = () => textOf(bytes, headers.get("content-type"));
     return { status: response.status, headers, body: bytes, text, truncated, address };
   } catch (error) {
     const fault = signal.aborted ? signal.reason : asFault(error, target);
