@@ -2,6 +2,7 @@
 import { scheduleBackups } from "./backups/backup-schedule.ts";
 import { createBroadcast, type Broadcast } from "./events/broadcast.ts";
 import { createCache } from "./events/cache.ts";
+import { createCausationSeal } from "./events/causation.ts";
 import { resolve } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child/child.ts";
 import type { Config } from "./config.ts";
@@ -92,6 +93,8 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
   const lookup = needed.names?.addresses;
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
   const outside = { allow: config.outboundAllow, log, ...ca, ...(lookup && { lookup }) };
+  const outbound = createOutbound(outside);
+  const causations = createCausationSeal(secrets);
   let served: readonly Route[] = [];
   let answerInside: ReturnType<typeof createInside> | undefined;
   /** Only plugins that ask this server itself need it. */
@@ -116,7 +119,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
       await events.emit(modelChanged, event, tx);
     },
     enqueue: async (ref, payload, enqueueOptions) => void (await queue.enqueue(ref, payload, enqueueOptions)),
-    fetch: createOutbound(outside).fetchOutside,
+    fetch: (url, request = {}) => outbound.fetchOutside(url, causations.sealed(request)),
     connect: createConnect(outside),
     resolveTxt: needed.names?.txt ?? lookupTxt,
     liquid: createLiquid(),
@@ -162,6 +165,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
       hstsSeconds,
       baseUrl: config.baseUrl,
       maxBodyBytes,
+      causations,
       trustedProxies,
       draining: draining.signal,
     };

@@ -3,6 +3,8 @@
  * the way. It travels record -> webhook -> flow -> HTTP, so that a loop stops with an error that names it.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { OutboundRequest } from "../outbound/outbound.ts";
+import type { Secrets } from "../secrets.ts";
 import { uuidv7 } from "../values.ts";
 
 export interface Causation {
@@ -62,4 +64,27 @@ export function causationFromHeader(value: string | null): Causation | undefined
   if (!match) return undefined;
   const [, id = "", depth = "", chain = ""] = match;
   return { id, depth: Number(depth), chain: chain === "" ? [] : chain.split(",").slice(0, maxDepth + 1) };
+}
+
+const purpose = "events.causation/1";
+
+export type CausationSeal = ReturnType<typeof createCausationSeal>;
+
+/**
+ * The header as it goes over the network: signed, and believed only then. Otherwise a stranger could say that a change
+ * stands so deep that nothing may follow from it, or that it follows from the log of activity, which is told to nobody.
+ */
+export function createCausationSeal({ sign, verify }: Pick<Secrets, "sign" | "verify">) {
+  return {
+    /** The request with its header signed, if it has one. */
+    sealed(request: OutboundRequest): OutboundRequest {
+      const value = request.headers?.[causationHeader];
+      if (value === undefined) return request;
+      return { ...request, headers: { ...request.headers, [causationHeader]: sign(purpose, value) } };
+    },
+    /** Undefined for what is not ours. */
+    read(header: string | null): Causation | undefined {
+      return header === null ? undefined : causationFromHeader(verify(purpose, header) ?? null);
+    },
+  };
 }

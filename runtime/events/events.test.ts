@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startProcess, startTestDatabase, until, type TestDatabase } from "../../tests/job-fixtures.ts";
-import { causationFromHeader, causationToHeader, currentCausation, withCausation } from "./causation.ts";
+import { createSecrets } from "../secrets.ts";
+import {
+  causationFromHeader,
+  causationToHeader,
+  createCausationSeal,
+  currentCausation,
+  withCausation,
+} from "./causation.ts";
 import { transaction } from "../db.ts";
 import { event, job } from "../references.ts";
 
@@ -129,4 +136,19 @@ test("a causation survives a header, and what is not one is ignored", () => {
   expect(causationFromHeader(causationToHeader(causation))).toEqual(causation);
   for (const value of [null, "", "x", "x;y;z", "a;1;b\n", `a;1;${"x".repeat(5000)}`])
     expect(causationFromHeader(value)).toBeUndefined();
+});
+
+test("a causation goes out signed, and what others have written is ignored", () => {
+  const secrets = createSecrets("a key of this server, long enough");
+  const { sealed, read } = createCausationSeal(secrets);
+  const causation = { id: "0198-a", depth: 2, chain: ["core.record.created", "core.activity"] };
+  const header = causationToHeader(causation);
+  const { headers = {} } = sealed({ method: "POST", headers: { accept: "*/*", "x-core-causation": header } });
+  const { accept, "x-core-causation": signed = "" } = headers;
+  expect([accept, read(signed)]).toEqual(["*/*", causation]);
+  expect(sealed({ method: "GET" })).toEqual({ method: "GET" });
+  const other = createCausationSeal(createSecrets("the key of another server, as long"));
+  expect(other.read(signed)).toBeUndefined();
+  for (const forged of [null, "", header, `${header}.x`, signed.replace(";2;", ";3;"), secrets.sign("other", header)])
+    expect(read(forged)).toBeUndefined();
 });

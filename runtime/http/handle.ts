@@ -4,7 +4,7 @@ import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Iden
 import { bodyLimit, readBody, takesBody } from "./body.ts";
 import { withActor } from "../events/actor.ts";
 import type { Notice } from "../events/notices.ts";
-import { causationFromHeader, causationHeader, withCausation } from "../events/causation.ts";
+import { causationHeader, withCausation, type CausationSeal } from "../events/causation.ts";
 import { badRequest, forbidden, unauthorized } from "../errors.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import { currentScope } from "./idempotency/keyed.ts";
@@ -22,6 +22,7 @@ export interface Needed {
   /** Told what the log of activity names though no record changes. */
   readonly notice: (notice: Notice) => void;
   readonly maxBodyBytes: number;
+  readonly causations: Pick<CausationSeal, "read">;
 }
 
 export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD"]);
@@ -106,7 +107,7 @@ async function admitted(
   };
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
   // One of our webhooks says so in a header, so that loops over HTTP are found too.
-  const cause = causationFromHeader(request.headers.get(causationHeader));
+  const cause = needed.causations.read(request.headers.get(causationHeader));
   const mayWrite = changes || "open" in route.spec.access;
   const actor = mayWrite ? () => actorOf(asked) : undefined;
   const runAs = () => (actor ? withActor(actor, () => route.run(input)) : route.run(input));

@@ -437,4 +437,21 @@ describe("a loop", () => {
     await eventually(() => statuses.includes(508), "the end of the loop");
     expect(statuses).toEqual([...Array.from({ length: 15 }, () => 200), 508]);
   });
+
+  // A visitor could keep an order from what follows it, and anybody their change from those who follow the log.
+  test.each(["somebody;16;else", "somebody;15;else", "somebody;1;core.activity"])(
+    "that a stranger claims to be in (%s) is none: all that follows from their change does",
+    async (forged) => {
+      const code = `forged-${crypto.randomUUID().slice(0, 8)}`;
+      await app.post("/core/dbs.json", { db: { name: code, code, public_methods: { create: true } } });
+      const orders = await webhook({ source_type: "Core::Record", kind: "create", filter: { db_code: code } });
+      const log = await webhook({ source_type: "Core::Activity", kind: "create" });
+      const headers = { "x-core-causation": forged };
+      const order = await app.post(`/core/db/${code}/create`, { data: { n: 1 } }, { headers, token: null });
+      const team = await app.post("/account/teams.json", { team: { name: code } }, { headers });
+      expect([order.status, team.status]).toEqual([201, 201]);
+      await eventually(() => receiver.at(orders.path).length > 0, "the order's delivery");
+      await eventually(() => receiver.at(log.path).some(({ body }) => body.includes(code)), "the team's entry");
+    },
+  );
 });
