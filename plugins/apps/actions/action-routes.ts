@@ -69,10 +69,13 @@ export function actionRoutes({ servedApps, appActions, databases, limits }: Need
         const action = actionOf(app, params.action_name);
         if (!caller && !action.public) throw unauthorized();
         if (!caller) await take(limits.runs, ip);
+        const given = paramsOf(body);
+        // They are kept with the process.
+        if (!caller) await databases.visitorStores(ip, JSON.stringify(given).length);
         // A visitor without an app's token may be a program without cookies, which knows only the id.
         const owner = caller || grant ? ownerOf(databases, input).owner : null;
         const onPending = (state: ActionState) => settle(answerOf(state));
-        return answerOf(await appActions.run({ app, action, caller, owner, onPending }, paramsOf(body)));
+        return answerOf(await appActions.run({ app, action, caller, owner, onPending }, given));
       },
     ),
     route(

@@ -191,3 +191,18 @@ test("an address without sign-in runs so many public actions in ten seconds", as
     await small.stop();
   }
 });
+
+test("what visitors of one address give to actions counts as stored by them, and is limited", async () => {
+  const small = await startTestApp({ env: { VISITOR_BYTES_PER_ADDRESS: "1000" } });
+  try {
+    const flow = { name: "echo", code: "echo", fields: { program: [{ type: "return", value: 1 }] } };
+    await small.post("/connect/flows.json", { flow });
+    const actions = [{ action: "a", flow_code: "echo", public: true }];
+    await small.post("/core/apps.json", { app: { name: "S", app_engine: "html", source_code: "x", actions } });
+    const give = (options = {}) => small.post("/core/apps/s/action/a", { text: "x".repeat(600) }, options);
+    expect([(await give(nobody)).status, (await give(nobody)).status, (await give()).status]).toEqual([200, 429, 200]);
+    expect((await small.get("/connect/flow_processes.json?flow_code=echo")).json).toHaveLength(2);
+  } finally {
+    await small.stop();
+  }
+});
