@@ -4,6 +4,7 @@ import type { Builds } from "../build/builds.ts";
 import { applied, blank, checkPatch, type AppPatch } from "./patch.ts";
 import type { PreviewApp } from "../serve/page.ts";
 import type { PreviewRow, PreviewStore } from "./preview-store.ts";
+import { mustBeAllowedToDraft } from "./rights.ts";
 import type { AppStore } from "../store.ts";
 
 interface Needed {
@@ -32,11 +33,13 @@ export function createPreviews({ ctx, appStore, previewStore, builds }: Needed) 
 
   return {
     /** `id` names the saved app that this is a draft of: the preview then uses its actions, storage and database. */
-    async create({ account, user }: Caller, { id, ...given }: AppPatch & { readonly id?: string | null }) {
+    async create(caller: Caller, { id, ...given }: AppPatch & { readonly id?: string | null }) {
+      const { account, user } = caller;
       checkPatch(given);
       const saved = id ? await appStore.find(account.id, id) : undefined;
       if (id && !saved) throw invalid({ id: ["names no app"] });
       const app = applied(saved ?? { ...blank, name: "Preview" }, given);
+      if (saved) mustBeAllowedToDraft(caller, saved, app);
       if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
       const { appCode, cssCode, lines } = await builds.buildOf(app, account.id);
       const token = randomToken();

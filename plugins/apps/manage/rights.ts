@@ -52,3 +52,14 @@ export function mustBeAllowed({ mayTrust, mayOpenDatabases, mayNameFlows }: Righ
   const names = after.actions.some((action) => !before?.actions.some((one) => sameAction(one, action)));
   if (names && !mayNameFlows) throw forbidden("`actions`: naming a flow needs the privilege `flows`");
 }
+
+/** Throws the 403. A draft runs in its sandbox with the saved app's database and actions, for whoever opens its page. */
+export function mustBeAllowedToDraft({ privileges }: Pick<Caller, "privileges">, saved: Saved, after: Saved): void {
+  const rights = { mayTrust: false, mayOpenDatabases: privileges.has("dbs"), mayNameFlows: false };
+  const { dbCode, actions } = saved;
+  mustBeAllowed(rights, {
+    before: { ...saved, trusted: false },
+    after: { ...after, dbCode, actions },
+    trusted: false,
+  });
+}

@@ -75,6 +75,18 @@ describe("who is shown an app", () => {
     expect((await app.get(path)).status).toBe(200);
   });
 
+  test("a draft of an app with a database: made only by those who may change its code", async () => {
+    await app.post("/core/dbs.json", { db: { name: "Menu", code: "menu" } });
+    const { id } = await make({ db_code: "menu" });
+    const { token } = await person(app, { role: "admin", narrowedTo: ["apps"] });
+    const preview = (fields: object) => app.post("/core/apps/preview.json", { app: { id, ...fields } }, { token });
+    const refused = await preview({ source_code: "export {}; steal();" });
+    expect([refused.status, refused.json.error]).toEqual([403, expect.stringContaining("`dbs`")]);
+    expect((await preview({ name: "Other" })).status).toBe(200);
+    const changes = { source_code: "export {}; more();" };
+    expect((await app.post("/core/apps/preview.json", { app: { id, ...changes } })).status).toBe(200);
+  });
+
   test("what is inactive or unknown is 404, as a page for a browser", async () => {
     const { id, path } = await make({ public: true, active: false });
     const places = [
