@@ -1,4 +1,7 @@
-/** All records of a database as text, page by page, with at most two pages in memory. Not a snapshot. */
+/**
+ * All records of a database as text, page by page, with at most two pages in memory (CSV: those that are read before
+ * its columns are known). Not a snapshot.
+ */
 import { HttpError } from "platform";
 import { noId, type BulkStore } from "../bulk-store.ts";
 import type { Scope } from "../scope.ts";
@@ -25,6 +28,8 @@ const maxColumns = 1000;
 const firstLimit = 10;
 const maxLimit = 2000;
 const pageBytes = 400_000;
+/** Before the columns of a CSV file are known. */
+const pagesAhead = 16;
 /** Beyond these, a key that is known is looked for like a new one: each is compared with all. */
 const maxKnownKeys = 100;
 
@@ -37,7 +42,15 @@ export async function exportTexts(
   const pages = exportPages(bulkStore, db, options);
   if (options.format === "ndjson") return ndjson(pages);
   if (options.format === "json") return json(pages);
-  return csv(pages, db.schema.multiTable, await fieldsOf(bulkStore, db, options.scope), options.safe);
+  const first = readAhead(pages);
+  first.catch(() => {}); // who waits for it gets the error
+  try {
+    const fields = await fieldsOf(bulkStore, db, options.scope);
+    return csv(await first, db.schema.multiTable, fields, options.safe);
+  } catch (error) {
+    await pages.return(undefined);
+    throw error;
+  }
 }
 
 /**
@@ -63,6 +76,20 @@ async function* exportPages(
     yield page;
     passed(page.records);
   }
+}
+
+/** Begins to read at once: while PostgreSQL looks for columns, another of its processes sends the first pages. */
+async function readAhead(pages: AsyncGenerator<ExportPage>): Promise<AsyncGenerator<ExportPage>> {
+  const first: ExportPage[] = [];
+  while (first.length < pagesAhead) {
+    const { value, done } = await pages.next();
+    if (done) break;
+    first.push(value);
+  }
+  return (async function* () {
+    yield* first;
+    yield* pages;
+  })();
 }
 
 function limitAfter({ records, bytes, isCut }: ExportPage, limit: number): number {
