@@ -41,6 +41,12 @@ export const pages: StudioPage[] = [
     load: () => import("./transfer/Export.svelte"),
   },
   {
+    path: "core/dbs/:db_id/events",
+    title: { en: "Live changes", pl: "Zmiany na żywo", de: "Live-Änderungen" },
+    privilege: "dbs",
+    load: () => import("./records/Events.svelte"),
+  },
+  {
     path: "core/dbs/:db_id/tasks/:task_id",
     title: { en: "Task", pl: "Zadanie", de: "Vorgang" },
     privilege: "dbs",

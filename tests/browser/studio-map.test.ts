@@ -1,0 +1,128 @@
+/** Every address that somebody may know, type or be sent leads to its page. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually } from "../harness.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  studio = await startStudio();
+  const make = async (path: string, body: object): Promise<string> => {
+    const { status, json } = await studio.app.post(path, body);
+    expect([path, status]).toEqual([path, 201]);
+    return String(json.id);
+  };
+  const schema = { tables: { orders: { fields: { no: "string" } }, lines: { fields: { no: "string" } } } };
+  await make("/core/dbs.json", { db: { name: "Shop", code: "shop", schema } });
+  ids["prompt"] = await make("/core/prompts.json", { prompt: { name: "Greeting", code: "greeting", content: "Hi" } });
+  const source = { app_engine: "html", css_engine: "none", source_code: "<p>x</p>" };
+  ids["app"] = await make("/core/apps.json", { app: { name: "Clock", show_in_module: "crm", ...source } });
+  await make("/connect/connectors.json", { connector: { name: "Stock", code: "stock", url: "https://example.com" } });
+  await make("/connect/flows.json", { flow: { name: "Ship", code: "ship", fields: { program: [] } } });
+  ids["process"] = await make("/connect/flows/ship/run.json", {});
+  const webhook = { source_type: "A::B", kind: "create", url: "https://example.com" };
+  ids["webhook"] = await make("/account/webhooks.json", { webhook });
+  await make("/cms/sites.json", { site: { code: "acme", name: "Acme" } });
+});
+afterAll(() => studio.stop());
+
+const addresses: [address: string, heading: string | RegExp][] = [
+  ["", /admin/],
+  ["/core/prompts", "Prompts"],
+  ...["edit", "preview", "cascade", "versions"].map((tab): [string, string] => [
+    `/core/prompts/:prompt?tab=${tab}`,
+    "Greeting",
+  ]),
+  ["/core/apps", "Apps"],
+  ...["code", "data", "actions", "versions", "settings"].map((tab): [string, string] => [
+    `/core/apps/:app?tab=${tab}`,
+    "Clock",
+  ]),
+  ["/core/dbs", "Databases"],
+  ["/core/dbs/shop", "Shop"],
+  ["/core/dbs/shop/records?table=lines", "Records"],
+  ["/core/dbs/shop/schema", "Schema"],
+  ["/core/dbs/shop/public", "Public methods"],
+  ["/core/dbs/shop/import", "Import"],
+  ["/core/dbs/shop/export", "Export"],
+  ["/core/dbs/shop/events", "Live changes"],
+  ["/connect/connectors", "Connectors"],
+  ["/connect/connectors/stock", "Stock"],
+  ["/connect/flows", "Flows"],
+  ...["program", "test", "processes", "versions"].map((tab): [string, string] => [
+    `/connect/flows/ship?tab=${tab}`,
+    "Ship",
+  ]),
+  ["/connect/processes", "Processes"],
+  ["/connect/processes/:process", /./],
+  ["/cms/acme/pages", "Pages"],
+  ["/cms/acme/translations", "Translations"],
+  ["/cms/acme/layouts", "Layouts"],
+  ["/cms/acme/paragraphs", "Paragraphs"],
+  ["/cms/acme/articles", "Articles"],
+  ["/cms/acme/categories", "Categories"],
+  ["/cms/acme/domains", "Domains"],
+  ["/cms/acme/redirects", "Redirects"],
+  ["/cms/acme/checks", "Checks"],
+  ["/cms/acme/media", "Files"],
+  ["/account/people", "People"],
+  ["/account/teams", "Teams"],
+  ["/account/departments", "Departments"],
+  ["/account/groups", "Groups"],
+  ["/account/tokens", "API tokens"],
+  ["/account/webhooks", "Webhooks"],
+  ["/account/webhooks/:webhook/deliveries", "Deliveries"],
+  ["/account/crons", "Crons"],
+  ["/account/activity", "Activity"],
+  ["/account/settings", "Settings"],
+  ["/account/me", "My account"],
+  ["/crm", /./],
+  ["/crm/apps/clock", "Clock"],
+];
+
+test("every address of the map", async () => {
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  for (const [address, heading] of addresses) {
+    const path = `/studio${address.replace(/:(\w+)/, (_, name: string) => ids[name] ?? "")}`;
+    await page.evaluate((to) => {
+      history.pushState(null, "", to);
+      dispatchEvent(new PopStateEvent("popstate"));
+    }, path);
+    const h1 = page.getByRole("heading", {
+      level: 1,
+      ...(typeof heading === "string" ? { name: heading, exact: true } : {}),
+    });
+    await h1.waitFor().catch(() => undefined);
+    expect([address, await page.getByRole("heading", { level: 1 }).allInnerTexts()]).toEqual([
+      address,
+      [typeof heading === "string" ? heading : expect.stringMatching(heading)],
+    ]);
+    expect([address, await page.getByText("There is nothing at this address.").count()]).toEqual([address, 0]);
+  }
+});
+
+test("the page of live changes tells of each change of its table", async () => {
+  await using opened = await studio.signedIn();
+  const { page } = opened;
+  await page.goto(`${studio.app.origin}/studio/core/dbs/shop/events?table=lines`);
+  const list = page.getByRole("list", { name: "Live changes", exact: true });
+  const add = (table_name: string, no: string) =>
+    studio.app.post("/core/dbs/shop/records.json", { record: { table_name, data: { no } } });
+  await list.waitFor({ state: "attached" });
+  // The page follows a moment after it is there.
+  await eventually(async () => {
+    await add("orders", "of another table");
+    await add("lines", "of this table");
+    return (await list.getByText("of this table").count()) > 0;
+  }, "a change in the list");
+  expect(await list.getByText("of another table").count()).toBe(0);
+  await page.getByRole("combobox", { name: "Table" }).selectOption("orders");
+  await eventually(async () => {
+    await add("orders", "of the other one");
+    return (await list.getByText("of the other one").count()) > 0;
+  }, "a change of the other table");
+  await list.getByRole("button").first().click();
+  await page.getByRole("dialog").waitFor();
+});
