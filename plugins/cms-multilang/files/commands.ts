@@ -2,12 +2,14 @@
 import {
   readFolder,
   readTextFile,
+  withActor,
   writeFolder,
   type Account,
   type BaseContext,
   type Command,
   type CommandFacts,
   type TextFiles,
+  type Tx,
 } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
 import { readConsistently, siteRecords } from "./files-store.ts";
@@ -60,14 +62,17 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
     return account;
   };
 
-  const recordsOf = async (account: Account, code: string): Promise<SiteRecord[]> =>
-    ctx.transaction(async (tx) => {
+  const recordsOf = (account: Account, code: string): Promise<SiteRecord[]> => {
+    const read = async (tx: Tx): Promise<SiteRecord[]> => {
       await readConsistently(tx);
       const ref = refOf(code);
       const site = ref && (await resources.site.find(tx, account.id, ref));
       if (!site) throw new Error(`there is no site ${code}`);
       return siteRecords(tx, account.id, site.id);
-    });
+    };
+    // Without an actor, whose name would be said to PostgreSQL first: nothing may stand before the isolation level.
+    return withActor(undefined, () => ctx.transaction(read));
+  };
 
   const pull: Command = {
     ...pullFacts,

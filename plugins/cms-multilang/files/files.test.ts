@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withActor } from "platform";
 import { otherAccount, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { follower, traces } from "../../../tests/traces.ts";
 import { plugins } from "../../index.ts";
@@ -22,10 +23,14 @@ afterAll(async () => {
   await rm(root, { recursive: true });
 });
 
+/** As the command line runs it, which says who makes changes. */
 const command = async (name: string, words: readonly string[], options: Record<string, string> = {}) => {
   const found = app.app.commands.find((each) => each.name === name);
   if (!found) throw new Error(`there is no command ${name}`);
-  return found.run(options, words);
+  return withActor(
+    () => ({ kind: "command", command: name }),
+    () => found.run(options, words),
+  );
 };
 const pull = (code: string, folder: string) => command("site pull", [code, folder]);
 const push = (code: string, folder: string, options: Record<string, string> = {}) =>
