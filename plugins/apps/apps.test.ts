@@ -246,6 +246,7 @@ describe("url_code", () => {
     expect((await made({ name: "Given nothing", url_code: "!!!" })).url_code).toBe("given-nothing");
     const { id } = await made({ name: "Once", url_code: "another" });
     expect((await patch(id, { url_code: null })).json.url_code).toBe("once");
+    expect((await patch(id, { url_code: "" })).json.url_code).toBe("once");
   });
 
   test("given and taken is 422, in one account only", async () => {

@@ -86,7 +86,11 @@ export function createAppWriter({ ctx, appStore, versionStore, builds, forget }:
         // Somebody else has changed it meanwhile: plan again from the current state.
         if ((await appStore.lock(tx, accountId, id)) !== seen.version) return undefined;
         const owned = { id, accountId, userId, trusted: planned.trusted };
-        const row = await appStore.update(tx, { ...(await withUrlCode(tx, accountId, planned.app)), ...owned, build });
+        const row = await appStore.update(tx, {
+          ...(await withUrlCode(tx, accountId, planned.app, seen.urlCode)),
+          ...owned,
+          build,
+        });
         await ctx.changed(eventOf("update", row), tx);
         return row;
       });
@@ -122,10 +126,12 @@ export function createAppWriter({ ctx, appStore, versionStore, builds, forget }:
   return { find, create, update, remove, restore };
 }
 
-async function withUrlCode(tx: Tx, accountId: number, app: Saved): Promise<Saved> {
+/** `own` is the code that the app has: it is not taken by another. */
+async function withUrlCode(tx: Tx, accountId: number, app: Saved, own?: string): Promise<Saved> {
   if (app.urlCode !== "") return app;
   const place = { table: "apps", column: "url_code", accountId };
-  return { ...app, urlCode: await freeCode(tx, place, slugOf(app.name) || "app") };
+  const wanted = slugOf(app.name) || "app";
+  return { ...app, urlCode: wanted === own ? own : await freeCode(tx, place, wanted) };
 }
 
 function plan(author: Author, before: AppRow, work: (before: AppRow) => AppPatch): { app: Saved; trusted: boolean } {
