@@ -1,2 +1,2 @@
 /** How plugins note changes in the statements of their changes. */
-export { inboxColumns, inboxFacts, inboxValues } from "./entry-store.ts";
+export { inboxColumns, inboxFacts, inboxGiven, inboxManyColumns, inboxOld, inboxValues } from "./entry-store.ts";

@@ -25,6 +25,26 @@ export function inboxValues(old: string | undefined, now: string | undefined): s
   const sides = [old, now].flatMap((side) => (side === undefined ? [] : `pg_column_size(${side})`));
   const isSmall = `${sides.join(" + ")} <= ${mostKept}`;
   const kept = (side: string | undefined) => (side === undefined ? "null" : `case when ${isSmall} then ${side} end`);
-  const difference = `activity_changes('{"secret": "${secretNames}"}', ${old ?? "null"}, ${now ?? "null"})`;
-  return `${kept(old)}, ${kept(now)}, case when not ${isSmall} then ${difference} end`;
+  return `${kept(old)}, ${kept(now)}, case when not ${isSmall} then ${difference(old, now)} end`;
+}
+
+/** The columns of a row of the inbox that has all records that a statement changed. */
+export const inboxManyColumns = "account_id, action, facts, actor, ids, olds, given";
+
+/** Of the texts that a statement was given, in bytes: they stand in the records that it wrote, too. */
+const mostGiven = 64_000;
+
+/** An item of `olds`; `given` is the whole text that the statement was given. */
+export function inboxOld(old: string, patch: string, given: string): string {
+  const isSmall = `pg_column_size(${old}) <= ${mostKept} and octet_length(${given}) <= ${mostGiven}`;
+  return `case when ${isSmall} then ${old} else jsonb_build_array(${difference(old, patch)}) end`;
+}
+
+/** The column `given`: `array`, which is or holds the whole text. */
+export function inboxGiven(given: string, array: string): string {
+  return `case when octet_length(${given}) <= ${mostGiven} then ${array} else '[]' end`;
+}
+
+function difference(old: string | undefined, now: string | undefined): string {
+  return `activity_changes('{"secret": "${secretNames}"}', ${old ?? "null"}, ${now ?? "null"})`;
 }

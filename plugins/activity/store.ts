@@ -99,7 +99,7 @@ export function createActivityStore(sql: Sql, read: Read) {
       await on`
         insert into activity_inbox (account_id, action, facts, record_id, actor)
         values (${accountId}, ${action}, ${JSON.stringify({ model, title: name })}, ${recordId ?? null},
-          ${actor ? JSON.stringify(actor) : null}::text::jsonb)`;
+          ${actor ? JSON.stringify(actor) : null})`;
     },
   };
 }

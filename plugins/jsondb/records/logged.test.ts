@@ -56,6 +56,103 @@ test("changes that arrive together are logged each for its own request", async (
   }
 });
 
+/** Until `run` is done, no entries are made. Rows of the inbox with several changes, and of how many. */
+async function inOneRow(run: () => Promise<unknown>): Promise<number[]> {
+  const holder = await app.sql.reserve();
+  await holder`select pg_advisory_lock(hashtext('corestead activity inbox'), 1)`;
+  try {
+    await run();
+    const rows = await app.sql<{ count: number }[]>`
+      select cardinality(ids) as count from activity_inbox where cardinality(ids) > 1`;
+    return rows.map(({ count }) => count);
+  } finally {
+    await holder`select pg_advisory_unlock(hashtext('corestead activity inbox'), 1)`;
+    holder.release();
+  }
+}
+
+test("a statement of many changes is noted in one row, and each has its own person, secrets and lengths", async () => {
+  const other = await person(app, { role: "admin" });
+  // No compression makes it smaller.
+  const long = Array.from({ length: 1_000 }, () => crypto.randomUUID()).join("");
+  const all = [
+    { data: { n: 1 }, given: { n: 2 }, changes: { n: { old: 1, new: 2 } } },
+    { data: { n: 1, password: "hunter2" }, given: { password: "hunter3" }, changes: { password: { secret: true } } },
+    { data: { n: 1 }, given: { n: 1 }, changes: {} },
+    { data: { n: 1, long }, given: { n: 2 }, changes: { n: { old: 1, new: 2 } } },
+    { data: { n: 1, long }, given: { n: 1, long }, changes: {} },
+    {
+      data: { long },
+      given: { long: "short", api_secret: "x" },
+      changes: {
+        long: { old: long.slice(0, 1_000), old_size: long.length, new: "short" },
+        api_secret: { secret: true },
+      },
+    },
+    { data: {}, given: { text: long }, changes: { text: { new: long.slice(0, 1_000), new_size: long.length } } },
+    {
+      data: { [`it's "odd" \\u0000`]: "a" },
+      given: { [`it's "odd" \\u0000`]: "b" },
+      changes: { [`it's "odd" \\u0000`]: { old: "a", new: "b" } },
+    },
+  ];
+  const made = await Promise.all(Array.from({ length: 32 }, (_, n) => create(all[n % all.length]?.data ?? {})));
+  const changed: Awaited<ReturnType<typeof patch>>[] = [];
+  const rows = await inOneRow(async () => {
+    const asked = made.map(({ id }, n) =>
+      app.patch(
+        `${records}/${id}.json`,
+        { record: { data: all[n % all.length]?.given } },
+        { ...(n % 3 === 0 && { token: other.token }) },
+      ),
+    );
+    changed.push(...(await Promise.all(asked)));
+  });
+  expect(Math.max(...rows)).toBeGreaterThanOrEqual(8);
+  for (const [n, { id }] of made.entries()) {
+    const [, entry, ...more] = await log(id);
+    expect(more).toEqual([]);
+    expect(entry.changes).toEqual(all[n % all.length]?.changes ?? {});
+    expect(entry.login).toBe(n % 3 === 0 ? other.login : "admin");
+    expect(entry.request_id).toBe(changed[n]?.headers.get("x-request-id"));
+  }
+  expect(await app.command("activity", "verify")).toContain("unchanged");
+});
+
+test("changes of more text than a row of the inbox keeps are logged all the same", async () => {
+  const made = await Promise.all(Array.from({ length: 12 }, (_, n) => create({ n })));
+  const long = Array.from({ length: 400 }, () => crypto.randomUUID()).join("");
+  const rows = await inOneRow(() => Promise.all(made.map(({ id }, n) => patch(id, { n: n + 100, long }))));
+  expect(Math.max(...rows)).toBeGreaterThanOrEqual(5);
+  for (const [n, { id }] of made.entries())
+    expect((await log(id)).at(-1).changes).toEqual({
+      n: { old: n, new: n + 100 },
+      long: { new: long.slice(0, 1_000), new_size: long.length },
+    });
+});
+
+test("of changes that come together, one of a record that somebody holds is logged once, when it is done", async () => {
+  const made = await Promise.all(Array.from({ length: 12 }, (_, n) => create({ n })));
+  const { changing } = await app.sql.begin(async (tx) => {
+    await tx`update records set data = data || '{"n": -1}' where id = ${made[0].id}`;
+    const asked = made.map(({ id }, n) => patch(id, { n: n + 1000 }));
+    await Promise.all(asked.slice(1));
+    return { changing: asked[0] };
+  });
+  expect((await changing)?.status).toBe(200);
+  for (const [n, { id }] of made.entries()) {
+    const [, entry, ...more] = await log(id);
+    expect(more).toEqual([]);
+    expect(entry.changes).toEqual({ n: { old: n === 0 ? -1 : n, new: n + 1000 } });
+  }
+});
+
+test("a change by an id in capital letters is logged as any other", async () => {
+  const { id } = await create({ n: 1 });
+  expect((await patch(id.toUpperCase(), { n: 2 })).status).toBe(200);
+  expect((await log(id)).at(-1)).toMatchObject({ login: "admin", changes: { n: { old: 1, new: 2 } } });
+});
+
 test("a change that waited for another one is logged with what it has really replaced", async () => {
   const { id } = await create({ n: 1, other: "a" });
   const { changing } = await app.sql.begin(async (tx) => {

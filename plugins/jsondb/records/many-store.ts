@@ -5,7 +5,7 @@ import type { IndexValues } from "./index-values.ts";
 import type { ManyRecord } from "./record-store.ts";
 import { indexColumns, kindOf, type ColumnKind } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import { patchMany, type IndexedPatch } from "./patch-many-store.ts";
+import { createPatchMany } from "./patch-many-store.ts";
 import { createTelling } from "./telling-store.ts";
 import { flagColumns, indexColumnList } from "../databases/index-columns-store.ts";
 import type { Table } from "../databases/schema.ts";
@@ -55,9 +55,7 @@ export function createManyStore(sql: Sql) {
       return count === all.length;
     },
 
-    /** As `patchMany` says. */
-    update: (db: Database, table: Table, all: readonly IndexedPatch[]): Promise<{ raw: string }[]> =>
-      patchMany(sql, db, table, all),
+    update: createPatchMany(sql),
   };
 }
 

@@ -4,7 +4,7 @@
  * the patches, and where they all set the same column, or none, the statement sets no other.
  */
 import type { Sql } from "platform";
-import { inboxColumns, inboxFacts, inboxValues } from "../../activity/api.ts";
+import { inboxFacts, inboxGiven, inboxManyColumns, inboxOld } from "../../activity/api.ts";
 import { rawRecord } from "./answer-store.ts";
 import { indexColumns, kindOf, type IndexColumn } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
@@ -18,30 +18,39 @@ export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {
   readonly index: IndexValues;
 }
 
-/**
- * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's store
- * says, or, if there are several, locked or just changed by somebody: then the statement waits for nobody, so that no
- * record delays those beside it. 422 if a single one would become too large.
- */
-export async function patchMany(
-  sql: Sql,
-  db: Database,
-  table: Table,
-  all: readonly IndexedPatch[],
-): Promise<{ raw: string }[]> {
-  const statement = statementOf(all);
-  const isLogged = all.some(({ actor }) => actor !== undefined);
-  const { one, several } = isLogged ? statement.logged : statement.silent;
-  const facts = isLogged ? [inboxFacts("Core::Record", db.code)] : [];
-  const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion, ...facts];
-  const [only, ...others] = all.map((patch) => {
-    const items = statement.written(patch);
-    return isLogged ? `[${items},${patch.actor ?? "{}"}]` : `[${items}]`;
-  });
-  if (only && others.length === 0)
-    return sql.unsafe<{ raw: string }[]>(one, [only, ...of], { prepare: true }).catch(refuseSize);
-  return sql.unsafe<{ raw: string }[]>(several, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
+export function createPatchMany(sql: Sql) {
+  let returnsOld: Promise<boolean> | undefined;
+  const asked = () => {
+    returnsOld ??= sql<{ is: boolean }[]>`select current_setting('server_version_num')::int >= 180000 as is`.then(
+      ([row]) => row?.is ?? false,
+    );
+    returnsOld.catch(() => (returnsOld = undefined));
+    return returnsOld;
+  };
+  /**
+   * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's store
+   * says, or, if there are several, locked or just changed by somebody: then the statement waits for nobody, so that no
+   * record delays those beside it. 422 if a single one would become too large.
+   */
+  return async (db: Database, table: Table, all: readonly IndexedPatch[]): Promise<{ raw: string }[]> => {
+    const statement = statementOf(all);
+    const { silent, logged } = statement;
+    const isLogged = all.some(({ actor }) => actor !== undefined);
+    const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion];
+    // Not read by the statement: what makes entries parses it.
+    if (isLogged) of.push(inboxFacts("Core::Record", db.code), actorsOf(all));
+    const [only, ...others] = all.map((patch) => `[${statement.written(patch)}]`);
+    if (only && others.length === 0) {
+      const text = isLogged ? ((await asked()) ? logged.one : logged.oneHeld) : silent.one;
+      return sql.unsafe<{ raw: string }[]>(text, [only, ...of], { prepare: true }).catch(refuseSize);
+    }
+    const text = isLogged ? logged.several : silent.several;
+    return sql.unsafe<{ raw: string }[]>(text, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
+  };
 }
+
+const actorsOf = (all: readonly IndexedPatch[]) =>
+  `{${all.map(({ id, actor = "{}" }) => `"${id}":${actor}`).join(",")}}`;
 
 /** The text for one patch, and the one for several. */
 interface Texts {
@@ -51,8 +60,9 @@ interface Texts {
 
 interface Statement {
   readonly silent: Texts;
-  readonly logged: Texts;
-  /** The items of the JSON array that the texts read: id, patch, …; whoever makes it comes last. */
+  /** `oneHeld` is for PostgreSQL before 18, which does not return what an update has replaced. */
+  readonly logged: Texts & { readonly oneHeld: string };
+  /** The items of the JSON array that the texts read: id, patch, … */
   readonly written: (patch: IndexedPatch) => string;
 }
 
@@ -64,12 +74,18 @@ const held = `, lateral (
   select o.data from records o
   where o.db_id = $2 and o.id = (h.e ->> 0)::uuid and o.account_id = $3 for no key update) held`;
 
-const replaced = (data: string) => `r.account_id, r.id, ${data} as old_data, h.e -> 1 as patch, h.e -> -1 as actor`;
+const replaced = (data: string) => `r.id, ${data} as old_data, h.e -> 1 as patch`;
 
-const noted = `, noted as (
-    insert into activity_inbox (${inboxColumns})
-    select c.account_id, 'update', $7, c.id, c.actor, ${inboxValues("c.old_data", "c.patch")} from changed c)
+/** One row of the inbox for all that was changed; `$8` are those who made the patches. */
+const noted = (isOne: boolean) => {
+  const array = (of: string) => (isOne ? `array[${of}]` : `array_agg(${of})`);
+  const given = isOne ? `'[' || $1 || ']'` : "$1";
+  return `, noted as (
+    insert into activity_inbox (${inboxManyColumns})
+    select $3, 'update', $7, $8, ${array("c.id")}, ${array(inboxOld("c.old_data", "c.patch", "$1"))}, ${inboxGiven("$1", given)}
+    from changed c ${isOne ? "" : "having count(*) > 0"})
   select raw from changed`;
+};
 
 const begin = ({ id, json }: IndexedPatch) => `"${id}",${json}`;
 
@@ -140,8 +156,9 @@ function textsOf(columns: string): Pick<Statement, "silent" | "logged"> {
   return {
     silent: { one: `${oneOf("")} ${result}`, several: `with ${chosen("")} ${several} ${result}` },
     logged: {
-      one: `with changed as (${oneOf(held)} ${result}, ${replaced("held.data")}) ${noted}`,
-      several: `with ${chosen(", r.data")}, changed as (${several} ${result}, ${replaced("h.data")}) ${noted}`,
+      one: `with changed as (${oneOf("")} ${result}, ${replaced("old.data")}) ${noted(true)}`,
+      oneHeld: `with changed as (${oneOf(held)} ${result}, ${replaced("held.data")}) ${noted(true)}`,
+      several: `with ${chosen(", r.data")}, changed as (${several} ${result}, ${replaced("h.data")}) ${noted(false)}`,
     },
   };
 }

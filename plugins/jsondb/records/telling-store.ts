@@ -49,7 +49,7 @@ export function createTelling(sql: Sql) {
   /** `from` has the changed records as `r`, each with its actor. */
   const noted = (kind: RecordEventKind, code: string, from = sql`changed r`) => sql`, noted as (
     insert into activity_inbox (${columns})
-    select r.account_id, ${actions[kind]}, ${inboxFacts("Core::Record", code)}, r.id, nullif(r.actor, '')::jsonb, ${values[kind]} from ${from})`;
+    select r.account_id, ${actions[kind]}, ${inboxFacts("Core::Record", code)}, r.id, nullif(r.actor, ''), ${values[kind]} from ${from})`;
   /** For `unnest`. One text, because the quotes of an array's would be escaped here and read there; JSON has no line feeds. */
   const actorsOf = (all: readonly Made[]) =>
     sql`(select string_to_array(${all.map(({ actor = "" }) => actor).join("\n")}, E'\n'))`;

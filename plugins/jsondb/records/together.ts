@@ -107,8 +107,6 @@ async function updateAll(stores: Stores, db: Database, all: readonly WholePatch[
 async function updateEach(stores: Stores, db: Database, patches: readonly WholePatch[]) {
   const [first] = patches;
   if (!first) return [];
-  // One that is logged has a statement of its own.
-  if (patches.length === 1 && first.actor !== undefined) return [[first, await updateOne(stores, db, first)] as const];
   const indexed = patches.map(({ id, json, table, data, actor }) => ({
     id,
     json,
