@@ -26,6 +26,7 @@ import { answerPage, recordPage } from "../search/search-routes.ts";
 import type { SearchShape, SearchStore } from "../search/search-store.ts";
 import type { Databases } from "../databases/database-store.ts";
 import type { Room } from "./room.ts";
+import { createVisitorTurns } from "./visitor-turns.ts";
 import { cookieHeader, visitorOf } from "./visitor.ts";
 
 const access = {
@@ -126,6 +127,7 @@ function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
   const { rateLimitRequests, rateLimitCreates, rateLimitWindowSeconds: windowSeconds } = ctx.config;
   const requests = ctx.limiter("jsondb.requests", { limit: rateLimitRequests, windowSeconds });
   const creates = ctx.limiter("jsondb.creates", { limit: rateLimitCreates, windowSeconds });
+  const turns = createVisitorTurns();
 
   const limit = async (ip: string, operation: Operation) => {
     const key = limitKey(ip);
@@ -173,7 +175,9 @@ function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
     const visitor = visitorOf(ctx.secrets, input, key);
     const call: Call = { db, operation, method, params, variables: visitor.variables };
     const principal = caller ? `token:${caller.tokenId}` : `visitor:${visitor.variables.cookie_key}`;
-    const answered = keyed ? await once(principal, () => runs[operation](call)) : await runs[operation](call);
+    const isTurn = !caller && lists.has(operation);
+    const run = () => (isTurn ? turns(ip, () => runs[operation](call), request.signal) : runs[operation](call));
+    const answered = keyed ? await once(principal, run) : await run();
     const reply = warned(answered, callHints(call, input.query));
     if (!keyed && !method.usesCookie) return reply;
     // Added outside `once`, which would store the visitor's secret.
@@ -191,6 +195,7 @@ function callHints(call: Call, query: URLSearchParams): string[] {
 }
 
 const storing: ReadonlySet<Operation> = new Set<Operation>(["create", "update"]);
+const lists: ReadonlySet<Operation> = new Set<Operation>(["list", "search"]);
 const writes: ReadonlySet<Operation> = new Set<Operation>(["create", "update", "delete"]);
 
 /** The public search takes no cursor (behaviour 2.4). */

@@ -1,0 +1,40 @@
+/**
+ * Lets visitors read few lists at a time. A list that no index serves holds a connection for as long as it reads all
+ * records: without this a visitor who asks for many at once takes every connection of databases.
+ */
+import { limitKey, tooMany } from "platform";
+import { createTurns } from "../turns.ts";
+
+/** In this process. */
+export const visitorTurns = { atOnce: 5, ofAddress: 3, waitingOfAddress: 50 } as const;
+/** As long as a statement waits for a connection, and far less than a silent connection lasts. */
+const longestWaitMs = 10_000;
+const retrySeconds = 5;
+
+export type VisitorTurns = ReturnType<typeof createVisitorTurns>;
+
+export function createVisitorTurns(waitMs = longestWaitMs) {
+  const { atOnce, ofAddress, waitingOfAddress } = visitorTurns;
+  const all = createTurns(atOnce);
+  const addresses = new Map<string, { readonly turns: ReturnType<typeof createTurns>; calls: number }>();
+
+  /** 429 if too many calls of the address wait already, or this one too long; rejects as the signal once it aborts. */
+  return async <T>(ip: string, run: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    const key = limitKey(ip);
+    const own = addresses.get(key) ?? { turns: createTurns(ofAddress), calls: 0 };
+    if (own.calls >= ofAddress + waitingOfAddress) throw tooMany(1);
+    addresses.set(key, own);
+    own.calls += 1;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(tooMany(retrySeconds)), waitMs);
+    // It ends the waiting alone: what runs already runs on.
+    const waiting = AbortSignal.any([signal, late.signal]);
+    try {
+      return await own.turns(() => all(run, waiting), waiting);
+    } finally {
+      clearTimeout(timer);
+      own.calls -= 1;
+      if (own.calls === 0) addresses.delete(key);
+    }
+  };
+}
