@@ -10,6 +10,7 @@ import type { Room } from "./public/room.ts";
 import type { SearchStore } from "./search/search-store.ts";
 import type { Databases, DbRow, DatabaseStore } from "./databases/database-store.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
+import { createTurns } from "./turns.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "secrets">;
@@ -22,6 +23,13 @@ interface Needed {
   readonly room: Room;
 }
 
+/**
+ * Searches of other plugins at a time. Flows make them, and visitors start flows: as many as there are connections would
+ * leave none to requests.
+ */
+export const mostSearches = 4;
+const never = new AbortController().signal;
+
 /** The private API for other plugins. */
 export function createService({
   ctx,
@@ -33,6 +41,7 @@ export function createService({
   searchStore,
   room,
 }: Needed): JsonDatabases {
+  const searches = createTurns(mostSearches);
   const at = async (accountId: number, key: string): Promise<Database> => {
     const db = await databases.find(accountId, key);
     if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
@@ -85,7 +94,8 @@ export function createService({
     async search(accountId, key, params) {
       const asked = new URLSearchParams(params);
       const make = (db: Database) => ({ query: { ...readSearch(db, asked), after: undefined }, cursor: undefined });
-      const { body } = await searchStore.search(await at(accountId, key), make, { form: "flat" });
+      const db = await at(accountId, key);
+      const { body } = await searches(() => searchStore.search(db, make, { form: "flat" }), never);
       return JSON.parse(body) as Record<string, unknown>[]; // a flat answer is an array of objects
     },
     within: (tx) => {
