@@ -4,8 +4,11 @@ import type { Accounts } from "../accounts/api.ts";
 import { signHead, type Sign } from "./chain.ts";
 import type { SealStore } from "./seal-store.ts";
 
+/** Only administrators change it: nobody else forgets what they did. */
 export const accountSettings = {
-  days: setting.integer("activity_days", 365, "Days that the log of activity goes back", { min: 1, max: 36_500 }),
+  days: setting.adminOnly(
+    setting.integer("activity_days", 365, "Days that the log of activity goes back", { min: 1, max: 36_500 }),
+  ),
 };
 
 interface Needed {

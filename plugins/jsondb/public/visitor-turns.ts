@@ -5,8 +5,8 @@
 import { limitKey, tooMany } from "platform";
 import { createTurns } from "../turns.ts";
 
-/** In this process. */
-export const visitorTurns = { atOnce: 5, ofAddress: 3, waitingOfAddress: 50 } as const;
+/** In this process. As many of an address may wait as it may ask for in ten seconds (`RATE_LIMIT_REQUESTS`). */
+export const visitorTurns = { atOnce: 5, ofAddress: 3, waitingOfAddress: 300 } as const;
 /** As long as a statement waits for a connection, and far less than a silent connection lasts. */
 const longestWaitMs = 10_000;
 const retrySeconds = 5;

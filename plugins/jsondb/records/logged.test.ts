@@ -241,7 +241,9 @@ test("who may change settings, but not see the log, cannot keep their changes ou
     await person(app, { role: "admin", narrowedTo: ["settings"] }),
   ];
   for (const { token } of others) {
-    const answer = await app.patch("/account/settings.json", { settings: { activity_databases: null } }, { token });
-    expect([answer.status, answer.json]).toEqual([403, { error: "only administrators change activity_databases" }]);
+    for (const name of ["activity_databases", "activity_days"]) {
+      const answer = await app.patch("/account/settings.json", { settings: { [name]: null } }, { token });
+      expect([answer.status, answer.json]).toEqual([403, { error: `only administrators change ${name}` }]);
+    }
   }
 });
