@@ -235,11 +235,15 @@ const clusterSettings = [
   "log_checkpoints=off",
 ].flatMap((setting) => ["-c", setting]);
 
-export async function giveTo(folder: string, { uid, gid }: RunAs): Promise<void> {
-  if (uid === undefined || gid === undefined) return;
+export async function giveTo(folder: string, runAs: RunAs): Promise<void> {
+  if (runAs.uid === undefined) return;
+  own(folder, runAs);
   // Synchronous: ten times faster for a thousand small files.
-  chownSync(folder, uid, gid);
-  for (const name of await readdir(folder, { recursive: true })) chownSync(join(folder, name), uid, gid);
+  for (const name of await readdir(folder, { recursive: true })) own(join(folder, name), runAs);
+}
+
+function own(path: string, { uid, gid }: RunAs): void {
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
 /** The folder of the socket: in the data folder, or a temporary one if that path is too long for a socket. */
@@ -249,7 +253,8 @@ export async function socketFolder(dataDir: string, runAs: RunAs): Promise<strin
   const folder = fits(inside) ? inside : await mkdtemp(join(base, "corestead-"));
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o700);
-  await giveTo(folder, runAs);
+  // Alone: a server that a killed process has left may be taking its socket away right now.
+  own(folder, runAs);
   return folder;
 }
 

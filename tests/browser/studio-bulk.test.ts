@@ -470,7 +470,7 @@ test("live changes say which fields have changed, are held still, lead to their 
   const [ann, bob] = (await app.get("/core/dbs/news/records.json")).json;
   const patch = (id: string, data: object) => app.patch(`/core/dbs/news/records/${id}.json`, { record: { data } });
   await page.getByText("Records: 2").waitFor();
-  await page.getByText(/^Live changes/).click();
+  await page.locator("summary", { hasText: /^Live changes/ }).click();
   // The stream opens a moment after the rows: changes go on until it tells of one.
   let times = 0;
   const list = page.getByRole("list", { name: "Live changes" });
