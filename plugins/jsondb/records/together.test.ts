@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPool } from "../../../runtime/db.ts";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type DatabaseRow } from "../databases/database.ts";
 import { noTable } from "../databases/schema.ts";
 import { indexValues } from "./index-values.ts";
@@ -29,22 +29,27 @@ describe("many at once", () => {
   test("creates share commits, and each is answered and stored as its own", async () => {
     const all = numbers(60);
     const at = "2026-01-31T10:00:00.123456Z";
-    const made = await Promise.all(all.map((n) => create({ name: `c${n} "\\{},é`, visits: n, at, list: [n, null] })));
-    for (const [n, { status, json }] of made.entries()) {
-      expect(status).toBe(201);
-      expect(json.data).toEqual({ name: `c${n} "\\{},é`, visits: n, at, list: [n, null] });
-      const found = await app.get(`/core/dbs/busy/records/${json.id}`);
-      expect(found.json).toEqual(json);
-      expect(found.headers.get("etag")).toBe(made[n]?.headers.get("etag") ?? "none");
-    }
-    const ids = made.map(({ json }) => json.id);
-    const [row] = await app.sql`
-      select count(distinct xmin::text)::int as commits, count(*)::int as records,
-        count(*) filter (where idx_str_1 = data ->> 'name' and idx_int_1::text = data ->> 'visits'
-          and idx_time_1 = ${at}::text::timestamptz)::int as indexed
-      from records where id = any(${ids}::uuid[])`;
-    expect(row).toMatchObject({ records: 60, indexed: 60 });
-    expect(row?.["commits"]).toBeLessThan(60);
+    /** In how many commits they were stored. */
+    const commits = async () => {
+      const made = await Promise.all(all.map((n) => create({ name: `c${n} "\\{},é`, visits: n, at, list: [n, null] })));
+      for (const [n, { status, json }] of made.entries()) {
+        expect(status).toBe(201);
+        expect(json.data).toEqual({ name: `c${n} "\\{},é`, visits: n, at, list: [n, null] });
+        const found = await app.get(`/core/dbs/busy/records/${json.id}`);
+        expect(found.json).toEqual(json);
+        expect(found.headers.get("etag")).toBe(made[n]?.headers.get("etag") ?? "none");
+      }
+      const ids = made.map(({ json }) => json.id);
+      const [row] = await app.sql`
+        select count(distinct xmin::text)::int as commits, count(*)::int as records,
+          count(*) filter (where idx_str_1 = data ->> 'name' and idx_int_1::text = data ->> 'visits'
+            and idx_time_1 = ${at}::text::timestamptz)::int as indexed
+        from records where id = any(${ids}::uuid[])`;
+      expect(row).toMatchObject({ records: 60, indexed: 60 });
+      return row?.["commits"];
+    };
+    // On a busy machine they may arrive one by one.
+    await eventually(async () => (await commits()) < 60);
   });
 
   test("each create is checked alone, and goes into its own table", async () => {
