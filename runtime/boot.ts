@@ -90,13 +90,11 @@ export async function boot(needed: Needed): Promise<App> {
     );
     undo.push(kernel.stop);
 
-    const hearing = needed.ready?.then(kernel.hear);
-    hearing?.catch(() => {}); // it is waited for below
     const { started, services } = await startPlugins(kernel, plugins, needed.env, undo, replicas);
     const routes = routesIn(started);
     const serve = needed.role === "serve" ? kernel.mount(started, routes) : undefined;
     if ((await opened) !== secretKey) throw new Error("another process has just made the secret key: start again");
-    await (hearing ?? kernel.hear());
+    await kernel.hear();
     for (const running of started) await running.prepare?.();
     const lines = await seed(sql, started);
     await needed.synced;
