@@ -31,16 +31,17 @@ export async function watchTables({ ctx, sql, declared }: Needed): Promise<void>
 }
 
 const trigger = "activity_note";
+/** Names by their numbers, of which a column that was dropped keeps its own. */
 const foundTables = `
-  select c.relname::text as name,
-    array(select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-      order by a.attnum) as columns,
-    coalesce((select array(select a.attname::text from unnest(i.indkey) with ordinality k (number, place)
-      join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number order by k.place)
-      from pg_index i where i.indrelid = c.oid and i.indisprimary), '{}') as keys,
-    (select obj_description(t.oid, 'pg_trigger') from pg_trigger t
+  select c.relname::text as name, array_remove(a.names, null) as columns,
+    coalesce((select array_agg(a.names[k.number] order by k.place) from pg_index i,
+      unnest(i.indkey) with ordinality k (number, place) where i.indrelid = c.oid and i.indisprimary), '{}') as keys,
+    (select d.description from pg_trigger t
+      join pg_description d on d.objoid = t.oid and d.classoid = 'pg_trigger'::regclass and d.objsubid = 0
       where t.tgrelid = c.oid and t.tgname = '${trigger}') as facts
-  from pg_class c
+  from pg_class c, lateral (
+    select array_agg(case when not attisdropped then attname::text end order by attnum) as names
+    from pg_attribute where attrelid = c.oid and attnum > 0) a
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     and c.relpersistence = 'p'`;
 

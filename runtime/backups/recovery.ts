@@ -138,7 +138,7 @@ interface Where {
 async function replay({ until, finish }: Recovery, { dataDir, cluster, runAs }: Where): Promise<Date | undefined> {
   await writeFile(join(cluster, "recovery.signal"), "");
   const { home } = await postgresHome(dataDir, (program) => mayRun(program, runAs));
-  const socketDir = await socketFolder(dataDir, runAs);
+  const socketDir = socketFolder(dataDir, runAs);
   const settings = [
     // All of it lies in pg_wal already.
     "restore_command=exit 1",

@@ -90,7 +90,7 @@ export async function beginEmbeddedPostgres(needed: Needed): Promise<StartingPos
     throw error;
   };
   try {
-    socketDir = await socketFolder(dataDir, runAs);
+    socketDir = socketFolder(dataDir, runAs);
   } catch (error) {
     return failed(error);
   }

@@ -5,8 +5,19 @@
  *     run/             the socket         corestead.pid    which process that is
  *     postgres.log     what the server says
  */
-import { chownSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -30,12 +41,15 @@ const privateId = 50_432;
 const nobodyId = 65_534;
 const socketPathBytes = 107;
 
-/** Creates the folder if it is missing, and decides which user runs the server in it. */
+/**
+ * Creates the folder if it is missing, and decides which user runs the server in it. Synchronous, because every start
+ * waits for it, and to hand each of its calls to another thread takes longer than the call.
+ */
 export async function prepareFolder(folder: string): Promise<{ dataDir: string; cluster: string; runAs: RunAs }> {
-  await mkdir(folder, { recursive: true });
-  const dataDir = await realpath(folder);
+  mkdirSync(folder, { recursive: true });
+  const dataDir = realpathSync(folder);
   const cluster = join(dataDir, "postgres");
-  const owner = (await exists(cluster)) ? (await stat(cluster)).uid : undefined;
+  const owner = existsSync(cluster) ? statSync(cluster).uid : undefined;
   const self = process.getuid?.() ?? 0;
   if (self !== 0) {
     if (owner === undefined || owner === self) return { dataDir, cluster, runAs: {} };
@@ -43,11 +57,11 @@ export async function prepareFolder(folder: string): Promise<{ dataDir: string; 
       `the data folder ${dataDir} belongs to another user (uid ${owner}, we are ${self}): start as that user, or give it to this one with chown -R`,
     );
   }
-  const { mode, uid: folderOwner } = await stat(dataDir);
+  const { mode, uid: folderOwner } = statSync(dataDir);
   const uid = owner || folderOwner || privateId;
   const runAs = { uid, gid: uid };
   // The server only needs to pass through this folder; secret files in it have their own modes.
-  if ((mode & 0o001) === 0 && folderOwner !== uid) await chmod(dataDir, mode | 0o001);
+  if ((mode & 0o001) === 0 && folderOwner !== uid) chmodSync(dataDir, mode | 0o001);
   if (await mayEnter(dataDir, runAs)) return { dataDir, cluster, runAs };
   const privileged = { ...runAs, throughClosed: true };
   if (!(await mayEnter(dataDir, privileged))) {
@@ -76,14 +90,14 @@ export function spawnAs(
 
 async function mayEnter(folder: string, runAs: RunAs): Promise<boolean> {
   // Nearly always, and asking that user takes a process.
-  if (!runAs.throughClosed && (await isOpen(folder))) return true;
+  if (!runAs.throughClosed && isOpen(folder)) return true;
   return (await run(["/bin/sh", "-c", 'cd "$1"', "sh", folder], runAs)).code === 0;
 }
 
 /** Whether everybody may pass through it and all folders above it. */
-async function isOpen(folder: string): Promise<boolean> {
+function isOpen(folder: string): boolean {
   const parent = dirname(folder);
-  return ((await stat(folder)).mode & 0o001) !== 0 && (parent === folder || isOpen(parent));
+  return (statSync(folder).mode & 0o001) !== 0 && (parent === folder || isOpen(parent));
 }
 
 /** Whether that user can run this program: the folder may be closed, or the program built for another C library. */
@@ -247,12 +261,12 @@ function own(path: string, { uid, gid }: RunAs): void {
 }
 
 /** The folder of the socket: in the data folder, or a temporary one if that path is too long for a socket. */
-export async function socketFolder(dataDir: string, runAs: RunAs): Promise<string> {
+export function socketFolder(dataDir: string, runAs: RunAs): string {
   const inside = join(dataDir, "run");
   const base = fits(join(tmpdir(), "corestead-XXXXXX")) ? tmpdir() : "/tmp";
-  const folder = fits(inside) ? inside : await mkdtemp(join(base, "corestead-"));
-  await mkdir(folder, { recursive: true });
-  await chmod(folder, 0o700);
+  const folder = fits(inside) ? inside : mkdtempSync(join(base, "corestead-"));
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o700);
   // Alone: a server that a killed process has left may be taking its socket away right now.
   own(folder, runAs);
   return folder;
