@@ -55,7 +55,7 @@ test("while nobody searches the list waits for more, until it is long; where the
   few?.wrote();
   searched?.wrote();
   searched?.searched();
-  for (let n = 0; n < 10_000; n++) {
+  for (let n = 0; n < 20_000; n++) {
     without?.wrote();
     many?.wrote();
   }

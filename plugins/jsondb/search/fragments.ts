@@ -20,12 +20,12 @@ interface Index {
 const restMs = 1000;
 const quietRestMs = 5000;
 const restAfterFailureMs = 60_000;
-/** Writes of three strings each, whose entries then take about 9 MB. */
-const manyWrites = 10_000;
+/** Writes of three strings each, whose entries then take about 18 MB. */
+const manyWrites = 20_000;
 
 /**
  * Empties the fragment index's list of pending entries. Every search reads that list through, and a write that finds it
- * full (16 MB) would empty it itself: tens of milliseconds either way. What emptying costs is decided by how many
+ * full (32 MB) would empty it itself: tens of milliseconds either way. What emptying costs is decided by how many
  * different fragments there are, hardly by how many records: so while nobody searches, it waits for more of them.
  */
 export function createFragments({ log }: Pick<BaseContext, "log">, { exists, empty }: Index): Fragments {
