@@ -64,6 +64,21 @@ test("each table is divided while the server writes, and what the API gives is t
   expect(await refusal(divide(sql, "users"))).toStartWith("users cannot be divided");
 });
 
+test("a migration of the index for fragments reaches every partition's", async () => {
+  const limits = async () => {
+    const rows = await sql<{ options: string[] }[]>`
+      select c.reloptions as options from pg_partition_tree('records_fragments') i join pg_class c on c.oid = i.relid
+      where i.isleaf`;
+    return rows.map(({ options }) => options.find((option) => option.startsWith("gin_pending_list_limit")));
+  };
+  const [leaf] = await sql<{ name: string }[]>`
+    select relid::regclass::text as name from pg_partition_tree('records_fragments') where isleaf limit 1`;
+  await sql`alter index ${sql(leaf?.name ?? "")} set (gin_pending_list_limit = 4096)`;
+  expect(new Set(await limits()).size).toBe(2);
+  await sql.unsafe(await Bun.file("plugins/jsondb/migrations/012_pending_list.sql").text());
+  expect(await limits()).toEqual(Array(4).fill("gin_pending_list_limit=32768"));
+});
+
 test("the next start, the doctor, and backups take it as it is", async () => {
   const { target } = app;
   await app.stop();
