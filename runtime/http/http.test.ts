@@ -166,6 +166,13 @@ describe("addresses", () => {
     expect(answer.headers.get("allow")).toBe("GET, HEAD");
   });
 
+  test("a slash at the end changes neither HEAD nor what other methods are told", async () => {
+    expect((await send("HEAD", "/core/notes/12/")).status).toBe(200);
+    expect((await send("PUT", "/core/notes/12/")).headers.get("allow")).toBe("GET, DELETE");
+    expect((await send("POST", "/health/")).headers.get("allow")).toBe("GET, HEAD");
+    expect((await send("PUT", "/")).status).toBe(404);
+  });
+
   test("HEAD answers like GET, without the body", async () => {
     expect(await send("HEAD", "/core/notes/12")).toMatchObject({ status: 200, body: "" });
     expect(await send("HEAD", "/health")).toMatchObject({ status: 200, body: "" });

@@ -145,7 +145,7 @@ function isPlain(path: string): boolean {
 /** The router takes it for the same address. */
 function withoutLastSlash(url: string): string {
   const [address = ""] = url.split("?", 1);
-  return address.endsWith("/") ? address.slice(0, -1) : address;
+  return address.endsWith("/") && pathOf(address) !== "/" ? address.slice(0, -1) : address;
 }
 
 /** `finished` gives the reply the form of an answer. */
