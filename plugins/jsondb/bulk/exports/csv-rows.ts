@@ -20,6 +20,8 @@ const plain = 1;
 const quoted = 2;
 const parsed = 3;
 
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 const space = 0x20;
 const quote = 0x22;
 const comma = 0x2c;
@@ -85,7 +87,8 @@ export function createCsvRows({ fields, multiTable, safe }: Columns): (page: Exp
       line.time(page.createdAt, time);
       line.byte(comma);
       line.time(page.updatedAt, time);
-      line.text("\r\n");
+      line.byte(carriageReturn);
+      line.byte(lineFeed);
     });
     return line.taken();
   };
