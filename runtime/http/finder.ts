@@ -1,11 +1,17 @@
 /** Finds endpoints by address: for requests of handlers to this server itself, and for methods that a router does not know. */
 import { pathOf } from "./arrival.ts";
 import type { Method } from "./route.ts";
-import type { Endpoint } from "./route-table.ts";
+import { together, type Endpoint } from "./route-table.ts";
 
 interface Found {
   readonly endpoint: Endpoint;
   readonly params: Record<string, string>;
+}
+
+export interface Others {
+  readonly allowed: readonly Method[];
+  readonly cors: boolean;
+  readonly always: Readonly<Record<string, string>>;
 }
 
 /** A place in the addresses: what may follow it. */
@@ -36,11 +42,15 @@ export function createFinder(endpoints: readonly Endpoint[]) {
     },
 
     /** What answers other methods at this address. */
-    others(url: string): { readonly allowed: readonly Method[]; readonly cors: boolean } | undefined {
+    others(url: string): Others | undefined {
       const { place } = placeOf(url, ({ endpoints: own }) => own.size > 0);
       if (!place) return undefined;
       const own = [...place.endpoints.values()];
-      return { allowed: own.map(({ method }) => method), cors: own.some(({ cors }) => cors) };
+      return {
+        allowed: own.map(({ method }) => method),
+        cors: own.some(({ cors }) => cors),
+        always: together(own.map(({ always }) => always)),
+      };
     },
   };
 }

@@ -6,7 +6,7 @@ import { credentialOf, plainHost, type Caller } from "./auth.ts";
 import type { Networks } from "./client-address.ts";
 import { isLocalHost, type HostDoor } from "./door.ts";
 import { badRequest, methodNotAllowed, notFound } from "../errors.ts";
-import { createFinder } from "./finder.ts";
+import { createFinder, type Others } from "./finder.ts";
 import { handle, safeMethods, type Needed as HandleNeeded } from "./handle.ts";
 import type { Metrics } from "../metrics.ts";
 import { refusalOf } from "./refusals/refusal.ts";
@@ -135,7 +135,7 @@ type Mounted = (context: {
   readonly params: Record<string, string>;
 }) => Response | Promise<Response>;
 
-const systemMethods: Others = { allowed: ["GET", "HEAD"], cors: false };
+const systemMethods = { allowed: ["GET", "HEAD"], cors: false, always: {} } as const;
 
 /** Whether Elysia finds it in its table of whole addresses, or by its beginning. */
 function isPlain(path: string): boolean {
@@ -164,7 +164,8 @@ function createAnswer<T extends { readonly status: number }>(
       reply = await handle(needed, found, request, requestId, hints);
     } catch (error) {
       const own = isHungUp(error, request) ? badRequest("the client hung up") : error;
-      reply = refusalOf(own, needed.log, requestId, found?.route.spec.errors);
+      const refusal = refusalOf(own, needed.log, requestId, found?.route.spec.errors);
+      reply = { ...refusal, headers: { ...endpoint.always, ...refusal.headers } };
     }
     const response = await finished(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
     const ms = performance.now() - started;
@@ -179,13 +180,8 @@ function isHungUp(error: unknown, { signal }: Request): boolean {
   return error instanceof Error && error.name === "AbortError" && signal.aborted;
 }
 
-interface Others {
-  readonly allowed: readonly string[];
-  readonly cors: boolean;
-}
-
 /** OPTIONS lists the allowed methods; any other method is 405. */
-function answerOthers(request: Request, methods: Others): Response {
+function answerOthers(request: Request, methods: Others | typeof systemMethods): Response {
   const requestId = newRequestId(request);
   if (request.method !== "OPTIONS")
     return finish(request, refusalOf(methodNotAllowed(methods.allowed), undefined, requestId), requestId, methods.cors);
@@ -196,7 +192,7 @@ function answerOthers(request: Request, methods: Others): Response {
     "access-control-allow-headers": "authorization, content-type, idempotency-key, if-match",
     "access-control-max-age": "86400",
   };
-  const headers = { allow, ...(methods.cors ? preflight : {}) };
+  const headers = { allow, ...methods.always, ...(methods.cors ? preflight : {}) };
   return finish(request, { status: 204, body: null, headers }, requestId);
 }
 

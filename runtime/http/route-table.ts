@@ -11,6 +11,7 @@ export interface Endpoint {
   /** The patterns to mount. Parameters are named by position, because the router needs one name for each place. */
   readonly paths: readonly string[];
   readonly cors: boolean;
+  readonly always: Readonly<Record<string, string>>;
   readonly pick: (params: Record<string, string>) => { route: Route; params: Record<string, string> } | undefined;
 }
 
@@ -85,8 +86,14 @@ function endpointOf(group: readonly { route: Route; parsed: Parsed }[]): Endpoin
     name: first.route.path,
     paths: endsInParameter || pattern.endsWith("/*") ? [pattern] : [pattern, `${pattern}.json`],
     cors: group.some(({ route }) => fromAnyOrigin(route.spec)),
+    always: together(group.map(({ route }) => route.spec.always)),
     pick,
   };
+}
+
+/** Headers of several in one. */
+export function together(all: readonly Route["spec"]["always"][]): Readonly<Record<string, string>> {
+  return Object.fromEntries(all.flatMap((headers = {}) => Object.entries(headers)));
 }
 
 /** Whether pages of any origin may call it (without credentials): public ones, and an app's page in its sandbox. */

@@ -142,6 +142,8 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly apps?: string;
   /** It gives away many records at once: the log of activity says who has asked for them. */
   readonly exports?: true;
+  /** Headers of a protocol that also its refusals have, and what OPTIONS says of the address. */
+  readonly always?: Readonly<Record<string, string>>;
   /** Also served on sites' hosts, if no page has this path (behaviour B.11). */
   readonly onSites?: true;
 }

@@ -30,13 +30,14 @@ interface Needed {
 
 export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
   const own = { "tus-resumable": tusVersion, "cache-control": "no-store" };
+  const about = { "tus-version": tusVersion, "tus-extension": extensions, "tus-max-size": `${maxBytes}` };
+  const always = { "tus-resumable": tusVersion, ...about };
   const stateOf = (row: UploadRow, offset: number) => ({
     ...own,
     "upload-offset": `${offset}`,
     "upload-length": `${row.size}`,
     "upload-expires": row.expiresAt.toUTCString(),
   });
-  const about = { "tus-version": tusVersion, "tus-extension": extensions, "tus-max-size": `${maxBytes}` };
   /** The media file that it has become. */
   const placeOf = (mediaId: string | null) => (mediaId === null ? {} : { location: `/core/media/${mediaId}.json` });
   return [
@@ -47,6 +48,7 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
         summary: "Begin a resumable upload (tus 1.0.0)",
         description: `For files of any size over connections that break: tus-js-client and the like send a file by it. Headers: \`Tus-Resumable: ${tusVersion}\`, \`Upload-Length\`, and \`Upload-Metadata\` with \`filename\`, \`folder\`, \`is_public\`, \`titles\` and \`alts\`, each value in Base64. \`Location\` is where the parts go. A body of the type \`${partType}\` is the first part. An upload that nobody goes on with for a day is removed.`,
         access,
+        always,
         input: "stream",
         idempotency: "own",
         takes: [Type.String({ contentMediaType: partType })],
@@ -79,6 +81,7 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
         summary: "How far a resumable upload is",
         description: "HEAD is what tus asks for: `Upload-Offset` and `Upload-Length`.",
         access,
+        always,
         answers: { 200: Upload },
         responses: { 200: example },
       },
@@ -94,6 +97,7 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
         summary: "Send a part of a resumable upload",
         description: `The body is a part of the type \`${partType}\`, from \`Upload-Offset\` on: 409 if the upload is elsewhere, 423 while another request writes, 413 beyond \`Upload-Length\`. What has arrived when a connection breaks stays. The last part makes the media file, whose address is \`Location\`.`,
         access,
+        always,
         input: "stream",
         takes: [Type.String({ contentMediaType: partType })],
         request: "the next bytes",
@@ -119,6 +123,7 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
       {
         summary: "End a resumable upload, and forget what has arrived",
         access,
+        always,
         responses: { 204: null, 412: { error: `send the header Tus-Resumable: ${tusVersion}` } },
       },
       async ({ caller, request, params }) => {

@@ -144,6 +144,24 @@ test("an upload goes on at the process that takes the place of one that stops in
   expect(made.sha256).toBe(new Bun.CryptoHasher("sha256").update(file).digest("hex"));
 });
 
+test("OPTIONS says what is spoken, without a token, and refusals carry the version", async () => {
+  for (const path of ["/core/media/uploads", `/core/media/uploads/${crypto.randomUUID()}`]) {
+    const { status, headers } = await fetch(`${app.origin}${path}`, { method: "OPTIONS" });
+    const said = ["tus-version", "tus-extension", "tus-max-size"].map((name) => headers.get(name));
+    expect([status, ...said]).toEqual([204, "1.0.0", "creation,creation-with-upload,expiration,termination", "3000000"]);
+  }
+  const refused = [
+    await send("HEAD", `/core/media/uploads/${crypto.randomUUID()}`, tus),
+    await send("POST", "/core/media/uploads", tus),
+    await send("PATCH", `/core/media/uploads/${crypto.randomUUID()}`, tus, undefined, "nobody"),
+  ];
+  expect(refused.map(({ status, headers }) => [status, headers.get("tus-resumable")])).toEqual([
+    [404, "1.0.0"],
+    [400, "1.0.0"],
+    [401, "1.0.0"],
+  ]);
+});
+
 describe("a part", () => {
   test("belongs where the upload is", async () => {
     const path = await begin(10);
