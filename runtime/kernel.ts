@@ -103,6 +103,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
   const ownCertificates = createOwnCertificates(config.https === "on" ? config.tlsDir : "", log);
   const context: BaseContext = {
     sql,
+    connections: config.databasePool,
     log,
     plugins,
     metrics,

@@ -36,6 +36,8 @@ type ServicesOf<N extends Needs> = { readonly [K in keyof N]: N[K] extends Servi
 /** What the runtime gives every plugin; `setup` also gets the plugin's own `config` and `services`. */
 export interface BaseContext {
   readonly sql: Sql;
+  /** How many of its connections the plugin may use at a time. */
+  readonly connections: number;
   /**
    * For reads that decide nothing: lists, searches, pages. `run` reads on a replica, if there are any
    * (`DATABASE_READ_URL`), which has every write that was acknowledged before this call, and again on the primary if

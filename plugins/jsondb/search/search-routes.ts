@@ -1,4 +1,4 @@
-import { answer, jsonText, pageQuery, route, Type, warned } from "platform";
+import { answer, jsonText, pageQuery, route, Type, unavailable, warned } from "platform";
 import type { BaseContext, RequestInput, Route } from "platform";
 import { FlatRecord, ShownRecord, UnknownTable } from "../records/answers.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -7,6 +7,7 @@ import { fieldHints, namedFields, readList, readSearch, type Query } from "./que
 import { databaseAt, recordExample, unknownTable } from "../records/record-routes.ts";
 import type { SearchShape, SearchStore } from "./search-store.ts";
 import type { Databases } from "../databases/database-store.ts";
+import { createTurns } from "../turns.ts";
 
 const access = { privilege: "dbs" } as const;
 const apps = "the records of its own database, for a viewer with `dbs`";
@@ -37,16 +38,30 @@ const parameters = {
   count: Type.Boolean({ description: "`true` adds the header X-Total-Count" }),
 };
 
+/** Connections that lists leave to all else: a list that no index serves holds one for as long as it reads all records. */
+const leftConnections = 3;
+/** As long as a statement waits for a connection. */
+const longestWaitMs = 10_000;
+
 interface Needed {
-  readonly ctx: Pick<BaseContext, "secrets">;
+  readonly ctx: Pick<BaseContext, "secrets" | "connections">;
   readonly databases: Databases;
   readonly searchStore: SearchStore;
 }
 
 /** Lists and private search. behaviour 4.4. */
 export function searchRoutes({ ctx, databases, searchStore }: Needed): Route[] {
-  type Asked = Pick<RequestInput, "account" | "app">;
-  const respond = async ({ account, app }: Asked, key: string, read: (db: Database) => Query, shape: SearchShape) => {
+  type Asked = Pick<RequestInput, "account" | "app" | "request">;
+  const turns = createTurns(Math.max(1, ctx.connections - leftConnections), {
+    ms: longestWaitMs,
+    error: () => unavailable(),
+  });
+  const respond = async (
+    { account, app, request }: Asked,
+    key: string,
+    read: (db: Database) => Query,
+    shape: SearchShape,
+  ) => {
     const db = await databaseAt(databases, account.id, key, app);
     let hints: readonly string[] = [];
     const make = (current: Database) => {
@@ -54,7 +69,7 @@ export function searchRoutes({ ctx, databases, searchStore }: Needed): Route[] {
       hints = fieldHints(current, query, namedFields(query));
       return query;
     };
-    return warned(await answerPage(ctx, searchStore, db, make, shape), hints);
+    return warned(await turns(() => answerPage(ctx, searchStore, db, make, shape), request.signal), hints);
   };
   return [
     route(

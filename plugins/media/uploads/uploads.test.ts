@@ -148,7 +148,12 @@ test("OPTIONS says what is spoken, without a token, and refusals carry the versi
   for (const path of ["/core/media/uploads", `/core/media/uploads/${crypto.randomUUID()}`]) {
     const { status, headers } = await fetch(`${app.origin}${path}`, { method: "OPTIONS" });
     const said = ["tus-version", "tus-extension", "tus-max-size"].map((name) => headers.get(name));
-    expect([status, ...said]).toEqual([204, "1.0.0", "creation,creation-with-upload,expiration,termination", "3000000"]);
+    expect([status, ...said]).toEqual([
+      204,
+      "1.0.0",
+      "creation,creation-with-upload,expiration,termination",
+      "3000000",
+    ]);
   }
   const refused = [
     await send("HEAD", `/core/media/uploads/${crypto.randomUUID()}`, tus),
