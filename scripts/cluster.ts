@@ -20,8 +20,8 @@ import { migrationSets } from "../runtime/postgres/runtime-migrations.ts";
 export async function clusterRecipe(plugins: readonly PluginFacts[]): Promise<string> {
   const files = ["postgres-folder.ts", "embedded-postgres.ts", "launch.ts", "migrate.ts"];
   const folder = join(import.meta.dir, "../runtime/postgres");
-  const watch = ["tables.ts", "watch-store.ts"].map((name) => join(import.meta.dir, "../plugins/activity", name));
-  const sources = [...files.map((name) => join(folder, name)), ...watch].map((file) => Bun.file(file).text());
+  const watching = ["tables.ts", "watch-store.ts"].map((name) => join(import.meta.dir, "../plugins/activity", name));
+  const sources = [...files.map((name) => join(folder, name)), ...watching].map((file) => Bun.file(file).text());
   const recipe = [...(await Promise.all(sources)), await Bun.file(import.meta.path).text()];
   return Bun.hash(JSON.stringify([recipe, migrationSets(inOrder(plugins)), [...declaredBy(plugins)]])).toString(36);
 }
