@@ -77,23 +77,17 @@ export async function boot(needed: Needed): Promise<App> {
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
-    const draft = draftOfSecretKey(config);
-    const opened = openUp(needed, sql, plugins, { pooled, draft });
-    opened.catch(() => {}); // it is waited for below
-    const secretKey = needed.ready ? draft : await opened;
+    const { opened, secretKey } = await beginOpening(needed, sql, plugins, pooled);
     const replicas = replicasFor(needed, sql);
     if (replicas) undo.push(replicas.stop);
-    const kernel = createKernel(
-      { ...needed, pooled, replicas, secretKey, servedAt: await servedAt(sql, needed) },
-      sql,
-      plugins,
-    );
+    const more = { pooled, replicas, secretKey, servedAt: await servedAt(sql, needed) };
+    const kernel = createKernel({ ...needed, ...more }, sql, plugins);
     undo.push(kernel.stop);
 
     const { started, services } = await startPlugins(kernel, plugins, needed.env, undo, replicas);
     const routes = routesIn(started);
     const serve = needed.role === "serve" ? kernel.mount(started, routes) : undefined;
-    if ((await opened) !== secretKey) throw new Error("another process has just made the secret key: start again");
+    await opened;
     await kernel.hear();
     for (const running of started) await running.prepare?.();
     const lines = await seed(sql, started);
@@ -126,18 +120,25 @@ export async function boot(needed: Needed): Promise<App> {
   }
 }
 
-interface Opening {
-  readonly pooled: boolean;
-  readonly draft: string;
-}
-
-/** The database, up to date, and the key of its secrets. */
-async function openUp(needed: Needed, sql: Sql, plugins: readonly Plugin[], { pooled, draft }: Opening) {
+/**
+ * The key of the database's secrets, and when the database is up to date. While an embedded server starts, the key is
+ * the one that this process would make, and `opened` rejects if the database has another.
+ */
+async function beginOpening(needed: Needed, sql: Sql, plugins: readonly Plugin[], pooled: boolean) {
   const { config, log, role, ready } = needed;
-  await ready;
-  if (!(await isUpToDate(sql, migrationSets(plugins)))) await bringUpToDate(needed, plugins, pooled);
-  const warn = role === "serve" ? (text: string) => log.warn(text) : () => {};
-  return databaseSecretKey(sql, { ...config, draft }, warn);
+  const draft = draftOfSecretKey(config);
+  const open = async () => {
+    await ready;
+    if (!(await isUpToDate(sql, migrationSets(plugins)))) await bringUpToDate(needed, plugins, pooled);
+    const warn = role === "serve" ? (text: string) => log.warn(text) : () => {};
+    return databaseSecretKey(sql, { ...config, draft }, warn);
+  };
+  if (!ready) return { opened: Promise.resolve(), secretKey: await open() };
+  const opened = open().then((key) => {
+    if (key !== draft) throw new Error("another process has just made the secret key: start again");
+  });
+  opened.catch(() => {}); // whoever waits for it gets the error
+  return { opened, secretKey: draft };
 }
 
 /**
