@@ -175,20 +175,34 @@ describe("every route in /openapi.json", () => {
     expect(without.map(({ name }) => name)).toEqual([]);
   });
 
-  test("that lists something says how much there is, but for searches and the log of activity", async () => {
-    const lists = operations.filter(
+  const lists = () =>
+    operations.filter(
       ({ method, path, answers }) =>
         method === "get" && !/[{]|-\/|search|activity/.test(path) && Array.isArray(answers["200"]),
     );
+
+  test("that lists something says how much there is, but for searches and the log of activity", async () => {
     const totals = await Promise.all(
       // The apps of a view need its `path`.
-      lists.map(async ({ path }) => {
+      lists().map(async ({ path }) => {
         const { headers } = await app.get(`${path}?path=contacts/index`);
         return [path, headers.get("x-total-count")] as const;
       }),
     );
     expect(totals.length).toBeGreaterThan(20);
     expect(totals.filter(([, total]) => !/^\d+$/.test(total ?? ""))).toEqual([]);
+  });
+
+  test("that lists something gives as much of it as `limit` and `offset` say", async () => {
+    const wrong = await Promise.all(
+      lists().map(async ({ path }) => {
+        const at = `${path}?path=contacts/index`;
+        const first = (await app.get(`${at}&limit=1`)).json;
+        const beyond = (await app.get(`${at}&offset=1000`)).json;
+        return Array.isArray(first) && first.length <= 1 && Array.isArray(beyond) && beyond.length === 0 ? [] : [path];
+      }),
+    );
+    expect(wrong.flat()).toEqual([]);
   });
 
   test("shows no end in a request that will soon be past, and so refused", () => {

@@ -1,4 +1,4 @@
-import { answer, field, list, roles, route, Type, type PluginFacts, type Route } from "platform";
+import { answer, field, list, pageOf, pageQuery, roles, route, Type, type PluginFacts, type Route } from "platform";
 
 const Shown = answer.object("Privilege", {
   name: Type.String(),
@@ -24,17 +24,19 @@ export function privilegeRoutes(plugins: readonly PluginFacts[]): Route[] {
         summary: "List the privileges that plugins declare",
         description: "`doc` says what a privilege allows, and `roles` who has it without being given it.",
         access: { signedIn: "it says what exists, and nothing about people" },
+        query: pageQuery,
         answers: { 200: answer.list(Shown) },
         responses: { 200: [example] },
       },
-      () => {
+      ({ query }) => {
+        const { limit, offset } = pageOf(query);
         const rows = plugins.flatMap(({ name: plugin, privileges }) =>
           privileges.map(({ name, doc, roles: declared }) => {
             const having = roles.filter((role) => role === "admin" || declared.includes(role));
             return { name, plugin, doc, roles: having };
           }),
         );
-        return list(rows, rows.length);
+        return list(rows.slice(offset, offset + limit), rows.length);
       },
     ),
   ];

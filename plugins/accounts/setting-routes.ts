@@ -1,4 +1,4 @@
-import { answer, etag, expectedVersion, field, list, route, Type, type Route } from "platform";
+import { answer, etag, expectedVersion, field, list, pageOf, pageQuery, route, Type, type Route } from "platform";
 import type { AccountSettings } from "./account-settings.ts";
 
 const access = { privilege: "settings" } as const;
@@ -23,9 +23,9 @@ const example = {
 
 /** `/account/settings`: what plugins let each account decide. */
 export function settingRoutes(settings: AccountSettings): Route[] {
-  const shown = async (accountId: number) => {
+  const shown = async (accountId: number, from = 0, to?: number) => {
     const { settings: rows, version } = await settings.list(accountId);
-    return list(rows, rows.length, { etag: etag(accountId, version, rows) });
+    return list(rows.slice(from, to), rows.length, { etag: etag(accountId, version, rows) });
   };
   return [
     route(
@@ -36,10 +36,14 @@ export function settingRoutes(settings: AccountSettings): Route[] {
         description:
           "The settings that plugins declare for accounts, with their values as text. `choices` are the only values of a setting that has no others.",
         access,
+        query: pageQuery,
         answers: { 200: answer.list(Shown) },
         responses: { 200: [example], 304: null },
       },
-      async ({ caller }) => shown(caller.account.id),
+      async ({ caller, query }) => {
+        const { limit, offset } = pageOf(query);
+        return shown(caller.account.id, offset, offset + limit);
+      },
     ),
     route(
       "PATCH",

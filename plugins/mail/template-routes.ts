@@ -88,12 +88,14 @@ function builtInRoutes({ templates, renderer }: Needed): Route[] {
         summary: "List the built-in texts of mails",
         description: "Each in three languages, with the values that its texts may use.",
         access,
+        query: pageQuery,
         answers: { 200: answer.list(BuiltInMailTemplate) },
         responses: { 200: [builtInExample] },
       },
-      () => {
+      ({ query }) => {
+        const { limit, offset } = pageOf(query);
         const rows = [...templates.values()].flatMap(builtInOf);
-        return list(rows, rows.length);
+        return list(rows.slice(offset, offset + limit), rows.length);
       },
     ),
     route(

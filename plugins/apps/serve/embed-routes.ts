@@ -30,16 +30,18 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
         summary: "The modules that have apps, with these",
         description: `Modules: ${modules.join(", ")}.`,
         access,
+        query: pageQuery,
         answers: { 200: answer.list(ModuleApps) },
         responses: { 200: [{ name: "crm", apps: [example] }] },
       },
-      async ({ account }) => {
+      async ({ account, query }) => {
+        const { limit, offset } = pageOf(query);
         const rows = await embedStore.inModules(account.id, modules);
         const byModule = Map.groupBy(rows, (row) => row.showInModule);
         const shown = modules
           .map((name) => ({ name, apps: byModule.get(name)?.map(toApi) ?? [] }))
           .filter(({ apps }) => apps.length > 0);
-        return list(shown, shown.length);
+        return list(shown.slice(offset, offset + limit), shown.length);
       },
     ),
     route(
