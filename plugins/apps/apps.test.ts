@@ -509,6 +509,13 @@ describe("who may", () => {
 });
 
 describe("actions", () => {
+  test("may have null for what they leave out", async () => {
+    const action = { action: "send", flow_code: "send-mail" };
+    const { id, actions } = await made({ actions: [{ ...action, description: null, public: null }] });
+    expect(actions).toEqual([{ ...action, description: null }]);
+    expect((await app.post(`/core/apps/${id}/action/send`, {}, { token: null })).status).toBe(401);
+  });
+
   const pay = { action: "go", flow_code: "pay", public: true };
 
   test("naming a flow takes `flows`; what the app had stays, whoever saves the app", async () => {

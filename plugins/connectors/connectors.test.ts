@@ -32,6 +32,16 @@ const call = (code: string, method: string, params: object = {}, options?: objec
   app.post(`/connect/connectors/${code}/${method}`, params, options);
 
 describe("a connector", () => {
+  test("takes null in its fields as what is left out", async () => {
+    const go = { method: null, path: "/go", query: null, headers: null, body: null, public: null, timeout: null };
+    const code = await connector({}, { fields: { methods: { go }, auth: { in: null, name: null, prefix: null } } });
+    expect((await call(code, "go")).status).toBe(200);
+    expect(remote.requests[0]?.method).toBe("GET");
+    expect(remote.requests[0]?.headers.get("authorization")).toBe(`Bearer ${secret}`);
+    expect((await call(code, "go", {}, { token: null })).status).toBe(401);
+    await connector({}, { fields: { methods: null, auth: null } });
+  });
+
   test("tells its methods with the parameters that a call fills in, and those of its kind", async () => {
     const code = await connector({
       search: {

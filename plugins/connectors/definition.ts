@@ -81,7 +81,7 @@ export function checkDefinition({ url, fields }: { url: string; fields: Fields }
   checkUrl(url, (message) => add("url", message));
   const wrong = (message: string) => add("fields", message);
   checkAuth(fields["auth"], wrong);
-  const methods = fields["methods"] === undefined ? {} : recordOf(fields["methods"]);
+  const methods = recordOf(fields["methods"] ?? {});
   if (!methods) wrong("methods must be an object of method name to method");
   const entries = Object.entries(methods ?? {});
   if (entries.length > maxMethods) wrong(`methods may be at most ${maxMethods}`);
@@ -103,13 +103,13 @@ function checkAuth(given: unknown, wrong: Wrong): void {
   if (given === undefined || given === null) return;
   const auth = recordOf(given);
   if (!auth) return wrong("auth must be an object { in, name, prefix }");
-  if (auth["in"] !== undefined && auth["in"] !== "header" && auth["in"] !== "query")
+  if (!["header", "query", undefined].some((known) => known === (auth["in"] ?? undefined)))
     wrong("auth.in must be header or query");
   const name = auth["name"];
   if (auth["in"] === "query") {
     if (typeof name !== "string" || name === "")
       wrong("auth.name is required: the query parameter that carries the secret");
-  } else if (name !== undefined && (typeof name !== "string" || !isHeaderName(name)))
+  } else if (name !== undefined && name !== null && (typeof name !== "string" || !isHeaderName(name)))
     wrong("auth.name must be the name of a header");
   const prefix = auth["prefix"];
   if (prefix !== undefined && prefix !== null && (typeof prefix !== "string" || !isHeaderValue(prefix)))
@@ -133,11 +133,12 @@ function checkMethod(name: string, given: unknown, wrongAt: Wrong): void {
       wrong(`.body cannot be sent with ${verb.toUpperCase()}`);
     if (typeof body !== "string" && typeof body !== "object") wrong(".body must be an object, an array or a text");
   }
-  if (method["public"] !== undefined && typeof method["public"] !== "boolean") wrong(".public must be true or false");
-  const { description, timeout } = method;
+  if (typeof (method["public"] ?? false) !== "boolean") wrong(".public must be true or false");
+  const { description } = method;
+  const timeout = method["timeout"] ?? standardTimeoutSeconds;
   if (description !== undefined && description !== null && typeof description !== "string")
     wrong(".description must be a text");
-  if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0 && timeout <= maxTimeoutSeconds))
+  if (!(typeof timeout === "number" && timeout > 0 && timeout <= maxTimeoutSeconds))
     wrong(`.timeout must be a number of seconds up to ${maxTimeoutSeconds}`);
 }
 

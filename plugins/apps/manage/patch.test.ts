@@ -83,7 +83,7 @@ describe("a change", () => {
 
   test("keeps of an action what was given and is known", () => {
     const given = JSON.parse(
-      '[{"action":"a","flow_code":"f","public":true,"extra":1},{"action":"b","flow_code":"f","description":null}]',
+      '[{"action":"a","flow_code":"f","public":true,"extra":1},{"action":"b","flow_code":"f","description":null,"public":null}]',
     );
     expect(applied(blank, { actions: given }).actions).toEqual([
       { action: "a", flow_code: "f", public: true },

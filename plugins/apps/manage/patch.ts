@@ -7,6 +7,11 @@ import { isModule, isView, modules } from "../places.ts";
 import type { Action, Json, Saved } from "../store.ts";
 import { cleanUrlCode } from "./url-code.ts";
 
+/** An action as a request has it: null is as good as leaving out. */
+export interface GivenAction extends Omit<Action, "public"> {
+  readonly public?: boolean | null;
+}
+
 /** The fields of a request, all optional. */
 export interface AppPatch {
   readonly name?: string;
@@ -21,7 +26,7 @@ export interface AppPatch {
   readonly show_in_module?: string | null;
   readonly dashboard_widget?: boolean | null;
   readonly prompt?: string | null;
-  readonly actions?: readonly Action[] | null;
+  readonly actions?: readonly GivenAction[] | null;
   readonly fields?: Json | null;
   readonly config?: Json | null;
   readonly trusted?: boolean;
@@ -164,12 +169,12 @@ function tileOf(fields: Json): boolean | undefined {
   return typeof tile === "boolean" ? tile : undefined;
 }
 
-function knownKeys({ action, flow_code, ...rest }: Action): Action {
+function knownKeys({ action, flow_code, ...rest }: GivenAction): Action {
   return {
     action,
     flow_code,
     ...(rest.description !== undefined && { description: rest.description }),
-    ...(rest.public !== undefined && { public: rest.public }),
+    ...(typeof rest.public === "boolean" && { public: rest.public }),
   };
 }
 
@@ -177,7 +182,7 @@ function codePoints(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff](?=[\udc00-\udfff])/g)?.length ?? 0);
 }
 
-function repeated(actions: readonly Action[]): string[] {
+function repeated(actions: readonly GivenAction[]): string[] {
   const names = actions.map(({ action }) => action);
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
 }

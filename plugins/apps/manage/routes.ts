@@ -16,15 +16,15 @@ import {
 } from "platform";
 import { wildcardPattern, type Route } from "platform";
 import { App } from "../answers.ts";
-import { limits } from "./patch.ts";
+import { limits, type GivenAction } from "./patch.ts";
 
 import { editable, edited } from "./edit.ts";
-import { toApi, type Action, type AppFilter, type AppRow, type AppStore, type Json } from "../store.ts";
+import { toApi, type AppFilter, type AppRow, type AppStore, type Json } from "../store.ts";
 import { authorOf } from "./rights.ts";
 import type { SeenVersion, AppWriter } from "./write.ts";
 
 const JsonObject = Type.Unsafe<Json>(Type.Object({}, { additionalProperties: true }));
-const ActionInput = Type.Unsafe<Action>(
+const ActionInput = Type.Unsafe<GivenAction>(
   Type.Object({
     action: Type.String({
       pattern: "^[A-Za-z][A-Za-z0-9_-]*$",
@@ -33,7 +33,7 @@ const ActionInput = Type.Unsafe<Action>(
     }),
     flow_code: field.code(),
     description: Type.Optional(field.line(2000)),
-    public: Type.Optional(field.flag()),
+    public: Type.Optional(field.nullable(field.flag())),
   }),
 );
 const optional = {

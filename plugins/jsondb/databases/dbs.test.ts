@@ -56,6 +56,17 @@ describe("a database", () => {
     expect((await app.get("/core/dbs/kunden")).text).toContain('"fields":{"z":1,"a":2}');
   });
 
+  test("has the one form of schema that is given, if the other is null", async () => {
+    const single = await create({ schema: { ...schema, tables: null } });
+    expect((await app.get(`/core/dbs/${single.id}/search.json`)).json).toEqual([]);
+    const tables = { orders: { fields: { no: "string" }, indexed_fields: null } };
+    const db = { name: "Multiple", schema: { tables, fields: null, indexes: null, indexed_fields: null } };
+    const multiple = await app.post("/core/dbs.json", { db });
+    expect([multiple.status, multiple.headers.get("warning")]).toEqual([201, null]);
+    const search = await app.get(`/core/dbs/${multiple.json.id}/search.json`);
+    expect([search.status, search.json.available_tables]).toEqual([400, ["orders"]]);
+  });
+
   test("gets a code from its name, with a number where that is taken", async () => {
     expect((await create({ name: "Łódź & Co." })).code).toBe("lodz-co");
     expect((await create({ name: "Łódź & Co." })).code).toBe("lodz-co-2");

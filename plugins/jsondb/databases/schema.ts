@@ -51,8 +51,10 @@ export function parseSchema(value: unknown): { schema: Schema } | { mistakes: st
   };
   if (value === null || value === undefined) return { schema: singleTable(noTable) };
   if (!isObject(value)) return { mistakes: ["must be an object"] };
-  const hasTables = own(value, "tables") !== undefined;
-  const mixed = tableKeys.filter((key) => own(value, key) !== undefined);
+  // Null is as good as leaving a form out.
+  const has = (key: string) => (own(value, key) ?? undefined) !== undefined;
+  const hasTables = has("tables");
+  const mixed = tableKeys.filter(has);
   if (hasTables && mixed.length > 0)
     return { mistakes: [`${mixed[0]}: has both \`tables\` and \`${mixed[0]}\`: use one of the two forms`] };
   const schema = hasTables ? parseTables(own(value, "tables"), say) : singleTable(parseTable("", value, "", say));
@@ -67,7 +69,7 @@ export function schemaHints(value: unknown): string[] {
   if (!isObject(value)) return [];
   const tables = own(value, "tables");
   const hintsOf = (one: unknown, known: readonly string[], place: string) =>
-    isObject(one) ? unknownNames(Object.keys(one), known, (name) => `unknown field "${name}" in ${place}`) : [];
+    isObject(one) ? unknownNames(givenNames(one), known, (name) => `unknown field "${name}" in ${place}`) : [];
   const inTable = (table: unknown, place: string) => {
     const fields = isObject(table) ? own(table, "fields") : undefined;
     const definitions = isObject(fields) ? Object.entries(fields) : [];
@@ -82,6 +84,8 @@ export function schemaHints(value: unknown): string[] {
     }),
   ];
 }
+
+const givenNames = (one: Readonly<Record<string, unknown>>) => Object.keys(one).filter((key) => own(one, key) !== null);
 
 const tableKeys = ["fields", "indexes", "indexed_fields", "sorts"];
 
