@@ -1,4 +1,6 @@
 import { definePlugin } from "platform";
+import { changesRoutes } from "./changes-routes.ts";
+import { createChanges, followedLists } from "./changes.ts";
 import { loadFiles } from "./files.ts";
 import { extensionsOf } from "./extensions.ts";
 import { studioRoutes } from "./routes.ts";
@@ -10,6 +12,17 @@ export default definePlugin({
 
   async setup(ctx) {
     const files = await loadFiles();
-    return { routes: [...studioRoutes(files, extensionsOf(ctx.plugins)), ...searchRoutes(ctx.routes)] };
+    const models = ctx.plugins.flatMap((plugin) => plugin.models);
+    let lists: ReadonlyMap<string, string> | undefined;
+    // The routes are known once all plugins are set up.
+    const paths = () => (lists ??= followedLists(models, ctx.routes()));
+    const changes = createChanges(ctx, paths);
+    return {
+      routes: [
+        ...studioRoutes(files, extensionsOf(ctx.plugins)),
+        ...searchRoutes(ctx.routes),
+        ...changesRoutes({ changes, paths: () => [...paths().values()], routes: ctx.routes }),
+      ],
+    };
   },
 });

@@ -35,7 +35,7 @@ export function searchedLists(routes: readonly Route[], caller: Caller): Searche
   });
 }
 
-function mayRead({ spec }: Route, caller: Caller): boolean {
+export function mayRead({ spec }: Route, caller: Caller): boolean {
   return "privilege" in spec.access ? caller.privileges.has(spec.access.privilege) : "signedIn" in spec.access;
 }
 

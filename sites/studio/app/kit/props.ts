@@ -73,4 +73,6 @@ export interface Told {
   readonly changed: (row: Row, isNew: boolean) => void;
   /** Something may have been missed. */
   readonly missed: () => void;
+  /** Something may have changed, the list knows not what: it reads its rows again and compares. */
+  readonly looked: () => Promise<void>;
 }

@@ -36,6 +36,8 @@ export class Editor {
   conflicts = $state.raw<readonly Conflict[]>([]);
   /** What only the answer to a creation shows, e.g. a token. */
   shownOnce = $state.raw<Values | undefined>();
+  /** What somebody else has done since it was read: their version is shown, or what was typed is kept. */
+  meanwhile = $state<"shown" | "kept" | "gone" | undefined>();
   /** The ETag of what was last read. */
   tag = $state<string | undefined>();
   private readonly key: string;
@@ -76,7 +78,27 @@ export class Editor {
     }
   }
 
+  /** Somebody may have changed it. What was typed stays. */
+  async look(): Promise<void> {
+    const before = this.record;
+    if (this.isNew || before === undefined || this.saving) return;
+    const isOver = () => this.record !== before || this.saving;
+    try {
+      const { json, headers } = await request("GET", this.path, { quiet: true });
+      if (isOver() || !isMap(json) || same(json, before)) return;
+      if (this.isChanged) this.meanwhile = "kept";
+      else {
+        this.show(json, headers.get("etag") ?? undefined);
+        this.meanwhile = "shown";
+      }
+    } catch (error) {
+      // Anything else may succeed the next time.
+      if (!isOver() && error instanceof ApiError && error.status === 404) this.meanwhile = "gone";
+    }
+  }
+
   private show(record: Values, tag: string | undefined): void {
+    this.meanwhile = undefined;
     this.record = record;
     this.tag = tag;
     if (!this.isNew) frame.read(addressOf(this.resource, this.values), record);
@@ -206,7 +228,7 @@ export class Editor {
   }
 
   /** Somebody else has saved meanwhile: takes theirs where I have changed nothing. */
-  private async merge(): Promise<void> {
+  async merge(): Promise<void> {
     const loaded = this.record ?? {};
     const mine = { ...loaded, ...this.read().values };
     const { json, headers } = await get(this.path);

@@ -21,14 +21,14 @@ const undoMs = 10_000;
 
 class Toasts {
   list = $state.raw<readonly Toast[]>([]);
-  /** By the paths of what is to be deleted: lists leave them out already. */
-  deleting = $state.raw<ReadonlyMap<string, Later>>(new Map());
+  /** By the paths of what is to be deleted: lists leave them out already. Undefined once it is done. */
+  deleting = $state.raw<ReadonlyMap<string, Later | undefined>>(new Map());
   private last = 0;
 
   begin(): void {
     // A page that is closed does at once what it has promised.
     addEventListener("pagehide", () => {
-      for (const { method, path, body, ifMatch } of new Set(this.deleting.values()))
+      for (const { method, path, body, ifMatch } of new Set([...this.deleting.values()].flatMap((call) => call ?? [])))
         void fetch(path, {
           method,
           keepalive: true,
@@ -105,7 +105,7 @@ class Toasts {
       if (!isGone) failed();
       return;
     }
-    this.forget(call);
+    this.deleting = new Map([...this.deleting].map(([hidden, other]) => [hidden, other === call ? undefined : other]));
     done?.();
   }
 

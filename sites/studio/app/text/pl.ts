@@ -111,6 +111,12 @@ export const pl: Messages = {
   run: "Uruchom",
   result: "Odpowiedź",
   parameters: "Parametry",
+  rowChanged: "w międzyczasie zmienione",
+  rowGone: "nie ma już na tej liście",
+  meanwhileShown: "Ktoś inny zmienił to w międzyczasie. Widać jego wersję.",
+  meanwhileKept: "Ktoś inny zmienił to w międzyczasie. To, co wpisano, zostaje.",
+  meanwhileGone: "Ktoś inny usunął to w międzyczasie.",
+  mergeTheirs: "Połącz z moją",
   fresh: {
     one: "Pokaż {count} nowy",
     few: "Pokaż {count} nowe",

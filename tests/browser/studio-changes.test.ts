@@ -1,0 +1,145 @@
+/** What others change while one looks, in Chromium. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../harness.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+afterAll(() => studio.stop());
+
+async function add(code: string, prompt: object = {}): Promise<string> {
+  const answer = await studio.app.post("/core/prompts.json", {
+    prompt: { name: `Prompt ${code}`, code, content: "One", ...prompt },
+  });
+  expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
+  return answer.json.id;
+}
+const change = (id: string, prompt: object) => studio.app.patch(`/core/prompts/${id}.json`, { prompt });
+
+/** The page at a path of the Studio, which follows the lists by now. */
+async function opened(path: string) {
+  const shown = await studio.signedIn();
+  const stream = shown.page.waitForResponse((response) => response.url().includes("/core/events?"));
+  await shown.page.goto(`${studio.app.origin}/studio${path}`);
+  await stream;
+  return shown;
+}
+
+describe("the list of prompts", () => {
+  test("shows what others change and delete where it is, and offers what they make", async () => {
+    const [first, second] = [await add("first"), await add("second")];
+    await using shown = await opened("/core/prompts");
+    const { page, faults } = shown;
+    const grid = page.getByRole("grid", { name: "Prompts" });
+    const rows = grid.locator("tbody tr");
+    await rows.filter({ hasText: "Prompt second" }).waitFor();
+    const names = async () => (await rows.locator("td > a").allTextContents()).map((name) => name.trim());
+    const before = await names();
+    await change(first, { name: "Prompt renamed" });
+    await grid.locator("tr.changed").filter({ hasText: "Prompt renamed" }).waitFor();
+    expect(await names()).toEqual(before.map((name) => (name === "Prompt first" ? "Prompt renamed" : name)));
+    await studio.app.request("DELETE", `/core/prompts/${second}.json`);
+    await grid.locator("tr.gone").getByText("no longer in this list").waitFor();
+    expect(await names()).toHaveLength(before.length);
+    await add("third");
+    const offer = page.getByRole("button", { name: "Show 1 new one" });
+    await offer.waitFor();
+    expect(await names()).not.toContain("Prompt third");
+    await offer.click();
+    await rows.filter({ hasText: "Prompt third" }).waitFor();
+    expect(await names()).not.toContain("Prompt second");
+    expect(faults).toEqual([]);
+  });
+
+  test("has no place for what one has deleted oneself, once that is done", async () => {
+    const id = await add("own");
+    await using shown = await opened("/core/prompts");
+    const { page } = shown;
+    await page.clock.install();
+    const row = page.getByRole("row").filter({ hasText: "Prompt own" });
+    await row.getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await row.waitFor({ state: "detached" });
+    await page.clock.fastForward(11_000);
+    await eventually(async () => (await studio.app.get(`/core/prompts/${id}.json`)).status === 404);
+    const other = await add("other");
+    await page.getByRole("button", { name: "Show 1 new one" }).waitFor();
+    expect([await row.count(), await page.locator("tr.gone").count()]).toEqual([0, 0]);
+    await studio.app.request("DELETE", `/core/prompts/${other}.json`);
+  });
+
+  test("says which built-in prompts others replace", async () => {
+    await using shown = await opened("/core/prompts/system");
+    const { page } = shown;
+    await page.locator("#built-in-common_api").waitFor();
+    await add("common_api", { name: "Ours" });
+    await page.locator("#built-in-common_api").getByRole("link", { name: "Ours" }).waitFor();
+  });
+});
+
+describe("an open prompt", () => {
+  test("shows the version of somebody else while nothing was typed", async () => {
+    const id = await add("open");
+    await using shown = await opened(`/core/prompts/${id}`);
+    const { page, faults } = shown;
+    await page.locator(".cm-content").getByText("One").waitFor();
+    await change(id, { name: "Theirs", content: "Two" });
+    await page.getByRole("heading", { level: 1, name: "Theirs" }).waitFor();
+    await page.locator(".cm-content").getByText("Two").waitFor();
+    await page.locator("[data-preview]").getByText("Two").waitFor();
+    await page.getByText("Their version is shown.").waitFor();
+    // What is saved next is no conflict.
+    await page.getByLabel("Name").fill("Mine");
+    await page.getByRole("button", { name: "Save" }).click();
+    await eventually(async () => (await studio.app.get(`/core/prompts/${id}.json`)).json.name === "Mine");
+    await page.getByText("Their version is shown.").waitFor({ state: "detached" });
+    expect(faults).toEqual([]);
+  });
+
+  test("keeps what was typed, and merges it with theirs", async () => {
+    const id = await add("typed");
+    await using shown = await opened(`/core/prompts/${id}`);
+    const { page, faults } = shown;
+    await page.locator(".cm-content").getByText("One").waitFor();
+    await page.getByLabel("Name").fill("Mine");
+    await change(id, { content: "Two" });
+    await page.getByText("What you typed is kept.").waitFor();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
+    expect(await page.locator(".cm-content").textContent()).toBe("One");
+    await page.getByRole("button", { name: "Merge with mine" }).click();
+    await page.locator(".cm-content").getByText("Two").waitFor();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
+    await page.getByRole("button", { name: "Save" }).click();
+    await eventually(async () => (await studio.app.get(`/core/prompts/${id}.json`)).json.name === "Mine");
+    expect((await studio.app.get(`/core/prompts/${id}.json`)).json.content).toBe("Two");
+    expect(faults).toEqual([]);
+  });
+
+  test("says that somebody else has deleted it", async () => {
+    const id = await add("deleted");
+    await using shown = await opened(`/core/prompts/${id}`);
+    const { page } = shown;
+    await page.getByLabel("Name").fill("Mine");
+    await studio.app.request("DELETE", `/core/prompts/${id}.json`);
+    await page.getByText("Somebody else has deleted this meanwhile.").waitFor();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
+  });
+
+  test("has their versions, and the cascade of now", async () => {
+    const id = await add("history");
+    await change(id, { content: "Two" });
+    await using shown = await opened(`/core/prompts/${id}?tab=versions`);
+    const { page } = shown;
+    await page.getByRole("region", { name: "Version 1 and version 2" }).waitFor();
+    await change(id, { content: "Three" });
+    await page.getByRole("region", { name: "Version 2 and version 3" }).waitFor();
+    await page.getByRole("link", { name: "Cascade" }).click();
+    const steps = page.getByRole("region", { name: "history" }).getByRole("listitem");
+    await steps.getByText("Used").waitFor();
+    await add("history", { name: "Personal", scope: "user" });
+    await steps.getByText("Personal", { exact: true }).waitFor();
+    expect(await steps.first().textContent()).toContain("Personal");
+  });
+});
