@@ -143,3 +143,49 @@ describe("an open prompt", () => {
     expect(await steps.first().textContent()).toContain("Personal");
   });
 });
+
+describe("chosen rows", () => {
+  test("of a list are chosen after a reload of its rows and of the page", async () => {
+    const id = await add("chosen");
+    await using shown = await opened("/core/prompts");
+    const { page, faults } = shown;
+    const box = page.getByRole("checkbox", { name: "Choose Prompt chosen" });
+    await box.check();
+    await page.waitForURL((url) => url.searchParams.get("chosen") === id);
+    await page.getByRole("button", { name: "Reload" }).click();
+    await page.reload();
+    await page.getByText("1 chosen").waitFor();
+    expect(await box.isChecked()).toBe(true);
+    await box.uncheck();
+    await page.waitForURL((url) => !url.searchParams.has("chosen"));
+    expect(faults).toEqual([]);
+  });
+
+  test("of a database too, but for those that the filters no longer find", async () => {
+    await studio.app.post("/core/dbs.json", { db: { name: "Guests", code: "guests" } });
+    const operations = ["Anna", "Bert", "Cleo"].map((name) => ({ op: "create", data: { name } }));
+    const made = await studio.app.post("/core/dbs/guests/batch.json", { operations });
+    const [anna, bert] = made.json.results.map(({ id }: { id: string }) => id);
+    await using shown = await studio.signedIn();
+    const { page, faults } = shown;
+    await page.goto(`${studio.app.origin}/studio/core/dbs/guests/records`);
+    const box = (id: string) => page.getByRole("checkbox", { name: `Choose ${id}` });
+    await box(anna).check();
+    await box(bert).check();
+    await page.waitForURL((url) => url.searchParams.get("chosen") === `${anna},${bert}`);
+    await page.getByRole("button", { name: "Reload" }).click();
+    await page.getByText("Chosen: 2").waitFor();
+    await studio.app.request("DELETE", `/core/dbs/guests/records/${bert}.json`);
+    await page.reload();
+    await page.getByText("Chosen: 1").waitFor();
+    expect(await box(anna).isChecked()).toBe(true);
+    await page.waitForURL((url) => url.searchParams.get("chosen") === anna);
+    // What the filter hides is not chosen: nobody deletes what they do not see.
+    await page.goto(
+      `${studio.app.origin}/studio/core/dbs/guests/records?${new URLSearchParams({ "filter[name]": "Cleo", chosen: anna })}`,
+    );
+    await page.getByText("Cleo").waitFor();
+    await page.waitForURL((url) => !url.searchParams.has("chosen"));
+    expect(faults).toEqual([]);
+  });
+});

@@ -12,6 +12,7 @@ export { addressOf, base } from "../address.ts";
 export { ApiError, get, personHeader, request, type Answer } from "../api.ts";
 export { connection } from "../state/connection.svelte.ts";
 export { followChanges } from "../changes.ts";
+export { chosenInAddress, keepChosen } from "../chosen.ts";
 export { curlOf, type Call } from "../resources/curl.ts";
 export { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "../drafts.ts";
 export { Editor } from "../state/editor.svelte.ts";

@@ -24,14 +24,14 @@ class Router {
   }
 
   /** Changes parameters of the query; undefined and "" remove one. */
-  set(values: Readonly<Record<string, string | undefined>>): void {
+  set(values: Readonly<Record<string, string | undefined>>, options: { replace?: boolean } = {}): void {
     const query = this.query;
     for (const [name, value] of Object.entries(values)) {
       if (value === undefined || value === "") query.delete(name);
       else query.set(name, value);
     }
     const text = query.toString();
-    this.go(`${this.path}${text === "" ? "" : `?${text}`}`);
+    this.go(`${this.path}${text === "" ? "" : `?${text}`}`, options);
   }
 
   private read(): void {
