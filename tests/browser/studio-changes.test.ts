@@ -79,6 +79,25 @@ describe("the list of prompts", () => {
   });
 });
 
+test.each([
+  ["People", "/account/people", "/account/users", "user", { login: "zoe", name: "Zoe", password: "a long secret" }],
+  ["API tokens", "/account/tokens", "/account/api_tokens", "api_token", { name: "Zoe" }],
+])("the list %s shows what others change, and offers what they make", async (name, path, api, key, body) => {
+  const made = await studio.app.post(`${api}.json`, { [key]: body });
+  expect([made.status, made.text]).toEqual([201, expect.any(String)]);
+  await using shown = await opened(path);
+  const { page, faults } = shown;
+  const grid = page.getByRole("grid", { name });
+  await grid.getByText("Zoe", { exact: true }).waitFor();
+  await studio.app.patch(`${api}/${made.json.id}.json`, { [key]: { name: "Zoe Nowak" } });
+  await grid.locator("tr.changed").getByText("Zoe Nowak").waitFor();
+  const other = { ...body, name: "Max", ...("login" in body && { login: "max" }) };
+  expect((await studio.app.post(`${api}.json`, { [key]: other })).status).toBe(201);
+  await page.getByRole("button", { name: "Show 1 new one" }).click();
+  await grid.getByText("Max", { exact: true }).waitFor();
+  expect(faults).toEqual([]);
+});
+
 describe("an open prompt", () => {
   test("shows the version of somebody else while nothing was typed", async () => {
     const id = await add("open");
