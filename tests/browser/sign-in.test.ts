@@ -107,6 +107,8 @@ test("a person sets up an app and a passkey, and signs in by each of them", asyn
   await page.getByLabel("Code").fill(codes[0] ?? "");
   await page.getByRole("button", { name: "Continue" }).click();
   await page.waitForURL(`${origin}/studio`);
+  // Before its script runs the page hears no key.
+  await page.getByRole("heading", { level: 1 }).waitFor();
 
   // A session that ends while the page is open: the factor is given in another tab, and the page goes on.
   await app.delete(`/account/users/${anna}/sessions.json`);
