@@ -1,14 +1,12 @@
 /**
- * The cluster in the executable: what initdb would make, with our database in it, every migration applied, and the triggers
- * of the log of activity, so that a first start only has to unpack it. It holds no rows that differ between installations; `applied_at` of the migrations
+ * The cluster in the executable: what initdb would make, with our database in it and every migration applied, so that a
+ * first start only has to unpack it. It holds no rows that differ between installations; `applied_at` of the migrations
  * is the time of the build.
  */
 import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { declaredBy } from "../plugins/activity/tables.ts";
-import { watchTables } from "../plugins/activity/watch-store.ts";
-import { openPool, transaction, type Sql } from "../runtime/db.ts";
+import { openPool } from "../runtime/db.ts";
 import { createLog } from "../runtime/log.ts";
 import { inOrder } from "../runtime/order.ts";
 import type { PluginFacts } from "../runtime/plugin.ts";
@@ -20,10 +18,9 @@ import { migrationSets } from "../runtime/postgres/runtime-migrations.ts";
 export async function clusterRecipe(plugins: readonly PluginFacts[]): Promise<string> {
   const files = ["postgres-folder.ts", "embedded-postgres.ts", "launch.ts", "migrate.ts"];
   const folder = join(import.meta.dir, "../runtime/postgres");
-  const watching = ["tables.ts", "watch-store.ts"].map((name) => join(import.meta.dir, "../plugins/activity", name));
-  const sources = [...files.map((name) => join(folder, name)), ...watching].map((file) => Bun.file(file).text());
+  const sources = files.map((name) => Bun.file(join(folder, name)).text());
   const recipe = [...(await Promise.all(sources)), await Bun.file(import.meta.path).text()];
-  return Bun.hash(JSON.stringify([recipe, migrationSets(inOrder(plugins)), [...declaredBy(plugins)]])).toString(36);
+  return Bun.hash(JSON.stringify([recipe, migrationSets(inOrder(plugins))])).toString(36);
 }
 
 export async function packCluster(archive: string, plugins: readonly PluginFacts[], level: number): Promise<void> {
@@ -34,7 +31,6 @@ export async function packCluster(archive: string, plugins: readonly PluginFacts
     const sql = openPool(server.target, { max: 1 });
     try {
       await migrate(sql, migrationSets(inOrder(plugins)), log);
-      await watch(sql, plugins);
     } finally {
       await sql.end();
       await server.stop();
@@ -45,12 +41,6 @@ export async function packCluster(archive: string, plugins: readonly PluginFacts
   } finally {
     await rm(dataDir, { recursive: true });
   }
-}
-
-/** As the plugin does when it starts: there are triggers on forty tables, which take as long as ten files. */
-async function watch(sql: Sql, plugins: readonly PluginFacts[]): Promise<void> {
-  if (!plugins.some(({ name }) => name === "activity")) return;
-  await watchTables({ ctx: { transaction: (run) => transaction(sql, run) }, sql, declared: declaredBy(plugins) });
 }
 
 /** The content of a recycled segment does not match its name, so the server makes a new one. */
