@@ -70,6 +70,31 @@ describe("the list of prompts", () => {
     await studio.app.request("DELETE", `/core/prompts/${other}.json`);
   });
 
+  test("shows what was deleted once it is there again", async () => {
+    const { json } = await studio.app.post("/core/apps.json", {
+      app: { name: "Keeps", app_engine: "html", css_engine: "none", source_code: "<p>1</p>" },
+    });
+    const path = `/core/apps/${json.id}/storage/draft`;
+    const store = () => studio.app.request("PUT", path, { value: 1 });
+    expect((await store()).status).toBe(200);
+    await using shown = await studio.signedIn();
+    const { page } = shown;
+    await page.goto(`${studio.app.origin}/studio/core/apps/${json.id}?tab=data`);
+    const key = page.getByText("draft", { exact: true });
+    await key.waitFor();
+    await page.clock.install();
+    await page.getByRole("button", { name: "Delete draft" }).click();
+    await key.waitFor({ state: "detached" });
+    await page.clock.fastForward(11_000);
+    await eventually(async () => (await studio.app.get(path)).json.value === null);
+    expect((await store()).status).toBe(200);
+    // The page is not loaded anew.
+    await page.getByRole("link", { name: "Activity", exact: true }).first().click();
+    await key.waitFor({ state: "detached" });
+    await page.goBack();
+    await key.waitFor();
+  });
+
   test("says which built-in prompts others replace", async () => {
     await using shown = await opened("/core/prompts/system");
     const { page } = shown;

@@ -95,6 +95,12 @@ class Toasts {
     const id = this.show({ words, isError: false, undo }, undoMs);
   }
 
+  /** A list was read: what it has at these paths is there, again if it was deleted. */
+  listed(paths: readonly string[]): void {
+    const there = new Set(paths);
+    this.deleting = new Map([...this.deleting].filter(([path, call]) => call !== undefined || !there.has(path)));
+  }
+
   private async doNow(call: Later, failed: () => void, done?: () => void): Promise<void> {
     try {
       await request(call.method, call.path, { body: call.body, ifMatch: call.ifMatch });
