@@ -5,6 +5,7 @@
  *     const browser = await launchChromium();
  *     const page = await browser.newPage();
  */
+// needs: chromium
 import { existsSync } from "node:fs";
 import { chromium, type Browser, type Page } from "playwright-core";
 

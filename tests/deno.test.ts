@@ -1,4 +1,5 @@
 /** The server under Deno does over HTTP what it does under Bun; README.md, "Deno", lists what it does not. */
+// needs: deno
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { connect } from "node:net";

@@ -1,4 +1,5 @@
 /** `corestead doctor` beside a server that runs as users run it, and without one. */
+// needs: proxies
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdtempSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";

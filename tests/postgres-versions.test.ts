@@ -1,4 +1,5 @@
 /** The versions between Debian's (tests/cluster) and the embedded one: migrated, toured, and written to. */
+// needs: older-postgresql
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

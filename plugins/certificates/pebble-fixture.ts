@@ -1,4 +1,5 @@
 /** Debian's pebble, an ACME authority for tests, with its DNS server: every name is 127.0.0.1. */
+// needs: pebble
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";

@@ -5,6 +5,7 @@
  *     const app = await startTestApp({ target: { url: cluster.url } });
  *     await cluster.failOver();
  */
+// needs: postgresql
 import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";

@@ -1,0 +1,72 @@
+/**
+ * What `scripts/test` reads from the test files and all that they import:
+ *
+ *     bun scripts/test-files.ts needs PATH…    the programs that their comments `// needs: NAME` name, one a line
+ *     bun scripts/test-files.ts quick          the files of `scripts/test --quick`, one a line
+ */
+import { globSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+
+const root = resolve(import.meta.dir, "..");
+const imported = /(?:from|import) "(\.[^"]{1,200})"/g;
+const need = /^\/\/ needs: ([a-z0-9 -]{1,100})$/gm;
+
+/** Each route's example, the rules of routes and documents; beside them stands whatever starts no server. */
+const examples = ["tests/docs-examples.test.ts", "tests/openapi.test.ts"];
+/** What starts a server or a database, takes long, or is part of `bun run check`. */
+const slow = [
+  "tests/harness.ts",
+  "tests/server-process.ts",
+  "tests/other-postgres.ts",
+  "runtime/postgres/embedded-postgres.ts",
+  "tests/architecture.test.ts",
+];
+
+/** Of whatever stands in these files and folders; all of them without a path. */
+export function testFiles(paths: readonly string[] = []): string[] {
+  const all = globSync("{clients,plugins,runtime,scripts,sites,tests}/**/*.test.ts", { cwd: root });
+  const given = paths.map((path) => relative(root, resolve(path)));
+  const isGiven = (file: string) => given.some((path) => file === path || file.startsWith(join(path, "/")));
+  return (paths.length === 0 ? all : all.filter(isGiven)).toSorted();
+}
+
+/** The file and all that it imports by a relative path, each once. */
+export function reach(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const part of read(file).imports) reach(part, seen);
+  return seen;
+}
+
+export function needsOf(files: readonly string[]): string[] {
+  const seen = new Set<string>();
+  for (const file of files) reach(file, seen);
+  return [...new Set([...seen].flatMap((file) => read(file).needs))].toSorted();
+}
+
+export function quickFiles(): string[] {
+  const isQuick = (file: string) => {
+    const reached = reach(file);
+    return !slow.some((one) => reached.has(one)) && needsOf([file]).length === 0;
+  };
+  return [...testFiles().filter(isQuick), ...examples];
+}
+
+const known = new Map<string, { readonly imports: readonly string[]; readonly needs: readonly string[] }>();
+
+function read(file: string) {
+  const before = known.get(file);
+  if (before) return before;
+  const path = join(root, file);
+  const text = statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : "";
+  const all = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, part = ""]) => part);
+  const found = { imports: all(imported).map((part) => join(dirname(file), part)), needs: all(need) };
+  known.set(file, found);
+  return found;
+}
+
+if (import.meta.main) {
+  const [what, ...paths] = process.argv.slice(2);
+  const lines = what === "quick" ? quickFiles() : needsOf(testFiles(paths));
+  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+}
