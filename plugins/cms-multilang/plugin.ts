@@ -76,7 +76,7 @@ export default definePlugin({
     const { sql } = ctx;
     const { services } = ctx;
     const engine = createSiteEngine();
-    const { sites, door, routes, warn, prune } = createSiteRendering({
+    const { sites, door, routes, showingOf, warn, prune } = createSiteRendering({
       ctx,
       accounts: services.accounts,
       media: services.media,
@@ -92,6 +92,8 @@ export default definePlugin({
       textsStore: createTextsStore(sql),
       renderStore: createRenderStore(sql),
       engine,
+      stateOf: sites.get,
+      showingOf,
       scheme,
     });
     const push = createPush({ run, resources, engine });

@@ -10,6 +10,7 @@ import { createDoor } from "../../plugins/cms-multilang/render/door/door.ts";
 import { createSiteEngine } from "../../plugins/cms-multilang/render/templates/engine.ts";
 import { createFinder } from "../../plugins/cms-multilang/render/addresses/find.ts";
 import { createPictures } from "../../plugins/cms-multilang/render/templates/pictures.ts";
+import { createShowing } from "../../plugins/cms-multilang/render/templates/showing.ts";
 import { createTemplates } from "../../plugins/cms-multilang/render/templates/templates.ts";
 import type { Account } from "../../runtime/http/auth.ts";
 import type { Cache } from "../../runtime/events/cache.ts";
@@ -93,13 +94,14 @@ async function benchDoor(sql: Sql) {
   await sites.load();
   const templatesOf = createTemplates(renderStore, engine);
   const blocksOf = createBlocks(engine, templatesOf);
+  const showingOf = createShowing({ renderStore, engine, blocksOf });
+  const picturesOf = createPictures({ picturesOf: async () => new Map() });
   const door = createDoor({
     sites,
     renderStore,
-    engine,
-    blocksOf,
+    showingOf,
     finder: createFinder(renderStore, blocksOf),
-    composer: createComposer(renderStore, engine, templatesOf, createPictures({ picturesOf: async () => new Map() })),
+    composer: createComposer({ renderStore, engine, templatesOf, showingOf, picturesOf }),
     scheme: () => "http:",
   });
   const [row] = await sql<{ id: number }[]>`select id from cms_sites where code = 'small'`;

@@ -111,6 +111,26 @@ export function createCareStore(sql: Sql) {
       return new Set(rows.map(({ code }) => code));
     },
 
+    /** Codes of the first visible articles of the listed categories (null = of all) that are in none of the shown ones. */
+    async unshownArticles(
+      { accountId, id }: Site,
+      locale: Locale | null,
+      listed: readonly number[] | null,
+      shown: readonly number[],
+    ): Promise<string[]> {
+      const isIn = (ids: readonly number[]) => sql`(
+        coalesce(a.category_id = any(${ids}::bigint[]), false) or exists (
+          select 1 from cms_article_categories c
+          where c.account_id = a.account_id and c.article_id = a.id and c.category_id = any(${ids}::bigint[])))`;
+      const rows = await sql<{ code: string }[]>`
+        select a.code from cms_articles a
+        where a.account_id = ${accountId} and a.site_id = ${id} and a.active
+          ${locale === null ? sql`` : sql`and (a.locale = ${locale} or a.locale is null)`}
+          ${listed === null ? sql`` : sql`and ${isIn(listed)}`} and not ${isIn(shown)}
+        order by a.id limit 5`;
+      return rows.map(({ code }) => code);
+    },
+
     async articlesAfter({ accountId, id }: Site, after: number, most: number): Promise<CareArticle[]> {
       return sql<CareArticle[]>`
         select a.id, a.code, a.locale, a.category_id,

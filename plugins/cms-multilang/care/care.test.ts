@@ -290,6 +290,30 @@ describe("the check of a site", () => {
       },
       { field: "article @-a" },
     ],
+    [
+      "article_without_page",
+      {
+        domains: [{ name: "@.pl.test", locale: "pl" }],
+        records: [
+          layout(head.replace("</head>", '</head>{% articles category="@-news" %}{% list %}{% endarticles %}')),
+          ["category", { code: "@-news", name: "n" }],
+          ["article", { code: "@-a", title: "A", category_code: "@-news" }],
+          page("p", {
+            content: '{% articles category="@-none" %}{% list %}x{% show %}{{ article.title }}{% endarticles %}',
+          }),
+        ],
+      },
+      {
+        domains: [{ name: "@.pl.test", locale: "pl" }],
+        records: [
+          layout(head.replace("</head>", '</head>{% articles category="@-news" %}{% list %}{% endarticles %}')),
+          ["category", { code: "@-news", name: "n" }],
+          ["article", { code: "@-a", title: "A", category_code: "@-news" }],
+          page("p", { content: "{% articles %}{% show %}{{ article.title }}{% endarticles %}" }),
+        ],
+      },
+      { page: null, locale: "pl", field: "layout @-main content" },
+    ],
   ];
   test.each(cases)("finds %s, and nothing of it where it is mended", async (what, wrong, mended, place) => {
     const code = await make(wrong);

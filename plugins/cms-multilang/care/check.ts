@@ -6,6 +6,9 @@ import type { Domain } from "../render/addresses/addresses.ts";
 import type { SiteData } from "../render/data.ts";
 import type { SiteEngine } from "../render/templates/engine.ts";
 import type { RenderStore } from "../render/render-store.ts";
+import type { SiteCache } from "../render/door/cache.ts";
+import type { ReadShowing } from "../render/templates/showing.ts";
+import { articlesCheck, type Listing } from "./articles.ts";
 import type { CarePage, CareStore } from "./care-store.ts";
 import { finding, type Finding } from "./finding.ts";
 import { readGroups, type PageGroups } from "./groups.ts";
@@ -15,7 +18,7 @@ import { pageFindings, rowFindings } from "./pages.ts";
 import { domainFindings } from "./site.ts";
 import { articleRows, keyedRow, type TextRow } from "./texts.ts";
 import type { TextsStore } from "./texts-store.ts";
-import { headFindings, suffixFindings, type Checked, type HeadOptions } from "./templates.ts";
+import { headFindings, suffixFindings, type HeadOptions } from "./templates.ts";
 
 export interface Care {
   /** The first 10,000 findings. */
@@ -42,6 +45,8 @@ interface Needed {
   readonly textsStore: TextsStore;
   readonly renderStore: Pick<RenderStore, "groups">;
   readonly engine: Pick<SiteEngine, "mistakes" | "parse">;
+  readonly stateOf: SiteCache["get"];
+  readonly showingOf: ReadShowing;
   /** `http:` or `https:` */
   readonly scheme: () => string;
 }
@@ -105,7 +110,7 @@ async function* findings(needed: Needed, site: SiteData): AsyncGenerator<Finding
   const languages = await languagesOf(careStore, site, domains);
   const place = { site, domains, scheme: needed.scheme() };
   for await (const rows of batches((after) => careStore.pagesAfter(site, after, batch))) {
-    yield check(rows.map(({ code, content, fields }) => ({ page: code, place: "", content, fields })));
+    yield check(rows.map(({ code, ...rest }) => ({ ...rest, page: code, place: "" })));
     const groups = await readGroups(needed, site, rows);
     yield rows.flatMap((page) => [
       ...pageFindings(page, groups, place),
@@ -121,12 +126,13 @@ async function templateCheck(
   needed: Needed,
   site: SiteData,
   domains: readonly Pick<Domain, "locale">[],
-): Promise<(records: readonly Checked[]) => Promise<Finding[]>> {
+): Promise<(records: readonly Listing[]) => Promise<Finding[]>> {
   const head: HeadOptions = {
     multilang: site.multilang,
     hasSharedPages: domains.some(({ locale }) => locale !== null && locale !== site.locale),
   };
   const categories = await needed.careStore.categoryCodes(site);
+  const listed = await articlesCheck(needed, site, await needed.stateOf(site.id));
   return async (records) => {
     const read = records.map((record) => ({ record, mistakes: needed.engine.mistakes(record.content) }));
     const found = read.flatMap(({ record, mistakes }) => [
@@ -137,7 +143,9 @@ async function templateCheck(
       ),
     ]);
     const sound = read.filter(({ mistakes }) => mistakes.length === 0).map(({ record }) => record);
-    return [...found, ...(await unknownNames(needed, site, categories, sound))];
+    found.push(...(await unknownNames(needed, site, categories, sound)));
+    for (const record of sound) found.push(...(await listed(record)));
+    return found;
   };
 }
 

@@ -38,6 +38,7 @@ export const findingCodes = {
   unknown_paragraph: "warning",
   unknown_category: "warning",
   article_without_category: "warning",
+  article_without_page: "error",
 } as const satisfies Readonly<Record<string, Finding["severity"]>>;
 export type FindingCode = keyof typeof findingCodes;
 

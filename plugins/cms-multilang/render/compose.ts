@@ -13,9 +13,10 @@ import type { FoundPage } from "./addresses/find.ts";
 import { effectiveLocale } from "./addresses/locale.ts";
 import { createParams } from "./values/params.ts";
 import type { BlockResult, PrintedParagraph } from "./templates/tags.ts";
-import { systemValues, type ComposeInput } from "./values/system-values.ts";
+import { linkOf, systemValues, type ComposeInput } from "./values/system-values.ts";
+import type { ReadShowing } from "./templates/showing.ts";
 import type { Paragraph, ReadTemplates, Templates } from "./templates/templates.ts";
-import { addressesOf, layoutValues, pageValues, paragraphValues, titles } from "./values/variables.ts";
+import { layoutValues, pageValues, paragraphValues, titles } from "./values/variables.ts";
 
 export interface Composed {
   readonly text: string;
@@ -38,13 +39,17 @@ const maxPictureRounds = 3;
 /** How long a page that prints the time of day is kept. */
 const clockMs = 60_000;
 
-export function createComposer(
-  renderStore: RenderStore,
-  engine: SiteEngine,
-  templatesOf: ReadTemplates,
-  picturesOf: PicturesOf,
-  now: () => number = Date.now,
-): Composer {
+interface Needed {
+  readonly renderStore: RenderStore;
+  readonly engine: SiteEngine;
+  readonly templatesOf: ReadTemplates;
+  readonly showingOf: ReadShowing;
+  readonly picturesOf: PicturesOf;
+  readonly now?: () => number;
+}
+
+export function createComposer(needed: Needed): Composer {
+  const { engine, templatesOf, picturesOf, now = Date.now } = needed;
   /** The variables that are the same for every visitor, kept for the latest domain and language. */
   const prepared = new WeakMap<FoundPage, { readonly of: string; readonly variables: Values }>();
   const variablesOf = async (input: ComposeInput, found: FoundPage, locale: Locale, pagination?: Pagination) => {
@@ -53,7 +58,7 @@ export function createComposer(
     const last = prepared.get(found);
     if (last?.of === of) return last.variables;
     const categories = needsCategories(found) ? await input.state.categories() : [];
-    const url = addressesOf(input.state.site, preview)(found.page.path);
+    const url = linkOf(input)(found.page.path, found.page.locale);
     const system = systemValues(input, found, locale, categories, pagination);
     const variables = allVariables(found, locale, url, system);
     prepared.set(found, { of, variables });
@@ -67,7 +72,7 @@ export function createComposer(
       const sources = { page: page.locale, lang, domain: domainLocale, site: state.site.locale };
       const locale = effectiveLocale(sources);
       const templates = await templatesOf(state, page);
-      const { results, pagination, until } = await articleLists(renderStore, input, found, templates, locale);
+      const { results, pagination, until } = await articleLists(needed, input, found, templates, locale);
       const params = createParams(input.query);
       const variables = { ...(await variablesOf(input, found, locale, pagination)), params: params.values };
       const pictures = picturesOf(state);

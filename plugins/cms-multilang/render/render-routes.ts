@@ -10,7 +10,7 @@ import type { Finder } from "./addresses/find.ts";
 import { langOf } from "./addresses/locale.ts";
 import { pageNumberOf } from "./values/pagination.ts";
 import { htmlType, typeOf } from "./door/replies.ts";
-import { addressesOf } from "./values/variables.ts";
+import { linksOf } from "./addresses/addresses.ts";
 
 interface Needed {
   readonly sites: SiteCache;
@@ -83,9 +83,9 @@ function createPreview({ sites, renderStore, finder, composer, scheme }: Needed)
     const view = { state, lang, domainLocale: lang ?? null, preview: true, drafts };
     const found = asked && (await finder.find(view, asked.path));
     if (!asked || !found) throw notFound();
-    const address = addressesOf(state.site, true);
+    const link = linksOf({ ...state, scheme: scheme(), domain: null });
     if ("redirect" in found || asked.hasSlash) {
-      const location = address("redirect" in found ? found.redirect : asked.path) + new URL(request.url).search;
+      const location = link("redirect" in found ? found.redirect : asked.path, null) + new URL(request.url).search;
       return { status: 301, body: null, headers: { ...previewHeaders, location } };
     }
     try {

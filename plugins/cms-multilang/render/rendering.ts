@@ -17,6 +17,7 @@ import { createPageStore } from "../pages/page-store.ts";
 import type { SiteEngine } from "./templates/engine.ts";
 import { createFinder } from "./addresses/find.ts";
 import { createPictures } from "./templates/pictures.ts";
+import { createShowing, type ReadShowing } from "./templates/showing.ts";
 import { createTemplates } from "./templates/templates.ts";
 
 export interface SiteRendering {
@@ -24,6 +25,7 @@ export interface SiteRendering {
   readonly sites: SiteCache;
   readonly door: HostDoor;
   readonly routes: readonly Route[];
+  readonly showingOf: ReadShowing;
   /** Deletes previews that have expired. */
   readonly prune: () => Promise<void>;
   /** Call it once the server knows its own address. */
@@ -43,13 +45,14 @@ export function createSiteRendering({ ctx, accounts, media, engine }: Needed): S
   const templatesOf = createTemplates(renderStore, engine);
   const blocksOf = createBlocks(engine, templatesOf);
   const finder = createFinder(renderStore, blocksOf);
-  const composer = createComposer(renderStore, engine, templatesOf, createPictures(media));
+  const showingOf = createShowing({ renderStore, engine, blocksOf });
+  const composer = createComposer({ renderStore, engine, templatesOf, showingOf, picturesOf: createPictures(media) });
   media.onChanged(async (accountId) => {
     const ids = await renderStore.siteIds(accountId);
     await Promise.all(ids.map((id) => sites.invalidate(accountId, id)));
   });
   const scheme = () => (ctx.origin().startsWith("https:") ? "https:" : "http:");
-  const door = createDoor({ sites, renderStore, engine, blocksOf, finder, composer, scheme });
+  const door = createDoor({ sites, renderStore, showingOf, finder, composer, scheme });
   const previewStore = createPreviewStore(ctx.sql);
   const stores = { pageStore: createPageStore(ctx.sql), layoutStore: createLayoutStore(ctx.sql), previewStore };
   const drafts = createDrafts({ ctx, ...stores, sites, finder, composer, engine, scheme });
@@ -59,6 +62,7 @@ export function createSiteRendering({ ctx, accounts, media, engine }: Needed): S
     // If a site took the account's own address, nobody could sign in there to change it.
     door: { find: (host) => (isOwn(host) ? undefined : door.find(host)) },
     routes: [...previewRoutes({ sites, renderStore, finder, composer, scheme }), ...draftRoutes(drafts)],
+    showingOf,
     prune: previewStore.prune,
     warn() {
       const { host } = new URL(ctx.origin());

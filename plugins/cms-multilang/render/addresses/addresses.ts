@@ -38,6 +38,29 @@ export function domainFor(domains: readonly Domain[], locale: Locale | null): Do
   return primaryOf(own) ?? primaryOf(domains);
 }
 
+/** The address of a path, for readers of one page. `locale`: of the page that has the path. */
+export type Link = (path: string, locale: Locale | null) => string;
+
+interface Reader {
+  readonly site: { readonly code: string; readonly multilang: boolean };
+  readonly domains: readonly Domain[];
+  readonly scheme: string;
+  /** Null in a preview: its addresses are below its own. */
+  readonly domain: Domain | null;
+}
+
+/** Addresses without a host where the reader's domain serves the path; else on the domain of its locale (behaviour A.5). */
+export function linksOf({ site, domains, scheme, domain }: Reader): Link {
+  if (!domain) return (path) => `/w/${encodeURIComponent(site.code)}${pathAddress(path)}`;
+  return (path, locale) => {
+    if (!site.multilang || locale === null || locale === domain.locale) return pathAddress(path);
+    const own = domainFor(domains, locale);
+    // A domain without a language serves all of them, so readers only leave it for the domain of this one.
+    const stays = !own || own.id === domain.id || (domain.locale === null && own.locale !== locale);
+    return stays ? pathAddress(path) : addressOf(scheme, own, path);
+  };
+}
+
 export function primaryOf(domains: readonly Domain[]): Domain | undefined {
   return domains.find(({ isPrimary }) => isPrimary) ?? domains[0];
 }

@@ -3,10 +3,9 @@ import type { DoorRequest, HostDoor, Reply, SiteDoor } from "platform";
 import { askedPath, pathAddress } from "../addresses/addresses.ts";
 import { addressIn, viewOf, type Asked } from "./asked.ts";
 import { redirectReply } from "../addresses/redirects.ts";
-import type { ReadBlocks } from "../templates/blocks.ts";
+import type { ReadShowing } from "../templates/showing.ts";
 import type { SiteCache } from "./cache.ts";
 import type { Composer } from "../compose.ts";
-import type { SiteEngine } from "../templates/engine.ts";
 import { createErrorAnswers } from "./error-answers.ts";
 import type { Finder } from "../addresses/find.ts";
 import type { Host } from "./hosts.ts";
@@ -19,8 +18,7 @@ import { createSitemap } from "../sitemap/sitemap.ts";
 interface Needed {
   readonly sites: SiteCache;
   readonly renderStore: RenderStore;
-  readonly engine: SiteEngine;
-  readonly blocksOf: ReadBlocks;
+  readonly showingOf: ReadShowing;
   readonly finder: Finder;
   readonly composer: Composer;
   /** As in `BASE_URL`. */

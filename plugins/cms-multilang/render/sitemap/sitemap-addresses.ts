@@ -6,7 +6,8 @@ import { joined } from "../addresses/alternates.ts";
 import type { Batch, ListedPage } from "../data.ts";
 import { groupsOf } from "../addresses/groups.ts";
 import type { RenderStore } from "../render-store.ts";
-import { articlesOf, type Counting, type Counts, type Showing } from "./sitemap-counts.ts";
+import type { Showing } from "../templates/showing.ts";
+import { articlesOf, type Counting, type Counts } from "./sitemap-counts.ts";
 import type { Variant } from "../addresses/variant.ts";
 
 export interface Address {

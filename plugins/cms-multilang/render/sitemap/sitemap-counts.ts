@@ -2,22 +2,12 @@
 import { type Counted, type ListedPage } from "../data.ts";
 import type { RenderStore } from "../render-store.ts";
 import { pathAddress, type Domain } from "../addresses/addresses.ts";
-import { contentBlocks, showingOutside, type ReadBlocks } from "../templates/blocks.ts";
 import type { SiteState } from "../door/cache.ts";
-import type { SiteEngine } from "../templates/engine.ts";
-import { categoryIds } from "../addresses/find.ts";
-import { inherit } from "../values/inherit.ts";
-
-/** A page that shows articles, and their categories. */
-export interface Showing {
-  readonly page: ListedPage;
-  readonly categories: number[] | null;
-  readonly count: number;
-}
+import type { ReadShowing, Showing } from "../templates/showing.ts";
 
 export interface Counts {
   readonly pages: number;
-  readonly showing: readonly Showing[];
+  readonly showing: readonly (Counted & Showing)[];
   readonly files: number;
   /** The number of addresses in one file. */
   readonly perFile: number;
@@ -37,8 +27,7 @@ export interface Counting {
 
 interface Needed {
   readonly renderStore: RenderStore;
-  readonly engine: SiteEngine;
-  readonly blocksOf: ReadBlocks;
+  readonly showingOf: ReadShowing;
 }
 
 /** Keeps the counts until the site changes or its next article appears. */
@@ -55,7 +44,7 @@ export function createCounts(needed: Needed, limits: FileLimits) {
     const next = await state.nextPublication();
     const [pages, articles, locales] = await Promise.all([
       renderStore.countListed(state.site, domain.locale),
-      showingOf(needed, state, domain),
+      countedOf(needed, state, domain),
       state.site.multilang ? renderStore.pageLocales(state.site) : [],
     ]);
     const longest = Math.max(pages.longest, ...articles.map((one) => one.longest));
@@ -76,26 +65,14 @@ export function articlesOf({ site }: SiteState, domain: Domain, page: Pick<Liste
   return { site, locale: site.multilang ? (domain.locale ?? page.locale) : null, drafts: false };
 }
 
-async function showingOf(needed: Needed, state: SiteState, domain: Domain) {
-  const { renderStore, engine } = needed;
-  const [sources, categories] = await Promise.all([renderStore.articleSources(state.site), state.categories()]);
-  const outside = showingOutside(engine, sources);
-  const pages = await renderStore.showingPages(state.site, domain.locale, outside);
-  // If blocks occur only in the content of pages, nothing else of the pages has to be read.
-  const isInContent = outside.layoutIds.length + outside.codes.length === 0;
-  const counted = await Promise.all(
-    pages.map(async (page): Promise<(Showing & Counted) | undefined> => {
-      const whole = inherit(page, page.master ?? undefined);
-      const all = isInContent ? contentBlocks(engine, whole.content) : await needed.blocksOf(state, whole);
-      const blocks = all.filter(({ shows }) => shows);
-      if (blocks.length === 0) return undefined;
-      const ids = blocks.map((block) => categoryIds(block.categories, categories));
-      const shown = ids.some((some) => some === null) ? null : [...new Set(ids.flatMap((some) => some ?? []))];
-      const { count, longest } = await renderStore.countArticles(articlesOf(state, domain, page), shown, null);
-      return { page, categories: shown, count, longest: pathAddress(page.path).length + 1 + longest };
+async function countedOf({ renderStore, showingOf }: Needed, state: SiteState, domain: Domain) {
+  const showing = await showingOf(state, domain.locale);
+  return Promise.all(
+    showing.map(async ({ page, categories }): Promise<Counted & Showing> => {
+      const { count, longest } = await renderStore.countArticles(articlesOf(state, domain, page), categories, null);
+      return { page, categories, count, longest: pathAddress(page.path).length + 1 + longest };
     }),
   );
-  return counted.filter((one) => one !== undefined);
 }
 
 /** The largest possible entry: its own address and one more for each language. */

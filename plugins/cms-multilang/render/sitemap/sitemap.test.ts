@@ -5,6 +5,7 @@ import { createBlocks } from "../templates/blocks.ts";
 import type { SiteState } from "../door/cache.ts";
 import { createSiteEngine } from "../templates/engine.ts";
 import { createSitemap } from "./sitemap.ts";
+import { createShowing } from "../templates/showing.ts";
 import { createTemplates } from "../templates/templates.ts";
 
 const server = serverWithSites(async () => {
@@ -28,7 +29,7 @@ async function acme(): Promise<void> {
   await page("off", "off", null, { active: false });
   await page("missing", "missing", null, { kind: "404" });
   await page("amp", "a&b", null);
-  await page("blog", "blog", null, { content: '{% articles category="news" %}{% list %}{% show %}{% endarticles %}' });
+  await page("blog", "blog", null, { content: '{% articles category="news" %}{% list %}{% show %}x{% endarticles %}' });
   await make.category({ code: "news", name: "News", site_code: "acme" });
   const article = (code: string, more = {}) =>
     make.article({ code, path: code, title: code, site_code: "acme", category_code: "news", ...more });
@@ -136,7 +137,8 @@ describe("a list longer than a file", () => {
       nextPublication: async () => null,
     };
     const engine = createSiteEngine();
-    const reading = { renderStore, engine, blocksOf: createBlocks(engine, createTemplates(renderStore, engine)) };
+    const blocksOf = createBlocks(engine, createTemplates(renderStore, engine));
+    const reading = { renderStore, showingOf: createShowing({ renderStore, engine, blocksOf }) };
     return { reading, request: { state, domain, scheme: "https:", headOnly: false } };
   };
   const textOf = async (answer: unknown) => {

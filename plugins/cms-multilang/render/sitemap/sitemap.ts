@@ -2,8 +2,7 @@
 import { escapeHtml, type Reply } from "platform";
 import { addressOf } from "../addresses/addresses.ts";
 import { oncePerLanguage, seoOf } from "../addresses/alternates.ts";
-import type { ReadBlocks } from "../templates/blocks.ts";
-import type { SiteEngine } from "../templates/engine.ts";
+import type { ReadShowing } from "../templates/showing.ts";
 import type { RenderStore } from "../render-store.ts";
 import { cacheControlOf, pageReply, siteHeaders } from "../door/replies.ts";
 import { listAddresses, type Address } from "./sitemap-addresses.ts";
@@ -22,8 +21,7 @@ export interface Sitemap {
 
 interface Needed {
   readonly renderStore: RenderStore;
-  readonly engine: SiteEngine;
-  readonly blocksOf: ReadBlocks;
+  readonly showingOf: ReadShowing;
   /** The limits of one file. The protocol allows 50,000 addresses and 50 MB. */
   readonly maxAddresses?: number;
   readonly maxBytes?: number;

@@ -5,10 +5,13 @@ import type { RenderStore } from "../render-store.ts";
 import { joined } from "../addresses/alternates.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import { articleLocale, categoryIds, isIn, type FoundPage } from "../addresses/find.ts";
-import type { ComposeInput } from "../values/system-values.ts";
+import { errorKinds } from "../../pages/error-pages.ts";
+import type { ArticleData } from "../data.ts";
+import { linkOf, type ComposeInput } from "../values/system-values.ts";
+import { pageShowing, type ReadShowing, type Showing } from "./showing.ts";
 import type { BlockResult } from "./tags.ts";
 import { printedBlocks, type Templates } from "./templates.ts";
-import { addressesOf, articleValues } from "../values/variables.ts";
+import { articleValues } from "../values/variables.ts";
 
 export interface ArticleLists {
   readonly results: ReadonlyMap<ArticlesQuery, BlockResult>;
@@ -18,8 +21,13 @@ export interface ArticleLists {
   readonly until: number;
 }
 
+interface Needed {
+  readonly renderStore: RenderStore;
+  readonly showingOf: ReadShowing;
+}
+
 export async function articleLists(
-  renderStore: RenderStore,
+  { renderStore, showingOf }: Needed,
   input: ComposeInput,
   found: FoundPage,
   templates: Templates,
@@ -35,7 +43,7 @@ export async function articleLists(
   const next = await state.nextPublication();
   const categories = await state.categories();
   const of = { site: state.site, locale: articleLocale(input), drafts };
-  const options = { locale, categories, addressOf: addressesOf(state.site, input.preview), pagePath: page.path };
+  const options = { locale, categories, link: linkOf(input), page };
   const idsOf = (query: ArticlesQuery) => categoryIds(query.categories, categories);
 
   const lists = article ? blocks.filter(({ shows }) => !shows) : blocks;
@@ -46,17 +54,29 @@ export async function articleLists(
   const path = joined(page.path, article?.path ?? category?.path ?? "");
   const pagination = paged && counted && paginationOf(input.page, paged.limit, counted.count, path);
   if (article) {
-    const shown = { part: "show", article: articleValues(article, options) } as const;
-    for (const query of blocks) if (query.shows && isIn(article, idsOf(query))) results.set(query, shown);
+    const shown = articleValues(article, { ...options, placeOf: () => page });
+    for (const query of blocks)
+      if (query.shows && isIn(article, idsOf(query))) results.set(query, { part: "show", article: shown });
   }
+  // An error page has no path of its own, so nothing is below it.
+  const showing = errorKinds.some((kind) => kind === page.kind) ? [] : blocks.filter(({ shows }) => shows).map(idsOf);
+  const isHere = (one: ArticleData) => showing.some((ids) => isIn(one, ids));
   await Promise.all(
     lists.map(async (query) => {
       const skip = query === paged && pagination ? (pagination.page - 1) * query.limit : query.offset;
       const rows = await renderStore.articles(of, { ...query, offset: skip }, idsOf(query), within(query));
-      results.set(query, { part: "list", articles: rows.map((row) => articleValues(row, options)) });
+      const others = rows.every(isHere) ? [] : await showingOf(state, input.domainLocale);
+      const placeOf = (one: ArticleData) => (isHere(one) ? page : placeAmong(others, one, locale, state.site.locale));
+      results.set(query, { part: "list", articles: rows.map((row) => articleValues(row, { ...options, placeOf })) });
     }),
   );
   return { results, pagination, until: next?.getTime() ?? Infinity };
+}
+
+function placeAmong(showing: readonly Showing[], article: ArticleData, locale: Locale, site: Locale) {
+  const page = pageShowing(article, showing, locale, site);
+  // An article of another language than its page's is shown only on the domain that lists it.
+  return page && (article.locale === null || article.locale === page.locale ? page : { path: page.path, locale: null });
 }
 
 /**

@@ -116,6 +116,71 @@ describe("a list of articles", () => {
     expect((await at("blog.pl", "/many")).text).toBe("tips:A3 news:A7 other:A7 news:A7 ");
   });
 
+  test("leads to the page that shows each article, whichever page or layout lists it", async () => {
+    const site_code = "paper";
+    await make.site({ code: site_code, name: "Paper", locale: "pl", multilang: true });
+    await make.domain({ name: "paper.pl", site_code, locale: "pl" });
+    await make.domain({ name: "paper.com", site_code, locale: "en" });
+    await make.domain({ name: "paper.eu", site_code });
+    for (const code of ["press", "jobs", "lost", "city"]) {
+      const path = code === "city" ? "city" : undefined;
+      await make.category({ code, name: code, site_code, path });
+    }
+    const teaser =
+      '{% articles category="press,jobs,lost" sort="path" %}{% list %}[{{ article.url }} {{ article.categories.last.url }}]{% endarticles %}';
+    const show = (category: string) =>
+      `{% articles category="${category}" %}{% list %}({{ article.url }}){% show %}<{{ article.title }}>{% endarticles %}`;
+    await make.layout({ code: "top", site_code, content: `${teaser}{{ content }}` });
+    await make.page({ code: "paper-home", path: "", site_code, layout_code: "top" });
+    await make.page({ code: "contact", path: "kontakt", site_code, layout_code: "top" });
+    await make.page({ code: "missing", kind: "404", path: "missing", site_code, content: teaser });
+    await make.page({ code: "all", path: "all", site_code, active: false, content: show("press,lost") });
+    await make.page({
+      code: "press",
+      path: "prasa",
+      site_code,
+      locale: "pl",
+      layout_code: "top",
+      content: show("press"),
+    });
+    await make.page({ code: "press-en", path: "press", site_code, locale: "en", based_on_page_code: "press" });
+    await make.page({
+      code: "blank",
+      path: "blank",
+      site_code,
+      content: show("lost").replace(/show %}[^]*{% end/, "show %} {% comment %}x{% endcomment %} {% end"),
+    });
+    await make.paragraph({ code: "jobs", site_code, content: show("jobs") });
+    await make.page({ code: "jobs", path: "praca", site_code, content: '{% paragraph "jobs" %}' });
+    await make.article({
+      code: "p1",
+      path: "p1",
+      title: "P1",
+      site_code,
+      category_code: "press",
+      categories: ["city"],
+    });
+    await make.article({ code: "j1", path: "j1", title: "J1", site_code, category_code: "jobs", locale: "en" });
+    await make.article({ code: "l1", path: "l1", title: "L1", site_code, category_code: "lost" });
+    const pl = "[ ][/prasa/p1 /prasa/city]";
+    expect((await at("paper.pl", "/")).text).toBe(pl);
+    expect((await at("paper.pl", "/kontakt")).text).toBe(pl);
+    expect((await at("paper.pl", "/nowhere")).text).toBe(pl);
+    expect((await at("paper.pl", "/prasa/p1")).text).toBe(`${pl}<P1>`);
+    expect((await at("paper.com", "/kontakt")).text).toBe("[/praca/j1 ][ ][/press/p1 /press/city]");
+    expect((await at("paper.com", "/praca")).text).toBe("(/praca/j1)");
+    // A domain without a language leads to the one of the article's page.
+    expect((await at("paper.eu", "/")).text).toBe(
+      "[/praca/j1 ][ ][https://paper.pl/prasa/p1 https://paper.pl/prasa/city]",
+    );
+    // A blank part shows nothing, so nothing is there.
+    expect((await at("paper.pl", "/blank/l1")).status).toBe(404);
+    expect((await at("paper.pl", "/sitemap.xml")).text).not.toContain("/blank/l1");
+    for (const path of ["/prasa/p1", "/prasa/city"]) expect((await at("paper.pl", path)).status).toBe(200);
+    await make.change("page", "blank", { content: show("lost") });
+    expect((await at("paper.pl", "/")).text).toBe("[/blank/l1 ][/prasa/p1 /prasa/city]");
+  });
+
   test("without multilang is not filtered by language", async () => {
     await make.change("site", "blog", { multilang: false });
     expect((await at("blog.com", "/blog")).text).toContain("(A7 /blog/a7)(Three /blog/a3)(A2 /blog/a2)");

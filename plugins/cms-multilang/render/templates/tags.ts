@@ -153,7 +153,9 @@ function articlesTag(answersIn: AnswersIn): TagClass {
       this.#intro = intro;
       this.#parts = parts;
       const listsContent = /\bcontent\b|\[/.test(sources.get("list") ?? "");
-      this.#query = { ...attributes, listsContent, shows: parts.has("show") };
+      // A part that prints nothing would be a blank page at the address of every article.
+      const shows = parts.get("show")?.every(isBlank) === false;
+      this.#query = { ...attributes, listsContent, shows };
       this.need = { block: this.#query };
     }
 

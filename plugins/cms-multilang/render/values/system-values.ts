@@ -4,14 +4,14 @@ import { type Pagination } from "./pagination.ts";
 import type { Locale } from "../../locales.ts";
 import { errorKinds } from "../../pages/error-pages.ts";
 
-import { addressOf, domainFor, type Domain } from "../addresses/addresses.ts";
+import { addressOf, domainFor, linksOf, type Domain, type Link } from "../addresses/addresses.ts";
 import { joined, langSwitch, seoHead, seoOf, type PageSeo } from "../addresses/alternates.ts";
 
 import { localesOf, type Values } from "./fields.ts";
 import type { FoundPage, View } from "../addresses/find.ts";
 import { htmlLang } from "../addresses/locale.ts";
 import { numbered, paginateValues } from "./pagination.ts";
-import { addressesOf, articleTitles, articleValues, categoryValues, siteValues } from "./variables.ts";
+import { articleTitles, articleValues, categoryValues, siteValues } from "./variables.ts";
 
 export interface ComposeInput extends View {
   /** Null in a preview. */
@@ -30,20 +30,24 @@ export function systemValues(
   categories: readonly CategoryData[],
   pagination?: Pagination,
 ): Values {
-  const { state, domain, preview } = input;
+  const { state, domain } = input;
   const { page, article, category } = found;
   const { site } = state;
-  const addressing = { addressOf: addressesOf(site, preview), pagePath: page.path };
-  const shown = article && articleValues(article, { locale, categories, ...addressing });
+  const link = linkOf(input);
+  const shown = article && articleValues(article, { locale, categories, link, page, placeOf: () => page });
   return {
     site: siteValues(site, locale),
     content_lang: locale,
     ...(domain && { domain: { name: domain.name, locale: domain.locale } }),
     ...(shown && { article: shown, overrides: articleTitles(shown) }),
-    ...(category && { category: categoryValues(category, addressing) }),
-    ...(pagination && { paginate: paginateValues(pagination, addressing.addressOf, input.lang) }),
+    ...(category && { category: categoryValues(category, link, page) }),
+    ...(pagination && { paginate: paginateValues(pagination, (path) => link(path, page.locale), input.lang) }),
     ...(site.multilang && multilangValues(input, found, locale, pagination?.page ?? 1)),
   };
+}
+
+export function linkOf({ state, scheme, domain }: ComposeInput): Link {
+  return linksOf({ ...state, scheme, domain });
 }
 
 /** Only with `multilang` (behaviour 2.7). Previews and error pages have no addresses for search engines. */
@@ -59,7 +63,6 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale, 
   const place = { scheme, domains, site: site.locale };
   const whole = seoOf(article?.locale ? { ...page, locale: article.locale } : page, group, place, below);
   const seo = part === 1 ? whole : ofPart(whole, part);
-  const previewOf = addressesOf(site, true);
   const switches = langSwitch({
     page,
     group: found.group,
@@ -70,7 +73,7 @@ function multilangValues(input: ComposeInput, found: FoundPage, locale: Locale, 
     address: (variant, of, lang) => {
       // An error page has no address, so its languages lead to the home page.
       const path = isError ? "" : joined(variant.path, speaks(of) ? below : "");
-      if (preview) return `${previewOf(path)}?lang=${of}`;
+      if (preview) return `${linkOf(input)(path, of)}?lang=${of}`;
       // A page under `?lang=` on a domain of another language would show links that lead back into that language.
       const at = lang && domain?.locale === null ? domain : domainFor(domains, of);
       return at ? `${addressOf(scheme, at, path)}${lang ? `?lang=${of}` : ""}` : undefined;

@@ -10,7 +10,7 @@ import {
 } from "../data.ts";
 import type { Locale } from "../../locales.ts";
 import { joined } from "../addresses/alternates.ts";
-import { pathAddress } from "../addresses/addresses.ts";
+import type { Link } from "../addresses/addresses.ts";
 import { resolveFields, type Values } from "./fields.ts";
 
 /** The columns of a page under their API names, and its address. A field of the same name takes precedence. */
@@ -65,10 +65,14 @@ export interface ArticleOptions {
   /** The locale of the page that shows it. */
   readonly locale: Locale;
   readonly categories: readonly CategoryData[];
-  /** Turns a path into an address: `/blog`, or the same below the preview. */
-  readonly addressOf: (path: string) => string;
-  readonly pagePath: string;
+  readonly link: Link;
+  /** The page that is rendered: addresses of categories are below it where no page shows the article. */
+  readonly page: Location;
+  /** The page below which an article is shown; undefined if there is none. */
+  readonly placeOf: (article: ArticleData) => Location | undefined;
 }
+
+export type Location = Pick<PageData, "path" | "locale">;
 
 /** Fields take precedence for an article's texts, columns for its facts. */
 export function articleValues(article: ArticleData, options: ArticleOptions): Values {
@@ -77,12 +81,13 @@ export function articleValues(article: ArticleData, options: ArticleOptions): Va
   const written = values({ title, lead: lead || null, content, ...titlesOf });
   const own = article.categoryIds.flatMap((id) => options.categories.find((category) => category.id === id) ?? []);
   const main = own.find(({ id }) => id === article.categoryId);
-  const shown = (category: CategoryData) => categoryValues(category, options);
+  const place = options.placeOf(article);
+  const shown = (category: CategoryData) => categoryValues(category, options.link, place ?? options.page);
   return Object.assign(written, resolveFields(article.fields, article.locale ?? options.locale), {
     id: article.id,
     code: article.code,
     path: article.path,
-    url: options.addressOf(joined(options.pagePath, article.path)),
+    url: place ? options.link(joined(place.path, article.path), place.locale) : null,
     locale: article.locale,
     published_at: article.publishedAt,
     created_at: article.createdAt,
@@ -93,16 +98,8 @@ export function articleValues(article: ArticleData, options: ArticleOptions): Va
   });
 }
 
-export function categoryValues(
-  { code, name, path }: CategoryData,
-  { addressOf, pagePath }: Pick<ArticleOptions, "addressOf" | "pagePath">,
-): Values {
-  return values({ code, name, path, ...(path !== null && { url: addressOf(joined(pagePath, path)) }) });
-}
-
-/** In a preview, addresses are below the preview's own. */
-export function addressesOf(site: SiteData, preview: boolean): (path: string) => string {
-  return preview ? (path) => `/w/${encodeURIComponent(site.code)}${pathAddress(path)}` : pathAddress;
+export function categoryValues({ code, name, path }: CategoryData, link: Link, page: Location): Values {
+  return values({ code, name, path, ...(path !== null && { url: link(joined(page.path, path), page.locale) }) });
 }
 
 function values(of: Readonly<Record<string, unknown>>): Values {

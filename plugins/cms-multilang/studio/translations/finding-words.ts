@@ -54,6 +54,10 @@ const en: Words = {
   unknown_paragraph: ["A paragraph does not exist", "Nothing is printed in its place."],
   unknown_category: ["A category does not exist", "The list of articles stays empty."],
   article_without_category: ["An article has no category", "Only lists of all articles show it."],
+  article_without_page: [
+    "An article has no page",
+    "Lists name it, but no page shows it: its link is empty. Give the list of a page a {% show %}.",
+  ],
 };
 
 const pl: Words = {
@@ -110,6 +114,10 @@ const pl: Words = {
   unknown_paragraph: ["Akapit nie istnieje", "W jego miejscu nie pojawia się nic."],
   unknown_category: ["Kategoria nie istnieje", "Lista artykułów pozostaje pusta."],
   article_without_category: ["Artykuł nie ma kategorii", "Widać go tylko na listach wszystkich artykułów."],
+  article_without_page: [
+    "Artykuł nie ma strony",
+    "Listy go wymieniają, ale żadna strona go nie pokazuje: odnośnik jest pusty. Dodaj {% show %} do listy na stronie.",
+  ],
 };
 
 const de: Words = {
@@ -169,6 +177,10 @@ const de: Words = {
   unknown_paragraph: ["Ein Absatz existiert nicht", "An seiner Stelle erscheint nichts."],
   unknown_category: ["Eine Kategorie existiert nicht", "Die Liste der Artikel bleibt leer."],
   article_without_category: ["Ein Artikel hat keine Kategorie", "Nur Listen aller Artikel zeigen ihn."],
+  article_without_page: [
+    "Ein Artikel hat keine Seite",
+    "Listen nennen ihn, aber keine Seite zeigt ihn: sein Verweis ist leer. Gib der Liste einer Seite ein {% show %}.",
+  ],
 };
 
 export const findingWords = { en, pl, de };

@@ -1,0 +1,71 @@
+/** Articles that a template lists although no page shows them: their `article.url` is empty. */
+import type { Locale } from "../locales.ts";
+import { categoryIds } from "../render/addresses/find.ts";
+import type { CategoryData, SiteData } from "../render/data.ts";
+import type { SiteState } from "../render/door/cache.ts";
+import type { SiteEngine } from "../render/templates/engine.ts";
+import type { ReadShowing } from "../render/templates/showing.ts";
+import type { CareStore } from "./care-store.ts";
+import { finding, type Finding } from "./finding.ts";
+import type { Checked } from "./templates.ts";
+
+interface Needed {
+  readonly careStore: Pick<CareStore, "unshownArticles">;
+  readonly engine: Pick<SiteEngine, "parse">;
+  readonly showingOf: ReadShowing;
+}
+
+/** A record and the locale of its page; null = it is shown in every language. */
+export type Listing = Checked & { readonly locale?: Locale | null };
+
+/** Returns a check of templates that can be parsed. Asks the same question of the database once. */
+export async function articlesCheck(
+  needed: Needed,
+  site: SiteData,
+  state: SiteState | undefined,
+): Promise<(record: Listing) => Promise<Finding[]>> {
+  if (!state) return async () => [];
+  const categories = await state.categories();
+  const locales = new Set(state.domains.map(({ locale }) => locale));
+  if (locales.size === 0) locales.add(null);
+  const asked = new Map<string, Promise<string[]>>();
+  const unshown = (codes: readonly string[], locale: Locale | null) => {
+    const key = JSON.stringify([codes, locale]);
+    const answer = asked.get(key) ?? unshownArticles(needed, { site, state, categories }, codes, locale);
+    asked.set(key, answer);
+    return answer;
+  };
+  return async ({ page, place, content, locale: own = null }) => {
+    const lists = needed.engine.parse(content).blocks.filter(({ shows }) => !shows);
+    const found: Finding[] = [];
+    for (const { categories: codes } of lists)
+      for (const locale of locales) {
+        if (own !== null && locale !== null && own !== locale) continue;
+        const articles = await unshown(codes, locale);
+        if (articles.length === 0) continue;
+        const message = `lists articles that no page shows, so their article.url is empty: ${articles.join(", ")}`;
+        found.push(
+          finding("article_without_page", page, message, { locale: locale ?? undefined, field: `${place}content` }),
+        );
+      }
+    return found;
+  };
+}
+
+interface Of {
+  readonly site: SiteData;
+  readonly state: SiteState;
+  readonly categories: readonly CategoryData[];
+}
+
+async function unshownArticles(
+  { careStore, showingOf }: Needed,
+  { site, state, categories }: Of,
+  codes: readonly string[],
+  locale: Locale | null,
+): Promise<string[]> {
+  const showing = await showingOf(state, locale);
+  if (showing.some((one) => one.categories === null)) return [];
+  const shown = showing.flatMap((one) => one.categories ?? []);
+  return careStore.unshownArticles(site, site.multilang ? locale : null, categoryIds(codes, categories), shown);
+}
