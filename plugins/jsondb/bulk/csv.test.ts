@@ -31,7 +31,16 @@ describe("the CSV reader", () => {
     ["quoted cells with separators, line breaks and quotes", '"a,b","c\r\nd","e""f"\n', [["a,b", "c\r\nd", 'e"f']]],
     ["an empty cell as null and a quoted empty one as text", 'a,,""\n', [["a", null, ""]]],
     ["an empty cell at the end", "a,\n", [["a", null]]],
-    ["empty cells alone", ",\n", [[null, null]]],
+    ["no row of empty cells alone, but one of quoted ones", ',\n ,\n"",\n', [["", null]]],
+    ["the null of MySQL as an empty cell, unless it is quoted", '\\N,"\\N"\n', [[null, String.raw`\N`]]],
+    [
+      "no line that only names the separator",
+      "sep=,\na,b\nsep=,\n",
+      [
+        ["a", "b"],
+        ["sep=", null],
+      ],
+    ],
     ["a cell that is two quotes", '""\n', [[""]]],
     ["a cell of one quote", '""""', [['"']]],
     ["quotes inside of a cell as they are", '5" pipe,x\n', [['5" pipe', "x"]]],
@@ -68,14 +77,17 @@ describe("the CSV reader", () => {
   });
 
   test("reads back what the writer wrote, however it is cut", () => {
-    const cell = fc.option(fc.string({ unit: fc.constantFrom("a", ",", '"', "\r", "\n", " ", ";", "\t", "ż", "😀") }));
+    const cell = fc.option(
+      fc.string({ unit: fc.constantFrom("a", ",", '"', "\r", "\n", " ", ";", "\t", "\\", "N", "ż", "😀") }),
+    );
     const rows = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 5 });
     fc.assert(
       fc.property(rows, fc.array(fc.nat(100)), (given, cuts) => {
         const text = given.map((row) => csvLine(row)).join("");
+        const filled = given.filter((row) => row.some((one) => one !== null));
         const places = [0, ...cuts.map((cut) => Math.min(cut, text.length)).toSorted((a, b) => a - b), text.length];
         const pieces = places.slice(1).map((place, at) => text.slice(places[at], place));
-        expect(readAll(pieces).map((row) => row.cells)).toEqual(given);
+        expect(readAll(pieces).map((row) => row.cells)).toEqual(filled);
       }),
       { numRuns: 500 },
     );
@@ -102,8 +114,12 @@ test("the separator is the one that the first line has most of, outside of quote
     ['"a,b,c";d', ";"],
     ["alone", ","],
     ["", ","],
+    ["\r\n\na;b", ";"],
+    ["sep=|\r\na,b,c", "|"],
+    ['"SEP=;"\na,b,c', ";"],
+    ["sep=x,y", ","],
   ];
-  for (const [text, separator] of cases) expect(detectSeparator(text)).toBe(separator as never);
+  for (const [text, separator] of cases) expect(detectSeparator(text)).toBe(separator);
 });
 
 test("texts that a spreadsheet takes for a formula get an apostrophe", () => {

@@ -1,10 +1,9 @@
 /** CSV by RFC 4180: a reader for text that comes in pieces, and a writer. Pure. */
 
-export const separators = [",", ";", "\t"] as const;
-export type Separator = (typeof separators)[number];
+export const separators = [",", ";", "\t", "|"] as const;
 
 export interface CsvRow {
-  /** An empty cell without quotes is null; with quotes it is "". */
+  /** An empty cell without quotes is null, and `\N`, as MySQL and PostgreSQL write null; with quotes it is "". */
   readonly cells: readonly (string | null)[];
   readonly quoted: readonly boolean[];
   /** The line of the text on which the row begins, from 1. */
@@ -26,7 +25,10 @@ const quote = 0x22;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Skips blank lines. Stops at a row of more than `maxLength` characters. */
+/**
+ * Skips rows without any value, as spreadsheets write them, and the line `sep=;` that Excel puts first. Stops at a row
+ * of more than `maxLength` characters.
+ */
 export function createCsvReader(separator: string, maxLength: number): CsvReader {
   const separatorCode = separator.charCodeAt(0);
   let text = "";
@@ -48,19 +50,18 @@ export function createCsvReader(separator: string, maxLength: number): CsvReader
     take(at);
     from = at + 1;
     const isQuoted = state === "closed" || state === "quoted";
-    row.cells.push(cell === "" && !isQuoted ? null : cell);
+    row.cells.push(!isQuoted && (cell === "" || cell === nullCell) ? null : cell);
     row.quoted.push(isQuoted);
     row.length += 1;
     cell = "";
     state = "start";
   };
-  /** Undefined for a blank line. */
+  /** Undefined for a row that is skipped. */
   const endRow = (at: number): CsvRow | undefined => {
-    const isBlank = row.cells.length === 0 && state === "start";
     endCell(at);
     const done = row;
     row = emptyRow(++line);
-    return isBlank ? undefined : shown(done);
+    return isBlank(done) || (done.line === 1 && isHint(done)) ? undefined : shown(done);
   };
   const character = (code: number, at: number) => {
     if (code === quote && state === "start") {
@@ -114,6 +115,17 @@ export function createCsvReader(separator: string, maxLength: number): CsvReader
   };
 }
 
+function isBlank({ cells, quoted, fault }: OpenRow): boolean {
+  return fault === undefined && cells.every((cell, at) => cell === null || (!quoted[at] && cell.trim() === ""));
+}
+
+/** The separator of the row is one of its characters, or ends its first cell. */
+function isHint({ cells: [first, ...others] }: OpenRow): boolean {
+  return /^sep=.?$/i.test(first ?? "") && others.every((cell) => cell === null);
+}
+
+const nullCell = String.raw`\N`;
+
 interface OpenRow {
   readonly cells: (string | null)[];
   readonly quoted: boolean[];
@@ -130,15 +142,17 @@ function shown({ cells, quoted, line, fault }: OpenRow): CsvRow {
   return { cells, quoted, line, ...(fault !== undefined && { fault }) };
 }
 
-/** The most frequent separator in the first line, outside quotes; a comma if it has none. */
-export function detectSeparator(start: string): Separator {
+/** As the line `sep=;` says, else the most frequent separator of the first line, outside quotes; a comma if none is. */
+export function detectSeparator(start: string): string {
+  const said = /^"?sep=([^\w"\r\n])"?(?:[\r\n]|$)/i.exec(start)?.[1];
+  if (said !== undefined) return said;
   const counts = new Map<string, number>();
   let inQuotes = false;
   for (const character of start) {
     if (character === '"') inQuotes = !inQuotes;
     else if (inQuotes) continue;
-    else if (character === "\n" || character === "\r") break;
-    else counts.set(character, (counts.get(character) ?? 0) + 1);
+    else if (character !== "\n" && character !== "\r") counts.set(character, (counts.get(character) ?? 0) + 1);
+    else if (counts.size > 0) break;
   }
   return separators.toSorted((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0))[0] ?? ",";
 }
@@ -152,7 +166,7 @@ export function csvCell(text: string | null): string {
   if (text === null) return "";
   // Quotes preserve a leading or trailing space: some programs drop it otherwise.
   // One expression for both would look at every character of every cell three times.
-  const isSafe = text !== "" && !/[",\r\n;\t]/.test(text) && text.trim().length === text.length;
+  const isSafe = text !== "" && text !== nullCell && !/[",\r\n;\t|]/.test(text) && text.trim().length === text.length;
   return isSafe ? text : `"${text.replaceAll('"', '""')}"`;
 }
 

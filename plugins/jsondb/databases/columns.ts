@@ -3,6 +3,12 @@
 export const fieldTypes = ["string", "text", "integer", "number", "boolean", "datetime", "date", "time"] as const;
 export type FieldType = (typeof fieldTypes)[number];
 
+/**
+ * The record's own fields. Filters, orders, groups and flat answers mean these, whatever a schema or the data has by the
+ * same name.
+ */
+export const ownFields: ReadonlySet<string> = new Set(["id", "created_at", "updated_at"]);
+
 /** In the order in which `record_index` of the migration takes their fields. */
 export const indexColumns = [
   "idx_str_1",

@@ -1,9 +1,10 @@
-import { etag, expectedVersion, field, invalid, isObject, ok, route, Type, type Route } from "platform";
+import { etag, expectedVersion, field, invalid, isObject, ok, route, Type, warned, type Route } from "platform";
 import { Db } from "./answers.ts";
 import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
 import { inputOf } from "./inputs.ts";
 import { replaceInJson } from "./replace.ts";
 import { access, dbExample, ifMatch } from "./routes.ts";
+import { schemaHints } from "./schema.ts";
 import { toApi, type DbRow } from "./database-store.ts";
 
 const replaceable = ["fields", "schema", "public_methods"] as const;
@@ -48,7 +49,8 @@ export function replaceRoute({ dbs }: Needed): Route {
       };
       const seen: SeenVersion = (id) => expectedVersion(request, id);
       const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
-      return ok(toApi(row), { etag: etag(row.id, row.version) });
+      const hints = body.field === "schema" ? schemaHints(row.schema) : [];
+      return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), hints);
     },
   );
 }

@@ -5,6 +5,7 @@ import {
   fieldTypes,
   isIndexColumn,
   kindOf,
+  ownFields,
   planFields,
   planIndexes,
   type Field,
@@ -64,7 +65,7 @@ export function parseSchema(value: unknown): { schema: Schema } | { mistakes: st
   return mistakes.length > 0 ? { mistakes } : { schema };
 }
 
-/** Hints about names in a valid schema that nothing reads, such as a misspelt `indexed_fields`. */
+/** Hints about names in a valid schema that nothing reads, such as a misspelt `indexed_fields`, or that mean something else. */
 export function schemaHints(value: unknown): string[] {
   if (!isObject(value)) return [];
   const tables = own(value, "tables");
@@ -73,16 +74,27 @@ export function schemaHints(value: unknown): string[] {
   const inTable = (table: unknown, place: string) => {
     const fields = isObject(table) ? own(table, "fields") : undefined;
     const definitions = isObject(fields) ? Object.entries(fields) : [];
-    return definitions.flatMap(([name, one]) => hintsOf(one, ["type", "required"], `${place}.fields.${name}`));
+    return [
+      ...definitions.flatMap(([name, one]) => hintsOf(one, ["type", "required"], `${place}.fields.${name}`)),
+      ...ownNameHints(definitions.map(([name]) => name)),
+    ];
   };
   if (!isObject(tables)) return [...hintsOf(value, ["tables", ...tableKeys], "schema"), ...inTable(value, "schema")];
-  return [
-    ...hintsOf(value, ["tables"], "schema"),
-    ...Object.entries(tables).flatMap(([name, table]) => {
-      const place = `schema.tables.${name}`;
-      return [...hintsOf(table, tableKeys, place), ...inTable(table, place)];
-    }),
-  ];
+  const hints = Object.entries(tables).flatMap(([name, table]) => {
+    const place = `schema.tables.${name}`;
+    return [...hintsOf(table, tableKeys, place), ...inTable(table, place)];
+  });
+  return [...new Set([...hintsOf(value, ["tables"], "schema"), ...hints])];
+}
+
+/** Hints about fields that are named like the record's own. */
+export function ownNameHints(names: readonly string[]): string[] {
+  return names
+    .filter((name) => ownFields.has(name))
+    .map(
+      (name) =>
+        `the field "${name}" is stored in data, but filters, sorts, searches and flat answers mean the record's own ${name}`,
+    );
 }
 
 const givenNames = (one: Readonly<Record<string, unknown>>) => Object.keys(one).filter((key) => own(one, key) !== null);

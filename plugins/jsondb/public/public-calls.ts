@@ -19,7 +19,8 @@ import {
   type Operation,
   type VariableValues,
 } from "../databases/public-methods.ts";
-import { checked, ownFields } from "../search/filters.ts";
+import { ownFields } from "../databases/columns.ts";
+import { checked } from "../search/filters.ts";
 import {
   fieldHints,
   newestFirst,

@@ -2,7 +2,15 @@
 import type { Reader, Tx } from "platform";
 import type { Aggregate, Group, Measure } from "./aggregate.ts";
 import type { Database } from "../databases/database.ts";
-import { createArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
+import {
+  createArgs,
+  filterConditions,
+  inScope,
+  isoTime,
+  phraseCondition,
+  sourceOf,
+  type Args,
+} from "./filter-store.ts";
 
 export interface AggregateRow {
   /** The plan that the database had when it was read; null if the database is gone. */
@@ -49,12 +57,11 @@ function aggregateStatement(
   return { text, values: args.values };
 }
 
-const isoTime = (instant: string) => `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 const unitForms = { day: "YYYY-MM-DD", month: "YYYY-MM", year: "YYYY" } as const;
 
 /** Null and absent are one group. */
 function keyOf(args: Args, { field, unit, type, isOwn }: Group, timezone: string): string {
-  if (field === "id" && type === undefined) return "to_jsonb(r.id::text)";
+  if (isOwn && field === "id") return "to_jsonb(r.id::text)";
   if (!unit) return `nullif(r.data -> ${args.bind(field, "text")}, 'null')`;
   // A day has no time zone.
   const zone = type === "date" ? "'UTC'" : args.bind(timezone, "text");
@@ -70,6 +77,7 @@ function valueOf(args: Args, { kind, field, type, isOwn }: Measure): string {
   switch (type) {
     case "string":
     case "text":
+      if (isOwn) return `to_json(${kind}(r.id::text collate "C"))::text`;
       return `to_json(${kind}((case when jsonb_typeof(${value()}) = 'string' then ${text()} end) collate "C"))::text`;
     case "date":
       return `to_json(to_char(${kind}(record_instant(${text()})) at time zone 'UTC', 'YYYY-MM-DD'))::text`;

@@ -1,6 +1,6 @@
 /** Reads the parameters of an aggregate. Pure. */
 import { invalid, pageOf } from "platform";
-import { columnKindOf, type FieldType } from "../databases/columns.ts";
+import { columnKindOf, ownFields, type FieldType } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import { checked } from "./filters.ts";
 import { queryLimits, readSearch, type Query } from "./query.ts";
@@ -98,9 +98,9 @@ function measureOf(table: Table, kind: MeasureKind, name: string): Measure {
 
 /** A field outside of the schema has no type. */
 function fieldOf(table: Table, field: string): { field: string; type: FieldType | undefined; isOwn: boolean } {
-  const type = table.fields.get(field)?.type;
-  const isOwn = type === undefined && (field === "created_at" || field === "updated_at");
-  return { field, type: isOwn ? "datetime" : type, isOwn };
+  const isOwn = ownFields.has(field);
+  const ownType = field === "id" ? "string" : "datetime";
+  return { field, type: isOwn ? ownType : table.fields.get(field)?.type, isOwn };
 }
 
 function orderOf(given: string | null): Aggregate["order"] {

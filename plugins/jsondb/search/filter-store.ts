@@ -4,12 +4,11 @@
  */
 import { isUuid } from "platform";
 import { selectedData } from "../records/answer-store.ts";
-import { columnKindOf, type IndexColumn } from "../databases/columns.ts";
+import { columnKindOf, ownFields, type IndexColumn } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import {
   booleans,
   numberForm,
-  ownFields,
   type Comparison,
   type ComparisonOp,
   type Exact,
@@ -54,9 +53,9 @@ export function sourceOf(db: Database, { table, allTables }: Pick<Query, "table"
   return { table, indexed: db.indexed && !allTables };
 }
 
-/** The column that holds a field, if it can be trusted. */
+/** The column that holds a field of the data, if it can be trusted. */
 export function columnOf({ table, indexed }: Source, field: string): IndexColumn | undefined {
-  return indexed ? table.indexes.get(field) : undefined;
+  return indexed && !ownFields.has(field) ? table.indexes.get(field) : undefined;
 }
 
 type Scope = Pick<Query, "table" | "allTables">;
@@ -100,7 +99,7 @@ function filterCondition(args: Args, source: Source, filter: Filter): string {
     }
     case "null": {
       const { field, isNull } = filter;
-      if (isOwn(source, field)) return isNull ? "false" : "true";
+      if (ownFields.has(field)) return isNull ? "false" : "true";
       const column = columnOf(source, field);
       // A column of numbers or times is also null if the value has another type.
       const value = column?.startsWith("idx_str") ? `r.${column}` : `r.data ->> ${args.bind(field, "text")}`;
@@ -116,7 +115,7 @@ const signs: Record<ComparisonOp, string> = { gt: ">", gte: ">=", lt: "<", lte: 
 /** Only values of the field's type are compared. */
 function comparison(args: Args, source: Source, filter: Comparison): string {
   const { op, field, value } = filter;
-  if (isOwn(source, field)) return ownComparison(args, filter);
+  if (ownFields.has(field)) return ownComparison(args, filter);
   const sign = signs[op];
   // An index column never holds more than the value, so this bound can only be too wide.
   const bound = op === "gt" || op === "gte" ? ">=" : "<=";
@@ -163,14 +162,9 @@ function ownComparison(args: Args, { op, field, value }: Comparison): string {
   return `${isAfter ? `r.id >= ${idAt(milliseconds)}` : `r.id < ${idAt(`${milliseconds} + 1`)}`} and ${exact}`;
 }
 
-/** A field of the record itself, unless the schema has a field of that name. */
-function isOwn({ table }: Source, field: string): boolean {
-  return ownFields.has(field) && !table.fields.has(field);
-}
-
 /** Exactly this value by the field's type; an empty one finds what is missing, null or "". */
 function exactCondition(args: Args, source: Source, { field, value, isPattern }: Exact): string {
-  if (isOwn(source, field)) return recordField(args, field, value);
+  if (ownFields.has(field)) return recordField(args, field, value);
   if (isPattern) return likeCondition(args, source, field, value);
   const name = () => args.bind(field, "text");
   if (value === "") return `coalesce(r.data ->> ${name()}, '') = ''`;
@@ -220,10 +214,21 @@ export function phraseCondition(
 
 function likeCondition(args: Args, source: Source, field: string, pattern: string): string {
   const like = `like record_lower(${args.bind(pattern, "text")})`;
+  if (ownFields.has(field)) return `record_lower(${ownText(field)}) ${like}`;
   const whole = `record_lower(r.data ->> ${args.bind(field, "text")}) ${like}`;
   const column = columnOf(source, field);
   if (!column?.startsWith("idx_str")) return whole;
   return `(r.long_strings = 0 and record_lower(r.${column}) ${like} or r.long_strings <> 0 and ${whole})`;
+}
+
+/** As answers write it. */
+function ownText(field: string): string {
+  return field === "id" ? "r.id::text" : isoTime(`r.${field}`);
+}
+
+/** A time as `Date.toJSON` writes it. */
+export function isoTime(instant: string): string {
+  return `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 function recordField(args: Args, field: string, value: string): string {

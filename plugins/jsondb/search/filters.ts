@@ -1,6 +1,6 @@
 /** The filters of a search, read from its parameters. Pure. */
 import { badRequest, isUuid, wildcardPattern } from "platform";
-import { columnKindOf } from "../databases/columns.ts";
+import { columnKindOf, ownFields } from "../databases/columns.ts";
 import { fits } from "../records/record.ts";
 import type { Table } from "../databases/schema.ts";
 
@@ -47,9 +47,6 @@ export interface Filters {
 }
 
 export const filterLimits = { conditions: 20, values: 100, field: 255, text: 10_000 } as const;
-
-/** The fields of the record itself, outside its data. */
-export const ownFields: ReadonlySet<string> = new Set(["id", "created_at", "updated_at"]);
 
 /** Bounded, because a few characters such as 1e999999 are a number that PostgreSQL refuses. */
 export const numberForm = /^[+-]?\d{1,100}(\.\d{1,100})?(e[+-]?\d{1,3})?$/i;
@@ -140,7 +137,8 @@ function withOperator(table: Table, op: Operator, field: string, value: string):
     if (!filter.isPattern && value !== "") refuse(wrong, table, field, value);
     return filter;
   }
-  if (table.fields.get(field)?.type === "boolean") throw wrong("true and false have no order, use `ne` or `in`");
+  if (!ownFields.has(field) && table.fields.get(field)?.type === "boolean")
+    throw wrong("true and false have no order, use `ne` or `in`");
   refuse(wrong, table, field, value);
   return { op, field, value };
 }
@@ -152,12 +150,13 @@ function exact(op: Exact["op"], field: string, value: string): Exact {
 
 /** A value that the field's type cannot hold. */
 function refuse(wrong: (rule: string) => Error, { fields }: Table, field: string, value: string): void {
-  const type = fields.get(field)?.type;
-  if (!type) {
-    if (field === "id" && !isUuid(value)) throw wrong("must be the id of a record");
-    if (ownFields.has(field) && field !== "id" && !isInstant(value)) throw wrong(timeRule);
+  if (field === "id" && !isUuid(value)) throw wrong("must be the id of a record");
+  if (ownFields.has(field)) {
+    if (field !== "id" && !isInstant(value)) throw wrong(timeRule);
     return;
   }
+  const type = fields.get(field)?.type;
+  if (!type) return;
   const kind = columnKindOf(type);
   if (kind === "int" && !numberForm.test(value)) throw wrong("must be a number");
   if (kind === "time" && type === "time" && !fits("time", value)) throw wrong("must be a time like 10:00 or 10:00:00");

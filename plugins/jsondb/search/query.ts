@@ -1,8 +1,8 @@
 /** Reads the parameters of a list or a search. behaviour 4.4. Pure. */
 import { badRequest, pageOf, unknownNames, wildcardPattern } from "platform";
 import { tableForSearch, type Database } from "../databases/database.ts";
-import { columnKindOf } from "../databases/columns.ts";
-import { checked, fieldsOf, isFilter, ownFields, readFilters, type Filters } from "./filters.ts";
+import { columnKindOf, ownFields } from "../databases/columns.ts";
+import { checked, fieldsOf, isFilter, readFilters, type Filters } from "./filters.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 
 export interface Sort {
@@ -77,7 +77,9 @@ export function namedFields(query: Query): string[] {
 export function phraseOf(table: Table, q: string | null, names: readonly string[] | undefined): Phrase | undefined {
   if (q === null || q === "") return undefined;
   if (names) return { pattern: wildcardPattern(q), fields: names };
-  const strings = [...table.indexes.keys()].filter((name) => columnKindOf(table.fields.get(name)?.type) === "str");
+  const strings = [...table.indexes.keys()].filter(
+    (name) => !ownFields.has(name) && columnKindOf(table.fields.get(name)?.type) === "str",
+  );
   return { pattern: wildcardPattern(q), fields: strings.length > 0 ? strings : undefined };
 }
 

@@ -265,3 +265,67 @@ describe("bad input", () => {
     expect(await names("sort=name")).toBe("ABCZa");
   });
 });
+
+describe("a field of the schema named like one of the record's own", () => {
+  const schema = {
+    fields: { no: "string", id: "string", created_at: "datetime", updated_at: "integer" },
+    indexed_fields: ["id", "created_at", "updated_at"],
+  };
+  const made: { id: string; created_at: string }[] = [];
+  beforeAll(async () => {
+    const answer = await app.post("/core/dbs", { db: { name: "own", schema } });
+    expect(answer.headers.get("warning")?.match(/the record's own/g)).toHaveLength(3);
+    for (const no of ["2", "0", "1"]) {
+      const data = { no, id: `x${no}`, created_at: `200${no}-01-01T00:00:00Z`, updated_at: Number(no) };
+      made.push((await app.post("/core/dbs/own/records", { record: { data } })).json);
+    }
+  });
+  const found = async (query: string) => {
+    const answer = await search(query, "own");
+    expect([query, answer.status]).toEqual([query, 200]);
+    return answer.json.map(({ no }: { no: string }) => no).join("");
+  };
+
+  test("says so with every save of the schema", async () => {
+    const patched = await app.patch("/core/dbs/own", { db: { schema } });
+    expect(patched.headers.get("warning")).toContain("own created_at");
+    const edit = { field: "schema", old_string: '"no":"string"', new_string: '"no":"text"' };
+    const replaced = await app.patch("/core/dbs/own/replace", edit);
+    expect([replaced.status, replaced.headers.get("warning")]).toEqual([200, expect.stringContaining("own id")]);
+    const other = await app.patch("/core/dbs/own", { db: { name: "Own" } });
+    expect(other.headers.get("warning")).toBeNull();
+  });
+
+  test.each([
+    ["sort=created_at", "201"],
+    ["sort=-id", "102"],
+    ["sort=updated_at", "201"],
+    ["filter[created_at][lt]=2005-01-01", ""],
+    ["filter[created_at][gt]=2005-01-01&sort=id", "201"],
+    ["filter[id]=x0", ""],
+    ["filter[id][ne]=00000000-0000-0000-0000-000000000000&sort=id", "201"],
+    ["filter[updated_at]=1", ""],
+    ["filter[created_at][null]=true", ""],
+    ["any[0][id]=x0&any[1][no]=1", "1"],
+    ["q=x0&search_in=id", ""],
+    ["q=200*&search_in=created_at", ""],
+    ["q=20*Z&search_in=created_at&sort=id", "201"],
+  ])("means the record's own in %p", async (query, order) => {
+    expect(await found(query)).toBe(order);
+  });
+
+  test("means the record's own in exact filters, groups and measures", async () => {
+    expect(await found(`filter[id]=${made[1]?.id}`)).toBe("0");
+    expect(await found(`filter[created_at]=${made[2]?.created_at}&filter[id][in]=${made[2]?.id},${made[0]?.id}`)).toBe(
+      "1",
+    );
+    expect(await found(`q=${made[2]?.id}&search_in=id`)).toBe("1");
+    const groups = await app.get("/core/dbs/own/aggregate?group_by=id&min=id&max=created_at");
+    expect(groups.json).toHaveLength(3);
+    expect(groups.json[0].min.id).toBe(groups.json[0].group.id);
+    expect(made.map(({ created_at }) => created_at)).toContain(groups.json[0].max.created_at);
+    expect((await app.get("/core/dbs/own/aggregate?sum=updated_at")).status).toBe(422);
+    const years = await app.get("/core/dbs/own/aggregate?group_by=created_at:year");
+    expect(years.json).toEqual([{ group: { "created_at:year": made[0]?.created_at.slice(0, 4) }, count: 3 }]);
+  });
+});

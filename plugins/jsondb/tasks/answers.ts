@@ -11,6 +11,7 @@ const task = {
   stored: Type.Integer(),
   failed: Type.Integer(),
   error: field.nullable(Type.String()),
+  warnings: answer.list(Type.String()),
   created_by_id: field.nullable(Type.Integer()),
   started_at: answer.time(),
   finished_at: field.nullable(answer.time()),

@@ -16,6 +16,7 @@ export const taskExample = {
   stored: 2,
   failed: 1,
   error: null,
+  warnings: [],
   created_by_id: 1,
   started_at: "2026-01-31T10:00:00.000Z",
   finished_at: "2026-01-31T10:00:04.000Z",
@@ -38,7 +39,7 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
       {
         summary: "List imports, exports, changes of many records and re-indexing",
         description:
-          "The newest first, kept for 7 days, at most 100 of a database. `done` counts the rows that were read, or the records that were exported, indexed, changed or deleted; `total` is null until it is known; `stored` and `failed` are rows of an import, or records that were changed or refused. An import or export whose server stopped is `failed` two minutes later. Exports of more than 1,000 records are listed.",
+          "The newest first, kept for 7 days, at most 100 of a database. `done` counts the rows that were read, or the records that were exported, indexed, changed or deleted; `total` is null until it is known; `stored` and `failed` are rows of an import, or records that were changed or refused; `warnings` are what the answer of an import says in its header `Warning`. An import or export whose server stopped is `failed` two minutes later. Exports of more than 1,000 records are listed.",
         access,
         query: {
           kind: "import, export, reindex, update or delete",

@@ -35,6 +35,7 @@ export interface TaskRow {
   readonly stored: number;
   readonly failed: number;
   readonly error: string | null;
+  readonly warnings: readonly string[];
   readonly createdById: number | null;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
@@ -50,12 +51,12 @@ export function createTaskStore(sql: Sql) {
   // An import or export ends with its process; what a job does goes on in another one.
   const shown = (accountId: number) => sql`
     select id, account_id, db_id, kind, case when lost then 'failed' else status end as status, done, total, stored,
-      failed, case when lost then 'the server stopped before it was done' else error end as error, errors,
+      failed, case when lost then 'the server stopped before it was done' else error end as error, errors, warnings,
       created_by_id, started_at, case when lost then updated_at else finished_at end as finished_at
     from db_tasks, lateral (
       select status = 'running' and kind in ('import', 'export') and updated_at < now() - interval '2 minutes' as lost) l
     where account_id = ${accountId}`;
-  const listed = sql`id, kind, status, done, total, stored, failed, error, created_by_id, started_at, finished_at`;
+  const listed = sql`id, kind, status, done, total, stored, failed, error, warnings, created_by_id, started_at, finished_at`;
 
   return {
     /** The newest first. */
@@ -122,11 +123,13 @@ export function createTaskStore(sql: Sql) {
     },
 
     /** With an error it has failed. */
-    async end(accountId: number, id: string, { done, stored, failed, errors }: Progress, error: string | null) {
+    async end(accountId: number, id: string, ended: Progress & Pick<TaskRow, "error" | "warnings">) {
+      const { done, stored, failed, errors, error, warnings } = ended;
       await sql`
         update db_tasks set status = ${error === null ? "finished" : "failed"}, error = ${error}, done = ${done},
           total = ${error === null ? done : null}, stored = ${stored}, failed = ${failed},
-          errors = ${JSON.stringify(errors)}::text::json, updated_at = now(), finished_at = now()
+          errors = ${JSON.stringify(errors)}::text::json, warnings = ${JSON.stringify(warnings)}::text::json,
+          updated_at = now(), finished_at = now()
         where account_id = ${accountId} and id = ${id} and status = 'running'`;
     },
 
@@ -176,6 +179,7 @@ export function toApi(row: TaskRow): Static<typeof ListedTask> {
     stored: row.stored,
     failed: row.failed,
     error: row.error,
+    warnings: [...row.warnings],
     created_by_id: row.createdById,
     started_at: row.startedAt,
     finished_at: row.finishedAt,

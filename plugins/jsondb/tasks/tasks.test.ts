@@ -26,6 +26,7 @@ describe("an import", () => {
       stored: 2,
       failed: 0,
       error: null,
+      warnings: [],
       created_by_id: 1,
       started_at: expect.any(String),
       finished_at: expect.any(String),

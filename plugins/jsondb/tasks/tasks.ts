@@ -9,9 +9,15 @@ export interface RunningTask {
   follow(progress: () => Progress): void;
   /** Keeps mistakes in rows, the first 10,000 of them. */
   refuse(faults: readonly RowFault[]): Promise<void>;
-  end(progress: Progress, error?: string): Promise<void>;
+  /** With an error it has failed. */
+  end(progress: Progress, result?: TaskResult): Promise<void>;
   /** Ends with the progress that was made until then. */
   fail(error: unknown): Promise<void>;
+}
+
+interface TaskResult {
+  readonly error?: string | undefined;
+  readonly warnings?: readonly string[];
 }
 
 interface Needed {
@@ -57,10 +63,10 @@ export function createTasks({ ctx, taskStore }: Needed) {
         writing = writing.then(() => taskStore.progress(accountId, id, progress).catch(warn));
       };
       const timer = setInterval(tell, everyMs);
-      const end = async (progress: Progress, error: string | null) => {
+      const end = async (progress: Progress, { error, warnings = [] }: TaskResult = {}) => {
         clearInterval(timer);
         await keep();
-        await taskStore.end(accountId, id, bounded(progress), error).catch(warn);
+        await taskStore.end(accountId, id, { ...bounded(progress), error: error ?? null, warnings }).catch(warn);
       };
       return {
         id,
@@ -71,8 +77,8 @@ export function createTasks({ ctx, taskStore }: Needed) {
           refused.push(...more);
           if (refused.length >= errorsAtOnce) await keep();
         },
-        end: (progress, error) => end(progress, error ?? null),
-        fail: (error) => end(current(), error instanceof HttpError ? error.message : "the server failed"),
+        end,
+        fail: (error) => end(current(), { error: error instanceof HttpError ? error.message : "the server failed" }),
       };
     },
   };

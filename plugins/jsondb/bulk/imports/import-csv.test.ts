@@ -3,6 +3,7 @@ import { csv, importServer } from "./import-fixture.ts";
 import { inSlices } from "./import-slices.ts";
 import { dataFromText } from "./import-values.ts";
 import { parseSchema } from "../../databases/schema.ts";
+import type { FieldType } from "../../databases/columns.ts";
 
 const server = importServer({ followed: true });
 const { data, newDb, send } = server;
@@ -73,6 +74,13 @@ describe("an import of CSV", () => {
     ["spaces around the names", "email , note\na,x\n", ""],
     ["no line break at the end", "email,note\na,x", ""],
     ["blank lines", "\nemail,note\n\na,x\n\n", ""],
+    ["rows without any value, also before the header", ";;\nemail;note;\n;;\na;x;\n ; ;\n", ""],
+    ["columns without a name at the end", "email,note,,\r\na,x,,\r\n", ""],
+    ["columns without a name that only some rows have", "email,note\na,x,,\n", ""],
+    ["the line by which Excel names the separator", "sep=;\r\nemail;note\r\na;1,5\r\n", ""],
+    ["that line beside the parameter", "SEP=;\nemail;note\na;x\n", "?separator=%3B"],
+    ["that line in quotes", '"sep=|"\nemail|note\na|x\n', ""],
+    ["bars, found by the header", "email|note\na|1,5\n", ""],
   ];
   for (const [what, body, query] of forms) {
     test(`takes ${what}`, async () => {
@@ -93,6 +101,42 @@ describe("an import of CSV", () => {
     expect(JSON.parse(row?.["data"])).toEqual(
       JSON.parse('{"id":"1","__proto__":"2","constructor":"3","a \\"b\\"":"4"}'),
     );
+  });
+
+  test("keeps the fields of the schema that an export has as its own, and says what it leaves out", async () => {
+    const db = await newDb({ fields: { id: "integer", email: "string", created_at: "datetime" } });
+    const file = "id,email,created_at,updated_at\n17,a@x.pl,2024-03-01T10:00:00Z,2024-03-02T10:00:00Z\n";
+    const answer = await send(db, csv, file);
+    expect(answer.status).toBe(201);
+    expect(await data(db)).toEqual([{ id: 17, email: "a@x.pl", created_at: "2024-03-01T10:00:00Z" }]);
+    const warning = answer.headers.get("warning");
+    expect(warning).toContain("left out: updated_at:");
+    expect(warning).toContain("own created_at");
+    const task = await server.app.get(`/core/dbs/${db}/tasks/${answer.headers.get("x-task-id")}.json`);
+    expect(task.json.warnings).toEqual([
+      expect.stringContaining("updated_at"),
+      expect.stringContaining("own id"),
+      expect.stringContaining("own created_at"),
+    ]);
+    const exported = await server.app.get(`/core/dbs/${db}/export?format=csv`);
+    expect(exported.text).toStartWith("id,data.id,email,data.created_at,created_at,updated_at");
+    const again = await send(db, csv, exported.text);
+    expect(again.headers.get("warning")).toContain("left out: id, created_at, updated_at:");
+    const [first, second] = await data(db);
+    expect(second).toEqual(first as never);
+  });
+
+  test("asks each row's own table for its fields", async () => {
+    const schema = { tables: { orders: { fields: { id: "integer" } }, lines: { fields: { name: "string" } } } };
+    const db = await newDb(schema);
+    const file = "id,table_name,name,created_at,updated_at\n7,orders,,x,x\n8,lines,a,x,x\n";
+    const answer = await send(db, csv, file);
+    expect([answer.status, await data(db)]).toEqual([201, [{ id: 7 }, { name: "a" }]]);
+    const named = await send(db, csv, "id,created_at,updated_at\n9,x,x\n", "?table_name=orders");
+    expect([named.status, (await data(db)).at(-1)]).toEqual([201, { id: 9 }]);
+    const row = { id: "x", data: { name: "b" }, table_name: "lines", created_at: "x" };
+    const json = await send(db, "application/json", JSON.stringify([row]));
+    expect(json.headers.get("warning")).toContain("left out: id, created_at:");
   });
 
   const headers: [string, string][] = [
@@ -144,6 +188,57 @@ describe("an import of hostile cells", () => {
     const parsed = parseSchema({ fields: { n: "number" } });
     const table = "schema" in parsed ? parsed.schema.tables.get("") : undefined;
     expect(table && dataFromText(table, { n: cell })).toEqual({ n: value });
+  });
+
+  const cells: [FieldType, string, unknown][] = [
+    ["integer", "5.0", 5],
+    ["integer", "5,00", 5],
+    ["integer", "1 234", 1234],
+    ["integer", "1,234,567", 1234567],
+    ["integer", "9223372036854775807.0", "9223372036854775807"],
+    ["integer", "1,234", "1,234"],
+    ["integer", "1.23E+05", "1.23E+05"],
+    ["integer", "NULL", undefined],
+    ["number", "12,5", 12.5],
+    ["number", "-0,234", -0.234],
+    ["number", "1.234,50", 1234.5],
+    ["number", "1,234.50", 1234.5],
+    ["number", "1\u202f234,50", 1234.5],
+    ["number", "1.234.567", 1234567],
+    ["number", "1’234.5", 1234.5],
+    ["number", "\u22125", -5],
+    ["number", "1,234", "1,234"],
+    ["number", "1,2,3", "1,2,3"],
+    ["boolean", "PRAWDA", true],
+    ["boolean", "f", false],
+    ["boolean", "maybe", "maybe"],
+    ["datetime", "2026-01-05 14:03:11 +0100", "2026-01-05T14:03:11+0100"],
+    ["datetime", "2026-01-05 14:03:11 UTC", "2026-01-05T14:03:11Z"],
+    ["datetime", "2026-01-05 14:03:11.123456+00", "2026-01-05T14:03:11.123456+00"],
+    ["datetime", "2026-01-05 14:03:11,5", "2026-01-05T14:03:11.5"],
+    ["datetime", "2026-01-05 9:05", "2026-01-05T09:05"],
+    ["datetime", "2026-01-05 2:03pm", "2026-01-05T14:03"],
+    ["datetime", "2026/1/5 12:03 AM", "2026-01-05T00:03"],
+    ["datetime", "05.01.2026 14:03", "2026-01-05T14:03"],
+    ["datetime", "2026-01-05 14:03 CET", "2026-01-05 14:03 CET"],
+    ["datetime", "1/5/2026 14:03", "1/5/2026 14:03"],
+    ["date", "2026-01-05 00:00:00", "2026-01-05"],
+    ["date", "2026-01-05T00:00:00.000Z", "2026-01-05"],
+    ["date", "5.1.2026", "2026-01-05"],
+    ["date", "2026/1/5", "2026-01-05"],
+    ["date", "2026-01-05 10:00", "2026-01-05 10:00"],
+    ["date", "1/5/2026", "1/5/2026"],
+    ["time", "9:05", "09:05"],
+    ["time", "2:03 p.m.", "14:03"],
+    ["time", "14:03:11.000000", "14:03:11"],
+    ["time", "14:03:11.5", "14:03:11.5"],
+    ["string", "5.0", "5.0"],
+    ["text", "NULL", "NULL"],
+  ];
+  test.each(cells)("reads %s %p as programs write it", (type, cell, value) => {
+    const parsed = parseSchema({ fields: { n: type } });
+    const table = "schema" in parsed ? parsed.schema.tables.get("") : undefined;
+    expect(table && dataFromText(table, { n: cell })["n"]).toEqual(value);
   });
 
   test("that come in one piece leave others their turn", async () => {

@@ -6,6 +6,7 @@ import type { Data } from "../../records/record.ts";
 
 /** One JSON value per line; skips blank lines. */
 export function ndjsonRows(): RowReader {
+  const leftOut = new Set<string>();
   let rest = "";
   let line = 0;
   let number = 0;
@@ -13,9 +14,10 @@ export function ndjsonRows(): RowReader {
     line += 1;
     if (text.trim() === "") return [];
     number += 1;
-    return [readElement(text, { row: number, line })];
+    return [readElement(text, { row: number, line }, leftOut)];
   };
   return {
+    leftOut,
     *push(text) {
       const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
@@ -30,18 +32,20 @@ export function ndjsonRows(): RowReader {
 
 /** The elements of one JSON array. */
 export function jsonRows(): RowReader {
+  const leftOut = new Set<string>();
   const scanner = createScanner();
   let state: State = "before";
   let element = "";
   let number = 0;
   return {
+    leftOut,
     *push(text) {
       let from = 0;
       for (let at = 0; at < text.length; at++) {
         const character = text[at] ?? "";
         if (state === "element") {
           if (!scanner.isEnd(character)) continue;
-          yield readElement(element + text.slice(from, at), { row: number });
+          yield readElement(element + text.slice(from, at), { row: number }, leftOut);
           element = "";
           state = character === "," ? "next" : character === "]" ? "after" : "broken";
         } else if (!/\s/.test(character)) state = stateAfter(state, character);
@@ -94,7 +98,7 @@ function createScanner() {
 }
 
 /** A data object, or { data, table_name } as the API shows a record. */
-function readElement(text: string, place: Place): Row {
+function readElement(text: string, place: Place, leftOut: Set<string>): Row {
   if (text.length > maxRowLength) return tooLong(place);
   let value: unknown;
   try {
@@ -107,6 +111,7 @@ function readElement(text: string, place: Place): Row {
   const tableName = value["table_name"];
   if (tableName !== undefined && tableName !== null && typeof tableName !== "string")
     return badRow(place, "must be a string", "table_name");
+  for (const name of Object.keys(value)) if (name !== "data" && name !== "table_name") leftOut.add(name);
   return { place, data: value.data, tableName };
 }
 

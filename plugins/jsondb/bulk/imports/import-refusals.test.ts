@@ -76,7 +76,7 @@ describe("an import into tables", () => {
       { x: 1 },
     ];
     expect((await send(db, json, JSON.stringify(rows))).json).toEqual({ imported: 3 });
-    expect((await send(db, csv, "table_name,number,name\norders,2,\nlines,,b\n,,\n")).json).toEqual({ imported: 3 });
+    expect((await send(db, csv, 'table_name,number,name\norders,2,\nlines,,b\n,,""\n')).json).toEqual({ imported: 3 });
     const found = (await records(db)).map(({ table_name, data: { number, name } }) => [table_name, number ?? name]);
     expect(found).toEqual([
       ["orders", 1],
@@ -84,7 +84,7 @@ describe("an import into tables", () => {
       [null, undefined],
       ["orders", 2],
       ["lines", "b"],
-      [null, undefined],
+      [null, ""],
     ] as never);
   });
 

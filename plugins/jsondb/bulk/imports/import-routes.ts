@@ -16,6 +16,7 @@ import {
 import { Imported, ImportRefused } from "../../records/answers.ts";
 import { separators } from "../csv.ts";
 import { nullTableHints, tableForWrite, type Database } from "../../databases/database.ts";
+import { ownNameHints } from "../../databases/schema.ts";
 import { textOf } from "./import-body.ts";
 import { csvRows } from "./import-csv.ts";
 import { jsonRows, ndjsonRows } from "./import-json.ts";
@@ -49,14 +50,14 @@ export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
     {
       summary: "Import records",
       description:
-        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type; an empty one is absent. The columns id, created_at and updated_at of an exported file are left out: every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:id/tasks` shows, also while the import runs.",
+        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:id/tasks` shows, also while the import runs.",
       access,
       input: "stream",
       idempotency: "own",
       query: {
         table_name: "the table of every row; without it each row may name its own",
         partial: Type.Boolean({ description: "`true` stores the good rows and reports the others" }),
-        separator: "CSV: `,`, `;` or `tab`; default: found from the header",
+        separator: "CSV: `,`, `;`, `|` or `tab`; default: found from the header, or from a line `sep=;` before it",
       },
       takes: [answer.text("text/csv"), Type.Array(Type.Object({})), answer.text("application/x-ndjson")],
       request: "email,age\r\nann@example.com,34\r\nbob@example.com,51\r\n",
@@ -64,7 +65,7 @@ export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
       responses: {
         200: { imported: 1, failed: 1, total: 2, errors: [rowFault] },
         201: { imported: 2 },
-        400: { error: "`separator` must be `,`, `;` or `tab`" },
+        400: { error: "`separator` must be `,`, `;`, `|` or `tab`" },
         408: { error: "the rows arrive too slowly" },
         415: { error: "send text/csv, application/json or application/x-ndjson" },
         422: { errors: [rowFault], failed: 1, total: 2 },
@@ -90,13 +91,10 @@ export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
             dbId: db.id,
             userId: caller.user.id,
           });
-          const report = await followed(task, () =>
+          const report = await followed(db, task, () =>
             imports(db, texts, { ...options, follow: task.follow, refused: task.refuse }),
           );
-          return warned(
-            imported(report, partial, { "x-task-id": task.id }),
-            nullTableHints(db, report.withoutTable, "with each row, or in the address"),
-          );
+          return warned(imported(report, partial, { "x-task-id": task.id }), hintsOf(db, report));
         };
         return await once(`token:${caller.tokenId}`, run, hash);
       } finally {
@@ -115,7 +113,7 @@ function readerOf(db: Database, headers: Headers, query: URLSearchParams): { rea
     throw unsupportedType("send the rows without a content-encoding");
   switch (type.trim()) {
     case "text/csv":
-      return { reader: csvRows(separatorOf(query.get("separator")), db.schema.multiTable), asText: true };
+      return { reader: csvRows(separatorOf(query.get("separator")), fieldsOf(db, query)), asText: true };
     case "application/json":
       return { reader: jsonRows(), asText: false };
     case "application/x-ndjson":
@@ -127,11 +125,19 @@ function readerOf(db: Database, headers: Headers, query: URLSearchParams): { rea
   }
 }
 
+/** The fields of the table of every row, else of each row's own. */
+function fieldsOf({ schema: { multiTable, tables } }: Database, query: URLSearchParams) {
+  const ofAll = query.get("table_name") || undefined;
+  const has = (table: string | null | undefined, field: string) =>
+    tables.get(ofAll ?? table ?? "")?.fields.has(field) ?? false;
+  return { multiTable, has };
+}
+
 function separatorOf(given: string | null): string | undefined {
   if (given === null || given === "") return undefined;
   const wanted = given === "tab" ? "\t" : given;
   const found = separators.find((separator) => separator === wanted);
-  if (found === undefined) throw badRequest("`separator` must be `,`, `;` or `tab`");
+  if (found === undefined) throw badRequest("`separator` must be `,`, `;`, `|` or `tab`");
   return found;
 }
 
@@ -152,14 +158,24 @@ function hashed(source: AsyncIterable<string>) {
   return { texts, hash };
 }
 
-async function followed(task: RunningTask, run: () => Promise<ImportReport>): Promise<ImportReport> {
+async function followed(db: Database, task: RunningTask, run: () => Promise<ImportReport>): Promise<ImportReport> {
   const report = await run().catch(async (error: unknown) => {
     await task.fail(error);
     throw error;
   });
   const { imported: stored, total: done, failed, errors, refused } = report;
-  await task.end({ done, stored, failed, errors }, refused ? "nothing was stored: some rows are wrong" : undefined);
+  const error = refused ? "nothing was stored: some rows are wrong" : undefined;
+  await task.end({ done, stored, failed, errors }, { error, warnings: hintsOf(db, report) });
   return report;
+}
+
+function hintsOf(db: Database, { withoutTable, leftOut, shadowed }: ImportReport): string[] {
+  const names = leftOut.join(", ");
+  return [
+    ...nullTableHints(db, withoutTable, "with each row, or in the address"),
+    ...(names === "" ? [] : [`left out: ${names}: each row is a new record with an id and times of its own`]),
+    ...ownNameHints(shadowed),
+  ];
 }
 
 function imported(report: ImportReport, partial: boolean, headers: Record<string, string>): Reply {

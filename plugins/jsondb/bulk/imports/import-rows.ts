@@ -24,6 +24,8 @@ export type Row =
 export interface RowReader {
   push(text: string): Generator<Row>;
   end(): Generator<Row>;
+  /** What was left out of the rows so far, because it describes the records that they once were. */
+  readonly leftOut: ReadonlySet<string>;
 }
 
 /** Twice what a record may have: its JSON may be written with escapes and spaces. */

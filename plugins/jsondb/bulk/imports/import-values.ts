@@ -20,16 +20,33 @@ function valueFromText(type: FieldType, cell: string): unknown {
   if (type === "string" || type === "text") return cell;
   if (cell.length > maxTypedCell) return cell;
   const text = cell.trim();
-  if (text === "") return undefined;
+  if (text === "" || text.toLowerCase() === "null") return undefined;
   return (converters[type] ?? ((same) => same))(text);
 }
 
 const converters: Partial<Record<FieldType, (text: string) => unknown>> = {
-  integer: (text) => (/^[+-]?\d{1,30}$/.test(text) ? wholeNumber(text) : text),
-  number: (text) => (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text),
+  integer(text) {
+    const digits = /^([+-]?\d{1,30})(?:\.0*)?$/.exec(plainNumber(text))?.[1];
+    return digits === undefined ? text : wholeNumber(digits);
+  },
+  number(text) {
+    const plain = plainNumber(text);
+    return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;
+  },
   boolean: (text) => booleans.get(text.toLowerCase()) ?? text,
-  // Spreadsheets and databases write a space instead of the T.
-  datetime: (text) => text.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, "$1T"),
+  datetime(text) {
+    const { day, rest = "" } = dayForm.exec(text)?.groups ?? {};
+    const found = timeForm.exec(rest.replace(/^[T ]\s*/, ""))?.groups;
+    return day === undefined || !found ? text : `${isoDay(day)}T${isoTime(found)}${isoOffset(found["zone"])}`;
+  },
+  date(text) {
+    const { day, rest = "" } = dayForm.exec(text)?.groups ?? {};
+    return day !== undefined && midnight.test(rest) ? isoDay(day) : text;
+  },
+  time(text) {
+    const found = timeForm.exec(text)?.groups;
+    return found && found["zone"] === undefined ? isoTime(found).replace(/\.0+$/, "") : text;
+  },
 };
 
 /** Beyond 2^53 a whole number is written as text (behaviour B.7). */
@@ -39,9 +56,61 @@ function wholeNumber(text: string): number | string {
   return Number.isSafeInteger(number) ? number : `${exact}`;
 }
 
+/** Digits in groups of three, by a separator that is not the one of the decimals, or that stands more than once. */
+const groupedForms = [
+  /^[+-]?\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?:[.,]\d+)?$/,
+  /^[+-]?\d{1,3}(?:,\d{3}){2,}(?:\.\d+)?$/,
+  /^[+-]?\d{1,3},\d{3}\.\d+$/,
+  /^[+-]?\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?$/,
+  /^[+-]?\d{1,3}\.\d{3},\d+$/,
+];
+
+/**
+ * A number as spreadsheets write it in other languages, with a point and without groups. `1,234` may be either, and
+ * stays as it is.
+ */
+function plainNumber(given: string): string {
+  const text = given.replace(/^\u2212/, "-");
+  if (groupedForms.some((form) => form.test(text))) {
+    const decimals = /[.,](\d+)$/.exec(text);
+    const hasDecimals = decimals !== null && text.indexOf(decimals[0][0] ?? "") === decimals.index;
+    const whole = (hasDecimals ? text.slice(0, decimals.index) : text).replaceAll(/[^\d+-]/g, "");
+    return hasDecimals ? `${whole}.${decimals[1]}` : whole;
+  }
+  const isDecimal = /^[+-]?\d*,\d+$/.test(text) && !/^[+-]?[1-9]\d{0,2},\d{3}$/.test(text);
+  return isDecimal ? text.replace(",", ".") : text;
+}
+
+/** Year first, or with points day first, as no country writes it otherwise. What has slashes may be either. */
+const dayForm = /^(?<day>\d{4}-\d{1,2}-\d{1,2}|\d{4}\/\d{1,2}\/\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4})(?<rest>\D.*)?$/;
+const timeForm =
+  /^(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?: ?(?<half>[ap])\.?m\.?)?(?: ?(?<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/i;
+/** Databases and spreadsheets write a day as a time, too. */
+const midnight = /^(?:[T ]0?0:00(?::00(?:\.0+)?)?(?: ?(?:Z|UTC|[+-]00:?00))?)?$/i;
+
+function isoDay(day: string): string {
+  const parts = day.split(/[-/.]/);
+  const [year = "", month = "", ofMonth = ""] = day.includes(".") ? parts.toReversed() : parts;
+  return `${year}-${month.padStart(2, "0")}-${ofMonth.padStart(2, "0")}`;
+}
+
+function isoTime({ hour = "", minute = "", second, fraction, half }: Readonly<Record<string, string | undefined>>) {
+  const isAfternoon = half?.toLowerCase() === "p";
+  const hours = half !== undefined && Number(hour) <= 12 ? (Number(hour) % 12) + (isAfternoon ? 12 : 0) : hour;
+  const seconds = second === undefined ? "" : `:${second}`;
+  return `${`${hours}`.padStart(2, "0")}:${minute}${seconds}${fraction === undefined ? "" : `.${fraction}`}`;
+}
+
+function isoOffset(zone: string | undefined): string {
+  return /^[a-z]/i.test(zone ?? "") ? "Z" : (zone ?? "");
+}
+
+/** Of databases, and of spreadsheets in the languages that write them otherwise. */
 const booleans = new Map([
-  ["true", true],
-  ["1", true],
-  ["false", false],
-  ["0", false],
+  ...["true", "1", "1.0", "t", "yes", "y", "on", "checked", "wahr", "prawda", "vrai", "verdadero", "pravda"].map(
+    (text) => [text, true] as const,
+  ),
+  ...["false", "0", "0.0", "f", "no", "n", "off", "unchecked", "falsch", "fałsz", "faux", "falso", "nepravda"].map(
+    (text) => [text, false] as const,
+  ),
 ]);

@@ -27,6 +27,7 @@ import type { Databases } from "../../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
 import { createTurns } from "../../turns.ts";
 import type { Progress } from "../../tasks/task-store.ts";
+import { ownFields } from "../../databases/columns.ts";
 
 export interface ImportOptions {
   readonly reader: RowReader;
@@ -55,6 +56,10 @@ export interface ImportReport {
   readonly refused: boolean;
   /** Rows that were stored without a table. */
   readonly withoutTable: number;
+  /** The columns of an export that describe the old records. */
+  readonly leftOut: readonly string[];
+  /** Names of the record's own that stand in its data too. */
+  readonly shadowed: readonly string[];
 }
 
 interface Needed {
@@ -79,6 +84,10 @@ export function createImports({ ctx, databases, importStore, events, actorOf, wr
     const importId = uuidv7();
     const parts = collectParts(importId, (part, rows) => importStore.keep(part, db.accountId, rows));
     const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
+    const shadowed = new Set<string>();
+    const ended = (imported: number): ImportReport => {
+      return { ...report, imported, leftOut: [...options.reader.leftOut], shadowed: [...shadowed] };
+    };
     const refuseRow = (faults: readonly RowFault[]) => {
       report.failed += 1;
       report.errors.push(...faults.slice(0, importLimits.errors - report.errors.length));
@@ -96,13 +105,14 @@ export function createImports({ ctx, databases, importStore, events, actorOf, wr
         } else if (!report.refused) {
           if (checked.tableName === "") report.withoutTable += 1;
           const { record, tableName, data } = checked;
+          for (const name of ownFields) if (Object.hasOwn(data, name)) shadowed.add(name);
           await parts.add(record, tableName, events.wanted(db, "create", { id: record.id, tableName, data }));
         }
       }
-      if (report.refused) return { ...report, imported: 0 };
+      if (report.refused) return ended(0);
       const kept = await parts.end();
       if (kept.length > 0) await turns(() => storeParts(db, kept, options.signal), options.signal);
-      return { ...report, imported: report.total - report.failed };
+      return ended(report.total - report.failed);
     } finally {
       await importStore.forget(importId, db.accountId).catch((error: unknown) => {
         ctx.log.warn("the parts of an import were not deleted; they will be pruned", { error });

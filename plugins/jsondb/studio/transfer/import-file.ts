@@ -52,7 +52,10 @@ async function* csvRows(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> 
   const shown = function* (rows: Iterable<{ readonly cells: readonly (string | null)[] }>): Generator<FileRow> {
     for (const { cells } of rows) {
       if (!header) header = cells.map((cell) => (cell ?? "").trim());
-      else yield { row: ++number, cells: Object.fromEntries(header.map((name, at) => [name, cells[at] ?? ""])) };
+      else {
+        const named = header.flatMap((name, at) => (name === "" ? [] : [[name, cells[at] ?? ""] as const]));
+        yield { row: ++number, cells: Object.fromEntries(named) };
+      }
     }
   };
   for await (const chunk of chunks) {
