@@ -62,6 +62,13 @@ export interface VersionRow extends Saved {
   readonly createdAt: Date;
 }
 
+/** The databases whose private records the app may reach with its viewer's rights, by code or id. behaviour B.10. */
+export function databasesOf({ dbCode, fields }: Pick<Saved, "dbCode" | "fields">): string[] {
+  const { dbs } = fields;
+  const further = Array.isArray(dbs) ? dbs.filter((code) => typeof code === "string" && code !== "") : [];
+  return dbCode === null ? further : [dbCode, ...further];
+}
+
 export interface Build extends Compiled {
   readonly toolchain: string;
 }

@@ -24,7 +24,7 @@ beforeEach(async () => {
 async function credential(change: Partial<ForeignCredential>): Promise<ForeignCredential> {
   const [row] = await app.sql`select id from api_tokens where user_id = ${viewer.id} order by id limit 1`;
   const who = { userId: viewer.id, tokenId: Number(row?.["id"]) };
-  const grant = { appId: "a", dbCode: "own", visitor: "v" };
+  const grant = { appId: "a", dbCodes: ["own"], visitor: "v" };
   return { accountId: 1, viewer: who, privileges: ["dbs"], app: grant, ...change };
 }
 const identify = (token: string, { host = "", viaCookie = false } = {}) =>
@@ -41,7 +41,7 @@ test("an accepted credential is its viewer with no more than the privileges that
     ["dbs"],
     ["dbs"],
   ]);
-  expect(grant).toEqual({ appId: "a", dbCode: "own", visitor: "v" });
+  expect(grant).toEqual({ appId: "a", dbCodes: ["own"], visitor: "v" });
   given = await credential({ privileges: ["dbs", "users", "webhooks"] });
   expect([...((await identify("page_1")).caller?.privileges ?? [])]).toEqual(["dbs"]);
   given = await credential({ viewer: null });

@@ -71,11 +71,11 @@ export interface Quota {
   readonly take: () => Promise<Take>;
 }
 
-/** What an app's page may access for its visitor (behaviour B.10): only the app's own database and actions. */
+/** What an app's page may access for its visitor (behaviour B.10): only the app's own databases and actions. */
 export interface AppGrant {
   readonly appId: string;
-  /** The app's present `db_code`, or null. */
-  readonly dbCode: string | null;
+  /** The databases whose private records it may reach: the app's present `db_code` and `fields.dbs`. */
+  readonly dbCodes: readonly string[];
   /** The visitor's value of `{cookie_key}`, because a sandboxed page sends no cookies. */
   readonly visitor: string;
 }

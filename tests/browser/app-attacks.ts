@@ -152,6 +152,15 @@ await attempt("records", async () => (await core.records().list()).length);
 await attempt("records after a refused token", async () => (await core.records().list()).length);
 await attempt("fetch", async () => (await fetch("/core/dbs/guests/records.json", { headers: { accept: "application/json" } })).status);
 await attempt("fetch of a Request", async () => { const request = new Request("/core/dbs/guests/records.json"); const { status } = await fetch(request); look("own request", request); return status; });
+await attempt("XMLHttpRequest", () => new Promise((resolve, reject) => {
+  const request = new XMLHttpRequest();
+  request.open("GET", "/core/dbs/guests/records.json");
+  request.setRequestHeader("accept", "application/json");
+  request.onreadystatechange = () => look("a state", request);
+  request.onload = () => { look("an answer", request); resolve(request.status); };
+  request.onerror = reject;
+  request.send();
+}));
 look("document", document.documentElement.outerHTML);
 for (const entry of performance.getEntries()) look("performance", JSON.stringify(entry));
 for (const name of Object.getOwnPropertyNames(window)) { try { look("window." + name, window[name]); } catch {} }

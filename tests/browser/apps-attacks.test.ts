@@ -78,6 +78,7 @@ test.each(kinds)("an app (%s) that spies on every function it can reach does not
     "records after a refused token": "0",
     fetch: "200",
     "fetch of a Request": "200",
+    XMLHttpRequest: "200",
     found: "[]",
   });
   // The token was there, and was replaced under the app's eyes.

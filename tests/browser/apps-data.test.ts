@@ -181,8 +181,65 @@ test("the page's own fetch reaches the app and its database by every id that the
     (all) => Promise.all(all.map((place) => fetch(place).then(({ status }) => status))),
     places,
   );
-  // Another database is none, also to a viewer who may open it elsewhere.
+  // A database that the app does not name is none, also to a viewer who may open it elsewhere.
   expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 404]);
+});
+
+/** By XMLHttpRequest, as older code and libraries do. */
+const byXhr = `window.xhr = (method, address, body, isAsync = true) => new Promise((resolve, reject) => {
+  const request = new XMLHttpRequest();
+  request.open(method, address, isAsync);
+  request.setRequestHeader("content-type", "application/json");
+  request.onload = () => resolve([request.status, JSON.parse(request.responseText || "null")]);
+  request.onerror = () => reject(new Error("no answer"));
+  request.send(body && JSON.stringify(body));
+});
+document.title = "ready";`;
+declare const xhr: (
+  method: string,
+  address: string,
+  body?: unknown,
+  isAsync?: boolean,
+) => Promise<[number, Record<string, unknown>]>;
+
+test("an app reaches the private records of fields.dbs, and by XMLHttpRequest what it does by fetch", async () => {
+  const { path } = await stage.make({
+    name: "Several",
+    public: false,
+    source_code: byXhr,
+    db_code: "guests",
+    fields: { dbs: ["votes"] },
+  });
+  const { page, faults } = await stage.open(await stage.visit("anna"), path);
+  await ready(page);
+  const came = await page.evaluate(async () => {
+    const made = await core.records("votes").create({ choice: "milk" });
+    const [changed] = await xhr("PATCH", `/core/dbs/votes/records/${made.id}.json`, { record: { data: { n: 1 } } });
+    const [, read] = await xhr("GET", `/core/dbs/votes/records/${made.id}.json`, undefined, false);
+    const own = await xhr("GET", `${location.origin}/core/dbs/guests/records.json`);
+    await core.records("votes").delete(made.id);
+    return [changed, read["data"], own[0]];
+  });
+  expect(came).toEqual([200, { choice: "milk", n: 1 }, 200]);
+  expect(faults).toEqual([]);
+});
+
+test("a visitor is one, whatever the database and however it is called", async () => {
+  const { path } = await stage.make({ name: "No database", source_code: byXhr });
+  const context = await stage.visit();
+  for (let round = 1; round <= 2; round++) {
+    const { page, faults } = await stage.open(context, path);
+    await ready(page);
+    const seen = await page.evaluate(async () => {
+      await core.db("votes").create({ choice: "tea" });
+      await xhr("POST", "/core/db/votes/create", { data: { choice: "tea" } });
+      const body = JSON.stringify({ data: { choice: "tea" } });
+      await fetch("/core/db/votes/create", { method: "POST", body, headers: { "content-type": "application/json" } });
+      return (await core.db("votes").list()).length;
+    });
+    expect(seen).toBe(3 * round);
+    expect(faults).toEqual([]);
+  }
 });
 
 test("core.action: waits for the result, and rejects with the error", async () => {

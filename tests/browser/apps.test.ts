@@ -220,7 +220,6 @@ describe("the page", () => {
     await page.waitForFunction(() => document.title === "ready");
     expect(await page.evaluate(() => CoreAppContext)).toEqual({
       user: {
-        id: anna.id,
         login: "anna",
         email: "anna@example.com",
         name: "Anna </script>",

@@ -1,6 +1,6 @@
 /**
  * The script that every app's page runs first (`core.js`). It is a classic script, so it has finished before any line
- * of the app runs. It removes the app token from the page and gives the app `core` and its own `fetch`; an earlier
+ * of the app runs. It removes the app token from the page and gives the app `core` and its own `fetch` and `XMLHttpRequest`; an earlier
  * script has set `CoreAppContext`. behaviour B.10.
  */
 import { forwardPaletteKeys, reportHeight } from "./embed.ts";

@@ -19,7 +19,15 @@ function getter<T extends object, K extends keyof T>(prototype: T, name: K): (se
   return (self) => apply(original, self, []) as T[K]; // the getter of this very property
 }
 
+function setter<T extends object, K extends keyof T>(prototype: T, name: K): (self: T, value: T[K]) => void {
+  const original = Object.getOwnPropertyDescriptor(prototype, name)?.set;
+  if (!original) throw new Error(`no setter ${String(name)}`);
+  return (self, value) => apply(original, self, [value]);
+}
+
 export const Original = {
+  DOMException,
+  Headers,
   Request,
   URL,
   XMLHttpRequest,
@@ -31,6 +39,8 @@ export const Original = {
     apply(windowFetch, window, [input, init]),
   setTimeout: (run: () => void, ms: number): void => void apply(windowSetTimeout, window, [run, ms]),
   startsWith: uncurry(String.prototype.startsWith),
+  addHeader: uncurry(Headers.prototype.append),
+  eachHeader: uncurry(Headers.prototype.forEach),
   hasHeader: uncurry(Headers.prototype.has),
   setHeader: uncurry(Headers.prototype.set),
   requestUrl: getter(Request.prototype, "url"),
@@ -40,13 +50,30 @@ export const Original = {
   urlHref: getter(URL.prototype, "href"),
   responseStatus: getter(Response.prototype, "status"),
   listen: uncurry(EventTarget.prototype.addEventListener),
-  xhrOpen: uncurry(XMLHttpRequest.prototype.open),
+  xhrOpen: uncurry<XMLHttpRequest, Parameters<OpenXhr>, void>(XMLHttpRequest.prototype.open),
   xhrSetHeader: uncurry(XMLHttpRequest.prototype.setRequestHeader),
+  xhrSetCredentials: setter(XMLHttpRequest.prototype, "withCredentials"),
   xhrSend: uncurry(XMLHttpRequest.prototype.send),
   xhrAbort: uncurry(XMLHttpRequest.prototype.abort),
+  weakGet:
+    <Value>(map: WeakMap<object, Value>) =>
+    (key: object) =>
+      apply(mapGet, map, [key]) as Value | undefined,
+  weakSet:
+    <Value>(map: WeakMap<object, Value>) =>
+    (key: object, value: Value) =>
+      void apply(mapSet, map, [key, value]),
+  weakDelete:
+    <Value>(map: WeakMap<object, Value>) =>
+    (key: object) =>
+      void apply(mapDelete, map, [key]),
   xhrStatus: getter(XMLHttpRequest.prototype, "status"),
   xhrText: getter(XMLHttpRequest.prototype, "responseText"),
 } as const;
+
+const { get: mapGet, set: mapSet, delete: mapDelete } = WeakMap.prototype;
+
+type OpenXhr = (method: string, url: string, isAsync: boolean, user?: string | null, password?: string | null) => void;
 
 const windowFetch = window.fetch;
 const windowSetTimeout = window.setTimeout;

@@ -21,7 +21,8 @@ export interface PageToken {
 
 /** `window.CoreAppContext` (behaviour 2.3). */
 export interface AppContext {
-  readonly user: ContextUser | null;
+  /** A visitor without sign-in is a guest whose other fields are empty. */
+  readonly user: ContextUser;
   readonly app: { readonly id: string; readonly name: string; readonly url_code: string };
   readonly base_url: string;
   readonly locale: string;
@@ -34,7 +35,6 @@ export interface AppContext {
 }
 
 export interface ContextUser {
-  readonly id: number;
   readonly login: string;
   readonly email: string | null;
   readonly name: string;

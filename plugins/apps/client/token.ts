@@ -1,5 +1,5 @@
 /**
- * Keeps the app token where the app cannot read it, and renews it. Only `authorize` and `send` use the token;
+ * Keeps the app token where the app cannot read it, and renews it. Only `authorize`, `send` and the renewal use the token;
  * originals.ts says what this code must not do.
  */
 import { Original } from "./originals.ts";
@@ -8,13 +8,20 @@ import type { PageToken } from "./page-data.ts";
 export interface TokenKeeper {
   /** Adds the token to a request that the app has no reference to. */
   authorize(request: Request): void;
+  isFresh(): boolean;
+  /** Sends a request of the app's own with the token, which it cannot read there. */
+  send(request: XMLHttpRequest, body: XhrBody): void;
   /** Resolves once the token will work for some time; false if it could not be renewed. */
   fresh(): Promise<boolean>;
   renew(): Promise<boolean>;
 }
 
+export type XhrBody = Document | XMLHttpRequestBodyInit | null | undefined;
+
 /** The share of its lifetime after which a token is renewed. */
 const renewAfter = 2 / 3;
+/** A server that does not answer now is asked again. */
+const retrySeconds = 30;
 
 export function keepToken({ value, expires_in }: PageToken, renewalUrl: string): TokenKeeper {
   let token = value;
@@ -28,7 +35,7 @@ export function keepToken({ value, expires_in }: PageToken, renewalUrl: string):
     for (let at = 0; at < resolvers.length; at++) resolvers[at]?.(renewed);
   };
 
-  const send = () => {
+  const askForAnother = () => {
     const request = new Original.XMLHttpRequest();
     const done = () => {
       const status = Original.xhrStatus(request);
@@ -40,8 +47,8 @@ export function keepToken({ value, expires_in }: PageToken, renewalUrl: string):
         token = renewed.token;
         lifeSeconds = renewed.expires_in;
         receivedAt = Original.now();
-        planRenewal();
-      }
+        planRenewal(lifeSeconds * renewAfter);
+      } else if (status === 0 || status === 429 || status >= 500) planRenewal(retrySeconds);
       settle(renewed !== undefined);
     };
     Original.listen(request, "loadend", done, onlyOnce);
@@ -59,18 +66,25 @@ export function keepToken({ value, expires_in }: PageToken, renewalUrl: string):
         return;
       }
       waiting = [resolve];
-      send();
+      askForAnother();
     });
 
   // An expired token cannot be renewed, so an open page renews its token in time.
-  const planRenewal = () => Original.setTimeout(() => void renew(), lifeSeconds * renewAfter * 1000);
-  planRenewal();
+  const planRenewal = (seconds: number) => Original.setTimeout(() => void renew(), seconds * 1000);
+  planRenewal(lifeSeconds * renewAfter);
+
+  const isFresh = () => Original.now() - receivedAt < lifeSeconds * 900;
 
   return {
+    isFresh,
+    send(request, body) {
+      Original.xhrSetHeader(request, "authorization", `Bearer ${token}`);
+      Original.xhrSend(request, body);
+    },
     authorize(request) {
       Original.setHeader(Original.requestHeaders(request), "authorization", `Bearer ${token}`);
     },
-    fresh: async () => Original.now() - receivedAt < lifeSeconds * 900 || renew(),
+    fresh: async () => isFresh() || renew(),
     renew,
   };
 }

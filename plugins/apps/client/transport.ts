@@ -1,11 +1,12 @@
 /**
- * Requests to our own server, from the app's `fetch` and from `core.*`. The app token is added only to requests that
+ * Requests to our own server, from the app's `fetch` and `XMLHttpRequest` and from `core.*`. The app token is added only to requests that
  * need it.
  */
 import { errorOf, CoreError } from "./core-error.ts";
 import { Original } from "./originals.ts";
 import type { TakenData } from "./page-data.ts";
 import { keepToken, type TokenKeeper } from "./token.ts";
+import { authorizeXhr } from "./xhr.ts";
 
 export type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
 
@@ -62,6 +63,12 @@ export function createTransport({ token, paths, context }: TakenData, reload: ()
     if (reload()) await new Promise(() => {});
     return response;
   };
+
+  const openedBy = (address: string): string | undefined => {
+    const url = new Original.URL(address, document.baseURI);
+    return opens(url) ? Original.urlHref(url) : undefined;
+  };
+  if (keeper) authorizeXhr(keeper, openedBy);
 
   return {
     fetch: appFetch,

@@ -86,8 +86,18 @@ export function checkPatch(given: AppPatch, carriedToken?: string): void {
   const tile = given.fields?.["dashboard_widget"];
   if (tile !== undefined && tile !== null && typeof tile !== "boolean")
     wrong.add("fields", "dashboard_widget must be true or false");
+  if (!isDatabases(given.fields?.["dbs"]))
+    wrong.add("fields", `dbs must be a list of at most ${mostDatabases} codes of databases`);
   for (const name of repeated(given.actions ?? [])) wrong.add("actions", `has more than one action named ${name}`);
   wrong.check();
+}
+
+const mostDatabases = 20;
+
+function isDatabases(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  const isCode = (code: unknown) => typeof code === "string" && code !== "";
+  return Array.isArray(value) && value.length <= mostDatabases && value.every(isCode);
 }
 
 /**

@@ -5,10 +5,11 @@ import { mustBeAllowed } from "./rights.ts";
 const action = { action: "hint", flow_code: "hint" };
 const app = { ...blank, name: "A", sourceCode: "x", trusted: false };
 const withDb = { ...app, dbCode: "menu" };
+const withMore = { ...app, fields: { dbs: ["shop"] } };
 const withAction = { ...app, actions: [action] };
 const trusted = { ...app, trusted: true };
 
-type App = typeof app;
+type App = Parameters<typeof mustBeAllowed>[1]["after"] & { readonly trusted: boolean };
 
 /** The write, and the rights that it needs. undefined = there was no app before. */
 const cases: [what: string, before: App | undefined, after: App, needs: readonly string[]][] = [
@@ -22,6 +23,8 @@ const cases: [what: string, before: App | undefined, after: App, needs: readonly
   ["other code with a database", withDb, { ...withDb, sourceCode: "y" }, ["mayOpenDatabases"]],
   ["another engine with a database", withDb, { ...withDb, appEngine: "vue" }, ["mayOpenDatabases"]],
   ["another name with a database", withDb, { ...withDb, name: "B" }, []],
+  ["a further database", withDb, { ...withDb, fields: { dbs: ["shop"] } }, ["mayOpenDatabases"]],
+  ["other code with further databases", withMore, { ...withMore, sourceCode: "y" }, ["mayOpenDatabases"]],
   ["no database any more", withDb, app, []],
   ["a new app with an action", undefined, withAction, ["mayNameFlows"]],
   ["another action", withAction, { ...app, actions: [action, { ...action, action: "more" }] }, ["mayNameFlows"]],

@@ -1,7 +1,7 @@
 /** Who may write an app, beyond the privilege `apps`. Pure. */
 import { credentialOf, forbidden, type Caller } from "platform";
 import { sameAction, sameCode } from "./patch.ts";
-import type { AppRow, Saved } from "../store.ts";
+import { databasesOf, type AppRow, type Saved } from "../store.ts";
 
 /** Who writes, and the rights that they may lend to an app. */
 export interface Author {
@@ -45,9 +45,11 @@ export function mustBeAllowed({ mayTrust, mayOpenDatabases, mayNameFlows }: Righ
   const { before, after, trusted } = write;
   if ((trusted || before?.trusted) && !mayTrust)
     throw forbidden("`trusted`: only an admin may create or change a trusted app, with a token that is not narrowed");
-  const opens = after.dbCode !== null && (!before || after.dbCode !== before.dbCode || !sameCode(before, after));
+  const [known, named] = [before ? databasesOf(before) : [], databasesOf(after)];
+  const isNew = named.some((code) => !known.includes(code));
+  const opens = isNew || (named.length > 0 && before !== undefined && !sameCode(before, after));
   if (opens && !mayOpenDatabases)
-    throw forbidden("`db_code`: the code of an app with a database needs the privilege `dbs`");
+    throw forbidden("`db_code`, `fields.dbs`: the code of an app with a database needs the privilege `dbs`");
   // Existing actions stay allowed, also when they are sent along with other changes.
   const names = after.actions.some((action) => !before?.actions.some((one) => sameAction(one, action)));
   if (names && !mayNameFlows) throw forbidden("`actions`: naming a flow needs the privilege `flows`");
@@ -56,10 +58,10 @@ export function mustBeAllowed({ mayTrust, mayOpenDatabases, mayNameFlows }: Righ
 /** Throws the 403. A draft runs in its sandbox with the saved app's database and actions, for whoever opens its page. */
 export function mustBeAllowedToDraft({ privileges }: Pick<Caller, "privileges">, saved: Saved, after: Saved): void {
   const rights = { mayTrust: false, mayOpenDatabases: privileges.has("dbs"), mayNameFlows: false };
-  const { dbCode, actions } = saved;
+  const { dbCode, fields, actions } = saved;
   mustBeAllowed(rights, {
     before: { ...saved, trusted: false },
-    after: { ...after, dbCode, actions },
+    after: { ...after, dbCode, fields, actions },
     trusted: false,
   });
 }

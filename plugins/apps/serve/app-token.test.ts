@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { contentHash } from "platform";
-import { createAppTokens, type Claims } from "./app-token.ts";
+import { createAppTokens } from "./app-token.ts";
 
 /** Signs without a key: the claims stay readable, so that a test can change them. */
 const secrets = {
@@ -55,30 +55,5 @@ describe("a page's token", () => {
     const { token } = tokens.issue(asked);
     expect(changed(token)).not.toBe(token);
     expect(tokens.read(changed(token))).toBeUndefined();
-  });
-});
-
-describe("a renewal", () => {
-  const claimed = (at: number): Claims => {
-    const { tokens } = tokensAt(at);
-    const claims = tokens.read(tokens.issue(asked).token);
-    if (!claims) throw new Error("a new token is read");
-    return claims;
-  };
-  const cases: [afterMs: number, lives: number | undefined][] = [
-    [0, hour],
-    [30 * minute, hour],
-    [22 * hour, hour],
-    [23 * hour, hour],
-    [23.5 * hour, hour / 2],
-    [24 * hour - 1000, 1000],
-    [24 * hour, undefined],
-    [48 * hour, undefined],
-  ];
-  test.each(cases)("%i ms after the page was loaded lives for %p ms", (afterMs, lives) => {
-    const { tokens } = tokensAt(start + afterMs);
-    const renewed = tokens.renew(claimed(start));
-    expect(renewed && renewed.expiresAt.getTime() - start - afterMs).toBe(lives);
-    if (renewed) expect(tokens.read(renewed.token)).toMatchObject({ ...asked, loadedAt: start / 1000 });
   });
 });

@@ -13,8 +13,6 @@ export interface Claims {
   readonly viewer: { readonly userId: number; readonly tokenId: number } | null;
   /** The visitor's value of `{cookie_key}`. */
   readonly visitor: string;
-  /** When the page was loaded, in seconds. The token cannot be renewed later than a day after that. */
-  readonly loadedAt: number;
   readonly expiresAt: number;
 }
 
@@ -25,23 +23,18 @@ export interface IssuedAppToken {
 
 const purpose = "apps.token/1";
 const livesSeconds = 3600;
-const renewedForSeconds = 24 * 3600;
 
 export type AppTokens = ReturnType<typeof createAppTokens>;
 
 export function createAppTokens(secrets: Pick<Secrets, "sign" | "verify">, clock: () => number = Date.now) {
   const seconds = () => Math.floor(clock() / 1000);
-  const issue = (claims: Omit<Claims, "expiresAt">): IssuedAppToken => {
-    const expiresAt = Math.min(seconds() + livesSeconds, claims.loadedAt + renewedForSeconds);
-    const token = appTokenPrefix + secrets.sign(purpose, written({ ...claims, expiresAt }));
-    return { token, expiresAt: new Date(expiresAt * 1000) };
-  };
-
   return {
-    /** For a page that is just being loaded. */
-    issue: (claims: Omit<Claims, "expiresAt" | "loadedAt">) => issue({ ...claims, loadedAt: seconds() }),
-    /** Undefined if its page was loaded more than a day ago. */
-    renew: (claims: Claims) => (seconds() < claims.loadedAt + renewedForSeconds ? issue(claims) : undefined),
+    issue(claims: Omit<Claims, "expiresAt">): IssuedAppToken {
+      const issuedAt = seconds();
+      const expiresAt = issuedAt + livesSeconds;
+      const token = appTokenPrefix + secrets.sign(purpose, written({ ...claims, expiresAt }, issuedAt));
+      return { token, expiresAt: new Date(expiresAt * 1000) };
+    },
     /** The claims of a valid, unexpired token. */
     read(token: string): Claims | undefined {
       if (!token.startsWith(appTokenPrefix)) return undefined;
@@ -53,13 +46,12 @@ export function createAppTokens(secrets: Pick<Secrets, "sign" | "verify">, clock
 }
 
 /** Without blanks, and without a dot, which separates the signature. */
-function written({ accountId, appId, viewer, visitor, loadedAt, expiresAt }: Claims): string {
-  return [accountId, appId, viewer?.userId ?? 0, viewer?.tokenId ?? 0, loadedAt, expiresAt, visitor].join("~");
+function written({ accountId, appId, viewer, visitor, expiresAt }: Claims, issuedAt: number): string {
+  return [accountId, appId, viewer?.userId ?? 0, viewer?.tokenId ?? 0, issuedAt, expiresAt, visitor].join("~");
 }
 
 function readClaims(payload: string): Claims {
-  const [accountId, appId = "", userId, tokenId, loadedAt, expiresAt, visitor = ""] = payload.split("~");
+  const [accountId, appId = "", userId, tokenId, , expiresAt, visitor = ""] = payload.split("~");
   const viewer = userId === "0" ? null : { userId: Number(userId), tokenId: Number(tokenId) };
-  const times = { loadedAt: Number(loadedAt), expiresAt: Number(expiresAt) };
-  return { accountId: Number(accountId), appId, viewer, visitor, ...times };
+  return { accountId: Number(accountId), appId, viewer, visitor, expiresAt: Number(expiresAt) };
 }

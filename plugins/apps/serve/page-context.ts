@@ -24,7 +24,6 @@ function contextUser(user: User, units: readonly Unit[]): ContextUser {
   const of = (kind: Unit["kind"]) => units.filter((unit) => unit.kind === kind);
   const [teams, groups, departments] = [of("team"), of("group"), of("department")];
   return {
-    id: user.id,
     login: user.login,
     email: user.email,
     name: user.name,
@@ -37,6 +36,20 @@ function contextUser(user: User, units: readonly Unit[]): ContextUser {
     department_names: departments.map(({ name }) => name),
   };
 }
+
+/** A visitor without sign-in. */
+export const nobody: ContextUser = {
+  login: "",
+  email: "",
+  name: "",
+  role: "guest",
+  team_ids: [],
+  team_names: [],
+  group_ids: [],
+  group_names: [],
+  department_ids: [],
+  department_names: [],
+};
 
 type Place = Pick<AppContext, "embed" | "module" | "view" | "record_id">;
 

@@ -16,7 +16,7 @@ import {
 import type { Accounts } from "../../accounts/api.ts";
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import type { AppContext } from "../client/page-data.ts";
-import { createUserContext, placeOf } from "./page-context.ts";
+import { createUserContext, nobody, placeOf } from "./page-context.ts";
 import { noticePage, noticePolicy } from "./page-notice.ts";
 import {
   pageTemplate,
@@ -162,7 +162,7 @@ function createShow({ pageTokens, accounts, databases }: Needed) {
   return async (input: Input, app: ShownApp, template: PageTemplate): Promise<Reply> => {
     const { account, caller } = input;
     const visitor = databases.visitor(input);
-    const shown = printed(app, account, caller && (await contextOf(account, caller.user)), input.query);
+    const shown = printed(app, account, caller ? await contextOf(account, caller.user) : nobody, input.query);
     const hasToken = !app.trusted && app.isDraft !== false;
     const token = hasToken ? tokenOf(pageTokens, app, { caller, visitor: visitor.cookieKey }) : null;
     const page = printPage(template, { context: shown, token });
@@ -186,7 +186,7 @@ function createContexts() {
   >();
   return (app: PageApp, account: Account, user: AppContext["user"], asked: URLSearchParams): string => {
     const { baseUrl } = account;
-    const isPlain = !user && asked.size === 0;
+    const isPlain = user === nobody && asked.size === 0;
     const found = isPlain ? ofNobody.get(app) : undefined;
     if (found?.account === account && found.baseUrl === baseUrl) return found.json;
     const context: AppContext = {

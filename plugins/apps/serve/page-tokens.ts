@@ -22,10 +22,10 @@ export function createPageTokens({ tokens, servedApps }: Needed) {
       return tokens.issue({ accountId: app.accountId, appId: app.id, viewer, visitor });
     },
 
-    /** The same claims for another hour, or undefined a day after the page was loaded. */
+    /** The same claims for another hour; undefined if the token is none. */
     renew(token: string): IssuedAppToken | undefined {
       const claims = tokens.read(token);
-      return claims && tokens.renew(claims);
+      return claims && tokens.issue(claims);
     },
 
     /** What the token opens now. The caller of this checks the person's own rights. */
@@ -38,9 +38,9 @@ export function createPageTokens({ tokens, servedApps }: Needed) {
 }
 
 /**
- * A viewer's token also opens the private API, if the viewer may use it. jsondb limits it to the app's own database, and
+ * A viewer's token also opens the private API, if the viewer may use it. jsondb limits it to the app's own databases, and
  * media to the app's own folder.
  */
-function credentialOf({ accountId, viewer, visitor }: Claims, { id, dbCode }: AppMeta): ForeignCredential {
-  return { accountId, viewer, privileges: ["dbs", "media"], app: { appId: id, dbCode, visitor } };
+function credentialOf({ accountId, viewer, visitor }: Claims, { id, dbCodes }: AppMeta): ForeignCredential {
+  return { accountId, viewer, privileges: ["dbs", "media"], app: { appId: id, dbCodes, visitor } };
 }

@@ -38,6 +38,20 @@ function contextOf(page: string) {
   return JSON.parse(/<script>window\.CoreAppContext=(.*?)<\/script>/.exec(page)?.[1] ?? "null");
 }
 
+/** In `CoreAppContext`, of whoever is not signed in. */
+const visitor = {
+  login: "",
+  email: "",
+  name: "",
+  role: "guest",
+  team_ids: [],
+  team_names: [],
+  group_ids: [],
+  group_names: [],
+  department_ids: [],
+  department_names: [],
+};
+
 describe("who is shown an app", () => {
   test("a public one: everybody, by its url_code and its id", async () => {
     const { id, path } = await make({ public: true });
@@ -45,7 +59,7 @@ describe("who is shown an app", () => {
       const page = await visit(place);
       expect([place, page.status]).toEqual([place, 200]);
       expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(contextOf(page.text)).toMatchObject({ user: null, app: { id, name: "An app" } });
+      expect(contextOf(page.text)).toMatchObject({ user: visitor, app: { id, name: "An app" } });
     }
   });
 

@@ -204,9 +204,8 @@ function preload(address: string): string {
   return `<link rel="modulepreload" href="${address}">`;
 }
 
-/** The paths where the app's token may open something. A database has two ids and the page knows only one, so the server decides. */
-function pathsOf({ id, urlCode, dbCode }: PageApp): string[] {
+/** The paths where the app's token may open something: whose database it is, the server decides. */
+function pathsOf({ id, urlCode }: PageApp): string[] {
   const apps = [id, urlCode].filter((key) => key !== "").map((key) => `/core/apps/${key}/`);
-  apps.push("/core/media.json", "/core/media/");
-  return dbCode === null ? apps : [...apps, `/core/db/${encodeURIComponent(dbCode)}/`, "/core/dbs/"];
+  return [...apps, "/core/media.json", "/core/media/", "/core/db/", "/core/dbs/"];
 }

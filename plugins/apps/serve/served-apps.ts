@@ -2,13 +2,16 @@
 import { cacheKey, isUuid, parseCacheKey, type BaseContext } from "platform";
 import type { BuildStore } from "../build/build-store.ts";
 import type { Builds } from "../build/builds.ts";
-import { isKey, type ServedRow } from "../store.ts";
+import { databasesOf, isKey, type ServedRow } from "../store.ts";
 
 /** An active app with its build. The same object until something about the app changes. */
 export type ServedApp = ServedRow;
 
 /** The part of an app that a visitor's requests need. */
-export type AppMeta = Pick<ServedRow, "id" | "accountId" | "active" | "public" | "dbCode" | "actions">;
+export type AppMeta = Pick<ServedRow, "id" | "accountId" | "active" | "public" | "actions"> & {
+  /** The databases that it names. */
+  readonly dbCodes: readonly string[];
+};
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "cache">;
@@ -31,8 +34,8 @@ export function createServedApps({ ctx, buildStore, builds }: Needed) {
   async function loadMeta(key: string): Promise<AppMeta | undefined> {
     const row = await readApp(key);
     if (!row) return undefined;
-    const { id, accountId, active, dbCode, actions } = row;
-    return { id, accountId, active, public: row.public, dbCode, actions };
+    const { id, accountId, active, actions } = row;
+    return { id, accountId, active, public: row.public, actions, dbCodes: databasesOf(row) };
   }
 
   function readApp(key: string): Promise<ServedRow | undefined> {

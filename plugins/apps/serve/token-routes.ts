@@ -18,21 +18,21 @@ export function tokenRoutes({ servedApps, pageTokens }: Needed): Route[] {
       {
         summary: "Renew the token of an app's page",
         description:
-          "Send the current, valid token. The new one lasts an hour; renewal is possible for a day after the page was loaded.",
+          "Send the current, valid token. The new one lasts an hour. Renewal is possible while the viewer's session lives, without one while the app is public.",
         access: { open: "the token itself is the credential", partly: true },
         apps: "its own renewal",
         onSites: true,
         answers: { 200: AppToken },
         responses: {
           200: { token: "capp_…", expires_in: 3600, expires_at: "2026-01-31T11:00:00.000Z" },
-          401: { error: "the page was loaded more than a day ago: reload it" },
+          401: { error: "send the token of the app's page" },
         },
       },
       async (input) => {
         const app = await appFor(servedApps, input, input.params.id);
-        if (input.app?.appId !== app.id) throw unauthorized("send the token of the app's page");
-        const renewed = pageTokens.renew(credentialOf(input.request.headers)?.token ?? "");
-        if (!renewed) throw unauthorized("the page was loaded more than a day ago: reload it");
+        const isOwn = input.app?.appId === app.id;
+        const renewed = isOwn && pageTokens.renew(credentialOf(input.request.headers)?.token ?? "");
+        if (!renewed) throw unauthorized("send the token of the app's page");
         const { token, expiresAt } = renewed;
         const expires_in = Math.max(0, Math.floor((expiresAt.getTime() - Date.now()) / 1000));
         return secret(ok({ token, expires_in, expires_at: expiresAt }, { "cache-control": "no-store" }));

@@ -259,7 +259,7 @@ describe("whether a client may still follow", () => {
     const { id: accountId } = await app.service(accounts).defaultAccount();
     const { id: userId, token } = await person(app, { role: "user" });
     const tokenId = (await app.get("/account/api_tokens.json", { token })).json[0].id;
-    const grant = { appId: "an app", dbCode: "set by the test", visitor: "a visitor" };
+    const grant = { appId: "an app", dbCodes: ["set by the test"], visitor: "a visitor" };
     credential = { accountId, viewer: { userId, tokenId }, privileges: ["dbs"], app: grant };
     app.service(tokens).acceptCredential(prefix, async () => {
       state.asked++;
@@ -274,7 +274,7 @@ describe("whether a client may still follow", () => {
   /** A stream over which the server is asked a few times while `fault` is what it finds. */
   async function followedWith(fault: Error, isPublic: boolean) {
     const db = await newDb({ public_methods: { list: {} } });
-    credential = { ...credential, app: { ...credential.app, dbCode: db } };
+    credential = { ...credential, app: { ...credential.app, dbCodes: [db] } };
     const address = `${app.origin}/core/${isPublic ? "db" : "dbs"}/${db}/events`;
     const follower = await followStream(address, { token: `${prefix}x` });
     expect(follower.status).toBe(200);

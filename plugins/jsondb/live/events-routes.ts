@@ -48,7 +48,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         description:
           "Server-Sent Events `create`, `update` and `destroy`; their data is the record after the change (the deleted one at `destroy`). With `Last-Event-ID` the stream resumes where it broke off, for up to 24 hours; later it begins with an event `reset`: read all records again. A comment comes every 15 seconds. The stream ends when the token no longer works or the database is deleted.",
         access: { privilege },
-        apps: "the records of its own database, for a viewer with `dbs`",
+        apps: "the records of its own databases, for a viewer with `dbs`",
         query: {
           table_name: "only this table; a record that moves to another one is a `destroy`",
           last_event_id: resume,
@@ -85,7 +85,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
           "Server-Sent Events as of `GET /core/dbs/:id/events`, if `list` is open: records within its `scope_by`, with their visible fields. The stream ends when the database is changed.",
         access: { open: "shows what the public method `list` shows, and only where that is configured", partly: true },
         cors: true,
-        apps: "what the public method `list` of its own database shows",
+        apps: "what the public method `list` of any database shows its viewer and visitor",
         onSites: true,
         query: { last_event_id: resume },
         answers: { 200: Stream },
@@ -96,10 +96,10 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         },
       },
       async (input) => {
-        const { account, app, params, ip, request, secure } = input;
+        const { account, params, ip, request, secure } = input;
         const { allowed, retryAfterSeconds } = await limiter.take(limitKey(ip));
         if (!allowed) throw tooMany(retryAfterSeconds);
-        const db = await databaseAt(databases, account.id, params.db_code, app);
+        const db = await databaseAt(databases, account.id, params.db_code);
         const list = db.publicMethods.methods.get("list");
         if (!list) throw forbidden("`list` is not open to the public");
         const visitor = visitorOf(ctx.secrets, input);
@@ -113,8 +113,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
           lastEventId: lastEventId(input),
           signal: request.signal,
           isAllowed: async () =>
-            (await databases.find(account.id, db.id))?.version === db.version &&
-            (await isSamePerson(tokens, { ...input, db })),
+            (await databases.find(account.id, db.id))?.version === db.version && (await isSamePerson(tokens, input)),
         });
         return new Response(body, { headers: { ...headers, ...cookie } });
       },
@@ -133,13 +132,16 @@ const headers = {
   "x-accel-buffering": "no",
 };
 
-interface Follower extends Pick<RequestInput, "request" | "host" | "app"> {
-  readonly db: Database;
-}
+type Follower = Pick<RequestInput, "request" | "host" | "app">;
 
-async function isStillAllowed(tokens: Tokens, { account, tokenId }: Caller, follower: Follower): Promise<boolean> {
+async function isStillAllowed(
+  tokens: Tokens,
+  { account, tokenId }: Caller,
+  follower: Follower & { readonly db: Database },
+): Promise<boolean> {
   const now = await identityNow(tokens, follower);
-  const caller = now?.caller;
+  if (!now || !isOpenTo(now.app, follower.db)) return false;
+  const { caller } = now;
   return caller?.account.id === account.id && caller.tokenId === tokenId && caller.privileges.has(privilege);
 }
 
@@ -149,14 +151,11 @@ async function isSamePerson(tokens: Tokens, follower: Follower & Pick<RequestInp
   return now !== undefined && now.caller?.user.id === follower.caller?.user.id;
 }
 
-/**
- * Undefined if an app's token has ended, or no longer opens the database. Throws if that is not known now: a busy
- * database takes nobody's rights away.
- */
-async function identityNow(tokens: Tokens, { request, host, app, db }: Follower): Promise<Identity | undefined> {
+/** Undefined if an app's token has ended. Throws if that is not known now: a busy database takes nobody's rights away. */
+async function identityNow(tokens: Tokens, { request, host, app }: Follower): Promise<Identity | undefined> {
   try {
     const now = await tokens.identify(host, credentialOf(request.headers));
-    return now.app?.appId === app?.appId && isOpenTo(now.app, db) ? now : undefined;
+    return now.app?.appId === app?.appId ? now : undefined;
   } catch (error) {
     if (error instanceof HttpError && (error.status === 401 || error.status === 403)) return undefined;
     throw error;

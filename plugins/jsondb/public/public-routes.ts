@@ -80,7 +80,7 @@ export function publicRoutes(needed: Needed): Route[] {
         summary: "Call a reading public method: list, get or search",
         access,
         cors: true,
-        apps: "the public methods of its own database",
+        apps: "the public methods of every database, for its viewer and visitor",
         onSites: true,
         query: parameters,
         answers: { 200: PublicRead, 400: UnknownTable, 422: refused },
@@ -101,7 +101,7 @@ export function publicRoutes(needed: Needed): Route[] {
         description: "The parameters stand in the body: { data } to create, { id, data } to update, { id } to delete.",
         access,
         cors: true,
-        apps: "the public methods of its own database",
+        apps: "the public methods of every database, for its viewer and visitor",
         onSites: true,
         input: "any",
         // A record has at most 2 MB.
@@ -157,15 +157,15 @@ function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
   };
 
   return async (input: Input, params: Call["params"]): Promise<Reply> => {
-    const { request, account, caller, app, ip, secure, once } = input;
+    const { request, account, caller, ip, secure, once } = input;
     const { db_code: code, method_name: operation } = input.params;
     const closed = () => forbidden(`\`${operation}\` is not open to the public`);
     if (!isOperation(operation)) {
-      await databaseAt(databases, account.id, code, app); // an unknown code is 404 whatever the method
+      await databaseAt(databases, account.id, code); // an unknown code is 404 whatever the method
       throw closed();
     }
     await limit(ip, operation);
-    const db = await databaseAt(databases, account.id, code, app);
+    const db = await databaseAt(databases, account.id, code);
     const method = db.publicMethods.methods.get(operation);
     if (!method) throw closed();
     if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);

@@ -34,7 +34,7 @@ interface Hints {
 }
 
 const access = { privilege: "dbs" } as const;
-const apps = "the records of its own database, for a viewer with `dbs`";
+const apps = "the records of its own databases, for a viewer with `dbs`";
 
 export const recordExample = {
   id: "019a9c1e-0000-7000-8000-000000000002",
@@ -159,7 +159,7 @@ function hinted(hints: Hints, db: Database, tableName: string | null | undefined
   return { table, data };
 }
 
-/** The account's database of this id or code; 404 if the account has none, or if the app that asks has another one. */
+/** The account's database of this id or code; 404 if the account has none, or if the app that asks does not name it. */
 export async function databaseAt(
   databases: Databases,
   accountId: number,
@@ -171,7 +171,7 @@ export async function databaseAt(
   return db;
 }
 
-/** An app's token opens only the database that its `db_code` names now. behaviour B.10. */
+/** An app's token opens only the databases that the app names now. behaviour B.10. */
 export function isOpenTo(app: AppGrant | null | undefined, { id, code }: Database): boolean {
-  return !app || app.dbCode === code || app.dbCode === id;
+  return !app || app.dbCodes.includes(code) || app.dbCodes.includes(id);
 }

@@ -10,7 +10,7 @@ import type { Databases } from "../databases/database-store.ts";
 import { createTurns } from "../turns.ts";
 
 const access = { privilege: "dbs" } as const;
-const apps = "the records of its own database, for a viewer with `dbs`";
+const apps = "the records of its own databases, for a viewer with `dbs`";
 
 /** The filters, for the documentation of all routes that take them. */
 export const filterParameters = {
