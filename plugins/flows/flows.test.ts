@@ -387,12 +387,89 @@ test("a mistake in a program is 422 under `program` with its place, and nothing 
   const answer = await app.post("/connect/flows.json", { flow: { name: "Wrong", code: "wrong", fields: { program } } });
   expect([answer.status, answer.json]).toEqual([422, { program: ["program[2].then[0].connector is required"] }]);
   expect((await app.get("/connect/flows/wrong.json")).status).toBe(404);
-  const unknown = [{ type: "connector", connector: "nobody", method: "m", nothing: 1 }];
+  const unknown = [{ type: "connector", connector: "nobody", method: "m" }];
   const warned = await app.post("/connect/flows.json", { flow: { name: "Warned", fields: { program: unknown } } });
-  expect(warned.json.warnings).toEqual([
-    expect.stringContaining("program[0].nothing"),
-    expect.stringContaining('"nobody"'),
+  expect(warned.json.warnings).toEqual([expect.stringContaining('"nobody"')]);
+});
+
+test("a program of an earlier version runs as far as that is safe, and is refused only when it is changed", async () => {
+  await app.post("/core/dbs.json", { db: { name: "Kept", code: "kept" } });
+  for (const status of ["old", "new"]) await app.post("/core/dbs/kept/records.json", { record: { data: { status } } });
+  const found = (params: unknown, more: object = {}) => ({
+    type: "db",
+    op: "search",
+    db: "kept",
+    params,
+    as: "found",
+    ...more,
+  });
+  const emptied = { type: "each", in: "found", do: [{ type: "db", op: "delete", db: "kept", id: "{{ item.id }}" }] };
+  const stored = async (program: unknown[]) => {
+    const code = await flow([{ type: "return" }]);
+    const [row] = await app.sql`select id, program_id from flows where code = ${code}`;
+    await app.sql`update flow_programs set program = ${JSON.stringify(program)}::text::json where id = ${row?.["programId"]}`;
+    await app.sql`update flows set version = version + 1,
+      fields = json_build_object('program', ${JSON.stringify(program)}::text::json) where id = ${row?.["id"]}`;
+    return code;
+  };
+  for (const [params, error] of [
+    [{ where: { status: "old" } }, "params.where is unknown in the params of a search"],
+    [{ filters: { status: "old" } }, 'did you mean "filter"?'],
+    [{ filter: "status=old" }, "params.filter must be an object"],
+    [{ filter: "{{ missing }}" }, "params.filter must be an object"],
+    [{ filter: { status: { equals: "old" } } }, "params.filter.status.equals is no operator"],
+    [{ any: [] }, "params.any has no filter"],
+  ] as const) {
+    const process = await ended((await start(await stored([found(params), emptied]))).id);
+    expect(process).toMatchObject({ status: "error", error: expect.stringContaining(error) });
+  }
+  const program = [found({ filter: { status: "old" } }, { descripton: "x" }), emptied];
+  const code = await stored(program);
+  const path = `/connect/flows/${code}.json`;
+  expect((await app.get(path)).json.warnings).toEqual([
+    'program[0].descripton is unknown: did you mean "description"?',
   ]);
+  expect((await app.patch(path, { flow: { name: "Kept" } })).status).toBe(200);
+  const changed = [...program, { type: "return" }];
+  const refused = { program: ['program[0].descripton is unknown: did you mean "description"?'] };
+  expect((await app.patch(path, { flow: { fields: { program: changed } } })).json).toEqual(refused);
+  expect((await app.post(`/connect/flows/${code}/test.json`, { program: changed })).json).toEqual(refused);
+  expect((await app.post(`/connect/flows/${code}/test.json`, {})).json).toMatchObject({ status: "finished" });
+  expect((await ended((await start(code)).id)).status).toBe("finished");
+  const left = (await app.get("/core/dbs/kept/records.json")).json;
+  expect(left).toMatchObject([{ data: { status: "new" } }]);
+});
+
+test("a search compares what expressions give exactly, keeps lists, and never leaves records out unsaid", async () => {
+  await app.post("/core/dbs.json", { db: { name: "Codes", code: "codes" } });
+  const names = ["Smith, John", "Smith", "*", "50%", "50 x"];
+  const rows = Array.from({ length: 1001 }, (_, n) => ({ n, name: names[n] ?? "x" }));
+  for (const some of [rows.slice(0, 500), rows.slice(500)])
+    await app.post("/core/dbs/codes/batch.json", { operations: some.map((data) => ({ op: "create", data })) });
+  const run = async (params: object, input: object = {}) => {
+    const step = { type: "db", op: "search", db: "codes", params: { sort: "n", ...params }, as: "found" };
+    const value = { count: "{{ found | size }}", names: "{{ found | map: 'name' | uniq }}" };
+    const { data, error } = await ended((await start(await flow([step, { type: "return", value }]), input)).id);
+    return error ?? data;
+  };
+  expect(await run({ filter: { name: "{{ code }}" } }, { code: "*" })).toEqual({ count: 1, names: ["*"] });
+  expect(await run({ filter: "{{ input.filter }}" }, { filter: { name: "50%" } })).toEqual({
+    count: 1,
+    names: ["50%"],
+  });
+  expect(await run({ filter: { name: "{{ code }}*" } }, { code: "50%" })).toEqual({ count: 1, names: ["50%"] });
+  expect(await run({ filter: { name: "Smith*" } })).toEqual({ count: 2, names: ["Smith, John", "Smith"] });
+  expect(await run({ filter: { name: { in: ["Smith, John", "*"] } } })).toEqual({
+    count: 2,
+    names: ["Smith, John", "*"],
+  });
+  expect(await run({ filter: { name: { in: "{{ all }}" } } }, { all: [] })).toEqual({ count: 0, names: [] });
+  expect(await run({ fields: ["name"], filter: { n: { lt: 1 } } })).toEqual({ count: 1, names: ["Smith, John"] });
+  const tooMany = "the search finds more than 1000 records: give a `limit`, or `all: true` for up to 10,000";
+  expect(await run({})).toBe(tooMany);
+  expect(await run({ limit: 900 })).toMatchObject({ count: 900 });
+  expect(await run({ all: true })).toMatchObject({ count: 1001 });
+  expect(await run({ filter: { n: { gt: 0 } } })).toMatchObject({ count: 1000 });
 });
 
 test("the fields of a flow are checked", async () => {

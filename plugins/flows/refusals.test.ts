@@ -93,6 +93,18 @@ const steps: [step: unknown, mistake: string][] = [
   [{ type: "db", op: "delete", db: "x", id: "{{ a | }}{{" }, "program[0].id is not valid Liquid"],
   [{ type: "db", op: "search", db: "x", id: "a b" }, "program[0].id must be letters"],
   [{ type: "db", op: "search", db: "x", params: "q" }, "program[0].params must be an object"],
+  [{ type: "db", op: "search", db: "x", params: { where: {} } }, "program[0].params.where is unknown in the params of"],
+  [{ type: "db", op: "search", db: "x", params: { filter: "a=1" } }, "program[0].params.filter must be an object"],
+  [{ type: "db", op: "search", db: "x", params: { limit: 1001 } }, "program[0].params.limit may be at most 1000"],
+  [{ type: "db", op: "search", db: "x", filter: { a: 1 } }, "program[0].filter is unknown: known are type"],
+  [{ type: "db", op: "delete", db: "x", id: "1", params: {} }, "program[0].params is unknown with `op: delete`"],
+  [{ type: "db", op: "get", db: "x", id: "1", data: {} }, "program[0].data is unknown with `op: get`"],
+  [{ type: "fail", mesage: "x" }, 'program[0].mesage is unknown: did you mean "message"?'],
+  [{ type: "fail", retry: { times: 1, dalay: 1 } }, 'program[0].retry.dalay is unknown: did you mean "delay"?'],
+  [
+    { type: "if", condition: { left: 1, op: "==", rigth: 1 }, then: [] },
+    'condition.rigth is unknown: did you mean "right"?',
+  ],
   [{ type: "each", do: [] }, "program[0].in is required"],
   [{ type: "each", in: 7, do: [] }, "program[0].in must be an array of at most 1000 elements"],
   [

@@ -16,6 +16,28 @@ export interface RecordWrite {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * One condition of a search. Conditions with a `group` form numbered groups, of which one must hold whole; the others
+ * must hold.
+ */
+export interface SearchCondition {
+  readonly group?: string | undefined;
+  readonly field: string;
+  readonly op: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "null";
+  /** A list is for `in`; as a text its values are separated by commas. */
+  readonly value: string | readonly string[];
+  /** For `eq` and `ne`: whether the value is a LIKE pattern. Undefined: if it has `*` or `%`, which are wildcards. */
+  readonly isPattern?: boolean;
+}
+
+export interface RecordSearch {
+  /** Parameters of the private search, with their lists: { q: "ann", sort: "-age", fields: ["name"] }. */
+  readonly params?: Readonly<Record<string, string | readonly string[]>>;
+  readonly conditions?: readonly SearchCondition[];
+  /** The maximum number of records. Default 100. */
+  readonly limit?: number;
+}
+
 /** A database as a request gives it (behaviour 4.4). Fields that are left out stay as they are. */
 export interface NewDatabase {
   readonly name: string;
@@ -63,12 +85,8 @@ export interface JsonDatabases {
   /** Merges `data` key by key. `tableName` null takes the record out of its table. */
   update(accountId: number, db: string, id: string, record: RecordWrite): Promise<ApiRecord>;
   delete(accountId: number, db: string, id: string): Promise<void>;
-  /** By the parameters of the private search, e.g. { "filter[city]": "Łódź", sort: "-age" }; flat records. */
-  search(
-    accountId: number,
-    db: string,
-    params: Readonly<Record<string, string>>,
-  ): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Flat records. */
+  search(accountId: number, db: string, search: RecordSearch): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** The writes as part of a transaction: they and their events commit with it or not at all. */
   within(tx: Tx): Pick<JsonDatabases, "create" | "update" | "delete">;
 }

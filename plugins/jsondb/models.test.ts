@@ -108,8 +108,8 @@ describe("a record", () => {
     expect(await service.get(1, "shop", made.id)).toEqual(made);
     const changed = await service.update(1, "shop", made.id, { tableName: "orders", data: { n: 5 } });
     expect(changed.data).toEqual({ no: "B1", n: 5 });
-    const params = { table_name: "orders", "filter[no]": "B1", limit: "1" };
-    expect(await service.search(1, "shop", params)).toMatchObject([{ id: made.id, n: 5 }]);
+    const params = { table_name: "orders", "filter[no]": "B1" };
+    expect(await service.search(1, "shop", { params, limit: 1 })).toMatchObject([{ id: made.id, n: 5 }]);
     await service.delete(1, "shop", made.id);
     for (const [account, db] of [
       [1, "shop"],

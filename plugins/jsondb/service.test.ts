@@ -24,7 +24,7 @@ test("searches of other plugins leave connections to requests, however many ther
   await locked;
   const waiting = async () =>
     (await app.sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%records%'`).length;
-  const search = () => app.service(jsonDatabases).search(id, "stock", { q: "tea" });
+  const search = () => app.service(jsonDatabases).search(id, "stock", { params: { q: "tea" } });
   const found = Promise.all(Array.from({ length: 30 }, search));
   await eventually(async () => (await waiting()) >= mostSearches, "the first searches");
   // Nothing of databases is left to wait for a connection: this one is not about their records.

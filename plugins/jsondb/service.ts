@@ -1,5 +1,6 @@
 import { notFound, uuidOf, type BaseContext, type Tx } from "platform";
-import type { ApiRecord, JsonDatabases, NewDatabase, RecordWrite } from "./api.ts";
+import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordWrite } from "./api.ts";
+import type { Cursor } from "./search/cursor.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
 import type { DbFields, Dbs } from "./databases/dbs.ts";
 import { readSearch } from "./search/query.ts";
@@ -28,6 +29,8 @@ interface Needed {
  * leave none to requests.
  */
 export const mostSearches = 4;
+/** Of a search that finds more, page after page is read. */
+const mostAtOnce = 1000;
 const never = new AbortController().signal;
 
 /** The private API for other plugins. */
@@ -91,12 +94,21 @@ export function createService({
     async delete(accountId, key, id) {
       await records.delete(await at(accountId, key), uuidOf(id));
     },
-    async search(accountId, key, params) {
-      const asked = new URLSearchParams(params);
-      const make = (db: Database) => ({ query: { ...readSearch(db, asked), after: undefined }, cursor: undefined });
-      const db = await at(accountId, key);
-      const { body } = await searches(() => searchStore.search(db, make, { form: "flat" }), never);
-      return JSON.parse(body) as Record<string, unknown>[]; // a flat answer is an array of objects
+    async search(accountId, key, { params = {}, conditions, limit = 100 }) {
+      const asked = paramsOf(params);
+      let db = await at(accountId, key);
+      const found: Record<string, unknown>[] = [];
+      for (let cursor: Cursor | undefined; ;) {
+        const left = Math.min(limit - found.length, mostAtOnce);
+        const make = (current: Database) => {
+          const query = readSearch(current, asked, conditions);
+          return { query: { ...query, limit: left, offset: cursor ? 0 : query.offset, after: undefined }, cursor };
+        };
+        const page = await searches(() => searchStore.search(db, make, { form: "flat" }), never);
+        found.push(...(JSON.parse(page.body) as Record<string, unknown>[])); // a flat answer is an array of objects
+        ({ db, next: cursor } = page);
+        if (!cursor || found.length >= limit) return found;
+      }
     },
     within: (tx) => {
       const writes = records.within(tx);
@@ -118,6 +130,14 @@ export function createService({
       };
     },
   };
+}
+
+function paramsOf(params: NonNullable<RecordSearch["params"]>): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(params).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value]] : value.map((one) => [`${name}[]`, one]),
+    ),
+  );
 }
 
 /** Whether the database is already what is given; their JSON keeps its order. */

@@ -87,6 +87,8 @@ test("an agent builds an app, a database and a page, and is told what is wrong b
   expect((await call("batch_records", { db: "guests", operations })).json.result.results).toHaveLength(2);
   const found = await call("search_records", { db: "guests", filter: { visits: { gte: 4 } }, count: true });
   expect(found.json).toMatchObject({ result: [{ city: "Kraków" }], total: 1 });
+  const near = { any: [{ city: { in: ["Kraków, Polska", "Łódź"] } }, { city: { in: [] } }], fields: ["visits"] };
+  expect((await call("search_records", { db: "guests", ...near })).json.result).toMatchObject([{ visits: 3 }]);
   const groups = await call("aggregate", { db: "guests", group_by: ["city"], sum: ["visits"] });
   expect(groups.json.result).toContainEqual({ group: { city: "Łódź" }, count: 1, sum: { visits: 3 } });
   const record = { resource: "records", in: "guests", fields: { data: { city: "Brno" } } };
@@ -221,6 +223,10 @@ test.each([
   ["create", { resource: "activity", fields: {} }, "resource"],
   ["create", { resource: "dbs" }, "fields"],
   ["search_records", { db: "guests", filter: { a: { gt: { b: 1 } } } }, "filter"],
+  ["search_records", { db: "guests", filter: { a: {} } }, "filter[a]"],
+  ["search_records", { db: "guests", filter: { a: { gt: null } } }, "filter[a][gt]"],
+  ["aggregate", { db: "guests", any: [] }, "any"],
+  ["aggregate", { db: "guests", any: [{}] }, "any[0]"],
   ["update", { resource: "dbs", id: "guests", fields: {}, etag: "Ł" }, "etag"],
   ["run_flow", { flow: ".", input: {} }, "flow"],
 ])("%s %j is refused by the name of the argument", async (name, args, argument) => {

@@ -73,7 +73,7 @@ async function fill(
   db: string,
   records: NonNullable<DemoApp["records"]>,
 ): Promise<void> {
-  if ((await databases.search(accountId, db, { limit: "1" })).length > 0) return;
+  if ((await databases.search(accountId, db, { limit: 1 })).length > 0) return;
   await transaction(async (tx) => {
     const { create } = databases.within(tx);
     for (const data of records) await create(accountId, db, { data });

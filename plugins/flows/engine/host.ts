@@ -1,6 +1,7 @@
 /** What the engine needs from outside, and the exceptions that end a run. */
 import type { CallOutcome } from "../api.ts";
 import type { DbOp, Step } from "../program/program.ts";
+import type { ReadSearch } from "../program/search.ts";
 import type { Templates } from "../program/template.ts";
 import type { World } from "./thread.ts";
 
@@ -31,7 +32,8 @@ export interface DbEffect {
   readonly table: string | null | undefined;
   readonly id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  readonly params: Readonly<Record<string, unknown>>;
+  /** What a search looks for. */
+  readonly search: ReadSearch | undefined;
   readonly stepId: string;
 }
 

@@ -15,6 +15,7 @@ import type {
 } from "../program/program.ts";
 import { plus, resultOf, type BlockFrame } from "./state.ts";
 import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
+import { readSearch } from "../program/search.ts";
 import { elementsOf } from "../program/template.ts";
 import type { Tools } from "./tools.ts";
 
@@ -177,7 +178,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
   const named = op === "get" || op === "update" || op === "delete";
   const id = named ? value(step.id) : null;
   const data = op === "create" || op === "update" ? value(step.data) : {};
-  const params = value(step.params ?? {});
+  const params = op === "search" ? value(step.params ?? {}) : {};
   const table = step.table_name === null ? null : tableOf(value(step.table_name));
   if (named && (typeof id !== "string" || id === "")) throw new StepFault("id is blank: it must be a record's id");
   if (!isObject(data)) throw new StepFault("data is not an object");
@@ -188,6 +189,9 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
     ...(named ? { id } : {}),
     ...(op === "create" || op === "update" ? { data } : { params }),
   });
+  const given = { value: params, template: step.params ?? {} };
+  const search = op === "search" ? readSearch(given, table, (one) => text(value(one))) : undefined;
+  if (search?.mistakes.length) throw new StepFault(search.mistakes.map((one) => `params${one}`).join("; "));
   await tools.flush();
   const effect = {
     op,
@@ -195,7 +199,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
     table,
     id: id === null ? null : text(id),
     data,
-    params: isObject(params) ? params : {},
+    search,
     stepId: idOf(world, thread, thread.frames.length - 1),
   };
   await host.db(effect, (result, warnings) => {

@@ -1,7 +1,7 @@
 /** A flow as it is to be stored, and everything that is wrong with it. No SQL, no HTTP. */
 import { isObject, mistakes, slugOf } from "platform";
 import { codeMistake } from "../../connectors/api.ts";
-import { checkProgram } from "../program/check.ts";
+import { checkProgram, mistakesOf } from "../program/check.ts";
 import type { FlowInput } from "./flow-store.ts";
 import type { StepTypes } from "../program/step-types.ts";
 import type { Templates } from "../program/template.ts";
@@ -31,8 +31,13 @@ export function patched(before: UnstoredFlow, patch: FlowPatch): UnstoredFlow {
   };
 }
 
-/** Throws the 422 that names every mistake. */
-export function checkFlow({ code, kind, fields }: UnstoredFlow, templates: Templates, stepTypes: StepTypes): void {
+/** Throws the 422 that names every mistake. `before`: the stored program, which may be older than a rule. */
+export function checkFlow(
+  { code, kind, fields }: UnstoredFlow,
+  templates: Templates,
+  stepTypes: StepTypes,
+  before?: unknown,
+): void {
   const found = mistakes();
   const wrongCode = codeMistake(code);
   if (wrongCode !== undefined) found.add("code", wrongCode);
@@ -42,7 +47,12 @@ export function checkFlow({ code, kind, fields }: UnstoredFlow, templates: Templ
   if (fields["tool"] === true) for (const [name, message] of toolMistakes(fields)) found.add(name, message);
   const program = programOf(fields);
   if (program === undefined) found.add("program", "is required in `fields`: an array of steps");
-  else for (const message of checkProgram(program, templates, stepTypes).mistakes) found.add("program", message);
+  else {
+    const check = isSame(program, before)
+      ? (...all: Parameters<typeof checkProgram>) => checkProgram(...all).mistakes
+      : mistakesOf;
+    for (const message of check(program, templates, stepTypes)) found.add("program", message);
+  }
   found.check();
 }
 
@@ -65,6 +75,11 @@ export function onlySwitchesOff(patch: FlowPatch): boolean {
 /** The code of a new flow. If it was made from the name and is taken, a number is added. */
 export function newCode({ code, name }: { readonly code?: string | null | undefined; readonly name: string }): string {
   return code || slugOf(name) || "flow";
+}
+
+/** JSON keeps the order of keys. */
+export function isSame(program: unknown, before: unknown): boolean {
+  return before !== undefined && JSON.stringify(program) === JSON.stringify(before);
 }
 
 export function programOf(fields: Readonly<Record<string, unknown>>): unknown {

@@ -1,6 +1,15 @@
 /** Makes, changes and deletes flows. No HTTP, no SQL. */
 import { freeCode, mustMatch, notFound, uuidv7, type BaseContext, type Tx } from "platform";
-import { checkFlow, flowKind, newCode, onlySwitchesOff, patched, programOf, type FlowPatch } from "./flow-check.ts";
+import {
+  checkFlow,
+  flowKind,
+  isSame,
+  newCode,
+  onlySwitchesOff,
+  patched,
+  programOf,
+  type FlowPatch,
+} from "./flow-check.ts";
 import type { FlowLookup } from "./flow-lookup.ts";
 import type { FlowRow, FlowStore } from "./flow-store.ts";
 import type { StepTypes } from "../program/step-types.ts";
@@ -61,10 +70,10 @@ export function createFlowWriter({ ctx, flowStore, flowLookup, templates, stepTy
         const input = patched(row, patch);
         const program = programOf(input.fields);
         if (!onlySwitchesOff(patch)) {
-          checkFlow(input, templates, stepTypes);
+          checkFlow(input, templates, stepTypes, programOf(row.fields));
           await mustBeWritable(tx, author, program);
         }
-        const same = JSON.stringify(program) === JSON.stringify(programOf(row.fields));
+        const same = isSame(program, programOf(row.fields));
         const programId = same ? row.programId : await flowStore.insertProgram(tx, account.id, id, user.id, program);
         return { before: row, after: await flowStore.update(tx, account.id, id, user.id, { ...input, programId }) };
       });

@@ -3,6 +3,8 @@ import type { Tx } from "platform";
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import { StepFault } from "../engine/fault.ts";
 import type { DbOp, DbStep } from "../program/program.ts";
+import { searchLimits, type ReadSearch } from "../program/search.ts";
+import { isTemplate } from "../program/template.ts";
 
 export interface RecordsRequest {
   readonly accountId: number;
@@ -13,8 +15,7 @@ export interface RecordsRequest {
   readonly table: string | null | undefined;
   readonly id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The query of a search, as in behaviour 4.4: q, filter, sort, fields, limit, offset. */
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly search: ReadSearch | undefined;
 }
 
 export interface WrittenRecord {
@@ -34,9 +35,12 @@ export interface FlowRecords {
 
 export function createRecords(databases: JsonDatabases): FlowRecords {
   return {
-    async read({ accountId, op, db, table, id, params }) {
-      if (op === "search") return databases.search(accountId, db, searchParams(params, table));
-      return databases.get(accountId, db, named(id));
+    async read({ accountId, db, id, search }) {
+      if (!search) return databases.get(accountId, db, named(id));
+      const found = await databases.search(accountId, db, search.search);
+      if (search.mostFound !== undefined && found.length > search.mostFound)
+        throw new StepFault(tooMany(search.mostFound));
+      return found;
     },
     async prepare({ accountId, db }) {
       await databases.find(accountId, db);
@@ -70,13 +74,15 @@ export async function tableWarnings(
   if (!found) return [`${place}.db: the database "${db}" does not exist yet`];
   const { tables } = found;
   const isWritten = op === "create" || op === "update";
+  if (!isWritten && op !== "search" && table)
+    return [`${place}.table_name does nothing here: \`${op}\` finds the record by its id`];
   if (table === undefined || table === null || table === "") {
     const leaves = tables !== null && (op === "create" || (op === "update" && table === null));
     if (leaves) return [`${place}.table_name: the record is in no table, so no search finds it: ${tablesOf(tables)}`];
     const searches = op === "search" && params?.["table_name"] === undefined;
     return searches && tables ? [`${place}.table_name is missing: ${tablesOf(tables)}`] : [];
   }
-  if (typeof table !== "string" || table.includes("{{") || table.includes("{%")) return [];
+  if (typeof table !== "string" || isTemplate(table)) return [];
   if (tables === null) return isWritten ? [`${place}.table_name: the database "${db}" has no tables`] : [];
   return tables.includes(table)
     ? []
@@ -93,22 +99,8 @@ function named(id: string | null): string {
   return id;
 }
 
-/** `{ filter: { city: "Łódź", age: { gt: 30 } }, fields: ["name"] }` as the query of a search. */
-function searchParams(params: RecordsRequest["params"], table: RecordsRequest["table"]): Record<string, string> {
-  const query = new Map<string, string>();
-  if (table) query.set("table_name", table);
-  const add = (name: string, value: unknown): void => {
-    if (value === null || value === undefined) return;
-    if (Array.isArray(value) && !value.some((one) => typeof one === "object"))
-      query.set(name, value.map(text).join(","));
-    else if (typeof value === "object")
-      for (const [key, one] of Object.entries(value)) add(`${name}[${key}]`, one ?? "");
-    else query.set(name, text(value));
-  };
-  for (const [name, value] of Object.entries(params)) add(name, value);
-  return Object.fromEntries(query);
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value ?? "");
+function tooMany(most: number): string {
+  const remedy =
+    most < searchLimits.all ? "give a `limit`, or `all: true` for up to 10,000" : "narrow it, or give a `limit`";
+  return `the search finds more than ${most} records: ${remedy}`;
 }

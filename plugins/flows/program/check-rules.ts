@@ -1,7 +1,8 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 /** Every key that a step may have, with the rule for its value; check.ts applies them. Pure. */
-import { isObject } from "platform";
-import { dbOps, limits } from "./program.ts";
+import { isObject, unknownNames } from "platform";
+import { dbOps, limits, type DbOp } from "./program.ts";
+import { readSearch } from "./search.ts";
 import { paramMistakes } from "./step-params.ts";
 import type { OwnStepType, StepTypes } from "./step-types.ts";
 import { elementsOf, operators, type Templates } from "./template.ts";
@@ -14,6 +15,8 @@ export interface At {
   readonly stores: boolean;
   /** `inside`: a place within the value, such as `.times`. */
   wrong(message: string, inside?: string): void;
+  /** Reports what only a program that is saved anew is refused for. The message begins with the place in the value. */
+  outdated(message: string): void;
   /** Checks the value as a block of steps, one level deeper. */
   block(): void;
   /** Notes the id of a step; false if another step has it. */
@@ -79,6 +82,7 @@ const retry: Rule = (value, at) => {
   if (value === undefined) return;
   if (!isObject(value)) return at.wrong("must be an object { times, delay }");
   const { times, delay } = value;
+  noOthers(value, ["times", "delay"], at);
   if (!isWhole(times, 0, limits.retries)) at.wrong(`must be a whole number up to ${limits.retries}`, ".times");
   if (delay !== undefined && !isNumber(delay, 0, limits.retryDelaySeconds))
     at.wrong(`must be a number of seconds up to ${limits.retryDelaySeconds}`, ".delay");
@@ -109,6 +113,7 @@ const condition: Rule = (value, at) => {
     return;
   }
   if (!isObject(value)) return at.wrong("must be a Liquid condition or { left, op, right }");
+  noOthers(value, ["left", "op", "right"], at);
   if (!operators.some((known) => known === value["op"])) at.wrong(`must be one of ${operators.join(", ")}`, ".op");
   for (const side of ["left", "right"]) {
     if (!Object.hasOwn(value, side)) at.wrong("is required", `.${side}`);
@@ -138,6 +143,21 @@ const data: Rule = (value, at) => {
   if (isWritten && !isObject(value) && typeof value !== "string")
     at.wrong(value === undefined ? "is required" : "must be an object of field to value");
   template(value, at);
+};
+
+/** A key of some operations only: with the others it does nothing. */
+function only(ops: readonly DbOp[], rule: Rule): Rule {
+  return (value, at) => {
+    const own = dbOps.find((known) => known === at.step["op"]);
+    if (value === undefined || (own && ops.includes(own))) return rule(value, at);
+    if (own) at.outdated(` is unknown with \`op: ${own}\`: it is for ${ops.join(" and ")}`);
+  };
+}
+
+const search: Rule = (value, at) => {
+  params(value, at);
+  if (!isObject(value) || at.step["op"] !== "search") return;
+  for (const found of readSearch({ value, template: value }).mistakes) at.outdated(found);
 };
 
 const elements: Rule = (value, at) => {
@@ -182,7 +202,18 @@ const builtIn: ReadonlyMap<string, Shape> = new Map([
   ["connector", shape({ connector: code, method, params, as })],
   ["mutation", shape({ set })],
   ["if", shape({ condition, then, else: steps })],
-  ["db", shape({ op, db: code, id: dbId, data, table_name: template, params, as })],
+  [
+    "db",
+    shape({
+      op,
+      db: code,
+      id: dbId,
+      data: only(["create", "update"], data),
+      table_name: template,
+      params: only(["search"], search),
+      as,
+    }),
+  ],
   // Here `as` names the element, not a result.
   ["each", { ...shape({ in: elements, as, do: requiredSteps, concurrency }), stores: false }],
   ["flow", shape({ flow: code, input, as })],
@@ -206,6 +237,10 @@ function ownParams({ params: schema }: OwnStepType): Rule {
     params(value, at);
     for (const { place, message: mistake } of paramMistakes(schema, value)) at.wrong(mistake, place);
   };
+}
+
+function noOthers(value: Readonly<Record<string, unknown>>, known: readonly string[], at: At): void {
+  for (const found of unknownNames(Object.keys(value), known, (name) => `.${name} is unknown`)) at.outdated(found);
 }
 
 function isBlank(value: unknown): boolean {

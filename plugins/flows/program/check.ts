@@ -1,5 +1,5 @@
 /** Finds the mistakes of a program, each with its step and key: `program[2].then[0].connector is required`. Pure. */
-import { isObject } from "platform";
+import { isObject, unknownNames } from "platform";
 import { knownTypes, shapeOf, type At } from "./check-rules.ts";
 import { limits } from "./program.ts";
 import type { StepTypes } from "./step-types.ts";
@@ -10,18 +10,27 @@ const maxMistakes = 50;
 export interface Checked {
   /** Reasons to refuse the program. */
   readonly mistakes: readonly string[];
-  /** Keys that this type of step does not have: they do nothing. */
-  readonly unknownKeys: readonly string[];
+  /**
+   * What earlier versions took, such as unknown keys: refused in a program that is saved, a warning about one that is
+   * stored.
+   */
+  readonly outdated: readonly string[];
+}
+
+/** Everything that is wrong with a program that is about to be saved or tried. */
+export function mistakesOf(given: unknown, templates: Templates, own: StepTypes): string[] {
+  const { mistakes, outdated } = checkProgram(given, templates, own);
+  return [...mistakes, ...outdated].slice(0, maxMistakes);
 }
 
 export function checkProgram(given: unknown, templates: Templates, own: StepTypes): Checked {
-  const refused = (message: string): Checked => ({ mistakes: [message], unknownKeys: [] });
+  const refused = (message: string): Checked => ({ mistakes: [message], outdated: [] });
   if (!Array.isArray(given)) return refused("program must be an array of steps");
   if (JSON.stringify(given).length > limits.programChars)
     return refused(`program may have at most ${limits.programChars} characters as JSON`);
-  const walk: Walk = { templates, own, mistakes: [], unknownKeys: [], ids: new Set(), steps: 0 };
+  const walk: Walk = { templates, own, mistakes: [], outdated: [], ids: new Set(), steps: 0 };
   checkBlock(walk, given, "program", 1);
-  return { mistakes: walk.mistakes.slice(0, maxMistakes), unknownKeys: walk.unknownKeys.slice(0, maxMistakes) };
+  return { mistakes: walk.mistakes.slice(0, maxMistakes), outdated: walk.outdated.slice(0, maxMistakes) };
 }
 
 /** The state of the check so far. */
@@ -29,7 +38,7 @@ interface Walk {
   readonly templates: Templates;
   readonly own: StepTypes;
   readonly mistakes: string[];
-  readonly unknownKeys: string[];
+  readonly outdated: string[];
   readonly ids: Set<string>;
   steps: number;
 }
@@ -52,14 +61,14 @@ function checkStep(walk: Walk, given: unknown, place: string, depth: number): vo
   const shape = shapeOf(given["type"], own);
   if (!shape) return void mistakes.push(`${place}.type must be one of ${knownTypes(own).join(", ")}`);
   const { rules, stores } = shape;
-  for (const key of Object.keys(given))
-    if (!Object.hasOwn(rules, key)) walk.unknownKeys.push(`${place}.${key.slice(0, 60)}`);
+  walk.outdated.push(...unknownNames(Object.keys(given), Object.keys(rules), (name) => `${place}.${name} is unknown`));
   for (const [key, rule] of Object.entries(rules)) {
     const at: At = {
       step: given,
       templates,
       stores,
       wrong: (message, inside = "") => void mistakes.push(`${place}.${key}${inside} ${message}`),
+      outdated: (message) => void walk.outdated.push(`${place}.${key}${message}`),
       block: () => checkBlock(walk, given[key], `${place}.${key}`, depth + 1),
       isNewId: (id) => ids.size !== ids.add(id).size,
     };

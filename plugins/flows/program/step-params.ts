@@ -1,5 +1,6 @@
 /** Checks the params of a plugin's step in a program: constant values must fit the schema already. Pure. */
 import { checkerOf, isObject, Type, ValidationError, type TObject, type TSchema } from "platform";
+import { isTemplate } from "./template.ts";
 
 export interface ParamMistake {
   /** Within the params: `.to[0]`. */
@@ -52,7 +53,7 @@ function constantMistakes(schema: TSchema, value: unknown, place: string): Param
 }
 
 function hasTemplate(value: unknown): boolean {
-  if (typeof value === "string") return value.includes("{{") || value.includes("{%");
+  if (isTemplate(value)) return true;
   return typeof value === "object" && value !== null && Object.values(value).some(hasTemplate);
 }
 

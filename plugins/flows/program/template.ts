@@ -36,7 +36,7 @@ export interface Templates {
 export function createTemplates(liquid: Liquid, options?: Place): Templates {
   const value = (template: unknown, variables: Variables): unknown => {
     if (typeof template === "string") {
-      if (!template.includes("{{") && !template.includes("{%")) return template;
+      if (!isTemplate(template)) return template;
       const expression = onlyExpression(template);
       return attempt(() =>
         expression === undefined
@@ -49,7 +49,7 @@ export function createTemplates(liquid: Liquid, options?: Place): Templates {
     return Object.fromEntries(Object.entries(template).map(([key, one]) => [key, value(one, variables)]));
   };
   const mistakeOf = (template: string): string | undefined => {
-    if (!template.includes("{{") && !template.includes("{%")) return undefined;
+    if (!isTemplate(template)) return undefined;
     const expression = onlyExpression(template);
     return (expression === undefined ? liquid.syntaxError(template) : liquid.expressionError(expression))?.message;
   };
@@ -81,6 +81,11 @@ export function createTemplates(liquid: Liquid, options?: Place): Templates {
     at: ({ timezone, locale }) => createTemplates(liquid, { timezone, locale }),
     conditionMistake: (condition) => liquid.expressionError(expressionOf(condition))?.message,
   };
+}
+
+/** Whether a value of a program is a text that a step fills. */
+export function isTemplate(value: unknown): boolean {
+  return typeof value === "string" && (value.includes("{{") || value.includes("{%"));
 }
 
 /** The expression between `{{` and `}}`, if the text is nothing else. */

@@ -40,7 +40,7 @@ const steps: [what: string, step: object, says: string[]][] = [
   ["a flow that exists", { type: "flow", flow: "other" }, []],
   ["an unknown flow", { type: "flow", flow: "gone" }, ['.flow: the flow "gone" does not exist yet or is not active']],
   ["the flow that is being made", { type: "flow", flow: "own" }, []],
-  ["a key that does nothing", { ...send, retires: 3 }, [".retires is unknown in a step of this type and does nothing"]],
+  ["a key that there is not", { ...send, retrys: 3 }, ['.retrys is unknown: did you mean "retry"?']],
   ["a table that exists", db({}), []],
   ["an unknown database", db({ db: "gone" }), ['.db: the database "gone" does not exist yet']],
   [
@@ -68,6 +68,11 @@ const steps: [what: string, step: object, says: string[]][] = [
     [],
   ],
   ["a record read by its id", read({ op: "get", id: "1", table_name: undefined }), []],
+  [
+    "a table of a record read by its id",
+    read({ op: "get", id: "1" }),
+    [".table_name does nothing here: `get` finds the record by its id"],
+  ],
   ["a table of a database without tables", db({ db: "notes" }), ['.table_name: the database "notes" has no tables']],
   ["a search in a database without tables", read({ op: "search", db: "notes", table_name: undefined }), []],
 ];

@@ -16,17 +16,17 @@ interface Needed {
 }
 
 /**
- * Names unknown connectors, methods, flows, databases and tables, records that would be in no table, and keys that do
- * nothing. `made` is the code of a flow that is being made. A stored program can have mistakes, if the plugin of a step
+ * Names unknown connectors, methods, flows, databases and tables, records that would be in no table, and what a program
+ * that is saved would be refused for. `made` is the code of a flow that is being made. A stored program can have mistakes, if the plugin of a step
  * is no longer installed: then they are the warnings.
  */
 export type Warnings = (accountId: number, program: unknown, made?: string) => Promise<string[]>;
 
 export function createWarnings({ connectors, databases, templates, stepTypes, isActiveFlow }: Needed): Warnings {
   return async (accountId, program, made) => {
-    const { unknownKeys, mistakes } = checkProgram(program, templates, stepTypes);
+    const { outdated, mistakes } = checkProgram(program, templates, stepTypes);
     if (mistakes.length > 0) return [...mistakes];
-    const warnings = unknownKeys.map((place) => `${place} is unknown in a step of this type and does nothing`);
+    const warnings = [...outdated];
     for (const { place, step } of stepsIn(program, "program")) {
       if (step.type === "connector") {
         const methods = await connectors.methodsOf(accountId, step.connector);

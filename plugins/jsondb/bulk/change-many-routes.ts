@@ -5,7 +5,7 @@ import type { Database } from "../databases/database.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { databaseAt, unknownTable } from "../records/record-routes.ts";
 import { fieldHints, namedFields, readList } from "../search/query.ts";
-import { filterParameters } from "../search/search-routes.ts";
+import { filterParameters, namesParameter } from "../search/search-routes.ts";
 import { UnknownTable } from "../records/answers.ts";
 import { ListedTask } from "../tasks/answers.ts";
 import { taskExample } from "../tasks/task-routes.ts";
@@ -37,7 +37,7 @@ export function changeManyRoute({ databases, changes }: Needed): Route {
       query: {
         table_name: "only this table",
         q: "phrase, as in the list of records",
-        search_in: "fields for `q`",
+        search_in: namesParameter("fields for `q`"),
         ...filterParameters,
       },
       asks: { "filter[email]": "ann@example.com" },

@@ -24,7 +24,7 @@ export function narrowing(query: URLSearchParams): [string, string][] {
 }
 
 export function narrows(parameter: string): boolean {
-  return isFilter(parameter) || parameter === "table_name" || parameter === "q" || parameter === "search_in";
+  return isFilter(parameter) || ["table_name", "q", "search_in", "search_in[]"].includes(parameter);
 }
 
 /** All records of the table, or of the database; its columns begin with the fields of the schema. */

@@ -2,7 +2,7 @@ import { answer, jsonText, route, Type, warned, type Route } from "platform";
 import { Group, UnknownTable } from "../records/answers.ts";
 import type { Aggregates } from "./aggregate-run.ts";
 import { databaseAt, unknownTable } from "../records/record-routes.ts";
-import { filterParameters } from "./search-routes.ts";
+import { filterParameters, namesParameter } from "./search-routes.ts";
 import { readAggregate } from "./aggregate.ts";
 import { fieldHints, namedFields } from "./query.ts";
 import type { Databases } from "../databases/database-store.ts";
@@ -24,16 +24,17 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
           "The parameters of the search choose the records. Null and missing values form one group. sum and avg ignore values that are not numbers; sums are exact, and whole sums beyond 2^53 are strings. The time limit is 10 s.",
         access: { privilege: "dbs" },
         query: {
-          group_by:
+          group_by: namesParameter(
             "up to 3 fields; a time with a unit, e.g. `created_at:month` (day, month, year; days of the account's time zone)",
-          sum: "fields, comma-separated",
-          avg: "fields, comma-separated",
-          min: "fields, comma-separated",
-          max: "fields, comma-separated",
+          ),
+          sum: namesParameter("fields"),
+          avg: namesParameter("fields"),
+          min: namesParameter("fields"),
+          max: namesParameter("fields"),
           count: Type.Boolean({ description: "`true`; the count is always there" }),
           table_name: "required where the schema has tables",
           q: "phrase, as in the search",
-          search_in: "fields for `q`",
+          search_in: namesParameter("fields for `q`"),
           ...filterParameters,
           sort: "-count (default), count, group or -group",
           limit: Type.Integer({

@@ -2,8 +2,7 @@
 import { invalid, pageOf } from "platform";
 import { columnKindOf, ownFields, type FieldType } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import { checked } from "./filters.ts";
-import { queryLimits, readSearch, type Query } from "./query.ts";
+import { namesIn, queryLimits, readSearch, type Query } from "./query.ts";
 import type { Table } from "../databases/schema.ts";
 
 export const units = ["day", "month", "year"] as const;
@@ -46,7 +45,7 @@ const maxMeasures = 20;
 export function readAggregate(db: Database, params: URLSearchParams): Aggregate {
   const found = new URLSearchParams(params);
   // In a search these have another meaning.
-  for (const name of ["sort", "limit", "offset", "after", "fields", "count"]) found.delete(name);
+  for (const name of ["sort", "limit", "offset", "after", "fields", "fields[]", "count"]) found.delete(name);
   const query = readSearch(db, found);
   const groups = namesOf(params, "group_by").map((name) => groupOf(query.table, name));
   if (groups.length > maxGroups) throw invalid({ group_by: [`may name at most ${maxGroups} fields`] });
@@ -59,9 +58,7 @@ export function readAggregate(db: Database, params: URLSearchParams): Aggregate 
 }
 
 function namesOf(params: URLSearchParams, key: string): string[] {
-  const text = checked(key, params.get(key) ?? "", 10_000);
-  const names = text.split(",").map((name) => checked(key, name.trim(), queryLimits.name + 10));
-  return [...new Set(names.filter((name) => name !== ""))];
+  return [...new Set(namesIn(params, key, queryLimits.name + 10))];
 }
 
 /** `field`, or `field:month` of a time. */

@@ -95,7 +95,7 @@ function filterCondition(args: Args, source: Source, filter: Filter): string {
     case "in": {
       const { field } = filter;
       const one = (value: string) => exactCondition(args, source, { op: "eq", field, value, isPattern: false });
-      return `(${filter.values.map(one).join(" or ")})`;
+      return filter.values.length === 0 ? "false" : `(${filter.values.map(one).join(" or ")})`;
     }
     case "null": {
       const { field, isNull } = filter;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { filterLimits, numberForm, readFilters } from "./filters.ts";
+import { conditionsOf, filterLimits, numberForm, readFilters } from "./filters.ts";
 import { parseSchema, noTable } from "../databases/schema.ts";
 
 const types = {
@@ -247,8 +247,8 @@ describe("what is no filter is 400 and says why", () => {
     ["filter[count][gt]=1e9999", /must be a number/],
     ["filter[count][in]=1,x", /`count` in: must be a number/],
     ["filter[count][ne]=x", /`count` ne: must be a number/],
-    ["filter[count][in]=", /names no value/],
-    ["filter[count][in]=,,", /names no value/],
+    ["filter[count][in][]=1&filter[count][in][]=x", /`count` in: must be a number/],
+    ["filter[count][gt][]=1", /the operators are/],
     ["filter[at][gte]=2026-02-31", /must be a date like/],
     ["filter[at][lt]=yesterday", /must be a date like/],
     ["filter[day][lt]=10:00", /must be a date like/],
@@ -267,6 +267,7 @@ describe("what is no filter is 400 and says why", () => {
     ["any[0][count][gt]=x", /must be a number/],
     [Array.from({ length: 21 }, (_, at) => `any[${at}][name]=a`).join("&"), /at most 20 filters/],
     [`filter[count][in]=${Array.from({ length: 101 }, (_, at) => at).join(",")}`, /at most 100 values/],
+    [Array.from({ length: 101 }, (_, at) => `filter[count][in][]=${at}`).join("&"), /at most 100 values/],
   ])("%p", async (query, message) => {
     for (const path of ["search", "records", "aggregate"]) {
       const answer = await app.get(`/core/dbs/first/${path}?${query}`);
@@ -278,12 +279,23 @@ describe("what is no filter is 400 and says why", () => {
 describe("a name in brackets", () => {
   const parsed = parseSchema({ fields: { "a][gt": "string", b: "integer" } });
   const table = ("schema" in parsed ? parsed.schema.tables.get("") : undefined) ?? noTable;
-  const read = (query: string) => readFilters(table, new URLSearchParams(query));
+  const read = (query: string) => readFilters(table, conditionsOf(table, new URLSearchParams(query)));
 
   test("is a field of the schema before it is an operator", () => {
     expect(read("filter[a][gt]=1").filters).toEqual([{ op: "eq", field: "a][gt", value: "1", isPattern: false }]);
     expect(read("filter[b][gt]=1").filters).toEqual([{ op: "gt", field: "b", value: "1" }]);
     expect(read("filter[c][d][lt]=1").filters).toEqual([{ op: "lt", field: "c][d", value: "1" }]);
+  });
+
+  test("may begin a list, whose values may hold commas", () => {
+    const { filters, any } = read(
+      "filter[b][in][]=1&any[0][x][in][]=a,b&filter[b][in][]=2&filter[y][in]=&any[0][x][in][]=c",
+    );
+    expect(filters).toEqual([
+      { op: "in", field: "b", values: ["1", "2"] },
+      { op: "in", field: "y", values: [] },
+    ]);
+    expect(any).toEqual([[{ op: "in", field: "x", values: ["a,b", "c"] }]]);
   });
 
   test("belongs to its group, whatever the order of the parameters", () => {
@@ -298,4 +310,27 @@ describe("a name in brackets", () => {
     ]);
     expect(filterLimits.conditions).toBe(20);
   });
+});
+
+test("names and values that hold a comma are found, shown, summed and exported by lists", async () => {
+  await app.post("/core/dbs.json", { db: { name: "Commas", code: "commas" } });
+  const field = "price, net";
+  for (const [at, name] of ["Smith, John", "Smith", "John", ""].entries())
+    await app.post("/core/dbs/commas/records.json", { record: { data: { name, [field]: at + 0.1 } } });
+  const namesOf = async (query: string, path = "records") => {
+    const { json } = await app.get(`/core/dbs/commas/${path}?${query}`);
+    return json.map((one: Data & { data?: Data }) => one.data?.name ?? one.name);
+  };
+  const list = "filter[name][in][]=Smith,%20John&filter[name][in][]=John";
+  for (const path of ["records", "search", "export"])
+    expect([path, (await namesOf(list, path)).toSorted()]).toEqual([path, ["John", "Smith, John"]]);
+  expect(await namesOf("filter[name][in]=Smith,John")).toEqual(["John", "Smith"]);
+  for (const nothing of ["filter[name][in]=", "filter[name][in]=,,", "filter[name][in][]=", "any[0][name][in]="])
+    expect([nothing, await namesOf(nothing)]).toEqual([nothing, []]);
+  const shown = await app.get(`/core/dbs/commas/search?fields[]=${field}&fields[]=name&sort=id&limit=1`);
+  expect([shown.json[0][field], shown.json[0].name, shown.headers.get("warning")]).toEqual([0.1, "Smith, John", null]);
+  const sums = await app.get(`/core/dbs/commas/aggregate?sum[]=${field}&group_by[]=${field}&sort=group&limit=1`);
+  expect(sums.json).toEqual([{ group: { [field]: 0.1 }, count: 1, sum: { [field]: 0.1 } }]);
+  expect(await namesOf(`q=2.1&search_in[]=${field}`)).toEqual(["John"]);
+  expect((await app.get("/core/dbs/commas/search?sort[]=name")).headers.get("warning")).toContain("sort[]");
 });

@@ -23,7 +23,7 @@ export interface Comparison {
   readonly value: string;
 }
 
-/** One of these exact values. */
+/** One of these exact values: nothing, if there are none. */
 export interface Choice {
   readonly op: "in";
   readonly field: string;
@@ -58,26 +58,53 @@ export const booleans: ReadonlyMap<string, "true" | "false"> = new Map([
   ["0", "false"],
 ]);
 
-const operators = ["gt", "gte", "lt", "lte", "ne", "in", "null"] as const;
-type Operator = (typeof operators)[number];
+export const operators = ["gt", "gte", "lt", "lte", "ne", "in", "null"] as const;
+export type Operator = (typeof operators)[number];
+
+/** One condition as a request gives it. */
+export interface Condition {
+  /** Of the numbered groups one must hold whole; undefined: the condition must hold. */
+  readonly group?: string | undefined;
+  readonly field: string;
+  readonly op: "eq" | Operator;
+  /** A list is for `in`; as a text its values are separated by commas. */
+  readonly value: string | readonly string[];
+  /** For `eq` and `ne`: whether the value is a LIKE pattern. Undefined: if it has wildcards. */
+  readonly isPattern?: boolean;
+}
 
 /** `filter[age][gt]=30`, `any[0][city]=Łódź`: whether a parameter is one of these. */
 export function isFilter(parameter: string): boolean {
   return parameter.startsWith("any[") || (parameter.startsWith("filter[") && parameter.endsWith("]"));
 }
 
-/** 400 for an operator or value that a filter does not take, or for too many of them. */
-export function readFilters(table: Table, params: URLSearchParams): Filters {
-  const filters: Filter[] = [];
-  const groups = new Map<string, Filter[]>();
-  let conditions = 0;
-  let values = 0;
+/** The conditions of a request's parameters. 400 for an operator that there is not. */
+export function conditionsOf(table: Table, params: URLSearchParams): Condition[] {
+  const conditions: Condition[] = [];
+  const lists = new Map<string, string[]>();
   for (const [parameter, value] of params) {
     if (!isFilter(parameter)) continue;
     const { group, inside } = placeOf(parameter);
-    const filter = readFilter(table, parameter, inside, checked(parameter.slice(0, 300), value, filterLimits.text));
-    if (++conditions > filterLimits.conditions)
-      throw badRequest(`at most ${filterLimits.conditions} filters may be given`);
+    const list = inside.endsWith("][in][") ? (lists.get(parameter) ?? []) : undefined;
+    list?.push(value);
+    if (list && lists.has(parameter)) continue;
+    if (list) lists.set(parameter, list);
+    const place = placeInside(table, parameter, list ? inside.slice(0, -"][".length) : inside);
+    conditions.push({ group, ...place, value: list ?? value });
+  }
+  return conditions;
+}
+
+/** 400 for a value that a filter does not take, or for too many of them. */
+export function readFilters(table: Table, conditions: readonly Condition[]): Filters {
+  const filters: Filter[] = [];
+  const groups = new Map<string, Filter[]>();
+  let values = 0;
+  if (conditions.length > filterLimits.conditions)
+    throw badRequest(`at most ${filterLimits.conditions} filters may be given`);
+  for (const condition of conditions) {
+    const { group } = condition;
+    const filter = readFilter(table, condition);
     values += filter.op === "in" ? filter.values.length : 0;
     if (values > filterLimits.values) throw badRequest(`\`in\` may name at most ${filterLimits.values} values`);
     if (group === undefined) filters.push(filter);
@@ -109,32 +136,29 @@ function placeOf(parameter: string): { group: string | undefined; inside: string
   return { group: `${Number(group)}`, inside: parameter.slice(end + 2, -1) };
 }
 
-function readFilter(table: Table, parameter: string, inside: string, value: string): Filter {
+function placeInside(table: Table, parameter: string, inside: string): Pick<Condition, "field" | "op"> {
   const at = table.fields.has(inside) ? -1 : inside.lastIndexOf("][");
-  const field = checked("filter", at < 0 ? inside : inside.slice(0, at), filterLimits.field);
-  if (at < 0) return exact("eq", field, value);
+  if (at < 0) return { field: inside, op: "eq" };
   const given = inside.slice(at + 2);
   const op = operators.find((one) => one === given);
   if (!op) throw badRequest(`\`${parameter.slice(0, 300)}\`: the operators are ${operators.join(", ")}`);
-  return withOperator(table, op, field, value);
+  return { field: inside.slice(0, at), op };
 }
 
-function withOperator(table: Table, op: Operator, field: string, value: string): Filter {
+function readFilter(table: Table, { field: name, op, value: given, isPattern }: Condition): Filter {
+  const field = checked("filter", name, filterLimits.field);
   const wrong = (rule: string) => badRequest(`\`${field}\` ${op}: ${rule}`);
+  if (op === "in") return choice(table, field, given, wrong);
+  if (typeof given !== "string") throw wrong("takes one value, a list is for `in`");
+  const value = checked(field, given, filterLimits.text);
   if (op === "null") {
     const truth = booleans.get(value.toLowerCase());
     if (truth === undefined) throw wrong("must be true or false");
     return { op, field, isNull: truth === "true" };
   }
-  if (op === "in") {
-    const values = value.split(",").filter((one) => one !== "");
-    if (values.length === 0) throw wrong("names no value");
-    for (const one of values) refuse(wrong, table, field, one);
-    return { op, field, values };
-  }
-  if (op === "ne") {
-    const filter = exact(op, field, value);
-    if (!filter.isPattern && value !== "") refuse(wrong, table, field, value);
+  if (op === "eq" || op === "ne") {
+    const filter = exact(op, field, value, isPattern);
+    if (op === "ne" && !filter.isPattern && value !== "") refuse(wrong, table, field, value);
     return filter;
   }
   if (!ownFields.has(field) && table.fields.get(field)?.type === "boolean")
@@ -143,13 +167,23 @@ function withOperator(table: Table, op: Operator, field: string, value: string):
   return { op, field, value };
 }
 
-function exact(op: Exact["op"], field: string, value: string): Exact {
+function choice(table: Table, field: string, given: string | readonly string[], wrong: Wrong): Choice {
+  const all = typeof given === "string" ? checked(field, given, filterLimits.text).split(",") : given;
+  const values = all.filter((one) => one !== "");
+  for (const one of values) refuse(wrong, table, field, checked(field, one, filterLimits.text));
+  return { op: "in", field, values };
+}
+
+function exact(op: Exact["op"], field: string, value: string, given?: boolean): Exact {
+  if (given !== undefined) return { op, field, value, isPattern: given };
   const isPattern = /[*%]/.test(value);
   return { op, field, value: isPattern ? wildcardPattern(value) : value, isPattern };
 }
 
+type Wrong = (rule: string) => Error;
+
 /** A value that the field's type cannot hold. */
-function refuse(wrong: (rule: string) => Error, { fields }: Table, field: string, value: string): void {
+function refuse(wrong: Wrong, { fields }: Table, field: string, value: string): void {
   if (field === "id" && !isUuid(value)) throw wrong("must be the id of a record");
   if (ownFields.has(field)) {
     if (field !== "id" && !isInstant(value)) throw wrong(timeRule);

@@ -2,7 +2,7 @@
 import { badRequest, pageOf, unknownNames, wildcardPattern } from "platform";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import { columnKindOf, ownFields } from "../databases/columns.ts";
-import { checked, fieldsOf, isFilter, readFilters, type Filters } from "./filters.ts";
+import { checked, conditionsOf, fieldsOf, isFilter, readFilters, type Condition, type Filters } from "./filters.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 
 export interface Sort {
@@ -39,17 +39,21 @@ export const queryLimits = { text: 1000, name: 255, names: 200, limit: 100, stan
 
 export const newestFirst: Sort = { field: "id", descending: true };
 
-/** The private search. 400 if a multi-table database is searched without a table, or a parameter is out of bounds. */
-export function readSearch(db: Database, params: URLSearchParams): Query {
+/**
+ * The private search, with further conditions. 400 if a multi-table database is searched without a table, or a parameter
+ * is out of bounds.
+ */
+export function readSearch(db: Database, params: URLSearchParams, further: readonly Condition[] = []): Query {
   const table = tableForSearch(db, params.get("table_name"));
-  return { ...readCommon(table, params), table, allTables: false };
+  return { ...readCommon(table, params, further), table, allTables: false };
 }
 
 /** The list of records: the same parameters, but without `table_name` records of all tables mixed. */
 export function readList(db: Database, params: URLSearchParams): Query {
   const name = params.get("table_name");
   if (name !== null && db.schema.multiTable) return readSearch(db, params);
-  const asksFields = ["q", "sort", "search_in"].some((key) => params.has(key)) || [...params.keys()].some(isFilter);
+  const asksFields =
+    ["q", "sort", "search_in", "search_in[]"].some((key) => params.has(key)) || [...params.keys()].some(isFilter);
   const allTables = db.schema.multiTable || !asksFields;
   const table = allTables ? noTable : tableForSearch(db, null);
   return { ...readCommon(table, params), table, allTables };
@@ -96,11 +100,15 @@ export function pageOfRecords(params: URLSearchParams): { limit: number; offset:
   return pageOf(params, queryLimits.standardLimit, queryLimits.limit);
 }
 
-function readCommon(table: Table, params: URLSearchParams): Omit<Query, "table" | "allTables"> {
+function readCommon(
+  table: Table,
+  params: URLSearchParams,
+  further: readonly Condition[] = [],
+): Omit<Query, "table" | "allTables"> {
   const q = params.get("q");
   return {
     phrase: phraseOf(table, q && checked("q", q, queryLimits.text), namesOf(params, "search_in")),
-    ...readFilters(table, params),
+    ...readFilters(table, [...conditionsOf(table, params), ...further]),
     sort: sortOf(params.get("sort")),
     ...pageOfRecords(params),
     after: params.get("after") || undefined,
@@ -110,10 +118,15 @@ function readCommon(table: Table, params: URLSearchParams): Omit<Query, "table" 
   };
 }
 
-/** `a,b,c`; undefined if none is named. */
 function namesOf(params: URLSearchParams, key: string): string[] | undefined {
-  const names = checked(key, params.get(key) ?? "", 50_000).split(",");
-  const given = names.map((name) => name.trim()).filter((name) => name !== "");
+  const given = namesIn(params, key, queryLimits.name);
   if (given.length > queryLimits.names) throw badRequest(`\`${key}\` may name at most ${queryLimits.names} fields`);
-  return given.length > 0 ? given.map((name) => checked(key, name, queryLimits.name)) : undefined;
+  return given.length > 0 ? given : undefined;
+}
+
+/** `key=a,b`, and `key[]=a&key[]=b` for names that may hold a comma. */
+export function namesIn(params: URLSearchParams, key: string, maxLength: number): string[] {
+  const separated = params.getAll(key).flatMap((text) => checked(key, text, 50_000).split(","));
+  const names = [...separated.map((name) => name.trim()), ...params.getAll(`${key}[]`)];
+  return names.filter((name) => name !== "").map((name) => checked(key, name, maxLength));
 }

@@ -16,10 +16,16 @@ const apps = "the records of its own databases, for a viewer with `dbs`";
 export const filterParameters = {
   "filter[<field>]": 'exactly this value by the field\'s type; with `*` or `%` a pattern; empty = missing, null or ""',
   "filter[<field>][<operator>]":
-    "gt, gte, lt, lte: in the order of the field's type; ne: all that the exact filter does not find; in: one of several values, comma-separated; null: `true` or `false`. A field outside of the schema is compared as a number where the value is one, else as a text.",
+    "gt, gte, lt, lte: in the order of the field's type; ne: all that the exact filter does not find; in: one of several values, comma-separated, or `filter[<field>][in][]=` for each, where a value holds a comma; of none nothing is found; null: `true` or `false`. A field outside of the schema is compared as a number where the value is one, else as a text.",
   "any[<number>][<field>]":
     "as filter, with its operators too; of the numbered groups one must hold whole: `any[0][age][gt]=60&any[1][city]=Łódź`. At most 20 filters, and 100 values of `in`.",
 };
+
+/** Names separated by commas, or a list of them. */
+export const namesParameter = (description: string) =>
+  Type.Union([Type.String(), Type.Array(Type.String())], {
+    description: `${description}; comma-separated, or \`<parameter>[]=\` for each, where a name holds a comma`,
+  });
 
 /** Records have shorter pages than other lists. */
 export const recordPage = {
@@ -29,10 +35,10 @@ export const recordPage = {
 
 const parameters = {
   q: "phrase, case ignored; `*` and `%` are wildcards, without them a fragment is searched",
-  search_in: "comma-separated fields for `q`; default: the indexed strings, or all data if no string is indexed",
+  search_in: namesParameter("fields for `q`; default: the indexed strings, or all data if no string is indexed"),
   ...filterParameters,
   sort: "field, `-` in front = descending: id, created_at, updated_at or a field of the data",
-  fields: "comma-separated fields to show (id, created_at and updated_at always are)",
+  fields: namesParameter("fields to show (id, created_at and updated_at always are)"),
   ...recordPage,
   after: "the header X-Next-Cursor of the page before; instead of offset",
   count: Type.Boolean({ description: "`true` adds the header X-Total-Count" }),

@@ -1,5 +1,5 @@
 /** Tools for the records of JSON databases. */
-import { isObject, Type } from "platform";
+import { invalid, isObject, Type } from "platform";
 import { resultOf } from "../answer.ts";
 import { mustMayDelete } from "./generic.ts";
 import { idInput, segment, tool, type Tool } from "./tool.ts";
@@ -95,29 +95,41 @@ export const recordTools: readonly Tool[] = [
   }),
 ];
 
-/** Filters in the form of the search's parameters, lists joined by commas. */
+/** Filters in the form of the search's parameters. 422 for one that would be no condition: it would find everything. */
 function queryOf({ filter, any, ...plain }: Readonly<Record<string, unknown>>): URLSearchParams {
   const query = new URLSearchParams();
-  for (const [name, given] of Object.entries(plain)) {
-    if (given !== undefined) query.set(name, textOf(given));
+  for (const [name, given] of Object.entries(plain)) append(query, name, given);
+  if (isObject(filter)) addFilter(query, "filter", filter);
+  if (!Array.isArray(any)) return query;
+  if (any.length === 0) throw invalid({ any: ["has no group"] });
+  for (const [at, group] of any.entries()) {
+    if (!isObject(group) || Object.keys(group).length === 0) throw invalid({ [`any[${at}]`]: ["has no condition"] });
+    addFilter(query, `any[${at}]`, group);
   }
-  addFilter(query, "filter", filter);
-  if (Array.isArray(any)) any.forEach((group, at) => addFilter(query, `any[${at}]`, group));
   return query;
 }
 
-function addFilter(query: URLSearchParams, prefix: string, filter: unknown): void {
-  if (!isObject(filter)) return;
+function addFilter(query: URLSearchParams, prefix: string, filter: Readonly<Record<string, unknown>>): void {
   for (const [name, given] of Object.entries(filter)) {
-    if (!isObject(given)) query.append(`${prefix}[${name}]`, textOf(given));
+    const place = `${prefix}[${name}]`;
+    if (!isObject(given)) append(query, place, given ?? "");
+    else if (Object.keys(given).length === 0) throw invalid({ [place]: ["has no operator"] });
     else
-      for (const [operator, bound] of Object.entries(given))
-        query.append(`${prefix}[${name}][${operator}]`, textOf(bound));
+      for (const [operator, bound] of Object.entries(given)) {
+        if (bound === null && operator !== "ne") throw invalid({ [`${place}[${operator}]`]: ["must not be null"] });
+        append(query, `${place}[${operator}]`, bound ?? "");
+      }
   }
 }
 
+/** A list stays a list, for its values may hold commas; an empty one is there too. */
+function append(query: URLSearchParams, name: string, given: unknown): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given) || given.length === 0) query.append(name, textOf(given));
+  else for (const one of given) query.append(`${name}[]`, textOf(one));
+}
+
 function textOf(given: unknown): string {
-  if (Array.isArray(given)) return given.map(textOf).join(",");
-  if (typeof given === "string") return given;
-  return given === null || given === undefined ? "" : JSON.stringify(given);
+  if (Array.isArray(given) || given === null) return "";
+  return typeof given === "string" ? given : JSON.stringify(given);
 }

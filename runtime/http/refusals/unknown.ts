@@ -3,6 +3,7 @@
  * itself does not change.
  */
 import type { TObject } from "@sinclair/typebox";
+import { isObject } from "../../values.ts";
 
 const mostNames = 5;
 
@@ -18,9 +19,14 @@ export function unknownNames(
   return unknown.length > mostNames ? [...texts, `and ${unknown.length - mostNames} more unknown names`] : texts;
 }
 
-/** Hints about query parameters that a route does not declare by name, as `filter[<field>]`, or with `*`. */
+/**
+ * Hints about query parameters that a route does not declare by name, as `filter[<field>]`, or with `*`. One that takes
+ * a list may be given as `name[]`.
+ */
 export function queryHints(declared: Readonly<Record<string, unknown>> = {}, query: URLSearchParams): string[] {
-  const names = [...query.keys()].filter((name) => !Object.hasOwn(declared, name));
+  const isKnown = (name: string) =>
+    Object.hasOwn(declared, name) || (name.endsWith("[]") && takesList(declared[name.slice(0, -2)]));
+  const names = [...query.keys()].filter((name) => !isKnown(name));
   if (names.length === 0 || Object.hasOwn(declared, "*")) return [];
   const known = Object.keys(declared);
   const beginnings = known.filter((name) => name.includes("<")).map((name) => name.slice(0, name.indexOf("<")));
@@ -49,6 +55,10 @@ export function bodyHints(
     ...unknownNames(others ?? [], [key], (name) => `unknown field "${name}" beside "${key}"`),
     ...hints,
   ];
+}
+
+function takesList(schema: unknown): boolean {
+  return isObject(schema) && Array.isArray(schema["anyOf"]) && schema["anyOf"].some((one) => one?.type === "array");
 }
 
 function shown(name: string): string {

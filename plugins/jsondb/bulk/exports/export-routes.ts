@@ -3,7 +3,7 @@ import { ShownRecord, UnknownTable } from "../../records/answers.ts";
 import type { BulkStore } from "../bulk-store.ts";
 import { scopeOf } from "../scope.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
-import { filterParameters } from "../../search/search-routes.ts";
+import { filterParameters, namesParameter } from "../../search/search-routes.ts";
 import { databaseAt, recordExample, unknownTable } from "../../records/record-routes.ts";
 import type { Databases } from "../../databases/database-store.ts";
 import type { Tasks } from "../../tasks/tasks.ts";
@@ -33,7 +33,7 @@ export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route
         format: "csv, json or ndjson; default json",
         table_name: "only this table",
         q: "phrase, as in the list of records",
-        search_in: "fields for `q`",
+        search_in: namesParameter("fields for `q`"),
         ...filterParameters,
         spreadsheet: Type.Boolean({
           description:
