@@ -54,6 +54,7 @@ export {
 } from "./values.ts";
 export type { Page } from "./values.ts";
 export { batched } from "./batch.ts";
+export { bytesBefore, readBounds } from "./read-bounds.ts";
 export { createTurnsByKey } from "./turns.ts";
 export type { TurnsByKey } from "./turns.ts";
 export { failpoint } from "./failpoints.ts";

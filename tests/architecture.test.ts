@@ -281,6 +281,7 @@ const beforeFirstRelease = [
   "plugins/jsondb/migrations/005_bulk_changes.sql",
   "plugins/jsondb/migrations/008_finished_imports.sql",
   "plugins/jsondb/migrations/010_account_keys.sql",
+  "plugins/jsondb/migrations/014_text_size.sql",
   "plugins/oidc/migrations/002_account_keys.sql",
   "plugins/passwords/migrations/002_account_keys.sql",
   "plugins/prompts/migrations/002_account_keys.sql",

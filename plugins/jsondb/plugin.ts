@@ -36,6 +36,7 @@ import declaredMigration from "./migrations/009_declared_sorts.sql" with { type:
 import fragmentPlanMigration from "./migrations/011_fragment_plan.sql" with { type: "text" };
 import pendingMigration from "./migrations/012_pending_list.sql" with { type: "text" };
 import taskWarnings from "./migrations/013_task_warnings.sql" with { type: "text" };
+import textSizeMigration from "./migrations/014_text_size.sql" with { type: "text" };
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import accountKeys from "./migrations/010_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
@@ -119,6 +120,7 @@ export default definePlugin({
     { name: "011_fragment_plan", sql: fragmentPlanMigration },
     { name: "012_pending_list", sql: pendingMigration },
     { name: "013_task_warnings", sql: taskWarnings },
+    { name: "014_text_size", sql: textSizeMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },

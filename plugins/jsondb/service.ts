@@ -1,4 +1,4 @@
-import { notFound, uuidOf, type BaseContext, type Tx } from "platform";
+import { invalid, notFound, readBounds, uuidOf, type BaseContext, type Tx } from "platform";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordWrite } from "./api.ts";
 import type { Cursor } from "./search/cursor.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
@@ -98,6 +98,7 @@ export function createService({
       const asked = paramsOf(params);
       let db = await at(accountId, key);
       const found: Record<string, unknown>[] = [];
+      let characters = 0;
       for (let cursor: Cursor | undefined; ;) {
         const left = Math.min(limit - found.length, mostAtOnce);
         const make = (current: Database) => {
@@ -108,6 +109,8 @@ export function createService({
         found.push(...(JSON.parse(page.body) as Record<string, unknown>[])); // a flat answer is an array of objects
         ({ db, next: cursor } = page);
         if (!cursor || found.length >= limit) return found;
+        characters += page.body.length;
+        if (characters >= readBounds.answerBytes) throw invalid({ limit: [tooLong] });
       }
     },
     within: (tx) => {
@@ -139,6 +142,8 @@ function paramsOf(params: NonNullable<RecordSearch["params"]>): URLSearchParams 
     ),
   );
 }
+
+const tooLong = `the records have more than ${readBounds.answerBytes} bytes: search fewer, or some \`fields\` of them`;
 
 /** Whether the database is already what is given; their JSON keeps its order. */
 function isSame(row: DbRow, given: Omit<NewDatabase, "code">): boolean {

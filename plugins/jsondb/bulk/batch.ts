@@ -4,6 +4,7 @@ import {
   invalid,
   isObject,
   mistakes,
+  readBounds,
   unknownNames,
   ValidationError,
   type BaseContext,
@@ -109,12 +110,15 @@ export function createBatches({ ctx, bulkStore, records }: Needed) {
     const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
     if (ids.length > 0) checkSeen(operations, await bulkStore.lockAll(tx, db, ids));
     const answers: string[] = [];
+    let characters = 0;
     for (const [at, operation] of operations.entries()) {
       const answer = await perform(tx, db, operation).catch((error: unknown) => {
         throw placed(error, at);
       });
       if (answer === undefined) throw moved;
       answers.push(answer);
+      characters += answer.length;
+      if (characters > readBounds.batchBytes) throw invalid({ operations: [tooLong] });
     }
     return answers;
   };
@@ -133,6 +137,8 @@ export function createBatches({ ctx, bulkStore, records }: Needed) {
   return (db: Database, operations: readonly Operation[]): Promise<string[]> =>
     records.upToDate(db, (current) => attempt(current, operations));
 }
+
+const tooLong = `the changed records have more than ${readBounds.batchBytes} characters together: send fewer operations`;
 
 /** Rolls the transaction back. */
 const moved = new Error("the schema has changed");

@@ -1,6 +1,7 @@
 /** SQL of exports and batches. */
-import type { Read, Tx } from "platform";
+import { readBounds, type Read, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
+import { isSmall } from "../records/answer-store.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
 import { pageOf, type ExportPage } from "./exports/export-rows.ts";
 import { isNarrowed, type Scope } from "./scope.ts";
@@ -14,9 +15,10 @@ export interface KeysPage {
 /** Before every id. */
 export const noId = "00000000-0000-0000-0000-000000000000";
 
-/** A page with a record larger than its share of `maxPageBytes` ends before it, unless it is a common size. */
-const maxPageBytes = 4_000_000;
+/** A page with a record larger than its share of `readBounds.pageBytes` ends before it, unless it is a common size. */
 const commonBytes = 16_000;
+/** Of a CSV file. */
+export const maxColumns = 1000;
 const maxInt = 2 ** 31 - 1;
 const keysPerPage = 10_000;
 
@@ -43,8 +45,11 @@ export function createBulkStore(read: Read) {
      */
     async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<ExportPage | null> {
       const args = createArgs();
-      const most = limit === 1 ? maxInt : Math.max(commonBytes, Math.floor(maxPageBytes / limit));
-      const data = `case when pg_column_size(r.data) <= ${args.bind(most, "int")} then r.data end as data`;
+      const most = limit === 1 ? maxInt : Math.max(commonBytes, Math.floor(readBounds.pageBytes / limit));
+      const small = Math.min(2000, Math.floor(readBounds.pageBytes / 2 / limit));
+      // What is surely small is not printed for its length.
+      const fits = `${isSmall(args.bind(small, "int"))} or octet_length(r.data::text) <= ${args.bind(most, "int")}`;
+      const data = `case when ${fits} then r.data end as data`;
       const columns = ["id", "created_at", "updated_at", "table_name", "data"];
       const arrays = columns.map((column) => `array_agg(r.${column})`).join(", ");
       const own = columns.slice(0, -1).map((column) => `r.${column}`);
@@ -67,7 +72,9 @@ export function createBulkStore(read: Read) {
       );
       if (!seen?.hasOthers) return { keys: [], last: seen?.last ?? null };
       const again = page(args, db, scope, after, keysPerPage, `${others()} as others`);
-      const listed = `select array_agg(distinct k) as keys from (${again}) p, jsonb_object_keys(p.others) k`;
+      const listed = `
+        select array_agg(k) as keys from (
+          select distinct k from (${again}) p, jsonb_object_keys(p.others) as k limit ${maxColumns + 1}) k`;
       const [row] = await run<{ keys: string[] | null }[]>(listed, args);
       return { keys: row?.keys ?? [], last: seen.last };
     },

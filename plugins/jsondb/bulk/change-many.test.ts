@@ -103,7 +103,7 @@ describe("a change of all that filters find", () => {
     const { json } = await bulk(db, "", { op: "update", data: { five: randomText(1_900_000) }, all: true });
     const task = await ended(db, json.id);
     expect(task).toMatchObject({ status: "finished", done: 3, total: 3, stored: 2, failed: 1 });
-    expect(task.errors).toEqual([{ row: 2, id: large, field: "data", message: expect.stringContaining("characters") }]);
+    expect(task.errors).toEqual([{ row: 2, id: large, field: "data", message: expect.stringContaining("bytes") }]);
   });
 
   test("is begun once by calls with one Idempotency-Key", async () => {

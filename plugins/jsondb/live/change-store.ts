@@ -1,5 +1,5 @@
 /** SQL of the log of changes: reading it, and forgetting what is old. */
-import type { Sql } from "platform";
+import { bytesBefore, readBounds, type Sql } from "platform";
 import type { Database } from "../databases/database.ts";
 import type { RecordEventKind } from "../records/record.ts";
 import type { Position } from "./events-position.ts";
@@ -42,8 +42,6 @@ interface PageRow extends LogEntry {
   readonly known: boolean | null;
 }
 
-const maxPageBytes = 2_000_000;
-
 export type ChangeStore = ReturnType<typeof createChangeStore>;
 
 export function createChangeStore(sql: Sql) {
@@ -66,7 +64,7 @@ export function createChangeStore(sql: Sql) {
           left join record_feeds f on f.db_id = d.id
         ) m left join lateral (
           select c.*, count(*) over () as found,
-            sum(octet_length(c.raw)) over (order by c.id) - octet_length(c.raw) as bytes_before
+            ${sql.unsafe(bytesBefore("octet_length(c.raw)", "c.id"))} as bytes_before
           from (
             select c.id, c.kind, c.table_name, c.left_table, c.raw from record_changes c
             where c.db_id = ${db.id} and c.xid >= pg_snapshot_xmin(${from}::text::pg_snapshot)
@@ -74,7 +72,7 @@ export function createChangeStore(sql: Sql) {
               and (${end}::text is null or pg_visible_in_snapshot(c.xid, ${end}::text::pg_snapshot))
               and ${changes} limit ${limit}
           ) c
-        ) c on m.known and c.bytes_before < ${maxPageBytes}
+        ) c on m.known and c.bytes_before < ${readBounds.pageBytes}
         order by c.id`;
       return pageOf(rows, from, end, limit);
     },

@@ -21,6 +21,7 @@ import { nullTableHints, type Database } from "../databases/database.ts";
 import { operationParams, publicList, publicSearch, sortHints, type Call, type PublicCalls } from "./public-calls.ts";
 import { isOperation, type Operation } from "../databases/public-methods.ts";
 import type { Query } from "../search/query.ts";
+import { printedBytes } from "../records/new-record.ts";
 import { databaseAt, recordExample } from "../records/record-routes.ts";
 import { answerPage, recordPage } from "../search/search-routes.ts";
 import type { SearchShape, SearchStore } from "../search/search-store.ts";
@@ -169,7 +170,8 @@ function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
     const method = db.publicMethods.methods.get(operation);
     if (!method) throw closed();
     if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
-    if (!caller && storing.has(operation)) await room.take(db, ip, JSON.stringify(params["data"] ?? null).length);
+    if (!caller && storing.has(operation))
+      await room.take(db, ip, printedBytes(JSON.stringify(params["data"] ?? null)));
     const key = request.method === "POST" ? request.headers.get("idempotency-key") : null;
     const keyed = key !== null;
     const visitor = visitorOf(ctx.secrets, input, key);

@@ -16,3 +16,10 @@ export const selectedData = (names: string) =>
  */
 export const withoutOwn = (data: string) =>
   `(case when ${data} ?| '{id,created_at,updated_at}' then ${data} - '{id,created_at,updated_at}'::text[] else ${data} end)`;
+
+/**
+ * Whether the data of a record `r` surely has a text of less than 90 times these bytes, which are at most 2,000: what is
+ * larger PostgreSQL compresses, and only numbers are longer as text than as stored (up to 1,000 digits in 12 bytes).
+ */
+export const isSmall = (bytes: string | number = 2000) =>
+  `pg_column_size(r.data) <= ${bytes} and pg_column_compression(r.data) is null`;

@@ -17,6 +17,8 @@ export interface Printed {
 /** Between the parts of a raw record, and between records. JSON text holds no such characters. */
 export const partSeparator = "\u0001";
 const recordSeparator = "\u0002";
+/** In place of a record that may be large. */
+export const largeRecord = "\u0003";
 
 export function printRecord({ id, createdAt, updatedAt, tableName, data }: Printed, form: Form): string {
   const times = `"created_at":"${createdAt}","updated_at":"${updatedAt}"`;

@@ -281,6 +281,6 @@ function createRemovals(sql: Sql, { telling, shown, guarded, isAt, written }: Pa
 /** The table's own bound on what changes let a record grow to. */
 export function refuseSize(error: unknown): never {
   if (error instanceof Error && "constraint_name" in error && error.constraint_name === "records_size")
-    throw invalid({ data: [`may have at most ${recordLimits.dataBytes} characters as JSON`] });
+    throw invalid({ data: [`may have at most ${recordLimits.storedBytes} bytes as JSON`] });
   throw error;
 }

@@ -11,7 +11,14 @@ export type RecordEventKind = "create" | "update" | "destroy";
 /** Field to messages, and undefined where nothing is wrong. */
 export type Faults = Record<string, string[]> | undefined;
 
-export const recordLimits = { dataBytes: 2_000_000, keys: 1_000, keyLength: 255 } as const;
+export const recordLimits = {
+  /** Characters of the data that a request gives, as `printedLength` counts them. */
+  dataBytes: 2_000_000,
+  /** Bytes of the text that changes may let a record grow to: the constraint `records_size`. */
+  storedBytes: 8_000_000,
+  keys: 1_000,
+  keyLength: 255,
+} as const;
 
 /** A whole record: types, required fields and bounds. */
 export function checkRecord(table: Table, data: Data): Faults {

@@ -185,7 +185,7 @@ describe("beside others", () => {
     await app.delete(`/core/dbs/busy/records/${gone}`);
     const changed = await Promise.all(ids.map((id) => patch(id, id === large ? { b: long } : { visits: 7 })));
     expect(changed.map(({ status }) => status)).toEqual([422, 404, ...numbers(10).map(() => 200)]);
-    expect(changed[0]?.json).toEqual({ data: ["may have at most 2000000 characters as JSON"] });
+    expect(changed[0]?.json).toEqual({ data: ["may have at most 8000000 bytes as JSON"] });
   });
 
   test("a record that somebody holds keeps no other waiting", async () => {

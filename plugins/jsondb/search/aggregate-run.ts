@@ -1,5 +1,5 @@
 /** Runs aggregates: few at a time, each with a time limit. No HTTP, no SQL. */
-import { invalid, notFound, type BaseContext, type Reader } from "platform";
+import { invalid, notFound, readBounds, type BaseContext, type Reader } from "platform";
 import { readAggregate } from "./aggregate.ts";
 import { aggregateRecords } from "./aggregate-store.ts";
 import type { Database } from "../databases/database.ts";
@@ -33,6 +33,8 @@ export function createAggregates({ ctx, databases, maxMs = 10_000 }: Needed) {
       const aggregate = (sql: Reader) => aggregateRecords(sql, current, asked, timezone, maxMs);
       // A replica may know of a change of the schema that the primary has not yet answered.
       const row = await (tries === 0 ? ctx.read(aggregate) : aggregate(ctx.sql));
+      if (row.isCut)
+        throw invalid({ limit: [`the groups have more than ${readBounds.answerBytes} bytes: ask for fewer of them`] });
       if (row.planVersion === current.planVersion) return row.body;
       db = row.planVersion === null ? undefined : await databases.refresh(current);
     }

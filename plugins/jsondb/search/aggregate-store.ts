@@ -1,5 +1,5 @@
 /** Counts and sums the records that a search finds, in one statement that gives the text of the whole list. */
-import type { Reader, Tx } from "platform";
+import { bytesBefore, readBounds, type Reader, type Tx } from "platform";
 import type { Aggregate, Group, Measure } from "./aggregate.ts";
 import type { Database } from "../databases/database.ts";
 import {
@@ -17,6 +17,8 @@ export interface AggregateRow {
   readonly planVersion: number | null;
   /** The JSON array. */
   readonly body: string;
+  /** It ends early, at `readBounds.answerBytes`. */
+  readonly isCut: boolean;
 }
 
 /** After `maxMs` PostgreSQL cancels it with error 57014. */
@@ -52,8 +54,11 @@ function aggregateStatement(
   const groupBy = groups.length > 0 ? `group by ${groups.map((_, at) => `g${at}`).join(", ")}` : "";
   const list = `select ${[...keys, "count(*) as n", ...values].join(", ")} from records r where ${where} ${groupBy}
     order by ${orderBy(asked)} limit ${args.bind(asked.limit, "int")}`;
+  const lines = `select ${answer(args, asked)} as line from (${list}) a offset 0`;
+  const bounded = `select l.line, ${bytesBefore("octet_length(l.line)")} as bytes_before from (${lines}) l`;
   const text = `select (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
-    coalesce('[' || string_agg(${answer(args, asked)}, ',') || ']', '[]') as body from (${list}) a`;
+    coalesce('[' || string_agg(b.line, ',') filter (where b.bytes_before < ${readBounds.answerBytes}) || ']', '[]') as body,
+    coalesce(bool_or(b.bytes_before >= ${readBounds.answerBytes}), false) as is_cut from (${bounded}) b`;
   return { text, values: args.values };
 }
 

@@ -2,7 +2,8 @@
  * The statement of a page: one row with the text of its records, the end of the page, and facts that show whether it
  * was planned well.
  */
-import { betweenRecords, rawRecord, selectedData, withoutOwn } from "../records/answer-store.ts";
+import { readBounds } from "platform";
+import { betweenRecords, isSmall, rawRecord, selectedData, withoutOwn } from "../records/answer-store.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Database } from "../databases/database.ts";
 import {
@@ -18,7 +19,7 @@ import {
   type Args,
   type Source,
 } from "./filter-store.ts";
-import type { Form } from "../records/print.ts";
+import { largeRecord, type Form } from "../records/print.ts";
 import type { Phrase, Query } from "./query.ts";
 import { afterCursor, decidingKey, orderBy, sortKey, type SortKey } from "./sort-store.ts";
 
@@ -36,6 +37,8 @@ export interface PageRequest {
   readonly way: Way;
   /** Some string is longer than its column: strings are ordered by their whole values. */
   readonly longStrings: boolean;
+  /** Records are read one after the other until they reach the bound of an answer: some may be large. */
+  readonly measured: boolean;
 }
 
 /** A statement: its text with $1, $2 … and their values. */
@@ -52,9 +55,11 @@ export interface PageRow {
   /** The page is ordered by a column that does not hold all of its strings. */
   readonly longStrings: boolean | null;
   readonly candidates: number | null;
-  /** The records as `printPage` takes them. */
+  /** The records as `printPage` takes them, with `largeRecord` in place of one that has to be measured. */
   readonly raw: string | null;
-  /** The last record's, if the page is full. */
+  /** How many records the page has, if it ends early because they reach the bound of an answer. */
+  readonly cutAfter: number | null;
+  /** The last record's, if the page is full or ends early. */
   readonly lastId: string | null;
   readonly lastValue: string | null;
   readonly total: number | null;
@@ -64,24 +69,62 @@ export interface PageRow {
 export const maxCandidates = 2000;
 
 export function pageStatement(request: PageRequest): Statement {
-  const { db, query, form, after, way, longStrings } = request;
+  const { db, query, way, longStrings, measured } = request;
   const args = createArgs();
-  const source = sourceOf(db, query);
-  const key = sortKey(args, source, query.sort, longStrings);
-  const limit = args.bind(query.limit, "int");
-  const raw = rawRecord(shownData(args, query, form));
-  const find = finderOf(request, key);
-  const found = find(args, db, query, raw, key);
-  const rows = orderedRows(args, query, key, after, found);
-  const text = `${found.before}
+  const key = sortKey(args, sourceOf(db, query), query.sort, longStrings);
+  const { found, shown } = (measured ? measuredPage : quickPage)(args, request, key);
+  const text = `${found.tables === "" ? "" : `with recursive ${found.tables}`}
     select (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
       ${longStrings ? "null" : anyLongString(args, db, query, key)} as long_strings,
       ${way === "candidates" ? "(select count(*)::int from candidates)" : "null"} as candidates,
-      string_agg(${found.record}, ${betweenRecords}) as raw, (array_agg(p.id))[${limit}] as last_id,
-      ${key ? `((array_agg(${found.key}))[${limit}])::text` : "null"} as last_value,
-      ${query.count ? `(select count(*) from ${found.from} where ${found.where})` : "null"} as total
-    from (select * from (${rows}) r ${pageLimit(args, query)}) p`;
+      ${query.count ? `(select count(*) from ${found.from} where ${found.where})` : "null"} as total,
+      ${shown}`;
   return { text, values: args.values, named: hasOnePlan(query, way) && query.filters.length <= 2 };
+}
+
+/** The records that are found, and the end of the statement, which shows those of the page. */
+interface PageParts {
+  readonly found: Found;
+  readonly shown: string;
+}
+
+/** The records of the page at once, for as long as none is large: to read them one by one takes up to twice as long. */
+function quickPage(args: Args, request: PageRequest, key: SortKey | undefined): PageParts {
+  const { db, query, form, after } = request;
+  const limit = args.bind(query.limit, "int");
+  const raw = `case when ${isSmall()} then ${rawRecord(shownData(args, query, form))} else '${largeRecord}' end`;
+  const found = finderOf(request, key)(args, db, query, raw, key);
+  const shown = `string_agg(${found.record}, ${betweenRecords}) as raw, null as cut_after,
+      (array_agg(p.id))[${limit}] as last_id, ${key ? `((array_agg(${found.key}))[${limit}])::text` : "null"} as last_value
+    from (select * from (${orderedRows(args, query, key, after, found)}) r ${pageLimit(args, query)}) p`;
+  return { found, shown };
+}
+
+/** First the ids of the page, then its records one by one: PostgreSQL prints none beyond the bound. */
+function measuredPage(args: Args, request: PageRequest, key: SortKey | undefined): PageParts {
+  const { db, query, form, after } = request;
+  const found = finderOf(request, key)(args, db, query, "", key);
+  const value = key ? `(${decidingKey(key)})::text` : "null::text";
+  const tables = `${found.tables === "" ? "" : `${found.tables}, `}page as materialized (
+      select array_agg(p.id) as ids
+      from (select * from (${orderedRows(args, query, key, after, found)}) r ${pageLimit(args, query)}) p
+    ), read (n, bytes, raw, value) as (
+      select 0, 0, null::text collate "C", null::text collate "C"
+      union all
+      select t.n + 1, t.bytes + octet_length(x.raw), x.raw collate "C", x.value collate "C"
+      from read t, lateral (
+        select ${rawRecord(shownData(args, query, form))} as raw, ${value} as value from records r
+        where r.db_id = ${args.bind(db.id, "uuid")} and r.account_id = ${args.bind(db.accountId, "bigint")}
+          and r.id = (select ids from page)[t.n + 1] offset 0) x
+      where t.bytes < ${readBounds.answerBytes}
+    )`;
+  const isCut = "last.n < cardinality(page.ids)";
+  const shown = `(select string_agg(t.raw, ${betweenRecords} order by t.n) from read t where t.n > 0) as raw,
+      case when ${isCut} then last.n end as cut_after,
+      case when ${isCut} or last.n = ${args.bind(query.limit, "int")} then page.ids[last.n] end as last_id,
+      last.value as last_value
+    from page, (select t.n, t.value from read t order by t.n desc limit 1) last`;
+  return { found: { ...found, tables }, shown };
 }
 
 function finderOf({ db, query, way }: PageRequest, key: SortKey | undefined): Finder {
@@ -106,7 +149,8 @@ export function canUseFragments(source: Source, { pattern, fields }: Phrase): bo
 
 /** The records that are found, and the columns taken of each. */
 interface Found {
-  readonly before: string;
+  /** What stands after `with`. */
+  readonly tables: string;
   readonly from: string;
   readonly where: string;
   readonly columns: string;
@@ -122,7 +166,7 @@ function plainly(args: Args, db: Database, query: Query, raw: string, key: SortK
   const source = sourceOf(db, query);
   const phrase = query.phrase ? [phraseCondition(args, source, query.phrase, query.searchable)] : [];
   return {
-    before: "",
+    tables: "",
     from: "records r",
     where: [...conditions(args, db, query), ...phrase].join(" and "),
     columns: `r.id, r.ctid as place${key ? `, ${decidingKey(key)} as sort_key` : ""}`,
@@ -140,7 +184,7 @@ function plainly(args: Args, db: Database, query: Query, raw: string, key: SortK
 function byIndexes(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
   const [ownDb, ownAccount] = [args.bind(db.id, "uuid"), args.bind(db.accountId, "bigint")];
   return {
-    before: "",
+    tables: "",
     from: "records r",
     where: [inTable(args, db, query), ...filterConditions(args, sourceOf(db, query), query)].join(" and "),
     columns: `r.id, ${decidingKey(key)} as sort_key`,
@@ -153,7 +197,7 @@ function byIndexes(args: Args, db: Database, query: Query, raw: string, key: Sor
 function byLearned(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
   const where = [inScope(args, db, query, idLiteral(db.id)), ...filterConditions(args, sourceOf(db, query), query)];
   return {
-    before: "",
+    tables: "",
     from: "records r",
     where: where.join(" and "),
     columns: "r.*",
@@ -200,7 +244,7 @@ function amongCandidates(args: Args, db: Database, query: Query, raw: string, ke
     maxCandidates + 1,
   ];
   return {
-    before: `with candidates as materialized (select * from record_candidates(${asked.join(", ")})),
+    tables: `candidates as materialized (select * from record_candidates(${asked.join(", ")})),
       found as (select * from candidates r where ${conditions(args, db, query).join(" and ")})`,
     from: "found r",
     where: "true",

@@ -44,6 +44,7 @@ async function planOf(query: string, read = readSearch): Promise<string> {
     after: undefined,
     way: "plain",
     longStrings: false,
+    measured: false,
   });
   const connection = await app.sql.reserve();
   try {
@@ -121,7 +122,15 @@ describe("the plan of", () => {
   test("a page after a cursor begins in the index", async () => {
     const asked = readSearch(db, new URLSearchParams("table_name=orders&sort=n"));
     const after = { id: "019a0000-0000-7000-8000-000000000001", value: "500" };
-    const { text, values } = pageStatement({ db, query: asked, form: "flat", after, way: "plain", longStrings: false });
+    const { text, values } = pageStatement({
+      db,
+      query: asked,
+      form: "flat",
+      after,
+      way: "plain",
+      longStrings: false,
+      measured: false,
+    });
     const rows = await app.sql.unsafe(`explain ${text}`, [...values]);
     expect(rows.map((row) => Object.values(row)[0]).join("\n")).toMatch(/Index Cond: .*idx_int_1, id\) > ROW/);
   });
@@ -172,6 +181,7 @@ describe("a phrase", () => {
       after: undefined,
       way,
       longStrings: false,
+      measured: false,
     });
     const [row] = await app.sql.unsafe<{ raw: string | null; candidates: number | null; total: number | null }[]>(
       statement.text,

@@ -1,4 +1,4 @@
-import { answer, jsonText, pageQuery, route, Type, unavailable, warned } from "platform";
+import { answer, jsonText, pageQuery, readBounds, route, Type, unavailable, warned } from "platform";
 import type { BaseContext, RequestInput, Route } from "platform";
 import { FlatRecord, ShownRecord, UnknownTable } from "../records/answers.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -132,9 +132,15 @@ export async function answerPage(
     const cursor = query.after === undefined ? undefined : decodeCursor(ctx.secrets, db.id, query.sort, query.after);
     return { query, cursor };
   };
-  const { body, next, total, db } = await searchStore.search(first, make, shape);
+  const { body, next, cutAfter, total, db } = await searchStore.search(first, make, shape);
   const headers: Record<string, string> = {};
   if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, db.id, asked.sort, next);
   if (total !== undefined) headers["x-total-count"] = `${total}`;
-  return jsonText(200, body, headers);
+  return warned(jsonText(200, body, headers), asked && cutAfter ? [cutHint(asked, cutAfter)] : []);
+}
+
+/** A page that is shorter than its limit is not the last one. */
+function cutHint({ after, offset }: Query, records: number): string {
+  const next = after === undefined ? `\`offset=${offset + records}\`` : "`X-Next-Cursor`";
+  return `the page ends after ${records} records, which reach ${readBounds.answerBytes} bytes: the next one begins at ${next}`;
 }

@@ -11,7 +11,7 @@ import {
   type PageRow,
   type Way,
 } from "./page-store.ts";
-import { printPage, type Form } from "../records/print.ts";
+import { largeRecord, printPage, type Form } from "../records/print.ts";
 import type { Fragments } from "./fragments.ts";
 import type { Query } from "./query.ts";
 import { decidingKey, sortKey } from "./sort-store.ts";
@@ -27,6 +27,8 @@ export interface SearchPage {
   readonly body: string;
   /** The end of the page; undefined if the page was not full and so is the last. */
   readonly next: Required<Cursor> | undefined;
+  /** How many records it has, if it ends before its limit because they reach `readBounds.answerBytes`. */
+  readonly cutAfter: number | undefined;
   /** The number of matches on all pages, if `count` was asked for. */
   readonly total: number | undefined;
   /** The database as it was searched: a newer version if it changed meanwhile. */
@@ -74,6 +76,8 @@ interface Needed {
 export function createSearchStore({ ctx, databases, fragments, saw }: Needed) {
   const namedTexts = new Set<string>();
   const sizes = new Map<string, { records: number; until: number }>();
+  /** Databases of whose records some are large: their pages are measured from the start. */
+  const large = new WeakSet<Database>();
 
   /** Roughly how many records a database has: exact while it is small, at most a minute old. */
   const sizeOf = async (sql: Reader, db: Database): Promise<number> => {
@@ -108,7 +112,16 @@ export function createSearchStore({ ctx, databases, fragments, saw }: Needed) {
     return "candidates";
   };
 
-  const run = async (sql: Reader, request: PageRequest): Promise<PageRow> => {
+  const run = async (sql: Reader, asked: Omit<PageRequest, "measured">): Promise<PageRow> => {
+    const { db } = asked;
+    const measured = large.has(db);
+    const row = await runAs(sql, { ...asked, measured });
+    if (measured || !row.raw?.includes(largeRecord)) return row;
+    large.add(db);
+    return runAs(sql, { ...asked, measured: true });
+  };
+
+  const runAs = async (sql: Reader, request: PageRequest): Promise<PageRow> => {
     const { text, values, named: mayBeNamed } = pageStatement(request);
     const named = mayBeNamed && (namedTexts.has(text) || namedTexts.size < maxNamedTexts);
     if (named) namedTexts.add(text);
@@ -156,7 +169,14 @@ export function createSearchStore({ ctx, databases, fragments, saw }: Needed) {
         const row = await (tries === 0 ? ctx.read((sql) => searchOnce(sql, asked)) : searchOnce(ctx.sql, asked));
         if (row.planVersion === db.planVersion) {
           const next = row.lastId === null ? undefined : { id: row.lastId, value: row.lastValue };
-          return { body: printPage(row.raw, shape.form), next, total: row.total ?? undefined, db };
+          const { total, cutAfter } = row;
+          return {
+            body: printPage(row.raw, shape.form),
+            next,
+            cutAfter: cutAfter ?? undefined,
+            total: total ?? undefined,
+            db,
+          };
         }
         db = row.planVersion === null ? undefined : await databases.refresh(db);
       }

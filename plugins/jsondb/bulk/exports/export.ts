@@ -3,7 +3,7 @@
  * its columns are known). Not a snapshot.
  */
 import { HttpError } from "platform";
-import { noId, type BulkStore } from "../bulk-store.ts";
+import { maxColumns, noId, type BulkStore } from "../bulk-store.ts";
 import type { Scope } from "../scope.ts";
 import { csvLine, withoutFormula } from "../csv.ts";
 import { createCsvRows } from "./csv-rows.ts";
@@ -24,7 +24,6 @@ export interface ExportOptions {
   readonly passed: (records: number) => void;
 }
 
-const maxColumns = 1000;
 const firstLimit = 10;
 const maxLimit = 2000;
 const pageBytes = 400_000;

@@ -6,6 +6,7 @@ import {
   conflict,
   HttpError,
   notFound,
+  readBounds,
   unavailable,
   timeOfUuidv7,
   uuidv7,
@@ -22,7 +23,7 @@ import type { RecordActor } from "../../records/logged.ts";
 import type { RecordEvents } from "../../records/record-events.ts";
 import { indexValues } from "../../records/index-values.ts";
 import { checkRecord, type Data } from "../../records/record.ts";
-import { newRecord, refuse } from "../../records/new-record.ts";
+import { newRecord, printedLength, refuse } from "../../records/new-record.ts";
 import type { Databases } from "../../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
 import { createTurns } from "../../turns.ts";
@@ -72,7 +73,7 @@ interface Needed {
   readonly written: (db: Database) => void;
 }
 
-export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart: 2_000_000 } as const;
+export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart: readBounds.pageBytes } as const;
 
 export type Imports = ReturnType<typeof createImports>;
 
@@ -235,7 +236,7 @@ function collectParts(importId: string, keep: (part: Part, rows: readonly Indexe
       part.all.push(record);
       part.wanted ||= wanted;
       rows += 1;
-      characters += record.json.length;
+      characters += printedLength(record.json);
       if (rows >= importLimits.rowsPerPart || characters >= importLimits.charactersPerPart) await flush();
     },
     async end(): Promise<readonly KeptPart[]> {

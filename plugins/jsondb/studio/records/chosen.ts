@@ -23,6 +23,7 @@ export async function chooseByAddress(grid: Grid, signal: AbortSignal): Promise<
     const query = new URLSearchParams(grid.rows.query);
     query.set("filter[id][in]", ids.slice(at, at + mostAtOnce).join(","));
     query.set("limit", String(mostAtOnce));
+    query.set("fields", "id");
     const { json } = await get(`${recordsPath(grid.rows.db)}?${query}`, signal);
     const found = Array.isArray(json) ? json.flatMap((value) => rowOf(value)?.id ?? []) : [];
     if (found.length > 0) grid.choose(found, true);

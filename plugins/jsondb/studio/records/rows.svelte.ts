@@ -2,7 +2,7 @@
  * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
  * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
  */
-import { ApiError, get, isMap, ownOf, request, same, toasts, type Answer, type Later } from "studio";
+import { ApiError, get, isMap, ownOf, request, same, toasts, type Later } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
 import { messageOf } from "../database.svelte.ts";
 import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
@@ -19,6 +19,12 @@ const retryMs = 15_000;
 const mostAttempts = 3;
 const mostTold = 500;
 const mostIds = 50;
+
+/** `next` is the cursor of the next page, if there may be one. */
+interface ReadPage {
+  readonly rows: readonly Row[];
+  readonly next: string | null;
+}
 
 export type Change = "update" | "destroy" | "deleting";
 
@@ -106,13 +112,27 @@ export class Rows {
     }
   }
 
-  private read(page: number): Promise<Answer> {
+  private async read(page: number): Promise<ReadPage> {
     const query = new URLSearchParams(this.query);
-    query.set("limit", String(pageSize));
     const cursor = this.cursors.get(page);
     if (cursor !== undefined) query.set("after", cursor);
     else if (page > 0) query.set("offset", String(page * pageSize));
-    return get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+    return this.readAll(query, pageSize);
+  }
+
+  /** Goes on where the server ends a page early, because its records are large. */
+  private async readAll(query: URLSearchParams, most: number): Promise<ReadPage> {
+    const rows: Row[] = [];
+    for (;;) {
+      query.set("limit", String(most - rows.length));
+      const { json, headers } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
+      const more = rowsOf(json);
+      rows.push(...more);
+      const next = headers.get("x-next-cursor");
+      if (next === null || more.length === 0 || rows.length >= most) return { rows, next };
+      query.delete("offset");
+      query.set("after", next);
+    }
   }
 
   private async load(page: number): Promise<void> {
@@ -120,8 +140,8 @@ export class Rows {
     this.underWay.add(page);
     this.loading++;
     try {
-      const { json, headers } = await this.read(page);
-      if (generation === this.generation) this.show(page, rowsOf(json), headers.get("x-next-cursor"));
+      const { rows, next } = await this.read(page);
+      if (generation === this.generation) this.show(page, rows, next);
     } catch (error) {
       if (generation !== this.generation || this.stop.signal.aborted) return;
       this.problem = messageOf(error);
@@ -267,10 +287,8 @@ export class Rows {
     for (let at = 0; at < ids.length; at += mostIds) {
       const query = new URLSearchParams({
         "filter[id][in]": ids.slice(at, at + mostIds).join(","),
-        limit: `${mostIds}`,
       });
-      const { json } = await get(`${recordsPath(this.db)}?${query}`, this.stop.signal);
-      for (const row of rowsOf(json)) {
+      for (const row of (await this.readAll(query, mostIds)).rows) {
         found.set(row.id, row);
         this.put(row, "update");
       }
@@ -282,7 +300,7 @@ export class Rows {
   async range(first: number, end: number): Promise<ReadonlyMap<number, Row>> {
     const found = new Map<number, Row>();
     for (let page = Math.floor(first / pageSize); page * pageSize < end; page++) {
-      const rows = this.pages.get(page) ?? rowsOf((await this.read(page)).json);
+      const rows = this.pages.get(page) ?? (await this.read(page)).rows;
       for (const [at, row] of rows.entries()) found.set(page * pageSize + at, row);
       if (rows.length < pageSize) break;
     }

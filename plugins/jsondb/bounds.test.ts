@@ -1,0 +1,227 @@
+/** What is stored is bounded by its text, and what is read by its bytes: counts of records bound neither. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { createBulkStore } from "./bulk/bulk-store.ts";
+import { databaseOf, type DatabaseRow } from "./databases/database.ts";
+import { noTable } from "./databases/schema.ts";
+import { printedLength } from "./records/new-record.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+let made = 0;
+async function newDb(more: object = {}): Promise<string> {
+  return (await app.post("/core/dbs.json", { db: { name: `Bounds ${++made}`, ...more } })).json.code;
+}
+/** Made longer by PostgreSQL, which takes less time than to send them. */
+async function enlarge(ids: readonly string[], field: string, length: number): Promise<void> {
+  await app.sql`
+    update records set data = data || jsonb_build_object(${field}::text, repeat('x', ${length}) || (data ->> 'n'))
+    where id = any(${[...ids]}::uuid[])`;
+}
+const create = (db: string, data: object) => app.post(`/core/dbs/${db}/records.json`, { record: { data } });
+const answerBytes = 8_000_000;
+
+describe("a number with an exponent", () => {
+  test.each<[string, number]>([
+    ["1e300", 301],
+    ["-1e300", 302],
+    ["1.5e3", 4],
+    ["1.2345e2", 6],
+    ["1e-3", 5],
+    ["-1.5e-3", 7],
+    ["12e+1", 3],
+    ["123.45e-1", 6],
+    ['{"1e300":"1e300 \\"1e300","n":7}', 31],
+    ['["a\\\\",1e10]', 19],
+  ])("%s is as long as PostgreSQL prints it", async (json, length) => {
+    expect(printedLength(json)).toBe(length);
+    const [row] = await app.sql<{ text: string }[]>`select ${json}::text::jsonb::text as text`;
+    expect(row?.text.replaceAll(/(?<=[:,]) /g, "").length).toBe(length);
+  });
+
+  test("counts with all its digits for what a record may have, however it comes", async () => {
+    const db = await newDb({ public_methods: { create: true } });
+    const raw = `{"data":{"a":[${Array(10_000).fill("1e300").join(",")}]}}`;
+    const options = { raw, headers: { "content-type": "application/json" } };
+    const refused = [
+      await app.post(`/core/dbs/${db}/records.json`, undefined, { ...options, raw: `{"record":${raw}}` }),
+      await app.post(`/core/db/${db}/create`, undefined, { ...options, token: null }),
+      await app.post(`/core/dbs/${db}/batch.json`, undefined, {
+        ...options,
+        raw: `{"operations":[{"op":"create",${raw.slice(1)}]}`,
+      }),
+      await app.post(`/core/dbs/${db}/import?format=ndjson`, undefined, {
+        raw: raw.slice(8, -1),
+        headers: { "content-type": "application/x-ndjson" },
+      }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([422, 422, 422, 422]);
+    for (const { text } of refused) expect(text).toContain("at most 2000000");
+    expect((await app.get(`/core/dbs/${db}/records.json`)).json).toEqual([]);
+  });
+
+  test("counts so as a record grows by its changes too", async () => {
+    const db = await newDb();
+    const { id } = (await create(db, { n: 1 })).json;
+    const patch = (key: string) =>
+      app.patch(`/core/dbs/${db}/records/${id}.json`, undefined, {
+        raw: `{"record":{"data":{"${key}":[${Array(6_000).fill("1e300").join(",")}]}}}`,
+        headers: { "content-type": "application/json" },
+      });
+    const statuses: number[] = [];
+    for (const key of "abcdef") statuses.push((await patch(key)).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 422, 422]);
+    expect(Object.keys((await app.get(`/core/dbs/${db}/records/${id}.json`)).json.data)).toEqual([
+      "a",
+      "b",
+      "c",
+      "d",
+      "n",
+    ]);
+  });
+});
+
+test("a record that stands and is too long is read, indexed anew and made shorter, but not longer", async () => {
+  const db = await newDb({ schema: { fields: { n: "integer" } } });
+  const { id } = (await create(db, { n: 1 })).json;
+  await app.sql`alter table records drop constraint records_size`;
+  await app.sql`update records set data = jsonb_build_object('n', 1, 'old', repeat('x', 9000000)),
+    updated_at = '2026-01-01T00:00:00Z' where id = ${id}`;
+  await app.sql.unsafe(
+    await Bun.file(`${import.meta.dir}/migrations/014_text_size.sql`)
+      .text()
+      .then((text) => text.replace("alter table records drop constraint records_size;", "")),
+  );
+  const path = `/core/dbs/${db}/records/${id}.json`;
+  expect((await app.get(path)).json.data.old).toHaveLength(9_000_000);
+  await app.sql`update records set idx_int_1 = 1 where id = ${id}`;
+  expect((await app.patch(path, { record: { data: { more: 1 } } })).status).toBe(422);
+  expect((await app.patch(path, { record: { data: { old: null } } })).status).toBe(200);
+});
+
+describe("a page of large records", () => {
+  const count = 7;
+  const length = 1_900_000;
+  let db = "";
+  const ids: string[] = [];
+  beforeAll(async () => {
+    db = await newDb({
+      schema: { fields: { n: "integer", name: "string", note: "string" }, indexed_fields: ["n", "name"] },
+      public_methods: { list: true, search: true },
+    });
+    for (let n = 0; n < count; n++) ids.push((await create(db, { n, name: `needle ${n}`, note: `note ${n}` })).json.id);
+    await enlarge(ids, "large", length);
+  });
+
+  const lists = [
+    `/core/dbs/{db}/records.json?sort=id`,
+    `/core/dbs/{db}/records.json?sort=-n`,
+    `/core/dbs/{db}/search.json?sort=note`,
+    `/core/dbs/{db}/search.json?sort=note&filter[name]=needle*`,
+    `/core/dbs/{db}/search.json?q=needle&sort=-updated_at`,
+    `/core/db/{db}/list?limit=20`,
+  ];
+  test.each(lists)("ends early, with its cursor and a warning: %s", async (path) => {
+    const [url, found] = [path.replace("{db}", db), [] as string[]];
+    let pages = 0;
+    for (let after: string | null = ""; after !== null; pages++) {
+      const answer = await app.get(`${url}${after && `&after=${encodeURIComponent(after)}`}`);
+      expect([answer.status, answer.text.length < answerBytes + length + 10_000]).toEqual([200, true]);
+      found.push(...answer.json.map(({ id }: { id: string }) => id));
+      after = answer.headers.get("x-next-cursor");
+      expect(answer.headers.get("warning")?.includes("the page ends after 5 records") ?? false).toBe(after !== null);
+    }
+    expect([pages, found.toSorted()]).toEqual([2, ids.toSorted()]);
+  });
+
+  test.each([`/core/db/{db}/search?sort=n`, `/core/dbs/{db}/search?sort=n`])(
+    "says where to go on without a cursor: %s",
+    async (path) => {
+      const first = await app.get(path.replace("{db}", db));
+      expect(first.headers.get("warning")).toContain("offset=5");
+      const second = await app.get(`${path.replace("{db}", db)}&offset=5`);
+      const found = [...first.json, ...second.json].map(({ n }: { n: number }) => n);
+      expect(found).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    },
+  );
+
+  test("has them all where it shows only small fields of them", async () => {
+    const answer = await app.get(`/core/dbs/${db}/search.json?fields=n&sort=n&count=true`);
+    expect(answer.json.map(({ n }: { n: number }) => n)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect([answer.headers.get("x-total-count"), answer.headers.get("warning")]).toEqual(["7", null]);
+  });
+});
+
+/** Small where they are stored, 30 times as long where they are read. */
+const expanding = (numbers: number) => `{"a":[${Array(numbers).fill("1e300").join(",")}]}`;
+const ndjson = (db: string, lines: readonly string[]) =>
+  app.post(`/core/dbs/${db}/import`, undefined, {
+    raw: lines.join("\n"),
+    headers: { "content-type": "application/x-ndjson" },
+  });
+
+test("an export reads records by the bytes of their text, however small they are stored", async () => {
+  const db = await newDb();
+  const lines = [...Array(2_000).fill('{"n":1}'), ...Array(40).fill(expanding(3_000)), '{"n":2}'];
+  expect((await ndjson(db, lines)).json).toEqual({ imported: lines.length });
+  const [row] = await app.sql<DatabaseRow[]>`select * from dbs where code = ${db}`;
+  if (!row) throw new Error("the database is not there");
+  const store = createBulkStore((run) => run(app.sql, app.sql`now()`));
+  const scope = { table: noTable, allTables: true, filters: [], any: [], phrase: undefined };
+  const [last] = await app.sql<{ id: string }[]>`
+    select id from records where db_id = ${row.id} and data = '{"n":1}' order by id desc limit 1`;
+  const page = await store.exportPage(databaseOf(row), scope, last!.id, 2000);
+  expect([page?.isCut, (page?.bytes ?? 0) < 1_000_000]).toEqual([true, true]);
+  const { text } = await app.get(`/core/dbs/${db}/export?format=ndjson`);
+  expect(text.trim().split("\n")).toHaveLength(lines.length);
+});
+
+test("a batch is refused whole where the records that it would answer with are too large", async () => {
+  const db = await newDb();
+  const ids: string[] = [];
+  for (let n = 0; n < 18; n++) ids.push((await create(db, { n })).json.id);
+  await enlarge(ids, "large", 1_900_000);
+  const operations = ids.map((id) => ({ op: "update", id, data: { more: 1 } }));
+  const refused = await app.post(`/core/dbs/${db}/batch.json`, { operations });
+  expect([refused.status, Object.keys(refused.json)]).toEqual([422, ["operations"]]);
+  expect(await app.sql`select from records where id = any(${ids}::uuid[]) and data ? 'more'`).toHaveLength(0);
+  expect((await app.post(`/core/dbs/${db}/batch.json`, { operations: operations.slice(0, 16) })).status).toBe(200);
+});
+
+test("groups are refused where they are too large together", async () => {
+  const db = await newDb({ schema: { fields: { name: "text" } } });
+  const ids: string[] = [];
+  for (let n = 0; n < 6; n++) ids.push((await create(db, { n })).json.id);
+  await enlarge(ids, "name", 1_900_000);
+  const groups = (limit: number) => app.get(`/core/dbs/${db}/aggregate.json?group_by=name&limit=${limit}`);
+  expect((await groups(4)).json).toHaveLength(4);
+  const refused = await groups(10);
+  expect([refused.status, Object.keys(refused.json)]).toEqual([422, ["limit"]]);
+});
+
+test("visitors' room is that of the text, before and after it is stored", async () => {
+  const small = await startTestApp({
+    env: { VISITOR_BYTES_PER_DATABASE: "200000", VISITOR_BYTES_PER_ADDRESS: "10000000" },
+  });
+  try {
+    await small.post("/core/dbs.json", { db: { name: "Room", code: "room", public_methods: { create: true } } });
+    const leave = (at: TestApp) =>
+      at.post("/core/db/room/create", undefined, {
+        raw: `{"data":${expanding(300)}}`,
+        headers: { "content-type": "application/json" },
+        token: null,
+      });
+    expect([(await leave(small)).status, (await leave(small)).status, (await leave(small)).status]).toEqual([
+      201, 201, 413,
+    ]);
+    const other = await startTestApp({ target: small.target, env: { VISITOR_BYTES_PER_DATABASE: "200000" } });
+    expect((await leave(other)).status).toBe(413);
+    await other.stop();
+  } finally {
+    await small.stop();
+  }
+});
