@@ -77,10 +77,12 @@ async function run(given: Given): Promise<number> {
   }
   // Server processes of this one inherit it.
   if (command === "serve" && "https" in options) process.env["HTTPS"] = "on";
+  if (command === "serve" && "rehearsal" in options) process.env["REHEARSAL"] = "on";
   const setup = await readSetup().catch(async (error: unknown) => {
     await begun?.database.then(({ stop }) => stop()).catch(() => {});
     throw error;
   });
+  if (command === "serve" && "adopt" in options) await runCommand(setup, ["adopt"], {});
   if (command === "serve") return serve({ ...setup, watch: watched(setup, options) }, begun);
   if (command === "worker") return serveWorker(setup);
   checkCommand(words, setup.plugins);

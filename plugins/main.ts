@@ -11,6 +11,8 @@ if (command === "unpack") process.exit(await runUnpack(rest));
 const serves = command === "serve" && !("help" in options) && !("version" in options);
 // Before anything else: it begins the program anew.
 if (serves) await host.prepareServer(ownProgram());
-const begun = serves ? await (await import("../runtime/postgres/database.ts")).beginDatabase(process.env) : undefined;
+// Who adopts a database opens it before that.
+const begins = serves && !("adopt" in options);
+const begun = begins ? await (await import("../runtime/postgres/database.ts")).beginDatabase(process.env) : undefined;
 const { runCommandLine } = await import("./command-line.ts");
 await runCommandLine({ words, options, begun });

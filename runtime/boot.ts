@@ -13,6 +13,8 @@ import {
 } from "./db.ts";
 import { requestTransaction } from "./http/idempotency/keyed.ts";
 import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel.ts";
+import { openAnchor } from "./lineage/anchors.ts";
+import { standingOf } from "./lineage/lineage.ts";
 import { isUpToDate, migrate } from "./postgres/migrate.ts";
 import type { Description } from "./openapi/client.ts";
 import { openapi } from "./openapi/openapi.ts";
@@ -56,6 +58,8 @@ export interface App {
   /** The ports of https and of the one that leads there, if it serves https. */
   readonly httpsPort: number | undefined;
   readonly httpPort: number | undefined;
+  /** Nothing acts on the outside. */
+  readonly rehearses: boolean;
   readonly sql: Sql;
   readonly routes: readonly Route[];
   readonly commands: readonly Command[];
@@ -84,16 +88,19 @@ export async function boot(needed: Needed): Promise<App> {
     const kernel = createKernel({ ...needed, ...more }, sql, plugins);
     undo.push(kernel.stop);
 
-    const { started, services } = await startPlugins(kernel, plugins, needed.env, undo, replicas);
+    const { started, services } = await startPlugins(kernel, plugins, needed, undo, replicas);
     const routes = routesIn(started);
     const serve = needed.role === "serve" ? kernel.mount(started, routes) : undefined;
     await opened;
     await kernel.hear();
+    const { lineage, rehearses } = await standingOf(sql, needed);
+    if (rehearses !== undefined) kernel.rehearse();
+    if (rehearses !== undefined && needed.role === "serve") log.warn(rehearses);
     for (const running of started) await running.prepare?.();
     const lines = await seed(sql, started);
     await needed.synced;
     if (lines.length > 0) needed.announce(lines);
-    const listener = await serve?.();
+    const listener = await serve?.(lineage);
     // Requests and jobs finish side by side: in sequence they could exceed the time allowed.
     undo.push(() => Promise.all([listener?.stop(), kernel.drain()]));
     undo.push(async () => kernel.beginStop());
@@ -103,6 +110,7 @@ export async function boot(needed: Needed): Promise<App> {
       port: listener?.port ?? 0,
       httpsPort: listener?.httpsPort,
       httpPort: listener?.httpPort,
+      rehearses: rehearses !== undefined,
       sql,
       routes,
       commands: started.flatMap((running) => running.commands ?? []),
@@ -154,7 +162,7 @@ export async function describe(needed: Pick<Needed, "config" | "env" | "plugins"
     const plugins = inOrder(needed.plugins);
     const kernel = createKernel({ ...needed, ...without }, sql, plugins);
     undo.push(async () => kernel.beginStop());
-    const routes = routesIn((await startPlugins(kernel, plugins, needed.env, undo)).started);
+    const routes = routesIn((await startPlugins(kernel, plugins, needed, undo)).started);
     return openapi(routes, kernel.system(routes), kernel.context.origin());
   } finally {
     await undoAll(undo);
@@ -177,14 +185,15 @@ type Undo = (() => Promise<unknown>)[];
 async function startPlugins(
   kernel: Kernel,
   plugins: readonly Plugin[],
-  env: Environment,
+  { env, config: { dataDir } }: Pick<Needed, "env" | "config">,
   undo: Undo,
   replicas?: Replicas,
 ) {
   const services = new Map<string, unknown>();
   const started: Running[] = [];
   for (const plugin of plugins) {
-    const context = inLane(kernel.context, plugin.name, replicas);
+    const anchor = openAnchor(dataDir, plugin.name);
+    const context = { ...inLane(kernel.context, plugin.name, replicas), anchor };
     const running = await plugin.start(context, env, ({ id }) => services.get(id));
     if (plugin.provides) services.set(plugin.provides.id, running.service);
     if (running.stop) undo.push(async () => running.stop?.());

@@ -110,6 +110,12 @@ export const runtimeSettings = {
     resolve(value),
   ),
   workers: integer("WORKERS", 1, "Server processes on the one port (Linux)", { min: 1, max: 64 }),
+  rehearsal: oneOf(
+    "REHEARSAL",
+    "off",
+    "`on`: only to look at a copy of the data: no jobs, crons, mails, webhooks, backups and orders of certificates",
+    ["off", "on"],
+  ),
   drainSeconds: integer(
     "DRAIN_SECONDS",
     0,

@@ -16,6 +16,8 @@ import { createHttp, createInside, type SystemRoute } from "./http/http.ts";
 import { createIdempotency } from "./http/idempotency/idempotency.ts";
 import { createQueue } from "./jobs/jobs.ts";
 import { createLiquid } from "./liquid/liquid.ts";
+import { openAnchor } from "./lineage/anchors.ts";
+import type { Lineage } from "./lineage/lineage.ts";
 import { committed, currentScope, requestTransaction } from "./http/idempotency/keyed.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
@@ -67,10 +69,12 @@ export interface Kernel {
   /** Puts a plugin's hooks in force, for commands too, because they also change things. */
   readonly addHooks: (running: Running) => void;
   readonly context: BaseContext;
+  /** From now on nothing is sent to other machines, and nothing else acts on the outside. */
+  readonly rehearse: () => void;
   /** Hears from now on what other processes change. Throws a ConfigError if it cannot. */
   readonly hear: () => Promise<void>;
   /** Mounts the routes; the result registers the plugins' handlers, listens, and starts to work on jobs. */
-  readonly mount: (started: readonly Running[], routes: readonly Route[]) => () => Promise<Listener>;
+  readonly mount: (started: readonly Running[], routes: readonly Route[]) => (lineage: Lineage) => Promise<Listener>;
   /** The routes that are not a plugin's. */
   readonly system: (routes: readonly Route[]) => SystemRoute[];
   /** Says so at /ready and ends each connection with its answer; everything is still served. */
@@ -85,14 +89,16 @@ export interface Kernel {
 /** Asks nothing of the database. */
 export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginFacts[]): Kernel {
   const { config, log } = needed;
-  const parts = createParts(needed, sql);
+  let isRehearsal = false;
+  const rehearses = () => isRehearsal;
+  const parts = createParts(needed, sql, rehearses);
   const { broadcast, queue, events, schedules, idempotency, limitStore, metrics, readiness, secrets } = parts;
   const hooks = createHooks();
   const [draining, stopping] = [new AbortController(), new AbortController()];
   let origin = config.baseUrl || (needed.servedAt ?? localOrigin(config.host, config.port));
   const lookup = needed.names?.addresses;
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
-  const outside = { allow: config.outboundAllow, log, ...ca, ...(lookup && { lookup }) };
+  const outside = { allow: config.outboundAllow, log, rehearses, ...ca, ...(lookup && { lookup }) };
   const outbound = createOutbound(outside);
   const causations = createCausationSeal(secrets);
   let served: readonly Route[] = [];
@@ -137,6 +143,8 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     },
     baseUrl: config.baseUrl,
     maxImportBytes: config.maxImportBytes,
+    rehearses,
+    anchor: openAnchor(config.dataDir, "runtime"),
     routes: () => served,
     subrequest: createSubrequest(() => inside?.()),
     stopping: stopping.signal,
@@ -176,15 +184,16 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
       return createHttp({ ...http, peer }, system(routes));
     };
     const listen = mount({ config, log, own: ownCertificates, certificates, createFetch });
-    return async () => {
+    return async (lineage) => {
       for (const running of started) register(running, parts);
       schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
       schedules.register({ id: "runtime.prune-limits", cron: "27 * * * *", run: limitStore.prune });
-      archive = scheduleBackups({ ...needed, sql, plugins, metrics, schedules, events });
+      if (!isRehearsal) archive = scheduleBackups({ ...needed, lineage, sql, plugins, metrics, schedules, events });
       const listener = await listen();
       origin = config.baseUrl || localOrigin(config.host, listener.port);
       // Side by side they would open another connection, which takes longer than both.
       await rememberOrigin(sql, origin);
+      if (isRehearsal) return listener;
       await queue.start();
       schedules.start();
       for (const running of started) running.begin?.();
@@ -206,7 +215,8 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     beginDrain();
     stopping.abort();
   };
-  return { context, addHooks, hear, mount: mountRoutes, system, drain, stop, beginDrain, beginStop };
+  const rehearse = () => void (isRehearsal = true);
+  return { context, addHooks, rehearse, hear, mount: mountRoutes, system, drain, stop, beginDrain, beginStop };
 }
 
 /** Behind a pooler, LISTEN may end with its transaction; every change would then wait for answers that never come. */
@@ -222,7 +232,11 @@ async function checkListening(broadcast: Broadcast, { databaseListenUrl }: Confi
 
 type Parts = ReturnType<typeof createParts>;
 
-function createParts({ config, target, log, secretKey, solo, replicas, counting = localCounting() }: Needed, sql: Sql) {
+function createParts(
+  { config, target, log, secretKey, solo, replicas, counting = localCounting() }: Needed,
+  sql: Sql,
+  rehearses: () => boolean,
+) {
   const processId = crypto.randomUUID();
   const secrets = createSecrets(secretKey);
   const hash = (content: string) => secrets.derive("idempotency", content);
@@ -240,6 +254,7 @@ function createParts({ config, target, log, secretKey, solo, replicas, counting 
   const readiness = createReadiness({
     open: () => openPool(target, { ...single, applicationName: "corestead ready" }),
     listening: broadcast.healthy,
+    rehearses,
     ...(replicas && { replicas: replicas.facts }),
   });
   const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });

@@ -15,6 +15,7 @@ import type { EmitOptions } from "./events/events.ts";
 import type { EnqueueOptions } from "./jobs/jobs.ts";
 import type { Files } from "./files/files.ts";
 import type { Liquid } from "./liquid/liquid.ts";
+import type { Anchor } from "./lineage/anchors.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Migration } from "./postgres/migrate.ts";
@@ -96,6 +97,10 @@ export interface BaseContext {
   /** `BASE_URL`, without a slash at the end; "" if it is not set. */
   readonly baseUrl: string;
   readonly maxImportBytes: number;
+  /** One small text of the plugin in DATA_DIR, out of reach for whoever writes to the database. */
+  readonly anchor: Anchor;
+  /** Whether this is a rehearsal on a copy of the data: no jobs and schedules run, and nothing reaches other machines. */
+  readonly rehearses: () => boolean;
   /** All plugins' facts: their privileges, models and built-in prompts. */
   readonly plugins: readonly PluginFacts[];
   /** All plugins' routes, once the server serves; before that and in commands, none. */

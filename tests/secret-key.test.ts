@@ -141,7 +141,7 @@ describe("a lost key", () => {
     expect(restored.stdout).toMatch(
       /is restored\nwarning: the restored secrets are sealed with the key of fingerprint/,
     );
-    server = await startServer(fromSource, { cwd: other, env });
+    server = await startServer([...fromSource, "serve", "--adopt"], { cwd: other, env });
     expect(server.stderr()).toContain("the restored secrets are sealed with the key of fingerprint");
     expect(await callStock()).toMatchObject(cannotOpen);
     expect(await server.stop()).toBe(0);
@@ -154,7 +154,7 @@ describe("a lost key", () => {
     const third = folderWith();
     await Bun.write(join(third, "data/secret.key"), Bun.file(key));
     const silent = await run([...fromSource, "restore", join(cwd, "core.backup")], { cwd: third, env });
-    expect(silent.stdout).toEndWith("is restored\n");
+    expect(silent.stdout).not.toContain("warning");
   });
 
   test("is given up by a command; what was sealed is entered again", async () => {

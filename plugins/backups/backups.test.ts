@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDatabase, eventually, otherAccount, startTestApp, type TestApp } from "../../tests/harness.ts";
@@ -12,6 +12,7 @@ import { createOutbound } from "../../runtime/outbound/outbound.ts";
 import type { BackupSource } from "../../runtime/postgres/backup-file.ts";
 import { createBucket } from "../../runtime/s3/s3.ts";
 import { faultXml, s3Credentials, startS3 } from "../../runtime/s3/s3-fixture.ts";
+import type { BackupStore } from "../../runtime/backups/backup-store.ts";
 import { createFolderStore } from "../../runtime/backups/folder-store.ts";
 import { makeBackup, type Needed } from "../../runtime/backups/backups.ts";
 import { readConfig } from "../../runtime/config.ts";
@@ -28,7 +29,8 @@ import { plugins } from "../index.ts";
 const key = "a key of the tests with 32 characters or more";
 const sets = migrationSets(plugins);
 const silent = createLog("error", () => {});
-const name = "corestead-20260301T033000Z.backup.sealed";
+const lineage = { id: "0123abcd", isFirst: true, home: null };
+const name = "corestead-20260301T033000Z-0123abcd.backup.sealed";
 const backups = "/core/backups.json";
 let folder: string;
 let app: TestApp;
@@ -73,13 +75,18 @@ afterAll(async () => {
 });
 
 const ownFolder = () => join(folder, "own");
-function needed(env: Record<string, string>, more: Partial<Needed> = {}): Needed {
+function needed(
+  env: Record<string, string>,
+  { store = createFolderStore(ownFolder()), ...more }: Partial<Needed> & { readonly store?: BackupStore } = {},
+): Needed {
   const config = readConfig({ BACKUP_KEY: key, ...env });
   const files = { folders: [], open: openFiles(config, silent) };
   const clock = () => new Date("2026-03-01T03:30:00Z");
-  const store = createFolderStore(ownFolder());
-  return { config, store, target: app.target, sets, files, log: silent, clock, ...more };
+  const places = { backups: store, wal: createFolderStore(join(folder, "wal")) };
+  return { config, places, lineage, target: app.target, sets, files, log: silent, clock, ...more };
 }
+/** What a folder of this lineage has beside its backups. */
+const owner = "corestead.lineage";
 const scratchDatabases = () => app.sql`select datname from pg_database where datname like 'corestead_check_%'`;
 const metric = async (named: string) =>
   (await app.get("/metrics")).text
@@ -120,7 +127,7 @@ test("a backup is made when its time comes, verified and shown, and can be resto
   expect(entry).toMatchObject({ model: "Core::Backup", record_id: `${made.id}`, name: made.file, actor: "system" });
   expect((await app.get(`/core/backups/${made.id}.json`)).json).toEqual(made);
   const stored = await readdir(join(folder, "scheduled"));
-  expect(stored).toEqual([made.file]);
+  expect(stored.toSorted()).toEqual([made.file, owner]);
   const file = join(folder, "scheduled", made.file);
   const facts = await stat(file);
   expect([facts.mode & 0o777, facts.size]).toEqual([0o600, made.bytes]);
@@ -159,13 +166,13 @@ test("a folder that cannot be written to is a failure that is shown, counted, lo
   await fire();
   const sent = await eventually(() => receiver.mails[0], "a mail");
   expect([sent.to, sent.subject]).toEqual(["admin@example.com", expect.stringContaining("has failed")]);
-  expect(sent.text).toContain("EEXIST");
+  expect(sent.text).toContain("ENOTDIR");
   const [failed] = (await app.get(backups)).json;
   expect(failed).toMatchObject({
     state: "failed",
     file: null,
     verified: false,
-    error: expect.stringContaining("EEXIST"),
+    error: expect.stringContaining("ENOTDIR"),
   });
   expect(await metric("corestead_backup_failures_total")).toBe("1");
   expect(app.logged.join("")).toContain("a backup has failed");
@@ -179,24 +186,37 @@ test("a full disk leaves neither half a backup nor fewer old ones", async () => 
   const own = ownFolder();
   const old = "corestead-20250101T033000Z.backup";
   await Bun.write(join(own, old), "an old one");
+  await Bun.write(join(own, owner), lineage.id);
   const store = createFolderStore(own);
-  const full = { ...store, tidy: () => symlink("/dev/full", join(own, `${name}.partial`)) };
+  const noRoom = async function* (chunks: AsyncIterable<Uint8Array>) {
+    for await (const chunk of chunks) {
+      yield chunk;
+      await writeFile("/dev/full", chunk);
+    }
+  };
+  const full = {
+    ...store,
+    write: (file: string, chunks: AsyncIterable<Uint8Array>) => store.write(file, noRoom(chunks)),
+  };
   const [made] = await makeBackup(needed({ BACKUP_KEEP: "1d" }, { store: full }));
   expect(made).toMatchObject({ file: null, verified: false, error: expect.stringContaining("ENOSPC") });
-  expect(await readdir(own)).toEqual([old]);
+  expect((await readdir(own)).toSorted()).toEqual([old, owner]);
 });
 
 test("after a verified backup old ones go by the rule, but nothing else in the folder", async () => {
   const own = ownFolder();
   const foreign = [
+    owner,
+    "corestead-20250101T033000Z-fedcba98.backup",
     "notes.txt",
     "corestead.backup",
     "corestead-20250101T033000Z.backup.old",
     "corestead-20259901T033000Z.backup",
   ];
   const olds = ["corestead-20250101T033000Z.backup", "corestead-20250102T033000Z.backup.sealed"];
-  for (const file of [...foreign, ...olds, "corestead-20250103T033000Z.backup.partial"])
-    await Bun.write(join(own, file), "");
+  const partials = ["corestead-20250103T033000Z.backup.partial", `${name}.0a1b2c3d.partial`];
+  for (const file of [...foreign, ...olds, ...partials]) await Bun.write(join(own, file), "");
+  await Bun.write(join(own, owner), lineage.id);
   await app.sql.unsafe(`create database ${await leftover()}`);
 
   const [unable] = await makeBackup(needed({ BACKUP_KEEP: "1d" }, { sets: [] }));
@@ -233,6 +253,7 @@ test("backups go to a bucket as well, and a server that is down in the middle of
   });
   const store = createBucketStore(bucket, { bucket: "core-backups", prefix: "here/" });
   const old = "here/corestead-20250101T033000Z.backup.sealed";
+  s3.objects.set(`here/${owner}`, Buffer.from(lineage.id));
   for (const one of [old, "here/notes.txt", "corestead-20250101T033000Z.backup.sealed"])
     s3.objects.set(one, new Uint8Array(1));
   const before = [...s3.objects.keys()];
@@ -279,35 +300,38 @@ test("one backup is made at a time in the whole installation", async () => {
 test("kill -9 in the middle leaves nothing that counts as a backup, and the command line makes, lists, verifies and restores", async () => {
   const cwd = join(folder, "cli");
   const place = join(cwd, "kept");
-  await Bun.write(join(place, "corestead-20250101T033000Z.backup"), "of nobody");
+  const old = "corestead-20250101T033000Z.backup";
+  await Bun.write(join(place, old), "of nobody");
   const addressOf = (target: DatabaseTarget) =>
     `postgres://${"url" in target ? "" : target.user}@127.0.0.1:${proxy.port}/${"url" in target ? "" : target.database}`;
   const env = { BACKUP_DIR: place, BACKUP_KEY: key, DATABASE_URL: addressOf(app.target), DATA_DIR: "data" };
   const corestead = (words: string[], more: Record<string, string> = {}) =>
     run([...fromSource, ...words], { cwd, env: { ...env, ...more } });
 
+  const refused = await corestead(["backup"]);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("belongs to another installation")]);
+  expect(await readdir(place)).toEqual([old]);
+  expect((await corestead(["adopt"])).stdout).toEndWith(`${place} is its own\n`);
+
   expect((await corestead(["backup"], { CORESTEAD_FAILPOINT: "backup chunk:kill" })).code).toBe(137);
-  expect((await readdir(place)).toSorted()).toEqual([
-    "corestead-20250101T033000Z.backup",
-    expect.stringMatching(/sealed\.partial$/),
-  ]);
+  expect((await readdir(place)).toSorted()).toEqual([old, expect.stringMatching(/sealed\.\w{8}\.partial$/), owner]);
   expect((await corestead(["backup"], { CORESTEAD_FAILPOINT: "backup written:kill" })).code).toBe(137);
   const made = await corestead(["backup"]);
   expect([made.stderr, made.code]).toEqual(["", 0]);
-  const file = /corestead-\d{8}T\d{6}Z\.backup\.sealed/.exec(made.stdout)?.[0] ?? "";
+  const file = /corestead-\d{8}T\d{6}Z-\w{8}\.backup\.sealed/.exec(made.stdout)?.[0] ?? "";
   // The one that was never verified goes, and so does the partial one.
   const states = (await app.get(backups)).json.map(({ state, error }: { state: string; error: string }) => [
     state,
     error,
   ]);
   const interrupted = ["failed", "its process ended before it was done"];
-  expect(states).toEqual([["good", null], interrupted, interrupted]);
-  expect((await readdir(place)).toSorted()).toEqual(["corestead-20250101T033000Z.backup", file]);
+  expect(states.slice(0, 3)).toEqual([["good", null], interrupted, interrupted]);
+  expect((await readdir(place)).toSorted()).toEqual([file, old, owner].toSorted());
 
   const listed = await corestead(["backups"]);
   expect(listed.stdout).toMatch(/sealed +0 minutes old +\d+\.\d kB +verified\n.*2025.* unknown here\n$/);
   expect((await corestead(["backups", "verify"])).stdout).toBe(`${file} could be restored\n`);
-  const unlike = await corestead(["backups", "verify", "corestead-20250101T033000Z.backup"]);
+  const unlike = await corestead(["backups", "verify", old]);
   expect([unlike.code, unlike.stderr]).toEqual([1, expect.stringContaining("is not a complete backup")]);
   const target = await createDatabase();
   const back = await corestead(["restore", file], { DATABASE_URL: addressOf(target) });

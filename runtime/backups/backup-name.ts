@@ -1,8 +1,13 @@
-/** Names of scheduled backups: when they were begun, and whether they are sealed. */
-const ours = /^corestead-(\d{8}T\d{6}Z)\.backup(\.sealed)?$/;
+/** Names of scheduled backups: when they were begun, their lineage, and whether they are sealed. */
+const ours = /^corestead-(\d{8}T\d{6}Z)(?:-([\da-f]{8}))?\.backup(\.sealed)?$/;
 
-export function nameOf(at: Date, isSealed: boolean): string {
-  return `corestead-${timeText(at)}.backup${isSealed ? ".sealed" : ""}`;
+export function nameOf(at: Date, lineage: string, isSealed: boolean): string {
+  return `corestead-${timeText(at)}-${lineage}.backup${isSealed ? ".sealed" : ""}`;
+}
+
+/** Undefined in the names of earlier versions. */
+export function lineageIn(name: string): string | undefined {
+  return ours.exec(name)?.[2];
 }
 
 /** Undefined if it is not the name of a backup. */

@@ -5,17 +5,21 @@ import { backupEnded, type BackupEnd } from "../events/backup-ended.ts";
 import type { Events } from "../events/events.ts";
 import type { Schedules } from "../jobs/schedule.ts";
 import { openFiles } from "../files/open-files.ts";
+import type { Lineage } from "../lineage/lineage.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { PluginFacts } from "../plugin.ts";
 import { migrationSets } from "../postgres/runtime-migrations.ts";
-import { configuredStore, configuredWalStore } from "./configured-store.ts";
+import { configuredPlaces } from "./configured-store.ts";
+import { mustOwn, type BackupPlaces } from "./backup-owner.ts";
+import { reasonOf } from "./reason.ts";
 import { runCounts, type BackupRun } from "./run-store.ts";
 import { createWalArchive, type WalArchive } from "./wal-archive.ts";
 import { archiveFacts } from "./wal-store.ts";
 
 interface Needed {
   readonly config: Config;
+  readonly lineage: Lineage;
   readonly target: DatabaseTarget;
   readonly pooled?: boolean;
   readonly log: Log;
@@ -29,8 +33,8 @@ interface Needed {
 /** What must be stopped once nothing is written any more, if there is anything. */
 export function scheduleBackups(needed: Needed): { stop(): Promise<void> } | undefined {
   const { config, log, sql, plugins, metrics, schedules, events } = needed;
-  const store = configuredStore(config, log);
-  if (!store) return undefined;
+  const places = configuredPlaces(config, log);
+  if (!places) return undefined;
   if (config.backupKey === "") log.warn("backups are not encrypted: set BACKUP_KEY");
   metrics.gauge(
     "corestead_backup_last_success_timestamp_seconds",
@@ -43,11 +47,15 @@ export function scheduleBackups(needed: Needed): { stop(): Promise<void> } | und
     async () => (await runCounts(sql)).failures,
   );
   const files = { open: openFiles(config, log), folders: plugins.flatMap(({ files: own = [] }) => own) };
-  const archive = archiveWal(needed);
+  // Said at once, and not only by the backup of the next night.
+  mustOwn(places, sql, needed.lineage).catch((error: unknown) =>
+    log.error("BACKUP_DIR cannot be used", { reason: reasonOf(error) }),
+  );
+  const archive = archiveWal(needed, places);
   const run = async () => {
     // Read only when it is used.
     const { makeBackup } = await import("./backups.ts");
-    const ended = await makeBackup({ ...needed, store, sets: migrationSets(plugins), files });
+    const ended = await makeBackup({ ...needed, places, sets: migrationSets(plugins), files });
     if (ended.length === 0) log.warn("no backup is made: another one is going on");
     for (const made of ended) await events.emit(backupEnded, newsOf(made));
     await archive?.makeBase();
@@ -57,11 +65,11 @@ export function scheduleBackups(needed: Needed): { stop(): Promise<void> } | und
 }
 
 /** Undefined unless BACKUP_WAL is on. */
-function archiveWal({ config, log, sql, target, metrics, events }: Needed): WalArchive | undefined {
-  const store = config.backupWal === "on" ? configuredWalStore(config, log) : undefined;
-  if (!store) return undefined;
+function archiveWal(needed: Needed, places: BackupPlaces): WalArchive | undefined {
+  const { config, lineage, log, sql, target, metrics, events } = needed;
+  if (config.backupWal !== "on") return undefined;
   const ended = (run: BackupRun) => events.emit(backupEnded, newsOf(run));
-  const archive = createWalArchive({ config, log, target, store, ended });
+  const archive = createWalArchive({ config, log, target, places, lineage, ended });
   metrics.gauge(
     "corestead_wal_archived_timestamp_seconds",
     "Up to when all changes are archived for point-in-time recovery; 0 = never",

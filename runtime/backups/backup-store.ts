@@ -14,6 +14,7 @@ export interface BackupStore {
   /** When it resolves, all bytes are durable under the name; if it rejects or the process is killed, none are. */
   write(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void>;
   read(name: string): AsyncIterable<Uint8Array>;
+  has(name: string): Promise<boolean>;
   remove(name: string): Promise<void>;
   /** Removes what an interrupted run has left. Only while no run goes on. */
   tidy(): Promise<void>;

@@ -2,16 +2,18 @@
  * Backups into BACKUP_DIR: written, verified by a restore, and pruned by rule. A schedule makes them, and the command
  * `backup` without a file.
  *
- *     const runs = await makeBackup({ config, target, sets, files, log }); // none: another process is at it
+ *     const runs = await makeBackup({ config, places, lineage, target, sets, files, log }); // none: another process is at it
  *     if (runs.at(-1)?.error) …
  */
 import type { Config } from "../config.ts";
 import { openPool, withoutTimeouts, type DatabaseTarget, type Sql } from "../db.ts";
+import type { Lineage } from "../lineage/lineage.ts";
 import type { Log } from "../log.ts";
 import { backup } from "../postgres/backup.ts";
 import type { FileFolders } from "../postgres/backup-files.ts";
 import type { MigrationSet } from "../postgres/migrate.ts";
 import { nameOf } from "./backup-name.ts";
+import { isOwnBackup, mustOwn, type BackupPlaces } from "./backup-owner.ts";
 import type { BackupStore } from "./backup-store.ts";
 import { failpoint } from "../failpoints.ts";
 import { toPrune, type Candidate } from "./prune-rule.ts";
@@ -32,9 +34,13 @@ type BackupConfig = Pick<
   "backupKey" | "backupKeep" | "backupVerify" | "databaseListenUrl" | "databasePrepare" | "databaseConnectSeconds"
 >;
 
-export interface Needed {
+export interface Needed extends Verifying {
+  readonly places: BackupPlaces;
+  readonly lineage: Lineage;
+}
+
+export interface Verifying {
   readonly config: BackupConfig;
-  readonly store: BackupStore;
   readonly target: DatabaseTarget;
   readonly sets: readonly MigrationSet[];
   readonly files: FileFolders;
@@ -60,12 +66,12 @@ export async function makeBackup(needed: Needed): Promise<readonly BackupRun[]> 
 }
 
 /** Whether nothing else was going on. Rejects with the reason why the stored backup could not be restored. */
-export async function verifyAgain(needed: Needed, name: string): Promise<boolean> {
-  return (await alone(needed, (sql) => verify(needed, sql, name))) !== undefined;
+export async function verifyAgain(needed: Verifying, store: BackupStore, name: string): Promise<boolean> {
+  return (await alone(needed, (sql) => verify(needed, sql, store, name))) !== undefined;
 }
 
 /** Undefined if another process holds the lock. */
-async function alone<T>({ config, target, pooled = false }: Needed, work: (sql: Sql) => Promise<T>) {
+async function alone<T>({ config, target, pooled = false }: Verifying, work: (sql: Sql) => Promise<T>) {
   const connectTimeoutMs = config.databaseConnectSeconds * 1000;
   // One connection holds the lock, one reads the snapshot, one does the rest.
   const sql = openPool(target, { max: 3, prepare: config.databasePrepare, pooled, connectTimeoutMs });
@@ -81,9 +87,10 @@ async function alone<T>({ config, target, pooled = false }: Needed, work: (sql: 
 }
 
 async function run(needed: Needed, sql: Sql, clock: () => Date): Promise<BackupRun> {
-  const { config, store, log } = needed;
+  const { config, places, lineage, log } = needed;
+  const { backups: store } = places;
   const startedAt = clock();
-  const name = nameOf(startedAt, config.backupKey !== "");
+  const name = nameOf(startedAt, lineage.id, config.backupKey !== "");
   const id = await beginRun(sql, startedAt, name);
   const end: { file: string | null; bytes: number | null; verified: boolean; error: string | null } = {
     file: null,
@@ -92,6 +99,7 @@ async function run(needed: Needed, sql: Sql, clock: () => Date): Promise<BackupR
     error: null,
   };
   try {
+    await mustOwn(places, sql, lineage);
     await store.tidy();
     let bytes = 0;
     const counted = (chunks: AsyncIterable<Uint8Array>) => counting(chunks, (more) => (bytes += more));
@@ -99,7 +107,7 @@ async function run(needed: Needed, sql: Sql, clock: () => Date): Promise<BackupR
     end.file = name;
     end.bytes = bytes;
     failpoint("backup written");
-    if (config.backupVerify === "on") await verify(needed, sql, name);
+    if (config.backupVerify === "on") await verify(needed, sql, store, name);
     end.verified = config.backupVerify === "on";
   } catch (error) {
     end.error = reasonOf(error);
@@ -136,7 +144,8 @@ async function* counting(chunks: AsyncIterable<Uint8Array>, add: (bytes: number)
 }
 
 /** Restores a stored backup into a scratch database; rejects with the reason why it could not. */
-async function verify({ config, store, target, sets, files, log }: Needed, sql: Sql, name: string): Promise<void> {
+async function verify(needed: Verifying, sql: Sql, store: BackupStore, name: string): Promise<void> {
+  const { config, target, sets, files, log } = needed;
   const direct = config.databaseListenUrl ? { url: config.databaseListenUrl } : target;
   await dropLeftovers(sql);
   const from = { name, read: () => store.read(name) };
@@ -147,10 +156,11 @@ async function verify({ config, store, target, sets, files, log }: Needed, sql: 
   );
 }
 
-/** Only after all else went well: as long as backups fail, the old ones stay. */
-async function prune({ config, store, log }: Needed, sql: Sql, at: Date): Promise<void> {
+/** Only after all else went well: as long as backups fail, the old ones stay. Those of another lineage always do. */
+async function prune({ config, places, lineage, log }: Needed, sql: Sql, at: Date): Promise<void> {
+  const { backups: store } = places;
   const runs = await runsByFile(sql);
-  const stored = await store.list();
+  const stored = (await store.list()).filter(({ name }) => isOwnBackup(name, lineage));
   const candidates = stored.map(({ name, at: begun }) => ({ name, at: begun, state: stateOf(runs.get(name)) }));
   for (const name of toPrune(candidates, config.backupKeep)) {
     await store.remove(name);

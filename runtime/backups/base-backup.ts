@@ -2,9 +2,10 @@
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { withoutTimeouts, type Sql, type Tx } from "../db.ts";
+import type { Lineage } from "../lineage/lineage.ts";
 import type { Log } from "../log.ts";
 import { packed, readFrames } from "../postgres/backup-file.ts";
-import type { BackupStore } from "./backup-store.ts";
+import { isOwnBackup, mustOwn, type BackupPlaces } from "./backup-owner.ts";
 import { stateOf } from "./backups.ts";
 import { toPrune, type Candidate, type KeepRule } from "./prune-rule.ts";
 import { reasonOf } from "./reason.ts";
@@ -16,7 +17,8 @@ import { beginBase, endBase, lockFor, walPlace } from "./wal-store.ts";
 interface Needed {
   readonly config: Pick<Config, "dataDir" | "backupKey" | "backupKeep" | "backupVerify">;
   readonly sql: Sql;
-  readonly store: BackupStore;
+  readonly places: BackupPlaces;
+  readonly lineage: Lineage;
   readonly log: Log;
 }
 
@@ -44,10 +46,12 @@ export async function makeBase(needed: Needed): Promise<BackupRun | undefined> {
 }
 
 async function copy(
-  { config, store }: Needed,
+  { config, places, lineage, sql }: Needed,
   tx: Tx,
   { timeline, ...of }: Omit<Base, "name" | "from"> & { timeline: number },
 ) {
+  await mustOwn(places, sql, lineage);
+  const { wal: store } = places;
   const { backupKey: key, dataDir } = config;
   const base = { ...of, from: await beginBase(tx) };
   const file = walNameOf(base, key !== "");
@@ -73,8 +77,10 @@ async function failureOf(pruning: Promise<void>): Promise<string | null> {
 }
 
 /** `newest`: what was just made, whose run has not ended yet. */
-async function prune({ config, sql, store, log }: Needed, newest: string): Promise<void> {
-  const [runs, stored] = [await runsByFile(sql), await store.list()];
+async function prune({ config, sql, places, lineage, log }: Needed, newest: string): Promise<void> {
+  const { wal: store } = places;
+  const runs = await runsByFile(sql);
+  const stored = (await store.list()).filter(({ name }) => isOwnBackup(name, lineage));
   const states = new Map([...runs].map(([name, run]) => [name, stateOf(run)]));
   states.set(newest, "good");
   const files = stored.flatMap(({ name }) => parseWalName(name) ?? []);

@@ -19,6 +19,7 @@ export function createBucketStore(bucket: Bucket, { bucket: name, prefix }: Buck
     },
     write: (backup, chunks) => bucket.write(keyOf(backup), chunks),
     read: (backup) => bucket.read(keyOf(backup)),
+    has: async (backup) => (await bucket.head(keyOf(backup))) !== undefined,
     remove: (backup) => bucket.remove(keyOf(backup)),
     async tidy() {
       for await (const upload of bucket.unfinished(prefix))

@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import { configuredBucket, type S3Config } from "../s3/configured-bucket.ts";
 import { parseBucketPlace } from "../s3/settings.ts";
+import type { BackupPlaces } from "./backup-owner.ts";
 import type { BackupStore } from "./backup-store.ts";
 import { createBucketStore } from "./bucket-store.ts";
 import { createFolderStore } from "./folder-store.ts";
@@ -13,6 +14,12 @@ type StoreConfig = Pick<Config, "backupDir"> & S3Config;
 /** Where the settings say that backups are kept; undefined = nowhere. */
 export function configuredStore(config: StoreConfig, log: Log): BackupStore | undefined {
   return openStore(config, log);
+}
+
+/** Both, for who writes there. */
+export function configuredPlaces(config: StoreConfig, log: Log): BackupPlaces | undefined {
+  const [backups, wal] = [configuredStore(config, log), configuredWalStore(config, log)];
+  return backups && wal && { backups, wal };
 }
 
 /** Where WAL is archived: the folder `wal` there. */

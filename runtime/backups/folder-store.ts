@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { partialEnding, writeWhole } from "../postgres/backup-file.ts";
+import { nameOfPartial, writeWhole } from "../postgres/backup-file.ts";
 import { timeOf } from "./backup-name.ts";
 import type { BackupStore, StoredBackup } from "./backup-store.ts";
 
@@ -19,17 +19,18 @@ export function createFolderStore(folder: string, timeIn = timeOf): BackupStore 
       return found.toSorted((a, b) => b.at.getTime() - a.at.getTime());
     },
     async write(name, chunks) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeWhole(join(folder, name), chunks);
       await syncFolder(folder);
     },
     read: (name) => createReadStream(join(folder, name)),
+    async has(name) {
+      return (await stat(join(folder, name)).catch(() => undefined))?.isFile() === true;
+    },
     remove: (name) => rm(join(folder, name), { force: true }),
     async tidy() {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      for (const name of await readdir(folder)) {
-        if (name.endsWith(partialEnding) && timeIn(name.slice(0, -partialEnding.length)))
-          await rm(join(folder, name), { force: true });
-      }
+      for (const name of await readdir(folder).catch(ifMissing))
+        if (timeIn(nameOfPartial(name) ?? "")) await rm(join(folder, name), { force: true });
     },
   };
 }

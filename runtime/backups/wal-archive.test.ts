@@ -14,6 +14,7 @@ import { migrate } from "../postgres/migrate.ts";
 import { migrationSets } from "../postgres/runtime-migrations.ts";
 import { createBucket } from "../s3/s3.ts";
 import { faultXml, s3Credentials, startS3 } from "../s3/s3-fixture.ts";
+import type { BackupPlaces } from "./backup-owner.ts";
 import type { BackupStore } from "./backup-store.ts";
 import { createBucketStore } from "./bucket-store.ts";
 import { createFolderStore } from "./folder-store.ts";
@@ -29,6 +30,7 @@ setDefaultTimeout(180_000);
 const key = "a key of the tests with 32 characters or more";
 const log = createLog("error", () => {});
 const timeIn = (name: string) => parseWalName(name)?.at;
+const lineage = { id: "0123abcd", isFirst: true, home: null };
 const folders: string[] = [];
 let dataDir: string;
 let server: EmbeddedPostgres;
@@ -71,9 +73,11 @@ interface Archived {
   readonly ended: BackupRun[];
 }
 
-async function archiveInto(more: Partial<Needed> = {}, env: Record<string, string> = {}): Promise<Archived> {
+type More = Partial<Needed> & { readonly store?: BackupStore };
+
+async function archiveInto({ store: given, ...more }: More = {}, env: Record<string, string> = {}): Promise<Archived> {
   const place = await newFolder();
-  const store = more.store ?? createFolderStore(place, timeIn);
+  const store = given ?? createFolderStore(place, timeIn);
   const config = readConfig({ DATA_DIR: dataDir, BACKUP_KEY: key, ...env });
   const ended: BackupRun[] = [];
   const archive = createWalArchive({
@@ -81,14 +85,25 @@ async function archiveInto(more: Partial<Needed> = {}, env: Record<string, strin
     target: server.target,
     log,
     ended: async (run) => void ended.push(run),
+    places: await placesWith(store),
+    lineage,
     ...more,
-    store,
   });
   return { archive, store, place, ended };
 }
 
+async function placesWith(wal: BackupStore): Promise<BackupPlaces> {
+  return { backups: createFolderStore(await ownedFolder()), wal };
+}
+
+async function ownedFolder(): Promise<string> {
+  const folder = await newFolder();
+  await writeFile(join(folder, "corestead.lineage"), lineage.id);
+  return folder;
+}
+
 /** With a chain that has a base. */
-async function begun(more: Partial<Needed> = {}, env: Record<string, string> = {}): Promise<Archived> {
+async function begun(more: More = {}, env: Record<string, string> = {}): Promise<Archived> {
   const archived = await archiveInto(more, env);
   await archived.archive.look(true);
   await archived.archive.makeBase();
@@ -170,7 +185,8 @@ describe("point-in-time recovery", () => {
       config: readConfig({ DATA_DIR: folder, BACKUP_KEY: key }),
       target: second.target,
       log,
-      store,
+      places: await placesWith(store),
+      lineage,
       ended: async () => {},
     });
     await again.look(true);
@@ -321,6 +337,36 @@ describe("the archive", () => {
     await archive.stop();
   });
 
+  test("makes a new base if somebody has removed the one that it has", async () => {
+    const { archive, store, place, ended } = await begun();
+    await add("kept");
+    await archive.look(true);
+    for (const name of readdirSync(place)) if (name.includes("-base-")) await rm(join(place, name));
+    await sql`update runtime_state set value = '2026-01-01T00:00:00Z' where key = 'wal_archived'`;
+    await archive.look();
+    while (ended.length < 2) await Bun.sleep(20);
+    await archive.look(true);
+    expect(await recovered(store)).toEqual(["kept"]);
+    await archive.stop();
+  });
+
+  test("is not stored in the folder of another lineage, nor removed from there", async () => {
+    const { archive, place } = await begun();
+    const before = readdirSync(place);
+    const foreign = await placesWith(createFolderStore(place, timeIn));
+    await writeFile(join(foreign.backups.place, "corestead.lineage"), "fedcba98");
+    const { archive: other, ended } = await archiveInto({ places: foreign, alarmAfterMs: 0 });
+    await other.look(true);
+    await other.makeBase();
+    const error = expect.stringContaining("belongs to another installation");
+    expect(ended).toMatchObject([
+      { kind: "wal", error },
+      { kind: "base", error },
+    ]);
+    expect(readdirSync(place)).toEqual(before);
+    await Promise.all([archive.stop(), other.stop()]);
+  });
+
   test("begins again if the data folder was put back to an earlier state", async () => {
     const { archive, store, place } = await begun();
     const [chain = ""] = (await store.list()).map(({ name }) => parseWalName(name)?.chain);
@@ -341,7 +387,8 @@ describe("the archive", () => {
       config: readConfig({ DATA_DIR: dataDir, BACKUP_KEY: key }),
       target: server.target,
       log,
-      store,
+      places: await placesWith(store),
+      lineage,
       ended: async () => {},
     });
     const before = (await store.list()).length;

@@ -3,7 +3,7 @@
  * (recovery.ts) can bring back any moment. PostgreSQL keeps WAL for a replication slot until we have stored it; nothing
  * waits for us, and if too much is waiting, it lets go of it: then a new chain begins with a new base.
  *
- *     const archive = createWalArchive({ config, target, store, log, ended });
+ *     const archive = createWalArchive({ config, target, places, lineage, log, ended });
  *     archive.start();
  *     await archive.makeBase(); // each night
  */
@@ -12,17 +12,17 @@ import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { openPool, withoutTimeouts, type DatabaseTarget, type Sql, type Tx } from "../db.ts";
+import type { Lineage } from "../lineage/lineage.ts";
 import type { Log } from "../log.ts";
 import { archivePool } from "../postgres/connections.ts";
 import { packed } from "../postgres/backup-file.ts";
-import { timeText } from "./backup-name.ts";
-import type { BackupStore } from "./backup-store.ts";
+import { mustOwn, type BackupPlaces } from "./backup-owner.ts";
 import { makeBase } from "./base-backup.ts";
 import { reasonOf } from "./reason.ts";
 import { beginRun, endRun, lastFailed, type BackupRun } from "./run-store.ts";
 import { sealedOfSeries } from "./sealing.ts";
 import { pieceFrames } from "./wal-file.ts";
-import { parseWalName, walNameOf } from "./wal-names.ts";
+import { chainOf, parseWalName, walNameOf } from "./wal-names.ts";
 import {
   archivedTo,
   beginChain,
@@ -37,7 +37,8 @@ import {
 export interface Needed {
   readonly config: Pick<Config, "dataDir" | "backupKey" | "backupKeep" | "backupVerify">;
   readonly target: DatabaseTarget;
-  readonly store: BackupStore;
+  readonly places: BackupPlaces;
+  readonly lineage: Lineage;
   readonly log: Log;
   /** Called for each base that ended, and when archiving fails or works again. */
   readonly ended: (run: BackupRun) => Promise<void>;
@@ -61,15 +62,16 @@ const stopsWithinMs = 3_000;
 const packing = { seal: sealedOfSeries, level: 1 };
 
 export function createWalArchive(needed: Needed) {
-  const { store, log, target } = needed;
+  const { places, lineage, log, target } = needed;
+  const { wal: store } = places;
   const sql = openPool(target, { max: archivePool, applicationName: "corestead archive" });
   const outage = createOutage(needed, sql);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let working: Promise<void> = Promise.resolve();
   let isTidy = false;
   let isCompared = false;
-  /** The chain that is known to have a base. */
-  let based = "";
+  /** A base that is known to be there. */
+  let knownBase = "";
   let base: Promise<void> | undefined;
   let baseNotBefore = 0;
   let isStopped = false;
@@ -98,8 +100,9 @@ export function createWalArchive(needed: Needed) {
     return isOlder;
   };
   const ensureBase = async (chain: string) => {
-    if (based !== chain && (await store.list()).some(({ name }) => isBaseOf(name, chain))) based = chain;
-    if (based !== chain && Date.now() >= baseNotBefore && !isStopped) void beginBase();
+    if (isBaseOf(knownBase, chain) && (await store.has(knownBase))) return;
+    knownBase = (await store.list()).find(({ name }) => isBaseOf(name, chain))?.name ?? "";
+    if (knownBase === "" && Date.now() >= baseNotBefore && !isStopped) void beginBase();
   };
   /** The chain, if there was something to do, and nobody else was at it. */
   const work = (isLast: boolean) =>
@@ -109,9 +112,11 @@ export function createWalArchive(needed: Needed) {
       let place = await walPlace(tx);
       if (!(await hasRoom(needed))) throw new Error(await giveUp(tx, place));
       if (!isDue(place) && !isLast) return undefined;
+      await mustOwn(places, tx, lineage);
       await tidyOnce(tx);
       const broken = place.chain?.isLost ? brokenChain : undefined;
-      if (!place.chain || place.chain.isLost || (await isOlderThanArchive(place))) place = await startChain(sql, place);
+      if (!place.chain || place.chain.isLost || (await isOlderThanArchive(place)))
+        place = await startChain(needed, sql, place);
       await storePiece(needed, sql, place);
       await outage.over(broken);
       return place.chain?.name;
@@ -161,20 +166,20 @@ function isBaseOf(name: string, chain: string): boolean {
   return parsed?.chain === chain && parsed.to === undefined;
 }
 
-async function startChain(sql: Sql, { chain }: WalPlace): Promise<WalPlace> {
+async function startChain({ lineage }: Needed, sql: Sql, { chain }: WalPlace): Promise<WalPlace> {
   if (chain) await endChains(sql);
-  await beginChain(sql, timeText(new Date(), "ms"));
+  await beginChain(sql, chainOf(new Date(), lineage.id));
   return walPlace(sql);
 }
 
-async function storePiece({ config, store }: Needed, sql: Sql, { chain, timeline }: WalPlace): Promise<void> {
+async function storePiece({ config, places }: Needed, sql: Sql, { chain, timeline }: WalPlace): Promise<void> {
   if (!chain) throw new Error("PostgreSQL has no slot for the archive");
   const at = await markTime(sql);
   const { flushed } = await walPlace(sql);
   const piece = { chain: chain.name, from: chain.from, to: flushed, at };
   const frames = pieceFrames(join(config.dataDir, "postgres"), piece, timeline);
   const name = walNameOf(piece, config.backupKey !== "");
-  await store.write(name, packed(frames, config.backupKey, packing));
+  await places.wal.write(name, packed(frames, config.backupKey, packing));
   await archivedTo(sql, chain.name, flushed);
   await noteArchived(sql, at);
 }

@@ -2,10 +2,10 @@
  * What the archive of WAL is made of, by names. A chain begins with a base: a copy of the cluster's files. Pieces are the
  * WAL since, each from where the one before it ended; a base that is made later is another place to begin.
  *
- *     corestead-20260131T033000000Z-0000000003000028-base-20260131T033000250Z.wal
- *     corestead-20260131T033000000Z-0000000003000000-0000000003A4F2D0-20260131T033100000Z.wal.sealed
+ *     corestead-20260131T033000000Z_1F2E3D4C-0000000003000028-base-20260131T033000250Z.wal
+ *     corestead-20260131T033000000Z_1F2E3D4C-0000000003000000-0000000003A4F2D0-20260131T033100000Z.wal.sealed
  *
- * The first time names the chain; then come the positions in the WAL (a piece's end is not in it). The last time is when
+ * The first time and the lineage name the chain; then come the positions in the WAL (a piece's end is not in it). The last time is when
  * a base was begun; and what was committed before it is in the pieces up to this one. Pure.
  */
 import { timeText, timeIn } from "./backup-name.ts";
@@ -23,9 +23,20 @@ export interface Piece extends InChain {
   readonly to: bigint;
 }
 
-const ours = /^corestead-(\d{8}T\d{9}Z)-([\dA-F]{16})-([\dA-F]{16}|base)-(\d{8}T\d{9}Z)\.wal(\.sealed)?$/;
+const ours =
+  /^corestead-(\d{8}T\d{9}Z(?:_[\dA-F]{8})?)-([\dA-F]{16})-([\dA-F]{16}|base)-(\d{8}T\d{9}Z)\.wal(\.sealed)?$/;
 /** The size that initdb gives to the files of WAL. */
 export const segmentBytes = 16n * 1024n * 1024n;
+
+/** Of a chain that begins now. PostgreSQL's slot has the same name in small letters. */
+export function chainOf(at: Date, lineage: string): string {
+  return `${timeText(at, "ms")}_${lineage.toUpperCase()}`;
+}
+
+/** Undefined in the names of earlier versions. */
+export function lineageOf({ chain }: Pick<InChain, "chain">): string | undefined {
+  return chain.split("_")[1]?.toLowerCase();
+}
 
 export function walNameOf({ chain, from, to, at }: Omit<Base | Piece, "name">, isSealed: boolean): string {
   return `corestead-${chain}-${hex(from)}-${to === undefined ? "base" : hex(to)}-${timeText(at, "ms")}.wal${isSealed ? ".sealed" : ""}`;
@@ -35,7 +46,7 @@ export function walNameOf({ chain, from, to, at }: Omit<Base | Piece, "name">, i
 export function parseWalName(name: string): Base | Piece | undefined {
   const [, chain = "", from = "", to = "", time = ""] = ours.exec(name) ?? [];
   const at = timeIn(time);
-  if (!at || !timeIn(chain)) return undefined;
+  if (!at || !timeIn(chain.slice(0, 19))) return undefined;
   const begun = { name, chain, from: BigInt(`0x${from}`), at };
   return to === "base" ? begun : { ...begun, to: BigInt(`0x${to}`) };
 }

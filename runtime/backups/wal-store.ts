@@ -50,6 +50,13 @@ export async function beginChain(sql: Queryable, chain: string): Promise<void> {
   await sql`select pg_create_physical_replication_slot(${slotPrefix + chain.toLowerCase()}, true)`;
 }
 
+/** Those that PostgreSQL keeps WAL for. */
+export async function chainNames(sql: Queryable): Promise<string[]> {
+  const rows = await sql<{ slot: string }[]>`
+    select slot_name::text as slot from pg_replication_slots where starts_with(slot_name::text, ${slotPrefix})`;
+  return rows.map(({ slot }) => slot.slice(slotPrefix.length).toUpperCase());
+}
+
 export async function endChains(sql: Queryable): Promise<void> {
   await sql`
     select pg_drop_replication_slot(slot_name) from pg_replication_slots

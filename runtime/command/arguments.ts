@@ -13,6 +13,8 @@ const flags: ReadonlySet<string> = new Set([
   "version",
   "watch",
   "https",
+  "rehearsal",
+  "adopt",
   "json",
   "print",
   "start",

@@ -6,8 +6,9 @@ import { existsSync } from "node:fs";
 import { backupLines } from "../backups/backup-list.ts";
 import { timeOf } from "../backups/backup-name.ts";
 import type { BackupStore } from "../backups/backup-store.ts";
-import { configuredStore, configuredWalStore } from "../backups/configured-store.ts";
+import { configuredPlaces, configuredStore, configuredWalStore } from "../backups/configured-store.ts";
 import { makeBackup, verifyAgain } from "../backups/backups.ts";
+import { own } from "../backups/backup-owner.ts";
 import { forgetRunning, runsByFile } from "../backups/run-store.ts";
 import { momentLines } from "../backups/recovery-plan.ts";
 import { recover } from "../backups/recovery.ts";
@@ -16,6 +17,9 @@ import { parseWalName, type Base, type Piece } from "../backups/wal-names.ts";
 import { forgetArchived } from "../backups/wal-store.ts";
 import type { Sql } from "../db.ts";
 import { openFiles } from "../files/open-files.ts";
+import { dropAnchors } from "../lineage/anchors.ts";
+import { adopted, mustAct, noteRestored } from "../lineage/lineage.ts";
+import { replaceLineage } from "../lineage/lineage-store.ts";
 import { inOrder } from "../order.ts";
 import type { BackupSource } from "../postgres/backup-file.ts";
 import type { FileFolders } from "../postgres/backup-files.ts";
@@ -40,16 +44,18 @@ export async function backupTo(setup: Setup, file: string): Promise<string[]> {
 
 /** What the schedule does, at once. */
 export async function backupNow(setup: Setup): Promise<string[]> {
-  const { config } = setup;
-  const store = mustHaveStore(setup);
+  const { config, log } = setup;
+  const places = configuredPlaces(config, log);
+  if (!places) throw nowhere();
   const database = await attach(setup);
   return withDatabase(setup, database, async (sql) => {
-    const made = (await makeBackup(await neededFor(setup, database, store))).at(-1);
+    const lineage = await mustAct(sql, { config, target: database.target });
+    const made = (await makeBackup({ ...(await neededFor(setup, database)), places, lineage })).at(-1);
     if (!made) throw new Error("another backup is going on");
     if (made.error !== null) throw new Error(made.error);
     const how = made.verified ? "and verified" : "and not verified";
     return [
-      `the backup is ${made.file} in ${store.place} (${how})`,
+      `the backup is ${made.file} in ${places.backups.place} (${how})`,
       ...(config.backupKey === "" ? ["it is not encrypted: set BACKUP_KEY"] : []),
       ...(await backupNotes(sql, config)),
     ];
@@ -70,21 +76,43 @@ export async function verifyStored(setup: Setup, given: string | undefined): Pro
   if (name === undefined) throw new Error(`there is no backup in ${store.place}`);
   const database = await attach(setup);
   return withDatabase(setup, database, async () => {
-    if (!(await verifyAgain(await neededFor(setup, database, store), name))) throw new Error("a backup is going on");
+    if (!(await verifyAgain(await neededFor(setup, database), store, name))) throw new Error("a backup is going on");
     return [`${name} could be restored`];
   });
 }
 
-async function neededFor(setup: Setup, { target }: Database, store: BackupStore) {
+async function neededFor(setup: Setup, { target }: Database) {
   const { config, log } = setup;
   const pooled = await isPooled(target, config.databaseConnectSeconds * 1000);
-  return { config, store, target, pooled, sets: migrationSets(inOrder(setup.plugins)), files: fileFolders(setup), log };
+  return { config, target, pooled, sets: migrationSets(inOrder(setup.plugins)), files: fileFolders(setup), log };
 }
 
 function mustHaveStore({ config, log }: Setup): BackupStore {
   const store = configuredStore(config, log);
-  if (!store) throw new Error("where are the backups? set BACKUP_DIR (or say corestead backup FILE)");
+  if (!store) throw nowhere();
   return store;
+}
+
+function nowhere(): Error {
+  return new Error("where are the backups? set BACKUP_DIR (or say corestead backup FILE)");
+}
+
+/** This database is the original from now on, and BACKUP_DIR its own. */
+export async function adopt(setup: Setup, database: Database): Promise<string[]> {
+  const { config, log } = setup;
+  const places = configuredPlaces(config, log);
+  return withDatabase(setup, database, async (sql) => {
+    const { known, next } = await adopted(sql, { config, target: database.target });
+    // First, so that no other installation writes there when this one begins to.
+    if (places) await own(places.backups, next.id);
+    if (!(await replaceLineage(sql, known, next))) throw new Error("another process has just adopted it: try again");
+    if (known && known.id !== next.id) await dropAnchors(config.dataDir);
+    const as = known?.id === next.id ? "as before" : "from now on";
+    return [
+      `the lineage ${next.id} of this database acts on the outside ${as}: restart the server if it runs`,
+      ...(places ? [`${places.backups.place} is its own`] : []),
+    ];
+  });
 }
 
 /**
@@ -101,9 +129,11 @@ export async function restoreFrom(setup: Setup, file: string, force: boolean): P
     await restore(sql, from, setup.log, { force, files: fileFolders(setup), key });
     await migrate(sql, sets, setup.log);
     await forgetRunning(sql);
+    await noteRestored(sql);
+    await dropAnchors(setup.config.dataDir);
     return restoreNotes(sql, setup.config);
   });
-  return [`${file} is restored`, ...notes];
+  return [`${file} is restored`, ...notes, adoptNote];
 }
 
 /** The embedded PostgreSQL as it was at a moment, or at the newest that is archived. */
@@ -120,12 +150,17 @@ export async function restoreAt(setup: Setup, at: string | undefined): Promise<s
   const finish = async (sql: Sql) => {
     await forgetRunning(sql);
     await forgetArchived(sql);
+    await noteRestored(sql);
+    await dropAnchors(config.dataDir);
     notes.push(...(await restoreNotes(sql, config)));
   };
   const last = await recover({ store, key: config.backupKey, dataDir: config.dataDir, until, log, finish });
   const known = last ? `: the last change in it is of ${last.toISOString()}` : "";
-  return [`the database is restored in ${config.dataDir}${known}`, ...notes];
+  return [`the database is restored in ${config.dataDir}${known}`, ...notes, adoptNote];
 }
+
+const adoptNote =
+  "if it takes the original's place, say `corestead serve --adopt` (or `corestead adopt`, and start the service); until then it runs as a rehearsal";
 
 /** `2026-01-31T12:30:00+01:00`: without an offset it could mean two moments. */
 function momentOf(text: string): Date {

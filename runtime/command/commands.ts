@@ -8,7 +8,7 @@ import { boot, describe, type App } from "../boot.ts";
 import { runtimeSettings } from "../config.ts";
 import { clientModule } from "../openapi/client.ts";
 import { attach, withDatabase } from "./with-database.ts";
-import { backupNow, backupTo, listBackups, restoreAt, restoreFrom, verifyStored } from "./backup-commands.ts";
+import { adopt, backupNow, backupTo, listBackups, restoreAt, restoreFrom, verifyStored } from "./backup-commands.ts";
 import { askHealth } from "./health.ts";
 import { writeOutput } from "../output.ts";
 import type { Setup } from "./run.ts";
@@ -19,8 +19,8 @@ import { acceptSecretKey } from "../postgres/secret-key.ts";
 const ownCommands: readonly CommandFacts[] = [
   {
     name: "serve",
-    usage: "serve [--https] [--watch]",
-    doc: "start the server (also without a command; --https: as HTTPS=on; --watch: again when a plugin of PLUGINS_DIR changes)",
+    usage: "serve [--https] [--watch] [--rehearsal | --adopt]",
+    doc: "start the server (also without a command; --https: as HTTPS=on; --watch: again when a plugin of PLUGINS_DIR changes; --rehearsal: as REHEARSAL=on; --adopt: after `corestead adopt`)",
   },
   { name: "migrate", usage: "migrate", doc: "bring the database up to date and end" },
   {
@@ -43,6 +43,11 @@ const ownCommands: readonly CommandFacts[] = [
     name: "restore --at",
     usage: "restore --at [TIME]",
     doc: "bring the embedded PostgreSQL back as it was then, such as 2026-01-31T12:30:00Z, or at the newest moment (BACKUP_WAL)",
+  },
+  {
+    name: "adopt",
+    usage: "adopt",
+    doc: "a restored or copied database takes the original's place: it runs jobs, sends, and makes its backups in BACKUP_DIR",
   },
   {
     name: "secret-key accept",
@@ -133,6 +138,7 @@ export async function runCommand(
   if (isNamed(words, "backups verify")) return say(await verifyStored(setup, words[2]));
   if (command === "backups") return say(await listBackups(setup));
   const { at } = options;
+  if (command === "adopt") return say(await adopt(setup, await attach(setup)));
   if (command === "restore" && at !== undefined && argument !== undefined)
     throw new Error("either a file is restored, or a moment (--at)");
   if (command === "restore" && at !== undefined) return say(await restoreAt(setup, at === "true" ? undefined : at));

@@ -48,7 +48,7 @@ export async function serve(setup: Setup, begun?: Begun): Promise<number> {
       throw error;
     },
   );
-  greeting.ready(`Corestead serves on ${app.origin}`);
+  greeting.ready(`Corestead serves on ${app.origin}${app.rehearses ? " (a rehearsal)" : ""}`);
   await notifyService(`READY=1\nSTATUS=serves on ${app.origin}`);
   const signal = await stopped;
   await notifyStopping(setup.config);

@@ -1,13 +1,16 @@
 /** Scheduled backups: that there are any, how old the last good one is, and where they go. */
 import { access, constants, stat } from "node:fs/promises";
 import type { Config } from "../config.ts";
-import type { Sql } from "../db.ts";
+import type { DatabaseTarget, Sql } from "../db.ts";
+import { ownerOf } from "../backups/backup-owner.ts";
+import { configuredStore } from "../backups/configured-store.ts";
 import { archiveFacts, type ArchiveFacts } from "../backups/wal-store.ts";
 import { nextDueTimes } from "../jobs/due-times.ts";
+import { lookAt, type Lineage } from "../lineage/lineage.ts";
 import { createLog } from "../log.ts";
 import { configuredBucket } from "../s3/configured-bucket.ts";
 import { parseBucketPlace, type BucketPlace } from "../s3/settings.ts";
-import { findingsOf, reasonOf, type Finding } from "./finding.ts";
+import { findingsOf, reasonOf, split, type Finding } from "./finding.ts";
 
 const backup = findingsOf("backup");
 const quiet = createLog("error", () => {});
@@ -19,7 +22,9 @@ interface LastRuns {
   readonly lastError: string | null;
 }
 
-export async function checkBackups(sql: Sql, config: Config): Promise<Finding[]> {
+export async function checkBackups(sql: Sql, config: Config, target: DatabaseTarget): Promise<Finding[]> {
+  const { lineage, rehearses } = await lookAt(sql, { config, target });
+  if (rehearses !== undefined) return [findingsOf("lineage").warn(...split(rehearses))];
   if (config.backupDir === "")
     return [
       backup.warn(
@@ -37,7 +42,11 @@ export async function checkBackups(sql: Sql, config: Config): Promise<Finding[]>
       (select error from last where error is not null
         and (kind <> 'wal' or id > coalesce((select id from last where kind = 'base' and error is null), 0))
         order by kind limit 1) as last_error`;
-  const findings = [...judgeRuns(row, config, new Date()), ...(await checkPlace(config))];
+  const findings = [
+    ...judgeRuns(row, config, new Date()),
+    ...(await checkPlace(config)),
+    ...(await checkOwner(config, lineage)),
+  ];
   if (config.backupWal === "on") findings.push(judgeArchive(await archiveFacts(sql), new Date()));
   if (config.backupKey === "") {
     const remedy = "set BACKUP_KEY, and keep a copy of it elsewhere";
@@ -68,6 +77,19 @@ export function judgeArchive({ seconds, upSeconds }: Pick<ArchiveFacts, "seconds
   const isLate = upSeconds > lateSeconds && now.getTime() / 1000 - seconds > lateSeconds;
   if (!isLate) return backup.ok(told);
   return backup.fail(`${told}, and later ones are not`, "see the log: BACKUP_DIR must be within reach and have room");
+}
+
+/** Another installation may have taken it over. */
+async function checkOwner(config: Config, { id }: Lineage): Promise<Finding[]> {
+  const store = configuredStore(config, quiet);
+  const owner = store && (await ownerOf(store).catch(() => undefined)); // said by the check of the place
+  if (owner === undefined || owner === id) return [];
+  return [
+    backup.fail(
+      `${config.backupDir} belongs to another installation`,
+      "set another BACKUP_DIR, or take it over with `corestead adopt`",
+    ),
+  ];
 }
 
 async function checkPlace(config: Config): Promise<Finding[]> {

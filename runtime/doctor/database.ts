@@ -4,7 +4,7 @@ import type { Sql } from "../db.ts";
 import { connectionsOf } from "../postgres/connections.ts";
 import { isMigrated, pending, type Applied, type MigrationSet } from "../postgres/migrate.ts";
 import { secretKeyState } from "../postgres/secret-key.ts";
-import { findingsOf, reasonOf, type Finding } from "./finding.ts";
+import { findingsOf, split, reasonOf, type Finding } from "./finding.ts";
 
 const database = findingsOf("database");
 const key = findingsOf("key");
@@ -136,10 +136,4 @@ async function checkKey({ sql, config }: Looking): Promise<Finding[]> {
   if (state.fault !== undefined) return [key.fail(...split(state.fault))];
   if (state.warning !== undefined) return [key.warn(...split(state.warning))];
   return [key.ok(`the database's secret key is here (fingerprint ${state.fingerprint})`)];
-}
-
-/** "what is wrong: what to do" */
-function split(text: string): [message: string, remedy: string] {
-  const at = text.indexOf(": ");
-  return [text.slice(0, at), text.slice(at + 2)];
 }

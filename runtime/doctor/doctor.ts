@@ -165,7 +165,7 @@ async function checkAt(target: DatabaseTarget, inside: Inside): Promise<Looked> 
     const { findings, bytes, ready } = await checkDatabase({ sql, config, sets, pooled });
     const clock = await guarded("clock", async () => [await databaseClock(sql)]);
     const replicas = await guarded("replica", () => checkReplicas(sql, config));
-    const backups = ready.has("runtime") ? await guarded("backup", () => checkBackups(sql, config)) : [];
+    const backups = ready.has("runtime") ? await guarded("backup", () => checkBackups(sql, config, target)) : [];
     const ofPlugins = await checkPlugins(sql, ready, inside);
     return { findings: [...findings, ...replicas, ...clock], ofPlugins: [...backups, ...ofPlugins], bytes };
   } finally {

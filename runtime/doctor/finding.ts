@@ -22,6 +22,12 @@ export function findingsOf(check: string) {
   };
 }
 
+/** "what is wrong: what to do" */
+export function split(text: string): [message: string, remedy: string] {
+  const at = text.indexOf(": ");
+  return [text.slice(0, at), text.slice(at + 2)];
+}
+
 /** What a plugin's `checks` are given. They read, and change nothing. */
 export interface BaseCheckContext {
   readonly sql: Sql;

@@ -20,6 +20,8 @@ interface Facts {
   readonly listening: boolean;
   /** Of the replicas that answer reads. Without them the primary does. */
   readonly replicas?: { readonly ready: number; readonly of: number };
+  /** Nothing acts on the outside. */
+  readonly rehearsal?: true;
 }
 
 interface Needed {
@@ -27,10 +29,11 @@ interface Needed {
   readonly open: () => Sql;
   readonly listening: () => boolean;
   readonly replicas?: () => readonly ReplicaFacts[];
+  readonly rehearses: () => boolean;
   readonly withinMs?: number;
 }
 
-export function createReadiness({ open, listening, replicas, withinMs = 2_000 }: Needed): Readiness {
+export function createReadiness({ open, listening, replicas, rehearses, withinMs = 2_000 }: Needed): Readiness {
   let pool: Sql | undefined;
   let asking: Promise<"primary" | "standby"> | undefined;
 
@@ -50,7 +53,13 @@ export function createReadiness({ open, listening, replicas, withinMs = 2_000 }:
   return {
     async check() {
       const role = await ask().catch(() => undefined);
-      const facts = { ...(role && { role }), writable: role === "primary", listening: listening(), ...ofReplicas() };
+      const facts = {
+        ...(role && { role }),
+        writable: role === "primary",
+        listening: listening(),
+        ...ofReplicas(),
+        ...(rehearses() && { rehearsal: true as const }),
+      };
       if (role === "primary") return { status: "ready", ...facts };
       // A connection that does not answer never recovers, and one to a standby may be for another host than the primary.
       void drop();

@@ -133,6 +133,11 @@ const readyFacts = {
       { description: "with `DATABASE_READ_URL`: how many replicas answer reads now" },
     ),
   ),
+  rehearsal: Type.Optional(
+    Type.Literal(true, {
+      description: "a copy of the data: no jobs, crons, mails, webhooks, backups and orders of certificates",
+    }),
+  ),
 };
 const readyShape = answer.object("Readiness", {
   status: Type.Literal("ready"),

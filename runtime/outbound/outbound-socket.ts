@@ -52,7 +52,7 @@ export type Connect = (target: ConnectTarget) => Promise<OutboundConnection>;
 
 const standardTimeoutMs = 10_000;
 
-export function createConnect(needed: Pick<Needed, "allow" | "log" | "lookup">): Connect {
+export function createConnect(needed: Pick<Needed, "allow" | "log" | "lookup" | "rehearses">): Connect {
   const settings = { ...needed, allowed: needed.allow };
   return async ({ host, port, timeoutMs = standardTimeoutMs, signal }) => {
     // The URL parser normalises decimal, octal and hexadecimal addresses for http only, so parse the host as http.

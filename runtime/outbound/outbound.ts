@@ -85,6 +85,8 @@ export interface Needed {
   connect?: Host["send"];
   /** A certificate authority to trust besides the public ones. */
   ca?: string;
+  /** Whether nothing may leave. */
+  rehearses?: () => boolean;
 }
 
 const defaults = { timeoutMs: 15_000, maxBytes: 5_000_000, maxRedirects: 3 };
@@ -196,10 +198,12 @@ async function send(settings: Settings, target: URL, request: Send, signal: Abor
 
 /** The addresses of the target's host, IPv4 first. Throws if any of them may not be reached. */
 export async function checkedAddresses(
-  settings: Pick<Settings, "allowed" | "lookup" | "log">,
+  settings: Pick<Settings, "allowed" | "lookup" | "log" | "rehearses">,
   target: URL,
   signal: AbortSignal,
 ): Promise<string[]> {
+  if (settings.rehearses?.() === true)
+    throw new OutboundFault("refused-address", "this is a rehearsal: nothing is sent to other machines");
   const name = plainHost(target.hostname);
   const literal = literalAddress(name);
   const addresses = literal ? [literal] : await resolve(settings.lookup ?? lookupAll, name, signal);

@@ -77,7 +77,8 @@ export function packed(frames: AsyncIterable<Frame>, key: string, { seal = seale
 
 /** Writes a file and renames it into place only when it is complete and on disk. Other users cannot read it. */
 export async function writeWhole(file: string, chunks: Chunks): Promise<void> {
-  const partial = `${file}${partialEnding}`;
+  // Two at once must not write into one file.
+  const partial = `${file}.${crypto.randomUUID().slice(0, 8)}${partialEnding}`;
   try {
     await pipeline(chunks, createWriteStream(partial, { mode: 0o600 }));
     const written = await open(partial, "r");
@@ -90,7 +91,12 @@ export async function writeWhole(file: string, chunks: Chunks): Promise<void> {
   }
 }
 
-export const partialEnding = ".partial";
+const partialEnding = ".partial";
+
+/** The name that a file would have had whose writing was interrupted; undefined if it is no such file. */
+export function nameOfPartial(partial: string): string | undefined {
+  return /^(.+?)(?:\.[\da-f]{8})?\.partial$/s.exec(partial)?.[1];
+}
 
 async function* encode(frames: AsyncIterable<Frame>): AsyncGenerator<Uint8Array> {
   const hash = createHash("sha256");

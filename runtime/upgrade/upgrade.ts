@@ -168,7 +168,7 @@ async function restore({ current, now, say }: Upgrade, server: Server, backup: s
   if (server.env["DATABASE_URL"]) {
     const empty = "drop schema public cascade; create schema public;";
     throw new Error(
-      `the database was migrated: empty it (${empty}), then \`${current} restore ${backup}\` in ${server.folder}, and start the server`,
+      `the database was migrated: empty it (${empty}), then \`${current} restore ${backup}\` and \`${current} adopt\` in ${server.folder}, and start the server`,
     );
   }
   const cluster = clusterOf(server);
@@ -180,6 +180,8 @@ async function restore({ current, now, say }: Upgrade, server: Server, backup: s
     renameSync(aside, cluster);
     throw new Error(`the backup ${backup} cannot be restored: ${output}`);
   }
+  // It was in this very place.
+  await server.command(current, "adopt");
   say(`the database had been migrated: the backup is restored, and what was there is in ${aside}`);
 }
 

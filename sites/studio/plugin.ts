@@ -19,7 +19,7 @@ export default definePlugin({
     const changes = createChanges(ctx, paths);
     return {
       routes: [
-        ...studioRoutes(files, extensionsOf(ctx.plugins)),
+        ...studioRoutes(files, extensionsOf(ctx.plugins), ctx.rehearses),
         ...searchRoutes(ctx.routes),
         ...changesRoutes({ changes, paths: () => [...paths().values()], routes: ctx.routes }),
       ],

@@ -9,6 +9,7 @@ import {
   text,
   Type,
   webFile,
+  type BaseContext,
   type Caller,
   type RequestInput,
   type Route,
@@ -25,7 +26,11 @@ const page = {
   responses: { 200: "<!doctype html> …", 303: null },
 };
 
-export function studioRoutes(files: StudioFiles, extensions: readonly Extension[]): Route[] {
+export function studioRoutes(
+  files: StudioFiles,
+  extensions: readonly Extension[],
+  rehearses: BaseContext["rehearses"],
+): Route[] {
   const answerPage = ({ caller, request, account }: RequestInput | Asking) => {
     const { pathname, search } = new URL(request.url);
     if (!caller?.viaCookie)
@@ -33,7 +38,8 @@ export function studioRoutes(files: StudioFiles, extensions: readonly Extension[
         "cache-control": "no-store",
       });
     const nonce = randomToken(16);
-    return text(200, shell({ files, nonce, accountName: account.name, pathname }), "text/html; charset=utf-8", {
+    const shown = { files, nonce, accountName: account.name, isRehearsal: rehearses(), pathname };
+    return text(200, shell(shown), "text/html; charset=utf-8", {
       "content-security-policy": shellPolicy(nonce),
       "x-frame-options": "DENY",
       "cache-control": "no-store",

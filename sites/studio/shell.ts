@@ -7,6 +7,8 @@ interface Shown {
   readonly files: StudioFiles;
   readonly nonce: string;
   readonly accountName: string;
+  /** Whether nothing acts on the outside. */
+  readonly isRehearsal: boolean;
   /** The address that was opened. */
   readonly pathname: string;
 }
@@ -14,14 +16,14 @@ interface Shown {
 /** What the Studio asks for first (app/state/session.svelte.ts): on its way before the scripts are. */
 const firstRequests = ["/account/me.json", "/openapi.json", "/studio/-/pages.json", "/core/modules.json"];
 
-export function shell({ files, nonce, accountName, pathname }: Shown): string {
+export function shell({ files, nonce, accountName, isRehearsal, pathname }: Shown): string {
   const place = placeOf(pathname, [], files.pages);
   const own = place.kind === "page" ? place.page.files : place.kind === "home" ? [] : files.generic;
   const scripts = [...files.preloads, ...own];
   const preloads = scripts.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
   const requests = firstRequests.map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">\n`).join("");
   return `<!doctype html>
-<html lang="en">
+<html lang="en"${isRehearsal ? " data-rehearsal" : ""}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -88,6 +88,8 @@ export const de: Messages = {
   wrongLogin: "Login oder Passwort ist falsch.",
   offline: "Der Server ist nicht erreichbar. Neuer Versuch…",
   busy: "Der Server ist beschäftigt. Neuer Versuch…",
+  rehearsal:
+    "Dies ist eine Probe mit einer Kopie der Daten: Es laufen keine Aufträge und Zeitpläne, es gehen keine Mails und Webhooks hinaus, es entstehen keine Sicherungen.",
   draftFound: "Hier gibt es Änderungen, die nicht gespeichert wurden ({when}).",
   restoreDraft: "Wiederherstellen",
   dropDraft: "Verwerfen",

@@ -87,6 +87,8 @@ export const en = {
   wrongLogin: "Wrong login or password.",
   offline: "The server cannot be reached. Trying again…",
   busy: "The server is busy. Trying again…",
+  rehearsal:
+    "This is a rehearsal on a copy of the data: no jobs and crons run, no mails and webhooks are sent, no backups are made.",
   draftFound: "You have changes here that were not saved ({when}).",
   restoreDraft: "Restore",
   dropDraft: "Discard",

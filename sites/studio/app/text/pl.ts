@@ -93,6 +93,8 @@ export const pl: Messages = {
   wrongLogin: "Nieprawidłowy login lub hasło.",
   offline: "Serwer jest nieosiągalny. Ponawianie…",
   busy: "Serwer jest zajęty. Ponawianie…",
+  rehearsal:
+    "To próba na kopii danych: zadania i harmonogramy nie działają, poczta i webhooki nie są wysyłane, kopie zapasowe nie są tworzone.",
   draftFound: "Są tu niezapisane zmiany ({when}).",
   restoreDraft: "Przywróć",
   dropDraft: "Odrzuć",
