@@ -1,7 +1,15 @@
 /** Who did what: HTTP in, entries out; and what happens to somebody who changes the log. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { definePlugin } from "platform";
-import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
+import {
+  adminPassword,
+  adminToken,
+  eventually,
+  otherAccount,
+  secretKey,
+  startTestApp,
+  type TestApp,
+} from "../../tests/harness.ts";
 import { startReceiver } from "../../tests/receiver.ts";
 import { transaction, type Tx } from "../../runtime/db.ts";
 import { createSecrets } from "../../runtime/secrets.ts";
@@ -9,6 +17,7 @@ import { accounts } from "../accounts/api.ts";
 import { plugins } from "../index.ts";
 import { createRetention } from "./retention.ts";
 import { createSealStore } from "./seal-store.ts";
+import { createVerify } from "./verify.ts";
 
 /** A plugin that has never heard of the log. */
 const notes = definePlugin({
@@ -24,6 +33,8 @@ const notes = definePlugin({
   setup: () => ({}),
 });
 
+const secrets = createSecrets(secretKey);
+const sign = (text: string) => secrets.derive("activity", text);
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp({ plugin: notes });
@@ -250,7 +261,7 @@ describe("the list", () => {
 
 describe("a log that somebody tampers with", () => {
   /** As the owner of the database, past its triggers; undone afterwards. */
-  const tampered = async (change: string): Promise<string> => {
+  const tampered = async (change: string, then = async () => {}): Promise<string> => {
     await verify();
     const tables = ["activity", "activity_seals", "activity_heads", "activity_sealed"];
     for (const name of tables) {
@@ -258,6 +269,7 @@ describe("a log that somebody tampers with", () => {
       await app.sql.unsafe(`alter table ${name} disable trigger user`);
     }
     await app.sql.unsafe(change);
+    await then();
     const found = await fault();
     for (const name of tables) {
       await app.sql.unsafe(`delete from ${name}`);
@@ -265,6 +277,7 @@ describe("a log that somebody tampers with", () => {
       await app.sql.unsafe(`insert into ${name} ${columns} select * from saved_${name}; drop table saved_${name}`);
       await app.sql.unsafe(`alter table ${name} enable trigger user`);
     }
+    await app.post("/account/teams.json", { team: { name: "later" } });
     expect(await verify()).toContain("unchanged");
     return found;
   };
@@ -325,6 +338,54 @@ describe("a log that somebody tampers with", () => {
     expect(await tampered(start)).toBe("account 1: seal 1 is missing");
     const digests = "update activity_seals set digests = sha256('x') where account_id = 1 and number = 1";
     expect(await tampered(digests)).toContain("seal 1 ");
+  });
+
+  test("is found: an end that was cut off together with its head, though the head before was put back", async () => {
+    await app.post("/account/teams.json", { team: { name: "kept" } });
+    const [, last = ""] = /account 1: .* unchanged; the last is seal (\d+)/.exec(await verify()) ?? [];
+    const [head] = await app.sql`select * from activity_heads where account_id = 1`;
+    await app.post("/account/teams.json", { team: { name: "harm" } });
+    await verify();
+    const cut = `delete from activity where account_id = 1 and id > ${head?.["upTo"]};
+      delete from activity_seals where account_id = 1 and number > ${last};
+      update activity_heads set number = ${last}, up_to = ${head?.["upTo"]}, signature = '${head?.["signature"]}',
+        last_signature = '${head?.["lastSignature"]}' where account_id = 1;`;
+    const lost = /^account 1: its seal \d+, which is in DATA_DIR\/anchors, is not in the chain/;
+    expect(await tampered(cut)).toMatch(lost);
+    // What is sealed afterwards hides nothing.
+    const more = async () => {
+      for (const name of ["one", "two", "three"]) {
+        await app.post("/account/teams.json", { team: { name } });
+        await fault();
+      }
+    };
+    expect(await tampered(cut, more)).toMatch(lost);
+    expect(app.logged.join("")).toContain("the log of activity was cut off");
+    const atLeast = (wanted: string) => app.command("activity", "verify", "--at-least", wanted);
+    expect(await atLeast(`1:${Number(last) + 1}`)).toContain("unchanged");
+    expect(atLeast("1:9999,2:1")).rejects.toThrow("and had 9999: its end was removed");
+    expect(atLeast("9999")).rejects.toThrow("and had 9999: its end was removed");
+    for (const wrong of ["", "x", "1:2:3", "1:2,1:3", "-1"]) expect(atLeast(wrong)).rejects.toThrow("--at-least takes");
+  });
+
+  test("is found: an account whose whole log is gone, and whose log is not begun anew", async () => {
+    const other = await otherAccount(app);
+    await verify();
+    const [{ id } = { id: 0 }] = await app.sql<{ id: number }[]>`select max(id)::int as id from accounts`;
+    const gone = `delete from activity where account_id = ${id}; delete from activity_seals where account_id = ${id};
+      delete from activity_heads where account_id = ${id};`;
+    expect(await tampered(gone)).toContain(`account ${id}: its seal `);
+    const again = async () => void (await other.post("/account/teams.json", { team: { name: "as if new" } }));
+    expect(await tampered(gone, again)).toContain(`account ${id}: its seal `);
+    // Without DATA_DIR, such as on another host.
+    const anchor = { read: async () => undefined, write: async () => {} };
+    const ctx = { anchor, transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run) };
+    const verifyThere = createVerify({ ctx, sealStore: createSealStore(app.sql), sign });
+    const without: unknown[] = [];
+    const look = async () =>
+      void without.push(...(await verifyThere(() => 0)).filter(({ accountId }) => accountId === id));
+    await tampered(gone, look);
+    expect(without).toMatchObject([{ fault: "there is no chain: its entries, seals and head are gone" }]);
   });
 
   test("nothing is sealed past an entry that a server of the release before has not committed yet", async () => {
@@ -401,12 +462,10 @@ describe("entries", () => {
     await app.sql`alter table activity_seals disable trigger user`;
     await app.sql`update activity_seals set at = now() - interval '31 days' where account_id = 1 and number <= 2`;
     await app.sql`alter table activity_seals enable trigger user`;
-    const secrets = createSecrets("a secret key of the tests, 32 characters or more");
     const ctx = {
       transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run),
       stopping: new AbortController().signal,
     };
-    const sign = (text: string) => secrets.derive("activity", text);
     const sealStore = createSealStore(app.sql);
     await createRetention({ ctx, accounts: app.service(accounts), sealStore, sign })();
     const [{ first } = { first: 0 }] = await app.sql<{ first: number }[]>`

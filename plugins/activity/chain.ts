@@ -10,6 +10,12 @@ export interface Seal {
   readonly signature: string;
 }
 
+/** A seal that a chain must have. */
+export interface SealAnchor {
+  readonly number: number;
+  readonly signature: string;
+}
+
 export interface Head {
   /** The last seal that was deleted because of its age. */
   readonly firstNumber: number;

@@ -1,5 +1,6 @@
 import { definePlugin, noticed } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { moveAnchors, parseAtLeast, type Sealing } from "./anchors.ts";
 import { createInbox } from "./inbox.ts";
 import { createInboxStore } from "./inbox-store.ts";
 import migration from "./migrations/001_activity.sql" with { type: "text" };
@@ -20,8 +21,8 @@ const ofRuntime = { jobs: false, job_history: false, idempotency_keys: false } a
 
 const verifyFacts = {
   name: "activity verify",
-  usage: "activity verify",
-  doc: "check that nobody has changed the log of activity",
+  usage: "activity verify [--at-least SEAL]",
+  doc: "check that nobody has changed the log of activity, and that its chains have got to a seal (17, or 1:17,2:5 by account)",
 } as const;
 
 /** Who did what to which record: written by triggers, chained, and shown. behaviour B.14. */
@@ -44,7 +45,9 @@ export default definePlugin({
     const sealStore = createSealStore(sql);
     const sign = (text: string) => ctx.secrets.derive("activity", text);
     const inbox = createInbox({ ctx, inboxStore: createInboxStore(sql) });
-    const sealer = createSealer({ ctx, log, sealStore, inbox, sign, tell: createStream({ ctx, activityStore }) });
+    const tell = createStream({ ctx, activityStore });
+    const keep = (sealings: readonly Sealing[]) => moveAnchors({ ctx, sealStore }, sealings);
+    const sealer = createSealer({ ctx, log, sealStore, inbox, sign, tell, keep });
     const prune = createRetention({ ctx, ...ctx.services, sealStore, sign });
     const verify = createVerify({ ctx, sealStore, sign });
     const note = createNoting({ ctx, activityStore });
@@ -58,14 +61,16 @@ export default definePlugin({
       commands: [
         {
           ...verifyFacts,
-          run: async () => {
+          run: async (options) => {
+            const atLeast = parseAtLeast(options["at-least"]);
             await sealer.sealNow();
-            const all = await verify();
-            const broken = all.find(({ fault }) => fault !== undefined);
-            if (broken) throw new Error(`account ${broken.accountId}: ${broken.fault}`);
+            const all = await verify(atLeast);
+            const broken = all.filter(({ fault }) => fault !== undefined);
+            if (broken.length > 0)
+              throw new Error(broken.map(({ accountId, fault }) => `account ${accountId}: ${fault}`).join("; "));
             return all.map(
-              ({ accountId, entries, seals }) =>
-                `account ${accountId}: ${entries} entries in ${seals} seals, unchanged`,
+              ({ accountId, entries, seals, last }) =>
+                `account ${accountId}: ${entries} entries in ${seals} seals, unchanged; the last is seal ${last}`,
             );
           },
         },

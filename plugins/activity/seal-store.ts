@@ -1,6 +1,6 @@
 /** SQL about the chain: what is to be sealed, and what was. */
 import type { Queryable, Sql, Tx } from "platform";
-import type { Entry, Head, Seal } from "./chain.ts";
+import type { Entry, Head, Seal, SealAnchor } from "./chain.ts";
 
 /** The entries of one account that are sealed together. */
 export interface Unsealed {
@@ -92,6 +92,29 @@ export function createSealStore(sql: Sql) {
         select array_agg(a.id::text order by a.id) as ids, string_agg(${digestOf}, '' order by a.id) as digests
         from (select * from activity where account_id = ${accountId} and id > ${after} and id <= ${upTo}) a`;
       return row?.ids && row.digests ? { accountId, ids: row.ids.map(Number), digests: row.digests } : undefined;
+    },
+
+    /** Those whose log there must be. */
+    async existing(): Promise<number[]> {
+      return (await sql<{ id: number }[]>`select id from accounts order by id`).map(({ id }) => id);
+    },
+
+    /** Whether something is noted of the account that is not sealed yet. */
+    async hasUnsealed(on: Queryable, accountId: number): Promise<boolean> {
+      const [row] = await on<{ has: boolean }[]>`
+        select exists (select from activity where account_id = ${accountId})
+          or exists (select from activity_inbox where account_id = ${accountId}) as has`;
+      return row?.has ?? false;
+    },
+
+    /** Whether the chain has this seal, or had it before that was forgotten because of its age. */
+    async holds(on: Queryable, accountId: number, { number, signature }: SealAnchor): Promise<boolean> {
+      const [row] = await on<{ holds: boolean }[]>`
+        select exists (select from activity_seals
+            where account_id = ${accountId} and number = ${number} and signature = ${signature})
+          or exists (select from activity_heads where account_id = ${accountId}
+            and (first_number > ${number} or (first_number = ${number} and first_signature = ${signature}))) as holds`;
+      return row?.holds ?? false;
     },
 
     async head(on: Queryable, accountId: number): Promise<Head | undefined> {

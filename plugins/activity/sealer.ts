@@ -3,6 +3,7 @@
  * mark once every transaction has ended that ran when the mark was made: nothing can appear below it any more.
  */
 import type { BaseContext, Log, Tx } from "platform";
+import type { Sealing } from "./anchors.ts";
 import { signHead, signSeal, type Sign } from "./chain.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Mark, SealStore } from "./seal-store.ts";
@@ -12,6 +13,7 @@ const everyMs = 1_000;
 const mostIds = 20_000;
 /** A transaction that runs for long keeps entries unsealed: the log says so. */
 const lateMs = 60_000;
+const tellEveryMs = 3_600_000;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction">;
@@ -21,19 +23,24 @@ interface Needed {
   readonly sign: Sign;
   /** Tells those who follow the log, in the transaction that seals. */
   readonly tell: (tx: Tx, accountId: number, ids: readonly number[]) => Promise<void>;
+  /** Keeps what was sealed outside of the database. */
+  readonly keep: (sealings: readonly Sealing[]) => Promise<void>;
 }
 
 export type Sealer = ReturnType<typeof createSealer>;
 
-export function createSealer({ ctx, log, sealStore, inbox, sign, tell }: Needed) {
+export function createSealer({ ctx, log, sealStore, inbox, sign, tell, keep }: Needed) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> = Promise.resolve();
   let mark: (Mark & { readonly since: number }) | undefined;
   let sealedTo = -1;
   let isLate = false;
+  const toldAt = new Map<number, number>();
 
-  const sealTo = (at: Mark) =>
-    ctx.transaction(async (tx) => {
+  const sealTo = async (at: Mark): Promise<boolean> => {
+    const sealings: Sealing[] = [];
+    const isDone = await ctx.transaction(async (tx) => {
+      sealings.length = 0;
       if (!(await sealStore.isSettled(tx, at))) return false;
       const after = await sealStore.hold(tx);
       if (after === undefined) return false;
@@ -51,10 +58,25 @@ export function createSealer({ ctx, log, sealStore, inbox, sign, tell }: Needed)
         const next = { ...first, number, lastSignature: signature, upTo };
         await sealStore.saveHead(tx, accountId, { ...next, signature: signHead(sign, accountId, next) });
         await tell(tx, accountId, found.ids);
+        sealings.push({ accountId, before: head, number, signature });
       }
       await sealStore.sealed(tx, upTo);
       return upTo === at.id;
     });
+    if (sealings.length > 0) await told(sealings);
+    return isDone;
+  };
+  /** The log of this process is another witness. */
+  const told = async (sealings: readonly Sealing[]) => {
+    for (const { accountId, number, signature } of sealings) {
+      if (performance.now() - (toldAt.get(accountId) ?? -Infinity) < tellEveryMs) continue;
+      toldAt.set(accountId, performance.now());
+      log.info("the log of activity is sealed", { account: accountId, seal: number, signature });
+    }
+    await keep(sealings).catch((error: unknown) =>
+      log.error("DATA_DIR does not take the last seals of the log of activity", { error }),
+    );
+  };
 
   const step = async () => {
     await inbox.emptyAll();
