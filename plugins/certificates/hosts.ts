@@ -14,6 +14,8 @@ interface Needed {
 export interface KnownHosts {
   /** Hosts of accounts, and domains of active sites, for which an authority can give a certificate. */
   all(): Promise<KnownHost[]>;
+  /** Of these, the accounts' own, as they were known a moment ago. */
+  ofAccounts(): string[];
   /** The account of a host, as it was known a moment ago; asks no database. */
   ownerOf(host: string): number | undefined;
 }
@@ -36,6 +38,7 @@ export function createKnownHosts({ accounts, cms, hasOwn }: Needed): KnownHosts 
       const owned = await Promise.all(known.map(({ host }) => hasOwn(host)));
       return known.filter((_, at) => !owned[at]);
     },
+    ofAccounts: () => [...ofAccounts.keys()],
     ownerOf: (host) => ofAccounts.get(host) ?? (isOrderable(host) ? cms.hostOwner(host) : undefined),
   };
 }

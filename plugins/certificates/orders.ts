@@ -2,7 +2,7 @@
 import { job, type BaseContext } from "platform";
 import { adviceAddress, orderCertificate, register, type AcmeAccount, type Authority, type Proofs } from "./acme.ts";
 import type { KnownHosts } from "./hosts.ts";
-import { adviceOf, advisedTime, mayOrder, renewalTime, tryAgainAt } from "./renewal.ts";
+import { adviceOf, advisedTime, nextOrder, renewalTime, tryAgainAt, type Due } from "./renewal.ts";
 import type { CertificateRow, CertificateStore } from "./store.ts";
 
 export const orderJob = job<{ host: string }>("certificates.order");
@@ -10,6 +10,8 @@ export const orderJob = job<{ host: string }>("certificates.order");
 export const changedTopic = "certificates:changed";
 
 const perRun = 30;
+/** Among how many due hosts the next one is looked for. */
+const mostDue = 1000;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "broadcast" | "enqueue" | "fetch" | "log" | "secrets" | "transaction">;
@@ -34,7 +36,7 @@ export function createOrders(needed: Needed) {
 
   const order = async (row: CertificateRow): Promise<void> => {
     const { host } = row;
-    const orderId = await certificateStore.begin(host);
+    const orderId = await certificateStore.begin(host, row.accountId);
     const account = await accountAt(needed);
     const { chain, key, notBefore, expiresAt } = await orderCertificate(
       ctx.fetch,
@@ -52,18 +54,33 @@ export function createOrders(needed: Needed) {
     ctx.log.info("a certificate was issued", { host, expires_at: expiresAt.toISOString() });
   };
 
+  const allDue = async () => {
+    const all = (await hosts.all()).map(({ host }) => host);
+    return certificateStore.due(all, hosts.ofAccounts(), mostDue);
+  };
+
+  /** Says why nothing happens; an order that is due is looked at again in an hour. */
+  const wait = async (host: string, due: readonly Due[], now: Date): Promise<void> => {
+    const row = due.some((one) => one.host === host) ? await certificateStore.byHost(host) : undefined;
+    const tryAt = new Date(now.getTime() + 3_600_000);
+    if (row) await certificateStore.failed(host, "waits: so many orders are not allowed at once", row.failures, tryAt);
+  };
+
   return {
     enqueue,
 
-    /** The job: looks again whether an order is due, because another may have been carried out meanwhile. */
-    async run({ host }: { readonly host: string }): Promise<void> {
-      const row = await certificateStore.byHost(host);
+    /**
+     * The job. It orders what is most urgent of all that is due, whatever host it was written for: jobs of made-up domains
+     * would otherwise stand before a renewal.
+     */
+    async run({ host: asked }: { readonly host: string }): Promise<void> {
       const now = new Date();
-      if (!row || !hosts.ownerOf(host) || row.tryAt > now || (row.renewAt && row.renewAt > now)) return;
-      if (!mayOrder(await certificateStore.orders(host))) {
-        const tryAt = new Date(now.getTime() + 3_600_000);
-        return certificateStore.failed(host, "waits: so many orders are not allowed at once", row.failures, tryAt);
-      }
+      const due = await allDue();
+      const next = nextOrder(due, await certificateStore.ordersOfLastHour(), now);
+      if (next === undefined) return wait(asked, due, now);
+      const { host } = next;
+      const row = await certificateStore.byHost(host);
+      if (!row || !hosts.ownerOf(host)) return;
       try {
         await order(row);
       } catch (error) {
@@ -77,13 +94,8 @@ export function createOrders(needed: Needed) {
 
     /** Writes down the hosts there are, and orders what is due. */
     async tend(): Promise<void> {
-      const all = await hosts.all();
-      await certificateStore.keep(all);
-      const due = await certificateStore.due(
-        all.map(({ host }) => host),
-        perRun,
-      );
-      for (const host of due) await enqueue(host);
+      await certificateStore.keep(await hosts.all());
+      for (const { host } of (await allDue()).slice(0, perRun)) await enqueue(host);
     },
 
     /** Asks the authority when to renew: it may have to revoke a certificate before its time (RFC 9773). */

@@ -5,6 +5,7 @@ import { checkCertificates } from "./checks.ts";
 import { createKnownHosts } from "./hosts.ts";
 import { createKeyring } from "./keyring.ts";
 import migration from "./migrations/001_certificates.sql" with { type: "text" };
+import budgets from "./migrations/002_budgets.sql" with { type: "text" };
 import { createOrders, orderJob } from "./orders.ts";
 import { certificateRoutes } from "./routes.ts";
 import { createCertificateStore } from "./store.ts";
@@ -25,7 +26,10 @@ export default definePlugin({
       parseBinding,
     ),
   },
-  migrations: [{ name: "001_certificates", sql: migration }],
+  migrations: [
+    { name: "001_certificates", sql: migration },
+    { name: "002_budgets", sql: budgets },
+  ],
   // They are ordered and renewed by the server, which logs that itself.
   activity: { certificates: false },
   privileges: [{ name: "certificates", doc: "see the certificates of hosts, and order them", roles: ["manager"] }],

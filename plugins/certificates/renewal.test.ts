@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
 import { certificateId } from "./acme.ts";
-import { adviceOf, advisedTime, isOrderable, mayOrder, renewalTime, tryAgainAt } from "./renewal.ts";
+import {
+  adviceOf,
+  advisedTime,
+  isOrderable,
+  mayOrder,
+  nextOrder,
+  renewalTime,
+  tryAgainAt,
+  type Due,
+} from "./renewal.ts";
 
 const minutes = (from: Date, to: Date) => (to.getTime() - from.getTime()) / 60_000;
 const now = new Date("2026-06-01T12:00:00Z");
@@ -10,13 +19,68 @@ test("after each failure a host waits longer, a day at most", () => {
   expect(waits).toEqual([5, 15, 60, 240, 720, 1440, 1440, 1440]);
 });
 
-test("orders stay below what an authority allows", () => {
+const day = 86_400_000;
+const due = (host: string, more: Partial<Due> = {}): Due => ({
+  host,
+  accountId: 1,
+  notBefore: null,
+  expiresAt: null,
+  tryAt: now,
+  isAccountHost: false,
+  hostOrders: 0,
+  hostIssued: 0,
+  accountOrders: 0,
+  ...more,
+});
+const ends = (inDays: number) => ({
+  notBefore: new Date(now.getTime() + (inDays - 90) * day),
+  expiresAt: new Date(now.getTime() + inDays * day),
+});
+
+test("orders stay below what an authority allows, and an account below its share", () => {
+  const own = { isAccountHost: true };
   const cases = [
-    [{ lastHour: 89, issuedForHost: 4 }, true],
-    [{ lastHour: 90, issuedForHost: 0 }, false],
-    [{ lastHour: 0, issuedForHost: 5 }, false],
+    [{}, 59, true],
+    [{}, 60, false],
+    [{ accountOrders: 29 }, 29, true],
+    [{ accountOrders: 30 }, 30, false],
+    [{ hostOrders: 5 }, 5, false],
+    [{ hostIssued: 5 }, 0, false],
+    [own, 89, true],
+    [{ ...own, accountOrders: 60 }, 89, true],
+    [own, 90, false],
+    [{ ...own, hostOrders: 5 }, 5, false],
+    [ends(30), 89, true],
+    [{ ...ends(30), hostIssued: 5 }, 0, false],
+    // Ordered anew by hand long before its end.
+    [ends(80), 60, false],
+    [ends(-1), 89, true],
   ] as const;
-  for (const [counts, may] of cases) expect([counts, mayOrder(counts)]).toEqual([counts, may]);
+  for (const [more, lastHour, may] of cases)
+    expect([more, lastHour, mayOrder(due("a", more), lastHour, now)]).toEqual([more, lastHour, may]);
+});
+
+test("three hundred made-up domains keep neither a renewal nor an account's host waiting, nor others' domains", () => {
+  const waiting = [
+    ...Array.from({ length: 300 }, (_, at) => due(`${at}.made.up`, { accountId: 2, tryAt: new Date(0) })),
+    due("www.other.example", { accountId: 3 }),
+    due("later.example", ends(29)),
+    due("soon.example", ends(3)),
+    due("core.example", { isAccountHost: true, accountId: 4 }),
+  ];
+  const [order, counts]: [string[], Map<number, number>] = [[], new Map()];
+  for (;;) {
+    const all = waiting
+      .filter(({ host }) => !order.includes(host))
+      .map((one) => ({ ...one, accountOrders: counts.get(one.accountId) ?? 0 }));
+    const next = nextOrder(all, order.length, now);
+    if (!next) break;
+    order.push(next.host);
+    counts.set(next.accountId, (counts.get(next.accountId) ?? 0) + 1);
+  }
+  expect(order.slice(0, 3)).toEqual(["core.example", "soon.example", "later.example"]);
+  expect(order.indexOf("www.other.example")).toBeLessThan(5);
+  expect(order).toHaveLength(34);
 });
 
 test("a certificate is renewed at two thirds of its life, and never all of a day at once", () => {

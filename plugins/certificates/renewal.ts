@@ -48,14 +48,54 @@ export function isOrderable(host: string): boolean {
   return host.split(".").every((label) => label.length <= 63 && /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label));
 }
 
-export interface OrderCounts {
-  /** Orders of the whole installation in the last hour. */
-  readonly lastHour: number;
+/** A host for which an order is due, and what was ordered before. */
+export interface Due {
+  readonly host: string;
+  readonly accountId: number;
+  readonly notBefore: Date | null;
+  readonly expiresAt: Date | null;
+  readonly tryAt: Date;
+  /** An account's own host, where people sign in. */
+  readonly isAccountHost: boolean;
+  /** Orders of this host in the last hour. */
+  readonly hostOrders: number;
   /** Certificates of this host in the last week. */
-  readonly issuedForHost: number;
+  readonly hostIssued: number;
+  /** Orders of its account in the last hour. */
+  readonly accountOrders: number;
 }
 
-/** Below the limits of Let's Encrypt: 300 orders in three hours, and five certificates of the same names a week. */
-export function mayOrder({ lastHour, issuedForHost }: OrderCounts): boolean {
-  return lastHour < 90 && issuedForHost < 5;
+/**
+ * Let's Encrypt allows 300 orders in three hours, five failures of a host in one, and five certificates of the same names
+ * a week. Whoever makes up domains must not use that up for others: what comes first keeps a third for itself.
+ */
+const limits = { hour: 90, otherHour: 60, accountHour: 30, hostHour: 5, hostWeek: 5 };
+
+/** Whether an account cannot do without it: its own host, and a certificate more than half of whose life is over. */
+function comesFirst({ isAccountHost, notBefore, expiresAt }: Due, now: Date): boolean {
+  if (isAccountHost || notBefore === null || expiresAt === null) return isAccountHost;
+  return expiresAt.getTime() - now.getTime() < (expiresAt.getTime() - notBefore.getTime()) / 2;
+}
+
+export function mayOrder(due: Due, lastHour: number, now: Date): boolean {
+  if (due.hostOrders >= limits.hostHour || due.hostIssued >= limits.hostWeek) return false;
+  if (comesFirst(due, now)) return lastHour < limits.hour;
+  return lastHour < limits.otherHour && due.accountOrders < limits.accountHour;
+}
+
+/** What to order next: what comes first by its end, then the others, of the account that had fewest orders. */
+export function nextOrder(all: readonly Due[], lastHour: number, now: Date): Due | undefined {
+  const allowed = all.filter((due) => mayOrder(due, lastHour, now));
+  const rank = (due: Due) => {
+    const isFirst = comesFirst(due, now);
+    return [
+      isFirst ? 0 : 1,
+      isFirst ? (due.expiresAt?.getTime() ?? 0) : due.accountOrders,
+      due.tryAt.getTime(),
+    ] as const;
+  };
+  return allowed.toSorted((one, other) => {
+    const [a, b] = [rank(one), rank(other)];
+    return a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+  })[0];
 }

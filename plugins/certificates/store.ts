@@ -1,5 +1,6 @@
 /** All SQL about certificates. Hosts are those of the whole installation, which one process orders for. */
 import type { Page, Sql, Tx } from "platform";
+import type { Due } from "./renewal.ts";
 
 export interface CertificateRow {
   readonly id: number;
@@ -72,13 +73,22 @@ export function createCertificateStore(sql: Sql) {
           and (expires_at is null or expires_at < now() or try_at < now() - interval '30 days')`;
     },
 
-    /** The hosts for which to order now, of these; those that never had one first. */
-    async due(hosts: readonly string[], limit: number): Promise<string[]> {
-      const rows = await sql<{ host: string }[]>`
-        select host from certificates
-        where host = any(${hosts}::text[]) and try_at <= now() and (renew_at is null or renew_at <= now())
-        order by renew_at nulls first, try_at limit ${limit}`;
-      return rows.map(({ host }) => host);
+    /** The hosts for which an order is due, of these: accounts' own and those that have a certificate are never left out. */
+    async due(hosts: readonly string[], ofAccounts: readonly string[], limit: number): Promise<Due[]> {
+      return sql<Due[]>`
+        with due as (
+          select host, account_id, not_before, expires_at, try_at, host = any(${ofAccounts}::text[]) as is_account_host
+          from certificates
+          where host = any(${hosts}::text[]) and try_at <= now() and (renew_at is null or renew_at <= now())
+          order by host <> all(${ofAccounts}::text[]), expires_at nulls last, try_at limit ${limit}
+        )
+        select d.*, h.orders as host_orders, h.issued as host_issued, a.orders as account_orders
+        from due d cross join lateral (
+          select count(*) filter (where at > now() - interval '1 hour') as orders, count(*) filter (where issued) as issued
+          from certificate_orders where host = d.host and at > now() - interval '7 days'
+        ) h left join lateral (
+          select count(*) as orders from certificate_orders where account_id = d.account_id and at > now() - interval '1 hour'
+        ) a on true`;
     },
 
     /** Certificates about whose renewal the authority was not asked for a day. */
@@ -146,8 +156,9 @@ export function createCertificateStore(sql: Sql) {
 /** Orders, challenges, and the account at the authority. */
 function createOrderStore(sql: Sql) {
   return {
-    async begin(host: string): Promise<number> {
-      const [row] = await sql<{ id: number }[]>`insert into certificate_orders (host) values (${host}) returning id`;
+    async begin(host: string, accountId: number): Promise<number> {
+      const [row] = await sql<{ id: number }[]>`
+        insert into certificate_orders (host, account_id) values (${host}, ${accountId}) returning id`;
       return row?.id ?? 0;
     },
 
@@ -155,12 +166,11 @@ function createOrderStore(sql: Sql) {
       await tx`update certificate_orders set issued = true where id = ${orderId}`;
     },
 
-    async orders(host: string): Promise<{ lastHour: number; issuedForHost: number }> {
-      const [row] = await sql<{ lastHour: number; issuedForHost: number }[]>`
-        select count(*) filter (where at > now() - interval '1 hour') as last_hour,
-          count(*) filter (where issued and host = ${host}) as issued_for_host
-        from certificate_orders where at > now() - interval '7 days'`;
-      return row ?? { lastHour: 0, issuedForHost: 0 };
+    /** Of the whole installation. */
+    async ordersOfLastHour(): Promise<number> {
+      const [row] = await sql<{ orders: number }[]>`
+        select count(*) as orders from certificate_orders where at > now() - interval '1 hour'`;
+      return row?.orders ?? 0;
     },
 
     async challenge(name: string, answerSealed: string): Promise<void> {
