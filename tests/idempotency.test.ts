@@ -146,6 +146,7 @@ test("every POST route that makes something is in the table", () => {
     "/core/media/uploads",
     "/forgot_password",
     "/set_password",
+    "/confirm_email",
     "/account/password_resets",
   ]);
   expect(makes.map(({ path }) => path).filter((path) => !tried.includes(path) && !makeNothing.has(path))).toEqual([]);

@@ -326,6 +326,7 @@ const notHere = new Set([
   "POST /account/password_resets.json",
   "POST /forgot_password",
   "POST /set_password",
+  "POST /confirm_email",
   "POST /core/media.json",
   "POST /core/media_folders/rename.json",
   "POST /core/probe.json",

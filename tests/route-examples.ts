@@ -79,7 +79,7 @@ export async function runExamples(operations: readonly Operation[], place: Place
 export function isAsExpected({ path, status }: Ran): boolean {
   // There is no mail server here, so there are no mails and no invitations; and no host of the example's name.
   const missing =
-    /^\/(core\/mails\/\{id\}|core\/mail_templates\/\{id\}\/test|core\/mail_server\/test|account\/invitations\b|account\/password_resets|core\/backups\/\{id\}|core\/certificates\/\{host\}|forgot_password|set_password)/;
+    /^\/(core\/mails\/\{id\}|core\/mail_templates\/\{id\}\/test|core\/mail_server\/test|account\/invitations\b|account\/password_resets|core\/backups\/\{id\}|core\/certificates\/\{host\}|forgot_password|set_password|confirm_email)/;
   // A token is no fresh session, so it makes no passkey either; and nobody waits for the example's second step.
   return (
     /^[23]\d\d$/.test(status) ||

@@ -20,6 +20,7 @@ export const User = answer.object("User", person);
 
 export const Me = answer.object("Me", {
   ...person,
+  pending_email: field.nullable(Type.String({ description: "waits for its confirmation; `email` counts until then" })),
   effective_privileges: answer.list(Type.String()),
   account: answer.object("Account", {
     id: Type.Integer(),

@@ -13,6 +13,7 @@ import { User as PersonAnswer } from "./answers.ts";
 import type { PersonPatch } from "./person-patch.ts";
 
 export { passwordSettings } from "./password-settings.ts";
+export { isPlainlyWritten, isSameAddress } from "./rules.ts";
 
 export const unitKinds = ["team", "department", "group"] as const;
 export type UnitKind = (typeof unitKinds)[number];
@@ -106,6 +107,14 @@ export interface Accounts {
     given: { readonly password: string; readonly activate: boolean },
     also: InTransaction,
   ): Promise<Person>;
+  /** Gives a person the address that they have confirmed. `also` as in `setPassword`. */
+  setEmail(
+    person: { readonly accountId: number; readonly userId: number },
+    email: string,
+    also: InTransaction,
+  ): Promise<Person>;
+  /** Ends the password and the sessions of a person who signs in by other means from now on. `also` as in `setPassword`. */
+  endPassword(person: { readonly accountId: number; readonly userId: number }, also: InTransaction): Promise<Person>;
   /**
    * Switches on a person who was invited and has proved themselves. `also` runs first, in the same transaction: what it
    * throws stops it.
@@ -132,10 +141,12 @@ export interface Accounts {
    * command). The function that it returns runs after the commit, before the answer.
    */
   onPasswordChanged(run: PasswordHook): void;
-  /** Asks `check` whether a person who sets their own password was invited, and so has none to prove themselves with. */
-  onOwnPassword(check: InvitedCheck): void;
+  /** How a person who changes their own credentials has signed in. */
+  standingBy(standingOf: StandingOf): void;
   /** Runs `guard` before people change their own password or e-mail address; what it throws refuses the change. */
   beforeOwnSignInData(guard: OwnGuard): void;
+  /** By what the addresses that people give for themselves are confirmed. */
+  confirmEmailsBy(confirmation: EmailConfirmation): void;
 }
 
 export type InTransaction = (person: Person, tx: Tx) => Promise<void>;
@@ -145,7 +156,35 @@ export type NewPerson = PersonPatch & { readonly login: string };
 
 export type OwnGuard = (caller: Caller) => Promise<void>;
 
-export type InvitedCheck = (caller: Caller) => Promise<boolean>;
+export interface Standing {
+  /** A sign-in, and no API token. */
+  readonly isSession: boolean;
+  /** A sign-in in person within the last ten minutes. */
+  readonly isFresh: boolean;
+  /** By an invitation: there is no password to prove oneself with. */
+  readonly isInvited: boolean;
+}
+
+export type StandingOf = (caller: Caller) => Promise<Standing>;
+
+/** An address that somebody has had until now. */
+export interface EmailChange {
+  readonly accountId: number;
+  readonly person: Person;
+  readonly before: string;
+}
+
+export interface EmailConfirmation {
+  /** The address that waits for its confirmation, or null. */
+  pendingOf(accountId: number, userId: number): Promise<string | null>;
+  /** Throws the 422 if this address cannot be confirmed, 429 after too many. */
+  check(caller: Caller, email: string): Promise<void>;
+  /** Sends the link to the new address, and tells the present one. Takes the place of what was asked before. */
+  begin(caller: Caller, person: Person, email: string, tx: Tx): Promise<void>;
+  cancel(accountId: number, userId: number, tx: Tx): Promise<void>;
+  /** Tells the address before. */
+  tell(change: EmailChange, tx: Tx): Promise<void>;
+}
 
 export type PasswordHook = (userId: number, byTokenId: number | null, tx: Tx) => Promise<() => Promise<void>>;
 

@@ -8,18 +8,21 @@ export interface PasswordRow {
 }
 
 export function createLoginStore(sql: Sql) {
+  /** As it was typed, and as it is stored: with composed letters. */
+  const forms = (typed: string) => sql`(lower(${typed}), lower(${typed.normalize("NFC")}))`;
+
   return {
     async idByLogin(accountId: number, login: string): Promise<number | undefined> {
       const [row] = await sql<{ id: number }[]>`
-        select id from users where account_id = ${accountId} and lower(login) = lower(${login})`;
+        select id from users where account_id = ${accountId} and lower(login) in ${forms(login)}`;
       return row?.id;
     },
 
     async passwordByLogin(accountId: number, loginOrEmail: string): Promise<PasswordRow | undefined> {
       const [row] = await sql<PasswordRow[]>`
         select id, active, password_hash from users
-        where account_id = ${accountId} and (lower(login) = lower(${loginOrEmail}) or lower(email) = lower(${loginOrEmail}))
-        order by lower(login) = lower(${loginOrEmail}) desc limit 1`;
+        where account_id = ${accountId} and (lower(login) in ${forms(loginOrEmail)} or lower(email) in ${forms(loginOrEmail)})
+        order by lower(login) in ${forms(loginOrEmail)} desc limit 1`;
       return row;
     },
 

@@ -1,5 +1,6 @@
 import { etag, expectedVersion, field, notFound, ok, route, Type, type Caller, type Route, type Sql } from "platform";
 import { Me } from "./answers.ts";
+import type { OwnProof } from "./own.ts";
 import type { People } from "./people.ts";
 import { personExample } from "./routes.ts";
 import { toApi, type UserRow, type UserStore } from "./user-store.ts";
@@ -9,11 +10,13 @@ const OwnFields = Type.Object({
   email: Type.Optional(field.line()),
   password: Type.Optional(Type.String({ minLength: 8, maxLength: 1000 })),
   current_password: Type.Optional(Type.String({ maxLength: 1000 })),
+  pending_email: Type.Optional(Type.Null({ description: "gives up the address that waits for its confirmation" })),
 });
 
 const access = { signedIn: "everyone may see and correct their own record" } as const;
 const example = {
   ...personExample,
+  pending_email: null,
   effective_privileges: ["api_tokens", "apps", "dbs", "prompts"],
   account: { id: 1, name: "Main", base_url: "https://core.example.com", timezone: "UTC", locale: "en" },
 };
@@ -22,10 +25,23 @@ interface Needed {
   readonly sql: Sql;
   readonly userStore: UserStore;
   readonly people: People;
+  readonly ownProof: OwnProof;
 }
 
 /** The caller's own record. behaviour B.1. */
-export function meRoutes({ sql, userStore, people }: Needed): Route[] {
+export function meRoutes({ sql, userStore, people, ownProof }: Needed): Route[] {
+  /** What the token and the account decide changes without a new version of the person. */
+  const shown = async (row: UserRow, { account, privileges }: Caller): Promise<Parameters<typeof ok>> => {
+    const { id, name, baseUrl, timezone, locale } = account;
+    const me = {
+      ...toApi(row),
+      pending_email: await ownProof.confirmation.pendingOf(id, row.id),
+      effective_privileges: [...privileges].toSorted(),
+      account: { id, name, base_url: baseUrl, timezone, locale },
+    };
+    return [me, { etag: etag(row.id, row.version, me) }];
+  };
+
   return [
     route(
       "GET",
@@ -40,7 +56,7 @@ export function meRoutes({ sql, userStore, people }: Needed): Route[] {
       async ({ caller }) => {
         const row = await userStore.byId(sql, caller.account.id, caller.user.id);
         if (!row) throw notFound();
-        return ok(...shown(row, caller));
+        return ok(...(await shown(row, caller)));
       },
     ),
     route(
@@ -49,7 +65,9 @@ export function meRoutes({ sql, userStore, people }: Needed): Route[] {
       {
         summary: "Change your own name, e-mail address or password",
         description:
-          "A new password requires `current_password`, unless you came by an invitation, and ends your other sessions. A narrowed token with fewer rights than " +
+          "A new password requires `current_password`, unless you came by an invitation, and ends your other sessions. Another `email` requires a session " +
+          "that began within the last ten minutes, or a session and `current_password`; an API token is 403. It is `pending_email`, and the present one counts, " +
+          "until the link in the mail to it is opened; the present one is told. Without a mail server that is 422. A narrowed token with fewer rights than " +
           "its owner can change only the name (403). Other fields are ignored.",
         access,
         ifMatch: true,
@@ -60,19 +78,8 @@ export function meRoutes({ sql, userStore, people }: Needed): Route[] {
       },
       async ({ request, caller, body }) => {
         const row = await people.updateSelf(caller, body, expectedVersion(request, caller.user.id));
-        return ok(...shown(row, caller));
+        return ok(...(await shown(row, caller)));
       },
     ),
   ];
-}
-
-/** What the token and the account decide changes without a new version of the person. */
-function shown(row: UserRow, { account, privileges }: Caller): Parameters<typeof ok> {
-  const { id, name, baseUrl, timezone, locale } = account;
-  const me = {
-    ...toApi(row),
-    effective_privileges: [...privileges].toSorted(),
-    account: { id, name, base_url: baseUrl, timezone, locale },
-  };
-  return [me, { etag: etag(row.id, row.version, me) }];
 }

@@ -1,54 +1,35 @@
 /** Who may change which person; person-writer.ts changes them. */
-import {
-  invalid,
-  mustMatch,
-  notFound,
-  tooMany,
-  verifyPassword,
-  type BaseContext,
-  type Caller,
-  type Tx,
-} from "platform";
-import type { InvitedCheck, OwnGuard } from "./api.ts";
+import { invalid, mustMatch, notFound, type BaseContext, type Caller, type Sql, type Tx } from "platform";
 import type { LoginStore } from "./login-store.ts";
+import { createOwn, type OwnProof } from "./own.ts";
+import type { OwnGuard } from "./api.ts";
 import { createPersonWriter, type PersonWriterNeeded } from "./person-writer.ts";
-import type { OwnPatch } from "./person.ts";
+import { isEmail, type OwnPatch } from "./person.ts";
 import type { PersonPatch } from "./person-patch.ts";
 import { mustNotExceed, mustReach } from "./rules.ts";
-import type { UserRow } from "./user-store.ts";
+import { toApi, type UserRow } from "./user-store.ts";
 
 interface Needed extends PersonWriterNeeded {
-  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "limiter">;
+  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "limiter"> & { readonly sql: Sql };
   readonly loginStore: Pick<LoginStore, "passwordById">;
-  readonly invitedChecks: readonly InvitedCheck[];
+  readonly ownProof: OwnProof;
   readonly ownGuards: readonly OwnGuard[];
 }
 
 export function createPeople(needed: Needed) {
-  const { ctx, access, loginStore, invitedChecks, ownGuards } = needed;
+  const { ctx, access, userStore, ownProof } = needed;
   const { privilegesOfRole: ofRole } = access;
   const writer = createPersonWriter(needed);
-  // Somebody who finds an open session must not be able to guess the password through it.
-  const guesses = ctx.limiter("accounts.own-password", { limit: 10, windowSeconds: 300, exact: true });
+  const own = createOwn(needed);
 
-  /** A sign-in gives a full session, so a narrowed token must not change what its owner signs in with. */
-  const mustReachSelf = async (caller: Caller): Promise<void> => {
-    const own = await access.access(caller.user.id);
-    if (!own) throw notFound();
-    mustReach(caller, { role: own.user.role, privileges: [...own.privileges] }, ofRole);
-  };
-
-  const isInvited = async (caller: Caller): Promise<boolean> =>
-    (await Promise.all(invitedChecks.map((check) => check(caller)))).includes(true);
-
-  const mustKnowPassword = async (caller: Caller, password: string | undefined): Promise<void> => {
-    const { account, user } = caller;
-    if (await isInvited(caller)) return;
-    if (password === undefined) throw invalid({ current_password: ["is required for a new password"] });
-    const guess = await guesses.take(`${user.id}`);
-    if (!guess.allowed) throw tooMany(guess.retryAfterSeconds);
-    const hash = await loginStore.passwordById(account.id, user.id);
-    if (!(await verifyPassword(password, hash))) throw invalid({ current_password: ["is wrong"] });
+  /** The address, if it is not the one in use; undefined = it stays. */
+  const otherEmail = async ({ accountId, id }: Place, given: string | null | undefined) => {
+    const email = given === undefined ? undefined : ((given?.trim() || null)?.normalize("NFC") ?? null);
+    if (email === undefined) return undefined;
+    if (email !== null && !isEmail(email)) throw invalid({ email: ["must be an e-mail address"] });
+    const row = await userStore.byId(ctx.sql, accountId, id);
+    if (!row) throw notFound();
+    return email === row.email ? undefined : email;
   };
 
   return {
@@ -57,32 +38,40 @@ export function createPeople(needed: Needed) {
       writer.create(caller.account.id, patch, (after) => mustNotExceed(caller, after, ofRole), also),
 
     /** `expected` is the version that the caller has seen; undefined = any. */
-    update: (caller: Caller, id: number, patch: PersonPatch, expected?: number): Promise<UserRow> =>
-      writer.change({ accountId: caller.account.id, id }, patch, caller.tokenId, (before, after) => {
+    async update(caller: Caller, id: number, patch: PersonPatch, expected?: number): Promise<UserRow> {
+      const mustBeOwn = id === caller.user.id ? await own.rowCheck(caller) : undefined;
+      return writer.change({ accountId: caller.account.id, id }, patch, caller.tokenId, (before, after) => {
         mustReach(caller, before, ofRole);
         mustMatch(before, expected);
         mustNotExceed(caller, after, ofRole);
-      }),
+        mustBeOwn?.(before, patch);
+      });
+    },
 
-    async updateSelf(
-      caller: Caller,
-      { current_password, ...patch }: OwnPatch,
-      expected: number | undefined,
-    ): Promise<UserRow> {
-      if (patch.password !== undefined || patch.email !== undefined) {
-        await mustReachSelf(caller);
-        await Promise.all(ownGuards.map((guard) => guard(caller)));
-      }
-      if (patch.password !== undefined) await mustKnowPassword(caller, current_password);
-      const own = { accountId: caller.account.id, id: caller.user.id };
-      return writer.change(own, patch, caller.tokenId, (before) => mustMatch(before, expected));
+    /** Another address counts only once it is confirmed; without one, the change is done at once. */
+    async updateSelf(caller: Caller, given: OwnPatch, expected: number | undefined): Promise<UserRow> {
+      const { current_password, pending_email, email: typed, ...patch } = given;
+      const place = { accountId: caller.account.id, id: caller.user.id };
+      const { confirmation } = ownProof;
+      if (typed !== undefined || patch.password !== undefined) await own.mustReachSelf(caller);
+      const email = await otherEmail(place, typed);
+      if (email !== undefined) await own.mayChangeEmail(caller, current_password);
+      if (patch.password !== undefined) await own.mayChangePassword(caller, current_password);
+      if (email) await confirmation.check(caller, email);
+      const direct = email === null ? { ...patch, email } : patch;
+      const mayChange = (before: UserRow) => mustMatch(before, expected);
+      return writer.change(place, direct, caller.tokenId, mayChange, async (row, tx) => {
+        if (email) await writer.mustBeFree(tx, row, email);
+        if (email) await confirmation.begin(caller, toApi(row), email, tx);
+        else if (pending_email === null) await confirmation.cancel(place.accountId, place.id, tx);
+      });
     },
 
     /**
      * For those who prove themselves in another way than by a token: the command line, a link in a mail. `authorize`
      * runs in the same transaction.
      */
-    changeProved: (place: Place, patch: Pick<PersonPatch, "password" | "active">, authorize: Also = anybody) =>
+    changeProved: (place: Place, patch: ProvedPatch, authorize: Also = anybody) =>
       writer.change(place, patch, null, (before, _, tx) => authorize(before, tx)),
 
     /** The account has a rule by which this person comes in. */
@@ -103,6 +92,8 @@ export function createPeople(needed: Needed) {
 }
 
 export type People = ReturnType<typeof createPeople>;
+
+type ProvedPatch = Pick<PersonPatch, "active" | "email" | "password">;
 
 type Also = (person: UserRow, tx: Tx) => Promise<void>;
 

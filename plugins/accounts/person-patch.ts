@@ -8,7 +8,8 @@ export interface PersonPatch {
   readonly role?: Role;
   readonly active?: boolean;
   readonly privileges?: readonly string[];
-  readonly password?: string;
+  /** Null ends the one in use, which no request asks for. */
+  readonly password?: string | null;
   readonly team_ids?: readonly number[];
   readonly group_ids?: readonly number[];
   readonly department_ids?: readonly number[];

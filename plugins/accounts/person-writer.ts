@@ -7,9 +7,10 @@ import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { PasswordHook, Person } from "./api.ts";
 import { createCheck, merged, unitFields } from "./person.ts";
+import type { OwnProof } from "./own.ts";
 import type { PasswordRules } from "./password-rules.ts";
 import type { PersonPatch } from "./person-patch.ts";
-import { stopsBeingAdmin } from "./rules.ts";
+import { isSameAddress, stopsBeingAdmin } from "./rules.ts";
 import type { UnitStore } from "./unit-store.ts";
 import { toApi, type UserInput, type UserRow, type UserStore } from "./user-store.ts";
 
@@ -21,6 +22,7 @@ export interface PersonWriterNeeded {
   readonly unitStore: UnitStore;
   readonly passwordHooks: readonly PasswordHook[];
   readonly passwordRules: PasswordRules;
+  readonly ownProof: OwnProof;
 }
 
 interface Place {
@@ -29,7 +31,7 @@ interface Place {
 }
 
 export function createPersonWriter(needed: PersonWriterNeeded) {
-  const { ctx, access, accountStore, userStore, passwordHooks, passwordRules } = needed;
+  const { ctx, access, accountStore, userStore, passwordHooks, passwordRules, ownProof } = needed;
   const check = createCheck(needed);
 
   const announce = (kind: string, accountId: number, person: Person, tx: Tx) =>
@@ -52,13 +54,25 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
     if (!(await userStore.hasOtherAdmin(tx, accountId, id))) throw invalid({ [field]: [lastAdmin] });
   };
 
-  const hashed = async (accountId: number, password: string | undefined): Promise<string | undefined> => {
-    if (password === undefined) return undefined;
+  const hashed = async (accountId: number, password: string | null | undefined) => {
+    if (password === undefined || password === null) return password;
     await passwordRules.check(accountId, password);
     return hashPassword(password);
   };
 
+  /** Whoever had an address hears where it went. */
+  const tell = async (tx: Tx, { email }: UserRow, row: UserRow): Promise<void> => {
+    if (email === null || isSameAddress(email, row.email)) return;
+    await ownProof.confirmation.tell({ accountId: row.accountId, person: toApi(row), before: email }, tx);
+  };
+
   return {
+    /** Throws the 422 if another person could be meant by this address, as it would be if it were stored. */
+    mustBeFree: (tx: Tx, row: UserRow, email: string): Promise<void> => {
+      const change = { email };
+      return check(tx, row.accountId, row.id, merged(row, change, undefined), change);
+    },
+
     async create(
       accountId: number,
       patch: PersonPatch & { login: string },
@@ -86,6 +100,7 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
       patch: PersonPatch,
       byTokenId: number | null,
       authorize: (before: UserRow, after: UserInput, tx: Tx) => Promise<void> | void,
+      also: (row: UserRow, tx: Tx) => Promise<void> = async () => {},
     ): Promise<UserRow> {
       const { accountId, id } = place;
       const passwordHash = await hashed(accountId, patch.password);
@@ -102,6 +117,8 @@ export function createPersonWriter(needed: PersonWriterNeeded) {
         const finish = await Promise.all(hooks.map((run) => run(id, byTokenId, tx)));
         const row = await read(tx, place);
         await announce("update", accountId, toApi(row), tx);
+        await tell(tx, before, row);
+        await also(row, tx);
         return { row, finish };
       });
       await Promise.all([access.forgetPerson(id), ...changed.finish.map((run) => run())]);

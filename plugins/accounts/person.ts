@@ -3,6 +3,7 @@ import { mistakes, type Tx } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { UnitKind } from "./api.ts";
 import type { PersonPatch } from "./person-patch.ts";
+import { isPlainlyWritten } from "./rules.ts";
 import type { UnitStore } from "./unit-store.ts";
 import type { UserInput, UserStore } from "./user-store.ts";
 
@@ -12,6 +13,8 @@ export interface OwnPatch {
   readonly email?: string | null;
   readonly password?: string;
   readonly current_password?: string;
+  /** Null gives up an address that waits for its confirmation. */
+  readonly pending_email?: null;
 }
 
 interface Needed {
@@ -32,10 +35,14 @@ export function createCheck({ access, userStore, unitStore }: Needed) {
       const known = ids.length > 0 ? await unitStore.known(tx, accountId, kind, ids) : new Set<number>();
       for (const unknown of ids.filter((unit) => !known.has(unit))) wrong.add(field, `there is no ${kind} ${unknown}`);
     }
-    if (person.email !== null && !isEmail(person.email)) wrong.add("email", "must be an e-mail address");
+    if (change.email && !isEmail(change.email)) wrong.add("email", "must be an e-mail address");
+    for (const field of ["login", "email"] as const)
+      if (!isPlainlyWritten(change[field] ?? ""))
+        wrong.add(field, "has characters that look like others, or that nobody sees");
     const clash = await userStore.clash(tx, accountId, id, person.login, person.email);
     if (clash.login) wrong.add("login", "is another person's e-mail address");
     if (clash.email) wrong.add("email", "is another person's login");
+    if (clash.taken) wrong.add("email", "is already taken");
     wrong.check();
   };
 }
@@ -48,12 +55,12 @@ export const unitFields = [
 
 type Stored = Omit<UserInput, "passwordHash">;
 
-export function merged(before: Stored, change: PersonPatch, passwordHash: string | undefined): UserInput {
+export function merged(before: Stored, change: PersonPatch, passwordHash: string | null | undefined): UserInput {
   const { login = before.login, email = before.email, name = before.name, role = before.role } = change;
   const { active = before.active, privileges = before.privileges } = change;
   return {
-    login,
-    email: email === "" ? null : email,
+    login: login.normalize("NFC"),
+    email: email?.normalize("NFC") || null,
     name,
     role,
     active,
@@ -62,6 +69,6 @@ export function merged(before: Stored, change: PersonPatch, passwordHash: string
   };
 }
 
-function isEmail(value: string): boolean {
+export function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(value);
 }

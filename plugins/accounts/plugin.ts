@@ -2,7 +2,7 @@ import { definePlugin, setting } from "platform";
 import { createAccess } from "./access.ts";
 import { createAccountSettings } from "./account-settings.ts";
 import { createAccountStore } from "./account-store.ts";
-import { accounts, type InvitedCheck, type OwnGuard, type PasswordHook } from "./api.ts";
+import { accounts, type OwnGuard, type PasswordHook } from "./api.ts";
 import { accountCommands, accountCreate, hostRelease, userPassword } from "./commands.ts";
 import { foundAccount, localeOf, timezoneOf, type AccountHook } from "./found.ts";
 import { createLoginStore } from "./login-store.ts";
@@ -12,6 +12,7 @@ import settingsMigration from "./migrations/002_settings.sql" with { type: "text
 import signInHosts from "./migrations/003_sign_in_hosts.sql" with { type: "text" };
 import preferencesMigration from "./migrations/004_preferences.sql" with { type: "text" };
 import versions from "./migrations/005_versions.sql" with { type: "text" };
+import { nothingProved } from "./own.ts";
 import { createPasswordRules } from "./password-rules.ts";
 import { passwordSettings } from "./password-settings.ts";
 import { createPeople } from "./people.ts";
@@ -76,14 +77,15 @@ export default definePlugin({
     const access = createAccess({ ctx, accountStore, userStore });
     const passwordHooks: PasswordHook[] = [];
     const accountHooks: AccountHook[] = [];
-    const invitedChecks: InvitedCheck[] = [];
     const settings = createAccountSettings({ ctx, settingStore: createSettingStore(sql) });
     const passwordRules = createPasswordRules({ ctx, settings });
     const ownGuards: OwnGuard[] = [];
+    const ownProof = nothingProved();
     const parts = {
       ctx,
       passwordRules,
       ownGuards,
+      ownProof,
       access,
       accountStore,
       userStore,
@@ -91,7 +93,6 @@ export default definePlugin({
       unitStore,
       accountHooks,
       passwordHooks,
-      invitedChecks,
     };
     const people = createPeople(parts);
 
@@ -99,7 +100,7 @@ export default definePlugin({
       routes: [
         ...userRoutes({ sql, userStore, people }),
         ...unitRoutes({ ctx, unitStore, accountStore, accessTable: access }),
-        ...meRoutes({ sql, userStore, people }),
+        ...meRoutes({ sql, userStore, people, ownProof }),
         ...preferenceRoutes({ ctx, preferenceStore: createPreferenceStore(sql) }),
         ...settingRoutes(settings),
         ...privilegeRoutes(ctx.plugins),

@@ -53,3 +53,18 @@ export function stopsBeingAdmin(before: Power & { active: boolean }, after?: Pow
   const was = before.role === "admin" && before.active;
   return was && !(after?.role === "admin" && after.active);
 }
+
+/**
+ * Whether a login or an address cannot be taken for another one: written with the sign for kelvin, or with letters of
+ * full width, `kate@…` would be one address to whoever folds letters, and another mailbox.
+ */
+export function isPlainlyWritten(text: string): boolean {
+  return (
+    text.isWellFormed() && !/\p{Cf}/u.test(text) && Array.from(text).every((char) => char.normalize("NFKC") === char)
+  );
+}
+
+/** Whether two addresses are one, however their letters are written. */
+export function isSameAddress(one: string | null, other: string | null): boolean {
+  return one?.normalize("NFC").toLowerCase() === other?.normalize("NFC").toLowerCase();
+}

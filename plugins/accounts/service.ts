@@ -3,9 +3,10 @@ import { notFound, verifyPassword, type BaseContext, type Sql } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountSettings } from "./account-settings.ts";
 import type { AccountStore } from "./account-store.ts";
-import type { Accounts, InvitedCheck, OwnGuard, PasswordHook } from "./api.ts";
+import type { Accounts, OwnGuard, PasswordHook } from "./api.ts";
 import type { AccountHook } from "./found.ts";
 import type { People } from "./people.ts";
+import type { OwnProof } from "./own.ts";
 import type { LoginStore } from "./login-store.ts";
 import { mustReach } from "./rules.ts";
 import type { UnitStore } from "./unit-store.ts";
@@ -21,7 +22,7 @@ interface Needed {
   readonly settings: Pick<AccountSettings, "of">;
   readonly accountHooks: AccountHook[];
   readonly passwordHooks: PasswordHook[];
-  readonly invitedChecks: InvitedCheck[];
+  readonly ownProof: OwnProof;
   readonly ownGuards: OwnGuard[];
   readonly people: Pick<People, "admit" | "create" | "delete" | "followRule" | "changeProved">;
 }
@@ -52,7 +53,8 @@ export function createService(needed: Needed): Accounts {
     unitsOf: unitStore.ofUser,
     onAccountCreated: (run) => void accountHooks.push(run),
     onPasswordChanged: (run) => void passwordHooks.push(run),
-    onOwnPassword: (check) => void needed.invitedChecks.push(check),
+    standingBy: (standingOf) => void (needed.ownProof.standingOf = standingOf),
+    confirmEmailsBy: (confirmation) => void (needed.ownProof.confirmation = confirmation),
     beforeOwnSignInData: (guard) => void needed.ownGuards.push(guard),
 
     async changeable(caller, userId) {
@@ -96,6 +98,12 @@ export function createService(needed: Needed): Accounts {
       const patch = activate ? { password, active: true } : { password };
       return toApi(await people.changeProved({ accountId, id }, patch, (row, tx) => also(toApi(row), tx)));
     },
+
+    setEmail: async ({ accountId, userId: id }, email, also) =>
+      toApi(await people.changeProved({ accountId, id }, { email }, (row, tx) => also(toApi(row), tx))),
+
+    endPassword: async ({ accountId, userId: id }, also) =>
+      toApi(await people.changeProved({ accountId, id }, { password: null }, (row, tx) => also(toApi(row), tx))),
 
     activate: async ({ accountId, userId: id }, also) =>
       toApi(await people.changeProved({ accountId, id }, { active: true }, (row, tx) => also(toApi(row), tx))),

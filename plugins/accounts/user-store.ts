@@ -26,8 +26,8 @@ export interface UserInput {
   readonly role: Role;
   readonly active: boolean;
   readonly privileges: readonly string[];
-  /** Undefined leaves it as it is. */
-  readonly passwordHash: string | undefined;
+  /** Undefined leaves it as it is, null ends it. */
+  readonly passwordHash: string | null | undefined;
 }
 
 export interface UserFilter {
@@ -92,7 +92,7 @@ export function createUserStore(sql: Sql) {
       const { login, email, name, role, active, privileges, passwordHash } = input;
       await tx`
         update users set login = ${login}, email = ${email}, name = ${name}, role = ${role}, active = ${active},
-          privileges = ${privileges}::text[], password_hash = coalesce(${passwordHash ?? null}, password_hash),
+          privileges = ${privileges}::text[], password_hash = ${passwordHash === undefined ? tx`password_hash` : passwordHash},
           version = version + 1, updated_at = now()
         where account_id = ${accountId} and id = ${id}`;
     },
@@ -118,10 +118,11 @@ export function createUserStore(sql: Sql) {
      * reverse.
      */
     async clash(tx: Tx, accountId: number, id: number, login: string, email: string | null) {
-      const [row] = await tx<{ login: boolean; email: boolean }[]>`
+      const [row] = await tx<{ login: boolean; email: boolean; taken: boolean }[]>`
         select exists (select 1 from users where account_id = ${accountId} and id <> ${id} and lower(email) = lower(${login})) as login,
-               exists (select 1 from users where account_id = ${accountId} and id <> ${id} and lower(login) = lower(${email})) as email`;
-      return row ?? { login: false, email: false };
+               exists (select 1 from users where account_id = ${accountId} and id <> ${id} and lower(login) = lower(${email})) as email,
+               exists (select 1 from users where account_id = ${accountId} and id <> ${id} and lower(email) = lower(${email})) as taken`;
+      return row ?? { login: false, email: false, taken: false };
     },
   };
 }

@@ -61,7 +61,7 @@ beforeAll(async () => {
   if ("url" in app.target) throw new Error("tests run on the embedded PostgreSQL");
   proxy = await startProxy(`${app.target.socketDir}/.s.PGSQL.${app.target.port}`);
   await app.post("/core/prompts.json", { prompt: { name: "Kept", code: "kept", content: "what must not be lost" } });
-  await app.patch("/account/me.json", { user: { email: "admin@example.com" } });
+  await app.sql`update users set email = 'admin@example.com' where login = 'admin'`;
 });
 beforeEach(async () => {
   await app.sql`delete from backup_runs`;

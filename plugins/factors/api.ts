@@ -1,5 +1,5 @@
 /** Second factors, as the sign-in sees them. */
-import { service, type Account, type JsonObject } from "platform";
+import { service, type Account, type JsonObject, type Tx } from "platform";
 import { setupExample, TotpSetupAnswer } from "./answers.ts";
 
 /** How the API shows a `TotpSetup`. */
@@ -48,6 +48,8 @@ export interface Factors {
   shownTotp(owner: Owner, setup: string): Promise<TotpSetup | undefined>;
   /** Makes the app count. Returns new recovery codes; undefined if the code is wrong. Throws 422 for an expired setup. */
   confirmTotp(owner: Owner, setup: string, code: string): Promise<readonly string[] | undefined>;
+  /** Ends all passkeys of a person, each of which is a way in by itself. An app stays. */
+  endPasskeys(owner: Owner, tx: Tx): Promise<void>;
   /** Whether anybody in the account has a passkey. */
   hasPasskeys(accountId: number): Promise<boolean>;
   /** What `navigator.credentials.get` takes. Throws 422 if the account's address allows no passkeys. */

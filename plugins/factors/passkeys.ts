@@ -2,7 +2,16 @@
  * Passkeys: registered, and checked at a sign-in. Each is discoverable and verifies its person (by a fingerprint, a face
  * or a PIN), so it stands for both factors. No HTTP, no SQL.
  */
-import { invalid, isObject, notFound, randomToken, unauthorized, type Account, type BaseContext } from "platform";
+import {
+  invalid,
+  isObject,
+  notFound,
+  randomToken,
+  unauthorized,
+  type Account,
+  type BaseContext,
+  type Tx,
+} from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Assertion, Owner } from "./api.ts";
 import type { Authenticator } from "./authenticator.ts";
@@ -48,6 +57,11 @@ export function createPasskeys({ ctx, accounts, factorStore, passkeyStore, authe
       ctx.log.info("a passkey was refused", { error });
       return undefined;
     }
+  };
+
+  const endAll = async (owner: Owner, tx: Tx): Promise<void> => {
+    await passkeyStore.delete(tx, owner, await passkeyStore.lockAll(tx, owner));
+    await factorStore.dropIdleCodes(tx, owner);
   };
 
   return {
@@ -146,8 +160,8 @@ export function createPasskeys({ ctx, accounts, factorStore, passkeyStore, authe
       });
     },
 
-    removeAll: (owner: Owner): Promise<void> =>
-      ctx.transaction(async (tx) => passkeyStore.delete(tx, owner, await passkeyStore.lockAll(tx, owner))),
+    removeAll: (owner: Owner): Promise<void> => ctx.transaction((tx) => endAll(owner, tx)),
+    endAll,
   };
 }
 

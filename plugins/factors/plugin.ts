@@ -63,6 +63,7 @@ export default definePlugin({
         beginTotp: authenticator.begin,
         shownTotp: authenticator.shown,
         confirmTotp: authenticator.confirm,
+        endPasskeys: passkeys.endAll,
         hasPasskeys: passkeyStore.anyIn,
         passkeyOptions: passkeys.signInOptions,
         passkeyOwner: passkeys.personOf,

@@ -134,6 +134,123 @@ const passwordChanged: MailTemplate = {
   },
 };
 
+const email = { doc: "the new address", example: "anna@example.org" };
+const time = { doc: "when, in the account's time zone", example: "2026-01-31 10:00" };
+
+const emailConfirmation: MailTemplate = {
+  code: "email_confirmation",
+  doc: "asks whether a new e-mail address of a person is theirs; goes to that address",
+  values: {
+    name: person,
+    login,
+    link: {
+      doc: "where the address is confirmed",
+      example: "https://core.example.com/confirm_email?token=…",
+      needed: true,
+    },
+    hours: { doc: "how many hours the link works", example: "24" },
+  },
+  texts: {
+    en: mailTexts({
+      subject: "Confirm your e-mail address for {{ account.name }}",
+      paragraphs: [
+        "Hello {{ name }},",
+        "the login {{ login }} at {{ account.name }} is to have this e-mail address. Confirm that it is yours.",
+      ],
+      button: { label: "Confirm the address", value: "link" },
+      notes: [
+        "The link works once, for {{ hours }} hours. If this login is not yours, ignore this mail: nothing changes.",
+      ],
+    }),
+    pl: mailTexts({
+      subject: "Potwierdź swój adres e-mail w {{ account.name }}",
+      paragraphs: [
+        "Cześć {{ name }},",
+        "login {{ login }} w {{ account.name }} ma mieć ten adres e-mail. Potwierdź, że należy on do Ciebie.",
+      ],
+      button: { label: "Potwierdź adres", value: "link" },
+      notes: [
+        "Link działa raz, przez {{ hours }} godz. Jeśli to nie Twój login, zignoruj tę wiadomość: nic się nie zmieni.",
+      ],
+    }),
+    de: mailTexts({
+      subject: "Bestätigen Sie Ihre E-Mail-Adresse für {{ account.name }}",
+      paragraphs: [
+        "Guten Tag {{ name }},",
+        "der Benutzername {{ login }} bei {{ account.name }} soll diese E-Mail-Adresse erhalten. Bestätigen Sie, dass sie Ihnen gehört.",
+      ],
+      button: { label: "Adresse bestätigen", value: "link" },
+      notes: [
+        "Der Link funktioniert einmal und ist {{ hours }} Stunden gültig. Wenn das nicht Ihr Benutzername ist, ignorieren Sie diese E-Mail: Es ändert sich nichts.",
+      ],
+    }),
+  },
+};
+
+const emailChangeAsked: MailTemplate = {
+  code: "email_change_asked",
+  doc: "tells a person's present address that another one is to take its place",
+  values: { name: person, login, email, time },
+  texts: {
+    en: mailTexts({
+      subject: "Your e-mail address for {{ account.name }} is to change",
+      paragraphs: [
+        "Hello {{ name }},",
+        "on {{ time }} somebody signed in as {{ login }} at {{ account.name }} asked for the e-mail address {{ email }}. It takes the place of this one once it is confirmed.",
+        "If it was not you, set a new password at once, which stops this, and tell your administrator.",
+      ],
+    }),
+    pl: mailTexts({
+      subject: "Twój adres e-mail w {{ account.name }} ma się zmienić",
+      paragraphs: [
+        "Cześć {{ name }},",
+        "{{ time }} osoba zalogowana jako {{ login }} w {{ account.name }} podała adres e-mail {{ email }}. Zastąpi on ten adres po potwierdzeniu.",
+        "Jeśli to nie Ty, natychmiast ustaw nowe hasło, co wstrzyma zmianę, i zawiadom administratora.",
+      ],
+    }),
+    de: mailTexts({
+      subject: "Ihre E-Mail-Adresse für {{ account.name }} soll sich ändern",
+      paragraphs: [
+        "Guten Tag {{ name }},",
+        "am {{ time }} hat jemand, der als {{ login }} bei {{ account.name }} angemeldet war, die E-Mail-Adresse {{ email }} angegeben. Sie ersetzt diese Adresse, sobald sie bestätigt ist.",
+        "Wenn Sie das nicht waren, legen Sie sofort ein neues Passwort fest, was die Änderung verhindert, und wenden Sie sich an Ihre Administration.",
+      ],
+    }),
+  },
+};
+
+const emailChanged: MailTemplate = {
+  code: "email_changed",
+  doc: "tells the address that a person had until now that they have another one, or none",
+  values: { name: person, login, email: { ...email, doc: "the new address, or –" }, time },
+  texts: {
+    en: mailTexts({
+      subject: "Your e-mail address for {{ account.name }} was changed",
+      paragraphs: [
+        "Hello {{ name }},",
+        "since {{ time }} the login {{ login }} at {{ account.name }} has another e-mail address: {{ email }}. This one no longer counts there.",
+        "If you did not expect that, tell your administrator at once.",
+      ],
+    }),
+    pl: mailTexts({
+      subject: "Twój adres e-mail w {{ account.name }} został zmieniony",
+      paragraphs: [
+        "Cześć {{ name }},",
+        "od {{ time }} login {{ login }} w {{ account.name }} ma inny adres e-mail: {{ email }}. Ten adres już się tam nie liczy.",
+        "Jeśli ta zmiana Cię zaskakuje, natychmiast zawiadom administratora.",
+      ],
+    }),
+    de: mailTexts({
+      subject: "Ihre E-Mail-Adresse für {{ account.name }} wurde geändert",
+      paragraphs: [
+        "Guten Tag {{ name }},",
+        "seit {{ time }} hat der Benutzername {{ login }} bei {{ account.name }} eine andere E-Mail-Adresse: {{ email }}. Diese hier gilt dort nicht mehr.",
+        "Wenn Sie das nicht erwartet haben, wenden Sie sich sofort an Ihre Administration.",
+      ],
+    }),
+  },
+};
+
 const signInAlert: MailTemplate = {
   code: "sign_in_alert",
   doc: "tells a person of a sign-in from a browser that is new",
@@ -196,4 +313,13 @@ export const testTemplate: MailTemplate = {
   },
 };
 
-export const builtIn: readonly MailTemplate[] = [invitation, passwordReset, passwordChanged, signInAlert, testTemplate];
+export const builtIn: readonly MailTemplate[] = [
+  invitation,
+  passwordReset,
+  passwordChanged,
+  emailConfirmation,
+  emailChangeAsked,
+  emailChanged,
+  signInAlert,
+  testTemplate,
+];

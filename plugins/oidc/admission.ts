@@ -1,7 +1,9 @@
 /** Whom somebody with a proof of a provider is here: found, linked, made, or refused. No HTTP, no SQL. */
 import { HttpError, ValidationError, type Account, type BaseContext, type Role } from "platform";
-import type { Accounts, Person } from "../accounts/api.ts";
+import { isSameAddress, type Accounts, type Person } from "../accounts/api.ts";
+import type { Factors } from "../factors/api.ts";
 import type { Passwords } from "../passwords/api.ts";
+import type { Tokens } from "../tokens/api.ts";
 import { Refusal } from "./refusal.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import type { Proof } from "./peer.ts";
@@ -11,15 +13,20 @@ import { isOfDomain, isPlain, nameOf, roleOf, teamsOf, verifiedEmail, type Claim
 const maxSubjectChars = 255;
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "log">;
-  readonly accounts: Pick<Accounts, "admitPerson" | "followRule" | "person" | "personByLogin" | "unitExists">;
+  readonly ctx: Pick<BaseContext, "log">;
+  readonly accounts: Pick<
+    Accounts,
+    "admitPerson" | "endPassword" | "followRule" | "person" | "personByLogin" | "unitExists"
+  >;
+  readonly factors: Pick<Factors, "kindsOf" | "endPasskeys">;
+  readonly tokens: Pick<Tokens, "switchOff">;
   readonly passwords: Pick<Passwords, "invitationByHash" | "takeUp">;
   readonly identityStore: IdentityStore;
 }
 
 export type Admission = ReturnType<typeof createAdmission>;
 
-export function createAdmission({ ctx, accounts, passwords, identityStore }: Needed) {
+export function createAdmission({ ctx, accounts, factors, tokens, passwords, identityStore }: Needed) {
   const placeOf = ({ accountId, id }: ProviderRow) => ({ accountId, providerId: id });
 
   const existing = async (accountId: number, teams: readonly number[] | undefined) => {
@@ -27,18 +34,29 @@ export function createAdmission({ ctx, accounts, passwords, identityStore }: Nee
     return teams?.filter((_, index) => known[index]);
   };
 
-  /** Links a person who is here already, if the account allows it. */
+  /**
+   * Links a person who is here already, if the account allows it. Whoever had this address here until now may have been
+   * somebody else: by what they know or hold nobody comes in any more.
+   */
   const link = async (provider: ProviderRow, proof: Proof, email: string, person: Person): Promise<number> => {
     // Somebody's login may look like this address without being theirs.
-    if (!provider.linkByEmail || person.email?.toLowerCase() !== email.toLowerCase())
-      throw new Refusal("taken", person.id);
+    if (!provider.linkByEmail || !isSameAddress(person.email, email)) throw new Refusal("taken", person.id);
     // Before the link, because a refusal must leave nothing behind.
     if (!person.active) throw new Refusal("switchedOff", person.id);
     roleOr(provider, proof.claims);
-    const added = await identityStore.add(ctx.sql, placeOf(provider), person.id, { ...proof, email });
-    // The address may have become somebody else's at the provider.
-    if (!added && (await identityStore.use(placeOf(provider), proof)) !== person.id)
-      throw new Refusal("linked", person.id);
+    const owner = { accountId: provider.accountId, userId: person.id };
+    // It stands for both factors, and a provider without that trust replaces only the first.
+    if (!provider.trustSecondFactor && (await factors.kindsOf(owner)).includes("passkey"))
+      throw new Refusal("passkey", person.id);
+    let ended = async () => {};
+    await accounts.endPassword(owner, async ({ id }, tx) => {
+      // The address may have become somebody else's at the provider.
+      if (!(await identityStore.add(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked", id);
+      await identityStore.deleteOthers(tx, placeOf(provider), id, email);
+      await factors.endPasskeys(owner, tx);
+      ended = await tokens.switchOff(owner.accountId, id, tx);
+    });
+    await ended();
     return person.id;
   };
 
@@ -70,7 +88,7 @@ export function createAdmission({ ctx, accounts, passwords, identityStore }: Nee
     const invitation = await passwords.invitationByHash(account, hash);
     if (!invitation) throw new Refusal("invitationEnded");
     const email = emailOf(provider, proof);
-    if (email.toLowerCase() !== invitation.email.toLowerCase()) throw new Refusal("invitationEmail");
+    if (!isSameAddress(email, invitation.email)) throw new Refusal("invitationEmail");
     roleOr(provider, proof.claims);
     const taken = await passwords.takeUp(account, invitation, async ({ id }, tx) => {
       // Whoever is here already stays who they are.

@@ -62,6 +62,14 @@ export function createIdentityStore(sql: Sql) {
       return result.count === 1;
     },
 
+    /** Ends what a person has at other providers with other addresses. */
+    async deleteOthers(tx: Tx, { accountId, providerId }: Place, userId: number, email: string): Promise<void> {
+      await tx`
+        delete from sign_in_identities
+        where account_id = ${accountId} and user_id = ${userId} and provider_id <> ${providerId}
+          and lower(email) <> lower(${email})`;
+    },
+
     async delete(tx: Tx, { accountId, providerId }: Place, id: number): Promise<boolean> {
       const result = await tx`
         delete from sign_in_identities where account_id = ${accountId} and provider_id = ${providerId} and id = ${id}`;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { codeAt, stepSeconds } from "../factors/totp.ts";
+import { tokens } from "../tokens/api.ts";
 import { startMailReceiver, type MailReceiver } from "../mail/receiver-fixture.ts";
 import { startBrowser, type Browser, type Visit } from "./browser-fixture.ts";
 import { startPeer, type Peer } from "./peer-fixture.ts";
@@ -9,6 +10,8 @@ import { startPeer, type Peer } from "./peer-fixture.ts";
 let app: TestApp;
 let peer: Peer;
 let provider: string;
+let elsewhere: string;
+const password = "the old password";
 let receiver: MailReceiver;
 beforeAll(async () => {
   receiver = await startMailReceiver();
@@ -23,6 +26,8 @@ beforeAll(async () => {
   expect(made.json.redirect_uri).toBe(`${app.origin}/login/with/peer/callback`);
   expect(made.text).not.toContain(client_secret);
   provider = made.json.id;
+  const another = { name: "Other", issuer: "https://elsewhere.example", client_id, active: false };
+  elsewhere = (await app.post("/account/sign_in_providers.json", { sign_in_provider: another })).json.id;
 });
 const standing = {
   sign_out_there: false,
@@ -308,6 +313,70 @@ describe("who comes in", () => {
     await refused("has not verified");
   });
 
+  test("is linked to nobody by an address that is not confirmed, which keeps nobody out", async () => {
+    await rule({ link_by_email: true, role_claim: "groups", roles: { boss: "manager" } });
+    const { email } = somebody({ groups: ["boss"] });
+    const here = await person(app, { password });
+    const session = await app.service(tokens).startSession({ accountId: 1, userId: here.id, seconds: 3600 });
+    const headers = { cookie: `core_session=${session?.token}`, origin: app.origin };
+    const asked = await app.patch("/account/me.json", { user: { email } }, { token: null, headers });
+    expect(asked.json).toMatchObject({ email: null, pending_email: email });
+    const browser = browserOf();
+    await signIn(browser);
+    expect(await browser.me()).toMatchObject({ login: email, role: "manager" });
+    expect((await browser.me())?.id).not.toBe(here.id);
+    expect((await app.get("/account/me.json", { token: here.token })).json.role).toBe("user");
+  });
+
+  test("who was here already has nothing left by which they came in before", async () => {
+    await rule({ link_by_email: true, role_claim: "groups", roles: { boss: "manager" } });
+    const { email } = somebody({ groups: ["boss"] });
+    const here = await person(app, { email, password });
+    const { id: userId } = here;
+    const issue = async (kind?: "web_token") =>
+      (await app.service(tokens).issue({ accountId: 1, userId, ...(kind && { kind }) }))?.token ?? "";
+    const session = await app.service(tokens).startSession({ accountId: 1, userId, seconds: 3600 });
+    const link = (await app.post(`/account/users/${userId}/invitation.json`, { invitation: {} })).json.url;
+    const held = [here.token, await issue(), await issue("web_token"), session?.token ?? ""];
+    const works = async () =>
+      Promise.all(held.map(async (token) => (await app.get("/account/me.json", { token })).status));
+    expect(await works()).toEqual([200, 200, 200, 200]);
+    await app.sql`
+      insert into sign_in_identities (account_id, provider_id, user_id, issuer, subject, email)
+      select 1, id, ${userId}, 'https://elsewhere.example', 'x', 'another@example.com' from sign_in_providers where id = ${elsewhere}`;
+    const browser = browserOf();
+    await signIn(browser);
+    expect(await browser.me()).toMatchObject({ id: userId, role: "manager" });
+    expect(await works()).toEqual([401, 401, 401, 401]);
+    for (const login of [here.login, email])
+      expect((await app.post("/account/session.json", { login, password }, { token: null })).status).toBe(401);
+    expect((await app.get(link.slice(app.origin.length), { token: null })).status).toBe(401);
+    expect(await app.sql`select subject from sign_in_identities where user_id = ${userId}`).toHaveLength(1);
+    // Their person can see them, and switch them on again.
+    const seen = await app.sql`select 1 from api_tokens where user_id = ${userId} and purpose is null and not active`;
+    expect(seen).toHaveLength(3);
+    await signIn(browserOf());
+    expect((await browser.me())?.id).toBe(userId);
+  });
+
+  test("who signs in by a passkey is linked by a provider that stands for both factors, and the passkey ends", async () => {
+    await rule({ link_by_email: true });
+    const { email } = somebody();
+    const here = await person(app, { email, password });
+    const passkeys = () => app.sql`select 1 from passkeys where user_id = ${here.id}`;
+    await app.sql`
+      insert into passkeys (account_id, user_id, credential_id, public_key, counter, name)
+      values (1, ${here.id}, 'held', 'x', 0, 'Held')`;
+    await refused("signs in by a passkey");
+    expect([(await passkeys()).length, (await app.get("/account/me.json", { token: here.token })).status]).toEqual([
+      1, 200,
+    ]);
+    await rule({ trust_second_factor: true });
+    const browser = browserOf();
+    await signIn(browser);
+    expect([(await browser.me())?.id, (await passkeys()).length]).toEqual([here.id, 0]);
+  });
+
   test("is nobody whose login only looks like the address, or who is switched off", async () => {
     await rule({ link_by_email: true });
     const { email } = somebody();
@@ -342,10 +411,12 @@ describe("who comes in", () => {
     await rule({ link_by_email: true, role_claim: "groups", roles: { boss: "admin" } });
     const { email } = somebody({ groups: ["nobody"] });
     const [{ id } = { id: 0 }] = await app.sql<{ id: number }[]>`select id from users where login = 'admin'`;
-    await app.patch(`/account/users/${id}.json`, { user: { email } });
+    await app.sql`update users set email = ${email} where id = ${id}`;
     const browser = browserOf();
     await signIn(browser);
     expect(await browser.me()).toMatchObject({ id, role: "admin" });
+    // The other tests go on with the administrator's token.
+    await app.sql`update api_tokens set active = true where user_id = ${id}`;
   });
 
   test("is told when the provider says no", async () => {

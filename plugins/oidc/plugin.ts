@@ -1,5 +1,6 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { factors } from "../factors/api.ts";
 import { passwords } from "../passwords/api.ts";
 import { sessions } from "../sessions/api.ts";
 import { tokens } from "../tokens/api.ts";
@@ -25,7 +26,7 @@ import { allWords } from "./words.ts";
 /** Signing in by OpenID Connect, with providers of the account's choice. behaviour B.17. */
 export default definePlugin({
   name: "oidc",
-  needs: { accounts, passwords, sessions, tokens },
+  needs: { accounts, factors, passwords, sessions, tokens },
   migrations: [
     { name: "001_sign_in_providers", sql: migration },
     { name: "002_account_keys", sql: accountKeys },

@@ -12,6 +12,7 @@ export type Reason =
   | "unknown"
   | "taken"
   | "linked"
+  | "passkey"
   | "switchedOff"
   | "noRole"
   | "invitationEnded"
@@ -31,6 +32,7 @@ export const statusOf: Readonly<Record<Reason, number>> = {
   unknown: 403,
   taken: 403,
   linked: 403,
+  passkey: 403,
   switchedOff: 403,
   noRole: 403,
   invitationEnded: 404,

@@ -1,5 +1,6 @@
 /** What an account makes of the claims of a provider. Pure. */
 import { isObject, roles, type Role } from "platform";
+import { isPlainlyWritten } from "../accounts/api.ts";
 import type { ProviderRow } from "./provider-store.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -33,7 +34,7 @@ export function verifiedEmail(claims: Claims, verifiedClaim: string): string | u
 function isAddress(email: string): boolean {
   const sign = email.indexOf("@");
   const isOne = sign > 0 && sign === email.lastIndexOf("@") && sign < email.length - 1;
-  return isOne && email.length <= maxChars && isPlain(email);
+  return isOne && email.length <= maxChars && isPlain(email) && isPlainlyWritten(email);
 }
 
 /** Without blanks and control characters, and no half of a character. */

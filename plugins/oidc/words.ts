@@ -39,6 +39,8 @@ const en: Words = {
     unknown: "Nobody here has your e-mail address. Ask an administrator to add you.",
     taken:
       "Somebody here has this e-mail address already, and this provider may not sign them in. Sign in with your password.",
+    passkey:
+      "The person with this e-mail address signs in by a passkey, which this provider is not trusted to replace. Sign in with it and remove it, then come back.",
     linked: "Somebody else of this provider is linked to this e-mail address. Ask an administrator.",
     switchedOff: "Your access here is switched off. Ask an administrator.",
     invitationEnded: "The invitation was used, has expired, or was replaced by another one.",
@@ -70,6 +72,8 @@ const pl: Words = {
     domain: "Osoby z adresem e-mail z tej domeny nie mogą się tu logować.",
     unknown: "Nikt tutaj nie ma Twojego adresu e-mail. Poproś administratora o dodanie.",
     taken: "Ktoś tutaj ma już ten adres e-mail, a ten dostawca nie może go zalogować. Zaloguj się hasłem.",
+    passkey:
+      "Osoba z tym adresem e-mail loguje się kluczem dostępu, którego ten dostawca nie może zastąpić. Zaloguj się nim, usuń go i wróć tutaj.",
     linked: "Z tym adresem e-mail powiązano już kogoś innego u tego dostawcy. Zwróć się do administratora.",
     switchedOff: "Twój dostęp jest wyłączony. Zwróć się do administratora.",
     invitationEnded: "Zaproszenie zostało użyte, wygasło albo zastąpiło je inne.",
@@ -106,6 +110,8 @@ const de: Words = {
     unknown: "Niemand hat hier Ihre E-Mail-Adresse. Bitten Sie Ihre Administration, Sie hinzuzufügen.",
     taken:
       "Diese E-Mail-Adresse hat hier schon jemand, den dieser Anbieter nicht anmelden darf. Melden Sie sich mit Ihrem Passwort an.",
+    passkey:
+      "Die Person mit dieser E-Mail-Adresse meldet sich mit einem Passkey an, den dieser Anbieter nicht ersetzen darf. Melden Sie sich damit an, entfernen Sie ihn und kommen Sie dann zurück.",
     linked:
       "Mit dieser E-Mail-Adresse ist schon jemand anderes bei diesem Anbieter verknüpft. Wenden Sie sich an Ihre Administration.",
     switchedOff: "Ihr Zugang ist abgeschaltet. Wenden Sie sich an Ihre Administration.",

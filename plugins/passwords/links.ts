@@ -1,6 +1,6 @@
 /** Links in mails by which people set a password. No HTTP, no SQL. */
 import { randomToken, sha256, type Account, type Language, type Tx } from "platform";
-import type { Accounts, Person } from "../accounts/api.ts";
+import { isSameAddress, type Accounts, type Person } from "../accounts/api.ts";
 import type { Mail } from "../mail/api.ts";
 import type { LinkRow, LinkStore } from "./store.ts";
 
@@ -125,10 +125,10 @@ export function createLinks({ accounts, mail, linkStore }: Needed) {
 type Special = Pick<LinkRow, "purpose" | "isNew" | "invitedById"> & { values: Readonly<Record<string, string>> };
 
 export function mayUse({ isNew, email }: LinkRow, person: Person): boolean {
-  return (person.active || isNew) && person.email?.toLowerCase() === email.toLowerCase();
+  return (person.active || isNew) && isSameAddress(person.email, email);
 }
 
 /** `2026-01-31 10:00`, on the account's clocks. */
-function timeIn({ timezone }: Account): string {
+export function timeIn({ timezone }: Account): string {
   return new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short", timeZone: timezone }).format();
 }

@@ -21,7 +21,7 @@ import { endedPage, forgotPage, passwordPage, saidPage } from "./page.ts";
 import type { InvitationLinks } from "./api.ts";
 import type { Resets } from "./resets.ts";
 import type { TakingUp } from "./taking-up.ts";
-import { allWords } from "./words.ts";
+import { wordsOf } from "./words.ts";
 
 const html = answer.text("text/html");
 /** The runtime itself refuses some requests, with JSON. */
@@ -43,8 +43,6 @@ interface Needed {
 }
 
 type Asked = Pick<RequestInput, "account" | "request">;
-
-const wordsOf = ({ request }: Asked) => allWords[languageOf(request)];
 
 function shownBy({ sessions }: Pick<Needed, "sessions">) {
   // `no-referrer` would make browsers send the forms with `Origin: null`, as those of another site. These addresses tell

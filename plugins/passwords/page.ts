@@ -50,6 +50,21 @@ export function passwordPage(words: Words, { name }: Place, { login, least, erro
   return page(words, words.set, name, [alert(error), form, ...links.map(linkLine)].join("\n"));
 }
 
+interface Confirmed {
+  readonly login: string;
+  readonly email: string;
+  readonly token: string;
+}
+
+export function confirmPage(words: Words, { name }: Place, { login, email, token }: Confirmed): string {
+  const form = `<form method="post" action="/confirm_email">
+<p>${words.confirmText(escapeHtml(email), escapeHtml(login))}</p>
+<input type="hidden" name="token" value="${escapeHtml(token)}">
+<button type="submit">${words.confirmIt}</button>
+</form>`;
+  return page(words, words.confirm, name, form);
+}
+
 const alert = (error: string | undefined) => (error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "");
 const described = (error: string | undefined) => (error ? ' aria-invalid="true" aria-describedby="error"' : "");
 const toSignIn = ({ signIn }: Words) => linkLine({ href: "/login", label: signIn });

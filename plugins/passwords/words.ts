@@ -1,5 +1,5 @@
 /** What the pages of links and new passwords say. */
-import type { Language } from "platform";
+import { languageOf, type Language } from "platform";
 
 export interface Words {
   readonly language: Language;
@@ -21,6 +21,11 @@ export interface Words {
   readonly endedText: string;
   readonly refused: string;
   readonly wait: string;
+  readonly confirm: string;
+  readonly confirmText: (email: string, login: string) => string;
+  readonly confirmIt: string;
+  readonly confirmed: string;
+  readonly confirmTaken: string;
 }
 
 const en: Words = {
@@ -43,6 +48,12 @@ const en: Words = {
   endedText: "It was used, has expired, or was replaced by another one.",
   refused: "This form must be sent from this server's own pages.",
   wait: "Too many attempts. Try again later.",
+  confirm: "Confirm an e-mail address",
+  confirmText: (email, login) =>
+    `${email} becomes the address of the login ${login}: to sign in with, and for new passwords. If this login is not yours, close this page.`,
+  confirmIt: "Confirm the address",
+  confirmed: "The address is confirmed.",
+  confirmTaken: "The address cannot be used: it is somebody else’s meanwhile.",
 };
 
 const pl: Words = {
@@ -65,6 +76,12 @@ const pl: Words = {
   endedText: "Został użyty, wygasł albo zastąpił go inny.",
   refused: "Formularz musi pochodzić ze stron tego serwera.",
   wait: "Zbyt wiele prób. Spróbuj ponownie później.",
+  confirm: "Potwierdź adres e-mail",
+  confirmText: (email, login) =>
+    `${email} staje się adresem loginu ${login}: do logowania i do nowych haseł. Jeśli to nie Twój login, zamknij tę stronę.`,
+  confirmIt: "Potwierdź adres",
+  confirmed: "Adres został potwierdzony.",
+  confirmTaken: "Tego adresu nie można użyć: należy już do kogoś innego.",
 };
 
 const de: Words = {
@@ -89,6 +106,14 @@ const de: Words = {
   endedText: "Er wurde verwendet, ist abgelaufen oder durch einen anderen ersetzt.",
   refused: "Das Formular muss von den Seiten dieses Servers kommen.",
   wait: "Zu viele Versuche. Bitte später erneut versuchen.",
+  confirm: "E-Mail-Adresse bestätigen",
+  confirmText: (email, login) =>
+    `${email} wird die Adresse des Benutzernamens ${login}: zum Anmelden und für neue Passwörter. Wenn das nicht Ihr Benutzername ist, schließen Sie diese Seite.`,
+  confirmIt: "Adresse bestätigen",
+  confirmed: "Die Adresse ist bestätigt.",
+  confirmTaken: "Die Adresse kann nicht verwendet werden: Sie gehört inzwischen jemand anderem.",
 };
 
 export const allWords: Readonly<Record<Language, Words>> = { en, pl, de };
+
+export const wordsOf = ({ request }: { readonly request: Request }): Words => allWords[languageOf(request)];

@@ -93,6 +93,8 @@ export interface Tokens {
   endOtherSessions(caller: Caller): Promise<void>;
   /** Ends all sessions of a person. Ask `Accounts.changeable` first. */
   endSessionsOf(accountId: number, userId: number): Promise<void>;
+  /** Switches off all API tokens of a person. What it gives is to be run after the commit, before the answer. */
+  switchOff(accountId: number, userId: number, tx: Tx): Promise<() => Promise<void>>;
   /** Ends the sessions that `idsIn` names, in its transaction. */
   endSessions(accountId: number, idsIn: (tx: Tx) => Promise<readonly number[]>): Promise<void>;
   /**

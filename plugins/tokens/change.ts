@@ -124,6 +124,14 @@ export function createTokenWriter({ ctx, tokenStore, tokenEndStore, accounts, fo
       await forget(stale);
     },
 
+    /** See `Tokens.switchOff`: whoever made them may have been somebody else, and their person can switch them on again. */
+    async switchOff(accountId: number, userId: number, tx: Tx): Promise<() => Promise<void>> {
+      const rows = await tokenStore.switchOff(tx, accountId, userId);
+      const children = await Promise.all(rows.map(({ id }) => tokenEndStore.deleteChildren(tx, id)));
+      for (const row of rows) await announce("update", row, tx);
+      return () => forget([...rows.map(({ tokenHash }) => tokenHash), ...children.flat()]);
+    },
+
     async find(caller: Caller, id: number): Promise<TokenRow> {
       const row = await tokenStore.byId(ctx.sql, caller.account.id, id);
       if (!row || !maySee(caller, row)) throw notFound();

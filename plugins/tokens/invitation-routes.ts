@@ -1,4 +1,4 @@
-import { answer, created, integerId, invalid, route, secret, Type, type Route } from "platform";
+import { answer, created, forbidden, integerId, invalid, route, secret, Type, type Route } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { TokenIssuer } from "./issue.ts";
 
@@ -24,7 +24,7 @@ export function invitationRoutes({ accounts, tokenIssuer }: Needed): Route[] {
       {
         summary: "Make a link by which a person signs in once",
         description:
-          "Send `url` to the person: it is shown once, opens one session, and takes the place of links that they have not used. In that session they set a password without `current_password` (`PATCH /account/me`), which ends the link and what else it opened. Only who may change the person may invite them (403).",
+          "Send `url` to the person: it is shown once, opens one session, and takes the place of links that they have not used. In that session they set a password without `current_password` (`PATCH /account/me`), which ends the link and what else it opened. Only who may change the person may invite them, and nobody themselves (403).",
         access: { privilege: "users" },
         when: { active: ["true"] },
         body: { key: "invitation", schema: Input },
@@ -40,6 +40,9 @@ export function invitationRoutes({ accounts, tokenIssuer }: Needed): Route[] {
       },
       async ({ caller, params, body }) => {
         const person = await accounts.changeable(caller, integerId(params.id));
+        // Such a link is as good as a sign-in: with it a token would change what its own person signs in with.
+        if (person.id === caller.user.id)
+          throw forbidden("the link is for somebody else: change your own at /account/me");
         if (!person.active) throw invalid({ base: ["this person is switched off"] });
         const end = new Date(Date.now() + (body.days ?? standardDays) * dayMs);
         const { token } = await tokenIssuer.invite(caller, person.id, end);

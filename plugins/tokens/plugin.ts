@@ -113,7 +113,7 @@ export default definePlugin({
       return () => identifier.forget(ended);
     });
 
-    people.onOwnPassword((caller) => tokenStore.isInvited(caller.account.id, caller.tokenId));
+    people.standingBy(sessionStore.standingOf);
 
     return {
       routes: [
@@ -138,7 +138,8 @@ export default definePlugin({
         acceptCredential: identifier.acceptCredential,
         issue: (token) => tokenIssuer.issue(token),
         startSession: tokenIssuer.startSession,
-        isFresh: (caller) => sessionStore.isFresh(caller),
+        isFresh: async (caller) => (await sessionStore.standingOf(caller)).isFresh,
+        switchOff: tokenWriter.switchOff,
         endSession: tokenIssuer.endSession,
         sessions: sessions.list,
         endSessionById: sessions.end,

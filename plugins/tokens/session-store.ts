@@ -1,5 +1,6 @@
 /** SQL about the sessions that a person sees as their own. */
 import type { Caller, Page, Sql, Tx } from "platform";
+import type { Standing } from "../accounts/api.ts";
 import type { Session } from "./api.ts";
 
 export function createSessionStore(sql: Sql) {
@@ -21,13 +22,16 @@ export function createSessionStore(sql: Sql) {
       return { rows, total: count?.total ?? 0 };
     },
 
-    async isFresh({ account, tokenId }: Caller): Promise<boolean> {
-      const rows = await sql`
-        select 1 from api_tokens t left join api_tokens p on p.id = t.parent_id
-        where t.account_id = ${account.id} and t.id = ${tokenId} and t.purpose = 'session'
-          and t.created_at between now() - interval '10 minutes' and now()
-          and (t.parent_id is null or p.purpose = 'invitation')`;
-      return rows.length > 0;
+    /** A `web_token` signs in nobody in person, an invitation does. */
+    async standingOf({ account, tokenId }: Caller): Promise<Standing> {
+      const [row] = await sql<Standing[]>`
+        select t.purpose is not distinct from 'session' as is_session,
+          t.purpose is not distinct from 'session' and t.created_at between now() - interval '10 minutes' and now()
+            and (t.parent_id is null or p.purpose is not distinct from 'invitation') as is_fresh,
+          t.purpose is not distinct from 'session' and p.purpose is not distinct from 'invitation' as is_invited
+        from api_tokens t left join api_tokens p on p.id = t.parent_id
+        where t.account_id = ${account.id} and t.id = ${tokenId}`;
+      return row ?? { isSession: false, isFresh: false, isInvited: false };
     },
 
     async has(tx: Tx, caller: Caller, id: number): Promise<boolean> {

@@ -123,14 +123,6 @@ export function createTokenStore(sql: Sql) {
       return row?.endsAt ?? null;
     },
 
-    /** Whether this is a session that an invitation has opened. */
-    async isInvited(accountId: number, id: number): Promise<boolean> {
-      const rows = await sql`
-        select 1 from api_tokens t join api_tokens p on p.id = t.parent_id
-        where t.account_id = ${accountId} and t.id = ${id} and t.purpose = 'session' and p.purpose = 'invitation'`;
-      return rows.length > 0;
-    },
-
     /** Marks it as having opened a session; false if it had already. */
     async open(tx: Tx, accountId: number, id: number): Promise<boolean> {
       const { count } = await tx`
@@ -169,6 +161,11 @@ export function createTokenStore(sql: Sql) {
         where t.account_id = ${accountId} and t.id = ${id} returning ${columns}`;
       return row;
     },
+
+    /** All of a person's that work. */
+    switchOff: (tx: Tx, accountId: number, userId: number) => tx<TokenRow[]>`
+      update api_tokens t set active = false, version = version + 1, updated_at = now()
+      where t.account_id = ${accountId} and t.user_id = ${userId} and t.purpose is null and t.active returning ${columns}`,
   };
 }
 

@@ -57,6 +57,12 @@ export const en = {
   profile: "About you",
   name: "Name",
   email: "E-mail",
+  emailHelp: "Another address gets a mail with a link. It counts once you open that; the present one is told.",
+  pendingEmail:
+    "{email} waits for its confirmation: open the link in the mail to it. Until then the present address counts.",
+  confirmationSent: "A mail with a link is on its way to {email}",
+  giveUpEmail: "Keep the present address",
+  currentHelp: "Another e-mail address needs it, because you signed in more than ten minutes ago.",
   passwordTitle: "Password",
   passwordText: "A new password signs you out everywhere else.",
   invited: "Choose a password: from then on you sign in with it as {login}.",
@@ -197,6 +203,13 @@ export const pl: Texts = {
   profile: "O Tobie",
   name: "Imię i nazwisko",
   email: "E-mail",
+  emailHelp:
+    "Na nowy adres wysyłamy wiadomość z linkiem. Adres zacznie się liczyć po jego otwarciu; obecny adres dostanie powiadomienie.",
+  pendingEmail:
+    "{email} czeka na potwierdzenie: otwórz link z wysłanej tam wiadomości. Do tego czasu liczy się obecny adres.",
+  confirmationSent: "Wiadomość z linkiem jest w drodze na {email}",
+  giveUpEmail: "Zostaw obecny adres",
+  currentHelp: "Jest potrzebne do zmiany adresu e-mail, bo od zalogowania minęło ponad dziesięć minut.",
   passwordTitle: "Hasło",
   passwordText: "Nowe hasło wylogowuje Cię wszędzie indziej.",
   invited: "Wybierz hasło: od tej pory logujesz się nim jako {login}.",
@@ -340,6 +353,13 @@ export const de: Texts = {
   profile: "Über Sie",
   name: "Name",
   email: "E-Mail",
+  emailHelp:
+    "An eine andere Adresse geht eine E-Mail mit einem Link. Sie gilt, sobald Sie ihn öffnen; die jetzige wird benachrichtigt.",
+  pendingEmail:
+    "{email} wartet auf die Bestätigung: Öffnen Sie den Link in der E-Mail dorthin. Bis dahin gilt die jetzige Adresse.",
+  confirmationSent: "Eine E-Mail mit einem Link ist unterwegs an {email}",
+  giveUpEmail: "Jetzige Adresse behalten",
+  currentHelp: "Eine andere E-Mail-Adresse verlangt es, weil Ihre Anmeldung mehr als zehn Minuten zurückliegt.",
   passwordTitle: "Passwort",
   passwordText: "Ein neues Passwort meldet Sie überall sonst ab.",
   invited: "Wählen Sie ein Passwort: Damit melden Sie sich künftig als {login} an.",
