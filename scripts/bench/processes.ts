@@ -14,6 +14,8 @@ const root = resolve(import.meta.dir, "../..");
 const startsWithinMs = 120_000;
 export const adminToken = "bench-admin-token-0123456789abcdefghijklmnop";
 
+export const secretKey = "a secret key of the benchmark, 32 characters";
+
 export interface Server {
   readonly pid: number;
   readonly port: number;
@@ -42,7 +44,7 @@ export async function startCorestead(
   const settings = {
     PORT: "0",
     DATA_DIR: dataDir,
-    SECRET_KEY: "a secret key of the benchmark, 32 characters",
+    SECRET_KEY: secretKey,
     CORE_ADMIN_LOGIN: "admin",
     CORE_ADMIN_PASSWORD: "the password of the benchmark",
     CORE_ADMIN_TOKEN: adminToken,
