@@ -109,6 +109,12 @@ export const runtimeSettings = {
   dataDir: checked("DATA_DIR", "./data", "Where the embedded PostgreSQL and the secret key are", (value) =>
     resolve(value),
   ),
+  diskReserveBytes: integer(
+    "DISK_RESERVE_BYTES",
+    268_435_456,
+    "What uploads, imports and the archive leave free on the disk of `DATA_DIR`: PostgreSQL stops when its disk is full",
+    { min: 0, max: 100_000_000_000_000 },
+  ),
   workers: integer("WORKERS", 1, "Server processes on the one port (Linux)", { min: 1, max: 64 }),
   rehearsal: oneOf(
     "REHEARSAL",

@@ -28,6 +28,7 @@ import { createConnect } from "./outbound/outbound-socket.ts";
 import { lookupTxt, type NameLookup } from "./outbound/name-lookup.ts";
 import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./http/route.ts";
+import { freeIn, roomOfDatabase, stateOfDisk } from "./room.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { createSubrequest } from "./http/subrequest.ts";
 import { replicaMetrics } from "./replicas/metrics.ts";
@@ -134,6 +135,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
     child: (qualified, childOptions = {}) => childOf(qualified, childOptions, needed),
     files: openFiles(config, log),
+    room: roomOfDatabase(config),
     limiter: parts.limits,
     origin: () => origin,
     https: {
@@ -255,6 +257,8 @@ function createParts(
     open: () => openPool(target, { ...single, applicationName: "corestead ready" }),
     listening: broadcast.healthy,
     rehearses,
+    disk: () => stateOfDisk(config),
+    isHere: config.databaseUrl === "",
     ...(replicas && { replicas: replicas.facts }),
   });
   const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });
@@ -265,6 +269,7 @@ function createParts(
   metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
     (await queue.stats()).names.reduce((sum, { waiting }) => sum + waiting, 0),
   );
+  metrics.gauge("corestead_data_dir_free_bytes", "Room on the disk of DATA_DIR", () => freeIn(config.dataDir));
   if (replicas) replicaMetrics(metrics, replicas);
   return {
     broadcast,

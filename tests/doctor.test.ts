@@ -394,8 +394,8 @@ test("a clock that differs, and a disk that fills up", async () => {
     "fail",
   ]);
   expect(at(31).message).toStartWith("it is 31 s ahead of that of the database");
-  expect((await checkDisk(dataDir, 1e18)).message).toContain("a backup may not fit");
-  expect((await checkDisk(join(dataDir, "not/there"), undefined)).state).toBe("ok");
+  expect((await checkDisk({ dataDir, diskReserveBytes: 1 }, 1e18)).message).toContain("a backup may not fit");
+  expect((await checkDisk({ dataDir: join(dataDir, "not/there"), diskReserveBytes: 1 }, undefined)).state).toBe("ok");
 });
 
 test("ports that others have, that are free, and of hosts that are not here", async () => {

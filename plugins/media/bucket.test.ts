@@ -6,6 +6,7 @@ import { createDatabase, startTestApp, type TestApp } from "../../tests/harness.
 import { readConfig } from "../../runtime/config.ts";
 import { openPool } from "../../runtime/db.ts";
 import { createFiles } from "../../runtime/files/files.ts";
+import { roomIn } from "../../runtime/room.ts";
 import { openFiles } from "../../runtime/files/open-files.ts";
 import { createLog } from "../../runtime/log.ts";
 import { backup, restore } from "../../runtime/postgres/backup.ts";
@@ -107,7 +108,7 @@ test("a store that is down refuses the upload, leaves nothing, and says 503 to r
 test("a content from before the bucket is still served, and what is deleted goes from both", async () => {
   const files = openFiles(readConfig(env), silent)("media");
   const content = textOf(200);
-  const draft = await createFiles(join(folder, "data/media")).begin();
+  const draft = await createFiles(join(folder, "data/media"), roomIn(folder, 0)).begin();
   await draft.write(content);
   const { hash } = await draft.end();
   await draft.keep();

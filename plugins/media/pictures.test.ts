@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFiles } from "../../runtime/files/files.ts";
+import { roomIn } from "../../runtime/room.ts";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { withExif, png } from "./files-fixture.ts";
 import { load } from "./pictures/codecs.ts";
@@ -120,7 +121,7 @@ describe("a picture", () => {
     const { id } = await upload("picture.jpg", picture);
     const first = await variant(id, "160.jpeg");
     const [row] = await app.sql<{ content: string }[]>`select content from media_variants where variant = '160.jpeg'`;
-    await createFiles(join(dataDir, "media/cache")).remove(row?.content ?? "");
+    await createFiles(join(dataDir, "media/cache"), roomIn(dataDir, 0)).remove(row?.content ?? "");
     expect((await variant(id, "160.jpeg")).bytes).toEqual(first.bytes);
   });
 });

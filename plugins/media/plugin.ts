@@ -86,6 +86,12 @@ export default definePlugin({
       variantStore: createVariantStore(sql),
       maxBytes: config.cacheBytes,
     });
+    /** What is no longer used goes at once when the disk has little room. */
+    const makeRoom = async () => {
+      if (!(await ctx.files("media/cache").isShort())) return;
+      await writer.collect(true);
+      await pictures.trim(0);
+    };
     return {
       routes: [
         ...mediaRoutes({ ctx, files, mediaStore, writer, links, maxBytes }),
@@ -94,9 +100,10 @@ export default definePlugin({
         ...serveRoutes({ files, rows, links, pictures }),
       ],
       schedules: [
-        { id: "media.collect", cron: "47 * * * *", run: writer.collect },
+        { id: "media.collect", cron: "47 * * * *", run: () => writer.collect() },
+        { id: "media.room", cron: "* * * * *", run: makeRoom },
         { id: "media.uploads", cron: "17 * * * *", run: uploads.prune },
-        { id: "media.trim", cron: "*/10 * * * *", run: pictures.trim },
+        { id: "media.trim", cron: "*/10 * * * *", run: () => pictures.trim() },
       ],
       service: createMedia({ sql, files, mediaStore, writer, listeners, uses }),
       stop: child.stop,

@@ -61,6 +61,8 @@ interface Change {
 
 /** Contents without a file stay this long: somebody may be reading them, or just be about to use them. */
 const graceMs = 24 * 3_600_000;
+/** While room is short: an upload that is about to use one takes less. */
+const shortGraceMs = 60_000;
 
 export type MediaWriter = ReturnType<typeof createMediaWriter>;
 
@@ -140,9 +142,9 @@ export function createMediaWriter({ ctx, files, mediaStore, quota, forget, chang
       if (used >= quota || bytes - formBytes > quota) throw overQuota(quota);
     },
     /** Removes contents that no file has any more. Others may do the same at the same time. */
-    async collect(): Promise<void> {
-      const before = new Date(Date.now() - graceMs);
-      await files.sweep(before);
+    async collect(isShort = false): Promise<void> {
+      await files.sweep(new Date(Date.now() - graceMs));
+      const before = new Date(Date.now() - (isShort ? shortGraceMs : graceMs));
       const removeOne = () =>
         ctx.transaction(async (tx) => {
           const [hash] = await mediaStore.unused(tx, before, 1);

@@ -8,13 +8,13 @@
  *     await archive.makeBase(); // each night
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { openPool, withoutTimeouts, type DatabaseTarget, type Sql, type Tx } from "../db.ts";
 import type { Lineage } from "../lineage/lineage.ts";
 import type { Log } from "../log.ts";
 import { archivePool } from "../postgres/connections.ts";
+import { freeIn } from "../room.ts";
 import { packed } from "../postgres/backup-file.ts";
 import { mustOwn, type BackupPlaces } from "./backup-owner.ts";
 import { makeBase } from "./base-backup.ts";
@@ -35,7 +35,7 @@ import {
 } from "./wal-store.ts";
 
 export interface Needed {
-  readonly config: Pick<Config, "dataDir" | "backupKey" | "backupKeep" | "backupVerify">;
+  readonly config: Pick<Config, "dataDir" | "diskReserveBytes" | "backupKey" | "backupKeep" | "backupVerify">;
   readonly target: DatabaseTarget;
   readonly places: BackupPlaces;
   readonly lineage: Lineage;
@@ -55,8 +55,6 @@ const storeEverySeconds = 60;
 const storeAtBytes = 64n * 1024n * 1024n;
 const alarmAfterMs = 300_000;
 const baseAgainAfterMs = 3_600_000;
-/** With less on the disk of DATA_DIR no WAL is kept for the archive. */
-const leastFreeBytes = 256 * 1024 * 1024;
 const stopsWithinMs = 3_000;
 /** WAL becomes no smaller by the usual level, which takes twice as long. */
 const packing = { seal: sealedOfSeries, level: 1 };
@@ -186,12 +184,7 @@ async function storePiece({ config, places }: Needed, sql: Sql, { chain, timelin
 
 async function hasRoom({ config, freeBytes }: Needed): Promise<boolean> {
   const free = freeBytes ? await freeBytes() : await freeIn(config.dataDir);
-  return free >= leastFreeBytes;
-}
-
-async function freeIn(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+  return free >= config.diskReserveBytes;
 }
 
 /** The server must go on. */

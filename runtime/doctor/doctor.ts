@@ -65,7 +65,7 @@ export async function doctor(given: Given): Promise<readonly Finding[]> {
   const database = await checkInDatabase({ plugins, network, env: given.env });
   parts.push(
     [...database.findings],
-    [await checkDisk(config.dataDir, config.databaseUrl === "" ? database.bytes : undefined)],
+    [await checkDisk(config, config.databaseUrl === "" ? database.bytes : undefined)],
     [...ports.findings],
     await guarded("dns", () => checkHosts("hosts", baseHost(config), network)),
     await guarded("proxy", () => checkProxy(network)),

@@ -4,6 +4,7 @@ import { access, constants, readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { readPair } from "../https/own-certificates.ts";
+import { existing } from "../room.ts";
 import { findSecretKey } from "../secrets.ts";
 import { findingsOf, reasonOf, type Finding } from "./finding.ts";
 
@@ -56,32 +57,26 @@ export function checkKeyFile({ dataDir, secretKey }: Config): { found: string | 
 }
 
 const mega = 1_000_000;
-const leastBytes = 256 * mega;
 const fewBytes = 1_000 * mega;
 const fewFiles = 10_000;
 
 /** `databaseBytes`: of a database on this disk; a backup, and a migration that rewrites tables, need as much again. */
-export async function checkDisk(dataDir: string, databaseBytes: number | undefined): Promise<Finding> {
+export async function checkDisk(
+  { dataDir, diskReserveBytes }: Pick<Config, "dataDir" | "diskReserveBytes">,
+  databaseBytes: number | undefined,
+): Promise<Finding> {
   const place = await existing(dataDir);
   const { bavail, bsize, ffree, files } = await statfs(place);
   const free = bavail * bsize;
   const told = `${size(free)} free at ${place}`;
   const remedy = "make room, or move DATA_DIR to a larger disk";
-  if (free < leastBytes) return disk.fail(`${told}: PostgreSQL stops when it is full`, remedy);
+  if (free < diskReserveBytes)
+    return disk.fail(`${told}: uploads and imports are refused, and PostgreSQL stops when it is full`, remedy);
   if (files > 0 && ffree < fewFiles) return disk.warn(`only ${ffree} more files fit at ${place}`, remedy);
   if (free < fewBytes) return disk.warn(told, remedy);
   if (databaseBytes === undefined) return disk.ok(told);
   const both = `${told}, and the database has ${size(databaseBytes)}`;
   return free < databaseBytes ? disk.warn(`${both}: a backup may not fit`, remedy) : disk.ok(both);
-}
-
-async function existing(path: string): Promise<string> {
-  const isThere = await stat(path).then(
-    () => true,
-    () => false,
-  );
-  const parent = join(path, "..");
-  return isThere || parent === path ? path : existing(parent);
 }
 
 function size(bytes: number): string {

@@ -53,6 +53,7 @@ export function createBucketFiles({ bucket, prefix, local, log }: Needed): Files
       }
     },
     sweep: local.sweep,
+    isShort: async () => false,
   };
 }
 

@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { host } from "#host";
-import { unavailable } from "../errors.ts";
+import { diskFull, isDiskFull, type Room } from "../room.ts";
 
 export interface Files {
   /** Begins a file that has no name yet. */
@@ -22,6 +22,8 @@ export interface Files {
   /** Undefined if there is no such content. */
   find(hash: string): Promise<Content | undefined>;
   remove(hash: string): Promise<void>;
+  /** Whether the disk has so little room that what is no longer used should go now. */
+  isShort(): Promise<boolean>;
   /** The hashes of all contents. */
   list(): AsyncGenerator<string>;
   /** Removes drafts that nobody has written to since then: their process has ended. */
@@ -73,7 +75,7 @@ export function isHash(text: string): boolean {
 }
 
 /** `folder` is made with the first draft. */
-export function createFiles(folder: string): Files {
+export function createFiles(folder: string, room: Room): Files {
   const drafts = join(folder, "drafts");
   const pathOf = (hash: string): string => {
     // The name becomes a path.
@@ -81,8 +83,9 @@ export function createFiles(folder: string): Files {
     return join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
   };
   return {
-    begin: () => told(() => beginDraft(drafts, pathOf)),
-    resume: (name) => told(() => resumePart(drafts, name, pathOf)),
+    begin: () => told(() => beginDraft(drafts, pathOf, keepingRoom(room))),
+    resume: (name) => told(() => resumePart(drafts, name, pathOf, keepingRoom(room))),
+    isShort: room.isShort,
     async find(hash) {
       const path = pathOf(hash);
       return (await exists(path)) ? contentOf(host.file(path)) : undefined;
@@ -118,7 +121,8 @@ function contentOf(file: Blob): Content {
   };
 }
 
-async function beginDraft(drafts: string, pathOf: (hash: string) => string): Promise<Draft> {
+async function beginDraft(drafts: string, pathOf: (hash: string) => string, fits: Fits): Promise<Draft> {
+  await fits(0);
   await mkdir(drafts, { recursive: true, mode: 0o700 });
   const path = join(drafts, crypto.randomUUID());
   const file = await open(path, "wx+", 0o600);
@@ -133,6 +137,7 @@ async function beginDraft(drafts: string, pathOf: (hash: string) => string): Pro
   return {
     content: host.file(path),
     async write(bytes) {
+      await fits(bytes.length);
       hasher.update(bytes);
       size += bytes.length;
       await told(() => writeAll(file, bytes));
@@ -167,7 +172,7 @@ async function hashOf(path: string): Promise<string> {
   }
 }
 
-async function resumePart(drafts: string, name: string, pathOf: (hash: string) => string): Promise<Part> {
+async function resumePart(drafts: string, name: string, pathOf: (hash: string) => string, fits: Fits): Promise<Part> {
   // The name becomes a path.
   if (!uuidPattern.test(name)) throw new Error("not a UUID");
   await mkdir(drafts, { recursive: true, mode: 0o700 });
@@ -191,6 +196,7 @@ async function resumePart(drafts: string, name: string, pathOf: (hash: string) =
   return {
     size: () => size,
     async write(bytes) {
+      await fits(bytes.length);
       await told(() => file.appendFile(bytes));
       size += bytes.length;
     },
@@ -227,14 +233,27 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }
 
+type Fits = (bytes: number) => Promise<void>;
+
+/** Looks at the disk before the first byte, and then every few megabytes. */
+function keepingRoom(room: Room): Fits {
+  let unseen = lookEveryBytes;
+  return async (bytes) => {
+    unseen += bytes;
+    if (unseen < lookEveryBytes) return;
+    unseen = 0;
+    await room.mustHave();
+  };
+}
+
+const lookEveryBytes = 4_000_000;
+
 /** 503 if the disk is full; any other failure stays what it is. */
 async function told<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    if (code !== "ENOSPC" && code !== "EDQUOT") throw cause;
-    throw Object.assign(unavailable("the server's disk is full: nothing was stored"), { cause });
+    throw isDiskFull(cause) ? diskFull(cause) : cause;
   }
 }
 

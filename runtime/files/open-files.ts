@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import { configuredBucket, type S3Config } from "../s3/configured-bucket.ts";
 import { parseBucketPlace } from "../s3/settings.ts";
+import { roomIn } from "../room.ts";
 import { createBucketFiles } from "./bucket-files.ts";
 import { createFiles, type Files } from "./files.ts";
 import { join } from "node:path";
@@ -10,11 +11,12 @@ import { join } from "node:path";
 const tuning = { waits: [200, 800, 2_000], readBytes: 2_000_000 };
 
 /** Files where the settings say. A folder in another one is a cache, and stays on this machine. */
-export function openFiles(config: Pick<Config, "dataDir" | "filesBucket"> & S3Config, log: Log) {
+export function openFiles(config: Pick<Config, "dataDir" | "diskReserveBytes" | "filesBucket"> & S3Config, log: Log) {
   const place = parseBucketPlace(config.filesBucket);
   const bucket = place && configuredBucket(config, place.bucket, log, tuning);
+  const room = roomIn(config.dataDir, config.diskReserveBytes);
   return (folder: string): Files => {
-    const local = createFiles(join(config.dataDir, folder));
+    const local = createFiles(join(config.dataDir, folder), room);
     if (!bucket || folder.includes("/")) return local;
     return createBucketFiles({ bucket, prefix: `${place.prefix}${folder}/`, local, log });
   };

@@ -18,6 +18,8 @@ interface Facts {
   readonly writable: boolean;
   /** Changes made by other processes arrive here. Otherwise caches are not used. */
   readonly listening: boolean;
+  /** Of DATA_DIR: `short`, if uploads and imports are refused; `full`, if the database can write no more. */
+  readonly disk: "ok" | "short" | "full";
   /** Of the replicas that answer reads. Without them the primary does. */
   readonly replicas?: { readonly ready: number; readonly of: number };
   /** Nothing acts on the outside. */
@@ -28,12 +30,16 @@ interface Needed {
   /** Opens a pool for this purpose only. */
   readonly open: () => Sql;
   readonly listening: () => boolean;
+  readonly disk: () => Promise<"ok" | "short" | "full">;
+  /** Whether the database is on that disk. */
+  readonly isHere: boolean;
   readonly replicas?: () => readonly ReplicaFacts[];
   readonly rehearses: () => boolean;
   readonly withinMs?: number;
 }
 
-export function createReadiness({ open, listening, replicas, rehearses, withinMs = 2_000 }: Needed): Readiness {
+export function createReadiness(needed: Needed): Readiness {
+  const { open, listening, disk, isHere, replicas, rehearses, withinMs = 2_000 } = needed;
   let pool: Sql | undefined;
   let asking: Promise<"primary" | "standby"> | undefined;
 
@@ -52,15 +58,19 @@ export function createReadiness({ open, listening, replicas, rehearses, withinMs
 
   return {
     async check() {
-      const role = await ask().catch(() => undefined);
+      const [role, room] = await Promise.all([ask().catch(() => undefined), disk()]);
+      const isFull = isHere && room === "full";
+      const writable = role === "primary" && !isFull;
       const facts = {
         ...(role && { role }),
-        writable: role === "primary",
+        writable,
         listening: listening(),
+        disk: room,
         ...ofReplicas(),
         ...(rehearses() && { rehearsal: true as const }),
       };
-      if (role === "primary") return { status: "ready", ...facts };
+      if (writable) return { status: "ready", ...facts };
+      if (isFull) throw new HttpError(503, { error: "no space left in DATA_DIR", ...facts }, { "retry-after": "60" });
       // A connection that does not answer never recovers, and one to a standby may be for another host than the primary.
       void drop();
       const error = role ? "the database takes no writes" : "the database does not answer, try again";

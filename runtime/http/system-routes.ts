@@ -81,8 +81,8 @@ export function systemRoutes({ readiness, metrics, routes, origin, draining }: N
         "Whether the database takes writes, and whether this process hears of others' changes; within 2 s. 503 while it is draining",
       answers: { 200: readyShape, 503: notReadyShape },
       responses: {
-        200: { status: "ready", role: "primary", writable: true, listening: true },
-        503: { error: "the database takes no writes", role: "standby", writable: false, listening: true },
+        200: { status: "ready", role: "primary", writable: true, listening: true, disk: "ok" },
+        503: { error: "the database takes no writes", role: "standby", writable: false, listening: true, disk: "ok" },
       },
       run: ready,
     },
@@ -127,6 +127,9 @@ const plain = "text/plain; charset=utf-8";
 const readyFacts = {
   writable: Type.Boolean(),
   listening: Type.Boolean(),
+  disk: Type.Union([Type.Literal("ok"), Type.Literal("short"), Type.Literal("full")], {
+    description: "room in DATA_DIR: `short` of what uploads and imports leave free (`DISK_RESERVE_BYTES`)",
+  }),
   replicas: Type.Optional(
     Type.Object(
       { ready: Type.Integer(), of: Type.Integer() },
@@ -147,7 +150,7 @@ const readyShape = answer.object("Readiness", {
 /** A stopping server does not check its database. */
 const notReadyShape = answer.object("NotReady", {
   error: Type.String(),
-  role: Type.Optional(Type.Union([Type.Literal("standby"), Type.Literal("draining")])),
+  role: Type.Optional(Type.Union([Type.Literal("primary"), Type.Literal("standby"), Type.Literal("draining")])),
   ...Type.Partial(Type.Object(readyFacts)).properties,
 });
 

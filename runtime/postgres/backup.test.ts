@@ -8,6 +8,7 @@ import { createZstdCompress } from "node:zlib";
 import { parseHeader, readFrames } from "./backup-file.ts";
 import { backup, backupMigrations, restore } from "./backup.ts";
 import { createFiles } from "../files/files.ts";
+import { roomIn } from "../room.ts";
 import { openPool, type Sql } from "../db.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { createLog } from "../log.ts";
@@ -179,11 +180,11 @@ test.each([
 test("files of plugins are in the backup and come back, all or none; without any the format is the first one", async () => {
   const filesIn = (place: string) => ({
     folders: ["pictures"],
-    open: (name: string) => createFiles(join(place, name)),
+    open: (name: string) => createFiles(join(place, name), roomIn(place, 0)),
   });
   await backup(from, file, log, filesIn(folder));
   expect((await header()).format).toBe(1);
-  const source = createFiles(join(folder, "pictures"));
+  const source = createFiles(join(folder, "pictures"), roomIn(folder, 0));
   const contents = ["small", "x".repeat(3_000_000), ""];
   const hashes: string[] = [];
   for (const content of contents) {
@@ -204,7 +205,7 @@ test("files of plugins are in the backup and come back, all or none; without any
   expect(await readdir(join(other, "pictures"), { recursive: true })).toEqual(["drafts"]);
   await Bun.write(file, whole);
   await restore(into, file, log, { files });
-  const restored = createFiles(join(other, "pictures"));
+  const restored = createFiles(join(other, "pictures"), roomIn(other, 0));
   for (const [n, hash] of hashes.entries())
     expect(Buffer.from((await (await restored.find(hash))?.bytes()) ?? "none").toString()).toBe(contents[n] ?? "");
   expect(await readdir(join(other, "pictures", "drafts"))).toEqual([]);

@@ -36,6 +36,7 @@ import {
 } from "./backup-schema.ts";
 import { type FileFolders, fileFrames, filesToCheck, filesToRestore, hasFiles } from "./backup-files.ts";
 import { createFiles } from "../files/files.ts";
+import { roomIn } from "../room.ts";
 import { type Sql, transaction, type Tx, withoutTimeouts } from "../db.ts";
 import type { Log } from "../log.ts";
 
@@ -50,7 +51,7 @@ export interface RestoreOptions {
   key?: string;
 }
 
-const noFiles: FileFolders = { folders: [], open: () => createFiles("") };
+const noFiles: FileFolders = { folders: [], open: () => createFiles("", roomIn("", 0)) };
 
 const batchBytes = 64 * 1024;
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { readConfig, type Config } from "../config.ts";
 import { waitForDatabase } from "./database-wait.ts";
 import type { DatabaseTarget } from "../db.ts";
@@ -5,7 +6,9 @@ import { connectionsOf } from "./connections.ts";
 import { beginEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { processLog, type Log } from "../log.ts";
 import { cacheMegabytes } from "./postgres-memory.ts";
+import { existing, freeIn, isDiskFull } from "../room.ts";
 import { ConfigError, type Environment } from "../settings.ts";
+import { exists } from "./whole-folder.ts";
 import { stopSignal, type StopSignal } from "../command/stop-signal.ts";
 
 export interface Database {
@@ -50,13 +53,35 @@ export async function openDatabase({ config, log, bare = false, early = false, o
   const archived = config.backupWal === "on";
   const more = { archived, ...(onWait && { onWait }) };
   const needed = { dataDir, cacheMegabytes: cache, connections, log, bare, ...more };
-  if (!early) return startEmbeddedPostgres(needed);
-  const { target, server } = await beginEmbeddedPostgres(needed);
-  const ready = server.then(() => {});
+  await mustFit(dataDir);
+  if (!early) return startEmbeddedPostgres(needed).catch(noSpaceIn(dataDir));
+  const { target, server } = await beginEmbeddedPostgres(needed).catch(noSpaceIn(dataDir));
+  const ready = server.then(() => {}, noSpaceIn(dataDir));
   const synced = server.then((running) => running.synced);
   for (const promise of [ready, synced]) promise.catch(() => {}); // who waits for them gets the error
   const stop = async () => (await server.catch(() => undefined))?.stop();
   return { target, ready, synced, stop };
+}
+
+/** What a first start writes: the executable's programs, and a database without records. */
+const firstStartBytes = 150_000_000;
+
+async function mustFit(dataDir: string): Promise<void> {
+  if (await exists(join(dataDir, "postgres"))) return;
+  const free = await freeIn(await existing(dataDir));
+  if (free < firstStartBytes)
+    throw new Error(
+      `no space left in DATA_DIR (${dataDir}): ${Math.floor(free / 1e6)} MB are free, and a first start takes ${firstStartBytes / 1e6} MB`,
+    );
+}
+
+/** A full disk makes PostgreSQL end in many ways, few of which name it. */
+function noSpaceIn(dataDir: string) {
+  return async (error: unknown): Promise<never> => {
+    const free = await freeIn(dataDir);
+    if (!isDiskFull(error) && free > 1_000_000) throw error;
+    throw new Error(`no space left in DATA_DIR (${dataDir})`, { cause: error });
+  };
 }
 
 /**

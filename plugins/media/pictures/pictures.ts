@@ -107,8 +107,8 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
     },
 
     /** Removes what was not used for the longest, until the cache fits. */
-    async trim(): Promise<void> {
-      for (const content of await variantStore.trim(maxBytes)) await cacheFiles.remove(content);
+    async trim(bytes = maxBytes): Promise<void> {
+      for (const content of await variantStore.trim(bytes)) await cacheFiles.remove(content);
     },
   };
 }

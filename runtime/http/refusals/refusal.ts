@@ -3,6 +3,7 @@ import { databaseFault, type DatabaseFault } from "../../db.ts";
 import { conflict, HttpError, unavailable, ValidationError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { jsonType, type Reply } from "../answers/reply.ts";
+import { diskFull, isDiskFull } from "../../room.ts";
 import { SecretFault } from "../../secrets.ts";
 
 /** Turns whatever a handler threw into an answer. Unexpected errors are logged in full and answered with a bare 500. */
@@ -30,7 +31,7 @@ function knownError(error: unknown, log: Log | undefined, requestId: string): Ht
   const fault = databaseFault(error);
   if (fault === "unavailable") {
     log?.warn("database unavailable", { request_id: requestId, error });
-    return unavailable();
+    return isDiskFull(error) ? diskFull() : unavailable();
   }
   if (fault === undefined) return undefined;
   if (fault !== "unique") log?.warn("database refused a value", { request_id: requestId, error });

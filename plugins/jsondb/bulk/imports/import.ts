@@ -64,7 +64,7 @@ export interface ImportReport {
 }
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "log" | "stopping">;
+  readonly ctx: Pick<BaseContext, "transaction" | "log" | "room" | "stopping">;
   readonly databases: Databases;
   readonly importStore: ImportStore;
   readonly events: RecordEvents;
@@ -83,7 +83,11 @@ export function createImports({ ctx, databases, importStore, events, actorOf, wr
 
   return async (db: Database, texts: AsyncIterable<string>, options: ImportOptions): Promise<ImportReport> => {
     const importId = uuidv7();
-    const parts = collectParts(importId, (part, rows) => importStore.keep(part, db.accountId, rows));
+    await ctx.room.mustHave();
+    const parts = collectParts(importId, async (part, rows) => {
+      await ctx.room.mustHave();
+      await importStore.keep(part, db.accountId, rows);
+    });
     const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
     const shadowed = new Set<string>();
     const ended = (imported: number): ImportReport => {
@@ -133,6 +137,7 @@ export function createImports({ ctx, databases, importStore, events, actorOf, wr
           for (const part of parts) {
             if (signal.aborted) throw new HttpError(400, { error: "the client went away" });
             if (ctx.stopping.aborted) throw unavailable("the server is stopping, send the import again");
+            await ctx.room.mustHave();
             await storePart(current, part, tx);
           }
           return true;
