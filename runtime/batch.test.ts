@@ -118,6 +118,24 @@ describe("calls that come while one is under way", () => {
   });
 });
 
+describe("items with one key", () => {
+  test("go into different batches, in their order, and hold up no others", async () => {
+    const seen: string[][] = [];
+    const same = batched(
+      async (items: readonly string[]) => {
+        seen.push([...items]);
+        return items;
+      },
+      { keyOf: (item) => item.charAt(0) },
+    );
+    await Promise.all(["a1", "a2", "b1", "a3", "c1"].map(same));
+    expect(seen).toEqual([["a1", "b1", "c1"], ["a2"], ["a3"]]);
+  });
+});
+
+/** As postgres.js throws what PostgreSQL says. */
+const refusal = (code: string) => Object.assign(new Error("refused"), { name: "PostgresError", code });
+
 describe("a batch that fails", () => {
   const cases: [alone: boolean, ends: string[], written: number[]][] = [
     [true, ["fulfilled", "rejected", "fulfilled"], [1, 3]],
@@ -127,7 +145,7 @@ describe("a batch that fails", () => {
     const written: number[] = [];
     const put = batched(
       async (items: readonly number[]) => {
-        if (items.includes(2)) throw new Error("not two");
+        if (items.includes(2)) throw refusal("23514");
         written.push(...items);
         return items;
       },
@@ -139,12 +157,16 @@ describe("a batch that fails", () => {
     expect(await put(4)).toBe(4);
   });
 
-  test("because the database was unavailable is not tried again: it may have been written", async () => {
+  test.each([
+    ["a lost connection", Object.assign(new Error("write CONNECTION_CLOSED"), { code: "CONNECTION_CLOSED" })],
+    ["a server that stops", refusal("57P01")],
+    ["what PostgreSQL has not said", new Error("a mistake after the commit")],
+  ])("and may have been written is not tried again: %s", async (_, error) => {
     let times = 0;
     const put = batched(
       async () => {
         times++;
-        throw Object.assign(new Error("write CONNECTION_CLOSED"), { code: "CONNECTION_CLOSED" });
+        throw error;
       },
       { alone: true },
     );

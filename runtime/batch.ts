@@ -12,10 +12,16 @@ export interface BatchOptions {
   /** A statement that takes longer no longer keeps others waiting: the next one starts beside it. */
   readonly patienceMs?: number;
   /**
-   * Tries each item alone if the statement failed, so that one that cannot be written does not fail the others. Not if
-   * the database was unavailable: then the statement may have been carried out.
+   * Tries each item alone if PostgreSQL refused the statement, so that one that cannot be written does not fail the
+   * others. Only for a `run` of one statement: of several, the first ones may have been committed. After any other
+   * error, as of a connection that was lost, the statement may have been carried out.
    */
   readonly alone?: boolean;
+}
+
+interface ItemOptions<T> extends BatchOptions {
+  /** Of items with the same key only the first goes into a statement; the others keep their places in the queue. */
+  readonly keyOf?: (item: T) => string;
 }
 
 /**
@@ -32,7 +38,7 @@ interface Asked<T, R> {
 
 export function batched<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
-  { most = 500, atOnce = 1, patienceMs, alone = false }: BatchOptions = {},
+  { most = 500, atOnce = 1, patienceMs, alone = false, keyOf }: ItemOptions<T> = {},
 ): (item: T) => Promise<R> {
   const waiting: Asked<T, R>[] = [];
   let running = 0;
@@ -48,8 +54,7 @@ export function batched<T, R>(
         else reject(new Error("a batch gave fewer results than it had items"));
       }
     } catch (error) {
-      if (alone && batch.length > 1 && databaseFault(error) !== "unavailable")
-        for (const one of batch) await settle([one]);
+      if (alone && batch.length > 1 && isRefusal(error)) for (const one of batch) await settle([one]);
       else for (const { reject } of batch) reject(error);
     }
   };
@@ -65,7 +70,21 @@ export function batched<T, R>(
   };
 
   const start = () => {
-    for (let count = due(); count > 0; count = due()) carryOut(waiting.splice(0, count));
+    for (let count = due(); count > 0; count = due()) carryOut(taken(count));
+  };
+
+  const taken = (count: number): Asked<T, R>[] => {
+    const next = waiting.splice(0, count);
+    if (!keyOf) return next;
+    const first = new Map<string, Asked<T, R>>();
+    const later: Asked<T, R>[] = [];
+    for (const asked of next) {
+      const key = keyOf(asked.item);
+      if (first.has(key)) later.push(asked);
+      else first.set(key, asked);
+    }
+    waiting.unshift(...later);
+    return [...first.values()];
   };
 
   const carryOut = (batch: readonly Asked<T, R>[]) => {
@@ -101,4 +120,9 @@ export function batched<T, R>(
       waiting.push({ item, resolve, reject });
       plan();
     });
+}
+
+/** PostgreSQL says so itself, and so has carried out nothing of the statement. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && error.name === "PostgresError" && databaseFault(error) !== "unavailable";
 }

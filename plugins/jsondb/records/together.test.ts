@@ -188,6 +188,51 @@ describe("beside others", () => {
     expect(changed[0]?.json).toEqual({ data: ["may have at most 8000000 bytes as JSON"] });
   });
 
+  describe("that PostgreSQL refuses at any statement of theirs", () => {
+    const wrong = { refused: true };
+    beforeAll(async () => {
+      await app.sql`
+        alter table records add constraint refused check (not data @> '{"refused": true}') not valid`;
+      await app.patch("/account/settings.json", { settings: { activity_databases: "shop, busy" } });
+    });
+    afterAll(async () => {
+      await app.sql`alter table records drop constraint refused`;
+    });
+
+    const updates = async (ids: readonly string[]) => {
+      const logged = () => app.sql<{ id: string }[]>`
+        select record_id as id from activity where model = 'Core::Record' and action = 'update'
+          and record_id = any(${[...ids]}::text[])`;
+      await eventually(async () => (await app.sql`select from activity_inbox`).length === 0);
+      return (await logged()).length;
+    };
+
+    test("a create is stored once, and answered as stored, whatever the table", async () => {
+      const asked = numbers(120).map((n) => (n % 3 === 2 ? "refused" : n % 2 ? "orders" : "lines"));
+      const made = await Promise.all(
+        asked.map((name, n) => (name === "refused" ? create(wrong, "orders") : create({ n }, name))),
+      );
+      expect(made.map(({ status }) => status)).toEqual(asked.map((name) => (name === "refused" ? 422 : 201)));
+      const ids = made.flatMap(({ json }) => json.id ?? []);
+      expect(await app.sql`select from records where id = any(${ids}::uuid[])`).toHaveLength(80);
+    });
+
+    test("a change is made once and logged once, of one record or of several, whatever the table", async () => {
+      const made = await Promise.all(numbers(20).map((n) => create({ n }, n % 2 ? "orders" : "lines")));
+      const records = made.map(({ json }) => json);
+      const asked = numbers(100).map((n) => ({ ...records[n % 7 === 6 ? 0 : n % 20], isWrong: n % 5 === 4 }));
+      const changed = await Promise.all(
+        asked.map(({ id, table_name, isWrong }, n) =>
+          app.patch(`/core/dbs/shop/records/${id}`, {
+            record: { table_name, data: isWrong ? wrong : { [`f${n}`]: n } },
+          }),
+        ),
+      );
+      expect(changed.map(({ status }) => status)).toEqual(asked.map(({ isWrong }) => (isWrong ? 422 : 200)));
+      expect(await updates(records.map(({ id }) => id))).toBe(80);
+    });
+  });
+
   test("a record that somebody holds keeps no other waiting", async () => {
     const ids = await make(40);
     const [held = ""] = ids;

@@ -1,6 +1,7 @@
 /**
- * Requests for single records that come while statements of the same database are running go into the next one together:
- * the busier a database is, the fewer statements and commits a request costs.
+ * Requests for single records that come while statements of the same database, or of the same table of it, are running go
+ * into the next one together: the busier it is, the fewer statements and commits a request costs. A batch is one
+ * statement, so that what is repeated after a refusal has never been committed.
  */
 import { batched, type Read } from "platform";
 import type { Database } from "../databases/database.ts";
@@ -10,6 +11,7 @@ import type { CreatedRecord } from "./new-record.ts";
 import { printRecord, readRaw, versionOf } from "./print.ts";
 import type { Patch, RecordStore, Written } from "./record-store.ts";
 import type { Data } from "./record.ts";
+import type { Table } from "../databases/schema.ts";
 
 const bounds = {
   // Of records of up to 2 MB, which are in memory together.
@@ -36,27 +38,35 @@ interface Stores {
 /** As `get`, `create` and `update` of the record's store in the nested form, for nobody who follows the database. */
 export function createTogether(stores: Stores) {
   // A database that has changed is another object: no statement names two schemas.
-  const get = ofEach((db: Database) => batched((ids: readonly string[]) => getAll(stores, db, ids), bounds));
-  const create = ofEach((db: Database) =>
+  const get = ofEach((db) => batched((ids: readonly string[]) => getAll(stores, db, ids), bounds));
+  const create = ofEach((db) =>
     batched((made: readonly CreatedRecord[]) => createAll(stores, db, made), { ...bounds, alone: true }),
   );
-  const update = ofEach((db: Database) =>
-    batched((patches: readonly WholePatch[]) => updateAll(stores, db, patches), { ...bounds, alone: true }),
+  const update = ofEach((db) =>
+    batched((patches: readonly WholePatch[]) => updateAll(stores, db, patches), {
+      ...bounds,
+      alone: true,
+      // A statement changes a record once.
+      keyOf: ({ id }) => id,
+    }),
   );
   return {
     get: async (db: Database, id: string) => (await get(db)(id)).written,
-    create: (db: Database, made: CreatedRecord) => create(db)(made),
-    update: async (db: Database, patch: WholePatch) => (await update(db)(patch)).written,
+    create: (db: Database, made: CreatedRecord) => create(db, made.table)(made),
+    update: async (db: Database, patch: WholePatch) => (await update(db, patch.table)(patch)).written,
   };
 }
 
-function ofEach<T>(make: (db: Database) => T): (db: Database) => T {
-  const all = new WeakMap<Database, T>();
-  return (db) => {
-    const known = all.get(db);
+/** One for each database, or for each of its tables. */
+function ofEach<T>(make: (db: Database) => T): (db: Database, table?: Table) => T {
+  const all = new WeakMap<Database, Map<string | undefined, T>>();
+  return (db, table) => {
+    const ofTables = all.get(db) ?? new Map<string | undefined, T>();
+    all.set(db, ofTables);
+    const known = ofTables.get(table?.name);
     if (known) return known;
     const made = make(db);
-    all.set(db, made);
+    ofTables.set(table?.name, made);
     return made;
   };
 }
@@ -74,51 +84,31 @@ async function getAll(
   return ids.map((id) => ({ written: found.get(id) }));
 }
 
+/** Of one table: all or none. */
 async function createAll({ recordStore, manyStore }: Stores, db: Database, all: readonly CreatedRecord[]) {
-  const done = new Map<CreatedRecord, boolean>();
-  for (const [table, made] of byTable(all)) {
-    const [only] = made;
-    const isDone =
-      made.length === 1 && only
-        ? await recordStore.create(db, table, only)
-        : await manyStore.create(
-            db,
-            table,
-            made.map((one) => ({ ...one, index: indexValues(table, one.data) })),
-          );
-    for (const one of made) done.set(one, isDone);
-  }
-  return all.map((one) => done.get(one) ?? false);
-}
-
-async function updateAll(stores: Stores, db: Database, all: readonly WholePatch[]): Promise<Result[]> {
-  const done = new Map<WholePatch, Written | undefined>();
-  for (const [, patches] of byTable(all)) {
-    const first = new Map<string, WholePatch>();
-    for (const patch of patches) if (!first.has(patch.id)) first.set(patch.id, patch);
-    for (const [patch, written] of await updateEach(stores, db, [...first.values()])) done.set(patch, written);
-    // A statement changes a record once.
-    for (const patch of patches) if (!done.has(patch)) done.set(patch, await updateOne(stores, db, patch));
-  }
-  return all.map((patch) => ({ written: done.get(patch) }));
+  const [first] = all;
+  if (!first) return [];
+  const { table } = first;
+  const isDone =
+    all.length === 1
+      ? await recordStore.create(db, table, first)
+      : await manyStore.create(
+          db,
+          table,
+          all.map((one) => ({ ...one, index: indexValues(table, one.data) })),
+        );
+  return all.map(() => isDone);
 }
 
 /** Of different records of one table. */
-async function updateEach(stores: Stores, db: Database, patches: readonly WholePatch[]) {
-  const [first] = patches;
+async function updateAll({ manyStore }: Stores, db: Database, all: readonly WholePatch[]): Promise<Result[]> {
+  const [first] = all;
   if (!first) return [];
-  const indexed = patches.map(({ id, json, table, data, actor }) => ({
-    id,
-    json,
-    actor,
-    index: indexValues(table, data),
-  }));
-  const changed = byId(await stores.manyStore.update(db, first.table, indexed));
-  return patches.map((patch) => [patch, changed.get(patch.id)] as const);
+  const { table } = first;
+  const indexed = all.map(({ id, json, data, actor }) => ({ id, json, actor, index: indexValues(table, data) }));
+  const changed = byId(await manyStore.update(db, table, indexed));
+  return all.map(({ id }) => ({ written: changed.get(id) }));
 }
-
-const updateOne = ({ recordStore }: Stores, db: Database, patch: WholePatch) =>
-  recordStore.update(db, { ...patch, guard: undefined, expected: undefined }, { form: "nested" });
 
 function byId(rows: readonly { readonly raw: string }[]): Map<string, Written> {
   return new Map(
@@ -128,5 +118,3 @@ function byId(rows: readonly { readonly raw: string }[]): Map<string, Written> {
     }),
   );
 }
-
-const byTable = <T extends Pick<CreatedRecord, "table">>(all: readonly T[]) => Map.groupBy(all, ({ table }) => table);
