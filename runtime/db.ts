@@ -8,11 +8,13 @@
  *     });
  */
 import postgres from "postgres";
+import { parseExactly } from "./exact-number.ts";
 
 /** int8 in JavaScript: a number if that is exact, otherwise a string. A bigint can be a parameter. */
 type Int8 = bigint | number | string;
 interface Types extends Record<string, unknown> {
   int8: Int8;
+  json: unknown;
 }
 /** The pool. Column names are camelCase in JavaScript and snake_case in SQL; keys inside jsonb are left alone. */
 export type Sql = postgres.Sql<Types>;
@@ -93,7 +95,10 @@ export function openPool(target: DatabaseTarget, options: PoolOptions = {}): Sql
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1) * (0.5 + Math.random() / 2),
     // Not `postgres.camel`: that one also rewrites keys inside jsonb.
     transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
-    types: { int8: { to: 20, from: [20], serialize: (value: Int8) => value.toString(), parse: parseInt8 } },
+    types: {
+      int8: { to: 20, from: [20], serialize: (value: Int8) => value.toString(), parse: parseInt8 },
+      json: { to: 114, from: [114, 3802], serialize: (value: unknown) => JSON.stringify(value), parse: parseExactly },
+    },
     onnotice: () => {},
     ...(onClose && { onclose: onClose }),
     ...(onServer && { whois: `select ${serverName}`, onwhois: onServer }),

@@ -27,6 +27,7 @@ export type { Causation } from "./events/causation.ts";
 export { afterCommit, databaseFault, readOn } from "./db.ts";
 export type { Fragment, Queryable, Read, Reader, Sql, Tx } from "./db.ts";
 export { isDateTime, isDay } from "./dates.ts";
+export { ExactNumber, exactly, isNumber, parseExactly } from "./exact-number.ts";
 export type { Certificates, KeyPair } from "./https/certificates.ts";
 export { isLocalHost } from "./http/door.ts";
 export type { DoorRequest, HostDoor, SiteDoor } from "./http/door.ts";

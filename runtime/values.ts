@@ -1,6 +1,7 @@
 /** Small parsers for parts of addresses, and ids. */
 import { host } from "#host";
 import { invalid, notFound } from "./errors.ts";
+import { ExactNumber } from "./exact-number.ts";
 
 /** A page of a list. */
 export interface Page {
@@ -52,9 +53,9 @@ export function uuidOf(value: string): string {
   return value.toLowerCase();
 }
 
-/** A JSON object: neither null nor an array. */
+/** A JSON object: neither null nor an array nor a number. */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /** A new id that sorts by age (RFC 9562, version 7). */

@@ -2,6 +2,7 @@ import {
   badRequest,
   forbidden,
   HttpError,
+  isObject,
   limitKey,
   notFound,
   ok,
@@ -65,7 +66,6 @@ export function callRoutes({ calls, publicLimit }: Needed): Route[] {
 }
 
 function paramsOf(body: unknown): Record<string, unknown> {
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw badRequest("the body must be a JSON object");
-  return { ...body };
+  if (!isObject(body)) throw badRequest("the body must be a JSON object");
+  return body;
 }

@@ -5,6 +5,7 @@ import {
   currentCausation,
   invalid,
   OutboundFault,
+  parseExactly,
   parseRetryAfter,
 } from "platform";
 import { trimmedEnd, type BaseContext } from "platform";
@@ -191,7 +192,7 @@ function dataOf(text: string, type: string): unknown {
   if (text === "") return null;
   if (!/json/i.test(type) && !/^\s*[{[]/.test(text)) return text;
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return text;
   }

@@ -1,5 +1,5 @@
 /** The `fields` of a custom connector: its methods and how its secret is sent. Pure. behaviour B.9. */
-import { Type, type FieldErrors } from "platform";
+import { isObject, Type, type FieldErrors } from "platform";
 import { climbs, isHeaderValue } from "./fill.ts";
 
 export const verbs = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] as const;
@@ -131,7 +131,8 @@ function checkMethod(name: string, given: unknown, wrongAt: Wrong): void {
   if (body !== undefined && body !== null) {
     if (typeof verb === "string" && /^(GET|HEAD)$/i.test(verb))
       wrong(`.body cannot be sent with ${verb.toUpperCase()}`);
-    if (typeof body !== "string" && typeof body !== "object") wrong(".body must be an object, an array or a text");
+    if (typeof body !== "string" && !isObject(body) && !Array.isArray(body))
+      wrong(".body must be an object, an array or a text");
   }
   if (typeof (method["public"] ?? false) !== "boolean") wrong(".public must be true or false");
   const { description } = method;
@@ -189,8 +190,5 @@ function isHeaderName(name: string): boolean {
 
 /** The value as an object of names, or undefined. */
 export function recordOf(value: unknown): Record<string, unknown> | undefined {
-  // An object that is not an array has names.
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
+  return isObject(value) ? value : undefined;
 }

@@ -1,5 +1,5 @@
 /** Fills the `{name}`s of a method's templates with the parameters of a call, encoded for their place. Pure. */
-import { escapeHtml, invalid, mistakes } from "platform";
+import { escapeHtml, invalid, isObject, mistakes } from "platform";
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -58,7 +58,7 @@ export function createFiller(params: Params): Filler {
       return only === undefined ? replace(template, plain) : (valueOf(only) ?? null);
     }
     if (Array.isArray(template)) return template.map(json);
-    if (typeof template !== "object" || template === null) return template;
+    if (!isObject(template)) return template;
     return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, json(value)]));
   };
 
@@ -71,7 +71,7 @@ export function createFiller(params: Params): Filler {
       const filled = replace(template, (value, name) => {
         const text = plain(value);
         if (value !== undefined && text === "") mistake(name, "can't be blank in a path");
-        if (typeof value === "object" && value !== null) mistake(name, "must be a text or a number in a path");
+        if (isObject(value) || Array.isArray(value)) mistake(name, "must be a text or a number in a path");
         return encode(text);
       });
       // Encoding leaves dots alone, and a segment of dots would climb.

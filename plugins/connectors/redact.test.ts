@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { redact, redactText, TooDeep } from "./redact.ts";
+import { parseExactly } from "../../runtime/exact-number.ts";
+import { redact, redactText, Unkept } from "./redact.ts";
 
 const secret = "s3cret/+ key";
 const cases: [what: string, value: unknown, cleared: unknown][] = [
@@ -33,10 +34,15 @@ describe("what is no secret stays", () => {
   });
 });
 
+test("a long number stays as it is, unless it is the secret", () => {
+  const answer = parseExactly('{"id":7615917337495251231,"key":1234567890123456789}');
+  expect(JSON.stringify(redact(answer, "1234567890123456789"))).toBe('{"id":7615917337495251231,"key":"[secret]"}');
+});
+
 test("what nests deeper than can be stored is refused", () => {
   let deep: unknown = 1;
   for (let level = 0; level < 200; level++) deep = [deep];
-  expect(() => redact(deep, secret)).toThrow(TooDeep);
+  expect(() => redact(deep, secret)).toThrow(Unkept);
 });
 
 test("an own key `__proto__` is an ordinary one", () => {

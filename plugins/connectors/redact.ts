@@ -1,15 +1,16 @@
 /** Removes a connector's secret from an outcome: a remote may echo it in a body or an error. Pure. */
+import { ExactNumber } from "platform";
 
 const shortest = 4;
 const maxDepth = 128;
 export const hidden = "[secret]";
 
-/** The value nests deeper than can be stored. */
-export class TooDeep extends Error {}
+/** The value cannot be kept: it nests too deeply, or has a number that is too long. */
+export class Unkept extends Error {}
 
 /**
  * The value as JSON has it (a kind of connector may return dates), with the secret replaced wherever it appears, also
- * URL-encoded or in base64. Throws TooDeep.
+ * URL-encoded or in base64. Throws Unkept.
  */
 export function redact(value: unknown, secret: string | null): unknown {
   return walk(value, formsOf(secret), 0);
@@ -54,9 +55,12 @@ function overlap(text: string, form: string): number {
 function walk(value: unknown, forms: readonly string[], depth: number): unknown {
   if (typeof value === "string") return clear(value, forms);
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw new Unkept("the answer has a number that is too large or too long to be kept");
   if (typeof value !== "object" || value === null) return value;
+  if (value instanceof ExactNumber) return clear(String(value), forms) === String(value) ? value : hidden;
   if ("toJSON" in value && typeof value.toJSON === "function") return walk(value.toJSON(), forms, depth + 1);
-  if (depth > maxDepth) throw new TooDeep(`the answer nests deeper than ${maxDepth} levels`);
+  if (depth > maxDepth) throw new Unkept(`the answer nests deeper than ${maxDepth} levels`);
   if (Array.isArray(value)) return value.map((one) => walk(one, forms, depth + 1));
   const entries = Object.entries(value).map(([key, one]) => [clear(key, forms), walk(one, forms, depth + 1)]);
   return Object.fromEntries(entries); // `__proto__` is an ordinary key here

@@ -3,7 +3,7 @@ import { cacheKey, parseCacheKey, SecretFault, sentenceOf, ValidationError, type
 import type { CallOutcome, ConnectorCall, ConnectorKind, Connectors, KindCall, ShownRequest } from "./api.ts";
 import { maxTimeoutSeconds } from "./definition.ts";
 import { isCode } from "./code.ts";
-import { hidden, redact, redactText, TooDeep, withoutSecret } from "./redact.ts";
+import { hidden, redact, redactText, Unkept, withoutSecret } from "./redact.ts";
 import type { ConnectorRow, ConnectorStore } from "./store.ts";
 import { secretPlace } from "./writer.ts";
 
@@ -137,7 +137,7 @@ function hide(outcome: CallOutcome, secret: string | null): CallOutcome {
   try {
     return { ...outcome, error, data: redact(outcome.data, secret) };
   } catch (fault) {
-    if (!(fault instanceof TooDeep)) throw fault;
+    if (!(fault instanceof Unkept)) throw fault;
     return { ...outcome, ok: false, error: fault.message, data: null };
   }
 }

@@ -1,4 +1,4 @@
-import { invalid, notFound, readBounds, uuidOf, type BaseContext, type Tx } from "platform";
+import { invalid, notFound, parseExactly, readBounds, uuidOf, type BaseContext, type Tx } from "platform";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordWrite } from "./api.ts";
 import type { Cursor } from "./search/cursor.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
@@ -106,7 +106,7 @@ export function createService({
           return { query: { ...query, limit: left, offset: cursor ? 0 : query.offset, after: undefined }, cursor };
         };
         const page = await searches(() => searchStore.search(db, make, { form: "flat" }), never);
-        found.push(...(JSON.parse(page.body) as Record<string, unknown>[])); // a flat answer is an array of objects
+        found.push(...(parseExactly(page.body) as Record<string, unknown>[])); // a flat answer is an array of objects
         ({ db, next: cursor } = page);
         if (!cursor || found.length >= limit) return found;
         characters += page.body.length;
@@ -162,5 +162,5 @@ function made({ id, table, data, createdAt }: CreatedRecord): ApiRecord {
 }
 
 function parsed(answer: string): ApiRecord {
-  return JSON.parse(answer) as ApiRecord; // the nested form of print.ts
+  return parseExactly(answer) as ApiRecord; // the nested form of print.ts
 }

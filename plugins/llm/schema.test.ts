@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { exactly } from "../../runtime/exact-number.ts";
 import { answerMistake, schemaMistake } from "./schema.ts";
 
 const person = {
@@ -29,6 +30,9 @@ const cases: [value: unknown, mistake: string | undefined][] = [
   [{ name: "Ewa", either: 7 }, "either fits none of anyOf"],
   [{ name: "Ewa", one: 7 }, "one must fit exactly one of oneOf"],
   [{ name: "Ewa", all: 4 }, "all breaks maximum 3"],
+  [{ name: "Ewa", one: exactly("0.12345678901234567890") }, undefined],
+  [{ name: "Ewa", age: exactly("12345678901234567890") }, "age breaks exclusiveMaximum 150"],
+  [{ name: "Ewa", age: exactly("1.2345678901234567890") }, "age must be of type integer or null, not number"],
   [{ name: "Ewa", other: "x" }, "other must be of type boolean, not string"],
   [JSON.parse('{"name":"Ewa","__proto__":1}'), "__proto__ must be of type boolean, not integer"],
 ];

@@ -4,7 +4,7 @@
  *     schemaMistake({ type: "object", required: ["city"] }); // undefined: the schema can be used
  *     answerMistake({ type: "object", required: ["city"] }, {}); // "city is required"
  */
-import { isObject } from "platform";
+import { ExactNumber, isNumber, isObject } from "platform";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -108,7 +108,8 @@ function typeMistake(schema: Schema, value: unknown, at: string): string | undef
 function typeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  return typeof value === "number" && Number.isInteger(value) ? "integer" : typeof value;
+  if (isNumber(value)) return Number.isInteger(value) || /^-?\d+$/.test(String(value)) ? "integer" : "number";
+  return typeof value;
 }
 
 function choiceMistake(schema: Schema, value: unknown, at: string): string | undefined {
@@ -133,6 +134,7 @@ function isSame(one: unknown, other: unknown): boolean {
       one.length === other.length &&
       one.every((value, at) => isSame(value, other[at]))
     );
+  if (one instanceof ExactNumber) return one.equals(other);
   if (!isObject(one) || !isObject(other)) return one === other;
   const names = Object.keys(one);
   return (
@@ -146,13 +148,15 @@ function rangeMistake(schema: Schema, value: unknown, at: string): string | unde
     const limit = schema[key];
     return typeof limit !== "number" || fits(limit) ? undefined : `${named(at)} breaks ${key} ${limit}`;
   };
-  if (typeof value === "number")
+  if (isNumber(value)) {
+    const to = (limit: number) => (typeof value === "number" ? value - limit : value.compare(limit));
     return (
-      is("minimum", (limit) => value >= limit) ??
-      is("maximum", (limit) => value <= limit) ??
-      is("exclusiveMinimum", (limit) => value > limit) ??
-      is("exclusiveMaximum", (limit) => value < limit)
+      is("minimum", (limit) => to(limit) >= 0) ??
+      is("maximum", (limit) => to(limit) <= 0) ??
+      is("exclusiveMinimum", (limit) => to(limit) > 0) ??
+      is("exclusiveMaximum", (limit) => to(limit) < 0)
     );
+  }
   const size = sizeOf(value);
   if (!size) return undefined;
   const [of, count] = size;

@@ -1,4 +1,5 @@
 /** How values travel: parameters as text that the server reads by its own types, results as JSON has them. Pure. */
+import { parseExactly } from "platform";
 
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 const same = (value: string): string => value;
@@ -23,7 +24,7 @@ export const types = {
   timestamp: { to: 1114, from: [1114], serialize: text, parse: (value: string) => value.replace(" ", "T") },
   bytea: { to: 17, from: [17], serialize: text, parse: same },
   // A parameter that is a text is JSON already, as in PostgreSQL.
-  json: { to: 114, from: [114, 3802], serialize: text, parse: (value: string): unknown => JSON.parse(value) },
+  json: { to: 114, from: [114, 3802], serialize: text, parse: parseExactly },
 };
 
 /** `2026-01-31 10:00:00.5+02` as `2026-01-31T10:00:00.5+02:00`, to the microsecond. */

@@ -3,6 +3,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
 import { isDateTime, isDay } from "../dates.ts";
 import { badRequest, invalid } from "../errors.ts";
+import { hasExact, parseScanned, rounded, scanNumbers } from "../exact-number.ts";
 
 // Elysia registers formats of these names that accept any date that `Date` can turn into another one.
 FormatRegistry.Set("date", isDay);
@@ -23,8 +24,14 @@ interface Checker {
  * B.3: unknown fields are ignored). Throws a 422 that maps field names to messages.
  */
 export function checkFields(checker: Checker, schema: TObject, value: unknown): unknown {
-  if (!checker.Check(value)) throw invalid(fieldErrors(checker.Errors(value)));
+  refuseUnfit(checker, value);
+  // TypeBox takes an exact number for an object.
+  if (hasExact(value)) refuseUnfit(checker, rounded(value));
   return knownFields(schema, value);
+}
+
+function refuseUnfit(checker: Checker, value: unknown): void {
+  if (!checker.Check(value)) throw invalid(fieldErrors(checker.Errors(value)));
 }
 
 /**
@@ -142,11 +149,12 @@ export function parseJson(source: string): unknown {
   return value;
 }
 
-/** Parses a request body; 400 if it is not JSON or nests deeper than 128 levels. */
+/** Parses a request body, with all digits of its numbers; 400 if it is not JSON or nests deeper than 128 levels. */
 export function readJson(source: string): unknown {
-  if (tooDeep(source)) throw badRequest(`the body nests deeper than ${maxDepth} levels`);
+  const found = scanNumbers(source);
+  if (found.depth > maxDepth) throw badRequest(`the body nests deeper than ${maxDepth} levels`);
   try {
-    return JSON.parse(source);
+    return parseScanned(source, found);
   } catch {
     throw badRequest("the body is not valid JSON");
   }
@@ -155,8 +163,8 @@ export function readJson(source: string): unknown {
 /** Whether `refuseUnstorable` might refuse a value of this JSON; if not, it need not be searched. */
 export function mayBeUnstorable(source: string): boolean {
   // Such characters can only come from escapes: JSON forbids a raw NUL, and UTF-8 has no half pairs.
-  // Only a number this long can exceed the range of a double (1.8e308) and would be stored as null.
-  return /\\u(?:0000|d[89a-f])|\de\+?\d{3}/i.test(source) || hasDigits(source, 200);
+  // Only a number this long can be too large or too long to be kept, and would be stored as null.
+  return /\\u(?:0000|d[89a-f])|\de[+-]?\d{3}/i.test(source) || hasDigits(source, 200);
 }
 
 /**
@@ -180,25 +188,9 @@ function isDigit(source: string, at: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-function tooDeep(source: string): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < source.length; at++) {
-    const code = source.charCodeAt(at);
-    if (inString) {
-      if (code === 0x5c) at++;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > maxDepth) return true;
-    } else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return false;
-}
-
 /**
  * Throws a 422 that names the place if a string or a key contains what PostgreSQL cannot store (NUL, half a surrogate
- * pair), or if JSON.parse made a number infinite.
+ * pair), or if a number was too large or too long to be kept.
  */
 export function refuseUnstorable(value: unknown, place: readonly string[] = []): void {
   const refuse = (message: string) => {
@@ -207,7 +199,8 @@ export function refuseUnstorable(value: unknown, place: readonly string[] = []):
   };
   if (typeof value === "string" && (value.includes("\0") || !value.isWellFormed()))
     refuse("has a character that cannot be stored");
-  if (typeof value === "number" && !Number.isFinite(value)) refuse("is a number too large to be kept");
+  if (typeof value === "number" && !Number.isFinite(value))
+    refuse(`is a number too ${Number.isNaN(value) ? "long" : "large"} to be kept`);
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     refuseUnstorable(key, [...place, key.replaceAll("\0", "")]);

@@ -5,6 +5,7 @@
  */
 import { filters as originals, toValue, toValueSync } from "liquidjs";
 import type { FilterImplOptions } from "liquidjs";
+import { ExactNumber, isNumber } from "../exact-number.ts";
 import { defaultDateFormat, formatDate } from "./liquid-dates.ts";
 import {
   guarded,
@@ -273,14 +274,16 @@ function sorted(context: GuardedContext, value: unknown, path: unknown, keyOf: (
   return keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ item }) => item);
 }
 
-type Key = number | string | boolean | undefined;
+type Key = ExactNumber | number | string | boolean | undefined;
 
 function comparable(key: unknown): Key {
-  return typeof key === "number" || typeof key === "string" || typeof key === "boolean" ? key : undefined;
+  return isNumber(key) || typeof key === "string" || typeof key === "boolean" ? key : undefined;
 }
 
 function compare(a: Key, b: Key): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  if (a instanceof ExactNumber) return Number(a.gt(b)) - Number(a.lt(b));
+  if (b instanceof ExactNumber) return -compare(b, a);
   if (a < b) return -1;
   return a > b ? 1 : 0;
 }

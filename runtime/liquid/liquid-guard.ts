@@ -5,6 +5,8 @@
  */
 import { Context, Drop, Expression, evalTokenValue, Token, Tokenizer, TokenKind, toValue, TypeGuards } from "liquidjs";
 import type { Emitter, Scope } from "liquidjs";
+import { ExactNumber, exactly } from "../exact-number.ts";
+import { isObject } from "../values.ts";
 import type { DateSettings } from "./liquid-dates.ts";
 
 export const limits = {
@@ -137,7 +139,7 @@ function own(object: unknown, key: string | number): unknown {
 
 function sizeOf(object: unknown): number | undefined {
   if (Array.isArray(object) || typeof object === "string") return object.length;
-  return typeof object === "object" && object !== null ? Object.keys(object).length : undefined;
+  return isObject(object) ? Object.keys(object).length : undefined;
 }
 
 /** Collects and counts output, for which LiquidJS has no limit. */
@@ -165,6 +167,7 @@ export function textOf(context: GuardedContext, given: unknown): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
+  if (value instanceof ExactNumber) return value.toString();
   if (Array.isArray(value)) {
     context.tick(value.length);
     context.charge(weigh(context, value).chars);
@@ -235,7 +238,7 @@ function bound(value: unknown): number {
 /* The rest changes LiquidJS's own prototypes, because it creates its tokenizers and tokens itself, in many places. */
 
 // oxlint-disable-next-line typescript/unbound-method -- called with its own `this`
-const { readValue, readGroupOrRange } = Tokenizer.prototype;
+const { readValue, readGroupOrRange, readNumber } = Tokenizer.prototype;
 let brackets = 0;
 
 // LiquidJS reads `a[a[a[…`, and wraps each of its errors, by a recursion as deep as the text is long.
@@ -247,6 +250,12 @@ Tokenizer.prototype.readValue = function () {
   } finally {
     brackets--;
   }
+};
+
+// LiquidJS rounds a number that is written in a template.
+Tokenizer.prototype.readNumber = function () {
+  const token = readNumber.call(this);
+  return token && Object.assign(token, { content: exactly(token.getText().replace("+", "")) });
 };
 
 Tokenizer.prototype.readGroupOrRange = function () {

@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import * as fc from "fast-check";
 import { Tag } from "liquidjs";
+import { parseExactly } from "../exact-number.ts";
 import { createLiquid, LiquidFault, type Liquid, type RenderOptions } from "./liquid.ts";
 
 test("an engine loads no tables of Intl until a template asks for them", () => {
@@ -357,6 +358,31 @@ describe("dates", () => {
           expect(error).toBeInstanceOf(LiquidFault);
         }
       }),
+    );
+  });
+});
+
+describe("a number that JavaScript would round", () => {
+  const [big, bigger] = ["7615917337495251231", "7615917337495251232"];
+  const variables = {
+    ...Object(parseExactly(`{"big":${big},"list":[${bigger},5,${big},${big},0.12345678901234567890]}`)),
+  };
+  test.each([
+    ["{{ big }} {{ big | append: '!' }} {{ big | json }}", `${big} ${big}! ${big}`],
+    ["{{ list | uniq | sort | join: ' ' }}", `0.1234567890123456789 5 ${big} ${bigger}`],
+    [`{{ ${bigger} }} {{ -0.10000000000000000001 }}`, `${bigger} -0.10000000000000000001`],
+    [`{% if big == ${big} and big != ${bigger} and big < ${bigger} and big > 5 and 5 < big %}yes{% endif %}`, "yes"],
+    [`{% if big == 5 or big > 1e300 or big <= ${big}.5 and big < nil %}yes{% endif %}`, ""],
+    [`{% case big %}{% when ${bigger} %}a{% when ${big} %}b{% endcase %}`, "b"],
+    ["{{ big.size }}{{ big.equals }}", ""],
+  ])("%s", (template, printed) => {
+    expect(liquid.renderSync(template, variables)).toBe(printed);
+  });
+
+  test("is a value of an expression, and refuses arithmetic", () => {
+    expect(JSON.stringify(liquid.evaluate("list[0]", variables))).toBe(bigger);
+    expect(faultOf(() => liquid.evaluate("big | plus: 1", variables)).message).toContain(
+      `${big} has too many digits to calculate with`,
     );
   });
 });

@@ -1,6 +1,7 @@
 import {
   badRequest,
   invalid,
+  isObject,
   ok,
   route,
   tooMany,
@@ -119,9 +120,8 @@ function answerOf({ flow_process_id: id, status, data: result }: ActionState): R
 }
 
 function paramsOf(body: unknown): Record<string, unknown> {
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw badRequest("the body must be a JSON object");
-  return { ...body };
+  if (!isObject(body)) throw badRequest("the body must be a JSON object");
+  return body;
 }
 
 /** Ignored if it is not a number (behaviour B.3), and capped. */

@@ -1,6 +1,6 @@
 /** Checks and applies the changes that a request makes to an app. behaviour 2.3, B.10. Pure. */
 import { type AppEngine, type CssEngine } from "../engines.ts";
-import { invalid, isUuid, mistakes } from "platform";
+import { invalid, isObject, isUuid, mistakes } from "platform";
 
 import { holdsToken } from "../../tokens/api.ts";
 import { isModule, isView, modules } from "../places.ts";
@@ -160,9 +160,8 @@ export function patchTo(saved: Saved): AppPatch {
 
 /** The object that the replace endpoint's edited JSON parses to. */
 export function objectOf(value: unknown, field: string): Json {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid({ [field]: ["must be an object"] });
-  return { ...value };
+  if (!isObject(value)) throw invalid({ [field]: ["must be an object"] });
+  return value;
 }
 
 function fieldsAfter(before: Saved, given: AppPatch): Json {

@@ -1,4 +1,5 @@
 /** What must be done to make a site match its files. Pure. */
+import { isObject } from "platform";
 import { kinds, type SiteRecord } from "./kinds.ts";
 import { keyOf, labelOf, same } from "./tree.ts";
 import type { Value, Values } from "./yaml.ts";
@@ -69,7 +70,7 @@ function changed(name: string, before: Value, after: Value): string[] {
 }
 
 function isMap(value: Value): value is Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value);
 }
 
 function brief(value: Value): string {

@@ -1,4 +1,5 @@
 /** What a site becomes by the migration of behaviour A.8. Pure: records in, records out. */
+import { isObject } from "platform";
 import { htmlTag } from "../liquid-tags.ts";
 import { isLocale } from "../locales.ts";
 import { cleanPath } from "../pages/path.ts";
@@ -191,8 +192,7 @@ function withValues(record: SiteRecord, values: Values): SiteRecord {
 }
 
 function mapOf(value: Value | undefined): Values {
-  // A Value that is neither null nor a list is a map.
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
+  return isObject(value) ? value : {};
 }
 
 function withKey(map: Values, key: string, value: Value): Values {

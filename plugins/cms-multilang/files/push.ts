@@ -1,5 +1,5 @@
 /** Makes a site match its files, in one transaction and through the same writers as the API. */
-import { checkerOf, mistakes, parseJson, type TObject } from "platform";
+import { checkerOf, isObject, mistakes, parseJson, type TObject } from "platform";
 import type { Cms } from "../api.ts";
 import { dropRedirects, siteRecords } from "./files-store.ts";
 import { whichever, type Author, type SiteEdit, type RunEdit } from "../edit.ts";
@@ -101,7 +101,7 @@ function check(tree: Tree, { resources, engine }: Pick<Needed, "resources" | "en
       if (target && "mistake" in target) wrong.add("to", target.mistake);
       if (typeof published === "string" && !parsePublished(published, timezone))
         wrong.add("published_at", "must be a date, or a date with time such as 2026-01-31T10:00:00Z");
-      const map = typeof fields === "object" && fields !== null && !Array.isArray(fields) ? (fields as Values) : {};
+      const map = isObject(fields) ? fields : {};
       // An article's content is printed as it is and is not a template.
       const template = record.kind === "article" ? "" : textOf(content);
       checkTexts(wrong, engine, { content: template, fields: map });

@@ -7,6 +7,7 @@
  *       to: /new
  *       status: 302
  */
+import { isObject } from "platform";
 import { cleanPath } from "../pages/path.ts";
 import { redirectCode, redirectPlace } from "../redirects/rule.ts";
 import type { SiteRecord } from "./kinds.ts";
@@ -57,6 +58,5 @@ function readRedirect(key: string, value: Value): SiteRecord | { readonly mistak
 
 function mapOf(value: Value): Values {
   if (typeof value === "string") return { to: value };
-  // A Value that is neither null nor a list is a map.
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
+  return isObject(value) ? value : {};
 }

@@ -1,7 +1,8 @@
 /** Converts a site to files and back. Pure: text in, text out. */
+import { isObject } from "platform";
 import { kinds, type FieldSpec, type Kind, type KindName, type SiteRecord } from "./kinds.ts";
 import { printRedirects, readRedirects, redirectsFile } from "./redirect-file.ts";
-import { parseYaml, printYaml, type LineMistake, type Parsed, type Value, type Values } from "./yaml.ts";
+import { parseYaml, printYaml, type LineMistake, type Parsed, type Value } from "./yaml.ts";
 
 /** A mistake in a file, and its line. */
 export interface FileMistake {
@@ -169,7 +170,7 @@ function mismatch({ type, standard }: FieldSpec, value: Value): string | undefin
   if (type === "flag") return typeof value === "boolean" ? undefined : "must be true or false";
   if (type === "integer") return Number.isSafeInteger(value) ? undefined : "must be a whole number";
   const isList = Array.isArray(value);
-  if (type === "object") return typeof value === "object" && !isList ? undefined : "must be a map";
+  if (type === "object") return isObject(value) ? undefined : "must be a map";
   return isList && value.every((item) => typeof item === "string") ? undefined : 'must be a list: ["a", "b"]';
 }
 
@@ -207,7 +208,7 @@ export function same(a: Value | undefined, b: Value | undefined): boolean {
 
 function canonical(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value as Values).toSorted(([a], [b]) => (a < b ? -1 : 1)); // not an array, as checked above
+  if (!isObject(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(",")}}`;
 }

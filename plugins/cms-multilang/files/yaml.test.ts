@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { exactly, parseExactly } from "../../../runtime/exact-number.ts";
+import { numberLiteral } from "../../../tests/number-literals.ts";
 import { parseYaml, printYaml, type Values } from "./yaml.ts";
 
 const key = fc.oneof(
@@ -36,6 +38,7 @@ const leaf = fc.oneof(
   fc.boolean(),
   fc.constant(null),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n + 0),
+  numberLiteral.map(exactly),
 );
 const { map } = fc.letrec<{ value: unknown; map: unknown }>((tie) => ({
   value: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie("value"), { maxLength: 3 }), tie("map")),
@@ -46,7 +49,7 @@ describe("front matter", () => {
   test("reads back whatever it prints", () => {
     fc.assert(
       fc.property(map, (given) => {
-        const values = JSON.parse(JSON.stringify(given)) as Values;
+        const values = parseExactly(JSON.stringify(given)) as Values;
         const { values: read, mistakes } = parseYaml(printYaml(values));
         expect(mistakes).toEqual([]);
         expect(JSON.stringify(read)).toBe(JSON.stringify(values));

@@ -11,7 +11,9 @@
  *           Second line
  */
 
-export type Value = string | number | boolean | null | readonly Value[] | Values;
+import { isObject, parseExactly, type ExactNumber } from "platform";
+
+export type Value = string | number | ExactNumber | boolean | null | readonly Value[] | Values;
 export interface Values {
   readonly [key: string]: Value;
 }
@@ -47,8 +49,8 @@ function printKey(key: string): string {
 
 function printValue(value: Value, indent: string): string {
   if (typeof value === "string") return printText(value, indent);
-  const isMap = typeof value === "object" && value !== null && !isArray(value);
-  if (!isMap || Object.keys(value).length === 0 || indent.length >= 2 * (maxDepth - 5)) return ` ${jsonText(value)}`;
+  if (!isObject(value) || Object.keys(value).length === 0 || indent.length >= 2 * (maxDepth - 5))
+    return ` ${jsonText(value)}`;
   return `\n${printYaml(value, `${indent}  `).replace(/\n$/, "")}`;
 }
 
@@ -177,7 +179,7 @@ function scalar(given: string, wrong: (message: string) => void): Value {
 /** Undefined if the text is not JSON. */
 function json(text: string): Value | undefined {
   try {
-    return JSON.parse(text) as Value; // what JSON.parse gives is a Value
+    return parseExactly(text) as Value; // what it gives is a Value
   } catch {
     return undefined;
   }
@@ -186,8 +188,4 @@ function json(text: string): Value | undefined {
 /** "" if the value is not text. */
 export function textOf(value: Value | undefined): string {
   return typeof value === "string" ? value : "";
-}
-
-function isArray(value: Value): value is readonly Value[] {
-  return Array.isArray(value);
 }

@@ -2,7 +2,7 @@
  * The `params` of a search step. They are read twice: when a program is saved, for its mistakes, and when the step runs.
  * Whatever is no condition is a mistake, because a search without it finds every record. Pure.
  */
-import { isObject, unknownNames } from "platform";
+import { ExactNumber, isObject, unknownNames } from "platform";
 import type { RecordSearch, SearchCondition } from "../../jsondb/api.ts";
 import { isTemplate } from "./template.ts";
 
@@ -188,14 +188,16 @@ function isOpen({ render }: Reading, value: unknown): boolean {
   return !render && isTemplate(value);
 }
 
-function isScalar(value: unknown): value is string | number | bigint | boolean {
-  return ["string", "number", "bigint", "boolean"].includes(typeof value);
+type Scalar = string | number | bigint | boolean | ExactNumber;
+
+function isScalar(value: unknown): value is Scalar {
+  return value instanceof ExactNumber || ["string", "number", "bigint", "boolean"].includes(typeof value);
 }
 
 function isWhole(value: unknown): value is string | number {
   return typeof value === "string" ? /^\d{1,15}$/.test(value) : Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function text(value: string | number | bigint | boolean | null): string {
-  return value === null ? "" : `${value}`;
+function text(value: Scalar | null): string {
+  return value === null ? "" : String(value);
 }

@@ -2,7 +2,7 @@
  * Values of a program: JSON in which a string that is exactly one `{{ expression }}` becomes the typed value of that
  * Liquid expression, and any other string is rendered as Liquid text. behaviour B.9.
  */
-import { LiquidFault, type Liquid } from "platform";
+import { isObject, LiquidFault, type Liquid } from "platform";
 import { StepFault } from "../engine/fault.ts";
 
 export type Variables = Record<string, unknown>;
@@ -45,7 +45,7 @@ export function createTemplates(liquid: Liquid, options?: Place): Templates {
       );
     }
     if (Array.isArray(template)) return template.map((one) => value(one, variables));
-    if (typeof template !== "object" || template === null) return template;
+    if (!isObject(template)) return template;
     return Object.fromEntries(Object.entries(template).map(([key, one]) => [key, value(one, variables)]));
   };
   const mistakeOf = (template: string): string | undefined => {

@@ -34,7 +34,9 @@ describe("replacing text in JSON", () => {
         fc.boolean(),
         (given, oldString, newString, all) => {
           const done = replaceInJson(given, { oldString, newString, all });
-          if ("value" in done) expect(JSON.parse(JSON.stringify(done.value))).toEqual(done.value);
+          if (!("value" in done)) return;
+          const printed = JSON.stringify(done.value);
+          expect(JSON.stringify(JSON.parse(printed))).toBe(printed);
         },
       ),
     );

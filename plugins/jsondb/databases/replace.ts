@@ -1,4 +1,5 @@
 /** The replace endpoint's edit of a JSON value as text. behaviour 4.4, B.7. Pure. */
+import { parseExactly, refuseUnstorable } from "platform";
 
 export interface Edit {
   readonly oldString: string;
@@ -18,7 +19,8 @@ export function replaceInJson(value: unknown, edit: Edit): { value: unknown } | 
   if (length > maxLength) return { field: "new_string", mistake: "makes the value too large" };
   const replaced = parts.join(edit.newString);
   try {
-    const edited: unknown = JSON.parse(replaced, finite);
+    const edited = parseExactly(replaced);
+    refuseUnstorable(edited);
     return { value: edited };
   } catch {
     return { field: "new_string", mistake: "makes the value invalid JSON" };
@@ -26,12 +28,6 @@ export function replaceInJson(value: unknown, edit: Edit): { value: unknown } | 
 }
 
 const maxLength = 1_000_000;
-
-/** 1e400 is read as infinity, which would be written as null; -0 is written as 0. */
-function finite(_key: string, value: unknown): unknown {
-  if (typeof value === "number" && !Number.isFinite(value)) throw new Error("a number is too large");
-  return value === 0 ? 0 : value;
-}
 
 function splitOnce(text: string, at: string): string[] {
   const position = text.indexOf(at);

@@ -1,4 +1,5 @@
 /** How a change is shown to those who follow it. Pure. */
+import { parseExactly } from "platform";
 import type { LogEntry } from "./change-store.ts";
 import { printRaw } from "../records/print.ts";
 import { scopeValue, type Method, type VariableValues } from "../databases/public-methods.ts";
@@ -30,7 +31,7 @@ export function printPublic({ scope, allowedFields }: Method, variables: Variabl
   return ({ kind, raw }) => {
     const text = printRaw(raw, "public");
     if (!scope && !allowedFields) return { kind, data: text };
-    const record: { data: Data } = JSON.parse(text);
+    const record = parseExactly(text) as { data: Data }; // the public form of print.ts
     if (scope && textOf(record.data, scope.field) !== own) return undefined;
     const visible = Object.entries(record.data).filter(([name]) => allowedFields?.has(name) ?? true);
     return { kind, data: JSON.stringify({ ...record, data: Object.fromEntries(visible) }) };

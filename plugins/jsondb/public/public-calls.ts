@@ -2,6 +2,8 @@
 import {
   badRequest,
   HttpError,
+  isNumber,
+  isObject,
   notFound,
   refuseUnstorable,
   unknownNames,
@@ -217,8 +219,7 @@ function allowedParams(
   for (const name of names) {
     const value = Object.hasOwn(params, name) ? params[name] : undefined;
     if (value === undefined || value === null || (allowed && !allowed.has(name))) continue;
-    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-      found.set(name, `${value}`);
+    if (typeof value === "string" || isNumber(value) || typeof value === "boolean") found.set(name, String(value));
     else if (name !== "limit" && name !== "offset") throw badRequest(`\`${name}\` must be a string or a number`);
   }
   return found;
@@ -233,9 +234,8 @@ function idOf(params: Call["params"]): string {
 function dataOf(params: Call["params"], required: boolean): Data {
   const data = Object.hasOwn(params, "data") ? params["data"] : undefined;
   if (data === undefined && !required) return {};
-  if (typeof data !== "object" || data === null || Array.isArray(data))
-    throw publicInvalid({ data: [data === undefined ? "is required" : "must be an object"] });
-  return data as Data; // a JSON object's keys are strings
+  if (!isObject(data)) throw publicInvalid({ data: [data === undefined ? "is required" : "must be an object"] });
+  return data;
 }
 
 /** 422 in the form of the public methods: a sentence, and the fields. */

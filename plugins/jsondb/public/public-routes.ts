@@ -3,6 +3,7 @@ import {
   badRequest,
   forbidden,
   jsonText,
+  isObject,
   limitKey,
   methodNotAllowed,
   ok,
@@ -116,8 +117,7 @@ export function publicRoutes(needed: Needed): Route[] {
       },
       async (input) => {
         const body: unknown = input.body;
-        if (typeof body !== "object" || body === null || Array.isArray(body))
-          throw badRequest("the body must be a JSON object");
+        if (!isObject(body)) throw badRequest("the body must be a JSON object");
         return call(input, { ...Object.fromEntries(input.query), ...body });
       },
     ),

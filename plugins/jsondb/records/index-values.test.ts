@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { exactly } from "../../../runtime/exact-number.ts";
+import { numberLiteral } from "../../../tests/number-literals.ts";
 import { indexValues } from "./index-values.ts";
 import { checkRecord, type Data } from "./record.ts";
 import { noTable, parseSchema } from "../databases/schema.ts";
@@ -49,6 +51,7 @@ const stored = fc.oneof(fc.string(), long).filter((text) => text.isWellFormed() 
 const bigInteger = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
 const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
+  numberLiteral.map(exactly),
   fc.constantFrom(9.3e18, -9.3e18, 1e21, 2 ** 63, -0.5, 12345678901234567000),
 );
 const offset = fc.constantFrom("", "Z", "+02:00", "-0530", "+14");

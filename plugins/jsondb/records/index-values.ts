@@ -2,6 +2,7 @@
  * The values of index columns, worked out here for single writes. `record_index` of the migration does the same for
  * whole tables, and a test holds the two together. Takes data that fits its table. Pure.
  */
+import { isNumber, type ExactNumber } from "platform";
 import { indexColumns, kindOf, type ColumnKind, type FieldType } from "../databases/columns.ts";
 import type { Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
@@ -55,7 +56,7 @@ interface ColumnValue {
 const none: ColumnValue = { column: null, exact: true };
 
 function columnValue(kind: ColumnKind, type: FieldType | undefined, value: unknown): ColumnValue {
-  if (kind === "int" && typeof value === "number") return floorOf(value);
+  if (kind === "int" && isNumber(value)) return floorOf(value);
   if (typeof value !== "string") return none;
   if (kind === "int") return { column: value, exact: true };
   if (kind === "time") return { column: instantOf(type, value), exact: true };
@@ -80,13 +81,15 @@ const least = -(2n ** 63n);
 const most = 2n ** 63n - 1n;
 
 /** The floor of a JSON number, within bigint. PostgreSQL reads the digits that JSON prints, so these count here too. */
-function floorOf(value: number): ColumnValue {
+function floorOf(value: number | ExactNumber): ColumnValue {
   const printed = JSON.stringify(value);
-  if (printed.includes("e+")) return { column: `${value < 0 ? least : most}`, exact: false };
-  if (!/^-?\d+$/.test(printed)) return { column: `${Math.floor(value)}`, exact: false };
-  const whole = BigInt(printed);
-  if (whole < least || whole > most) return { column: `${whole < 0n ? least : most}`, exact: false };
-  return { column: printed, exact: true };
+  const isNegative = printed.startsWith("-");
+  if (printed.includes("e+")) return { column: `${isNegative ? least : most}`, exact: false };
+  const [integer = "0", fraction] = printed.split(/[.e]/);
+  // What remains with an exponent is a small fraction of one.
+  const floor = printed.includes("e") ? (isNegative ? -1n : 0n) : BigInt(integer) - (fraction && isNegative ? 1n : 0n);
+  if (floor < least || floor > most) return { column: `${floor < 0n ? least : most}`, exact: false };
+  return { column: `${floor}`, exact: fraction === undefined };
 }
 
 /** As `record_instant` has it: without an offset it is UTC, a time of day is one of 1970-01-01. */

@@ -1,5 +1,5 @@
 /** Checks a record's `data` against its table. behaviour 2.4, B.7. Pure. */
-import { isDay } from "platform";
+import { isDay, isNumber } from "platform";
 import type { FieldType } from "../databases/columns.ts";
 import { isBlank, type Table } from "../databases/schema.ts";
 
@@ -57,7 +57,7 @@ const forms: Record<FieldType, (value: unknown) => boolean> = {
   string: isString,
   text: isString,
   integer: (value) => (typeof value === "number" ? Number.isSafeInteger(value) : isBigInteger(value)),
-  number: (value) => typeof value === "number" && Number.isFinite(value),
+  number: isNumber,
   boolean: (value) => typeof value === "boolean",
   datetime: (value) => typeof value === "string" && isDatetime(value),
   date: (value) => typeof value === "string" && isDay(value),
@@ -91,7 +91,7 @@ function checkTypes(table: Table, data: Data, faults: Map<string, string[]>): vo
   }
 }
 
-/** JSON.parse makes 1e999 Infinity, which would be stored as null. The parser has bounded the depth. */
+/** The parser makes 1e999 Infinity, which would be stored as null. It has bounded the depth. */
 function isStorable(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null) return true;

@@ -49,7 +49,7 @@ export interface Filters {
 export const filterLimits = { conditions: 20, values: 100, field: 255, text: 10_000 } as const;
 
 /** Bounded, because a few characters such as 1e999999 are a number that PostgreSQL refuses. */
-export const numberForm = /^[+-]?\d{1,100}(\.\d{1,100})?(e[+-]?\d{1,3})?$/i;
+export const numberForm = /^[+-]?\d{1,1000}(\.\d{1,1000})?(e[+-]?\d{1,3})?$/i;
 
 export const booleans: ReadonlyMap<string, "true" | "false"> = new Map([
   ["true", "true"],

@@ -1,5 +1,6 @@
 /** All tools: which of them a connection is offered, and a call of one. */
-import { failed, type ToolResult } from "../answer.ts";
+import { forbidden, HttpError, refuseUnstorable } from "platform";
+import { failedBy, type ToolResult } from "../answer.ts";
 import { callFlowTool, listFlowTools, type ListedTool } from "./flow-tools.ts";
 import { genericTools } from "./generic.ts";
 import { guide } from "./guide.ts";
@@ -20,10 +21,16 @@ export async function listTools(session: Session): Promise<ListedTool[]> {
 /** What is refused is a result too; undefined if there is no such tool for this caller. */
 export async function callTool(name: string, args: unknown, session: Session): Promise<ToolResult | undefined> {
   const tool = byName.get(name);
-  if (!tool) return callFlowTool(name, args, session);
-  if (session.caller.readOnly && !tool.annotations.readOnlyHint)
-    return failed(`403 ${JSON.stringify({ error: "this token may only read (`read_only`)" })}`);
-  return tool.run(args, session);
+  try {
+    refuseUnstorable(args);
+    if (!tool) return await callFlowTool(name, args, session);
+    if (session.caller.readOnly && !tool.annotations.readOnlyHint)
+      throw forbidden("this token may only read (`read_only`)");
+    return await tool.run(args, session);
+  } catch (error) {
+    if (error instanceof HttpError) return failedBy(error);
+    throw error;
+  }
 }
 
 async function isOffered(tool: Tool, session: Session): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** Flows that are marked `tool: true` as tools of their own. */
-import { isObject, type Route } from "platform";
+import { isObject, parseExactly, type Route } from "platform";
 import { failed, resultOf, shortened, type ToolResult } from "../answer.ts";
 import { isOpen } from "../things.ts";
 import type { Session } from "./tool.ts";
@@ -23,7 +23,7 @@ export async function listFlowTools(session: Session): Promise<ListedTool[]> {
   if (!session.routes.some((route) => isRun(route) && isOpen(route, session.caller))) return [];
   const path = `/connect/flows?tool=true&limit=${mostFlows}` as const;
   const { status, body } = await session.ask({ method: "GET", path });
-  const rows: unknown = status === 200 ? JSON.parse(body) : [];
+  const rows = status === 200 ? parseExactly(body) : [];
   return Array.isArray(rows) ? rows.flatMap((row) => listed(row)) : [];
 }
 
@@ -69,7 +69,7 @@ function listed(row: unknown): ListedTool[] {
 /** The flow's own result, or how it failed; a process that goes on is shown with its id. */
 function endOf(answer: Awaited<ReturnType<Session["ask"]>>): ToolResult {
   if (answer.status !== 201) return resultOf(answer);
-  const process: unknown = JSON.parse(answer.body);
+  const process = parseExactly(answer.body);
   if (!isObject(process)) return resultOf(answer);
   const { id, status, data, error } = process;
   if (status === "error")

@@ -1,5 +1,5 @@
 /** Tools for everything that the API has lists of. */
-import { forbidden, invalid, Type, type Caller, type Route } from "platform";
+import { forbidden, invalid, parseExactly, Type, type Caller, type Route } from "platform";
 import { resultOf, shortened } from "../answer.ts";
 import { isOpen, pathIn, type Thing } from "../things.ts";
 import { idInput, segment, tool, type Session, type Tool } from "./tool.ts";
@@ -182,5 +182,5 @@ function match(etag: string | undefined): Readonly<Record<string, string>> {
 
 function withShortTexts(body: string): string {
   const cut = (_: string, value: unknown) => (typeof value === "string" ? shortened(value, longestShown) : value);
-  return JSON.stringify(JSON.parse(body), cut);
+  return JSON.stringify(parseExactly(body), cut);
 }

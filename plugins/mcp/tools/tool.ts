@@ -1,7 +1,6 @@
 /** A tool: its facts, and a run that goes through the same routes as the REST API. */
 import {
   checkerOf,
-  HttpError,
   invalid,
   isObject,
   Type,
@@ -12,7 +11,7 @@ import {
   type Static,
   type TObject,
 } from "platform";
-import { failedBy, type ToolResult } from "../answer.ts";
+import type { ToolResult } from "../answer.ts";
 import { isOpen, type Things } from "../things.ts";
 
 /** Hints for clients, in the protocol's own words. */
@@ -61,7 +60,6 @@ interface Facts<S extends TObject> {
   readonly run: (args: Static<S>, session: Session) => Promise<ToolResult>;
 }
 
-/** Throws nothing: what is wrong with the arguments, or is refused, is the result. */
 export function tool<S extends TObject>(facts: Facts<S>): Tool {
   const check = checkerOf(facts.input);
   const { routes } = facts;
@@ -78,13 +76,8 @@ export function tool<S extends TObject>(facts: Facts<S>): Tool {
     input: facts.input,
     isFor: typeof routes === "function" ? routes : (session) => hasOneOf(session, routes),
     run: async (given, session) => {
-      try {
-        mustKnow(facts.input, given);
-        return await facts.run(check(given), session);
-      } catch (error) {
-        if (error instanceof HttpError) return failedBy(error);
-        throw error;
-      }
+      mustKnow(facts.input, given);
+      return facts.run(check(given), session);
     },
   };
 }

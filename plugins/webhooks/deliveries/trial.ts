@@ -1,5 +1,5 @@
 /** Sending the sample to try a webhook, and showing what would be sent. No HTTP, no SQL. */
-import { notFound, uuidv7, type Model } from "platform";
+import { notFound, parseExactly, uuidv7, type Model } from "platform";
 import { headersOf, type Attempt } from "../sending/attempt.ts";
 import type { DeliveryRow, DeliveryStore } from "./delivery-store.ts";
 import { mustBeActive } from "./redeliver.ts";
@@ -61,7 +61,7 @@ export function createTrials({ deliveryStore, subscriptions, attempt, models }: 
     /** What a delivery would look like; the receiver's credential is left out. */
     async preview(row: WebhookRow) {
       const parcel = await parcelOf(row);
-      const data: unknown = JSON.parse(parcel.body);
+      const data = parseExactly(parcel.body);
       if (row.targetKind !== "url") {
         const event = { source_type: row.sourceType, kind: row.kind, data };
         const input = { kind: "webhook", source_type: row.sourceType, event: row.kind, data };

@@ -1,5 +1,12 @@
 /** One attempt to deliver: to an address, a connector or a flow. A failure is an outcome, not an exception. No SQL. */
-import { causationHeader, causationToHeader, OutboundFault, parseRetryAfter, withCausation } from "platform";
+import {
+  causationHeader,
+  causationToHeader,
+  OutboundFault,
+  parseExactly,
+  parseRetryAfter,
+  withCausation,
+} from "platform";
 import type { BaseContext, Causation, OutboundResponse } from "platform";
 import type { Connectors } from "../../connectors/api.ts";
 import type { Flows } from "../../flows/api.ts";
@@ -157,7 +164,7 @@ function startedBy({ id, sourceType, kind }: Parcel, data: Readonly<Record<strin
 }
 
 function eventOf({ sourceType, kind, body }: Parcel) {
-  const data: Record<string, unknown> = JSON.parse(body);
+  const data = parseExactly(body) as Record<string, unknown>; // what an event tells is an object
   return { source_type: sourceType, kind, data };
 }
 

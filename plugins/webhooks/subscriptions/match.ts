@@ -1,4 +1,5 @@
 /** Which events a webhook's filter lets through: exact values that the record must have (behaviour B.8). */
+import { ExactNumber } from "platform";
 
 export type Filter = Readonly<Record<string, unknown>>;
 type Data = Readonly<Record<string, unknown>>;
@@ -25,6 +26,7 @@ function asJson(value: unknown): unknown {
 
 function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
+  if (a instanceof ExactNumber || b instanceof ExactNumber) return a instanceof ExactNumber && a.equals(b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   if (Array.isArray(a) || Array.isArray(b))
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => same(item, b[at]));

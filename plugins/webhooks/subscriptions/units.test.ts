@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
+import { exactly } from "../../../runtime/exact-number.ts";
 import { matches, mayMatch } from "./match.ts";
 import { importSecret, newSecret, signatureOf } from "./sign.ts";
 import { tokenInfo } from "./webhook.ts";
@@ -16,6 +17,10 @@ describe("a filter", () => {
     [{ a: null }, { a: null }, true],
     [{ a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }, true],
     [{ a: [1, 2] }, { a: [1] }, false],
+    [{ a: exactly("9007199254740993") }, { a: exactly("9007199254740993.0") }, true],
+    [{ a: exactly("9007199254740993") }, { a: exactly("9007199254740995") }, false],
+    [{ a: exactly("9007199254740993") }, { a: 9007199254740992 }, false],
+    [{ a: {} }, { a: exactly("9007199254740993") }, false],
     [{ a: { b: 1 } }, { a: { b: 1, c: 2 } }, false],
     [{ toString: 1 }, {}, false],
     [{ constructor: {} }, {}, false],

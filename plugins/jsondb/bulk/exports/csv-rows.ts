@@ -2,6 +2,7 @@
  * Rows of an export to lines of CSV. Reads and writes bytes: an object for each record and a string for each cell take
  * ten times as long. Pure.
  */
+import { parseExactly } from "platform";
 import { csvCell, withoutFormula } from "../csv.ts";
 import { createByteWriter } from "./export-bytes.ts";
 import { forEachRow, type ExportPage } from "./export-rows.ts";
@@ -96,7 +97,7 @@ export function createCsvRows({ fields, multiTable, safe }: Columns): (page: Exp
 
 /** What is not as CSV has it: a text with escapes, objects, arrays, and numbers that JavaScript prints otherwise. */
 function textOf(json: string, safe: boolean): string {
-  const value: unknown = JSON.parse(json);
+  const value = parseExactly(json);
   if (typeof value !== "string") return JSON.stringify(value);
   return safe ? withoutFormula(value) : value;
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "../../../../tests/harness.ts";
+import { parseExactly } from "../../../../runtime/exact-number.ts";
 import { csvLine, withoutFormula } from "../csv.ts";
 import { headerOfField } from "./export-columns.ts";
 import { printRecord } from "../../records/print.ts";
@@ -47,7 +48,7 @@ async function expected(code: string, columns: readonly string[], safe = false, 
   const shown = (text: string) => (safe ? withoutFormula(text) : text);
   const rows = await stored(code);
   const lines = rows.map(({ id, tableName, data, createdAt, updatedAt }) => {
-    const values: Record<string, unknown> = JSON.parse(data);
+    const values = parseExactly(data) as Record<string, unknown>;
     const cells = columns.map((column) => {
       const value = Object.hasOwn(values, column) ? values[column] : null;
       if (value === null) return null;

@@ -179,7 +179,8 @@ describe("an import of hostile cells", () => {
     [".5", 0.5],
     ["-1e-3", -0.001],
     [" +7 ", 7],
-    [`0.${"1".repeat(997)}`, Number(`0.${"1".repeat(997)}`)],
+    ["+7615917337495251231", JSON.rawJSON("7615917337495251231")],
+    [`0.${"1".repeat(997)}`, JSON.rawJSON(`0.${"1".repeat(997)}`)],
     ["1.2.3", "1.2.3"],
     ["e5", "e5"],
     [".", "."],
@@ -187,7 +188,7 @@ describe("an import of hostile cells", () => {
   ])("reads what is a number and leaves what is none: case %#", (cell, value) => {
     const parsed = parseSchema({ fields: { n: "number" } });
     const table = "schema" in parsed ? parsed.schema.tables.get("") : undefined;
-    expect(table && dataFromText(table, { n: cell })).toEqual({ n: value });
+    expect(JSON.stringify(table && dataFromText(table, { n: cell }))).toBe(JSON.stringify({ n: value }));
   });
 
   const cells: [FieldType, string, unknown][] = [

@@ -1,4 +1,5 @@
 /** The text of a CSV cell as a value of its field's type. Pure. */
+import { exactly } from "platform";
 import type { FieldType } from "../../databases/columns.ts";
 import type { Data } from "../../records/record.ts";
 import type { Table } from "../../databases/schema.ts";
@@ -31,7 +32,7 @@ const converters: Partial<Record<FieldType, (text: string) => unknown>> = {
   },
   number(text) {
     const plain = plainNumber(text);
-    return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;
+    return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? exactly(plain.replace("+", "")) : text;
   },
   boolean: (text) => booleans.get(text.toLowerCase()) ?? text,
   datetime(text) {

@@ -6,6 +6,7 @@ import {
   conflict,
   HttpError,
   notFound,
+  parseExactly,
   readBounds,
   unavailable,
   timeOfUuidv7,
@@ -162,7 +163,7 @@ export function createImports({ ctx, databases, importStore, events, actorOf, wr
     if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
     if (stored !== part.rows) throw moved;
     for (const { id, json } of rows) {
-      const data: Data = JSON.parse(json);
+      const data = parseExactly(json) as Data; // the JSON of a checked row
       const createdAt = timeOfUuidv7(id);
       const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
       await events.tellWanted(db, "create", record, tx);
