@@ -154,19 +154,24 @@ function* contains(left: unknown, right: unknown, ctx: Context): Generator<unkno
   return false;
 }
 
-/** Orders numbers, texts and dates only. LiquidJS would turn lists into text first, at any cost. */
+/**
+ * Orders numbers, texts and dates only. LiquidJS would turn lists into text first, at any cost; and what is missing,
+ * null, empty or a flag would count as zero.
+ */
 function ordering(operator: string): (left: unknown, right: unknown, ctx: Context) => unknown {
   return (left, right, ctx) => {
     const context = guarded(ctx);
     context.tick();
-    if (isList(left) || isList(right)) return false;
+    if (isUnordered(left) || isUnordered(right)) return false;
     if (typeof left === "string" && typeof right === "string") context.charge(Math.min(left.length, right.length) >> 6);
     return defaultOperators[operator]?.(left, right, ctx);
   };
 }
 
-function isList(value: unknown): boolean {
-  return Array.isArray(toValue(value));
+function isUnordered(given: unknown): boolean {
+  const value: unknown = toValue(given);
+  if (typeof value === "string") return value.trim() === "";
+  return value === undefined || value === null || typeof value === "boolean" || Array.isArray(value);
 }
 
 const operators: Operators = {

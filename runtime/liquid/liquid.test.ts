@@ -161,6 +161,16 @@ describe("expressions", () => {
     ["''", true],
     ["list contains 'a'", true],
     ["list > 1", false],
+    ...["nothing", "none", "nil", "''", "' '", "flag", "blank", "empty"].flatMap((one) =>
+      ["<", "<=", ">", ">="].flatMap((op): [string, boolean][] => [
+        [`${one} ${op} 0`, false],
+        [`5 ${op} ${one}`, false],
+        [`${one} ${op} ${one}`, false],
+        [`${one} ${op} 'a'`, false],
+      ]),
+    ),
+    ["'5' < 10", true],
+    ["'a' < 'b'", true],
     ["not flag", true],
   ])("%s: %p", (source, expected) => expect(liquid.condition(source, variables)).toBe(expected));
 

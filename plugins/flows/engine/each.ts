@@ -49,8 +49,12 @@ function endOf(ends: readonly unknown[]): unknown {
     ends.find((one) => !(one instanceof Suspended) && !(one instanceof Stopped)) ??
     ends.find((one) => one instanceof Stopped);
   if (end !== undefined) return end;
-  const waits = ends.flatMap((one) => (one instanceof Suspended ? one.until : []));
-  return waits.length > 0 ? new Suspended(Math.min(...waits)) : undefined;
+  const waits = ends.filter((one) => one instanceof Suspended);
+  if (waits.length === 0) return undefined;
+  return new Suspended(
+    Math.min(...waits.map(({ until }) => until)),
+    waits.every(({ yielded }) => yielded),
+  );
 }
 
 function ownerOf({ frames }: Thread): BlockFrame {

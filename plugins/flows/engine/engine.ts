@@ -27,7 +27,7 @@ export function createRun(state: State, host: Host) {
         return { kind: "finished", data: scope ? resultOf(scope) : null };
       } catch (error) {
         if (error instanceof Returned) return { kind: "finished", data: error.value };
-        if (error instanceof Suspended) return { kind: "suspended", until: error.until };
+        if (error instanceof Suspended) return { kind: "suspended", until: error.until, yielded: error.yielded };
         if (error instanceof StepFault) return { kind: "error", message: error.message };
         throw error;
       }
@@ -60,6 +60,7 @@ async function turn(tools: Tools, thread: Thread): Promise<boolean> {
   host.signal.throwIfAborted();
   if (tools.isFull()) {
     if (host.mode === "inline") throw new Suspended(host.now());
+    if (host.yields?.(tools.computed())) throw new Suspended(host.now(), true);
     await tools.save();
   }
   if (top.kind === "each") {
@@ -105,7 +106,14 @@ async function advance(tools: Tools, thread: Thread, frame: BlockFrame, step: St
   }
   if (cursor.begun > limits.executed) throw new StepFault(`a process may run at most ${limits.executed} steps`);
   checkTime(tools, thread);
+  const began = performance.now();
   await perform(tools, thread, frame, step);
+  if (!reachesOut(step)) tools.computed(performance.now() - began);
+}
+
+/** Others compute meanwhile. */
+function reachesOut({ type }: Step): boolean {
+  return type === "connector" || type === "db" || type === "flow" || type.includes(".");
 }
 
 function checkTime({ host }: Tools, thread: Thread): void {

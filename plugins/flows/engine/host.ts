@@ -42,8 +42,10 @@ export interface Host extends Omit<World, "memory"> {
   readonly templates: Templates;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** `inline`: only up to the first effect; `dry`: waits take no time. */
-  readonly mode: "drive" | "inline" | "dry";
+  /** `inline`: only up to the first effect; `compute`: only up to the first call or wait; `dry`: waits take no time. */
+  readonly mode: "drive" | "inline" | "compute" | "dry";
+  /** Told how long steps have computed; true if others go first now: the run is suspended. */
+  readonly yields?: (computedMs: number) => boolean;
   /** Undefined for an unknown connector or method, or an inactive connector. Throws a StepFault for wrong parameters. */
   callConnector(call: EffectCall): Promise<CallOutcome | undefined>;
   /** Runs a step of another plugin's type and returns its result as JSON. Throws a StepFault. */
@@ -63,14 +65,16 @@ export type End =
   | { readonly kind: "finished"; readonly data: unknown }
   | { readonly kind: "error"; readonly message: string }
   /** Continues at this time. */
-  | { readonly kind: "suspended"; readonly until: number };
+  | { readonly kind: "suspended"; readonly until: number; readonly yielded?: boolean };
 
-/** The process waits for too long to keep it in memory. */
+/** The process waits for too long to keep it in memory, or has `yielded` to others. */
 export class Suspended extends Error {
   readonly until: number;
-  constructor(until: number) {
+  readonly yielded: boolean;
+  constructor(until: number, yielded = false) {
     super("suspended");
     this.until = until;
+    this.yielded = yielded;
   }
 }
 

@@ -106,7 +106,7 @@ async function call({ host, world, cursor, journal, changed }: Tools, thread: Th
 
 async function connect(tools: Tools, thread: Thread, frame: BlockFrame, step: ConnectorStep): Promise<void> {
   const { host, world } = tools;
-  if (host.mode === "inline") throw new Suspended(host.now());
+  if (host.mode === "inline" || host.mode === "compute") throw new Suspended(host.now());
   const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
   tools.journal.given(thread.frames.at(-1), { connector: step.connector, method: step.method, params });
   await tools.flush();
@@ -136,7 +136,7 @@ async function connect(tools: Tools, thread: Thread, frame: BlockFrame, step: Co
 /** A plugin's step runs like a call of a connector, but returns the result itself. */
 async function own(tools: Tools, thread: Thread, step: OwnStep): Promise<void> {
   const { host, world } = tools;
-  if (host.mode === "inline") throw new Suspended(host.now());
+  if (host.mode === "inline" || host.mode === "compute") throw new Suspended(host.now());
   const params = host.templates.value(step.params ?? {}, variablesOf(world, thread));
   tools.journal.given(thread.frames.at(-1), params);
   await tools.flush();

@@ -21,6 +21,8 @@ export interface Tools {
   happened(): void;
   /** Whether so much is unstored that it has to be stored now. */
   isFull(): boolean;
+  /** Adds to the milliseconds that steps have computed; without them, returns the sum and begins anew. */
+  computed(milliseconds?: number): number;
   save(): Promise<void>;
   /** Stores finished steps before a step takes time or has an effect. */
   flush(): Promise<void>;
@@ -39,6 +41,7 @@ export function createTools(state: State, host: Host): Tools {
   const journal = createJournal(state, host.now);
   let sinceSaved = 0;
   let savedAt = performance.now();
+  let computed = 0;
 
   const tools: Tools = {
     host,
@@ -71,6 +74,11 @@ export function createTools(state: State, host: Host): Tools {
       journal.drop(frames.splice(call));
       tools.endCall(thread, value);
     },
+    computed(milliseconds) {
+      const sum = computed;
+      computed = milliseconds === undefined ? 0 : computed + milliseconds;
+      return sum;
+    },
     async save() {
       sinceSaved = 0;
       await host.save();
@@ -81,7 +89,8 @@ export function createTools(state: State, host: Host): Tools {
     },
     async pause(thread, until) {
       if (host.mode === "dry" || until <= host.now()) return;
-      if (host.mode === "inline" || until - host.now() > shortWaitMs) throw new Suspended(until);
+      if (host.mode === "inline" || host.mode === "compute" || until - host.now() > shortWaitMs)
+        throw new Suspended(until);
       await tools.flush();
       await sleep(Math.max(0, until - host.now()), host.signal);
       if (thread.stopped()) throw new Stopped();

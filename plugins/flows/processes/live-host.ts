@@ -10,7 +10,8 @@ export interface LiveProcess {
   readonly accountId: number;
   readonly id: string;
   readonly programs: Programs;
-  readonly mode: "drive" | "inline";
+  readonly mode: "drive" | "inline" | "compute";
+  readonly yields?: NonNullable<Host["yields"]>;
   readonly signal: AbortSignal;
   readonly save: () => Promise<void>;
   /** Runs writes of the state one after another. */
@@ -23,7 +24,7 @@ type Parts = Pick<Needed, "ctx" | "accounts" | "connectors" | "templates" | "flo
 
 export async function createHost(parts: Parts, process: LiveProcess): Promise<Host> {
   const { ctx, accounts, connectors, templates, flowOf, records } = parts;
-  const { accountId, id, programs, mode, signal, save, exclusive, write } = process;
+  const { accountId, id, programs, mode, signal, save, exclusive, write, yields } = process;
   const account = await accounts.accountById(accountId);
   return {
     templates: account ? templates.at(account) : templates,
@@ -31,6 +32,7 @@ export async function createHost(parts: Parts, process: LiveProcess): Promise<Ho
     mode,
     signal,
     save,
+    ...(yields && { yields }),
     accountUrl: account?.baseUrl ?? "",
     now: () => Date.now(),
     async callConnector({ connector, method, params, key, timeoutMs }) {

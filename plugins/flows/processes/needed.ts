@@ -37,11 +37,20 @@ export interface Needed {
   readonly leaseSeconds: number;
 }
 
+export interface DrivenProcess extends ProcessId {
+  /** Jobs of earlier versions lack it. */
+  readonly flowCode?: string;
+  /** It has come to a call, which takes time but computes nothing: it needs no turn. */
+  readonly calls?: boolean;
+}
+
 /** A new process has steps that reach outside. This is an event, so that flows that start each other count as a chain. */
-export const processStarted = event<ProcessId>("connect.flow.started");
+export const processStarted = event<DrivenProcess>("connect.flow.started");
 export const driveHandler = "drive";
 /** Continues a process. */
-export const driveProcess = job<ProcessId>("flows.drive");
+export const driveProcess = job<DrivenProcess>("flows.drive");
+/** Continues a process of a flow that computes much: the processes of one flow take turns. */
+export const computeProcess = job<DrivenProcess>("flows.compute");
 
 export const processModel = "Connect::FlowProcess";
 

@@ -1,7 +1,15 @@
 /** Flow processes: starting, showing, cancelling and retrying them, and the jobs that drive them. */
 import { afterCommit, conflict, notFound, on, onEvent, withCausation, type Handler, type Tx } from "platform";
 import { createDriver, maxAttempts } from "./driver.ts";
-import { createNews, driveHandler, driveProcess, kindsOf, processStarted, type Needed } from "./needed.ts";
+import {
+  computeProcess,
+  createNews,
+  driveHandler,
+  driveProcess,
+  kindsOf,
+  processStarted,
+  type Needed,
+} from "./needed.ts";
 import { toApi, type Included } from "./show.ts";
 import { createStarter } from "./start.ts";
 import { rootOf } from "./starter.ts";
@@ -15,7 +23,7 @@ export type Processes = ReturnType<typeof createProcesses>;
 export function createProcesses(needed: Needed) {
   const { ctx, processStore, processViewStore, waiting, leaseSeconds } = needed;
   const news = createNews(ctx);
-  const { drive, breakOff } = createDriver(needed, news);
+  const { drive, compute, breakOff } = createDriver(needed, news);
   ctx.broadcast.on(cancelled, breakOff);
   const options = { concurrency: 100, leaseSeconds, maxAttempts };
 
@@ -30,6 +38,8 @@ export function createProcesses(needed: Needed) {
     handlers: [
       onEvent(processStarted, driveHandler, drive, options),
       on(driveProcess, drive, options),
+      // Each computes for up to 25 ms before others of this server process get their turn.
+      on(computeProcess, compute, { ...options, concurrency: 4 }),
     ] satisfies Handler[],
 
     sweep: createSweeper(needed, news),

@@ -30,13 +30,13 @@ export function createStarter(needed: Needed, news: News) {
   );
 
   const insertWithNews = async ({ process, written, until }: Prepared, kinds: readonly string[], tx: Tx) => {
-    const { accountId, id } = process;
+    const { accountId, id, flowCode } = process;
     await processStore.insert([written], tx);
     await news.tell(process, kinds, tx);
     if (until === undefined) return;
     if (until > Date.now())
-      await ctx.enqueue(driveProcess, { accountId, id }, { tx, accountId, runAt: new Date(until) });
-    else await ctx.emit(processStarted, { accountId, id }, tx, { accountId });
+      await ctx.enqueue(driveProcess, { accountId, id, flowCode }, { tx, accountId, runAt: new Date(until) });
+    else await ctx.emit(processStarted, { accountId, id, flowCode }, tx, { accountId });
   };
 
   /** All that follows from a process that nothing has led to can be found by its id. */

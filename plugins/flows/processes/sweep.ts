@@ -4,11 +4,19 @@
  * pending for ever.
  */
 import { eventJob } from "platform";
-import { driveHandler, driveProcess, kindsOf, processStarted, type Needed, type News } from "./needed.ts";
+import {
+  computeProcess,
+  driveHandler,
+  driveProcess,
+  kindsOf,
+  processStarted,
+  type Needed,
+  type News,
+} from "./needed.ts";
 import type { LostProcess } from "./process-store.ts";
 
 const most = 1000;
-const jobNames = [driveProcess.id, eventJob(processStarted, driveHandler).id];
+const jobNames = [driveProcess.id, computeProcess.id, eventJob(processStarted, driveHandler).id];
 
 export function createSweeper({ ctx, processStore, waiting }: Needed, news: News) {
   const giveUp = async (lost: LostProcess): Promise<void> => {
