@@ -61,6 +61,48 @@ describe("through a change of the clocks", () => {
     nextRuns({ schedule, timezone: zone }, 20, new Date(from))
       .map((time) => time.toJSON())
       .filter((time) => time < to);
+  test.each<[schedule: string, from: string, times: string[]]>([
+    ["0 2,14 31 10 *", "2027-10-30T12:00:00Z", ["2027-10-31T00:00:00.000Z", "2027-10-31T13:00:00.000Z"]],
+    ["0,30 2 31 10 *", "2027-10-30T12:00:00Z", ["2027-10-31T00:00:00.000Z", "2027-10-31T00:30:00.000Z"]],
+    [
+      "0 1-3 31 10 *",
+      "2027-10-30T12:00:00Z",
+      ["2027-10-30T23:00:00.000Z", "2027-10-31T00:00:00.000Z", "2027-10-31T02:00:00.000Z"],
+    ],
+    [
+      "0 0-4/2 31 10 *",
+      "2027-10-30T12:00:00Z",
+      ["2027-10-30T22:00:00.000Z", "2027-10-31T00:00:00.000Z", "2027-10-31T03:00:00.000Z"],
+    ],
+    ["0 2,14 28 3 *", "2027-03-27T12:00:00Z", ["2027-03-28T01:00:00.000Z", "2027-03-28T12:00:00.000Z"]],
+    ["0 2 28 3 *", "2027-03-27T12:00:00Z", ["2027-03-28T01:00:00.000Z"]],
+    ["30 2 28 3 *", "2027-03-27T12:00:00Z", ["2027-03-28T01:00:00.000Z"]],
+    ["0,30 2 28 3 *", "2027-03-27T12:00:00Z", ["2027-03-28T01:00:00.000Z"]],
+    ["0 2,3,4 28 3 *", "2027-03-27T12:00:00Z", ["2027-03-28T01:00:00.000Z", "2027-03-28T02:00:00.000Z"]],
+  ])("%s after %s", (schedule, from, times) => {
+    expect(between(schedule, from, "2027-12")).toEqual(times);
+    const cron = { schedule, timezone: zone, missed: "latest" } as const;
+    const last = new Date(times.at(-1) ?? "");
+    // As seen an hour later, and also when that hour shows the same local time.
+    const seen = new Date(last.getTime() + 3_600_000);
+    expect(toFire(cron, new Date(from), seen)).toEqual(last);
+  });
+  test("in Lord Howe's half hour and in midnights that do not exist", () => {
+    const of = (schedule: string, timezone: string, from: string) =>
+      nextRuns({ schedule, timezone }, 2, new Date(from)).map((time) => time.toJSON());
+    expect(of("45 1 * * *", "Australia/Lord_Howe", "2026-04-04T12:00:00Z")).toEqual([
+      "2026-04-04T14:45:00.000Z",
+      "2026-04-05T15:15:00.000Z",
+    ]);
+    expect(of("15 2 * * *", "Australia/Lord_Howe", "2026-10-03T12:00:00Z")).toEqual([
+      "2026-10-03T15:30:00.000Z",
+      "2026-10-04T15:15:00.000Z",
+    ]);
+    expect(of("30 0 * * *", "Africa/Cairo", "2026-04-23T12:00:00Z")).toEqual([
+      "2026-04-23T22:00:00.000Z",
+      "2026-04-24T21:30:00.000Z",
+    ]);
+  });
   test("a daily time that the clocks skip is due once that day", () => {
     expect(between("30 2 * * *", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00")).toHaveLength(1);
   });

@@ -1,8 +1,9 @@
 /** Works out when a pattern is due. Nothing here reads a clock. */
 import { Cron } from "croner";
+import { createLocalPattern, type Pattern } from "./local-pattern.ts";
 
 export interface DueBetween {
-  readonly cron: Cron;
+  readonly cron: Pattern;
   /** All due times up to this one have been handled. */
   readonly checkedTo: Date;
   /** What to do about times that were due while no process ran: skip them, or fire the latest one. */
@@ -15,13 +16,15 @@ const lateMs = 60_000;
 /**
  * Parses the pattern; without a function, croner starts no timer. Throws if the pattern or the time zone is invalid.
  */
-export function parseCron(cron: string, timezone: string): Cron {
+export function parseCron(cron: string, timezone: string): Pattern {
   const mode = "5-or-6-parts";
   // As an offset it needs no tables of time zones, which take 8 ms and 3 MB to load at every start.
   if (timezone === "UTC") return new Cron(cron, { utcOffset: 0, mode });
   const parsed = new Cron(cron, { timezone, mode });
   parsed.nextRun(); // only this checks the time zone
-  return parsed;
+  // Every hour means every hour that passes, whatever the clock shows.
+  const isHourly = cron.trim().split(/\s+/).at(-4) === "*";
+  return isHourly ? parsed : createLocalPattern(new Cron(cron, { utcOffset: 0, mode }), timezone);
 }
 
 /** The next due times of a pattern, to show to people. Throws if the pattern or the time zone is invalid. */

@@ -5,12 +5,12 @@
  *     schedules.register({ id: "jsondb.purge", cron: "0 3 * * *", run: async (dueAt) => { … } });
  */
 import { type HandleOptions } from "./job.ts";
-import type { Cron } from "croner";
 import { transaction, type Sql } from "../db.ts";
 import type { Queue } from "./jobs.ts";
 import type { Log } from "../log.ts";
 import { job } from "../references.ts";
 import { dueTimes, parseCron } from "./due-times.ts";
+import type { Pattern } from "./local-pattern.ts";
 import { createScheduleStore } from "./schedule-store.ts";
 
 export interface ScheduleOptions extends Pick<HandleOptions, "retry" | "maxAttempts" | "leaseSeconds"> {
@@ -45,7 +45,7 @@ interface Needed {
 }
 
 interface Entry {
-  readonly cron: Cron;
+  readonly cron: Pattern;
   readonly missed: "skip" | "latest";
   /** All due times up to this one have been handled. */
   checkedTo: Date;

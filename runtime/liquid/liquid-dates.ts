@@ -81,7 +81,8 @@ function atWall(wall: number, timezone: string): Moment | undefined {
   return { instant: wall - offsetSeconds * 1000, wall: new Date(wall), offsetSeconds };
 }
 
-function zoneOffset(timezone: string, instant: number): number {
+/** In seconds east of UTC. */
+export function zoneOffset(timezone: string, instant: number): number {
   if (timezone === "UTC" || timezone === "Z") return 0;
   const fixed = /^([+-])(\d\d):?(\d\d)$/.exec(timezone);
   if (fixed) return (fixed[1] === "-" ? -60 : 60) * (Number(fixed[2]) * 60 + Number(fixed[3]));
