@@ -37,6 +37,7 @@ import fragmentPlanMigration from "./migrations/011_fragment_plan.sql" with { ty
 import pendingMigration from "./migrations/012_pending_list.sql" with { type: "text" };
 import taskWarnings from "./migrations/013_task_warnings.sql" with { type: "text" };
 import textSizeMigration from "./migrations/014_text_size.sql" with { type: "text" };
+import hashesMigration from "./migrations/015_learned_hashes.sql" with { type: "text" };
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import accountKeys from "./migrations/010_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
@@ -121,6 +122,7 @@ export default definePlugin({
     { name: "012_pending_list", sql: pendingMigration },
     { name: "013_task_warnings", sql: taskWarnings },
     { name: "014_text_size", sql: textSizeMigration },
+    { name: "015_learned_hashes", sql: hashesMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },

@@ -84,7 +84,7 @@ test("a declared sort gets its index at once, keeps it, and loses it with the de
   expect(found).toMatchObject({ declared: true, error: null });
   expect(found.searches).toEqual([{ table_name: null, filters: ["city"], sort: "age" }]);
   const [definition = ""] = await built(id);
-  expect(definition).toContain("(table_name, idx_str_1, idx_int_1, id) WHERE");
+  expect(definition).toContain("(table_name, hashtext(idx_str_1), idx_int_1, id) WHERE");
   expect(definition).toContain(`records_learned_${found.id.replaceAll("-", "")}`);
   expect(await answers(id)).toEqual(before);
 

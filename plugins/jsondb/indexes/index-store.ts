@@ -1,6 +1,7 @@
 /** SQL about the indexes that databases get for how they are searched. */
 import type { Page, Sql, Tx } from "platform";
 import { idLiteral } from "../search/filter-store.ts";
+import { kindOf } from "../databases/columns.ts";
 import { parseShape } from "./shape.ts";
 
 /** A learned index that gave its place to a declared one. */
@@ -141,9 +142,11 @@ export function createIndexStore(sql: Sql) {
     },
 
     /** Writers go on meanwhile. Fails after the time limit of statements; what is left of it then is dropped. */
-    async build({ id, dbId, shape }: IndexRow): Promise<void> {
+    async build({ id, dbId, shape }: Pick<IndexRow, "id" | "dbId" | "shape">): Promise<void> {
       const { equal, order } = parseShape(shape);
-      const keys = ["table_name", ...equal, ...(order ? [order] : []), "id"].join(", ");
+      // Of a string its hash, which a condition asks for too: three whole strings would be too long for an entry.
+      const compared = equal.map((column) => (kindOf(column) === "str" ? `hashtext(${column})` : column));
+      const keys = ["table_name", ...compared, ...(order ? [order] : []), "id"].join(", ");
       await sql.unsafe(`drop index concurrently if exists ${nameOf(id)}`);
       // Where `records` is partitioned, the partition that has the database: no index of the whole is made concurrently.
       const [place] = await sql<{ name: string }[]>`

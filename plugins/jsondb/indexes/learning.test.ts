@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createIndexStore } from "./index-store.ts";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 
 let app: TestApp;
@@ -91,6 +92,37 @@ test("what is written later, is changed and is deleted is in it", async () => {
   expect((await search("filter[city]=City%203&sort=age&limit=1")).json[0]).toMatchObject({ age: -1 });
   await app.delete(`/core/dbs/people/records/${made.json.id}`);
   expect((await search("filter[city]=City%203&sort=age&limit=1")).json[0].age).toBeGreaterThanOrEqual(0);
+});
+
+test("it refuses no record, however long its strings", async () => {
+  const schema = { fields: { a: "string", b: "string", c: "string" }, indexed_fields: ["a", "b", "c"] };
+  const { id } = (await app.post("/core/dbs", { db: { name: "long", schema } })).json;
+  const store = createIndexStore(app.sql);
+  const shapes = ["idx_str_1,idx_str_2>idx_str_3", "idx_str_1>idx_str_2"];
+  const built = shapes.map((shape) => ({ id: crypto.randomUUID(), dbId: id, shape }));
+  for (const one of built) await store.build(one);
+  // Four bytes each, and nothing that PostgreSQL can make smaller.
+  const letter = () => String.fromCodePoint(0x20000 + Math.floor(Math.random() * 40_000));
+  const letters = () => Array.from({ length: 255 }, letter).join("");
+  const data = { a: letters(), b: letters(), c: letters() };
+  expect((await app.post("/core/dbs/long/records", { record: { data } })).status).toBe(201);
+  const query = `filter[a]=${encodeURIComponent(data.a)}&filter[b]=${encodeURIComponent(data.b)}&sort=c`;
+  expect((await search(query, "long")).json).toHaveLength(1);
+  for (const one of built) await store.drop(one.id);
+});
+
+test("one of before, with whole strings, is dropped and watched again", async () => {
+  const id = crypto.randomUUID();
+  const name = `records_learned_${id.replaceAll("-", "")}`;
+  await app.sql`
+    insert into db_indexes (id, account_id, db_id, shape, status)
+    select ${id}, account_id, id, 'idx_str_1,idx_str_2>', 'ready' from dbs where id = ${dbId}`;
+  await app.sql.unsafe(
+    `create index ${name} on records (table_name, idx_str_1, idx_str_2, id) where db_id = '${dbId}'`,
+  );
+  await app.sql.unsafe(await Bun.file(`${import.meta.dir}/../migrations/015_learned_hashes.sql`).text());
+  expect(await app.sql`select from pg_class where relname = ${name}`).toHaveLength(0);
+  expect((await app.sql`delete from db_indexes where id = ${id} returning status`)[0]).toEqual({ status: "watched" });
 });
 
 test("a small database gets none, and its costs are forgotten", async () => {
