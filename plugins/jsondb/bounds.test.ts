@@ -174,7 +174,7 @@ test("an export reads records by the bytes of their text, however small they are
   const scope = { table: noTable, allTables: true, filters: [], any: [], phrase: undefined };
   const [last] = await app.sql<{ id: string }[]>`
     select id from records where db_id = ${row.id} and data = '{"n":1}' order by id desc limit 1`;
-  const page = await store.exportPage(databaseOf(row), scope, last!.id, 2000);
+  const page = await store.exportPage(databaseOf(row), scope, { after: last!.id }, 2000);
   expect([page?.isCut, (page?.bytes ?? 0) < 1_000_000]).toEqual([true, true]);
   const { text } = await app.get(`/core/dbs/${db}/export?format=ndjson`);
   expect(text.trim().split("\n")).toHaveLength(lines.length);

@@ -2,8 +2,17 @@
 import { readBounds, type Read, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import { isSmall } from "../records/answer-store.ts";
-import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
-import { pageOf, type ExportPage } from "./exports/export-rows.ts";
+import {
+  createArgs,
+  dataSourceOf,
+  filterConditions,
+  inScope,
+  phraseCondition,
+  type Args,
+} from "../search/filter-store.ts";
+import { idList, pageOf, type ExportPage, type IdList } from "./exports/export-rows.ts";
+import type { Sort } from "../search/query.ts";
+import { orderBy, sortKey } from "../search/sort-store.ts";
 import { isNarrowed, type Scope } from "./scope.ts";
 
 export interface KeysPage {
@@ -11,6 +20,9 @@ export interface KeysPage {
   /** The last record that was looked at; null at the end. */
   readonly last: string | null;
 }
+
+/** Where a page begins, or which records it has. */
+export type ExportPlace = { readonly after: string } | { readonly ids: readonly string[] };
 
 /** Before every id. */
 export const noId = "00000000-0000-0000-0000-000000000000";
@@ -25,14 +37,20 @@ const keysPerPage = 10_000;
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
 export function createBulkStore(read: Read) {
-  const page = (args: Args, db: Database, scope: Scope, after: string, limit: number, columns: string) => {
-    // By the data alone: an index plan may move while a long export runs, and the order of ids takes no other index.
-    const source = { table: scope.table, indexed: false };
+  const matching = (args: Args, db: Database, scope: Scope) => {
+    // The order of ids takes no other index.
+    const source = dataSourceOf(db, scope);
     const phrase = scope.phrase ? [phraseCondition(args, source, scope.phrase)] : [];
-    const where = [inScope(args, db, scope), ...filterConditions(args, source, scope), ...phrase].join(" and ");
+    return [inScope(args, db, scope), ...filterConditions(args, source, scope), ...phrase].join(" and ");
+  };
+  const named = (args: Args, db: Database, ids: readonly string[], columns: string) => `
+    select ${columns} from unnest(${args.bind([...ids], "uuid[]")}) with ordinality as o (id, n)
+    join records r on r.db_id = ${args.bind(db.id, "uuid")} and r.id = o.id
+    where r.account_id = ${args.bind(db.accountId, "bigint")} order by o.n`;
+  const page = (args: Args, db: Database, scope: Scope, after: string, limit: number, columns: string) => {
     return `
       select ${columns} from records r
-      where ${where} and r.id > ${args.bind(after, "uuid")}
+      where ${matching(args, db, scope)} and r.id > ${args.bind(after, "uuid")}
       order by r.id limit ${args.bind(limit, "int")}`;
   };
   const run = <T extends object[]>(text: string, { values }: Args) => read<T>((sql) => sql.unsafe<T>(text, values));
@@ -43,7 +61,7 @@ export function createBulkStore(read: Read) {
      * at the end. As arrays in binary formats: to print ids and times as texts, or to send a row of its own for each
      * record, costs both sides as much again as the records themselves.
      */
-    async exportPage(db: Database, scope: Scope, after: string, limit: number): Promise<ExportPage | null> {
+    async exportPage(db: Database, scope: Scope, from: ExportPlace, limit: number): Promise<ExportPage | null> {
       const args = createArgs();
       const most = limit === 1 ? maxInt : Math.max(commonBytes, Math.floor(readBounds.pageBytes / limit));
       const small = Math.min(2000, Math.floor(readBounds.pageBytes / 2 / limit));
@@ -53,11 +71,24 @@ export function createBulkStore(read: Read) {
       const columns = ["id", "created_at", "updated_at", "table_name", "data"];
       const arrays = columns.map((column) => `array_agg(r.${column})`).join(", ");
       const own = columns.slice(0, -1).map((column) => `r.${column}`);
-      const text = `select ${arrays} from (${page(args, db, scope, after, limit, [...own, data].join(", "))}) r`;
+      const of = [...own, data].join(", ");
+      const records = "ids" in from ? named(args, db, from.ids, of) : page(args, db, scope, from.after, limit, of);
+      const text = `select ${arrays} from (${records}) r`;
       // Of filters there are too many to keep a plan for each.
-      const options = { binary: true, prepare: !isNarrowed(scope) };
+      const options = { binary: true, prepare: "ids" in from || !isNarrowed(scope) };
       const [arraysOfPage = []] = await read((sql) => sql.unsafe(text, args.values, options).raw());
       return pageOf(arraysOfPage);
+    },
+
+    /** The ids of at most so many records in this order. */
+    async orderedIds(db: Database, scope: Scope, sort: Sort, limit: number): Promise<IdList> {
+      const args = createArgs();
+      const key = sortKey(args, dataSourceOf(db, scope), sort, true);
+      const text = `select array_agg(o.id) from (
+        select r.id from records r where ${matching(args, db, scope)}
+        order by ${orderBy(key, sort, true)} limit ${args.bind(limit, "int")}) o`;
+      const [[ids = null] = []] = await read((sql) => sql.unsafe(text, args.values, { binary: true }).raw());
+      return idList(ids);
     },
 
     /** The data keys of the next records, without the known ones. */

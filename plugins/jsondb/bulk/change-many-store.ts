@@ -4,7 +4,14 @@ import type { RowFault } from "./imports/import-rows.ts";
 import { noId } from "./bulk-store.ts";
 import type { Scope } from "./scope.ts";
 import type { Database } from "../databases/database.ts";
-import { createArgs, filterConditions, inScope, phraseCondition, type Args } from "../search/filter-store.ts";
+import {
+  createArgs,
+  dataSourceOf,
+  filterConditions,
+  inScope,
+  phraseCondition,
+  type Args,
+} from "../search/filter-store.ts";
 import type { Data } from "../records/record.ts";
 import type { TaskStore } from "../tasks/task-store.ts";
 
@@ -49,8 +56,7 @@ export type ChangeManyStore = ReturnType<typeof createChangeManyStore>;
 
 export function createChangeManyStore(taskStore: Pick<TaskStore, "addErrors">) {
   const whereOf = (args: Args, db: Database, scope: Scope, { afterId, untilId }: Change) => {
-    // By the data alone, as exports: an index plan may move meanwhile.
-    const source = { table: scope.table, indexed: false };
+    const source = dataSourceOf(db, scope);
     const phrase = scope.phrase ? [phraseCondition(args, source, scope.phrase)] : [];
     const between = `r.id > ${args.bind(afterId, "uuid")} and r.id <= ${args.bind(untilId, "uuid")}`;
     return [inScope(args, db, scope), ...filterConditions(args, source, scope), ...phrase, between].join(" and ");

@@ -123,6 +123,8 @@ test("the separator is the one that the first line has most of, outside of quote
 });
 
 test("texts that a spreadsheet takes for a formula get an apostrophe", () => {
-  for (const text of ["=1+1", "+1", "-1", "@x", "\tx", "\rx"]) expect(withoutFormula(text)).toBe(`'${text}`);
-  for (const text of ["", "a=1", "1", " =1", "'x"]) expect(withoutFormula(text)).toBe(text);
+  for (const text of ["=1+1", "+A1", "-1+cmd|' /C calc'!A0", "@x", "\tx", "\rx", "-x", "＝1", "+1e5"])
+    expect(withoutFormula(text)).toBe(`'${text}`);
+  const harmless = ["", "a=1", "1", " =1", "'x", "+49 (0)30 / 123-45", "+48123456789", "-1", "-1,234.50", "-5 %", "-"];
+  for (const text of harmless) expect(withoutFormula(text)).toBe(text);
 });

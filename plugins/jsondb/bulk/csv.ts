@@ -170,7 +170,10 @@ export function csvCell(text: string | null): string {
   return isSafe ? text : `"${text.replaceAll('"', '""')}"`;
 }
 
-/** A cell that no spreadsheet reads as a formula: an apostrophe is put before text that begins like one. */
+/**
+ * A cell that no spreadsheet reads as a formula: an apostrophe is put before text that begins like one. A number with a
+ * sign is none, nor is a telephone number.
+ */
 export function withoutFormula(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /^[=@\t\r\n＝＠]/.test(text) || /^[+\-＋－](?![\d\s.,()/%\u00a0\u202f-]*$)/.test(text) ? `'${text}` : text;
 }

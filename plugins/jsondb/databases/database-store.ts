@@ -58,6 +58,7 @@ export function createDatabaseStore(sql: Sql) {
   const columns = sql`
     id, account_id, code, name, app_id, schema, public_methods, fields, version, schema_version, rules_version, plan_version,
     indexed_version, live, created_by_id, updated_by_id, created_at, updated_at,
+    (select a.timezone from accounts a where a.id = dbs.account_id) as timezone,
     array(select i.shape from db_indexes i where i.db_id = dbs.id and i.status = 'ready') as learned`;
 
   const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));

@@ -15,6 +15,8 @@ export interface Database {
   /** The version of the rules by which records are checked. */
   readonly rulesVersion: number;
   readonly planVersion: number;
+  /** Of the account: what a bare day means in a filter. */
+  readonly timezone: string;
   /** Every record is indexed by this plan. Before that, index columns are written but not read. */
   readonly indexed: boolean;
   /** Writes of its records are logged in `record_changes`. */
@@ -36,6 +38,7 @@ export interface DatabaseRow {
   readonly planVersion: number;
   readonly indexedVersion: number;
   readonly live: boolean;
+  readonly timezone: string;
   readonly learned?: readonly string[];
 }
 
@@ -55,6 +58,7 @@ export function databaseOf(row: DatabaseRow): Database {
     planVersion: row.planVersion,
     indexed: row.indexedVersion === row.planVersion,
     live: row.live,
+    timezone: row.timezone,
     learned: new Set(row.learned),
   };
 }

@@ -16,6 +16,7 @@ const database = (more: object = {}) =>
     schemaVersion: 1,
     rulesVersion: 1,
     planVersion: 1,
+    timezone: "UTC",
     indexedVersion: 1,
     live: false,
     ...more,

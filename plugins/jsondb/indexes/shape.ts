@@ -4,6 +4,7 @@ import type { Database } from "../databases/database.ts";
 import type { Schema, Table } from "../databases/schema.ts";
 import { columnOf, sourceOf } from "../search/filter-store.ts";
 import type { Query } from "../search/query.ts";
+import { isWholeDay } from "../search/time-store.ts";
 
 export interface Shape {
   /** One or two, in the order of the columns. */
@@ -25,6 +26,7 @@ export function shapeOf(db: Database, query: Query): string | undefined {
     const column = columnOf(source, filter.field);
     if (!column || filter.op !== "eq" || filter.isPattern || filter.value === "" || equal.includes(column))
       return undefined;
+    if (isWholeDay(query.table.fields.get(filter.field)?.type, filter.value)) return undefined;
     equal.push(column);
   }
   if (sort.field === "id") return equal.length === 2 ? printShape({ equal, order: undefined }) : undefined;

@@ -26,6 +26,7 @@ import { checked } from "../search/filters.ts";
 import {
   fieldHints,
   newestFirst,
+  orAllData,
   pageOfRecords,
   phraseOf,
   queryLimits,
@@ -125,13 +126,15 @@ export function publicSearch(db: Database, { method, params, variables }: Call):
   const q = allowed.get("q");
   const phrase = phraseOf(table, q && checked("q", q, queryLimits.text), undefined);
   const shown = visibleFields(db.publicMethods, "search");
-  const searched = phrase?.fields?.filter((name) => shown?.has(name) ?? true) ?? [];
+  const isShown = (name: string) => shown?.has(name) ?? true;
+  const fields = phrase?.fields?.filter(isShown) ?? [];
+  const values = phrase?.values.filter(({ field }) => isShown(field)) ?? [];
   const visible = shown && [...shown];
   return {
     ...everything,
     table,
     allTables: false,
-    phrase: phrase && { pattern: phrase.pattern, fields: searched.length > 0 ? searched : undefined },
+    phrase: phrase && orAllData({ ...phrase, fields, values }),
     filters: own,
     sort: visibleSort(sortOf(allowed.get("sort")), shown),
     ...pageOfRecords(allowed),

@@ -13,6 +13,7 @@ const db = databaseOf({
   schemaVersion: 1,
   rulesVersion: 1,
   planVersion: 1,
+  timezone: "UTC",
   indexedVersion: 1,
   live: false,
 });

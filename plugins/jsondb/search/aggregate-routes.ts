@@ -55,7 +55,7 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
       },
       async ({ account, params, query, request }) => {
         const db = await databaseAt(databases, account.id, params.id);
-        const call = { params: query, timezone: account.timezone, signal: request.signal };
+        const call = { params: query, signal: request.signal };
         const { query: asked, groups, measures } = readAggregate(db, query);
         const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];
         return warned(jsonText(200, await aggregates(db, call)), fieldHints(db, asked, named));

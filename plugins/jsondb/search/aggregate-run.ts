@@ -14,7 +14,6 @@ interface Needed {
 
 export interface AggregateCall {
   readonly params: URLSearchParams;
-  readonly timezone: string;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
@@ -25,12 +24,12 @@ export function createAggregates({ ctx, databases, maxMs = 10_000 }: Needed) {
   // Each holds a connection until it ends.
   const turns = createTurns(3);
 
-  const run = async (first: Database, { params, timezone }: AggregateCall): Promise<string> => {
+  const run = async (first: Database, { params }: AggregateCall): Promise<string> => {
     let db: Database | undefined = first;
     for (let tries = 0; tries < 5 && db; tries++) {
       const current: Database = db;
       const asked = readAggregate(current, params);
-      const aggregate = (sql: Reader) => aggregateRecords(sql, current, asked, timezone, maxMs);
+      const aggregate = (sql: Reader) => aggregateRecords(sql, current, asked, maxMs);
       // A replica may know of a change of the schema that the primary has not yet answered.
       const row = await (tries === 0 ? ctx.read(aggregate) : aggregate(ctx.sql));
       if (row.isCut)

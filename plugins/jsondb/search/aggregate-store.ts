@@ -2,15 +2,8 @@
 import { bytesBefore, readBounds, type Reader, type Tx } from "platform";
 import type { Aggregate, Group, Measure } from "./aggregate.ts";
 import type { Database } from "../databases/database.ts";
-import {
-  createArgs,
-  filterConditions,
-  inScope,
-  isoTime,
-  phraseCondition,
-  sourceOf,
-  type Args,
-} from "./filter-store.ts";
+import { createArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
+import { isoTime } from "./time-store.ts";
 
 export interface AggregateRow {
   /** The plan that the database had when it was read; null if the database is gone. */
@@ -26,10 +19,9 @@ export async function aggregateRecords(
   sql: Reader,
   db: Database,
   asked: Aggregate,
-  timezone: string,
   maxMs: number,
 ): Promise<AggregateRow> {
-  const { text, values } = aggregateStatement(db, asked, timezone);
+  const { text, values } = aggregateStatement(db, asked);
   const run = async (tx: Tx) => {
     await tx`select set_config('statement_timeout', ${`${maxMs}`}, true)`;
     return tx.unsafe<AggregateRow[]>(text, values);
@@ -38,18 +30,14 @@ export async function aggregateRecords(
   return row as AggregateRow; // the statement is one aggregate, so one row
 }
 
-function aggregateStatement(
-  db: Database,
-  asked: Aggregate,
-  timezone: string,
-): { text: string; values: Args["values"] } {
+function aggregateStatement(db: Database, asked: Aggregate): { text: string; values: Args["values"] } {
   const args = createArgs();
   const { query, groups, measures } = asked;
   const source = sourceOf(db, query);
   const filters = filterConditions(args, source, query);
   const phrase = query.phrase ? [phraseCondition(args, source, query.phrase)] : [];
   const where = [inScope(args, db, query), ...filters, ...phrase].join(" and ");
-  const keys = groups.map((group, at) => `${keyOf(args, group, timezone)} as g${at}`);
+  const keys = groups.map((group, at) => `${keyOf(args, group, db.timezone)} as g${at}`);
   const values = measures.map((measure, at) => `${valueOf(args, measure)} as m${at}`);
   const groupBy = groups.length > 0 ? `group by ${groups.map((_, at) => `g${at}`).join(", ")}` : "";
   const list = `select ${[...keys, "count(*) as n", ...values].join(", ")} from records r where ${where} ${groupBy}

@@ -6,16 +6,9 @@ import { isUuid } from "platform";
 import { selectedData } from "../records/answer-store.ts";
 import { columnKindOf, ownFields, type IndexColumn } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import {
-  booleans,
-  numberForm,
-  type Comparison,
-  type ComparisonOp,
-  type Exact,
-  type Filter,
-  type Filters,
-} from "./filters.ts";
+import { booleans, numberForm, type Comparison, type Exact, type Filter, type Filters } from "./filters.ts";
 import type { Phrase, Query } from "./query.ts";
+import { isoTime, ownTimeCondition, signs, timeBounds } from "./time-store.ts";
 import type { Table } from "../databases/schema.ts";
 
 /** Collects a statement's arguments: `bind` gives the text that stands for a value. */
@@ -47,10 +40,17 @@ export interface Source {
   readonly table: Table;
   /** All records are indexed by this table's plan. */
   readonly indexed: boolean;
+  /** Whose days a filter means. */
+  readonly timezone: string;
 }
 
 export function sourceOf(db: Database, { table, allTables }: Pick<Query, "table" | "allTables">): Source {
-  return { table, indexed: db.indexed && !allTables };
+  return { table, indexed: db.indexed && !allTables, timezone: db.timezone };
+}
+
+/** By the data alone, for what goes on while an index plan may move. */
+export function dataSourceOf(db: Database, { table }: Pick<Query, "table">): Source {
+  return { table, indexed: false, timezone: db.timezone };
 }
 
 /** The column that holds a field of the data, if it can be trusted. */
@@ -110,12 +110,10 @@ function filterCondition(args: Args, source: Source, filter: Filter): string {
   }
 }
 
-const signs: Record<ComparisonOp, string> = { gt: ">", gte: ">=", lt: "<", lte: "<=" };
-
 /** Only values of the field's type are compared. */
 function comparison(args: Args, source: Source, filter: Comparison): string {
   const { op, field, value } = filter;
-  if (ownFields.has(field)) return ownComparison(args, filter);
+  if (ownFields.has(field)) return ownCondition(args, source, filter);
   const sign = signs[op];
   // An index column never holds more than the value, so this bound can only be too wide.
   const bound = op === "gt" || op === "gte" ? ">=" : "<=";
@@ -131,10 +129,8 @@ function comparison(args: Args, source: Source, filter: Comparison): string {
       const isHeld = `r.inexact_numbers = 0 and r.${column} ${sign} ${number()}`;
       return `r.${column} ${bound} record_int(${number()}) and (${isHeld} or r.inexact_numbers <> 0 and ${exact})`;
     }
-    case "time": {
-      const instant = `record_instant(${given()})`;
-      return `${column ? `r.${column}` : `record_instant(r.data ->> ${name()})`} ${sign} ${instant}`;
-    }
+    case "time":
+      return timeCondition(args, source, filter);
     case "str": {
       if (column && value.length < 255) return `r.${column} ${sign} ${given()}`;
       const whole = `(r.data ->> ${name()}) collate "C" ${sign} ${given()}`;
@@ -149,23 +145,25 @@ function comparison(args: Args, source: Source, filter: Comparison): string {
   }
 }
 
-function ownComparison(args: Args, { op, field, value }: Comparison): string {
-  const sign = signs[op];
-  if (field === "id") return `r.id ${sign} ${args.bind(value.toLowerCase(), "uuid")}`;
-  const instant = `record_instant(${args.bind(value, "text")})`;
-  const exact = `date_trunc('milliseconds', r.${field}) ${sign} ${instant}`;
-  if (field !== "created_at") return exact;
-  // An id begins with the milliseconds at which it was made, so the primary key bounds them.
-  const milliseconds = `greatest(floor(extract(epoch from ${instant}) * 1000), 0)::bigint`;
-  const idAt = (time: string) => `rpad(lpad(to_hex(${time}), 12, '0'), 32, '0')::uuid`;
-  const isAfter = op === "gt" || op === "gte";
-  return `${isAfter ? `r.id >= ${idAt(milliseconds)}` : `r.id < ${idAt(`${milliseconds} + 1`)}`} and ${exact}`;
+function ownCondition(args: Args, { timezone }: Source, { op, field, value }: Comparison | Exact): string {
+  const compared = { op: op === "ne" ? "eq" : op, value } as const;
+  if (field !== "id") return ownTimeCondition(args, timezone, field, compared);
+  return isUuid(value) ? `r.id ${signs[compared.op]} ${args.bind(value.toLowerCase(), "uuid")}` : "false";
+}
+
+function timeCondition(args: Args, source: Source, { op, field, value }: Comparison | Exact): string {
+  const column = columnOf(source, field);
+  const held = column ? `r.${column}` : `record_instant(r.data ->> ${args.bind(field, "text")})`;
+  const of = { type: source.table.fields.get(field)?.type, timezone: source.timezone };
+  const bounds = timeBounds(args, of, { op: op === "ne" ? "eq" : op, value });
+  return `(${bounds.map((bound) => `${held} ${signs[bound.op]} ${bound.instant}`).join(" and ")})`;
 }
 
 /** Exactly this value by the field's type; an empty one finds what is missing, null or "". */
-function exactCondition(args: Args, source: Source, { field, value, isPattern }: Exact): string {
-  if (ownFields.has(field)) return recordField(args, field, value);
+function exactCondition(args: Args, source: Source, filter: Exact): string {
+  const { field, value, isPattern } = filter;
   if (isPattern) return likeCondition(args, source, field, value);
+  if (ownFields.has(field)) return ownCondition(args, source, filter);
   const name = () => args.bind(field, "text");
   if (value === "") return `coalesce(r.data ->> ${name()}, '') = ''`;
   const type = source.table.fields.get(field)?.type;
@@ -186,10 +184,8 @@ function exactCondition(args: Args, source: Source, { field, value, isPattern }:
       if (whole === undefined) return `r.${column} = record_int(${number}) and ${numberGuard(value, exact)}`;
       return `r.${column} = ${args.bind(whole, "bigint")} and (r.inexact_numbers = 0 or ${exact})`;
     }
-    case "time": {
-      const instant = `record_instant(${args.bind(value, "text")})`;
-      return column ? `r.${column} = ${instant}` : `record_instant(r.data ->> ${name()}) = ${instant}`;
-    }
+    case "time":
+      return timeCondition(args, source, filter);
     default: {
       const text = args.bind(value, "text");
       if (!column) return `r.data ->> ${name()} = ${text}`;
@@ -204,12 +200,23 @@ function exactCondition(args: Args, source: Source, { field, value, isPattern }:
 export function phraseCondition(
   args: Args,
   source: Source,
-  { pattern, fields }: Phrase,
+  { pattern, fields, values }: Phrase,
   searchable?: readonly string[],
 ): string {
-  if (fields) return `(${fields.map((field) => likeCondition(args, source, field, pattern)).join(" or ")})`;
+  if (fields) {
+    const all = [
+      ...fields.map((field) => likeCondition(args, source, field, pattern)),
+      ...valueConditions(args, source, values),
+    ];
+    return all.length > 0 ? `(${all.join(" or ")})` : "false";
+  }
   const data = searchable ? selectedData(args.bind([...searchable], "text[]")) : "r.data";
   return `record_mentions(${data}, record_lower(${args.bind(pattern, "text")}))`;
+}
+
+/** For the written values of numbers and times. */
+export function valueConditions(args: Args, source: Source, values: Phrase["values"]): string[] {
+  return values.map((value) => exactCondition(args, source, value));
 }
 
 function likeCondition(args: Args, source: Source, field: string, pattern: string): string {
@@ -224,16 +231,6 @@ function likeCondition(args: Args, source: Source, field: string, pattern: strin
 /** As answers write it. */
 function ownText(field: string): string {
   return field === "id" ? "r.id::text" : isoTime(`r.${field}`);
-}
-
-/** A time as `Date.toJSON` writes it. */
-export function isoTime(instant: string): string {
-  return `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-}
-
-function recordField(args: Args, field: string, value: string): string {
-  if (field === "id") return isUuid(value) ? `r.id = ${args.bind(value.toLowerCase(), "uuid")}` : "false";
-  return `date_trunc('milliseconds', r.${field}) = record_instant(${args.bind(value, "text")})`;
 }
 
 /** The indexes of other columns hold the hash of a string, so they can filter by it while they give their order. */

@@ -72,11 +72,17 @@ function scaled(value: unknown): bigint {
 }
 const difference = (a: unknown, b: unknown) => Number(scaled(a) - scaled(b));
 
+/** A bare day is all of its instants; the account's time zone is UTC. */
+function timesApart(name: Name, held: string, value: string): number {
+  const apart = instantOf(held) - instantOf(value);
+  return name === "at" && value.length === 10 && apart > 0 && apart < 86_400_000 ? 0 : apart;
+}
+
 /** Below 0, 0 or above 0 if the two can be compared. */
 function compare(name: Name, held: unknown, value: string): number | undefined {
   if (held === undefined || held === null) return undefined;
   if (isNumber(name)) return difference(held, value);
-  if (isTime(name)) return typeof held === "string" ? instantOf(held) - instantOf(value) : undefined;
+  if (isTime(name)) return typeof held === "string" ? timesApart(name, held, value) : undefined;
   if (name === "free" && numberForm.test(value)) return typeof held === "number" ? difference(held, value) : undefined;
   return typeof held === "string" ? Buffer.compare(Buffer.from(held), Buffer.from(value)) : undefined;
 }
@@ -333,4 +339,69 @@ test("names and values that hold a comma are found, shown, summed and exported b
   expect(sums.json).toEqual([{ group: { [field]: 0.1 }, count: 1, sum: { [field]: 0.1 } }]);
   expect(await namesOf(`q=2.1&search_in[]=${field}`)).toEqual(["John"]);
   expect((await app.get("/core/dbs/commas/search?sort[]=name")).headers.get("warning")).toContain("sort[]");
+});
+
+describe("a bare day", () => {
+  // In Warsaw clocks are put forward in the night to 2026-03-29: that day has 23 hours.
+  const instants = ["2026-03-28T22:59:59Z", "2026-03-28T23:00:00Z", "2026-03-29T21:59:59.999Z", "2026-03-29T22:00Z"];
+  let warsaw: TestApp;
+  beforeAll(async () => {
+    await app.sql`update accounts set timezone = 'Europe/Warsaw'`;
+    warsaw = await startTestApp({ target: app.target });
+    for (const [code, indexed_fields] of Object.entries({ days: ["at", "day", "n"], nights: [] })) {
+      const fields = { at: "datetime", day: "date", n: "integer", t: "string" };
+      await warsaw.post("/core/dbs", { db: { name: code, code, schema: { fields, indexed_fields } } });
+      for (const [n, at] of instants.entries())
+        await warsaw.post(`/core/dbs/${code}/records`, { record: { data: { at, day: "2026-03-29", n, t: "x" } } });
+      await warsaw.sql`
+        update records set created_at = (data ->> 'at')::timestamptz, updated_at = (data ->> 'at')::timestamptz
+        where db_id = (select id from dbs where code = ${code})`;
+    }
+  });
+  afterAll(() => warsaw.stop());
+
+  const day = "2026-03-29";
+  test.each([
+    [`filter[at]=${day}`, "12"],
+    [`filter[at][ne]=${day}`, "03"],
+    [`filter[at][gt]=${day}`, "3"],
+    [`filter[at][gte]=${day}`, "123"],
+    [`filter[at][lt]=${day}`, "0"],
+    [`filter[at][lte]=${day}`, "012"],
+    [`filter[at][in]=${day},2026-03-30`, "123"],
+    [`any[0][at]=${day}&any[0][n]=1&any[1][at][gt]=${day}`, "13"],
+    [`filter[updated_at]=${day}`, "12"],
+    [`filter[updated_at][lte]=${day}`, "012"],
+    [`filter[day]=${day}`, "0123"],
+    [`filter[day][gt]=${day}`, ""],
+    [`filter[at]=2026-03-28T23:00:00Z`, "1"],
+    [`filter[at][lt]=9999-12-31`, "0123"],
+    [`filter[at][gt]=0001-01-01`, "0123"],
+    [`q=${day}`, "0123"],
+    [`q=2026-03-28`, "0"],
+  ])("is one of the account's time zone in %p", async (query, found) => {
+    for (const code of ["days", ...(query.startsWith("q=") ? [] : ["nights"])]) {
+      const answer = await warsaw.get(`/core/dbs/${code}/search?sort=n&${query}`);
+      expect([code, answer.status, answer.json.map(({ n }: { n: number }) => n).join("")]).toEqual([code, 200, found]);
+      const exported = await warsaw.get(`/core/dbs/${code}/export?format=json&sort=n&${query}`);
+      expect(exported.json.map(({ data }: { data: { n: number } }) => data.n).join("")).toBe(found);
+      const counted = await warsaw.get(`/core/dbs/${code}/aggregate?${query}`);
+      expect(counted.json[0]?.count ?? 0).toBe(found.length);
+    }
+  });
+
+  test("of created_at is found by the primary key, and is the day of a group", async () => {
+    const { json } = await warsaw.post("/core/dbs/days/records", { record: { data: { n: 9, t: "new" } } });
+    const today = new Date(json.created_at).toLocaleDateString("sv", { timeZone: "Europe/Warsaw" });
+    const found = await warsaw.get(`/core/dbs/days/search?filter[created_at]=${today}`);
+    expect(found.json.map(({ n }: { n: number }) => n)).toEqual([9]);
+    const groups = await warsaw.get("/core/dbs/days/aggregate?group_by=at:day&sort=group&filter[at][null]=false");
+    expect(
+      groups.json.map(({ group, count }: { group: object; count: number }) => [Object.values(group)[0], count]),
+    ).toEqual([
+      ["2026-03-28", 1],
+      [day, 2],
+      ["2026-03-30", 1],
+    ] as never);
+  });
 });

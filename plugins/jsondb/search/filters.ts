@@ -182,6 +182,16 @@ function exact(op: Exact["op"], field: string, value: string, given?: boolean): 
 
 type Wrong = (rule: string) => Error;
 
+/** A filter for the field's written value, if one of its type may be written so. */
+export function writtenAs({ fields }: Table, field: string, text: string): Exact[] {
+  const type = fields.get(field)?.type;
+  const kind = columnKindOf(type);
+  const filter = exact("eq", field, text);
+  if (filter.isPattern) return /^[\d.:+\-TZe*%]+$/i.test(text) ? [filter] : [];
+  const isSo = kind === "int" ? numberForm.test(text) : type === "time" ? fits("time", text) : isInstant(text);
+  return isSo ? [filter] : [];
+}
+
 /** A value that the field's type cannot hold. */
 function refuse(wrong: Wrong, { fields }: Table, field: string, value: string): void {
   if (field === "id" && !isUuid(value)) throw wrong("must be the id of a record");

@@ -15,6 +15,7 @@ import {
   inTable,
   phraseCondition,
   sourceOf,
+  valueConditions,
   type Arg,
   type Args,
   type Source,
@@ -142,8 +143,9 @@ function hasOnePlan({ filters, any, phrase }: Query, way: Way): boolean {
 /**
  * Whether the fragment index can be used: it needs three letters in a row, and covers only fields that have a column.
  */
-export function canUseFragments(source: Source, { pattern, fields }: Phrase): boolean {
-  if (!fields || fields.length > 3 || !/[\p{L}\p{N}]{3}/u.test(pattern)) return false;
+export function canUseFragments(source: Source, { pattern, fields, values }: Phrase): boolean {
+  if (!fields || fields.length === 0 || fields.length > 3 || values.some(({ isPattern }) => isPattern)) return false;
+  if (!/[\p{L}\p{N}]{3}/u.test(pattern)) return false;
   return fields.every((field) => columnOf(source, field)?.startsWith("idx_str") === true);
 }
 
@@ -243,8 +245,14 @@ function amongCandidates(args: Args, db: Database, query: Query, raw: string, ke
     args.bind(patterns, "text[]"),
     maxCandidates + 1,
   ];
+  const values = valueConditions(args, source, query.phrase?.values ?? []);
+  const byValue = `
+    union all (
+      select r.* from records r where ${inScope(args, db, query)} and (${values.join(" or ")})
+        and not exists (select from strings s where s.db_id = r.db_id and s.id = r.id) limit ${maxCandidates + 1})`;
   return {
-    tables: `candidates as materialized (select * from record_candidates(${asked.join(", ")})),
+    tables: `strings as materialized (select * from record_candidates(${asked.join(", ")})),
+      candidates as materialized (select * from strings${values.length > 0 ? byValue : ""}),
       found as (select * from candidates r where ${conditions(args, db, query).join(" and ")})`,
     from: "found r",
     where: "true",

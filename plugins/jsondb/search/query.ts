@@ -2,7 +2,17 @@
 import { badRequest, pageOf, unknownNames, wildcardPattern } from "platform";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import { columnKindOf, ownFields } from "../databases/columns.ts";
-import { checked, conditionsOf, fieldsOf, isFilter, readFilters, type Condition, type Filters } from "./filters.ts";
+import {
+  checked,
+  conditionsOf,
+  fieldsOf,
+  isFilter,
+  readFilters,
+  writtenAs,
+  type Condition,
+  type Exact,
+  type Filters,
+} from "./filters.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 
 export interface Sort {
@@ -15,6 +25,8 @@ export interface Phrase {
   readonly pattern: string;
   /** The fields to look into; undefined = all of the data. */
   readonly fields: readonly string[] | undefined;
+  /** Beside those fields: numbers and times that are written so. */
+  readonly values: readonly Exact[];
 }
 
 export interface Query {
@@ -77,14 +89,23 @@ export function namedFields(query: Query): string[] {
   return [...fieldsOf(query), query.sort.field, ...(query.phrase?.fields ?? []), ...(query.fields ?? [])];
 }
 
-/** The fields in which a phrase is searched: those named, else the indexed strings, else all data (behaviour 4.4). */
+/**
+ * The fields in which a phrase is searched: those named, else the indexed ones, else all data (behaviour B.7). Without
+ * names, numbers and times are found by their whole value: a fragment of one is rarely what somebody means.
+ */
 export function phraseOf(table: Table, q: string | null, names: readonly string[] | undefined): Phrase | undefined {
   if (q === null || q === "") return undefined;
-  if (names) return { pattern: wildcardPattern(q), fields: names };
-  const strings = [...table.indexes.keys()].filter(
-    (name) => !ownFields.has(name) && columnKindOf(table.fields.get(name)?.type) === "str",
-  );
-  return { pattern: wildcardPattern(q), fields: strings.length > 0 ? strings : undefined };
+  const pattern = wildcardPattern(q);
+  if (names) return { pattern, fields: names, values: [] };
+  const indexed = [...table.indexes.keys()].filter((name) => !ownFields.has(name));
+  const isString = (name: string) => columnKindOf(table.fields.get(name)?.type) === "str";
+  const values = indexed.flatMap((name) => (isString(name) ? [] : writtenAs(table, name, q.trim())));
+  return orAllData({ pattern, fields: indexed.filter(isString), values });
+}
+
+/** Where nothing that is searched could hold the phrase, it is looked for in all data. */
+export function orAllData(phrase: Phrase): Phrase {
+  return phrase.fields?.length === 0 && phrase.values.length === 0 ? { ...phrase, fields: undefined } : phrase;
 }
 
 export function sortOf(text: string | null): Sort {

@@ -16,7 +16,7 @@ const apps = "the records of its own databases, for a viewer with `dbs`";
 export const filterParameters = {
   "filter[<field>]": 'exactly this value by the field\'s type; with `*` or `%` a pattern; empty = missing, null or ""',
   "filter[<field>][<operator>]":
-    "gt, gte, lt, lte: in the order of the field's type; ne: all that the exact filter does not find; in: one of several values, comma-separated, or `filter[<field>][in][]=` for each, where a value holds a comma; of none nothing is found; null: `true` or `false`. A field outside of the schema is compared as a number where the value is one, else as a text.",
+    "gt, gte, lt, lte: in the order of the field's type; a bare day, as 2026-01-31, is the whole day of the account's time zone; ne: all that the exact filter does not find; in: one of several values, comma-separated, or `filter[<field>][in][]=` for each, where a value holds a comma; of none nothing is found; null: `true` or `false`. A field outside of the schema is compared as a number where the value is one, else as a text.",
   "any[<number>][<field>]":
     "as filter, with its operators too; of the numbered groups one must hold whole: `any[0][age][gt]=60&any[1][city]=Łódź`. At most 20 filters, and 100 values of `in`.",
 };
@@ -35,7 +35,9 @@ export const recordPage = {
 
 const parameters = {
   q: "phrase, case ignored; `*` and `%` are wildcards, without them a fragment is searched",
-  search_in: namesParameter("fields for `q`; default: the indexed strings, or all data if no string is indexed"),
+  search_in: namesParameter(
+    "fields for `q`; default: the indexed fields (strings by fragment, numbers and times by their whole value), or all data if none is indexed",
+  ),
   ...filterParameters,
   sort: "field, `-` in front = descending: id, created_at, updated_at or a field of the data",
   fields: namesParameter("fields to show (id, created_at and updated_at always are)"),

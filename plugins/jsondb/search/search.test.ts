@@ -76,6 +76,14 @@ describe("a search", () => {
     [`q=${encoded("100%")}&search_in=note`, ""], // % is a wildcard: it asks for what begins with 100
     [`q=${encoded("*100%")}&search_in=note`, "A"],
     ["q=70&search_in=age", "C"],
+    ["q=70", "C"],
+    ["q=7", ""], // a number is found by its whole value
+    ["q=70.0", "C"],
+    ["q=7*", "C"],
+    ["q=1992-03-01", "A"],
+    ["q=1992*", "A"],
+    ["q=1992", ""],
+    ["q=2", ""], // score is not indexed
     ["q=needle&search_in=extra", "Z"],
     ["q=ann&search_in=name&sort=name", "Aa"],
     ["q=", "ZaCBA"],

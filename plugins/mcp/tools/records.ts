@@ -18,7 +18,7 @@ const chosen = {
   db: idInput("the database's id or code"),
   table_name: Type.Optional(Type.String({ maxLength: 200, description: "required where the schema has tables" })),
   q: Type.Optional(Type.String({ maxLength: 1000, description: "phrase; `*` and `%` are wildcards" })),
-  search_in: names("fields for `q`; default: the indexed texts"),
+  search_in: names("fields for `q`; default: the indexed fields"),
   filter: Type.Optional(
     filterOf(
       'by field: a value, or operators: { age: { gte: 18, lt: 65 }, city: { in: ["Łódź", "Kraków"] }, note: { null: true } }; gt, gte, lt, lte, ne, in, null',

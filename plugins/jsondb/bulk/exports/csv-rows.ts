@@ -36,10 +36,10 @@ const openBracket = 0x5b;
 const backslash = 0x5c;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
+const bar = 0x7c;
 const closeBrace = 0x7d;
 const lastAscii = 0x7f;
 const letterN = 0x6e;
-const apostrophe = 0x27;
 /** Fewer digits than these are printed by JavaScript as they are read. */
 const exactDigits = 15;
 const reserved = 100;
@@ -52,8 +52,10 @@ meanings[quote] = ending;
 meanings[backslash] = escaping;
 meanings[comma] = separating;
 meanings[semicolon] = separating;
+meanings[bar] = separating;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const formulaStarts = new Set(bytesOf("=+-@"));
+/** The first bytes of what `withoutFormula` looks at; \u{ef} begins the wide forms of these characters. */
+const formulaStarts = new Set([...bytesOf("=+-@"), 0xef]);
 
 /** The columns are id, table_name (if there are several tables), the fields, created_at and updated_at. */
 export function createCsvRows({ fields, multiTable, safe }: Columns): (page: ExportPage) => Uint8Array<ArrayBuffer> {
@@ -66,9 +68,10 @@ export function createCsvRows({ fields, multiTable, safe }: Columns): (page: Exp
     const form = forms[column];
     if (form === absent) return;
     if (form === parsed) return line.text(csvCell(textOf(decoder.decode(bytes.subarray(from, to)), safe)));
-    if (form === quoted) line.byte(quote);
     // Numbers are as they are, and only a text has a quote before it.
-    if (safe && bytes[from - 1] === quote && formulaStarts.has(bytes[from] ?? 0)) line.byte(apostrophe);
+    if (safe && bytes[from - 1] === quote && formulaStarts.has(bytes[from] ?? 0))
+      return line.text(csvCell(withoutFormula(decoder.decode(bytes.subarray(from, to)))));
+    if (form === quoted) line.byte(quote);
     line.copy(bytes, from, to);
     if (form === quoted) line.byte(quote);
   };

@@ -3,6 +3,7 @@ import { ShownRecord, UnknownTable } from "../../records/answers.ts";
 import type { BulkStore } from "../bulk-store.ts";
 import { scopeOf } from "../scope.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
+import { sortOf } from "../../search/query.ts";
 import { filterParameters, namesParameter } from "../../search/search-routes.ts";
 import { databaseAt, recordExample, unknownTable } from "../../records/record-routes.ts";
 import type { Databases } from "../../databases/database-store.ts";
@@ -26,7 +27,7 @@ export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route
     {
       summary: "Export records",
       description:
-        "All records, or those that the filters of the list find, in the order of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
+        "All records, or those that the filters of the list find, in the order of `sort` or else of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
       access,
       exports: true,
       query: {
@@ -35,9 +36,10 @@ export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route
         q: "phrase, as in the list of records",
         search_in: namesParameter("fields for `q`"),
         ...filterParameters,
+        sort: "as in the list of records; up to 1,000,000 records. Default: by id",
         spreadsheet: Type.Boolean({
           description:
-            "CSV: `true` puts an apostrophe before texts that a spreadsheet would read as a formula (those that begin with `=`, `+`, `-`, `@`, a tab or a carriage return); otherwise texts are exact, so an import restores them",
+            "CSV: `true` begins the file with a byte order mark, by which Excel knows UTF-8, and puts an apostrophe before texts that a spreadsheet would read as a formula (those that begin with `=`, `@`, a tab or a line break, or with `+` or `-` if they are neither a number nor a telephone number); otherwise texts are exact, so an import restores them",
         }),
       },
       answers: {
@@ -51,11 +53,12 @@ export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route
       const db = await databaseAt(databases, account.id, params.id);
       const format = formatOf(query.get("format"));
       const scope = scopeOf(db, query);
+      const sort = sortOf(query.get("sort") || "id");
       // `safe` is its former name: clients that still send it must not get formulas.
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
       const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
       const task = createExportTask(() => tasks.begin(made), ctx.log);
-      const texts = await exportTexts(bulkStore, db, { format, scope, safe: spreadsheet, passed: task.passed });
+      const texts = await exportTexts(bulkStore, db, { format, scope, sort, safe: spreadsheet, passed: task.passed });
       return new Response(await streamOf(texts, task, ctx.log), {
         headers: {
           "content-type": types[format],

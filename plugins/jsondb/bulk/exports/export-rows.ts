@@ -61,7 +61,29 @@ function beforeNull(array: Uint8Array): number {
 
 /** The id of the last record. */
 export function lastId({ ids, records }: ExportPage): string {
-  const start = headBytes + records * (lengthBytes + idBytes) - idBytes;
+  return idAt(ids, records - 1);
+}
+
+/** Many ids, as PostgreSQL sends an array of them: as texts they would take three times as much memory. */
+export interface IdList {
+  readonly length: number;
+  slice(from: number, to: number): string[];
+}
+
+export function idList(array: Uint8Array | null): IdList {
+  const ids = plainBytes(array);
+  const length = ids ? int32At(ids, countAt) : 0;
+  return {
+    length,
+    slice(from, to) {
+      const end = Math.min(to, length);
+      return ids ? Array.from({ length: Math.max(0, end - from) }, (_, at) => idAt(ids, from + at)) : [];
+    },
+  };
+}
+
+function idAt(ids: Uint8Array, n: number): string {
+  const start = headBytes + n * (lengthBytes + idBytes) + lengthBytes;
   const hex = Array.from(ids.subarray(start, start + idBytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

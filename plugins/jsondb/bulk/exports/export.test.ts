@@ -102,6 +102,53 @@ describe("an export", () => {
     expect(more).toEqual([""]);
   });
 
+  test("keeps the order of the list, also where records are large", async () => {
+    const db = await newDb();
+    const rows = Array.from({ length: 300 }, (_, n) => ({
+      email: `${(n * 7) % 300}`.padStart(3, "0"),
+      age: n % 3,
+      note: n % 50 === 7 ? Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("hex") : "",
+    }));
+    await fill(db, rows);
+    const emails = async (query: string) =>
+      (await exported(db, "json", query)).json.map(({ data }: { data: { email: string } }) => data.email);
+    const sorted = rows.map(({ email }) => email).toSorted();
+    expect(await emails("&sort=email")).toEqual(sorted);
+    expect(await emails("&sort=-email&filter[age]=1")).toEqual(
+      rows
+        .flatMap(({ email, age }) => (age === 1 ? [email] : []))
+        .toSorted()
+        .toReversed(),
+    );
+    expect(await emails("&sort=-id")).toEqual(rows.map(({ email }) => email).toReversed());
+    expect(await emails("&sort=updated_at")).toEqual(rows.map(({ email }) => email));
+    const { text } = await exported(db, "csv", "&sort=-email");
+    expect(text.split("\r\n")[1]).toContain(",299,");
+  });
+
+  test("for a spreadsheet has the mark of UTF-8 and guards formulas, not telephone numbers", async () => {
+    const db = await newDb({ fields: { phone: "string", text: "text" } });
+    await fill(db, [
+      { phone: "+49 30 123-45", text: "=1+1" },
+      { phone: "-5,20", text: "-1+cmd|' /C calc'!A0" },
+    ]);
+    const { text } = await exported(db, "csv", "&spreadsheet=true");
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const bytes = await fetch(`${app.origin}/core/dbs/${db}/export?format=csv&spreadsheet=true`, { headers }).then(
+      async (answer) => answer.bytes(),
+    );
+    // The text of an answer is without its mark.
+    expect([...bytes.subarray(0, 5)]).toEqual([0xef, 0xbb, 0xbf, 0x69, 0x64]);
+    const cells = text
+      .split("\r\n")
+      .slice(1, 3)
+      .map((line) => line.replace(/^[^,]*,(.*),.*,.*$/, "$1"));
+    expect(cells).toEqual(["+49 30 123-45,'=1+1", `"-5,20","'-1+cmd|' /C calc'!A0"`]);
+    expect((await exported(db, "json", "&spreadsheet=true")).text).toStartWith("[");
+    const again = await newDb({ fields: { phone: "string", text: "text" } });
+    expect((await imported(again, "csv", text)).json).toEqual({ imported: 2 });
+  });
+
   test("says what it is, in the name of the database", async () => {
     const db = await newDb();
     for (const [format, type] of Object.entries(types)) {
@@ -156,7 +203,7 @@ describe("an export", () => {
         .slice(1, 4)
         .map((line) => line.split(",").slice(1, 3).join());
     expect(await cells("")).toEqual(["=cmd(),-1", "-1,", "'x,"]);
-    expect(await cells("&spreadsheet=true")).toEqual(["'=cmd(),-1", "'-1,", "'x,"]);
+    expect(await cells("&spreadsheet=true")).toEqual(["'=cmd(),-1", "-1,", "'x,"]);
     expect(await cells("&safe=true")).toEqual(await cells("&spreadsheet=true"));
   });
 

@@ -10,7 +10,8 @@ import { createCsvRows } from "./csv-rows.ts";
 import { tableNames, type Database } from "../../databases/database.ts";
 import { headerOfField } from "./export-columns.ts";
 import { createJsonRows } from "./json-rows.ts";
-import { lastId, type ExportPage } from "./export-rows.ts";
+import { lastId, type ExportPage, type IdList } from "./export-rows.ts";
+import type { Sort } from "../../search/query.ts";
 
 export const exportFormats = ["csv", "json", "ndjson"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -18,12 +19,14 @@ export type ExportFormat = (typeof exportFormats)[number];
 export interface ExportOptions {
   readonly format: ExportFormat;
   readonly scope: Scope;
+  readonly sort: Sort;
   /** CSV: no spreadsheet reads a cell as a formula. */
   readonly safe: boolean;
   /** Told how many more records are out. */
   readonly passed: (records: number) => void;
 }
 
+const maxSorted = 1_000_000;
 const firstLimit = 10;
 const maxLimit = 2000;
 const pageBytes = 400_000;
@@ -38,7 +41,11 @@ export async function exportTexts(
   db: Database,
   options: ExportOptions,
 ): Promise<AsyncGenerator<string | Uint8Array<ArrayBuffer>>> {
-  const pages = exportPages(bulkStore, db, options);
+  const { sort, scope } = options;
+  const isById = sort.field === "id" && !sort.descending;
+  const pages = isById
+    ? exportPages(bulkStore, db, options)
+    : sortedPages(bulkStore, db, { ...options, ids: await idsInOrder(bulkStore, db, scope, sort) });
   if (options.format === "ndjson") return ndjson(pages);
   if (options.format === "json") return json(pages);
   const first = readAhead(pages);
@@ -62,17 +69,46 @@ async function* exportPages(
   { scope, passed }: Pick<ExportOptions, "scope" | "passed">,
 ): AsyncGenerator<ExportPage> {
   let limit = firstLimit;
-  let next = bulkStore.exportPage(db, scope, noId, limit);
+  let next = bulkStore.exportPage(db, scope, { after: noId }, limit);
   for (let after = noId; ;) {
     const page = await next;
     if (page === null) return;
     if (page.records > 0) after = lastId(page);
     limit = limitAfter(page, limit);
-    next = bulkStore.exportPage(db, scope, after, limit);
+    next = bulkStore.exportPage(db, scope, { after }, limit);
     // Nobody waits for it when the client goes away.
     next.catch(() => {});
     await turnsOfLoop();
     yield page;
+    passed(page.records);
+  }
+}
+
+/** Ids only, so that a record is read when its turn comes, and nothing is held open meanwhile. */
+async function idsInOrder(bulkStore: BulkStore, db: Database, scope: Scope, sort: Sort): Promise<IdList> {
+  const ids = await bulkStore.orderedIds(db, scope, sort, maxSorted + 1);
+  if (ids.length <= maxSorted) return ids;
+  throw new HttpError(422, {
+    error: `at most ${maxSorted} records are exported in another order than that of their ids: narrow them by filters`,
+  });
+}
+
+/** The records of these ids, without those that have been deleted meanwhile. */
+async function* sortedPages(
+  bulkStore: BulkStore,
+  db: Database,
+  { scope, ids, passed }: Pick<ExportOptions, "scope" | "passed"> & { readonly ids: IdList },
+): AsyncGenerator<ExportPage> {
+  let limit = firstLimit;
+  for (let at = 0; at < ids.length;) {
+    const slice = ids.slice(at, at + limit);
+    const page = await bulkStore.exportPage(db, scope, { ids: slice }, limit);
+    const isCut = page?.isCut ?? false;
+    // A page that is cut off begins again with what it has left out.
+    at += isCut && page ? slice.indexOf(lastId(page)) + 1 : slice.length;
+    if (!page) continue;
+    limit = limitAfter(page, limit);
+    if (page.records > 0) yield page;
     passed(page.records);
   }
 }
@@ -124,6 +160,8 @@ async function* csv(
   safe: boolean,
 ): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
   const headers = fields.map(headerOfField).map((header) => (safe ? withoutFormula(header) : header));
+  // Excel takes a file without it for one of an old Windows encoding.
+  if (safe) yield "\uFEFF";
   yield csvLine(["id", ...(multiTable ? ["table_name"] : []), ...headers, "created_at", "updated_at"]);
   const rows = createCsvRows({ fields, multiTable, safe });
   for await (const page of pages) yield rows(page);
