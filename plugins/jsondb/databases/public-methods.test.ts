@@ -145,7 +145,10 @@ describe("variables", () => {
   test.each<[unknown, typeof values, string | undefined, unknown]>([
     ["{ip}", values, undefined, "1.2.3.4"],
     ["{user_name} <{user_id}>", values, undefined, "Ann <7>"],
-    ["{user_id}", values, undefined, "7"],
+    ["{user_id}", values, undefined, 7],
+    ["{user_id}", values, "text", "7"],
+    ["{user_id}", nobody, undefined, ""],
+    ["{user_id}0", values, undefined, "70"],
     ["{user_id}", values, "integer", 7],
     ["{user_id}", nobody, "integer", null],
     ["{user_id}", nobody, "string", ""],
@@ -158,7 +161,7 @@ describe("variables", () => {
 
   test("fit the type of their field", () => {
     const methods = parsed({ create: { auto_fields: { n: "{user_id}", s: "{user_id}" } } });
-    expect(applyWrite("create", methods, table, {}, values)).toEqual({ data: { n: 7, s: "7" } });
+    expect(applyWrite("create", methods, table, {}, values)).toEqual({ data: { n: 7, s: 7 } });
   });
 
   test("that are empty show nothing", () => {

@@ -79,13 +79,16 @@ export function parsePublicMethods(value: unknown): { publicMethods: PublicMetho
 }
 
 /**
- * The variables of a request put into an `auto_fields` entry; one that is exactly `{user_id}` fits an integer field.
+ * The variables of a request put into an `auto_fields` entry. One that is exactly `{user_id}` is a number, unless the
+ * field is a text; without sign-in it is empty, in a field for numbers null.
  */
 export function fillIn(value: unknown, values: VariableValues, type?: string): unknown {
   if (typeof value !== "string") return value;
   const filled = value.replaceAll(variableForm, (whole, name: string) => (isVariable(name) ? values[name] : whole));
-  if (filled === value || (type !== "integer" && type !== "number")) return filled;
-  return /^\d{1,15}$/.test(filled) ? Number(filled) : filled === "" ? null : filled;
+  const isNumber = type === "integer" || type === "number";
+  if (filled === value || (!isNumber && (type !== undefined || value !== "{user_id}"))) return filled;
+  if (/^\d{1,15}$/.test(filled)) return Number(filled);
+  return filled === "" && isNumber ? null : filled;
 }
 
 /** The value that a scope requires, as text; undefined if one of its variables is empty: then nothing is shown. */

@@ -30,7 +30,7 @@ describe("a public write", () => {
     const code = await database({ create: { auto_fields: { id: "{user_id}", name: "{user_name}" } } });
     const { json: me } = await server.app.get("/account/me");
     const { json } = await server.app.post(`/core/db/${code}/create`, { data: {} });
-    expect(json.data).toEqual({ id: `${me.id}`, name: me.name });
+    expect(json.data).toEqual({ id: me.id, name: me.name });
     expect((await call(code, "create", { data: {} })).json.data).toEqual({ id: "", name: "" });
   });
 

@@ -4,7 +4,7 @@ import type { Database } from "../databases/database.ts";
 import type { RecordActor } from "./logged.ts";
 import { jsonOf, newRecord, refuse, type CreatedRecord } from "./new-record.ts";
 import type { RecordEvents } from "./record-events.ts";
-import { checkRequired, checkPatch, checkRecord, type Data } from "./record.ts";
+import { checkRequired, checkPatch, checkRecord, emptiesAsNull, type Data } from "./record.ts";
 import type { Guard, RecordStore, Shape, Written } from "./record-store.ts";
 import type { Together } from "./together.ts";
 import type { Table } from "../databases/schema.ts";
@@ -48,7 +48,8 @@ export function createRecordWrites({ ctx, recordStore, together, events, actorOf
   };
 
   return {
-    async insert(db: Database, { table, data }: Write, given?: Tx): Promise<CreatedRecord | undefined> {
+    async insert(db: Database, { table, ...write }: Write, given?: Tx): Promise<CreatedRecord | undefined> {
+      const data = emptiesAsNull(table, write.data);
       refuse(checkRecord(table, data));
       const actor = await actorOf(db);
       const made = { ...newRecord(table, data), actor };
@@ -65,7 +66,8 @@ export function createRecordWrites({ ctx, recordStore, together, events, actorOf
     },
 
     async merge(db: Database, id: string, write: Write, asked: Shape, guard?: Guard, given?: Tx) {
-      const { table, data, expected } = write;
+      const { table, expected } = write;
+      const data = emptiesAsNull(table, write.data);
       refuse(checkPatch(table, data));
       const patch = { id, table, data, json: jsonOf(data), guard, expected, actor: await actorOf(db) };
       const wanted = events.wanted(db, "update", { id, tableName: table.name, data });
@@ -78,7 +80,8 @@ export function createRecordWrites({ ctx, recordStore, together, events, actorOf
       const isPlain = !db.live && !guard && expected === undefined && shape.form === "nested" && !shape.fields;
       const quick = async (tx: Tx | undefined) =>
         told(await (tx || !isPlain ? recordStore.update(db, patch, shape, tx) : together.update(db, patch)), tx);
-      const locked = async (tx: Tx) => told(await mergeLocked(recordStore, tx, db, write, patch, shape), tx);
+      const locked = async (tx: Tx) =>
+        told(await mergeLocked(recordStore, tx, db, { ...write, data }, patch, shape), tx);
       return (await withEvent(wanted, given, quick)) ?? (given ? locked(given) : ctx.transaction(locked));
     },
 
@@ -115,9 +118,11 @@ async function mergeLocked(
   if (keepsTable && !stays) return undefined;
   if (patch.expected !== undefined && !(await recordStore.hasVersion(db, patch.id, patch.expected, tx)))
     throw preconditionFailed();
-  const merged: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
-  // A record that stays in its table was checked when it was written; one that moves in is checked whole.
+  const whole: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
+  // A record that stays in its table was checked when it was written; one that moves in is checked and written whole.
+  const merged = stays ? whole : emptiesAsNull(table, whole);
   refuse(stays ? checkRequired(table, merged) : checkRecord(table, merged));
-  jsonOf(merged);
-  return recordStore.rewrite(tx, db, patch, shape, stays ? undefined : found.tableName);
+  const json = jsonOf(merged);
+  if (stays) return recordStore.rewrite(tx, db, patch, shape, undefined);
+  return recordStore.rewrite(tx, db, { ...patch, json }, shape, found.tableName);
 }

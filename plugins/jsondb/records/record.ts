@@ -20,6 +20,17 @@ export const recordLimits = {
   keyLength: 255,
 } as const;
 
+/**
+ * The data as it is checked and stored: "" is null in a field that holds no text, because forms send it for what was
+ * left empty.
+ */
+export function emptiesAsNull({ fields }: Table, data: Data): Data {
+  if (!Object.values(data).includes("")) return data;
+  const isText = (type: FieldType | undefined) => type === undefined || type === "string" || type === "text";
+  const valueOf = (name: string, value: unknown) => (value === "" && !isText(fields.get(name)?.type) ? null : value);
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, valueOf(name, value)]));
+}
+
 /** A whole record: types, required fields and bounds. */
 export function checkRecord(table: Table, data: Data): Faults {
   const faults = new Map<string, string[]>();

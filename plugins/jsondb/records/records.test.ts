@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
+import { eventually, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
 import { follower, traces } from "../../../tests/traces.ts";
 import { plugins } from "../../index.ts";
 
@@ -401,4 +401,55 @@ test("a required text is more than blanks, whoever writes it", async () => {
   ]);
   const { json } = await app.get("/core/dbs/strict/records");
   expect(json.map(({ data }: { data: unknown }) => data)).toEqual([good]);
+});
+
+test("an empty text is null in a field that holds no text, whoever writes it", async () => {
+  const types = ["integer", "number", "boolean", "date", "time", "datetime"];
+  const optional = Object.fromEntries(types.map((type) => [type, type]));
+  const fields = { ...optional, s: "string", must: { type: "integer", required: true } };
+  const rows = { fields, indexed_fields: ["integer", "datetime"] };
+  const open = { create: true, update: true };
+  await app.post("/core/dbs", { db: { name: "forms", schema: rows, public_methods: open } });
+  await app.post("/core/dbs", { db: { name: "moved", schema: { tables: { rows } } } });
+  const empty = Object.fromEntries(types.map((type) => [type, ""]));
+  const given = { ...empty, s: "", free: "", must: 1 };
+  const stored = { ...given, ...Object.fromEntries(types.map((type) => [type, null])) };
+  const { id } = (await post("forms", { data: given })).json;
+  const { id: freed } = (await post("moved", { data: given })).json;
+  const program = [
+    { type: "db", op: "create", db: "forms", data: given, as: "made" },
+    { type: "return", value: "{{ made }}" },
+  ];
+  await app.post("/connect/flows", { flow: { name: "forms", code: "forms", fields: { program } } });
+  const imported = await app.post("/core/dbs/forms/import", [given]);
+  expect(imported.json).toEqual({ imported: 1 });
+  const visitor = { token: null };
+  const answers = [
+    await app.get(`/core/dbs/forms/records/${id}`),
+    await patch("forms", id, { data: empty }),
+    await patch("moved", freed, { table_name: "rows", data: { s: "" } }),
+    await app.post("/core/db/forms/create", { data: given }, visitor),
+    await app.post("/core/db/forms/update", { id, data: empty }, visitor),
+  ];
+  expect(answers.map(({ json }) => json.data)).toEqual(answers.map(() => stored));
+  expect((await app.post("/connect/flows/forms/run?wait=10", {})).json.data.data).toEqual(stored);
+  const operations = [
+    { op: "create", data: given },
+    { op: "update", id, data: empty },
+  ];
+  const batch = await app.post("/core/dbs/forms/batch", { operations });
+  expect(batch.json.results.map(({ data }: { data: unknown }) => data)).toEqual([stored, stored]);
+  const task = await app.post("/core/dbs/forms/bulk?filter[must]=1", { op: "update", data: empty });
+  expect(task.status).toBe(202);
+  const end = () => app.get(`/core/dbs/forms/tasks/${task.json.id}`);
+  await eventually(async () => (await end()).json.status === "finished", "the change");
+  const found = await app.get(
+    "/core/dbs/forms/search?filter[integer][null]=true&filter[datetime][null]=true&count=true",
+  );
+  expect([found.headers.get("x-total-count"), (await end()).json]).toEqual([
+    "5",
+    expect.objectContaining({ failed: 0, stored: 5 }),
+  ]);
+  for (const missing of [await post("forms", { data: { must: "" } }), await patch("forms", id, { data: { must: "" } })])
+    expect([missing.status, missing.json]).toEqual([422, { must: ["is required"] }]);
 });
