@@ -224,13 +224,14 @@ function reachable(from: string, importsOf: ReadonlyMap<string, readonly string[
 }
 
 /**
- * The SDK that every page loads before its app, and the error panel for people who may edit it. Both are classic
- * scripts, so that they run before any others.
+ * The SDK that every page loads before its app, the error panel for people who may edit it, and what runs in the page
+ * around a private app. All are classic scripts, so that they run before any others.
  */
 async function sdk(): Promise<Output> {
   const entryPoints = [
     { in: join(client, "main.ts"), out: "core" },
     { in: join(client, "panel.ts"), out: "panel" },
+    { in: join(client, "frame.ts"), out: "frame" },
   ];
   const { outputFiles } = await build({ ...common, format: "iife", entryPoints });
   const files = outputFiles.map(({ path, text }) => [baseName(path), { code: text, imports: [] }] as const);

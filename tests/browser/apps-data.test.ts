@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Frame, Page } from "playwright-core";
 import { eventually } from "../harness.ts";
-import { startStage, user, type Stage } from "./apps-fixture.ts";
+import { frameOf, startStage, user, type Stage } from "./apps-fixture.ts";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -69,7 +69,7 @@ afterAll(() => stage?.stop());
 /** An app whose page runs what the test asks for. */
 const bare = { source_code: `document.title = "ready";`, actions: [] };
 
-const ready = (page: Page) => page.waitForFunction(() => document.title === "ready");
+const ready = (page: Page | Frame) => page.waitForFunction(() => document.title === "ready");
 const actions = ["greet", "slow", "fail"].map((name) => ({ action: name, flow_code: name, public: true }));
 
 test("core.db: the public methods, for a visitor", async () => {
@@ -115,7 +115,7 @@ test("core.records leaves a changed record in its table", async () => {
   const db = { name: "Shop", code: "shop-of-tables", schema: { tables } };
   expect((await stage.app.post("/core/dbs.json", { db })).status).toBe(201);
   const { path } = await stage.make({ ...bare, name: "Shop", public: false, db_code: "shop-of-tables" });
-  const { page, faults } = await stage.open(await stage.visit("anna"), path);
+  const { frame: page, faults } = await stage.open(await stage.visit("anna"), path);
   await ready(page);
   const came = await page.evaluate(async () => {
     const records = core.records();
@@ -131,7 +131,7 @@ test("core.records leaves a changed record in its table", async () => {
 
 test("core.records: the private API, for a viewer with the privilege", async () => {
   const { path } = await stage.make({ ...bare, name: "Back office", public: false, db_code: "guests" });
-  const { page, faults } = await stage.open(await stage.visit("anna"), path);
+  const { frame: page, faults } = await stage.open(await stage.visit("anna"), path);
   await ready(page);
   const came = await page.evaluate(async () => {
     const records = core.records();
@@ -152,7 +152,7 @@ test("core.records: the private API, for a viewer with the privilege", async () 
   expect(came).toEqual({ data: { name: "Jan", city: "Sopot" }, found: "Jan", listed: 1, byFetch: 1, left: 0 });
   expect(faults).toEqual([]);
 
-  const { page: guest } = await stage.open(await stage.visit("guest-3"), path);
+  const { frame: guest } = await stage.open(await stage.visit("guest-3"), path);
   await ready(guest);
   const refused = await guest.evaluate(() =>
     core
@@ -166,7 +166,7 @@ test("core.records: the private API, for a viewer with the privilege", async () 
 test("the page's own fetch reaches the app and its database by every id that they have", async () => {
   const { path, id } = await stage.make({ ...bare, name: "By any id", public: false, db_code: "guests", actions });
   const { id: database } = (await stage.app.get("/core/dbs/guests.json")).json;
-  const { page } = await stage.open(await stage.visit("anna"), path);
+  const { frame: page } = await stage.open(await stage.visit("anna"), path);
   await ready(page);
   const places = [
     `/core/apps/${id}/storage.json`,
@@ -210,7 +210,7 @@ test("an app reaches the private records of fields.dbs, and by XMLHttpRequest wh
     db_code: "guests",
     fields: { dbs: ["votes"] },
   });
-  const { page, faults } = await stage.open(await stage.visit("anna"), path);
+  const { frame: page, faults } = await stage.open(await stage.visit("anna"), path);
   await ready(page);
   const came = await page.evaluate(async () => {
     const made = await core.records("votes").create({ choice: "milk" });
@@ -287,6 +287,99 @@ test("core.storage: for each app and visitor, across loads of the page", async (
   expect(others).toEqual([]);
 });
 
+test.each([["html"], ["kaboom"]])(
+  "what %s stores in the browser's own ways is there at the next load, for this visitor alone",
+  async (app_engine) => {
+    const script = `document.title = "ready"`;
+    const game = `const k = kaboom(); window.game = { set: () => k.setData("best", 7), get: () => k.getData("best") }; ${script}`;
+    const source_code =
+      app_engine === "kaboom" ? game : `<script>var game = { set() {}, get: () => 7 }; ${script}</script>`;
+    const { path } = await stage.make({ name: `Stores ${app_engine}`, app_engine, source_code });
+    const visitor = await stage.visit();
+    const { page, faults } = await stage.open(visitor, path);
+    await ready(page);
+    const read = () => ({
+      items: [
+        localStorage.getItem("a"),
+        localStorage["b"],
+        Object.keys(localStorage).includes("b"),
+        "c" in localStorage,
+      ],
+      session: sessionStorage.getItem("tab"),
+      cookie: document.cookie,
+      best: (window as unknown as { game: { get(): unknown } }).game.get(),
+    });
+    await page.evaluate(() => {
+      localStorage.clear();
+      localStorage.setItem("a", "ł");
+      localStorage["b"] = 5;
+      localStorage["c"] = "gone";
+      delete localStorage["c"];
+      sessionStorage.setItem("tab", "one");
+      document.cookie = "theme=dark; Path=/; Max-Age=3600";
+      document.cookie = "old=1; Max-Age=0";
+      document.cookie = "plain=x";
+      (window as unknown as { game: { set(): void } }).game.set();
+    });
+    const stored = { items: ["ł", "5", true, false], session: "one", cookie: "theme=dark; plain=x", best: 7 };
+    expect(await page.evaluate(read)).toEqual(stored);
+    await eventually(
+      async () =>
+        (
+          await page.evaluate(() =>
+            fetch(`/core/apps/${CoreAppContext.app.id}/storage.json`).then((answer) => answer.json()),
+          )
+        ).length >= 5,
+      "the values on the server",
+    );
+    expect(await page.evaluate(() => core.storage.keys())).toEqual([]);
+    expect(
+      await page.evaluate(() => {
+        try {
+          localStorage.setItem("big", "x".repeat(1_000_000));
+          return "stored";
+        } catch (error) {
+          return (error as Error).name;
+        }
+      }),
+    ).toBe("QuotaExceededError");
+    await page.reload();
+    await ready(page);
+    expect(await page.evaluate(read)).toMatchObject({ ...stored, cookie: expect.stringContaining("theme=dark") });
+    const { page: tab } = await stage.open(visitor, path);
+    await ready(tab);
+    expect(await tab.evaluate(() => [localStorage.getItem("a"), sessionStorage.length])).toEqual(["ł", 0]);
+    expect(faults).toEqual([]);
+
+    const { page: other } = await stage.open(await stage.visit(), path);
+    await ready(other);
+    expect(await other.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ""]);
+  },
+);
+
+test("a private app keeps what it stores for its viewer, and for the tab", async () => {
+  const { path } = await stage.make({ ...bare, name: "Keeps", public: false });
+  const { page, frame } = await stage.open(await stage.visit("anna"), path);
+  await ready(frame);
+  await frame.evaluate(() => {
+    localStorage.setItem("for", "anna");
+    sessionStorage.setItem("tab", "one");
+  });
+  await eventually(async () => {
+    const answers = await frame.evaluate(() =>
+      fetch(`/core/apps/${CoreAppContext.app.id}/storage.json`).then((answer) => answer.json()),
+    );
+    return answers.length === 2;
+  }, "the values on the server");
+  await page.reload();
+  const again = await frameOf(page);
+  await ready(again);
+  expect(await again.evaluate(() => [localStorage.getItem("for"), sessionStorage.getItem("tab")])).toEqual([
+    "anna",
+    "one",
+  ]);
+});
+
 test("a public database knows a browser by its cookie key, though the sandbox has no cookies", async () => {
   const { path } = await stage.make({ ...bare, name: "Poll", db_code: "votes" });
   const visitor = await stage.visit();
@@ -326,8 +419,8 @@ test("core.db().subscribe: live changes", async () => {
 
 test("a token that was refused is renewed, and the call goes through", async () => {
   const { path } = await stage.make({ ...bare, name: "Renewed", public: false, db_code: "guests" });
-  const { page } = await stage.open(await stage.visit("anna"), path);
-  await ready(page);
+  const { page, frame } = await stage.open(await stage.visit("anna"), path);
+  await ready(frame);
   let refusals = 0;
   await page.route("**/records.json", (sent) =>
     refusals++ === 0
@@ -336,7 +429,7 @@ test("a token that was refused is renewed, and the call goes through", async () 
   );
   const renewal = page.waitForResponse(/\/token\.json$/);
   expect(
-    await page.evaluate(() =>
+    await frame.evaluate(() =>
       core
         .records()
         .list()
@@ -349,17 +442,17 @@ test("a token that was refused is renewed, and the call goes through", async () 
 test("when the session has ended, the page asks to sign in again", async () => {
   const { path } = await stage.make({ ...bare, name: "Ended", public: false, db_code: "guests" });
   const context = await stage.visit("anna");
-  const { page } = await stage.open(context, path);
-  await ready(page);
+  const { page, frame } = await stage.open(context, path);
+  await ready(frame);
   await context.request.delete(`${stage.app.origin}/account/session.json`, { headers: { origin: stage.app.origin } });
-  void page.evaluate(() => core.records().list()).catch(() => {});
+  void frame.evaluate(() => core.records().list()).catch(() => {});
   await page.waitForURL(/\/login\?return_to=/);
 });
 
 test("core.files: pictures in the app's own folder, shown on the page", async () => {
   await user(stage.app, "librarian", "manager");
   const { id, path } = await stage.make({ ...bare, name: "Album", public: false });
-  const { page, faults } = await stage.open(await stage.visit("librarian"), path);
+  const { frame: page, faults } = await stage.open(await stage.visit("librarian"), path);
   await ready(page);
   const came = await page.evaluate(async () => {
     const canvas = Object.assign(document.createElement("canvas"), { width: 4, height: 3 });

@@ -1,5 +1,5 @@
 /** What the browser tests of apps share: a server, a Chromium, and people who sign in. */
-import type { Browser, BrowserContext, FrameLocator, Page } from "playwright-core";
+import type { Browser, BrowserContext, Frame, FrameLocator, Page } from "playwright-core";
 import type { AppContext } from "../../plugins/apps/client/page-data.ts";
 import type { Core } from "../../plugins/apps/client/sdk.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
@@ -19,8 +19,8 @@ export interface Stage {
   visit(login?: string, password?: string): Promise<BrowserContext>;
   /** Saves an app; its url_code. */
   make(app: Record<string, unknown>, token?: string): Promise<MadeApp>;
-  /** Opens an app's page, with everything that went wrong in it. */
-  open(context: BrowserContext, path: string): Promise<{ page: Page; faults: string[] }>;
+  /** Opens an app's page, with everything that went wrong in it. `frame`: the app itself, if it is private in a frame. */
+  open(context: BrowserContext, path: string): Promise<{ page: Page; frame: Frame; faults: string[] }>;
   stop(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function startStage(): Promise<Stage> {
       const page = await context.newPage();
       const faults = faultsOf(page);
       await page.goto(app.origin + path);
-      return { page, faults };
+      return { page, frame: await frameOf(page), faults };
     },
     async stop() {
       await browser.close();
@@ -76,8 +76,14 @@ export async function startStage(): Promise<Stage> {
   };
 }
 
+/** The frame of a private app; else the whole page. */
+export async function frameOf(page: Page): Promise<Frame> {
+  const around = await page.$("iframe[data-src]");
+  return (await around?.contentFrame()) ?? page.mainFrame();
+}
+
 /** What a hostile app of app-attacks.ts says came of its attempts. */
-export async function reportOf(page: Pick<Page | FrameLocator, "locator">): Promise<Record<string, string>> {
+export async function reportOf(page: Pick<Page | Frame | FrameLocator, "locator">): Promise<Record<string, string>> {
   const root = page.locator("#core-app[data-done]");
   await root.waitFor({ state: "attached", timeout: 90_000 });
   return JSON.parse((await root.textContent()) ?? "{}");

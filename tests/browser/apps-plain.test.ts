@@ -122,13 +122,13 @@ describe("the error panel", () => {
     await user(stage.app, "guest-4", "guest");
     const source_code = "onkeydown = () => document.body.append('late');";
     const { path } = await stage.make({ name: "Late", public: false, source_code });
-    const { page } = await stage.open(author, path);
-    const { page: other } = await stage.open(await stage.visit("guest-4"), path);
+    const { page: window, frame: page } = await stage.open(author, path);
+    const { frame: other } = await stage.open(await stage.visit("guest-4"), path);
     await page.locator("#core-errors").waitFor();
     expect(await other.locator("#core-errors").count()).toBe(0);
-    await page.keyboard.press("a");
+    await window.keyboard.press("a");
     await eventually(async () => (await page.locator("#core-errors").count()) === 0, "the panel to go");
-    await page.close();
+    await window.close();
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { faultsOf } from "../chromium.ts";
 import { adminToken } from "../harness.ts";
-import { startStage, user, type Stage } from "./apps-fixture.ts";
+import { frameOf, startStage, user, type Stage } from "./apps-fixture.ts";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -216,7 +216,10 @@ describe("the page", () => {
       },
     });
     const { id, path } = await stage.make({ name: "Who", public: false, source_code: `document.title = "ready";` });
-    const { page } = await stage.open(await stage.visit("anna"), `${path}?module=crm&view=tasks/show&record_id=12`);
+    const { frame: page } = await stage.open(
+      await stage.visit("anna"),
+      `${path}?module=crm&view=tasks/show&record_id=12`,
+    );
     await page.waitForFunction(() => document.title === "ready");
     expect(await page.evaluate(() => CoreAppContext)).toEqual({
       user: {
@@ -266,14 +269,14 @@ new Image().src = "https://elsewhere.invalid/x.png";
 document.title = "ready";`;
     const { path } = await stage.make({ name: "Broken", public: false, source_code });
 
-    const { page } = await stage.open(await stage.visit("admin"), path);
+    const { frame: page } = await stage.open(await stage.visit("admin"), path);
     const badge = page.locator("#core-errors");
     await badge.waitFor();
     // Closed to the app: only a person opens it.
     expect(await page.evaluate(() => document.getElementById("core-errors")?.shadowRoot)).toBeNull();
     expect(await page.content()).toContain("/panel.js");
 
-    const { page: other } = await stage.open(await stage.visit("guest-2"), path);
+    const { frame: other } = await stage.open(await stage.visit("guest-2"), path);
     await other.waitForFunction(() => document.title === "ready");
     await Bun.sleep(200);
     expect(await other.locator("#core-errors").count()).toBe(0);
@@ -290,17 +293,17 @@ document.title = "ready";`;
     const save = (source_code: string) => stage.app.patch(`/core/apps/${id}.json`, { app: { source_code } });
     expect((await save('import "node:fs";')).status).toBe(422);
 
-    const { page } = await stage.open(await stage.visit("admin"), path);
+    const { page: window, frame: page } = await stage.open(await stage.visit("admin"), path);
     await page.waitForFunction(() => document.title === "ready");
     await page.locator("#core-errors").waitFor();
-    const { page: other } = await stage.open(await stage.visit("guest-3"), path);
+    const { frame: other } = await stage.open(await stage.visit("guest-3"), path);
     await other.waitForFunction(() => document.title === "ready");
     expect(await other.content()).not.toContain("node:fs");
 
     expect((await save("document.title = 'again';")).status).toBe(200);
-    await page.reload();
-    await page.waitForFunction(() => document.title === "again");
-    expect(await page.locator("#core-errors").count()).toBe(0);
+    await window.reload();
+    await window.waitForFunction(() => document.title === "again");
+    expect(await (await frameOf(window)).locator("#core-errors").count()).toBe(0);
   });
 
   test("embedded, it tells its height to the page around it", async () => {

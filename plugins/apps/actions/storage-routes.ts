@@ -62,15 +62,28 @@ export function storageRoutes({ ctx, servedApps, storageStore, databases, limit 
       {
         summary: "The keys that an app stores for its visitor",
         ...shared,
-        query: pageQuery,
-        answers: { 200: answer.list(Type.String()) },
+        query: {
+          ...pageQuery,
+          prefix: "only keys that begin with this",
+          values: "true = each as { key, value }",
+        },
+        answers: { 200: answer.list(Type.Union([Type.String(), StoredValue])) },
         responses: { 200: [example.key] },
       },
       async (input) => {
         const { whose, headers } = await whoseIs(input);
         const { limit: most, offset } = pageOf(input.query);
-        const keys = await storageStore.keys(whose);
-        return list(keys.slice(offset, offset + most), keys.length, headers);
+        const entries = await storageStore.entries(whose, input.query.get("prefix") ?? "");
+        const shown = entries.slice(offset, offset + most);
+        const withValues = input.query.get("values") === "true";
+        if (!withValues)
+          return list(
+            shown.map(({ key }) => key),
+            entries.length,
+            headers,
+          );
+        const rows = shown.map(({ key, value }) => `{"key":${JSON.stringify(key)},"value":${value}}`);
+        return jsonText(200, `[${rows.join(",")}]`, { "x-total-count": `${entries.length}`, ...headers });
       },
     ),
     route(

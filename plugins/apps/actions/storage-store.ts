@@ -50,10 +50,11 @@ export function createStorageStore(sql: Sql) {
   };
 
   return {
-    async keys(whose: StorageOwner): Promise<string[]> {
-      const rows = await sql<{ key: string }[]>`
-        select key from app_storage where ${owned(sql, whose)} order by key collate "C"`;
-      return rows.map(({ key }) => key);
+    /** At most 1 MB in all. */
+    async entries(whose: StorageOwner, prefix: string): Promise<Entry[]> {
+      return sql<Entry[]>`
+        select key, value from app_storage where ${owned(sql, whose)} and starts_with(key, ${prefix})
+        order by key collate "C"`;
     },
 
     async get(whose: StorageOwner, key: string): Promise<string | undefined> {

@@ -4,17 +4,25 @@
  * script has set `CoreAppContext`. behaviour B.10.
  */
 import { forwardPaletteKeys, reportHeight } from "./embed.ts";
+import { followFrame, frameParameter, reloadAround } from "./framed.ts";
 import { takePageData } from "./page-data.ts";
+import { installStorage } from "./page-storage.ts";
+import { reloadOnce } from "./reload.ts";
 import { createCore } from "./sdk.ts";
 import { createTransport } from "./transport.ts";
 
 const data = takePageData();
-if (data) {
-  const transport = createTransport(data, reloadOnce);
+// Over http no browser says that it loads a whole window: the page around the app is asked for before the app runs.
+const isBare = data?.framed === true && window.parent === window;
+if (isBare) askForFrame();
+else if (data) {
+  const transport = createTransport(data, () => reloadAround() || reloadOnce());
   const { context, db } = data;
   const core = createCore({ transport, appId: context.app.id, ownDb: db });
   define("core", core, false);
+  if (window.origin === "null") installStorage(transport, `/core/apps/${context.app.id}/storage`, transport.readNow);
   if (data.token) define("fetch", transport.fetch, true);
+  followFrame();
   if (context.embed) {
     reportHeight(context.app.id);
     forwardPaletteKeys(context.app.id);
@@ -39,17 +47,9 @@ function define(name: string, value: unknown, writable: boolean): void {
   Object.defineProperty(window, name, { value, writable, configurable: writable, enumerable: true });
 }
 
-/**
- * Reloads the page, which brings a new token or leads to sign-in; false if it did so a moment ago.
- * The sandbox has no storage, so the history entry remembers when.
- */
-function reloadOnce(): boolean {
-  // Read from `window`, because a classic script of the app may declare its own `let history`.
-  const { history } = window;
-  const state: unknown = history.state;
-  const last = typeof state === "object" && state !== null && "coreReloadedAt" in state ? state.coreReloadedAt : 0;
-  if (typeof last === "number" && Date.now() - last < 60_000) return false;
-  history.replaceState({ coreReloadedAt: Date.now() }, "");
-  location.reload();
-  return true;
+function askForFrame(): void {
+  window.stop();
+  const url = new URL(location.href);
+  url.searchParams.set(frameParameter, "1");
+  location.replace(url);
 }

@@ -7,6 +7,8 @@ export interface PageData {
   readonly main: string | null;
   /** The code of the app's own database. */
   readonly db: string | null;
+  /** The app runs only in a frame of our own page. */
+  readonly framed: boolean;
   /** Null for a trusted app, which runs on the viewer's session. */
   readonly token: PageToken | null;
   /** The token is added to the app's requests whose paths begin with one of these. */

@@ -1,6 +1,7 @@
 /** `window.core`: what an app can do on the server. */
 import { CoreError } from "./core-error.ts";
 import { follow, type Change } from "./follow.ts";
+import { ownKeys } from "./page-storage.ts";
 import type { Transport } from "./transport.ts";
 
 /** A JSON object, as the server stores it. */
@@ -189,7 +190,8 @@ function createStorage({ call }: Transport, base: string): Storage {
     set: async (key, value) => void (await call("PUT", at(key), { value })),
     delete: async (key) => void (await call("DELETE", at(key))),
     // The largest number of keys that one visitor can store.
-    keys: () => call("GET", `${base}.json?limit=1000`) as Promise<string[]>,
+    keys: async () =>
+      ((await call("GET", `${base}.json?limit=1000`)) as string[]).filter((key) => !key.startsWith(ownKeys)),
   };
 }
 

@@ -15,6 +15,8 @@ export interface Transport {
   readonly fetch: Fetch;
   /** `body`: a form, or what JSON can hold. Resolves with the JSON of the answer; rejects with a CoreError. */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** Reads JSON while the page waits; null without a token, or if there is no answer. */
+  readNow(path: string): unknown;
 }
 
 export function createTransport({ token, paths, context }: TakenData, reload: () => boolean): Transport {
@@ -60,7 +62,8 @@ export function createTransport({ token, paths, context }: TakenData, reload: ()
     // The token was refused: the machine was asleep, or the session has ended. Renew it, or else reload the page.
     if (Original.responseStatus(response) !== 401) return response;
     if (await keeper.renew()) return send(keeper, new Original.Request(path, init));
-    if (reload()) await new Promise(() => {});
+    // Nothing else happens to a page that is about to go.
+    if (reload()) await new Promise<void>((resolve) => Original.setTimeout(resolve, 5000));
     return response;
   };
 
@@ -68,10 +71,22 @@ export function createTransport({ token, paths, context }: TakenData, reload: ()
     const url = new Original.URL(address, document.baseURI);
     return opens(url) ? Original.urlHref(url) : undefined;
   };
+  const readNow = (path: string): unknown => {
+    if (!keeper) return null;
+    const request = new Original.XMLHttpRequest();
+    try {
+      Original.xhrOpen(request, "GET", `${origin}${path}`, false);
+      keeper.send(request, null);
+      return Original.xhrStatus(request) === 200 ? Original.parse(Original.xhrText(request)) : null;
+    } catch {
+      return null;
+    }
+  };
   if (keeper) authorizeXhr(keeper, openedBy);
 
   return {
     fetch: appFetch,
+    readNow,
     async call(method, path, body) {
       const sent = body === undefined || body instanceof FormData ? body : JSON.stringify(body);
       const response = await answerOf(method, path, sent).catch((cause: unknown) => {

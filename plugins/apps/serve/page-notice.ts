@@ -1,4 +1,4 @@
-/** The page that says why no app is shown. */
+/** The pages that say why no app is shown. */
 import { escapeHtml } from "platform";
 import { hashSource } from "./page-policy.ts";
 
@@ -31,3 +31,8 @@ h1 { margin: 0 0 .4rem; font-size: 1.5rem } p { margin: 0; color: var(--soft) }
 `;
 
 export const noticePolicy = `default-src 'none'; style-src '${hashSource(style)}'; base-uri 'none'; frame-ancestors 'self'`;
+
+/** In a frame without a session: client/frame.ts loads the address again, or leads to sign-in. */
+const asking = `parent.postMessage({type:"core:go",address:location.pathname+location.search+location.hash},location.origin)`;
+export const askingPage = `${noticePage("Sign in", "Reload the page to see this app.")}<script>${asking}</script>`;
+export const askingPolicy = `${noticePolicy}; script-src '${hashSource(asking)}'`;

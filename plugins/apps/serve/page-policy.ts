@@ -2,8 +2,13 @@
 import { type AppEngine } from "../engines.ts";
 import { sha256 } from "platform";
 
-/** No `allow-same-origin`: the page's origin is opaque, and neither the viewer's session nor another app is in reach. */
-const sandbox = "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads";
+/**
+ * No `allow-same-origin`: the page's origin is opaque, and neither the viewer's session nor another app is in reach. A
+ * window that a private app opens could lead to any host.
+ */
+export function sandboxOf(app: Pick<Policed, "public">): string {
+  return `allow-scripts allow-forms ${app.public ? "allow-popups " : ""}allow-modals allow-downloads`;
+}
 
 const common = [
   "default-src 'none'",
@@ -23,15 +28,16 @@ const common = [
 
 interface Policed {
   readonly appEngine: AppEngine;
+  readonly public: boolean;
   readonly trusted: boolean;
 }
 
 /** `scripts`: the inline scripts; "" stands for none. */
-export function contentSecurityPolicy({ appEngine, trusted }: Policed, scripts: readonly string[]): string {
+export function contentSecurityPolicy(app: Policed, scripts: readonly string[]): string {
   const hashes = scripts.filter((script) => script !== "").map((script) => ` '${hashSource(script)}'`);
   // Browsers ignore 'unsafe-inline' next to a hash.
-  const inline = hasInline.has(appEngine) ? " 'unsafe-inline'" : hashes.join("");
-  return [...common, `script-src 'self'${inline}`, ...(trusted ? [] : [sandbox])].join("; ");
+  const inline = hasInline.has(app.appEngine) ? " 'unsafe-inline'" : hashes.join("");
+  return [...common, `script-src 'self'${inline}`, ...(app.trusted ? [] : [`sandbox ${sandboxOf(app)}`])].join("; ");
 }
 
 /** Their source is served unchanged and may contain `onclick="…"`. The sandbox protects the viewer either way. */

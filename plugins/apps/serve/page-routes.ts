@@ -16,9 +16,11 @@ import {
 import type { Accounts } from "../../accounts/api.ts";
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import type { AppContext } from "../client/page-data.ts";
+import { framePage, framePolicy } from "./frame-page.ts";
 import { createUserContext, nobody, placeOf } from "./page-context.ts";
-import { noticePage, noticePolicy } from "./page-notice.ts";
+import { askingPage, askingPolicy, noticePage, noticePolicy } from "./page-notice.ts";
 import {
+  isFramed,
   pageTemplate,
   printPage,
   type Asset,
@@ -52,6 +54,7 @@ const query = {
   module: "the module that it is embedded in, for `CoreAppContext`",
   view: "the view that it is embedded in, e.g. `tasks/show`",
   record_id: "the record that is shown there",
+  frame: "1 = of a private app the page around it, as a browser's window gets it",
   "*": "any other parameter is the app's own",
 };
 
@@ -68,7 +71,7 @@ export function pageRoutes(needed: Needed): Route[] {
         access: { open: "a public app is for everyone; a private one asks for sign-in itself", partly: true },
         onSites: true,
         query,
-        answers: { 200: Html, 404: [Html, answer.error] },
+        answers: { 200: Html, 401: [Html, answer.error], 404: [Html, answer.error] },
         responses: {
           200: "<!doctype html> …",
           303: null,
@@ -81,6 +84,7 @@ export function pageRoutes(needed: Needed): Route[] {
         const app = await needed.servedApps.findForPage(input.account.id, input.params.url_code);
         if (!app) return missing(input, noApp);
         if (!app.public && !input.caller) return signInFirst(input);
+        if (isFramed(app) && isWindow(input)) return around(input, app, needed.runtimes);
         return show(input, app, templates.of(app, input));
       },
     ),
@@ -91,7 +95,7 @@ export function pageRoutes(needed: Needed): Route[] {
         summary: "The page of a preview, for ten minutes",
         access: { open: "only its author sees an unsaved app; others are asked to sign in", partly: true },
         query,
-        answers: { 200: Html, 404: [Html, answer.error] },
+        answers: { 200: Html, 401: [Html, answer.error], 404: [Html, answer.error] },
         responses: {
           200: "<!doctype html> …",
           303: null,
@@ -139,6 +143,23 @@ export function pageRoutes(needed: Needed): Route[] {
   ];
 }
 
+/** Whether a browser loads the page into a window of its own. Browsers say it over https and on localhost. */
+function isWindow(input: Pick<Input, "request" | "query">): boolean {
+  return input.request.headers.get("sec-fetch-dest") === "document" || input.query.get("frame") === "1";
+}
+
+/** The app itself is at its other address: browsers show no frame that has the address of the page around it. */
+function around(input: Input & { params: { url_code: string } }, app: ShownApp, runtimes: AppRuntimes): Reply {
+  const own = new URLSearchParams(input.query);
+  own.delete("frame");
+  const key = input.params.url_code === app.id ? app.urlCode : app.id;
+  const address = `/a/${key}${own.size > 0 ? `?${own}` : ""}`;
+  const page = framePage(app, { lang: input.account.locale, address, script: runtimes.address("frame.js") });
+  return text(200, page, html, { etag: `"${contentHash(page)}"`, "content-security-policy": framePolicy, vary });
+}
+
+const vary = "sec-fetch-dest";
+
 /** Templates are made once per build: the cache of apps returns the same object until the app changes. */
 function createTemplates(runtimes: AppRuntimes) {
   const made = new WeakMap<PageApp, Map<string, PageTemplate>>();
@@ -171,6 +192,7 @@ function createShow({ pageTokens, accounts, databases }: Needed) {
       "content-security-policy": page.policy,
       // Browsers refuse to show a sandboxed page with any other value.
       "cross-origin-opener-policy": "unsafe-none",
+      ...(isFramed(app) && { vary }),
       // DNS lookups could carry data out of the sandbox.
       "x-dns-prefetch-control": "off",
       ...visitor.headers,
@@ -256,6 +278,9 @@ function signInFirst(input: Input): Reply {
   const { request, atSite } = input;
   if (atSite) return missing(input, noApp);
   if (!wantsPage(request)) throw unauthorized();
+  // A frame that leads itself somewhere sends no session (SameSite): the page around it is asked to load the address.
+  if (request.headers.get("sec-fetch-dest") === "iframe")
+    return text(401, askingPage, html, { "content-security-policy": askingPolicy, "cache-control": "no-store", vary });
   const { pathname, search } = new URL(request.url);
   return redirect(303, `/login?return_to=${encodeURIComponent(pathname + search)}`, { "cache-control": "no-store" });
 }

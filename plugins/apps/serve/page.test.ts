@@ -160,7 +160,7 @@ describe("the page's headers", () => {
     ["html", false, ["{}"], "script-src 'self' 'unsafe-inline'; sandbox"],
     ["js", false, ["{}"], "script-src 'self' 'unsafe-inline'; sandbox"],
   ] as const)("scripts of %s", (appEngine, trusted, scripts, expected) => {
-    expect(contentSecurityPolicy({ appEngine, trusted }, scripts)).toContain(expected);
+    expect(contentSecurityPolicy({ appEngine, public: true, trusted }, scripts)).toContain(expected);
   });
 
   test("only a trusted app has no sandbox, and it has no token", async () => {
@@ -186,6 +186,49 @@ describe("the page's headers", () => {
     await change(id, { name: "Changed" });
     const changed = await visit(path, { cookie, "if-none-match": tag });
     expect([changed.status, changed.text.includes("<title>Changed</title>")]).toEqual([200, true]);
+  });
+});
+
+describe("a private app in a browser's window", () => {
+  const window = { ...browser, "sec-fetch-dest": "document" };
+  const policyOf = (page: { headers: Headers }) => page.headers.get("content-security-policy") ?? "";
+
+  test("is shown in a frame of our own page; whoever asks otherwise gets the app itself", async () => {
+    const { id, path } = await make({ public: false, name: "A <b>" });
+    const around = await app.get(`${path}?module=crm&x=1`, { headers: window });
+    expect([around.status, around.headers.get("vary")]).toEqual([200, "sec-fetch-dest"]);
+    expect(around.text).toContain(`<title>A &lt;b&gt;</title>`);
+    expect(around.text).toContain(`data-src="/a/${id}?module=crm&amp;x=1"`);
+    expect(around.text).toContain(`sandbox="allow-scripts allow-forms allow-modals allow-downloads"`);
+    expect(around.text).not.toContain("CoreAppContext");
+    expect(policyOf(around)).toContain("frame-src 'self'");
+    expect(policyOf(around)).not.toContain("unsafe-inline");
+    // By its id the app is in a frame with its url_code.
+    expect((await app.get(`/a/${id}?frame=1&x=1`)).text).toContain(`data-src="${path}?x=1"`);
+    for (const headers of [browser, { ...browser, "sec-fetch-dest": "iframe" }, {}] as Record<string, string>[]) {
+      const page = await app.get(path, { headers });
+      expect(page.text).toContain("CoreAppContext");
+      expect(policyOf(page)).toContain("sandbox allow-scripts allow-forms allow-modals allow-downloads");
+      expect(page.headers.get("etag")).not.toBe(around.headers.get("etag"));
+    }
+  });
+
+  test("is asked for again where a frame sends no session", async () => {
+    const { path } = await make({ public: false });
+    const page = await visit(path, { "sec-fetch-dest": "iframe" });
+    expect([page.status, page.headers.get("location")]).toEqual([401, null]);
+    expect(page.text).toContain("core:go");
+    expect((await visit(path, { "sec-fetch-dest": "document" })).status).toBe(303);
+  });
+
+  test("a public or trusted one needs no frame, and may open windows", async () => {
+    const open = await make({ public: true });
+    const trusted = await make({ public: false });
+    await change(trusted.id, { trusted: true });
+    const pages = [await app.get(open.path, { headers: window }), await app.get(trusted.path, { headers: window })];
+    for (const page of pages) expect(page.text).toContain("CoreAppContext");
+    expect(pages.map((page) => policyOf(page).includes("allow-popups"))).toEqual([true, false]);
+    expect(pages.map((page) => policyOf(page).includes("sandbox"))).toEqual([true, false]);
   });
 });
 

@@ -27,6 +27,11 @@ export type PageApp = Pick<
   | "fields"
 > & { readonly failedBuild?: readonly string[] | null };
 
+/** Whether a window shows the app in a frame of our own page. A preview is seen by its author alone. */
+export function isFramed(app: ShownApp): boolean {
+  return !app.public && !app.trusted && app.isDraft === undefined;
+}
+
 /** A saved app or a preview. A preview of an app that was never saved has nothing that a token could open. */
 export type ShownApp = PageApp & { readonly isDraft?: boolean };
 
@@ -69,7 +74,7 @@ interface TemplateOptions {
   readonly assetKey: string;
 }
 
-export function pageTemplate(app: PageApp, options: TemplateOptions): PageTemplate {
+export function pageTemplate(app: ShownApp, options: TemplateOptions): PageTemplate {
   const { runtimes, isAuthor } = options;
   const isPage = app.appEngine === "html";
   const files = filesOf(app, options.assetKey);
@@ -87,7 +92,8 @@ export function pageTemplate(app: PageApp, options: TemplateOptions): PageTempla
     isAuthor && app.failedBuild ? inertJson(failedBuildId, app.failedBuild) : "",
   ].join("");
   const behind = `</script>${scriptTags(runtimes, isAuthor)}${files.script}${isPage ? app.appCode : bodyOf}`;
-  const data = { main: app.appEngine === "js" ? files.module : null, db: app.dbCode, paths: pathsOf(app) };
+  const main = app.appEngine === "js" ? files.module : null;
+  const data = { main, db: app.dbCode, framed: isFramed(app), paths: pathsOf(app) };
   const fixed = `,${inScript(JSON.stringify(data satisfies Omit<PageData, "token">)).slice(1)}`;
   return {
     hash: sha256(`${before}\n${behind}\n${fixed}`),
