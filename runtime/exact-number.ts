@@ -129,8 +129,10 @@ export function scanNumbers(source: string): NumberScan {
     else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {
       const from = at;
       let isPower = false;
-      for (let next = source.charCodeAt(at + 1); isInNumber(next); next = source.charCodeAt(at + 1)) {
+      for (let next = source.charCodeAt(at + 1); ; next = source.charCodeAt(at + 1)) {
         if (next === 0x65 || next === 0x45) isPower = true;
+        // A digit, a point or a sign.
+        else if (!(next >= 0x30 && next <= 0x39) && next !== 0x2e && next !== 0x2d && next !== 0x2b) break;
         at++;
       }
       if (at - from < exactLength && !isPower) continue;
@@ -177,13 +179,6 @@ function endOfString(source: string, start: number): number {
     end = source.indexOf('"', end + 1);
   }
   return source.length;
-}
-
-/** A digit, a point, a sign or an exponent's letter. */
-function isInNumber(code: number): boolean {
-  return (
-    (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2d || code === 0x2b
-  );
 }
 
 const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;

@@ -1,5 +1,5 @@
 /** Asks a model once, within limits of time and size, and says in words what went wrong. */
-import { OutboundFault, parseRetryAfter, type BaseContext } from "platform";
+import { OutboundFault, parseExactly, parseRetryAfter, type BaseContext } from "platform";
 import type { Usage } from "../connectors/api.ts";
 import { anthropic } from "./anthropic.ts";
 import type { Chat, ToolCall } from "./chat.ts";
@@ -96,7 +96,7 @@ async function send(
 
 function wholeOf(response: Fetched): unknown {
   try {
-    return JSON.parse(response.text());
+    return parseExactly(response.text());
   } catch {
     throw new AnswerFault("the model's server answered with what is not JSON");
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { ValidationError } from "../errors.ts";
+import { exactly } from "../exact-number.ts";
 import { field } from "./answers/fields.ts";
 import { checkerOf, givenFields, mayBeUnstorable } from "./validate.ts";
 
@@ -15,6 +16,7 @@ const schema = Type.Object({
   size: Type.Optional(field.nullable(Type.Integer({ minimum: 1 }))),
   active: Type.Optional(field.flag()),
   any: Type.Optional(Type.Unknown()),
+  map: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
 const check = checkerOf(schema);
 
@@ -41,6 +43,9 @@ describe("a field that does not fit", () => {
     [{ ids: [1, "x"] }, { ids: ["1 must be a whole number"] }],
     [{ size: 0 }, { size: ["must be at least 1"] }],
     [{ size: "1" }, { size: ["must be a whole number"] }],
+    [{ size: exactly("9007199254740993") }, { size: ["must be a whole number of at most 15 digits"] }],
+    [{ line: exactly("9007199254740993") }, { line: ["must be a string"] }],
+    [{ map: exactly("9007199254740993") }, { map: ["must be an object"] }],
   ])("%j says %j", (fields, messages) => expect(mistakesIn(fields)).toEqual(messages));
 });
 

@@ -3,7 +3,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
 import { isDateTime, isDay } from "../dates.ts";
 import { badRequest, invalid } from "../errors.ts";
-import { hasExact, parseScanned, rounded, scanNumbers } from "../exact-number.ts";
+import { ExactNumber, hasExact, parseScanned, rounded, scanNumbers } from "../exact-number.ts";
 
 // Elysia registers formats of these names that accept any date that `Date` can turn into another one.
 FormatRegistry.Set("date", isDay);
@@ -109,7 +109,8 @@ function describe(error: ValueError): string {
     return `must be at least ${schema.minimum}`;
   if (typeof schema.maximum === "number" && typeof error.value === "number" && error.value > schema.maximum)
     return `must be at most ${schema.maximum}`;
-  return `must be ${expected(schema)}`;
+  const isLong = error.value instanceof ExactNumber && /number/.test(expected(schema));
+  return `must be ${expected(schema)}${isLong ? " of at most 15 digits" : ""}`;
 }
 
 function wrongForm({ description, format }: ValueError["schema"]): string {
