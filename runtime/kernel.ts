@@ -29,6 +29,7 @@ import { lookupTxt, type NameLookup } from "./outbound/name-lookup.ts";
 import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./http/route.ts";
 import { freeIn, roomOfDatabase, stateOfDisk } from "./room.ts";
+import { peersOf } from "./peers-store.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { createSubrequest } from "./http/subrequest.ts";
 import { replicaMetrics } from "./replicas/metrics.ts";
@@ -136,6 +137,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     child: (qualified, childOptions = {}) => childOf(qualified, childOptions, needed),
     files: openFiles(config, log),
     room: roomOfDatabase(config),
+    peers: parts.peers,
     limiter: parts.limits,
     origin: () => origin,
     https: {
@@ -240,6 +242,7 @@ function createParts(
   rehearses: () => boolean,
 ) {
   const processId = crypto.randomUUID();
+  const peers = peersOf(sql, processId, solo);
   const secrets = createSecrets(secretKey);
   const hash = (content: string) => secrets.derive("idempotency", content);
   // One connection each, without the session settings that a pooler would refuse.
@@ -282,7 +285,8 @@ function createParts(
     stopLimits: () => spread?.stop(),
     events: createEvents({ queue, log }),
     schedules: createSchedules({ sql, queue, log }),
-    idempotency: createIdempotency({ sql, log, processId, hash, alone: solo }),
+    peers,
+    idempotency: createIdempotency({ sql, log, peers, hash }),
   };
 }
 

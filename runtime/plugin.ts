@@ -14,6 +14,7 @@ import type { BaseCheckContext, CheckContext, Checks, Finding } from "./doctor/f
 import type { EmitOptions } from "./events/events.ts";
 import type { EnqueueOptions } from "./jobs/jobs.ts";
 import type { Files } from "./files/files.ts";
+import type { Peers } from "./peers-store.ts";
 import type { Room } from "./room.ts";
 import type { Liquid } from "./liquid/liquid.ts";
 import type { Anchor } from "./lineage/anchors.ts";
@@ -91,6 +92,8 @@ export interface BaseContext {
   readonly child: (name: string, options?: ChildOptions) => Child;
   /** Files of a folder, named by their content. All processes of an installation share them. */
   readonly files: (folder: string) => Files;
+  /** This process, and whether others of the installation live. */
+  readonly peers: Peers;
   /** For what writes much into the database: 503 while its disk has little room. */
   readonly room: Room;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */

@@ -2,6 +2,7 @@ import { definePlugin, parseCacheKey, setting } from "platform";
 import migration from "./migrations/001_media.sql" with { type: "text" };
 import uploadsMigration from "./migrations/003_uploads.sql" with { type: "text" };
 import variants from "./migrations/002_variants.sql" with { type: "text" };
+import writers from "./migrations/005_writers.sql" with { type: "text" };
 import accountKeys from "./migrations/004_account_keys.sql" with { type: "text" };
 import { media, type FileUses } from "./api.ts";
 import { createLinks } from "./links.ts";
@@ -42,6 +43,7 @@ export default definePlugin({
     { name: "002_variants", sql: variants },
     { name: "003_uploads", sql: uploadsMigration },
     { name: "004_account_keys", sql: accountKeys },
+    { name: "005_writers", sql: writers },
   ],
   children: { resize: () => import("./pictures/resize.ts") },
   privileges: [{ name: "media", doc: "upload, change and delete media files", roles: ["manager"] }],

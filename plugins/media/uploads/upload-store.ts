@@ -20,6 +20,17 @@ export interface Owner {
 /** What names one. */
 export type Upload = Pick<UploadRow, "id" | "accountId">;
 
+/** A request that writes. */
+export interface Writer {
+  readonly id: string;
+  readonly process: string;
+  /** A process that wrote before and is gone. */
+  readonly dead?: string | null;
+}
+
+/** A writer says this often that it is there. */
+const leaseSeconds = 60;
+
 export type UploadStore = ReturnType<typeof createUploadStore>;
 
 export function createUploadStore(sql: Sql) {
@@ -53,11 +64,21 @@ export function createUploadStore(sql: Sql) {
       return row;
     },
 
-    /** Undefined while somebody else writes. */
-    async take({ accountId, id }: Upload, writer: string, leaseSeconds: number): Promise<UploadRow | undefined> {
+    /** Which process writes now, if one does. */
+    async writer({ accountId, id }: Upload): Promise<string | undefined> {
+      const [row] = await sql<{ writerProcess: string | null }[]>`
+        select writer_process from media_uploads where account_id = ${accountId} and id = ${id}`;
+      return row?.writerProcess ?? undefined;
+    },
+
+    /** Undefined while another process than `dead` writes. */
+    async take(
+      { accountId, id }: Upload,
+      { id: writer, process, dead = null }: Writer,
+    ): Promise<UploadRow | undefined> {
       const [row] = await sql<UploadRow[]>`
-        update media_uploads set writer = ${writer}, writes_until = now() + make_interval(secs => ${leaseSeconds})
-        where account_id = ${accountId} and id = ${id} and (writer is null or writer = ${writer} or writes_until < now())
+        update media_uploads set writer = ${writer}, writer_process = ${process}, writes_until = now() + make_interval(secs => ${leaseSeconds})
+        where account_id = ${accountId} and id = ${id} and (writer is null or writer = ${writer} or writer_process = ${dead} or writes_until < now())
         returning ${columns}`;
       return row;
     },

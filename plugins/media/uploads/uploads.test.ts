@@ -208,6 +208,21 @@ describe("a part", () => {
   });
 });
 
+test("what a process held when it died is free at once, and what a living one holds is not", async () => {
+  const path = await begin(10);
+  const id = path.slice(path.lastIndexOf("/") + 1);
+  const heldBy = (process: string) => app.sql`
+    update media_uploads set writer = gen_random_uuid(), writer_process = ${process},
+      writes_until = now() + interval '1 hour' where id = ${id}`;
+  const [living] = await app.sql`
+    select split_part(application_name, ' ', 3) as id from pg_stat_activity
+    where application_name like 'corestead listen %' and datname = current_database()`;
+  await heldBy(living?.["id"]);
+  expect((await append(path, 0, "01234")).status).toBe(423);
+  await heldBy(crypto.randomUUID());
+  expect((await append(path, 0, "01234")).status).toBe(204);
+});
+
 describe("an upload", () => {
   test("with its first part in the same request, and an empty one", async () => {
     const picture = png(20, 10);

@@ -16,16 +16,15 @@ import { headerBytes } from "../content/dimensions.ts";
 import { patchOf } from "../fields.ts";
 import type { MediaStore } from "../store.ts";
 import { arrivedFile, fieldsOf, blank, type MediaWriter } from "../writer.ts";
-import type { Upload, UploadRow, UploadStore } from "./upload-store.ts";
+import type { Upload, UploadRow, UploadStore, Writer } from "./upload-store.ts";
 
 const keptSeconds = 24 * 3600;
-const leaseSeconds = 60;
 const renewMs = 20_000;
 const maxOpen = 100;
 const swept = 500;
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "stopping"> & { readonly sql: Sql };
+  readonly ctx: Pick<BaseContext, "peers" | "transaction" | "stopping"> & { readonly sql: Sql };
   readonly files: Files;
   readonly mediaStore: MediaStore;
   readonly uploadStore: UploadStore;
@@ -50,17 +49,24 @@ export function createUploads({ ctx, files, mediaStore, uploadStore, writer, max
     return row;
   };
 
+  /** From a process that died while it wrote. */
+  const takeOver = async (upload: Upload, by: Writer): Promise<UploadRow | undefined> => {
+    const dead = await uploadStore.writer(upload);
+    if (dead === undefined || (await ctx.peers.isAlive(dead))) return undefined;
+    return uploadStore.take(upload, { ...by, dead });
+  };
+
   /** Runs `work` as the only writer. 423 while somebody else writes. */
   const alone = async <T>(upload: Upload, work: (row: UploadRow) => Promise<T>): Promise<T> => {
-    const by = crypto.randomUUID();
-    const row = await uploadStore.take(upload, by, leaseSeconds);
+    const by = { id: crypto.randomUUID(), process: ctx.peers.id };
+    const row = (await uploadStore.take(upload, by)) ?? (await takeOver(upload, by));
     if (!row) throw new HttpError(423, { error: "another request writes to this upload" });
-    const renewal = setInterval(() => void uploadStore.take(upload, by, leaseSeconds).catch(() => {}), renewMs);
+    const renewal = setInterval(() => void uploadStore.take(upload, by).catch(() => {}), renewMs);
     try {
       return await work(row);
     } finally {
       clearInterval(renewal);
-      await uploadStore.release(upload, by, keptSeconds);
+      await uploadStore.release(upload, by.id, keptSeconds);
     }
   };
 

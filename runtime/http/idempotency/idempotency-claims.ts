@@ -3,28 +3,24 @@
  */
 import type { IdempotencyStore, Kept, KeyOwner } from "./idempotency-store.ts";
 import type { Log } from "../../log.ts";
+import type { Peers } from "../../peers-store.ts";
 
 interface Needed {
   readonly store: IdempotencyStore;
   readonly log: Log;
-  readonly processId: string;
-  readonly alone: boolean;
+  readonly peers: Peers;
 }
 
 const releaseAgainMs = 1000;
 
-export function createClaims({ store, log, processId, alone }: Needed) {
+export function createClaims({ store, log, peers }: Needed) {
   const running = new Set<string>();
   let count = 0;
 
   /** Whether a process may still be working on it. */
   const isAlive = async (claim: string): Promise<boolean> => {
     const owner = claim.slice(0, claim.lastIndexOf("/"));
-    if (owner === processId) return running.has(claim);
-    if (alone) return false;
-    const listening = await store.listening([processId, owner]);
-    // If the list does not even contain us, it says nothing about others.
-    return listening.has(owner) || !listening.has(processId);
+    return owner === peers.id ? running.has(claim) : peers.isAlive(owner);
   };
   const release = async (at: KeyOwner, claim: string): Promise<void> => {
     try {
@@ -41,7 +37,7 @@ export function createClaims({ store, log, processId, alone }: Needed) {
   return {
     /** The claim, or what is stored in its place. */
     async take(at: KeyOwner, fingerprint: string): Promise<string | Kept> {
-      const claim = `${processId}/${++count}`;
+      const claim = `${peers.id}/${++count}`;
       running.add(claim);
       try {
         let instead: string | null = null;

@@ -93,14 +93,6 @@ export function createIdempotencyStore(sql: Sql) {
       await sql`delete from idempotency_keys where ${where(at)} and claimed_by = ${claim}`;
     },
 
-    /** Which of these processes have a listening session; none behind a pooler that names sessions itself. */
-    async listening(processIds: readonly string[]): Promise<Set<string>> {
-      const rows = await sql<{ id: string }[]>`
-        select id from unnest(${processIds}::text[]) as id
-        where exists (select from pg_stat_activity where application_name like '%' || id)`;
-      return new Set(rows.map(({ id }) => id));
-    },
-
     async prune(): Promise<void> {
       await sql`delete from idempotency_keys where created_at < now() - interval '24 hours'`;
     },

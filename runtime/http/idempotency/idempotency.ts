@@ -12,6 +12,7 @@ import { createClaims } from "./idempotency-claims.ts";
 import { createIdempotencyStore, type Kept, type KeyOwner } from "./idempotency-store.ts";
 import { createScope, inScope, type Scope } from "./keyed.ts";
 import type { Log } from "../../log.ts";
+import type { Peers } from "../../peers-store.ts";
 import type { Reply } from "../answers/reply.ts";
 
 export interface Idempotency {
@@ -29,19 +30,17 @@ export interface KeyedRequest extends KeyOwner {
 interface Needed {
   readonly sql: Sql;
   readonly log: Log;
-  readonly processId: string;
+  readonly peers: Peers;
   /** A keyed hash: a body may contain a password, and a plain hash of it could be searched for that. */
   readonly hash: (content: string) => string;
-  /** No other process uses this database, so any other process's claim was left by one that died. */
-  readonly alone: boolean;
 }
 
 /** Replaces the fingerprint of a stream that has not been read yet. */
 const unread = "";
 
-export function createIdempotency({ sql, log, processId, hash, alone }: Needed): Idempotency {
+export function createIdempotency({ sql, log, peers, hash }: Needed): Idempotency {
   const store = createIdempotencyStore(sql);
-  const claims = createClaims({ store, log, processId, alone });
+  const claims = createClaims({ store, log, peers });
 
   /** The handler's transaction locks the key. Without a transaction, the answer is stored afterwards. */
   const inOneTransaction = async (at: KeyedRequest, fingerprint: string, run: () => Promise<Reply>) => {
