@@ -29,6 +29,7 @@ import { lookupTxt, type NameLookup } from "./outbound/name-lookup.ts";
 import type { BaseContext, PluginFacts, Running } from "./plugin.ts";
 import type { Route } from "./http/route.ts";
 import { freeIn, roomOfDatabase, stateOfDisk } from "./room.ts";
+import { watchDescriptors } from "./descriptors.ts";
 import { peersOf } from "./peers-store.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { createSubrequest } from "./http/subrequest.ts";
@@ -272,7 +273,12 @@ function createParts(
   metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
     (await queue.stats()).names.reduce((sum, { waiting }) => sum + waiting, 0),
   );
+  metrics.gauge("corestead_jobs_unhandled", "Those of them that no plugin of this process handles", async () => {
+    const { names, handled } = await queue.stats();
+    return names.reduce((sum, { name, waiting }) => sum + (handled.includes(name) ? 0 : waiting), 0);
+  });
   metrics.gauge("corestead_data_dir_free_bytes", "Room on the disk of DATA_DIR", () => freeIn(config.dataDir));
+  watchDescriptors(log, metrics);
   if (replicas) replicaMetrics(metrics, replicas);
   return {
     broadcast,

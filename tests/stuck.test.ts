@@ -58,7 +58,7 @@ describe("a table that somebody has locked", () => {
     const ready = await app.get("/ready", { token: null });
     expect([ready.status, ready.json]).toEqual([
       200,
-      { status: "ready", role: "primary", writable: true, listening: true },
+      { status: "ready", role: "primary", writable: true, listening: true, disk: "ok" },
     ]);
     await eventually(() => answers.length === 12, "an answer to those who wait for a connection");
     expect(answers.map(({ status, headers }) => `${status} ${headers.get("retry-after")}`)).toEqual(

@@ -72,6 +72,17 @@ test("is ignored in a field that the route does not know, and beside the body's 
   }
 });
 
+test("in an address names nothing: 404 wherever something is named", async () => {
+  const named = app.app.routes.filter(
+    ({ path, spec }) => path.startsWith("/c") && path.includes("/:") && !spec.body && !spec.input,
+  );
+  expect(named.length).toBeGreaterThan(70);
+  for (const { method, path } of named) {
+    const address = path.replaceAll(/:[a-z_]+/g, "a%00b");
+    expect([method, path, (await app.request(method, address)).status]).toEqual([method, path, 404]);
+  }
+});
+
 test("is no server error where any JSON is taken", async () => {
   for (const route of app.app.routes.filter(({ spec }) => spec.input === "any")) {
     for (const value of hostile) {

@@ -41,13 +41,16 @@ export async function serve(setup: Setup, begun?: Begun): Promise<number> {
   // A plugin of others may ask the database while it is set up.
   if (setup.config.pluginsDir !== "") await ready;
   const early = setup.config.pluginsDir === "" ? { ready, synced } : { synced };
-  const app = await startApp(setup, target, solo, { counting: localCounting(), greeting, ...early }).catch(
-    async (error: unknown) => {
-      greeting.failed();
-      await database.stop();
-      throw error;
-    },
-  );
+  const starting = async () => {
+    // Before the credentials are made: who is told of a taken port afterwards looks for them in vain.
+    if (setup.config.port !== 0) await reservePort(setup.config);
+    return startApp(setup, target, solo, { counting: localCounting(), greeting, ...early });
+  };
+  const app = await starting().catch(async (error: unknown) => {
+    greeting.failed();
+    await database.stop();
+    throw error;
+  });
   greeting.ready(`Corestead serves on ${app.origin}${app.rehearses ? " (a rehearsal)" : ""}`);
   await notifyService(`READY=1\nSTATUS=serves on ${app.origin}`);
   const signal = await stopped;

@@ -154,6 +154,8 @@ test("two processes run each job once, and leave names without a handler alone",
   // Which process gets how many is a race; between them they did each once.
   const [ofA, ofB] = await Promise.all([a.queue.stats(), b.queue.stats()]);
   expect(ofA.done + ofB.done).toBe(2000);
+  expect(ofA.names).toContainEqual({ name: "test.nobody", waiting: 1, oldestDueSeconds: expect.any(Number) });
+  expect(ofA.handled).not.toContain("test.nobody");
 });
 
 test("jobs of one order key run one after another in order, over two processes and failures", async () => {

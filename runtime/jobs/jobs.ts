@@ -36,6 +36,8 @@ export interface EnqueueManyOptions<T> extends Omit<EnqueueOptions, "key" | "ord
 
 export interface QueueStats extends Counters {
   readonly names: readonly Waiting[];
+  /** Those that this process handles. */
+  readonly handled: readonly string[];
 }
 
 export interface Queue {
@@ -156,7 +158,7 @@ export function createQueue(needed: Needed): Queue {
       await Promise.all([maintaining, runner.stop()]);
     },
     async stats() {
-      return { ...runner.counters(), names: await jobStore.waiting(runner.names()) };
+      return { ...runner.counters(), names: await jobStore.waiting(runner.names()), handled: runner.names() };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { transaction, withoutTimeouts, type Sql } from "../db.ts";
+import { transaction, withoutTimeouts, type Sql, type Tx } from "../db.ts";
 import type { Log } from "../log.ts";
 
 /** A numbered SQL file, imported as text. Never edited once landed. */
@@ -26,6 +26,14 @@ export interface Applied {
   checksum: string;
 }
 
+async function mustBeUnicode(tx: Tx): Promise<void> {
+  const [row] = await tx`select current_setting('server_encoding') as encoding`;
+  if (row?.["encoding"] === "UTF8") return;
+  throw new Error(
+    `the database has the encoding ${row?.["encoding"]}, and Corestead needs UTF8: create database corestead encoding 'UTF8' template template0`,
+  );
+}
+
 /**
  * Applies the missing migrations of `sets`, in order and in one transaction: all or nothing. Refuses a database if an
  * applied file has been edited since, or if a newer version has migrated it.
@@ -40,8 +48,13 @@ export async function migrate(sql: Sql, sets: readonly MigrationSet[], log: Log)
         plugin text not null, name text not null, checksum text not null,
         applied_at timestamptz not null default now(), primary key (plugin, name))`;
     const applied = await tx<Applied[]>`select plugin, name, checksum from migrations`;
-    for (const { plugin, name, sql: source } of pending(sets, applied)) {
-      log.info("migrating", { plugin, migration: name });
+    const isNew = applied.length === 0;
+    if (isNew) await mustBeUnicode(tx);
+    const due = pending(sets, applied);
+    // A person at a first start looks for the password, not for ninety names.
+    if (isNew) log.info("making the tables", { migrations: due.length });
+    for (const { plugin, name, sql: source } of due) {
+      log[isNew ? "debug" : "info"]("migrating", { plugin, migration: name });
       await tx.unsafe(source).catch((cause: unknown) => {
         throw new Error(`migration ${plugin}/${name} failed`, { cause });
       });

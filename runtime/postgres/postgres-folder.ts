@@ -149,7 +149,8 @@ function lockFile(path: string, busy: () => string): DatabaseSync {
       throw new Error(`${path} is damaged: make sure that no other corestead process runs, and remove the file`, {
         cause,
       });
-    throw new Error(`the data folder cannot be locked with ${path}`, { cause });
+    const advice = /readonly|unable to open/.test(said) ? `: this user may not write into ${dirname(path)}` : "";
+    throw new Error(`the data folder cannot be locked with ${path}${advice}`, { cause });
   }
 }
 
