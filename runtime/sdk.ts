@@ -56,7 +56,7 @@ export {
 export type { Page } from "./values.ts";
 export { batched } from "./batch.ts";
 export { bytesBefore, readBounds } from "./read-bounds.ts";
-export { createTurnsByKey } from "./turns.ts";
+export { createTurns, createTurnsByKey } from "./turns.ts";
 export type { TurnsByKey } from "./turns.ts";
 export { failpoint } from "./failpoints.ts";
 export { eventJob } from "./events/events.ts";

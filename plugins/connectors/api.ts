@@ -25,6 +25,8 @@ export interface CallOutcome {
   readonly durationMs: number;
   /** Of calls that cost tokens, failed ones included. */
   readonly usage?: Usage | undefined;
+  /** It was not begun, because so many others run. */
+  readonly isBusy?: boolean | undefined;
 }
 
 /** An event as a webhook delivers it (behaviour B.8). */
@@ -105,6 +107,8 @@ export interface ConnectorKind {
   readonly secretMistake?: (secret: string) => string | undefined;
   /** False if the remote never sends the secret back: then a row that happens to contain the same word stays as it is. */
   readonly echoes?: boolean;
+  /** Calls of one connector that may run at a time in a process, while others wait; default: 100. */
+  readonly atOnce?: number;
   /** The longest time of a call whose caller names none; default: 60. */
   readonly maxSeconds?: number;
   /**

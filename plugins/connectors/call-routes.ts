@@ -58,6 +58,7 @@ export function callRoutes({ calls, publicLimit }: Needed): Route[] {
         const outcome = await calls.call({ accountId: account.id, code, method: name, params: paramsOf(body) });
         if (!outcome) throw notFound("no active connector with this code has such a method");
         const { status, data, error } = outcome;
+        if (outcome.isBusy) throw tooMany(outcome.retryAfterSeconds ?? 1);
         if (!outcome.ok) throw new HttpError(502, { error, status, data });
         return ok({ status, data });
       },

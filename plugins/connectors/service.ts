@@ -1,6 +1,7 @@
 /** Calls connectors for routes and other plugins: finds one, opens its secret and clears the answer of it. */
 import { cacheKey, parseCacheKey, SecretFault, sentenceOf, ValidationError, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorCall, ConnectorKind, Connectors, KindCall, ShownRequest } from "./api.ts";
+import { Busy, createCallTurns } from "./at-once.ts";
 import { maxTimeoutSeconds } from "./definition.ts";
 import { isCode } from "./code.ts";
 import { hidden, redact, redactText, Unkept, withoutSecret } from "./redact.ts";
@@ -31,6 +32,7 @@ export interface Calls extends Omit<Connectors, "put"> {
 
 export function createCalls({ ctx, connectorStore }: Needed): Calls {
   const kinds = new Map<string, ConnectorKind>();
+  const inTurn = createCallTurns();
   const cache = ctx.cache<ConnectorRow>({
     name: "connectors",
     max: 1000,
@@ -64,9 +66,21 @@ export function createCalls({ ctx, connectorStore }: Needed): Calls {
     }
     const { onText } = kindCall;
     const shown = onText && withoutSecret(onText, secret);
-    const outcome = await kind.call({ accountId, code, url, fields, secret }, { ...kindCall, onText: shown?.add });
-    shown?.end();
-    return hide(outcome, kind.echoes === false ? null : secret);
+    const { id } = row;
+    try {
+      const outcome = await inTurn({ id, atOnce: kind.atOnce, ...kindCall }, () =>
+        kind.call({ accountId, code, url, fields, secret }, { ...kindCall, onText: shown?.add }),
+      );
+      shown?.end();
+      return hide(outcome, kind.echoes === false ? null : secret);
+    } catch (error) {
+      if (!(error instanceof Busy)) throw error;
+      return {
+        ...failed("so many calls of this connector run already: try again later"),
+        isBusy: true,
+        retryAfterSeconds,
+      };
+    }
   };
 
   const shown = ({ accountId, code, kind, url, fields, secretToken }: ConnectorRow, kindCall: KindCall) => {
@@ -126,6 +140,8 @@ export function createCalls({ ctx, connectorStore }: Needed): Calls {
     },
   };
 }
+
+const retryAfterSeconds = 5;
 
 /** A call that was never sent. */
 function failed(error: string): CallOutcome {

@@ -1,4 +1,4 @@
-import { invalid, notFound, parseExactly, readBounds, uuidOf, type BaseContext, type Tx } from "platform";
+import { createTurns, invalid, notFound, parseExactly, readBounds, uuidOf, type BaseContext, type Tx } from "platform";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordWrite } from "./api.ts";
 import type { Cursor } from "./search/cursor.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
@@ -11,7 +11,6 @@ import type { Room } from "./public/room.ts";
 import type { SearchStore } from "./search/search-store.ts";
 import type { Databases, DbRow, DatabaseStore } from "./databases/database-store.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
-import { createTurns } from "./turns.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "secrets">;

@@ -21,6 +21,7 @@ export function modelConnector({ fetch, prompts }: Needed): ConnectorKind {
     fields: connectorFields,
     needsUrl: true,
     maxSeconds: limits.seconds,
+    atOnce: limits.atOnce,
     // It costs money and takes whole conversations: never public, and no record's keys are its parameters.
     methods: () => [{ name: "chat", public: false, onlyByName: true, parameters: chatParameters }],
     check: checkDefinition,

@@ -11,6 +11,8 @@ export const limits = {
   /** For a whole call, a second attempt included. */
   seconds: 180,
   bytes: 5_000_000,
+  /** Calls of a connector: each may take minutes and costs money. */
+  atOnce: 20,
   tokens: 1_000_000,
   modelChars: 200,
 };

@@ -7,7 +7,7 @@ import { parseAllow } from "../../runtime/outbound/addresses.ts";
 import { createOutbound } from "../../runtime/outbound/outbound.ts";
 import { connectors } from "../connectors/api.ts";
 import { askModel } from "./ask.ts";
-import { serverOf } from "./definition.ts";
+import { limits, serverOf } from "./definition.ts";
 
 let app: TestApp;
 let model: ModelServer;
@@ -51,6 +51,45 @@ async function streamed(code: string, params: Record<string, unknown> = question
     .call({ accountId: 1, code, method: "chat", params, onText: (text) => void parts.push(text) });
   return { ...outcome, parts };
 }
+
+test("of three hundred calls at once a few reach the model, some wait, and the others are told to come later", async () => {
+  const gate = Promise.withResolvers<void>();
+  let [running, most] = [0, 0];
+  model.answer = async (received) => {
+    most = Math.max(most, ++running);
+    await gate.promise;
+    running -= 1;
+    return spoken(received, { text: "as you say" });
+  };
+  const statuses: number[] = [];
+  const calls = Array.from({ length: 300 }, async () => {
+    const { status, headers } = await app.post("/connect/connectors/openai/chat", question);
+    statuses.push(status);
+    if (status === 429) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+  await eventually(() => statuses.length === 300 - limits.atOnce - 200 && running === limits.atOnce);
+  expect(new Set(statuses)).toEqual(new Set([429]));
+  gate.resolve();
+  await Promise.all(calls);
+  expect([most, statuses.filter((status) => status === 200).length]).toEqual([limits.atOnce, limits.atOnce + 200]);
+});
+
+test("a call of a flow waits for its turn until its own time is over", async () => {
+  const gate = Promise.withResolvers<void>();
+  model.answer = async (received) => {
+    await gate.promise;
+    return spoken(received, { text: "as you say" });
+  };
+  const call = (timeoutMs: number) =>
+    app.service(connectors).call({ accountId: 1, code: "openai", method: "chat", params: question, timeoutMs, signal });
+  const { signal } = new AbortController();
+  const running = Array.from({ length: limits.atOnce }, () => call(60_000));
+  await eventually(() => model.requests.length === limits.atOnce);
+  const [patient, hurried] = [call(60_000), call(5)];
+  expect(await hurried).toMatchObject({ ok: false, isBusy: true, error: expect.stringContaining("so many calls") });
+  gate.resolve();
+  expect((await Promise.all([...running, patient])).map((outcome) => outcome?.ok)).not.toContain(false);
+});
 
 describe.each(apis)("%s", (api) => {
   test("a call gives text, reason of the end and usage", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { otherAccount } from "../../../tests/harness.ts";
 import { serverWithSites } from "../../../tests/sites.ts";
 import { cleanTarget, leadsBack, writingOrder, type Rule } from "./rule.ts";
@@ -75,6 +76,10 @@ describe("refused, by field:", () => {
     [{ path: "x", to: "x" }, "to"],
     [{ path: "x", to: "//evil.example" }, "to"],
     [{ path: "x", to: "/\\evil.example" }, "to"],
+    [{ path: "x", to: "/.//evil.example" }, "to"],
+    [{ path: "x", to: "/a/..//evil.example" }, "to"],
+    [{ path: "x", to: "/%2e//evil.example" }, "to"],
+    [{ path: "x", to: "/\t/evil.example" }, "to"],
     [{ path: "x", to: "javascript:alert(1)" }, "to"],
     [{ path: "x", to: "https://user:pass@elsewhere.example/" }, "to"],
     [{ path: "x", to: "/x" }, "to"],
@@ -155,4 +160,23 @@ test.each([
 ])("%j leads to %p", (given, href) => {
   const clean = cleanTarget(given);
   expect("href" in clean ? clean.href : undefined).toBe(href);
+});
+
+test("a path that is taken leads to the site's own host, however a browser reads it", () => {
+  const piece = fc.constantFrom("/", "\\", ".", "..", "%2e", "%2f", "\t", "\n", "evil.test", "@", ":", "?", "#");
+  const path = fc.array(piece, { maxLength: 12 }).map((pieces) => `/${pieces.join("")}`);
+  fc.assert(
+    fc.property(path, (given) => {
+      const clean = cleanTarget(given);
+      if ("href" in clean) expect(new URL(clean.href, "https://own.example/a/b").host).toBe("own.example");
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("a target that an earlier version has stored leads nowhere else either", async () => {
+  const { json } = await ask({ path: "stored", to: "/offer" });
+  await server.app.sql`update cms_redirect_rules set target = '//evil.test/' where id = ${json.id}`;
+  await ask({ path: "read-anew", to: "/offer" });
+  expect(await answerAt("acme.pl", "/stored")).toEqual([404, null]);
 });

@@ -20,17 +20,23 @@ export type Status = (typeof statuses)[number];
 /** No host has this name, so a path cannot leave it unnoticed. */
 const base = "https://path.invalid";
 
-/** The target as it is sent in a header, or why it is none. A path stays a path: `//host` and `/\host` are refused. */
+/** The target as it is sent in a header, or why it is none. A path stays a path: `//host`, `/\host` and `/.//host` are refused. */
 export function cleanTarget(given: string): { readonly href: string } | { readonly mistake: string } {
   const mistake = { mistake: "must be a path (/offer) or an address (https://…)" };
   if (given.startsWith("/")) {
     if (!URL.canParse(given, base)) return mistake;
-    const url = new URL(given, base);
-    return url.origin === base && url.username === "" ? { href: url.href.slice(base.length) } : mistake;
+    const { origin, href } = new URL(given, base);
+    const path = href.slice(base.length);
+    return origin === base && !leavesHost(path) ? { href: path } : mistake;
   }
   if (!/^https?:\/\//i.test(given) || !URL.canParse(given)) return mistake;
   const url = new URL(given);
   return url.username === "" && url.password === "" ? { href: url.href } : mistake;
+}
+
+/** Whether a browser reads a host in it. */
+export function leavesHost(path: string): boolean {
+  return path.startsWith("//");
 }
 
 /** The path and domain that a target of the same site has; undefined if it leads elsewhere. */

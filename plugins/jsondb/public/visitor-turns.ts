@@ -2,8 +2,7 @@
  * Lets visitors read few lists at a time. A list that no index serves holds a connection for as long as it reads all
  * records: without this a visitor who asks for many at once takes every connection of databases.
  */
-import { limitKey, tooMany } from "platform";
-import { createTurns } from "../turns.ts";
+import { createTurns, limitKey, tooMany } from "platform";
 
 /** In this process. As many of an address may wait as it may ask for in ten seconds (`RATE_LIMIT_REQUESTS`). */
 export const visitorTurns = { atOnce: 5, ofAddress: 3, waitingOfAddress: 300 } as const;

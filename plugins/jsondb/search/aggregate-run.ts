@@ -1,9 +1,8 @@
 /** Runs aggregates: few at a time, each with a time limit. No HTTP, no SQL. */
-import { invalid, notFound, readBounds, type BaseContext, type Reader } from "platform";
+import { createTurns, invalid, notFound, readBounds, type BaseContext, type Reader } from "platform";
 import { readAggregate } from "./aggregate.ts";
 import { aggregateRecords } from "./aggregate-store.ts";
 import type { Database } from "../databases/database.ts";
-import { createTurns } from "../turns.ts";
 import type { Databases } from "../databases/database-store.ts";
 
 interface Needed {

@@ -1,4 +1,4 @@
-import { answer, jsonText, pageQuery, readBounds, route, Type, unavailable, warned } from "platform";
+import { createTurns, answer, jsonText, pageQuery, readBounds, route, Type, unavailable, warned } from "platform";
 import type { BaseContext, RequestInput, Route } from "platform";
 import { FlatRecord, ShownRecord, UnknownTable } from "../records/answers.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -7,7 +7,6 @@ import { fieldHints, namedFields, readList, readSearch, type Query } from "./que
 import { databaseAt, recordExample, unknownTable } from "../records/record-routes.ts";
 import type { SearchShape, SearchStore } from "./search-store.ts";
 import type { Databases } from "../databases/database-store.ts";
-import { createTurns } from "../turns.ts";
 
 const access = { privilege: "dbs" } as const;
 const apps = "the records of its own databases, for a viewer with `dbs`";

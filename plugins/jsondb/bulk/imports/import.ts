@@ -3,6 +3,7 @@
  * stored in one transaction. So neither a slow client nor one that goes away holds a connection, locks or half a job.
  */
 import {
+  createTurns,
   conflict,
   HttpError,
   notFound,
@@ -27,7 +28,6 @@ import { checkRecord, emptiesAsNull, type Data } from "../../records/record.ts";
 import { newRecord, printedLength, refuse } from "../../records/new-record.ts";
 import type { Databases } from "../../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
-import { createTurns } from "../../turns.ts";
 import type { Progress } from "../../tasks/task-store.ts";
 import { ownFields } from "../../databases/columns.ts";
 
