@@ -1,7 +1,7 @@
 /** Requests that no browser and no `fetch` sends. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { adminToken, startTestApp, type TestApp } from "./harness.ts";
+import { adminToken, otherAccount, person, startTestApp, type TestApp } from "./harness.ts";
 import { startReceiver } from "./receiver.ts";
 
 let app: TestApp;
@@ -61,6 +61,14 @@ describe("/metrics on this machine", () => {
 
   test("is for an administrator under any name", async () => {
     expect((await app.get("/metrics", { headers: { host: "evil.test" } })).status).toBe(200);
+  });
+
+  test("is not for the administrator of a further account, whose the installation is not", async () => {
+    const other = await otherAccount(app);
+    expect((await other.get("/metrics")).status).toBe(401);
+    expect((await other.get("/metrics", { headers: { host: "evil.test" } })).status).toBe(401);
+    const { token } = await person(app, { role: "manager" });
+    expect((await app.get("/metrics", { token, headers: { host: "evil.test" } })).status).toBe(401);
   });
 });
 

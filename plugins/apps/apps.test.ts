@@ -546,6 +546,18 @@ describe("actions", () => {
     expect((await app.delete(`/core/apps/${id}`, { token })).status).toBe(204);
   });
 
+  test("two hundred versions are kept, and the oldest goes with the next save", async () => {
+    const { id } = await made();
+    await app.sql`update apps set version = 200 where id = ${id}`;
+    expect((await patch(id, { name: "201" })).status).toBe(200);
+    const kept = async () =>
+      (await app.get(`/core/apps/${id}/versions`)).json.map(({ version }: { version: number }) => version);
+    expect(await kept()).toEqual([201]);
+    expect((await app.post(`/core/apps/${id}/versions/1/restore`)).status).toBe(404);
+    expect((await patch(id, { name: "202" })).status).toBe(200);
+    expect(await kept()).toEqual([202, 201]);
+  });
+
   test("an earlier version with other actions is restored by those with `flows` only", async () => {
     const { token } = await person(app);
     const { id } = await made({ actions: [pay] });

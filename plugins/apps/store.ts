@@ -93,6 +93,9 @@ export function appColumns(sql: Sql) {
   return { saved, head, columns: sql`${head}, source_code, prompt` };
 }
 
+/** The latest ones of an app; older ones go with the next save. */
+export const keptVersions = 200;
+
 /** By id or url_code. */
 export const byKey = (sql: Sql, accountId: number, key: string) =>
   sql`account_id = ${accountId} and ${isUuid(key) ? sql`id = ${key}` : sql`url_code = ${key}`}`;
@@ -109,7 +112,10 @@ export function createAppStore(sql: Sql) {
     const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
       with app as (${statement} returning ${columns}), kept as (
         insert into app_versions (app_id, version, account_id, ${saved}, created_by_id, created_at)
-        select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at from app)
+        select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at from app
+      ), pruned as (
+        delete from app_versions v using app
+        where v.account_id = app.account_id and v.app_id = app.id and v.version <= app.version - ${keptVersions}::integer)
       select ${head} from app`;
     if (!row) throw new Error("an app that was just inserted or locked exists");
     return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };

@@ -67,12 +67,19 @@ export const visibleTo = (sql: Sql, { role, id, teamIds, departmentIds }: Viewer
         or (scope = 'team' and scope_id = any(${teamIds}::bigint[]))
         or (scope = 'department' and scope_id = any(${departmentIds}::bigint[])))`;
 
+/** The latest ones of a prompt; older ones go with the next save. */
+export const keptVersions = 200;
+
 /** All SQL for prompts; version-store.ts reads their versions. */
 export function createPromptStore(sql: Sql) {
   const saved = savedColumns(sql);
   const columns = sql`id, ${saved}, created_by_id, updated_by_id, version, created_at, updated_at`;
 
   const keepVersion = (tx: Tx, accountId: number, row: PromptRow) => tx`
+    with pruned as (
+      delete from prompt_versions
+      where account_id = ${accountId} and prompt_id = ${row.id} and version <= ${row.version - keptVersions}
+    )
     insert into prompt_versions (prompt_id, version, account_id, ${saved}, created_by_id, created_at)
     select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at
     from prompts where account_id = ${accountId} and id = ${row.id}`;

@@ -13,7 +13,7 @@ import {
 } from "platform";
 import { Prompt, PromptVersion } from "./answers.ts";
 import { access, ifMatch, shown, updatedExample, versionExample } from "./routes.ts";
-import { versionToApi } from "./store.ts";
+import { keptVersions, versionToApi } from "./store.ts";
 import type { VersionStore } from "./version-store.ts";
 import type { Author, PromptWriter } from "./write.ts";
 
@@ -31,7 +31,7 @@ export function versionRoutes({ versionStore, promptWriter, authorOf }: Needed):
       "/core/prompts/:id/versions",
       {
         summary: "List a prompt's versions, latest first",
-        description: "Every save creates one. Versions in a scope that you may not see are left out.",
+        description: `Every save creates one; the latest ${keptVersions} are kept. Those in a scope that you may not see are left out.`,
         access,
         query: pageQuery,
         answers: { 200: answer.list(PromptVersion) },

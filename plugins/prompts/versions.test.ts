@@ -62,6 +62,15 @@ describe("versions", () => {
     expect((await versions(made.id, "?limit=1&offset=1")).json).toEqual([json[1]]);
   });
 
+  test("are kept, the latest two hundred of them", async () => {
+    const { id } = await make();
+    await app.sql`update prompts set version = 200 where id = ${id}`;
+    await change(id, { content: "two hundred and one" });
+    await change(id, { content: "two hundred and two" });
+    expect((await versions(id)).json.map(({ version }: { version: number }) => version)).toEqual([202, 201]);
+    expect((await restore(id, 1)).status).toBe(404);
+  });
+
   test("are not made by what was refused", async () => {
     const { id } = await make();
     await change(id, { content: "{% if %}" });

@@ -38,6 +38,8 @@ export interface SystemRequest {
   readonly request: Request;
   readonly peer: string;
   readonly caller: () => Promise<Caller | null>;
+  /** Whether an administrator of the first account asks, whose the installation is: others are its tenants. */
+  readonly isOperator: () => Promise<boolean>;
   /** Whether the Host is a name of this machine or an IP address. */
   readonly localHost: boolean;
   /** Whether the Host belongs to an account, or is just this machine. */
@@ -203,11 +205,16 @@ async function answerSystem(needed: Needed, system: SystemRoute, request: Reques
     const identity = await needed.identify(host, credentialOf(request.headers));
     return identity.app ? null : identity.caller;
   };
+  const isOperator = async () => {
+    const asking = await caller();
+    if (asking?.user.role !== "admin") return false;
+    return (await needed.identify("", null)).account.id === asking.account.id;
+  };
   const ownHost = async () =>
     isLocalHost(host) || host === new URL((await needed.identify(host, null)).account.baseUrl).host;
   try {
     const { peer } = arrivalOf(request).client;
-    const asked = { request, peer, caller, ownHost, localHost: isLocalHost(host) };
+    const asked = { request, peer, caller, isOperator, ownHost, localHost: isLocalHost(host) };
     return finish(request, await system.run(asked), requestId);
   } catch (error) {
     return finish(request, refusalOf(error, needed.log, requestId), requestId);

@@ -29,8 +29,8 @@ export function systemRoutes({ readiness, metrics, routes, origin, draining }: N
     return ok(await readiness.check());
   };
   const printMetrics = async (input: SystemRequest) => {
-    if (!fromThisMachine(input) && (await input.caller())?.user.role !== "admin")
-      throw unauthorized("metrics are for an administrator's token, or for this machine");
+    if (!fromThisMachine(input) && !(await input.isOperator()))
+      throw unauthorized("metrics are for an administrator of the first account, or for this machine");
     return text(200, await metrics.print(), metrics.type);
   };
   const hasLlms = routes.some(({ path }) => path === "/llms.txt");
@@ -88,9 +88,13 @@ export function systemRoutes({ readiness, metrics, routes, origin, draining }: N
     },
     {
       path: "/metrics",
-      summary: "Prometheus metrics; an admin's token, or from this machine",
+      summary:
+        "Prometheus metrics of the installation; a token of an administrator of its first account, or from this machine",
       answers: { 200: answer.text("text/plain") },
-      responses: { 200: "# HELP corestead_jobs_waiting …", 401: { error: "metrics are for an administrator's token" } },
+      responses: {
+        200: "# HELP corestead_jobs_waiting …",
+        401: { error: "metrics are for an administrator of the first account, or for this machine" },
+      },
       run: printMetrics,
     },
     {

@@ -19,7 +19,7 @@ export default definePlugin({
     const changes = createChanges(ctx, paths);
     return {
       routes: [
-        ...studioRoutes(files, extensionsOf(ctx.plugins), ctx.rehearses),
+        ...studioRoutes(files, extensionsOf(ctx.plugins), ctx),
         ...searchRoutes(ctx.routes),
         ...changesRoutes({ changes, paths: () => [...paths().values()], routes: ctx.routes }),
       ],

@@ -29,7 +29,7 @@ const page = {
 export function studioRoutes(
   files: StudioFiles,
   extensions: readonly Extension[],
-  rehearses: BaseContext["rehearses"],
+  { rehearses, secrets }: Pick<BaseContext, "rehearses" | "secrets">,
 ): Route[] {
   const answerPage = ({ caller, request, account }: RequestInput | Asking) => {
     const { pathname, search } = new URL(request.url);
@@ -38,7 +38,8 @@ export function studioRoutes(
         "cache-control": "no-store",
       });
     const nonce = randomToken(16);
-    const shown = { files, nonce, accountName: account.name, isRehearsal: rehearses(), pathname };
+    const draftKey = secrets.derive("studio.drafts", `${account.id}:${caller.user.id}`);
+    const shown = { files, nonce, accountName: account.name, isRehearsal: rehearses(), draftKey, pathname };
     return text(200, shell(shown), "text/html; charset=utf-8", {
       "content-security-policy": shellPolicy(nonce),
       "x-frame-options": "DENY",

@@ -9,6 +9,8 @@ interface Shown {
   readonly accountName: string;
   /** Whether nothing acts on the outside. */
   readonly isRehearsal: boolean;
+  /** Opens the drafts that this person has in their browsers. */
+  readonly draftKey: string;
   /** The address that was opened. */
   readonly pathname: string;
 }
@@ -16,14 +18,14 @@ interface Shown {
 /** What the Studio asks for first (app/state/session.svelte.ts): on its way before the scripts are. */
 const firstRequests = ["/account/me.json", "/openapi.json", "/studio/-/pages.json", "/core/modules.json"];
 
-export function shell({ files, nonce, accountName, isRehearsal, pathname }: Shown): string {
+export function shell({ files, nonce, accountName, isRehearsal, draftKey, pathname }: Shown): string {
   const place = placeOf(pathname, [], files.pages);
   const own = place.kind === "page" ? place.page.files : place.kind === "home" ? [] : files.generic;
   const scripts = [...files.preloads, ...own];
   const preloads = scripts.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
   const requests = firstRequests.map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">\n`).join("");
   return `<!doctype html>
-<html lang="en"${isRehearsal ? " data-rehearsal" : ""}>
+<html lang="en" data-drafts="${draftKey}"${isRehearsal ? " data-rehearsal" : ""}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -48,6 +48,9 @@ async function otherTab(page: Page, login: string, secret: string): Promise<Page
   return tab;
 }
 
+/** All that the browser keeps. */
+const storedIn = (page: Page) => page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+
 describe("a session that ends while somebody types", () => {
   const endings: readonly (readonly [string, (page: Page) => Promise<unknown>])[] = [
     ["by an administrator", async () => app.patch(`/account/users/${anna}.json`, { user: { active: false } })],
@@ -149,11 +152,38 @@ describe("somebody else who signs in in the same browser", () => {
     await page.getByRole("textbox", { name: "Content" }).getByText("Old").waitFor();
     expect(await draft.count()).toBe(0);
     expect(await page.locator("body").textContent()).not.toContain("A draft of the administrator");
+    expect(await storedIn(page)).not.toContain("draft of the administrator");
     const tab = await otherTab(page, "admin", adminPassword);
     await tab.goto(`${app.origin}/studio/core/prompts/${id}`);
     await tab.getByRole("button", { name: "Restore" }).click();
     await tab.getByRole("textbox", { name: "Content" }).getByText("A draft of the administrator").waitFor();
     expect(await contentOf(id)).toBe("Old");
+  });
+
+  test("finds nothing of the first one in the browser after a sign-out, who is offered it after the next sign-in", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    const id = await typing(page, "A draft before the sign-out");
+    const key = `corestead.draft.1.${new URL(page.url()).pathname}`;
+    await page.evaluate(
+      (name) => localStorage.setItem(name, JSON.stringify({ at: Date.now(), inputs: { note: "readable" } })),
+      `${key}-old`,
+    );
+    await page.reload();
+    await page.getByRole("button", { name: "Restore" }).waitFor();
+    expect(
+      (
+        await page.context().request.delete(`${app.origin}/account/session.json`, { headers: { origin: app.origin } })
+      ).status(),
+    ).toBe(204);
+    await page.goto(`${app.origin}/login`);
+    const stored = await storedIn(page);
+    expect(stored).toContain(key);
+    for (const words of ["draft before", "readable"]) expect(stored).not.toContain(words);
+    const tab = await otherTab(page, "admin", adminPassword);
+    await tab.goto(`${app.origin}/studio/core/prompts/${id}`);
+    await tab.getByRole("button", { name: "Restore" }).click();
+    await tab.getByRole("textbox", { name: "Content" }).getByText("A draft before the sign-out").waitFor();
   });
 
   test("reads nothing into the page of the first one, deletes nothing, and is not signed out by it", async () => {
@@ -200,7 +230,7 @@ test("what somebody else has deleted while one types says so, and keeps the word
   await page.getByRole("textbox", { name: "Content" }).getByText("Typed into nothing").waitFor();
   await page.reload();
   await page.getByRole("alert").getByText("There is nothing at this address.").waitFor();
-  expect(await page.evaluate(() => JSON.stringify(localStorage))).toContain("Typed into nothing");
+  expect(await storedIn(page)).toContain(new URL(page.url()).pathname);
 });
 
 test("two tabs put tiles on one dashboard, and both stay; one too large says so", async () => {

@@ -2,7 +2,7 @@ import { answer, expectedVersion, integerId, list, notFound, ok, pageOf, pageQue
 import { App, AppVersion } from "../answers.ts";
 import { authorOf } from "./rights.ts";
 import { access, appExample, shown, versionExample } from "./routes.ts";
-import { versionToApi } from "../store.ts";
+import { keptVersions, versionToApi } from "../store.ts";
 import type { VersionStore } from "./version-store.ts";
 import type { AppWriter } from "./write.ts";
 
@@ -19,6 +19,7 @@ export function versionRoutes({ versionStore, appWriter }: Needed): Route[] {
       "/core/apps/:id/versions",
       {
         summary: "List an app's versions, latest first",
+        description: `Every save creates one; the latest ${keptVersions} are kept.`,
         access,
         query: pageQuery,
         answers: { 200: answer.list(AppVersion) },

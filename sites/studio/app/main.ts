@@ -1,7 +1,7 @@
 /** The Studio begins here: language, theme, who is signed in, then the frame. */
 import { mount } from "svelte";
 import App from "./App.svelte";
-import { dropOldDrafts } from "./drafts.ts";
+import { dropOldDrafts, sealDrafts } from "./drafts.ts";
 import { begin as beginKeyboard } from "./keyboard.ts";
 import { pageStyles } from "./page-styles.ts";
 import { router } from "./state/router.svelte.ts";
@@ -16,7 +16,8 @@ router.begin();
 beginKeyboard();
 shortcuts.begin();
 toasts.begin();
-dropOldDrafts();
 await Promise.all([text.begin(), session.begin()]);
+sealDrafts(session.person.id);
+dropOldDrafts();
 mount(App, { target: document.body });
 void pageStyles();
