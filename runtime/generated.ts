@@ -6,9 +6,11 @@
  *     setGeneratedFiles({ "runtimes/svelte.js": file });
  */
 import { chmod, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress, zstdDecompress } from "node:zlib";
+import { unpack } from "./postgres/unpack.ts";
 import { once } from "./postgres/whole-folder.ts";
 
 const unzstd = promisify(zstdDecompress);
@@ -45,17 +47,28 @@ export async function generatedFile(name: string, source?: () => URL): Promise<U
 }
 
 /**
- * The path of a program that the binary contains as `programs/<name>-<version>.zst`, unpacked once under the data
- * folder. Undefined if it contains none: the npm package then finds its own.
+ * The path of a program that the binary contains as `programs/<name>-<version>.zst`, or the folder of one that it
+ * contains as `.tar.zst`, unpacked once under the data folder. Undefined if it contains none: the npm package then finds
+ * its own.
  */
 export async function generatedProgram(name: string, dataDir: string): Promise<string | undefined> {
-  const packed = Object.keys(compiledIn ?? {}).find((key) => key.startsWith(`programs/${name}-`));
-  if (packed === undefined) return undefined;
-  const folder = join(dataDir, basename(packed, ".zst"));
+  const [key, packed] = Object.entries(compiledIn ?? {}).find(([each]) => each.startsWith(`programs/${name}-`)) ?? [];
+  if (key === undefined || packed === undefined) return undefined;
+  const folder = join(dataDir, basename(basename(key, ".zst"), ".tar"));
+  if (key.endsWith(".tar.zst")) return once(folder, (unfinished) => unpack(packed, unfinished));
   await once(folder, async (unfinished) => {
     const program = join(unfinished, name);
-    await writeFile(program, await unzstd(await generatedFile(packed)));
+    await writeFile(program, await unzstd(await generatedFile(key)));
     await chmod(program, 0o755);
   });
   return join(folder, name);
+}
+
+/**
+ * A package with parts that cannot be compiled in: from the folder of `generatedProgram` that this variable of a child
+ * names, else the installed one.
+ */
+export function packageIn(variable: string, name: string): unknown {
+  const folder = process.env[variable];
+  return createRequire(folder ? `${folder}/` : import.meta.url)(name);
 }

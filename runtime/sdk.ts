@@ -66,7 +66,7 @@ export type { TextFiles } from "./command/folder.ts";
 export { failedJob, openJob } from "./jobs/job-store.ts";
 export type { Content, Draft, Files, Part } from "./files/files.ts";
 export { freeCode } from "./free-code.ts";
-export { generatedFile } from "./generated.ts";
+export { generatedFile, packageIn } from "./generated.ts";
 export { contentHash, createSha256, sha256 } from "./hash.ts";
 export { createLiquid, LiquidFault } from "./liquid/liquid.ts";
 export type { FilterFunction as LiquidFilter, Liquid, Template as LiquidTemplate } from "./liquid/liquid.ts";

@@ -3,7 +3,8 @@
  *
  *     bun scripts/build.ts                              dist/corestead for this machine
  *     bun scripts/build.ts --target linux-arm64         for another platform (first install its packages:
- *                                                       bun install --cpu='*' --os='*'; Bun fetches its own part)
+ *                                                       bun install --cpu='*' --os='*' --libc='*'; Bun fetches its own
+ *                                                   part)
  *     bun scripts/build.ts --target linux-x64-musl      without PostgreSQL, for which there are no such programs
  *
  * The archive of PostgreSQL is packed once per version and kept in dist/parts.
@@ -11,16 +12,15 @@
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { brotliCompressSync, constants } from "node:zlib";
 import { parseArguments } from "../runtime/command/arguments.ts";
 import { plugins } from "../plugins/index.ts";
-import { codecFiles } from "../plugins/media/pictures/codecs.ts";
 import { pluginTemplate } from "../runtime/authors/new-plugin.ts";
 import { linkLibraries } from "../runtime/postgres/postgres-binaries.ts";
 import { exists } from "../runtime/postgres/whole-folder.ts";
 import { builtInPages, withBundledPages } from "../runtime/studio-pages.ts";
 import { clusterRecipe, pack, packCluster } from "./cluster.ts";
 import { trimIcu } from "./icu.ts";
+import { sharpParts } from "./notice.ts";
 import { makeRuntimes } from "./runtimes.ts";
 import { makeStudio } from "./studio.ts";
 
@@ -118,20 +118,32 @@ async function generatedFiles(target: string): Promise<Map<string, string>> {
   const made = await Promise.all(["runtimes", "studio"].map(filesIn));
   const esbuild = await esbuildProgram(target);
   const authors = await authorFiles();
-  const codecs = await Promise.all(codecFiles.map(packedCodec));
-  return new Map([...made.flat(), ...(await demoPictures()), ...codecs, esbuild, ...authors]);
+  const sharp = await packedSharp(target);
+  return new Map([...made.flat(), ...(await demoPictures()), sharp, esbuild, ...authors]);
 }
 
-/** A third as large. */
-async function packedCodec(name: string): Promise<[string, string]> {
-  const bytes = await Bun.file(join(root, "node_modules", name)).bytes();
-  const path = join(root, "dist/parts", `${Bun.hash(bytes).toString(36)}.wasm.br`);
-  if (!(await exists(path))) {
-    const part = `${path}.${process.pid}`;
-    await Bun.write(part, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
-    await rename(part, path);
+/** The package that resizes pictures, with the parts for this platform: its library finds its like in that order alone. */
+async function packedSharp(target: string): Promise<readonly [string, string]> {
+  const platform = target.replace(/^linux-(.*)-musl$/, "linuxmusl-$1");
+  const packages = ["sharp", ...sharpParts, `@img/sharp-${platform}`, `@img/sharp-libvips-${platform}`];
+  const { version }: { version: string } = await Bun.file(join(root, "node_modules/sharp/package.json")).json();
+  const packed = join(root, `dist/parts/sharp-${platform}-${version}.tar.zst`);
+  if (!(await exists(packed))) {
+    const work = await mkdtemp(join(tmpdir(), "corestead-sharp-"));
+    try {
+      for (const name of packages)
+        await cp(join(root, "node_modules", name), join(work, "node_modules", name), { recursive: true }).catch(
+          (cause: unknown) => {
+            throw new Error(`${name} is not installed`, { cause });
+          },
+        );
+      await mkdir(dirname(packed), { recursive: true });
+      await pack(work, packed, 19);
+    } finally {
+      await rm(work, { recursive: true });
+    }
   }
-  return [`${name}.br`, path];
+  return [`programs/sharp-${version}.tar.zst`, packed];
 }
 
 /** By the names that sites/demo/pictures.ts asks for. */

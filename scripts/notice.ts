@@ -21,6 +21,9 @@ const withoutFile: Readonly<Record<string, string>> = {
   postgres: "The Unlicense: its author, Rasmus Porsager, gives it to the public domain (https://unlicense.org).",
 };
 
+/** The packages that the executable carries whole, beside those of its platform (scripts/notice-native.txt). */
+export const sharpParts = ["detect-libc", "semver", "@img/colour"];
+
 /** Packages distributed as one file contain others, which no bundler sees. */
 const inside: Readonly<Record<string, readonly string[]>> = {
   "node_modules/@vue/compiler-sfc": [
@@ -67,6 +70,7 @@ export async function bundledPackages(): Promise<string[]> {
   await makeRuntimes();
   await makeStudio();
   const found = [...folders, ...(await packagesIn("runtimes")), ...(await packagesIn("studio"))];
+  found.push(...["sharp", ...sharpParts].map((name) => `node_modules/${name}`));
   const held = found.flatMap((folder) => inside[folder] ?? []).map((name) => `node_modules/${name}`);
   return [...new Set([...found, ...held])].toSorted();
 }

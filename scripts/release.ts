@@ -1,7 +1,7 @@
 /**
  * Makes what a release consists of, from the tree as it is committed:
  *
- *     bun install --cpu='*' --os='*'                    the packages of all platforms, once
+ *     bun install --cpu='*' --os='*' --libc='*'         the packages of all platforms, once
  *     bun scripts/release.ts                            everything, into dist/release
  *     bun scripts/release.ts --targets linux-x64        one platform
  *     RELEASE_KEY=key.pem bun scripts/release.ts        and a signature (openssl genpkey -algorithm ed25519 -out key.pem)

@@ -185,6 +185,25 @@ describe("what a file is", () => {
     expect([status, json.width, json.height]).toEqual([201, 30_000, 30_000]);
   });
 
+  test("a picture that says where it was taken is stored as it is, and the answer says so", async () => {
+    const gps = [
+      0x45, 0x78, 0x69, 0x66, 0, 0, 0x4d, 0x4d, 0, 0x2a, 0, 0, 0, 8, 0, 1, 0x88, 0x25, 0, 4, 0, 0, 0, 1, 0, 0, 0, 26,
+    ];
+    const picture = jpeg(30, 20);
+    const tagged = new Uint8Array([
+      ...picture.subarray(0, 2),
+      0xff,
+      0xe1,
+      0,
+      gps.length + 2,
+      ...gps,
+      ...picture.subarray(2),
+    ]);
+    const { headers, json } = await upload("place.jpg", tagged, { folder: "kinds" });
+    expect([headers.get("warning"), json.size]).toEqual([expect.stringContaining("GPS"), tagged.length]);
+    expect((await upload("nowhere.jpg", picture, { folder: "kinds" })).headers.get("warning")).toBeNull();
+  });
+
   test("an SVG loses everything that could act", async () => {
     const { status, json } = await upload("drawing.svg", svg, { folder: "kinds", is_public: true });
     expect([status, json.mime]).toEqual([201, "image/svg+xml"]);
@@ -192,8 +211,80 @@ describe("what a file is", () => {
     expect(served).toBe(
       '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><style>.a{fill:url(#g)}</style>' +
         '<linearGradient id="g"></linearGradient><rect class="a" width="9"></rect><use href="#g"></use>' +
-        "<text>1 &lt; 2</text><image></image><animate></animate></svg>",
+        '<text>1 &lt; 2</text><image></image><animate></animate><circle r="1"></circle></svg>',
     );
+  });
+
+  describe("an SVG keeps what draws, and its answer says what it has lost:", () => {
+    const xmlns = 'xmlns="http://www.w3.org/2000/svg"';
+    const cases: [what: string, content: string | Uint8Array<ArrayBuffer>, kept: string, lost: string[]][] = [
+      [
+        "rules of a style, each by itself",
+        '<style media="all">/* @ */@charset "x";@import "//evil.example/a";a{b:c}@media (min-width: 9px){.a:not(.b){fill:url(//evil.example);stroke:url( "#s" )}}' +
+          "@keyframes k{from{transform:rotate(0)}50%{opacity:calc(1 - (2 * .1))}}" +
+          "@font-face{font-family:F;src:url(data:font/woff2;base64,AAAA) format('woff2')}" +
+          "@font-face{font-family:G;src:url(//evil.example/g)}.c{--x:1;.d{color:rgb(0 0 0/.5)}}" +
+          ".e{background:image-set('http://evil.example/x' 1x);fill:red}.f{behavior:url(#a)}.g{a:\\75rl(b)}.h{a:src('//evil.example')}</style>",
+        '<style media="all">a{b:c}@media (min-width: 9px){.a:not(.b){stroke:url( &quot;#s&quot; )}}' +
+          "@keyframes k{from{transform:rotate(0)}50%{opacity:calc(1 - (2 * .1))}}" +
+          "@font-face{font-family:F;src:url(data:font/woff2;base64,AAAA) format('woff2')}" +
+          "@font-face{font-family:G}.c{--x:1;.d{color:rgb(0 0 0/.5)}}.e{fill:red}.f{}.g{}.h{}</style>",
+        ["@import", "fill:url(//evil.example)", "src:url(//evil.example/g)", "image-set", "behavior"],
+      ],
+      [
+        "what a link holds, the words of attributes, and their prefixes",
+        '<a href="https://x.example"><g class="expression" id="a(b)" xml:space="preserve" xml:lang="pl"><set attributeName="fill" to="red"/></g></a>',
+        '<g class="expression" id="a(b)" xml:space="preserve" xml:lang="pl"><set attributeName="fill" to="red"></set></g>',
+        ["links of <a>"],
+      ],
+      [
+        "declarations of an attribute",
+        `<g style="fill:red;background:image-set(&quot;//evil.example&quot; 1x);stroke:url('#s')" onclick="a()" fill="url(//evil.example)"/><script>a()</script>`,
+        "<g style=\"fill:red;stroke:url('#s')\"></g>",
+        ["image-set", "onclick", "the attribute fill", "<script>"],
+      ],
+    ];
+    test.each(cases)("%s", async (what, content, kept, lost) => {
+      const { status, json, headers } = await upload(`${what}.svg`, `<svg ${xmlns}>${String(content)}</svg>`, {
+        is_public: true,
+      });
+      expect([status, json.mime]).toEqual([201, "image/svg+xml"]);
+      expect(textOf((await bytes(json.url)).body)).toBe(`<svg ${xmlns}>${kept}</svg>`);
+      for (const part of lost) expect(headers.get("warning")).toContain(part);
+      // What is stored is as it will stay.
+      const again = await upload(`${what}-again.svg`, textOf((await bytes(json.url)).body));
+      expect([again.headers.get("warning"), again.json.sha256]).toEqual([null, json.sha256]);
+    });
+
+    test("entities that it declares, within bounds", async () => {
+      const doctype =
+        '<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://x.example/a.dtd" [<!ENTITY ns "http://www.w3.org/2000/svg"><!ENTITY both "&#62;&one;"><!ENTITY one "1">]>';
+      const { status, json } = await upload("entities.svg", `${doctype}<svg xmlns="&ns;"><text>&both;</text></svg>`, {
+        is_public: true,
+      });
+      expect(status).toBe(201);
+      expect(textOf((await bytes(json.url)).body)).toBe(`<svg ${xmlns}><text>&gt;1</text></svg>`);
+      const [one, ten] = ["x".repeat(2000), "&a;".repeat(200)];
+      const bomb = `<!DOCTYPE svg [<!ENTITY a "${one}"><!ENTITY b "${ten}"><!ENTITY c "${ten.replaceAll("a", "b")}">]><svg ${xmlns}><text>&c;</text></svg>`;
+      const refused = await upload("bomb.svg", bomb);
+      expect([refused.status, refused.json]).toEqual([
+        422,
+        { file: [expect.stringContaining("its entities make it larger")] },
+      ]);
+      const outside = `<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]><svg ${xmlns}><text>&a;</text></svg>`;
+      expect((await upload("outside.svg", outside)).status).toBe(422);
+    });
+
+    test.each([
+      ["ISO-8859-1", (text: string) => Uint8Array.from(text, (one) => one.charCodeAt(0))],
+      ["UTF-16", (text: string) => new Uint8Array([0xff, 0xfe, ...Buffer.from(text, "utf16le")])],
+    ])("letters of another encoding: %s", async (encoding, encode) => {
+      const text = `<?xml version="1.0" encoding="${encoding}"?><svg ${xmlns}><text>Zoé</text></svg>`;
+      const { status, json, headers } = await upload(`${encoding}.svg`, encode(text), { is_public: true });
+      expect([status, json.mime]).toEqual([201, "image/svg+xml"]);
+      expect(textOf((await bytes(json.url)).body)).toBe(`<svg ${xmlns}><text>Zoé</text></svg>`);
+      expect(headers.get("warning")).toContain("to UTF-8");
+    });
   });
 });
 

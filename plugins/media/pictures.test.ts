@@ -6,7 +6,7 @@ import { createFiles } from "../../runtime/files/files.ts";
 import { roomIn } from "../../runtime/room.ts";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { withExif, png } from "./files-fixture.ts";
-import { load } from "./pictures/codecs.ts";
+import sharp from "sharp";
 
 let app: TestApp;
 let dataDir: string;
@@ -15,13 +15,7 @@ let picture: Uint8Array<ArrayBuffer>;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "corestead-pictures-"));
   app = await startTestApp({ env: { DATA_DIR: dataDir } });
-  const [width, height] = [600, 400];
-  const image = new ImageData(new Uint8ClampedArray(width * height * 4), width, height);
-  for (let at = 0; at < image.data.length; at += 4) {
-    const isLeft = (at / 4) % width < width / 2;
-    image.data.set([isLeft ? 255 : 0, 0, isLeft ? 0 : 255, 255], at);
-  }
-  picture = new Uint8Array(await load.encoder("jpeg")(image));
+  picture = await twoColours("red", "blue").jpeg({ quality: 95 }).toBuffer();
 });
 afterAll(async () => {
   await app.stop();
@@ -39,11 +33,24 @@ async function variant(id: string, name: string, headers = {}) {
   const bytes = await response.bytes();
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder("latin1").decode(bytes) };
 }
-const decoded = (mime: string, bytes: Uint8Array<ArrayBuffer>) => load.decoder(mime)(bytes.slice().buffer);
-/** The red and blue of a point at these parts of width and height. */
-function pointOf({ data, width, height }: ImageData, x: number, y: number): string {
-  const at = (Math.floor(y * height) * width + Math.floor(x * width)) * 4;
-  return (data[at] ?? 0) > 200 ? "red" : (data[at + 2] ?? 0) > 200 ? "blue" : "other";
+/** 600 x 400 points: the left half of one colour, the right half of another. */
+const twoColours = (left: string, right: string) => {
+  const half = (background: string) => ({ width: 300, height: 400, channels: 3, background }) as const;
+  const onRight = { input: { create: half(right) }, left: 300, top: 0 };
+  return sharp({ create: { ...half(left), width: 600 } }).composite([onRight]);
+};
+const decoded = async (bytes: Uint8Array) => {
+  const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+};
+type Points = Awaited<ReturnType<typeof decoded>>;
+function colourAt({ data, width, height }: Points, x: number, y: number): number[] {
+  const at = (Math.floor(y * height) * width + Math.floor(x * width)) * 3;
+  return [...data.subarray(at, at + 3)];
+}
+function pointOf(points: Points, x: number, y: number): string {
+  const [red = 0, , blue = 0] = colourAt(points, x, y);
+  return red > 200 ? "red" : blue > 200 ? "blue" : "other";
 }
 
 describe("a picture", () => {
@@ -52,7 +59,7 @@ describe("a picture", () => {
     const [made, other] = await Promise.all([variant(id, `320.${format}`), variant(id, `320.${format}`)]);
     expect([made.status, made.headers.get("content-type"), other.bytes]).toEqual([200, `image/${format}`, made.bytes]);
     expect(made.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-    const image = await decoded(`image/${format}`, made.bytes);
+    const image = await decoded(made.bytes);
     expect([image.width, image.height]).toEqual([320, 213]);
     expect([pointOf(image, 0.2, 0.5), pointOf(image, 0.8, 0.5)]).toEqual(["red", "blue"]);
     const tag = made.headers.get("etag") ?? "";
@@ -79,7 +86,7 @@ describe("a picture", () => {
     const turned = await upload("turned.jpg", withExif(picture, 6, "<script>alert(1)</script>"));
     expect([turned.width, turned.height]).toEqual([400, 600]);
     const made = await variant(turned.id, "320.jpeg");
-    const image = await decoded("image/jpeg", made.bytes);
+    const image = await decoded(made.bytes);
     expect([image.width, image.height]).toEqual([320, 480]);
     expect([pointOf(image, 0.5, 0.2), pointOf(image, 0.5, 0.8)]).toEqual(["red", "blue"]);
     expect(made.text).not.toContain("script");
@@ -88,8 +95,44 @@ describe("a picture", () => {
 
   test("is not made larger than it is", async () => {
     const { id } = await upload("picture.jpg", picture);
-    const image = await decoded("image/jpeg", (await variant(id, "2560.jpeg")).bytes);
+    const image = await decoded((await variant(id, "2560.jpeg")).bytes);
     expect([image.width, image.height]).toEqual([600, 400]);
+  });
+
+  test.each(["webp", "avif", "jpeg"])("of four inks (CMYK) or of a wide gamut becomes sRGB as %s", async (format) => {
+    const cases: [string, Uint8Array<ArrayBuffer>, number[]][] = [
+      [
+        "inks.jpg",
+        await twoColours("white", "#208040").toColourspace("cmyk").jpeg({ quality: 95 }).toBuffer(),
+        [32, 128, 64],
+      ],
+      // The green of sRGB, written in the numbers of Display P3.
+      [
+        "p3.jpg",
+        await twoColours("white", "#00ff00").withIccProfile("p3").jpeg({ quality: 95 }).toBuffer(),
+        [0, 255, 0],
+      ],
+      ["p3.png", await twoColours("white", "#00ff00").withIccProfile("p3").png().toBuffer(), [0, 255, 0]],
+    ];
+    for (const [name, content, expected] of cases) {
+      const made = await variant((await upload(`${format}-${name}`, content)).id, `320.${format}`);
+      expect([name, made.status]).toEqual([name, 200]);
+      const colour = colourAt(await decoded(made.bytes), 0.8, 0.5);
+      for (const [at, part] of expected.entries()) expect(Math.abs((colour[at] ?? -99) - part)).toBeLessThan(30);
+      expect((await sharp(made.bytes).metadata()).icc).toBeUndefined();
+    }
+  });
+
+  test("of 39 megapixels, within the documented limit, is made", async () => {
+    const large = sharp({ create: { width: 7200, height: 5416, channels: 3, background: "#208040" } });
+    const { id } = await upload("large.jpg", await large.jpeg({ quality: 50 }).toBuffer());
+    expect((await variant(id, "2560.avif")).status).toBe(200);
+  });
+
+  test("that cannot be decoded has no other sizes any more once that is known", async () => {
+    const { id, width } = await upload("broken.png", png(301, 301));
+    expect([width, (await variant(id, "160.webp")).status]).toEqual([301, 422]);
+    expect((await app.get(`/core/media/${id}.json`)).json).toMatchObject({ width: null, height: null });
   });
 
   test("has no other sizes than these", async () => {

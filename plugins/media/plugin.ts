@@ -1,4 +1,4 @@
-import { definePlugin, parseCacheKey, setting } from "platform";
+import { cacheKey, definePlugin, parseCacheKey, setting } from "platform";
 import migration from "./migrations/001_media.sql" with { type: "text" };
 import uploadsMigration from "./migrations/003_uploads.sql" with { type: "text" };
 import variants from "./migrations/002_variants.sql" with { type: "text" };
@@ -78,6 +78,9 @@ export default definePlugin({
       processes: 1,
       timeLimitMs: 20_000,
       memoryBytes: 1_800_000_000,
+      programs: { SHARP_FOLDER: "sharp" },
+      // All but the picture's points is small, and address space that is reserved for more would count as data.
+      env: { BUN_JSC_forceRAMSize: "100000000", MIMALLOC_ARENA_EAGER_COMMIT: "0" },
       idleMs: 30_000,
     });
     const pictures = createPictures({
@@ -87,6 +90,10 @@ export default definePlugin({
       cacheFiles: ctx.files("media/cache"),
       variantStore: createVariantStore(sql),
       maxBytes: config.cacheBytes,
+      async refused(source) {
+        for (const id of await mediaStore.undecodable(source)) await rows.invalidate(cacheKey(source.accountId, id));
+        await changed(source.accountId);
+      },
     });
     /** What is no longer used goes at once when the disk has little room. */
     const makeRoom = async () => {

@@ -21,6 +21,7 @@ import {
   type Files,
   type Route,
   type Sql,
+  warned,
 } from "platform";
 import { kept, placed, reached, visibleFolder } from "./app-folder.ts";
 import { addressOf, MediaFile, MediaFolder, MediaLink, toApi } from "./answers.ts";
@@ -73,7 +74,7 @@ function uploadRoute({ ctx, files, writer, maxBytes }: Needed): Route {
     {
       summary: "Upload a file",
       description:
-        "multipart/form-data with one `file`, and `name` (default: the file's), `folder`, `is_public`, `titles` and `alts` (JSON objects of texts by locale). What it is, is found in its content. An SVG loses everything that could act. The same bytes again under the same name answer 200 with the file that is there.",
+        "multipart/form-data with one `file`, and `name` (default: the file's), `folder`, `is_public`, `titles` and `alts` (JSON objects of texts by locale). What it is, is found in its content. An SVG loses everything that could act; the header `Warning` says what, and where a picture tells its place (GPS). The same bytes again under the same name answer 200 with the file that is there.",
       access,
       apps,
       input: "stream",
@@ -128,7 +129,7 @@ function uploadRoute({ ctx, files, writer, maxBytes }: Needed): Route {
 
 async function stored(writer: MediaWriter, caller: Caller, arrived: Arrived, given: MediaPatch) {
   const { row, isNew } = await writer.create(caller, arrived, given);
-  return isNew ? created(...shown(row)) : ok(...shown(row));
+  return warned(isNew ? created(...shown(row)) : ok(...shown(row)), arrived.hints);
 }
 
 function readRoutes({ ctx, mediaStore }: Needed): Route[] {

@@ -68,7 +68,7 @@ export function serveRoutes({ files, rows, links, pictures }: Needed): Route[] {
       {
         summary: "A picture in another size",
         description:
-          "`640.webp`: one of the widths 160, 320, 640, 960, 1280, 1920 and 2560, or the picture's own if it is smaller, as webp, avif or jpeg. It is turned as its EXIF says, and nothing of EXIF is left. Who may read it is as for the file.",
+          "`640.webp`: one of the widths 160, 320, 640, 960, 1280, 1920 and 2560, or the picture's own if it is smaller, as webp, avif or jpeg. It is turned as its EXIF says, in sRGB, and nothing of EXIF is left. Who may read it is as for the file.",
         access: { open: "files may be public; others are 404 without a link or a token", partly: true },
         onSites: true,
         query: { expires: "of a link", signature: "of a link" },

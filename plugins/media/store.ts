@@ -147,6 +147,13 @@ export function createMediaStore(sql: Sql) {
       return updated as MediaRow; // `lock` held the row
     },
 
+    /** Forgets the dimensions of pictures with this content, which cannot be decoded: they have no other sizes. */
+    async undecodable({ accountId, hash }: Pick<MediaRow, "accountId" | "hash">): Promise<string[]> {
+      const rows = await sql<{ id: string }[]>`
+        update media set width = null, height = null where account_id = ${accountId} and hash = ${hash} returning id`;
+      return rows.map(({ id }) => id);
+    },
+
     /** Also of the folders in it. */
     async renameFolder(tx: Tx, accountId: number, userId: number, from: string, to: string): Promise<MediaRow[]> {
       return tx<MediaRow[]>`

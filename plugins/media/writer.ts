@@ -17,9 +17,9 @@ import {
 } from "platform";
 import { toApi } from "./answers.ts";
 import { reached } from "./app-folder.ts";
-import { dimensionsOf, moves } from "./content/dimensions.ts";
+import { dimensionsOf, moves, tellsPlace } from "./content/dimensions.ts";
 import { folderOf, nameOf } from "./content/names.ts";
-import { sniff } from "./content/sniff.ts";
+import { sniff, xmlEncoding } from "./content/sniff.ts";
 import { harmlessSvg, maxSvgBytes } from "./content/svg.ts";
 import type { MediaPatch } from "./fields.ts";
 import type { FolderRow, MediaFields, MediaRow, MediaStore } from "./store.ts";
@@ -33,6 +33,8 @@ export interface Arrived {
   readonly width: number | null;
   readonly height: number | null;
   readonly isAnimated: boolean;
+  /** What was changed in it. */
+  readonly hints: readonly string[];
 }
 
 interface Needed {
@@ -179,22 +181,36 @@ export function fieldsOf(before: MediaFields, given: MediaPatch): MediaFields {
   };
 }
 
+const placeHint =
+  "the picture says where it was taken (GPS), to everyone who may read the original; its other sizes do not";
+
 /**
  * Finds out what has arrived. An SVG is replaced by one without anything that could act: `begin` makes its draft, and
  * the given one is dropped.
  */
-export async function arrivedFile(draft: Draft, head: Uint8Array, name: string, begin: () => Promise<Draft>) {
+export async function arrivedFile(
+  draft: Draft,
+  head: Uint8Array,
+  name: string,
+  begin: () => Promise<Draft>,
+): Promise<Arrived> {
   const { hash, size } = await draft.end();
   const mime = sniff(head, name);
   const { width = null, height = null } = dimensionsOf(mime, head) ?? {};
   const found = { mime, width, height, isAnimated: moves(mime, head) };
-  if (mime !== "image/svg+xml") return { draft, hash, size, ...found };
+  if (mime !== "image/svg+xml") {
+    const hints = mime.startsWith("image/") && tellsPlace(head) ? [placeHint] : [];
+    return { draft, hash, size, ...found, hints };
+  }
   if (size > maxSvgBytes) throw invalid({ file: [`an SVG may have at most ${maxSvgBytes} bytes`] });
-  const text = await harmlessSvg(await draft.content.text());
+  const encoding = xmlEncoding(head);
+  const { svg, lost } = await harmlessSvg(new TextDecoder(encoding).decode(await draft.content.arrayBuffer()));
   await draft.drop();
   const own = await begin();
-  await own.write(new TextEncoder().encode(text));
-  return { draft: own, ...(await own.end()), ...found };
+  await own.write(new TextEncoder().encode(svg));
+  const hints = lost.map((what) => `left out of the SVG: ${what}`);
+  if (encoding !== undefined) hints.unshift(`the SVG was converted from ${encoding} to UTF-8`);
+  return { draft: own, ...(await own.end()), ...found, hints };
 }
 
 function eventOf(kind: "create" | "update" | "destroy", row: MediaRow) {

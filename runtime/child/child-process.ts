@@ -7,6 +7,7 @@ import { cpuSecondsOf } from "./cpu-time.ts";
 import { processorsOfChildren } from "./processors.ts";
 import type { Log } from "../log.ts";
 import { ownProgram } from "../command/own-program.ts";
+import { machineMemory } from "../postgres/postgres-memory.ts";
 import { start, type Started } from "../process.ts";
 
 /** `busy` and `stopped` are no fault of the input: the same run may work later. */
@@ -62,7 +63,8 @@ type Line =
 /**
  * `kill -9` of the server leaves no orphan: the guard waits for the end of a pipe whose other end is ours. `$1` is the
  * memory limit in KiB, `$2` its processors. A long run must not slow down the server, so the process is nice. Where
- * Linux shares processors between sessions first (sched(7), autogroup), its whole session is too.
+ * Linux shares processors between sessions first (sched(7), autogroup), its whole session is too. Where memory runs out,
+ * Linux ends it rather than the server or PostgreSQL.
  */
 const launcher = `
   (exec <&- >/dev/null 2>&1; read -r end <&3; kill -9 0) &
@@ -72,6 +74,7 @@ const launcher = `
   [ -n "$2" ] && taskset -pc "$2" $$ >/dev/null 2>&1
   shift 2
   { echo 10 >/proc/self/autogroup; } 2>/dev/null
+  { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null
   command -v nice >/dev/null && exec nice -n 10 "$@"
   exec "$@"`;
 
@@ -151,7 +154,7 @@ class GuardedProcess implements ChildProcess {
     const code = await process.exited;
     const stderr = await complaints;
     if (!this.#ending) this.#needed.log.warn("a child process ended", { child: this.#needed.name, code, stderr });
-    this.#fail(`the process ended (${process.signalCode ?? code})`);
+    this.#fail(`the process ended (${process.signalCode ?? code}) ${stderr.slice(-300)}`.trimEnd());
   }
 
   #starve(message: string): void {
@@ -175,9 +178,13 @@ class GuardedProcess implements ChildProcess {
   }
 }
 
+/** Address space that a runtime reserves and does not use; it counts as data. */
+const reservedBytes = 700_000_000;
+
+/** A process may have half of the machine's or container's memory: the rest is the server's and PostgreSQL's. */
 function spawn({ plugin, name, cwd, memoryBytes }: Needed, env: Readonly<Record<string, string>>) {
   const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;
-  const limit = `${Math.floor(memoryBytes / 1024)}`;
+  const limit = `${Math.floor(Math.min(memoryBytes, reservedBytes + machineMemory() / 2) / 1024)}`;
   const command = [...ownProgram(), "child", plugin, name];
   return start(["/bin/sh", "-c", launcher, "sh", limit, processorsOfChildren(), ...command], {
     cwd,

@@ -12,6 +12,7 @@ export function cacheMegabytes(bytes: number = machineMemory()): number {
   return Math.min(mostMegabytes, Math.max(leastMegabytes, Math.floor(bytes / 8 / 2 ** 20)));
 }
 
-function machineMemory(): number {
+/** Bytes of this machine or container. */
+export function machineMemory(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }

@@ -18,7 +18,7 @@ export async function unpack(archive: string, folder: string): Promise<void> {
   });
   const said = await textOf(child.stderr);
   const code = await child.exited;
-  if (code !== 0) throw new Error(`PostgreSQL could not be unpacked (status ${code}): ${said.trim()}`);
+  if (code !== 0) throw new Error(`${folder} could not be unpacked (status ${code}): ${said.trim()}`);
 }
 
 /** The work of that process. */

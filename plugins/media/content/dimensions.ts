@@ -32,6 +32,22 @@ export function moves(mime: string, head: Uint8Array): boolean {
   return mime === "image/gif" || (mime === "image/avif" && start.slice(8, 12) === "avis");
 }
 
+/** How many places of a file may look like the beginning of EXIF. */
+const maxPlaces = 100;
+
+/** Whether a picture says where it was taken, in EXIF or XMP of any of its formats. */
+export function tellsPlace(head: Uint8Array): boolean {
+  const text = new TextDecoder("latin1").decode(head);
+  if (text.includes("exif:GPSLatitude")) return true;
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  let places = 0;
+  for (const { index } of text.matchAll(/II\*\0|MM\0\*/g)) {
+    if (++places > maxPlaces) break;
+    for (const { tag } of entriesOf(view, index, view.byteLength)) if (tag === 0x8825) return true;
+  }
+  return false;
+}
+
 const readers: Readonly<Record<string, (view: DataView) => Dimensions | undefined>> = {
   "image/png": (view) => ({ width: view.getUint32(16), height: view.getUint32(20) }),
   "image/gif": (view) => ({ width: view.getUint16(6, true), height: view.getUint16(8, true) }),
@@ -90,17 +106,26 @@ function isFrame(marker: number): boolean {
 
 /** Whether the orientation in the first directory exchanges width and height. */
 function isTurned(view: DataView, tiff: number, end: number): boolean {
-  if (tiff + 8 > Math.min(end, view.byteLength)) return false;
+  for (const { tag, value } of entriesOf(view, tiff, end)) if (tag === 0x0112) return value >= 5;
+  return false;
+}
+
+/** The first directory of EXIF, as far as it is there; a value is the first 16 bits of it. */
+function* entriesOf(
+  view: DataView,
+  tiff: number,
+  end: number,
+): Generator<{ readonly tag: number; readonly value: number }> {
+  if (tiff + 8 > Math.min(end, view.byteLength)) return;
   const little = view.getUint16(tiff) === 0x4949;
   const directory = tiff + view.getUint32(tiff + 4, little);
-  if (directory + 2 > Math.min(end, view.byteLength)) return false;
+  if (directory + 2 > Math.min(end, view.byteLength)) return;
   const entries = view.getUint16(directory, little);
   for (let n = 0; n < entries; n++) {
     const entry = directory + 2 + n * 12;
-    if (entry + 12 > Math.min(end, view.byteLength)) return false;
-    if (view.getUint16(entry, little) === 0x0112) return view.getUint16(entry + 8, little) >= 5;
+    if (entry + 12 > Math.min(end, view.byteLength)) return;
+    yield { tag: view.getUint16(entry, little), value: view.getUint16(entry + 8, little) };
   }
-  return false;
 }
 
 /** The largest `ispe` property in the header: the picture's own, as those of tiles and thumbnails are smaller. */

@@ -111,6 +111,8 @@ function endingOf(name: string): string {
 /** A text is UTF-8 without control characters. Whatever a browser could take for a page is no plain text. */
 function textType(head: Uint8Array): string {
   const text = decoded(head);
+  const other = text === undefined || /^\s*<\?xml/.test(text) ? xmlEncoding(head) : undefined;
+  if (other !== undefined && firstElement(new TextDecoder(other).decode(head)) === "svg") return "image/svg+xml";
   if (text === undefined) return "application/octet-stream";
   const first = firstElement(text);
   if (first === "svg") return "image/svg+xml";
@@ -118,6 +120,21 @@ function textType(head: Uint8Array): string {
     return "text/html";
   if (first !== undefined) return "application/xml";
   return "text/plain";
+}
+
+/** The encoding of an XML file that is not UTF-8, by its byte order mark or its declaration; undefined if it is none. */
+export function xmlEncoding(head: Uint8Array): string | undefined {
+  if (begins(head, 0, "\xff\xfe")) return "utf-16le";
+  if (begins(head, 0, "\xfe\xff")) return "utf-16be";
+  const start = new TextDecoder("latin1").decode(head.subarray(0, 300));
+  const label = /^\s{0,99}<\?xml\s[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})["']/i.exec(start)?.[1];
+  try {
+    const { encoding } = new TextDecoder(label);
+    // Its bytes say nothing of UTF-16, or they would not read as a declaration.
+    return label === undefined || /^utf-(?:8|16)/.test(encoding) ? undefined : encoding;
+  } catch {
+    return undefined;
+  }
 }
 
 function decoded(head: Uint8Array): string | undefined {

@@ -1,78 +1,119 @@
 /**
- * Makes an SVG harmless: it is read by a strict XML parser, and only elements and attributes that draw are written
- * again. So whatever is not known here (scripts, handlers, foreign content, entities, addresses) is gone.
+ * Makes an SVG harmless: it is read by a strict XML parser, and only elements, attributes and styles that draw are
+ * written again. So whatever is not known here (scripts, handlers, foreign content, addresses) is gone.
  */
+import type { SaxesTagNS } from "saxes";
 import { invalid } from "platform";
+import { harmlessCss, isHarmlessValue } from "./css.ts";
+import { withoutDoctype } from "./doctype.ts";
 
 /** A drawing has less; a larger one would keep the process busy. */
 export const maxSvgBytes = 2_000_000;
+
+export interface Drawing {
+  readonly svg: string;
+  /** What the drawing has lost, in words. */
+  readonly lost: readonly string[];
+}
 
 const elements = new Set(
   `svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath image
   linearGradient radialGradient stop pattern clipPath mask marker switch style filter feBlend feColorMatrix
   feComponentTransfer feComposite feConvolveMatrix feDiffuseLighting feDisplacementMap feDistantLight feDropShadow
   feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur feMerge feMergeNode feMorphology feOffset fePointLight
-  feSpecularLighting feSpotLight feTile feTurbulence animate animateTransform animateMotion mpath`.split(/\s/),
+  feSpecularLighting feSpotLight feTile feTurbulence animate animateTransform animateMotion mpath set view`.split(/\s/),
 );
+/** Draws nothing, so nobody misses it. */
+const silent = new Set(["metadata"]);
 /** Attributes that are never written, though they draw nothing wrong by themselves. */
-const refused = /^(?:on|xmlns:|xml:base$)/i;
+const refused = /^(?:on|xmlns$|base$)/i;
 const attributeName = /^[A-Za-z][A-Za-z0-9_.-]{0,60}$/;
+/** Attributes that no browser reads as an address or a style. */
+const words = /^(?:id|class|lang|role|title|space|tabindex|name|aria-.*|data-.*)$/i;
 const pictureData = /^data:image\/(?:png|jpeg|gif|webp);base64,/;
+const [svgNamespace, xlinkNamespace, xmlNamespace] = [
+  "http://www.w3.org/2000/svg",
+  "http://www.w3.org/1999/xlink",
+  "http://www.w3.org/XML/1998/namespace",
+];
 
 /** Throws the 422 if it is no SVG. */
-export async function harmlessSvg(text: string): Promise<string> {
+export async function harmlessSvg(text: string): Promise<Drawing> {
   const { SaxesParser } = await import("saxes");
   const parser = new SaxesParser({ xmlns: true, position: false });
   const out: string[] = [];
+  const lost = new Set<string>();
   /** How many open elements, from the first refused one on, are left out. */
   let skipped = 0;
-  let styles = "";
+  let style: { readonly start: string; css: string } | undefined;
   let fault = "";
+  const write = (piece: string) => {
+    if (skipped > 0 || out.length === 0) return;
+    if (style) style.css += piece;
+    else out.push(escaped(piece));
+  };
   parser.on("error", (error) => {
     fault ||= error.message;
   });
-  parser.on("opentag", ({ local, uri, attributes }) => {
-    if (skipped > 0 || uri !== svgNamespace || !elements.has(local)) skipped++;
-    else if (local === "style") styles = " ";
-    else {
-      const names = Object.values(attributes).flatMap((one) => {
-        const value = kept(local, one.local, one.uri, one.value);
-        return value === undefined ? [] : [` ${one.local}="${escaped(value)}"`];
-      });
-      out.push(`<${local}${out.length === 0 ? ` xmlns="${svgNamespace}"` : ""}${names.join("")}>`);
+  parser.on("opentag", (tag) => {
+    const { local, uri } = tag;
+    if (skipped > 0) skipped++;
+    else if (isLink(tag)) lost.add("the links of <a>");
+    else if (uri !== svgNamespace || !elements.has(local) || style) {
+      skipped = 1;
+      if (uri === svgNamespace && !silent.has(local)) lost.add(`<${local}>`);
+    } else {
+      const start = `<${local}${out.length === 0 ? ` xmlns="${svgNamespace}"` : ""}${attributesOf(tag, lost)}>`;
+      if (local === "style") style = { start, css: "" };
+      else out.push(start);
     }
   });
-  parser.on("text", (piece) => {
-    if (skipped > 0 || out.length === 0) return;
-    if (styles !== "") styles += piece;
-    else out.push(escaped(piece));
-  });
-  parser.on("cdata", (piece) => {
-    if (skipped === 0 && styles !== "") styles += piece;
-  });
-  parser.on("closetag", ({ local }) => {
+  parser.on("text", write);
+  parser.on("cdata", write);
+  parser.on("closetag", (tag) => {
     if (skipped > 0) skipped--;
-    else if (local === "style") {
-      if (isHarmlessStyle(styles)) out.push(`<style>${escaped(styles.trim())}</style>`);
-      styles = "";
-    } else out.push(`</${local}>`);
+    else if (isLink(tag)) return;
+    else if (style) {
+      const { css, gone } = harmlessCss(style.css);
+      for (const rule of gone) lost.add(`the style ${shortened(rule)}`);
+      if (css !== "") out.push(`${style.start}${escaped(css)}</style>`);
+      style = undefined;
+    } else out.push(`</${tag.local}>`);
   });
-  parser.write(text).close();
+  parser.write(withoutDoctype(text, maxSvgBytes)).close();
   if (!out[0]?.startsWith("<svg")) fault ||= "there is no element `svg`";
   if (fault !== "") throw invalid({ file: [`is no SVG that can be read: ${fault}`.slice(0, 300)] });
-  return out.join("").trim();
+  return { svg: out.join("").trim(), lost: [...lost] };
 }
 
-const svgNamespace = "http://www.w3.org/2000/svg";
+/** What it holds is drawn without it. */
+const isLink = ({ local, uri }: Pick<SaxesTagNS, "local" | "uri">) => uri === svgNamespace && local === "a";
+
+function attributesOf({ local: element, attributes }: SaxesTagNS, lost: Set<string>): string {
+  const written = new Map<string, string>();
+  for (const { local, uri, value } of Object.values(attributes)) {
+    const isOfXml = uri === xmlNamespace;
+    if ((uri !== "" && uri !== xlinkNamespace && !isOfXml) || local === "xmlns") continue;
+    const kept = keptValue(element, local, value, lost);
+    const name = isOfXml ? `xml:${local}` : local;
+    if (kept === undefined) lost.add(`the attribute ${shortened(local)}`);
+    // `href` wins over `xlink:href`, as in browsers. Of a style nothing may be left.
+    else if ((kept !== "" || value === "") && (uri !== xlinkNamespace || !written.has(name))) written.set(name, kept);
+  }
+  return [...written].map(([name, value]) => ` ${name}="${escaped(value)}"`).join("");
+}
 
 /** The value as it is written, or undefined. */
-function kept(element: string, name: string, uri: string, value: string): string | undefined {
-  if (name === "xmlns" || refused.test(name) || !attributeName.test(name)) return undefined;
-  if (uri !== "" && !uri.endsWith("/xlink") && !uri.endsWith("/XML/1998/namespace")) return undefined;
+function keptValue(element: string, name: string, value: string, lost: Set<string>): string | undefined {
+  if (refused.test(name) || !attributeName.test(name)) return undefined;
   if (name === "href") return isHarmlessReference(element, value.trim()) ? value.trim() : undefined;
   // An animation may set the address of what it animates.
   if (name === "attributeName" && /href|^on/i.test(value)) return undefined;
-  return isHarmlessStyle(value) ? value : undefined;
+  if (words.test(name)) return value;
+  if (name !== "style") return isHarmlessValue(value) ? value : undefined;
+  const { css, gone } = harmlessCss(value);
+  for (const rule of gone) lost.add(`the style ${shortened(rule)}`);
+  return css;
 }
 
 /** Within the drawing, or a picture that is in it. */
@@ -89,16 +130,7 @@ function isBase64(value: string): boolean {
   }
 }
 
-/** No escapes, rules from elsewhere or addresses, except of parts of the drawing: `url(#shade)`. */
-function isHarmlessStyle(value: string): boolean {
-  if (/[\\@]|expression|javascript:|behaviou?r|-moz-binding/i.test(value)) return false;
-  return (
-    value
-      .split(/url\s?\(/i)
-      .slice(1)
-      .every((rest) => /^\s{0,9}["']?#/.test(rest)) && !/url\s{2,}\(/i.test(value)
-  );
-}
+const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}...` : text).replaceAll(/\s+/g, " ");
 
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");

@@ -2,6 +2,7 @@
 import {
   ChildFault,
   createTurnsByKey,
+  type HttpError,
   invalid,
   unavailable,
   type BaseContext,
@@ -22,6 +23,8 @@ interface Needed {
   readonly cacheFiles: Files;
   readonly variantStore: VariantStore;
   readonly maxBytes: number;
+  /** Called for a picture that cannot be decoded: nobody is told of other sizes again. */
+  readonly refused: (source: MediaRow) => Promise<void>;
 }
 
 export interface MadePicture {
@@ -34,10 +37,12 @@ export interface MadePicture {
 const memory = { all: 16_000_000, one: 500_000 } as const;
 
 const maxWaiting = 50;
+/** One that has waited longer is refused: clients and proxies do not wait much longer than a minute. */
+const maxWaitMs = 20_000;
 /** How often it is noted that a variant is in use. */
 const usedEveryMs = 3_600_000;
 
-export function createPictures({ ctx, child, files, cacheFiles, variantStore, maxBytes }: Needed) {
+export function createPictures({ ctx, child, files, cacheFiles, variantStore, maxBytes, refused }: Needed) {
   const rows = ctx.cache({
     name: "media.variants",
     max: 20_000,
@@ -73,7 +78,11 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
     const encoded = (await found.bytes()).toBase64();
     const answer = await child.run({ source: encoded, width, format }).catch(told);
     const made = answer as Answer; // the child's own type
-    if ("refusal" in made) throw invalid({ base: [`the picture ${made.refusal}`] });
+    if ("lacks" in made) throw noMemory();
+    if ("refusal" in made) {
+      await refused(source);
+      throw invalid({ base: [`the picture ${made.refusal}`] });
+    }
     const draft = await cacheFiles.begin();
     try {
       await draft.write(Uint8Array.fromBase64(made.bytes));
@@ -101,7 +110,13 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
       if (underWay) return underWay;
       if (making.size >= maxWaiting) throw unavailable("many pictures are being made, try again");
       // One after the other: each may need much memory.
-      const made = turns.run("make", () => make(source, variant, key)).finally(() => making.delete(key));
+      const by = Date.now() + maxWaitMs;
+      const made = turns
+        .run("make", async () => {
+          if (Date.now() > by) throw unavailable("many pictures are being made, try again");
+          return make(source, variant, key);
+        })
+        .finally(() => making.delete(key));
       making.set(key, made);
       return made;
     },
@@ -141,8 +156,14 @@ function createLately() {
   };
 }
 
+function noMemory(): HttpError {
+  return unavailable("the server has too little memory to make the picture now, try again or choose a smaller size");
+}
+
 function told(error: unknown): never {
   if (!(error instanceof ChildFault)) throw error;
+  // What ends a process by SIGKILL, and is not us, is the system where memory runs out.
+  if (error.reason === "crash" && /SIGKILL|memory|alloc/i.test(error.message)) throw noMemory();
   if (error.reason === "busy" || error.reason === "stopped")
     throw unavailable("the server is too busy to make the picture, try again");
   throw Object.assign(invalid({ base: ["the picture cannot be decoded within the limits of time and memory"] }), {

@@ -1,10 +1,9 @@
 /**
- * Decodes a picture, makes it smaller and encodes it; runs in a guarded process, because the picture is hostile. Only
- * its points are passed on: EXIF, profiles and texts are gone, and it is turned as its EXIF says.
+ * Makes a picture smaller, by libvips; runs in a guarded process, because the picture is hostile. Its colours become sRGB
+ * by its profile, it is turned as its EXIF says, and nothing but its points is passed on.
  */
-import { dimensionsOf } from "../content/dimensions.ts";
-import { sniff } from "../content/sniff.ts";
-import { load } from "./codecs.ts";
+import { packageIn } from "platform";
+import type { default as Sharp, Sharp as Pipeline } from "sharp";
 import { maxPixels, type Format } from "./variants.ts";
 
 interface Asked {
@@ -14,39 +13,40 @@ interface Asked {
   readonly format: Format;
 }
 
-export interface Resized {
-  /** Base64. */
-  readonly bytes: string;
-}
-
 /** A refusal is an answer and no exception: the process goes on. */
-export type Answer = Resized | { readonly refusal: string };
+export type Answer =
+  | { readonly bytes: string } // base64
+  | { readonly refusal: string }
+  /** Memory: another machine may make it. */
+  | { readonly lacks: string };
+
+/** The package in the executable is unpacked in a folder (`packedSharp` of scripts/build.ts). */
+const sharp = packageIn("SHARP_FOLDER", "sharp") as typeof Sharp; // its types are those of a module
+// Each picture is made once, so nothing of it is kept.
+sharp.cache(false);
+sharp.concurrency(2);
+// It would read files of many other kinds too.
+const readers = ["Jpeg", "Png", "Webp", "Heif"].map((kind) => `VipsForeignLoad${kind}`);
+sharp.block({ operation: ["VipsForeignLoad"] });
+sharp.unblock({ operation: readers });
 
 export default async function resize(input: unknown): Promise<Answer> {
   const { source, width, format } = input as Asked; // `pictures.ts` alone asks
-  const bytes = Uint8Array.fromBase64(source);
-  const mime = sniff(bytes.subarray(0, 4096));
-  const found = dimensionsOf(mime, bytes);
-  if (!found) return { refusal: "is damaged" };
-  if (found.width * found.height > maxPixels) return { refusal: `has more than ${maxPixels} points` };
   try {
-    const image = await load.decoder(mime)(bytes.buffer);
-    const made = image.width > width ? await load.smaller(image, width) : image;
-    const encoded = await load.encoder(format)(format === "jpeg" ? onWhite(made) : made);
-    return { bytes: new Uint8Array(encoded).toBase64() };
+    const made = sharp(Uint8Array.fromBase64(source), { limitInputPixels: maxPixels, failOn: "none" })
+      .autoOrient()
+      .resize({ width, withoutEnlargement: true });
+    const bytes = await encoders[format](made).toBuffer();
+    return { bytes: bytes.toBase64() };
   } catch (error) {
-    return { refusal: `cannot be decoded: ${String(error).slice(0, 200)}` };
+    const message = String(error).slice(0, 200);
+    return /memory|alloc/i.test(message) ? { lacks: message } : { refusal: `cannot be decoded: ${message}` };
   }
 }
 
-/** JPEG knows nothing that is transparent. */
-function onWhite(image: ImageData): ImageData {
-  const { data } = image;
-  for (let at = 0; at < data.length; at += 4) {
-    const alpha = (data[at + 3] ?? 255) / 255;
-    if (alpha === 1) continue;
-    for (let n = at; n < at + 3; n++) data[n] = (data[n] ?? 0) * alpha + 255 * (1 - alpha);
-    data[at + 3] = 255;
-  }
-  return image;
-}
+const encoders: Readonly<Record<Format, (picture: Pipeline) => Pipeline>> = {
+  // It knows nothing that is transparent.
+  jpeg: (picture) => picture.flatten({ background: "#fff" }).jpeg({ quality: 80 }),
+  webp: (picture) => picture.webp({ quality: 80 }),
+  avif: (picture) => picture.avif({ quality: 55, effort: 1 }),
+};

@@ -1,5 +1,17 @@
 /** Resumable uploads by tus 1.0.0: `/core/media/uploads`. behaviour B.15. */
-import { created, field, noContent, ok, route, Type, unsupportedType, uuidOf, answer, type Route } from "platform";
+import {
+  created,
+  field,
+  noContent,
+  ok,
+  route,
+  Type,
+  unsupportedType,
+  uuidOf,
+  answer,
+  warned,
+  type Route,
+} from "platform";
 import { bytesOf, extensions, metadataOf, mustSpeakTus, tusVersion } from "./tus.ts";
 import type { UploadRow } from "./upload-store.ts";
 import type { Uploads } from "./uploads.ts";
@@ -113,8 +125,8 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
         mustSpeakTus(request.headers);
         if (request.headers.get("content-type") !== partType) throw unsupportedType(`send ${partType}`);
         const given = { id, offset: bytesOf(request.headers, "Upload-Offset"), body: request.body };
-        const { row, offset, mediaId } = await uploads.append(caller, given);
-        return noContent({ ...stateOf(row, offset), ...placeOf(mediaId) });
+        const { row, offset, mediaId, hints } = await uploads.append(caller, given);
+        return warned(noContent({ ...stateOf(row, offset), ...placeOf(mediaId) }), hints);
       },
     ),
     route(

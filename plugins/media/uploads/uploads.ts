@@ -38,6 +38,13 @@ export interface Progress {
   readonly offset: number;
 }
 
+interface Made {
+  /** Of the file that it has become. */
+  readonly mediaId: string | null;
+  /** What was changed in it. */
+  readonly hints: readonly string[];
+}
+
 export type Uploads = ReturnType<typeof createUploads>;
 
 export function createUploads({ ctx, files, mediaStore, uploadStore, writer, maxBytes, quota }: Needed) {
@@ -71,7 +78,7 @@ export function createUploads({ ctx, files, mediaStore, uploadStore, writer, max
   };
 
   /** Turns what has arrived into a media file. */
-  const complete = async (caller: Caller, row: UploadRow, part: Part): Promise<string> => {
+  const complete = async (caller: Caller, row: UploadRow, part: Part): Promise<Made> => {
     const drafts = [await part.finish()];
     const begin = async () => {
       const draft = await files.begin();
@@ -85,7 +92,7 @@ export function createUploads({ ctx, files, mediaStore, uploadStore, writer, max
       const arrived = await arrivedFile(whole, head, row.fields.name, begin);
       const made = await writer.create(caller, arrived, row.fields);
       await uploadStore.became(ctx.sql, row, made.row.id);
-      return made.row.id;
+      return { mediaId: made.row.id, hints: arrived.hints };
     } catch (error) {
       // What cannot be stored is refused for good; a server that cannot store it now is asked again.
       if (error instanceof HttpError && error.status < 500) await uploadStore.remove(row);
@@ -96,12 +103,12 @@ export function createUploads({ ctx, files, mediaStore, uploadStore, writer, max
     }
   };
 
-  const append = async (caller: Caller, given: Appended): Promise<Progress & { readonly mediaId: string | null }> => {
+  const append = async (caller: Caller, given: Appended): Promise<Progress & Made> => {
     const { id, offset, body } = given;
     return alone(await find(caller, id), async (row) => {
       if (row.mediaId !== null) {
         if (offset !== row.size) throw misplaced(row.size);
-        return { row, offset: row.size, mediaId: row.mediaId };
+        return { row, offset: row.size, mediaId: row.mediaId, hints: [] };
       }
       const part = await files.resume(id);
       try {
@@ -111,7 +118,11 @@ export function createUploads({ ctx, files, mediaStore, uploadStore, writer, max
         await part.close();
       }
       const now = part.size();
-      return { row, offset: now, mediaId: now === row.size ? await complete(caller, row, part) : null };
+      return {
+        row,
+        offset: now,
+        ...(now === row.size ? await complete(caller, row, part) : { mediaId: null, hints: [] }),
+      };
     });
   };
 
