@@ -3,6 +3,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { readConfig } from "../runtime/config.ts";
 import { bundledPackages } from "../scripts/notice.ts";
 import { deb } from "../scripts/release/deb.ts";
 import { sbom } from "../scripts/release/sbom.ts";
@@ -93,6 +96,31 @@ test.skipIf(!Bun.which("systemd-analyze"))("the systemd unit leaves the service 
   const report = await said("systemd-analyze", "security", "--offline=yes", "--no-pager", unit);
   const [, exposure = "10"] = /exposure level for corestead\.service: (\d{1,2}\.\d)/.exec(report) ?? [];
   expect(Number(exposure)).toBeLessThan(2);
+});
+
+const Texts = Type.Array(Type.String());
+const Service = Type.Object({
+  image: Type.String(),
+  environment: Type.Record(Type.String(), Type.String()),
+  ports: Texts,
+  volumes: Texts,
+});
+const Compose = Type.Object({
+  services: Type.Object({ corestead: Service }),
+  volumes: Type.Record(Type.String(), Type.Unknown()),
+});
+
+test("the compose file starts the released image with settings that the server knows", async () => {
+  const text = await Bun.file(join(root, "packaging/compose.yaml")).text();
+  const { services, volumes } = Value.Parse(Compose, Bun.YAML.parse(text));
+  const { image, environment, ports, volumes: mounts } = services.corestead;
+  expect(image).toStartWith("corestead:${CORESTEAD_VERSION");
+  const host = (value: string) => value.replace(/\$\{[^}]*\}/, "core.example.com");
+  const filled = Object.entries(environment).map(([name, value]) => [name, host(value)]);
+  const config = readConfig(Object.fromEntries(filled));
+  expect(config).toMatchObject({ https: "on", baseUrl: "https://core.example.com" });
+  expect(ports).toEqual([`80:${config.httpPort}`, `443:${config.httpsPort}`]);
+  expect(mounts.map((one) => one.split(":")[0] ?? "")).toEqual(Object.keys(volumes));
 });
 
 test("the SBOM names every package inside with its licence and the checksum of the lockfile", async () => {

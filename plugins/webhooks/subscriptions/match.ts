@@ -1,5 +1,5 @@
 /** Which events a webhook's filter lets through: exact values that the record must have (behaviour B.8). */
-import { ExactNumber } from "platform";
+import type { ExactNumber } from "platform";
 
 export type Filter = Readonly<Record<string, unknown>>;
 type Data = Readonly<Record<string, unknown>>;
@@ -26,10 +26,15 @@ function asJson(value: unknown): unknown {
 
 function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
-  if (a instanceof ExactNumber || b instanceof ExactNumber) return a instanceof ExactNumber && a.equals(b);
+  if (isExact(a) || isExact(b)) return isExact(a) && a.equals(b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   if (Array.isArray(a) || Array.isArray(b))
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => same(item, b[at]));
   const [left, right] = [new Map(Object.entries(a)), new Map(Object.entries(b))];
   return left.size === right.size && [...left].every(([key, value]) => right.has(key) && same(value, right.get(key)));
+}
+
+/** JSON has no functions. By its shape, because the Studio shows what a filter lets through, and has no platform. */
+function isExact(value: unknown): value is ExactNumber {
+  return typeof value === "object" && value !== null && "equals" in value && typeof value.equals === "function";
 }
