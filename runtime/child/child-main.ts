@@ -1,4 +1,5 @@
 /** The inside of a child process: `corestead child <plugin> <name>`, started by child-process.ts alone. */
+import { parseExactly } from "../exact-number.ts";
 import { linesOf } from "./child-output.ts";
 import type { PluginFacts } from "../plugin.ts";
 
@@ -15,7 +16,7 @@ export async function runChild(plugins: readonly PluginFacts[], pluginName = "",
   await print({ ready: true });
   for await (const line of linesOf(process.stdin, Infinity)) {
     if (line === undefined) break;
-    const { input }: { input: unknown } = JSON.parse(line);
+    const { input } = parseExactly(line) as { input: unknown }; // child-process.ts writes it
     try {
       const output = await run(input);
       await print({ ok: true, output, rss: process.memoryUsage.rss() });

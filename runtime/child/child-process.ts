@@ -4,6 +4,7 @@
 import { host } from "#host";
 import { lastWords, linesOf } from "./child-output.ts";
 import { cpuSecondsOf } from "./cpu-time.ts";
+import { parseExactly } from "../exact-number.ts";
 import { processorsOfChildren } from "./processors.ts";
 import type { Log } from "../log.ts";
 import { ownProgram } from "../command/own-program.ts";
@@ -133,7 +134,7 @@ class GuardedProcess implements ChildProcess {
     const { maxResultBytes } = this.#needed;
     for await (const text of linesOf(this.#process.stdout ?? [], maxResultBytes)) {
       if (text === undefined) return this.#end("result-too-large", `the result is larger than ${maxResultBytes} bytes`);
-      this.#take(JSON.parse(text) as Line); // child-main.ts writes it
+      this.#take(parseExactly(text) as Line); // child-main.ts writes it
     }
   }
 

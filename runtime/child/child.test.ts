@@ -87,6 +87,8 @@ describe("a child", () => {
     const many = await Promise.all(Array.from({ length: 20 }, (_, at) => echo(child, at)));
     expect(many.map(({ value }) => value)).toEqual(Array.from({ length: 20 }, (_, at) => at));
     expect(new Set(many.map(({ pid }) => pid))).toEqual(new Set([first.pid]));
+    const { value } = await echo(child, JSON.rawJSON("7615917337495251231"));
+    expect(JSON.stringify(value)).toBe("7615917337495251231");
   });
 
   test("has no variables but its own, and an empty folder", async () => {

@@ -338,6 +338,12 @@ describe("variables:", () => {
       { html_title: "" },
       "none",
     ],
+    [
+      "a number keeps its digits",
+      "{{ order }}",
+      { fields: { order: JSON.rawJSON("7615917337495251231") } },
+      "7615917337495251231",
+    ],
   ];
   test.each(table)("%s", async (_, content, body, text) => expect(await show(content, body)).toBe(text));
 
