@@ -4,6 +4,7 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  existsSync,
   fsyncSync,
   linkSync,
   openSync,
@@ -13,8 +14,11 @@ import {
 
 export const oldOf = (current: string) => `${current}.old`;
 
-/** `current` becomes a copy of `file`; what it was stays beside it, with `.old`. */
-export function swapIn(file: string, current: string): void {
+/**
+ * `current` becomes a copy of `file`; what it was stays beside it, with `.old`. If `isSame`, an upgrade to this version was
+ * interrupted when it had put it in place: what is `.old` then is still the version before.
+ */
+export function swapIn(file: string, current: string, isSame: boolean): void {
   const draft = `${current}.new`;
   try {
     copyFileSync(file, draft, constants.COPYFILE_EXCL);
@@ -30,8 +34,10 @@ export function swapIn(file: string, current: string): void {
   try {
     chmodSync(draft, 0o755);
     sync(draft);
-    rmSync(oldOf(current), { force: true });
-    linkSync(current, oldOf(current));
+    if (!isSame || !existsSync(oldOf(current))) {
+      rmSync(oldOf(current), { force: true });
+      linkSync(current, oldOf(current));
+    }
     renameSync(draft, current);
   } finally {
     rmSync(draft, { force: true });

@@ -157,6 +157,7 @@ describe("an upgrade", () => {
     writeFileSync(current, program("1.0.0", "", migrated), { mode: 0o755 });
     expect(await upgrade(asked(next(program("1.1.0", "# dies"))))).toBe(1);
     expect(calls()).toContain(`1.0.0 restore /var/lib/corestead/${backupName} --force in corestead PORT=`);
+    expect(calls()).toContain("1.0.0 adopt in corestead PORT=");
     expect(serving).toBe(program("1.0.0", "", migrated));
     // What was there is kept.
     expect(readdirSync(join(root, "var/lib/corestead/data"))).toEqual(["postgres.failed-1769853600000"]);
@@ -169,6 +170,17 @@ describe("an upgrade", () => {
     expect(failing).rejects.toThrow(/drop schema public cascade.*corestead restore \S+\.backup/);
     await failing.catch(() => {});
     expect(serving).toBeUndefined();
+  });
+
+  test("that was killed once the new version was in place, and is repeated, keeps the version before", async () => {
+    expect(await upgrade(asked(next(program("1.1.0"))))).toBe(0);
+    [installed, serving] = [false, undefined];
+    expect(await upgrade(asked(next(program("1.1.0")), { version: "1.1.0" }))).toBe(0);
+    expect(readFileSync(`${current}.old`, "utf8")).toBe(program("1.0.0"));
+    expect(said.at(-1)).toContain(`the version before is in ${current}.old`);
+    rmSync(`${current}.old`);
+    expect(await upgrade(asked(next(program("1.1.0")), { version: "1.1.0" }))).toBe(0);
+    expect(readFileSync(`${current}.old`, "utf8")).toBe(program("1.1.0"));
   });
 
   test("changes nothing if the backup fails", async () => {

@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { forgetRestore } from "../postgres/unfinished-restore.ts";
 import { readiness, serviceState, settingsOf, type ServiceState } from "../service/service.ts";
 import type { Machine, Ran } from "../service/steps.ts";
 import { serviceName } from "../service/unit.ts";
@@ -54,14 +55,15 @@ export async function upgrade(asked: Upgrade): Promise<number> {
       throw new Error(
         `${version} is older than ${asked.version}, and may refuse the database: --allow-downgrade if you mean it`,
       );
+    const isSame = version === asked.version;
     const server = await serverOf(asked);
     say(`${asked.version} -> ${version}`);
     if (server.wasActive) await mustRun(asked, ["systemctl", "stop", serviceName]);
-    const backup = await backedUp(asked, server, () => swapIn(next, current));
+    const backup = await backedUp(asked, server, () => swapIn(next, current, isSame));
     const fault = await faultOf(asked, server);
     if (fault === undefined) {
       say(
-        `${version} ${server.wasActive ? "serves" : "is in place: start the server"}; ${asked.version} is in ${oldOf(current)}`,
+        `${version} ${server.wasActive ? "serves" : "is in place: start the server"}; ${isSame ? "the version before" : asked.version} is in ${oldOf(current)}`,
       );
       return 0;
     }
@@ -178,6 +180,7 @@ async function restore({ current, now, say }: Upgrade, server: Server, backup: s
   if (code !== 0) {
     rmSync(cluster, { recursive: true, force: true });
     renameSync(aside, cluster);
+    await forgetRestore(dirname(cluster));
     throw new Error(`the backup ${backup} cannot be restored: ${output}`);
   }
   // It was in this very place.
