@@ -16,6 +16,8 @@ describe("the configuration", () => {
     ["BASE_URL", "https://core.example.com/path"],
     ["BASE_URL", "ftp://core.example.com"],
     ["DATABASE_URL", "mysql://localhost/x"],
+    ["DATABASE_URL", "postgres://core@db1,db2/core?target_session_attrs=prefer-standby"],
+    ["DATABASE_LISTEN_URL", "postgres://core@db1/core?sslmode=require&target_session_attrs=any"],
     ["WORKERS", "0"],
     ["TRUSTED_PROXIES", "10.0.0.0/8, proxy.local"],
     ["OUTBOUND_ALLOW", "!!"],

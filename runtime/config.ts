@@ -50,7 +50,7 @@ export const runtimeSettings = {
   ),
   httpsHost: text("HTTPS_HOST", "::", "Address of these two ports; `::` is all of them, of IPv4 too"),
   tlsDir: text("TLS_DIR", "", "Folder of own certificates: `NAME.crt` with its chain, beside `NAME.key`"),
-  databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parseDatabaseUrl),
+  databaseUrl: checked("DATABASE_URL", "", "PostgreSQL 15 or later; empty = the embedded one", parsePrimaryUrl),
   databaseWaitSeconds: integer("DATABASE_WAIT_SECONDS", 30, "How long a start waits for `DATABASE_URL` to answer", {
     min: 0,
     max: 3600,
@@ -71,7 +71,7 @@ export const runtimeSettings = {
     "DATABASE_LISTEN_URL",
     "",
     "Address of the database itself, where `DATABASE_URL` leads to a pooler such as pgbouncer",
-    parseDatabaseUrl,
+    parsePrimaryUrl,
   ),
   databaseReadUrl: checked(
     "DATABASE_READ_URL",
@@ -294,6 +294,13 @@ function parseBaseUrl(value: string): string {
 function parseDatabaseUrl(value: string): string {
   if (value === "" || /^postgres(ql)?:\/\/./.test(value)) return value;
   throw new Error("must begin with postgres://");
+}
+
+/** With another one a server would find a standby, and take no writes. */
+function parsePrimaryUrl(value: string): string {
+  const wanted = new URLSearchParams(parseDatabaseUrl(value).split("?")[1]).get("target_session_attrs") ?? "primary";
+  if (wanted === "primary" || wanted === "read-write") return value;
+  throw new Error("must lead to the primary: its target_session_attrs may be primary or read-write");
 }
 
 function parseReadUrl(value: string): string {

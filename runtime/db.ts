@@ -151,12 +151,15 @@ function sessionOf({ pooled = false, applicationName = "corestead", statementTim
 }
 
 /**
- * With several hosts, connects to the primary unless the address says otherwise. "read-write" would accept a
- * standby too: postgres.js decides it by `default_transaction_read_only`, which a hot standby reports as off.
+ * With several hosts, connects to the primary unless the address says otherwise. "read-write" is the primary as well:
+ * postgres.js decides it by `default_transaction_read_only`, which a hot standby reports as off.
  */
 function failover(url: string): { target_session_attrs?: "primary" } {
   const hosts = url.replace(/^[a-z]+:\/\/([^/?]*@)?/i, "").split(/[/?]/)[0] ?? "";
-  return hosts.includes(",") && !url.includes("target_session_attrs") ? { target_session_attrs: "primary" } : {};
+  const wanted = new URLSearchParams(url.split("?")[1]).get("target_session_attrs");
+  const isPrimary = wanted === null ? hosts.includes(",") : wanted === "read-write";
+  const isUsual = wanted === null && process.env["PGTARGETSESSIONATTRS"] === "read-write";
+  return isPrimary || isUsual ? { target_session_attrs: "primary" } : {};
 }
 
 /** Beyond 2^53 a number would not be exact, so it stays text. */

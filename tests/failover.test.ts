@@ -58,6 +58,14 @@ describe("several hosts in DATABASE_URL", () => {
     expect(row).toEqual({ standby: true });
   });
 
+  test("read-write is the primary, and never a standby", async () => {
+    const { url, standby, primary } = pair;
+    const sql = openPool({ url: `${url(standby, primary)}?target_session_attrs=read-write` }, { max: 1 });
+    const [row] = await sql`select pg_is_in_recovery() as standby`;
+    await sql.end();
+    expect(row).toEqual({ standby: false });
+  });
+
   test("a primary that is gone costs 503 until the standby is promoted, and no write that was acknowledged", async () => {
     const { url, standby, primary } = pair;
     const app = await startTestApp({ target: { url: url(primary, standby) } });
