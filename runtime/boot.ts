@@ -25,7 +25,7 @@ import { openReplicas, type Replicas } from "./replicas/replicas.ts";
 import type { ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
 import { migrationSets } from "./postgres/runtime-migrations.ts";
-import { databaseSecretKey } from "./postgres/secret-key.ts";
+import { databaseSecretKey, keepSecretKey } from "./postgres/secret-key.ts";
 import { draftOfSecretKey } from "./secrets.ts";
 import { withBundledPages } from "./studio-pages.ts";
 import { runningOrigin } from "./http/answers/served-at.ts";
@@ -93,6 +93,7 @@ export async function boot(needed: Needed): Promise<App> {
     const serve = needed.role === "serve" ? kernel.mount(started, routes) : undefined;
     await opened;
     await kernel.hear();
+    await keepSecretKey(sql, { ...config, key: secretKey }, (text) => needed.role === "serve" && log.warn(text));
     const { lineage, rehearses } = await standingOf(sql, needed);
     if (rehearses !== undefined) kernel.rehearse();
     if (rehearses !== undefined && needed.role === "serve") log.warn(rehearses);
@@ -133,13 +134,12 @@ export async function boot(needed: Needed): Promise<App> {
  * the one that this process would make, and `opened` rejects if the database has another.
  */
 async function beginOpening(needed: Needed, sql: Sql, plugins: readonly Plugin[], pooled: boolean) {
-  const { config, log, role, ready } = needed;
+  const { config, ready } = needed;
   const draft = draftOfSecretKey(config);
   const open = async () => {
     await ready;
     if (!(await isUpToDate(sql, migrationSets(plugins)))) await bringUpToDate(needed, plugins, pooled);
-    const warn = role === "serve" ? (text: string) => log.warn(text) : () => {};
-    return databaseSecretKey(sql, { ...config, draft }, warn);
+    return databaseSecretKey(sql, { ...config, draft });
   };
   if (!ready) return { opened: Promise.resolve(), secretKey: await open() };
   const opened = open().then((key) => {

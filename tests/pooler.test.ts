@@ -36,6 +36,10 @@ test("behind a pooler that loses LISTEN the start is refused, and says which set
   const refused = startTestApp({ target: { url: pooler.url } });
   expect(refused).rejects.toThrow("set DATABASE_LISTEN_URL to the address of the database itself");
   await refused.catch(() => {});
+  // Nor is its key that of the database: the next start may have the right one.
+  const sql = openPool({ url: directUrl }, { max: 1 });
+  expect(await sql`select value from runtime_state where key in ('secret_key', 'lineage')`).toHaveLength(0);
+  await sql.end();
 });
 
 test("DATABASE_LISTEN_URL of another database, or of the pooler, is refused", async () => {

@@ -33,23 +33,31 @@ const inUseKey = "secret_key";
 const restoredKey = "restored_secret_key";
 const unknown = "unknown";
 
-/** The key for this database; a new one keeps `draft`. If the key is wrong, throws and says what to do. */
-export async function databaseSecretKey(
-  sql: Sql,
-  config: KeyConfig & { readonly draft: string },
-  warn: (text: string) => void,
-): Promise<string> {
+/** The key for this database; a new one is `draft`. If the key is wrong, throws and says what to do. */
+export async function databaseSecretKey(sql: Sql, config: KeyConfig & { readonly draft: string }): Promise<string> {
   const found = findSecretKey(config.dataDir, config.secretKey);
-  let state = await stateOf(sql);
-  if (found === undefined && (state.inUse ?? (state.isSeeded && !state.restored))) throw missing(config, state.inUse);
+  const { inUse, restored, isSeeded } = await stateOf(sql);
+  if (found === undefined && (inUse ?? (isSeeded && !restored))) throw missing(config, inUse);
   const key = found ?? loadSecretKey(config.dataDir, undefined, config.draft);
   const fingerprint = fingerprintOf(key);
+  if (inUse !== undefined && inUse !== fingerprint && restored !== fingerprint)
+    throw another(config, inUse, fingerprint);
+  return key;
+}
+
+/** Notes the key as the database's, once nothing else refuses the start: what it refuses might have another key. */
+export async function keepSecretKey(
+  sql: Sql,
+  config: KeyConfig & { readonly key: string },
+  warn: (text: string) => unknown,
+): Promise<void> {
+  const fingerprint = fingerprintOf(config.key);
+  let state = await stateOf(sql);
   if (state.restored === fingerprint) await accept(sql, fingerprint);
   else if (state.inUse === undefined) await setIfAbsent(sql, fingerprint);
   if (state.inUse !== fingerprint) state = await stateOf(sql); // another process may have been faster
   if (state.inUse !== fingerprint) throw another(config, state.inUse, fingerprint);
   if (state.restored) warn(restoredWarning(config, state.restored));
-  return key;
 }
 
 /** Whether a server would start with the key that is here; changes nothing. */
@@ -82,8 +90,7 @@ export async function backupNotes(sql: Sql, config: KeyConfig): Promise<string[]
   const found = findSecretKey(config.dataDir, config.secretKey);
   if (found === undefined) return [`warning: there is no secret key in ${placeOf(config)}; ${lossOf()}`];
   const fingerprint = fingerprintOf(found);
-  await setIfAbsent(sql, fingerprint);
-  const { inUse } = await stateOf(sql);
+  const { inUse = fingerprint } = await stateOf(sql);
   if (inUse !== fingerprint)
     return [`warning: the secrets in it are sealed with the key ${inUse}, and ${placeOf(config)} is ${fingerprint}`];
   return [
@@ -105,6 +112,11 @@ export async function restoreNotes(sql: Sql, config: KeyConfig): Promise<string[
     await set(tx, restoredKey, sealedWith);
   });
   return [`warning: ${restoredWarning(config, sealedWith)}`];
+}
+
+/** Whether a server has ever filled this database. */
+export async function isSeeded(sql: Queryable): Promise<boolean> {
+  return (await stateOf(sql)).isSeeded;
 }
 
 async function stateOf(sql: Queryable): Promise<State> {
