@@ -11,6 +11,7 @@ import { loadExternalPlugins } from "../runtime/external.ts";
 import { flushLogs, processLog } from "../runtime/log.ts";
 import { writeErrors, writeOutput, written } from "../runtime/output.ts";
 import { serve, serveWorker, type Setup } from "../runtime/command/run.ts";
+import { hasDatabase } from "../runtime/command/with-database.ts";
 import { ConfigError } from "../runtime/settings.ts";
 
 interface Given extends Arguments {
@@ -82,7 +83,7 @@ async function run(given: Given): Promise<number> {
     await begun?.database.then(({ stop }) => stop()).catch(() => {});
     throw error;
   });
-  if (command === "serve" && "adopt" in options) await runCommand(setup, ["adopt"], {});
+  if (command === "serve" && "adopt" in options && hasDatabase(setup)) await runCommand(setup, ["adopt"], {});
   if (command === "serve") return serve({ ...setup, watch: watched(setup, options) }, begun);
   if (command === "worker") return serveWorker(setup);
   checkCommand(words, setup.plugins);

@@ -196,6 +196,8 @@ export interface CommandFacts {
   readonly usage: string;
   /** What it does, in a few words for the help. */
   readonly doc: string;
+  /** It changes nothing: where there is no database yet, none is made for it. */
+  readonly reads?: boolean;
 }
 
 export type Children = Readonly<Record<string, () => Promise<{ readonly default: ChildFunction }>>>;

@@ -1,5 +1,6 @@
 /** A copy is not the original: nothing acts on the outside from a database that was restored or copied. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { startMailReceiver } from "../plugins/mail/receiver-fixture.ts";
@@ -120,6 +121,38 @@ describe("what runs as a rehearsal, beside its original and with its BACKUP_DIR"
     expect(await isRehearsal(copy)).toBe(true);
     await copy.stop();
   });
+});
+
+test("a restore that was killed is no installation, and one that is refused leaves what was there", async () => {
+  const killing = { cwd, env: { ...env, DATA_DIR: "killed", CORESTEAD_FAILPOINT: "restoring:kill" } };
+  expect((await run([...fromSource, "restore", backup], killing)).code).toBe(137);
+  for (const words of [["serve"], ["backup", "x.backup"], ["serve", "--adopt"]]) {
+    const refused = await corestead("killed", ...words);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("was begun and did not finish")]);
+  }
+  const restored = await corestead("killed", "restore", backup);
+  expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining("is restored")]);
+  const again = await corestead("killed", "restore", backup);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("the database is not empty")]);
+  const { code } = await corestead("killed", "activity", "verify");
+  expect(code).toBe(0);
+});
+
+test("what lists and reads makes no database", async () => {
+  const listed = await corestead("none", "backups");
+  expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining(backup)]);
+  expect((await corestead("none", "backups", "verify", backup)).stdout).toEndWith(`${backup} could be restored\n`);
+  for (const words of [
+    ["backup"],
+    ["backup", "x.backup"],
+    ["activity", "verify"],
+    ["adopt"],
+    ["secret-key", "accept"],
+  ]) {
+    const refused = await corestead("none", ...words);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("there is no database in")]);
+  }
+  expect(existsSync(join(cwd, "none"))).toBe(false);
 });
 
 test("another installation's BACKUP_DIR is refused, and nothing in it removed", async () => {

@@ -62,6 +62,8 @@ test("a server is brought back as it was before something was destroyed, though 
     CORESTEAD_FAILPOINT: "recovered:kill",
   });
   expect([killed.code, await readdir(elsewhere.DATA_DIR)]).toEqual([137, expect.not.arrayContaining(["postgres"])]);
+  const notRestored = await corestead(["serve"], elsewhere);
+  expect([notRestored.code, notRestored.stderr]).toEqual([1, expect.stringContaining("did not finish")]);
   const restored = await corestead(["restore", "--at", moment], elsewhere);
   expect([restored.stderr, restored.code]).toEqual(["", 0]);
   expect(restored.stdout).toContain(

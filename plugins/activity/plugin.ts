@@ -23,6 +23,7 @@ const verifyFacts = {
   name: "activity verify",
   usage: "activity verify [--at-least SEAL]",
   doc: "check that nobody has changed the log of activity, and that its chains have got to a seal (17, or 1:17,2:5 by account)",
+  reads: true,
 } as const;
 
 /** Who did what to which record: written by triggers, chained, and shown. behaviour B.14. */

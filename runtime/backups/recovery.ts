@@ -12,6 +12,7 @@ import { launch, port } from "../postgres/launch.ts";
 import { postgresHome } from "../postgres/postgres-binaries.ts";
 import { exists, syncInto } from "../postgres/whole-folder.ts";
 import { giveTo, lockFolder, mayRun, prepareFolder, socketFolder, type RunAs } from "../postgres/postgres-folder.ts";
+import { forgetRestore, noteRestore } from "../postgres/unfinished-restore.ts";
 import { clearUnfinished } from "../postgres/postgres-leftovers.ts";
 import type { BackupStore } from "./backup-store.ts";
 import { recoveryPlans, type Plan } from "./recovery-plan.ts";
@@ -45,12 +46,14 @@ export async function recover(needed: Recovery): Promise<Date | undefined> {
     const files = (await needed.store.list()).flatMap(({ name }) => parseWalName(name) ?? []);
     const plans = recoveryPlans(files, needed.until, needed.store.place);
     await clearUnfinished(dataDir);
+    await noteRestore(dataDir, `restore --at ${needed.until?.toISOString() ?? ""}`.trim());
     made = await mkdtemp(`${cluster}.tmp-`);
     await fetchFirst(needed, plans, made);
     await giveTo(made, runAs);
     const at = await replay(needed, { dataDir, cluster: made, runAs });
     failpoint("recovered");
     await syncInto(made, cluster);
+    await forgetRestore(dataDir);
     return at;
   } finally {
     if (made) await rm(made, { recursive: true, force: true });

@@ -3,19 +3,23 @@
  * must work even if that is lost.
  */
 import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { backupLines } from "../backups/backup-list.ts";
 import { timeOf } from "../backups/backup-name.ts";
 import type { BackupStore } from "../backups/backup-store.ts";
 import { configuredPlaces, configuredStore, configuredWalStore } from "../backups/configured-store.ts";
 import { makeBackup, verifyAgain } from "../backups/backups.ts";
 import { own } from "../backups/backup-owner.ts";
-import { forgetRunning, runsByFile } from "../backups/run-store.ts";
+import { forgetRunning, runsByFile, type BackupRun } from "../backups/run-store.ts";
 import { momentLines } from "../backups/recovery-plan.ts";
 import { recover } from "../backups/recovery.ts";
 import { heldSets } from "../backups/scratch.ts";
 import { parseWalName, type Base, type Piece } from "../backups/wal-names.ts";
 import { forgetArchived } from "../backups/wal-store.ts";
 import type { Sql } from "../db.ts";
+import { failpoint } from "../failpoints.ts";
 import { openFiles } from "../files/open-files.ts";
 import { dropAnchors } from "../lineage/anchors.ts";
 import { adopted, mustAct, noteRestored } from "../lineage/lineage.ts";
@@ -25,12 +29,13 @@ import type { BackupSource } from "../postgres/backup-file.ts";
 import type { FileFolders } from "../postgres/backup-files.ts";
 import { backup, backupMigrations, restore } from "../postgres/backup.ts";
 import { openDatabase, type Database } from "../postgres/database.ts";
-import { isMigrated, migrate } from "../postgres/migrate.ts";
+import { isMigrated, isUpToDate, migrate } from "../postgres/migrate.ts";
 import { isPooled } from "../postgres/pooler.ts";
 import { migrationSets } from "../postgres/runtime-migrations.ts";
-import { backupNotes, restoreNotes } from "../postgres/secret-key.ts";
+import { forgetRestore, noteRestore } from "../postgres/unfinished-restore.ts";
+import { backupNotes, isFilled, restoreNotes } from "../postgres/secret-key.ts";
 import type { Setup } from "./run.ts";
-import { attach, withDatabase, withPool } from "./with-database.ts";
+import { attach, hasDatabase, withDatabase, withPool } from "./with-database.ts";
 
 export async function backupTo(setup: Setup, file: string): Promise<string[]> {
   const { config, log } = setup;
@@ -64,21 +69,38 @@ export async function backupNow(setup: Setup): Promise<string[]> {
 
 export async function listBackups(setup: Setup): Promise<string[]> {
   const store = mustHaveStore(setup);
-  const runs = await withDatabase(setup, await attach(setup), runsByFile);
+  const runs = await knownRuns(setup);
   const stored = await store.list();
   const lines = stored.length === 0 ? [`there is no backup in ${store.place}`] : backupLines(stored, runs, new Date());
   return [...lines, ...momentLines(await walFiles(setup))];
+}
+
+/** A listing makes and migrates nothing. */
+async function knownRuns(setup: Setup): Promise<ReadonlyMap<string, BackupRun>> {
+  if (!hasDatabase(setup)) return new Map();
+  const runtime = migrationSets([]);
+  return withPool(setup, await attach(setup), async (sql) =>
+    (await isUpToDate(sql, runtime)) ? runsByFile(sql) : new Map<string, BackupRun>(),
+  );
 }
 
 export async function verifyStored(setup: Setup, given: string | undefined): Promise<string[]> {
   const store = mustHaveStore(setup);
   const name = given ?? (await store.list())[0]?.name;
   if (name === undefined) throw new Error(`there is no backup in ${store.place}`);
-  const database = await attach(setup);
-  return withDatabase(setup, database, async () => {
+  const database = await (hasDatabase(setup) ? attach(setup) : scratchServer(setup));
+  return withPool(setup, database, async () => {
     if (!(await verifyAgain(await neededFor(setup, database), store, name))) throw new Error("a backup is going on");
     return [`${name} could be restored`];
   });
+}
+
+/** Where there is no database, such as on a machine that only keeps the backups: one that is gone afterwards. */
+async function scratchServer(setup: Setup): Promise<Database> {
+  const dataDir = await mkdtemp(join(tmpdir(), "corestead-verify-"));
+  const database = await openDatabase({ ...setup, config: { ...setup.config, dataDir, backupWal: "off" }, bare: true });
+  const stop = () => database.stop().then(() => rm(dataDir, { recursive: true, force: true }));
+  return { ...database, stop };
 }
 
 async function neededFor(setup: Setup, { target }: Database) {
@@ -124,14 +146,29 @@ export async function restoreFrom(setup: Setup, file: string, force: boolean): P
   const from = sourceOf(setup, file);
   const sets = migrationSets(inOrder(setup.plugins));
   const then = heldSets(sets, await backupMigrations(from, key));
+  const { dataDir } = setup.config;
+  // Not before it is certain that no server is running there.
+  const isNew = !hasDatabase(setup);
+  if (isNew) await noteRestore(dataDir, file);
   const notes = await withPool(setup, await openDatabase({ ...setup, bare: true }), async (sql) => {
-    await migrate(sql, (await isMigrated(sql)) ? sets : then, setup.log);
-    await restore(sql, from, setup.log, { force, files: fileFolders(setup), key });
+    const isUsed = (await isMigrated(sql)) && (await isFilled(sql));
+    if (!isNew) await noteRestore(dataDir, file);
+    try {
+      await migrate(sql, (await isMigrated(sql)) ? sets : then, setup.log);
+      failpoint("restoring");
+      await restore(sql, from, setup.log, { force, files: fileFolders(setup), key });
+    } catch (error) {
+      // What was there before is there as it was.
+      if (isUsed) await forgetRestore(dataDir);
+      throw error;
+    }
     await migrate(sql, sets, setup.log);
     await forgetRunning(sql);
     await noteRestored(sql);
-    await dropAnchors(setup.config.dataDir);
-    return restoreNotes(sql, setup.config);
+    await dropAnchors(dataDir);
+    const said = await restoreNotes(sql, setup.config);
+    await forgetRestore(dataDir);
+    return said;
   });
   return [`${file} is restored`, ...notes, adoptNote];
 }

@@ -7,7 +7,7 @@ import { authorCommands } from "../authors/commands.ts";
 import { boot, describe, type App } from "../boot.ts";
 import { runtimeSettings } from "../config.ts";
 import { clientModule } from "../openapi/client.ts";
-import { attach, withDatabase } from "./with-database.ts";
+import { attach, mustHaveDatabase, withDatabase } from "./with-database.ts";
 import { adopt, backupNow, backupTo, listBackups, restoreAt, restoreFrom, verifyStored } from "./backup-commands.ts";
 import { askHealth } from "./health.ts";
 import { writeOutput } from "../output.ts";
@@ -134,6 +134,7 @@ export async function runCommand(
   if (command === "plugins") return say(setup.plugins.map(({ name }) => name));
   if (command === "health") return say([await askHealth(setup.config)]);
   if (command === "client") return writeClient(setup, argument);
+  if (needsDatabase(words, setup.plugins)) mustHaveDatabase(setup);
   if (command === "backup") return say(await (argument === undefined ? backupNow(setup) : backupTo(setup, argument)));
   if (isNamed(words, "backups verify")) return say(await verifyStored(setup, words[2]));
   if (command === "backups") return say(await listBackups(setup));
@@ -153,6 +154,14 @@ export async function runCommand(
     const actor = () => ({ kind: "command", command: found.name }) as const;
     return withActor(actor, () => found.run(options, words.slice(found.name.split(" ").length)));
   });
+}
+
+/** Whether there is nothing to do, and nothing must be made, where there is no database. */
+function needsDatabase(words: readonly string[], plugins: readonly PluginFacts[]): boolean {
+  return (
+    ["backup", "adopt", "secret-key accept"].some((name) => isNamed(words, name)) ||
+    plugins.some(({ commands = [] }) => commands.some(({ name, reads }) => reads === true && isNamed(words, name)))
+  );
 }
 
 function required(file: string | undefined, command: string): string {

@@ -1,4 +1,6 @@
 /** A database for a command that does not start the plugins. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { openPool, type Sql } from "../db.ts";
 import { inOrder } from "../order.ts";
 import { openDatabase, type Database } from "../postgres/database.ts";
@@ -7,6 +9,17 @@ import { isPooled } from "../postgres/pooler.ts";
 import { migrationSets } from "../postgres/runtime-migrations.ts";
 import { runningPostgres } from "../postgres/running-postgres.ts";
 import type { Setup } from "./run.ts";
+
+/** Whether there is one already: that of DATABASE_URL, or the embedded one's folder. */
+export function hasDatabase({ config }: Pick<Setup, "config">): boolean {
+  return config.databaseUrl !== "" || existsSync(join(config.dataDir, "postgres"));
+}
+
+/** For what must not make one. */
+export function mustHaveDatabase(setup: Pick<Setup, "config">): void {
+  if (hasDatabase(setup)) return;
+  throw new Error(`there is no database in ${setup.config.dataDir}: is this the right folder, or DATA_DIR?`);
+}
 
 /** Uses the embedded server of a running Corestead, or starts one for this command. */
 export async function attach(setup: Setup): Promise<Database> {

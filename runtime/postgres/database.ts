@@ -7,6 +7,7 @@ import { beginEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgre
 import { processLog, type Log } from "../log.ts";
 import { cacheMegabytes } from "./postgres-memory.ts";
 import { existing, freeIn, isDiskFull } from "../room.ts";
+import { refuseUnfinished } from "./unfinished-restore.ts";
 import { ConfigError, type Environment } from "../settings.ts";
 import { exists } from "./whole-folder.ts";
 import { stopSignal, type StopSignal } from "../command/stop-signal.ts";
@@ -40,6 +41,7 @@ interface Opening {
 
 /** The configured database: that of DATABASE_URL, once it answers, or the embedded one, started. */
 export async function openDatabase({ config, log, bare = false, early = false, onWait }: Opening): Promise<Database> {
+  if (!bare) refuseUnfinished(config.dataDir);
   if (config.databaseUrl) {
     const target = { url: config.databaseUrl };
     const answering = waitForDatabase(target, { seconds: config.databaseWaitSeconds, log });

@@ -115,7 +115,7 @@ export async function restoreNotes(sql: Sql, config: KeyConfig): Promise<string[
 }
 
 /** Whether a server has ever filled this database. */
-export async function isSeeded(sql: Queryable): Promise<boolean> {
+export async function isFilled(sql: Queryable): Promise<boolean> {
   return (await stateOf(sql)).isSeeded;
 }
 

@@ -28,6 +28,7 @@ const pullFacts: CommandFacts = {
   name: "site pull",
   usage: "site pull CODE DIR [--account HOST]",
   doc: "write a site as files",
+  reads: true,
 };
 const pushFacts: CommandFacts = {
   name: "site push",
@@ -43,6 +44,7 @@ const planFacts: CommandFacts = {
   name: "site plan",
   usage: "site plan CODE SITEMAP... [--account HOST]",
   doc: "print a migration plan from the hreflang of old sitemaps",
+  reads: true,
 };
 export const siteCommandFacts: readonly CommandFacts[] = [pullFacts, pushFacts, migrateFacts, planFacts];
 
