@@ -95,6 +95,8 @@ export interface ConnectorKind {
   readonly needsUrl: boolean;
   /** What `fields` holds, for forms and documentation; `check` decides. */
   readonly fields?: TObject;
+  /** What a method of `fields.methods` may have; others are named in the header `Warning`. */
+  readonly methodKeys?: readonly string[];
   /** The methods of a connector with these fields. */
   readonly methods: (fields: Readonly<Record<string, unknown>>) => readonly MethodFacts[];
   /** The mistakes of a connector that is to be saved, by field. */

@@ -1,5 +1,5 @@
 /** A connector as it is to be stored, and everything that is wrong with it. Pure. */
-import { mistakes } from "platform";
+import { isObject, mistakes, unknownNames } from "platform";
 import type { ConnectorKind } from "./api.ts";
 import { codeMistake } from "./code.ts";
 import type { ConnectorInput, ConnectorRow } from "./store.ts";
@@ -45,6 +45,20 @@ export function checkConnector(
     for (const [field, messages] of Object.entries(wrong)) for (const message of messages) found.add(field, message);
   }
   found.check();
+}
+
+const mostHints = 10;
+
+/** Names the keys of `fields`, its methods and `auth` that nobody reads. */
+export function fieldHints({ fields: schema, methodKeys }: ConnectorKind, fields: ConnectorInput["fields"]): string[] {
+  const hints = (given: unknown, known: readonly string[], place: string) =>
+    isObject(given) ? unknownNames(Object.keys(given), known, (name) => `unknown key "${place}.${name}"`) : [];
+  const methods = isObject(fields["methods"]) ? Object.entries(fields["methods"]) : [];
+  return [
+    ...(schema ? hints(fields, Object.keys(schema.properties), "fields") : []),
+    ...(methodKeys ? methods.flatMap(([name, method]) => hints(method, methodKeys, `fields.methods.${name}`)) : []),
+    ...(schema?.properties["auth"] ? hints(fields["auth"], ["in", "name", "prefix"], "fields.auth") : []),
+  ].slice(0, mostHints);
 }
 
 function secretMistake(secret: string, kind: ConnectorKind | undefined): string | undefined {

@@ -42,6 +42,33 @@ describe("a connector", () => {
     await connector({}, { fields: { methods: null, auth: null } });
   });
 
+  test("names keys of its fields that nobody reads", async () => {
+    const kinds = [
+      [{ method: { go: {} } }, '"fields.method": did you mean "methods"?'],
+      [{ methods: { go: { metod: "POST" } } }, '"fields.methods.go.metod": did you mean "method"?'],
+      [{ auth: { perfix: "Token" } }, '"fields.auth.perfix": did you mean "prefix"?'],
+    ] as const;
+    for (const [fields, hint] of kinds) {
+      const given = { name: "Hinted", url: remote.url, fields };
+      const answer = await app.post("/connect/connectors.json", { connector: given });
+      expect([answer.status, answer.headers.get("warning")]).toEqual([
+        201,
+        expect.stringContaining(hint.replaceAll('"', String.raw`\"`)),
+      ]);
+      const changed = await app.patch(`/connect/connectors/${answer.json.id}.json`, { connector: { fields } });
+      expect(changed.headers.get("warning")).toBe(answer.headers.get("warning"));
+    }
+    const smtp = {
+      name: "M",
+      kind: "core/smtp",
+      url: "smtp://m.example.com",
+      fields: { from: "a@example.com", tsl: "none" },
+    };
+    expect((await app.post("/connect/connectors.json", { connector: smtp })).headers.get("warning")).toContain(
+      "fields.tsl",
+    );
+  });
+
   test("tells its methods with the parameters that a call fills in, and those of its kind", async () => {
     const code = await connector({
       search: {

@@ -45,6 +45,28 @@ const bodies: [
 ][] = [
   ["no body", { method: "POST" }, {}, undefined, undefined],
   ["the event for a method without a body", { method: "POST" }, { fallbackBody: { id: 1 } }, json, '{"id":1}'],
+  [
+    "what no template names",
+    { method: "POST", path: "/{id}" },
+    { params: { id: 1, a: "x", n: 2 } },
+    json,
+    '{"a":"x","n":2}',
+  ],
+  [
+    "the event before the parameters",
+    { method: "PUT" },
+    { params: { a: 1 }, fallbackBody: { id: 1 } },
+    json,
+    '{"id":1}',
+  ],
+  [
+    "what no template names, as a form",
+    { method: "PATCH", headers: { "content-type": "application/x-www-form-urlencoded" } },
+    { params: { a: "x y", b: [1, 2], c: null } },
+    "application/x-www-form-urlencoded",
+    "a=x%20y&b=1&b=2",
+  ],
+  ["no body in a DELETE", { method: "DELETE" }, { params: { a: 1 } }, undefined, undefined],
   ["no event in a GET", {}, { fallbackBody: { id: 1 } }, undefined, undefined],
   ["no body in a HEAD", { method: "HEAD", body: { a: 1 } }, {}, undefined, undefined],
   ["an object", { method: "PUT", body: { a: "{a}" } }, { params: { a: null } }, json, '{"a":null}'],

@@ -11,7 +11,7 @@ import {
 import { trimmedEnd, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, KindCall, OpenConnector } from "./api.ts";
 import { authOf, checkDefinition, customFields, methodsOf, type Method } from "./definition.ts";
-import { createFiller, isHeaderValue } from "./fill.ts";
+import { createFiller, formPairs, isHeaderValue } from "./fill.ts";
 
 export interface HttpRequest {
   readonly url: string;
@@ -30,6 +30,7 @@ export function customConnector(fetch: BaseContext["fetch"]): ConnectorKind {
   return {
     name: "core/custom_connector",
     fields: customFields,
+    methodKeys: ["method", "path", "query", "headers", "body", "public", "description", "timeout"],
     needsUrl: true,
     methods: (fields) => [...methodsOf(fields)].map(([name, method]) => ({ name, public: method.public })),
     check: checkDefinition,
@@ -111,9 +112,14 @@ function bodyOf(
   if (method.method === "GET" || method.method === "HEAD") return undefined;
   const type = headers["content-type"]?.toLowerCase() ?? "";
   if (method.body === undefined) {
-    if (call.fallbackBody === undefined) return undefined;
+    const unused = method.method === "DELETE" ? {} : fill.unused();
+    if (call.fallbackBody === undefined && Object.keys(unused).length === 0) return undefined;
+    if (call.fallbackBody === undefined && type.includes("x-www-form-urlencoded"))
+      return Object.entries(unused)
+        .flatMap(([name, value]) => formPairs(name, value))
+        .join("&");
     headers["content-type"] ??= "application/json; charset=utf-8";
-    return JSON.stringify(call.fallbackBody);
+    return JSON.stringify(call.fallbackBody ?? unused);
   }
   if (typeof method.body === "string") {
     if (type.includes("x-www-form-urlencoded")) return fill.encoded(method.body);

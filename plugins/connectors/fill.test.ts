@@ -107,7 +107,8 @@ test("a body keeps types, and text in it cannot break out of the JSON", () => {
     ),
   ).toBe("a=1%26b%3D2&b=x%20y");
   expect(body({ body: "Hello {a}" }, { a: "you" })).toBe("Hello you");
-  expect(body({}, { a: 1 })).toBeUndefined();
+  expect(body({}, { a: 1 })).toBe('{"a":1}');
+  expect(body({}, {})).toBeUndefined();
   expect(requestFor({ method: "POST", path: "/" }, {}, { fallbackBody: { id: 1 } }).body).toBe('{"id":1}');
 });
 

@@ -24,6 +24,8 @@ export interface Filler {
   text(template: string): string;
   /** A text that is HTML: what is put in is text of it, never markup. */
   html(template: string): string;
+  /** The parameters that no template has named. */
+  unused(): Record<string, unknown>;
   /** Throws the 422 that names every missing parameter and every one that its place cannot hold. */
   check(): void;
 }
@@ -80,11 +82,7 @@ export function createFiller(params: Params): Filler {
       return filled;
     },
     pairs: (name, template) => {
-      const value = json(template);
-      const values = Array.isArray(value) ? value : [value];
-      return values
-        .filter((one) => one !== null && one !== undefined)
-        .map((one) => `${encode(name)}=${encode(plain(one))}`);
+      return formPairs(name, json(template));
     },
     header: (name, template) => {
       const filled = replace(template, plain);
@@ -107,8 +105,20 @@ export function createFiller(params: Params): Filler {
       }
       return filled + template.slice(from);
     },
+    unused: () => {
+      const used = new Set([...known.keys()].map((name) => (Object.hasOwn(params, name) ? name : name.split(".")[0])));
+      return Object.fromEntries(Object.entries(params).filter(([name]) => !used.has(name)));
+    },
     check: found.check,
   };
+}
+
+/** A form field, or several of an array. */
+export function formPairs(name: string, value: unknown): string[] {
+  const values = Array.isArray(value) ? value : [value];
+  return values
+    .filter((one) => one !== null && one !== undefined)
+    .map((one) => `${encode(name)}=${encode(plain(one))}`);
 }
 
 /** The names of the parameters in a template. */

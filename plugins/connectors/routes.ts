@@ -11,12 +11,13 @@ import {
   pageQuery,
   route,
   Type,
+  warned,
   wildcardPattern,
   type Route,
 } from "platform";
 import { Connector, ConnectorMethod } from "./answers.ts";
 import type { ConnectorKind } from "./api.ts";
-import { customKind } from "./check.ts";
+import { customKind, fieldHints } from "./check.ts";
 import { describedMethods } from "./methods.ts";
 import { toApi, type ConnectorRow, type ConnectorStore } from "./store.ts";
 import type { ConnectorWriter } from "./writer.ts";
@@ -76,6 +77,10 @@ interface Needed {
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
 export function connectorRoutes({ connectorStore, connectorWriter, kinds }: Needed): Route[] {
   const ConnectorInput = inputOf(kinds);
+  const hinted = (row: ConnectorRow, reply: typeof ok) => {
+    const kind = kinds.get(row.kind);
+    return warned(reply(...shown(row)), kind ? fieldHints(kind, row.fields) : []);
+  };
   const needs = () => ([...kinds.values()].every(({ needsUrl }) => needsUrl) ? [["url"]] : []);
   return [
     route(
@@ -147,7 +152,7 @@ export function connectorRoutes({ connectorStore, connectorWriter, kinds }: Need
         answers: { 201: Connector },
         responses: { 201: connectorExample, 422: { fields: ["methods.current.method must be one of GET, POST, …"] } },
       },
-      async ({ caller, body }) => created(...shown(await connectorWriter.create(caller, body))),
+      async ({ caller, body }) => hinted(await connectorWriter.create(caller, body), created),
     ),
     route(
       "PATCH",
@@ -165,7 +170,7 @@ export function connectorRoutes({ connectorStore, connectorWriter, kinds }: Need
       },
       async ({ request, caller, params, body }) => {
         const { id } = await connectorWriter.find(caller.account.id, params.id);
-        return ok(...shown(await connectorWriter.update(caller, id, body, expectedVersion(request, id))));
+        return hinted(await connectorWriter.update(caller, id, body, expectedVersion(request, id)), ok);
       },
     ),
     route(

@@ -16,8 +16,11 @@ const notes = ["title", "description", "default", "examples", "$schema", "$id", 
 const numbers = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
 const counts = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 
-/** What is wrong with a schema, with its place; undefined if answers can be checked by it. */
-export function schemaMistake(schema: unknown): string | undefined {
+/**
+ * What is wrong with a schema, with its place; undefined if answers can be checked by it. `further` keywords are taken
+ * as they are.
+ */
+export function schemaMistake(schema: unknown, further: readonly string[] = []): string | undefined {
   let parts = 0;
   const look = (given: unknown, at: string, depth: number): string | undefined => {
     parts += 1;
@@ -26,7 +29,7 @@ export function schemaMistake(schema: unknown): string | undefined {
     if (typeof given === "boolean") return undefined;
     if (!isObject(given)) return `${at} must be a schema`;
     for (const [key, value] of Object.entries(given)) {
-      const wrong = keywordMistake(key, value);
+      const wrong = further.includes(key) ? undefined : keywordMistake(key, value);
       if (wrong !== undefined) return `${at}.${key} ${wrong}`;
     }
     for (const [place, part] of partsOf(given)) {

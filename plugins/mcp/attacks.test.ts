@@ -172,6 +172,49 @@ test("a service opens the same tools in this process, with the rights of the tok
   });
 });
 
+test("a token that does not delete makes no flow that does", async () => {
+  const { token } = await make();
+  const { call, client } = await connect(app.origin, token);
+  const step = { type: "db", op: "delete", db: "x", id: "{{ id }}" };
+  const program = [{ type: "each", in: "ids", do: [{ type: "if", condition: "item", else: [step] }] }];
+  const refused = { isError: true, text: expect.stringContaining("mcp_delete") };
+  expect(await call("create", { resource: "flows", fields: { name: "Sly", fields: { program } } })).toMatchObject(
+    refused,
+  );
+  const harmless = { name: "Sly", code: "sly", fields: { program: [{ type: "return" }] } };
+  expect((await call("create", { resource: "flows", fields: harmless })).isError).toBeFalsy();
+  expect(await call("update", { resource: "flows", id: "sly", fields: { fields: { program } } })).toMatchObject(
+    refused,
+  );
+  expect((await app.get("/connect/flows.json?q=Sly")).json).toMatchObject([{ fields: harmless.fields }]);
+  await client.close();
+});
+
+test("a record keeps its table unless another one is named", async () => {
+  const tables = { orders: { fields: { n: "integer" } }, lines: { fields: {} } };
+  await app.post("/core/dbs.json", { db: { name: "Tabled", code: "tabled", schema: { tables } } });
+  const record = { data: { n: 1 }, table_name: "orders" };
+  const { id } = (await app.post("/core/dbs/tabled/records.json", { record })).json;
+  const { token } = await make();
+  const { call, client } = await connect(app.origin, token);
+  const update = (fields: object) => call("update", { resource: "records", in: "tabled", id, fields });
+  const batch = (operation: object) =>
+    call("batch_records", { db: "tabled", operations: [{ op: "update", id, ...operation }] });
+  expect((await update({ data: { n: 2 } })).json).toMatchObject({ result: { table_name: "orders" } });
+  expect((await batch({ data: { n: 3 } })).json.result.results[0]).toMatchObject({
+    table_name: "orders",
+    data: { n: 3 },
+  });
+  for (const wrong of [update, batch])
+    expect(await wrong({ data: { n: "x" } })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("whole number"),
+    });
+  expect((await batch({ data: {}, table_name: "lines" })).json.result.results[0].table_name).toBe("lines");
+  expect((await update({ data: {}, table_name: null })).json.result.table_name).toBeNull();
+  await client.close();
+});
+
 test("a token that only reads gets no tools that write, and is refused where it tries", async () => {
   const { id, token } = await make();
   expect(

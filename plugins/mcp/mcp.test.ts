@@ -165,6 +165,17 @@ test("flows are tested, run, and tools of their own if they are marked so", asyn
   expect(listed).toMatchObject({ description: "Doubles a number.", inputSchema: { type: "object", required: ["n"] } });
   expect((await call("flow_double", { n: 4 })).json.result).toMatchObject({ status: "finished", data: { twice: 8 } });
   expect(await failureOf(call("flow_other", { n: 4 }))).toContain("no tool");
+  // Names that some clients do not take are replaced, one for each flow.
+  const codes = ["report.daily", "report_daily", `${"x".repeat(70)}1`, `${"x".repeat(70)}2`];
+  for (const code of codes) {
+    const flow = { name: code, code, fields: { tool: true, program: [{ type: "return", value: code }] } };
+    expect((await app.post("/connect/flows.json", { flow })).status).toBe(201);
+  }
+  const names = (await tools()).filter((name) => /^flow_[rx]/.test(name));
+  expect(names.every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true);
+  const results = await Promise.all(names.map(async (name) => (await call(name, {})).json.result.data));
+  expect(new Set(results)).toEqual(new Set(codes));
+  for (const code of codes) await app.delete(`/connect/flows/${code}.json`);
   expect((await call("test_flow", { flow: "other", input: { n: 1 } })).json.result.data).toEqual({ twice: 2 });
   expect((await call("run_flow", { flow: "other", input: { n: 3 } })).json.result.data).toEqual({ twice: 6 });
   expect((await app.get("/connect/flows.json?tool=false")).json).toMatchObject([{ code: "other" }]);

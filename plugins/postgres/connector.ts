@@ -19,6 +19,7 @@ export function postgresConnector(pools: Pools): ConnectorKind {
   return {
     name: "core/postgres",
     fields: connectorFields,
+    methodKeys: ["sql", "public", "description", "timeout"],
     needsUrl: true,
     echoes: false,
     methods: methodsOf,

@@ -1,6 +1,14 @@
 /** `core/smtp`: the method `send`, and mails declared in `fields.methods`. behaviour B.9. */
 import { createFiller, type ConnectorKind, type KindCall } from "../connectors/api.ts";
-import { checkDefinition, connectorFields, methodsOf, serverOf, templateOf, type Template } from "./definition.ts";
+import {
+  checkDefinition,
+  connectorFields,
+  methodsOf,
+  serverOf,
+  templateKeys,
+  templateOf,
+  type Template,
+} from "./definition.ts";
 import { mailOf } from "./message.ts";
 import { sendMail, type Needed } from "./send.ts";
 
@@ -10,6 +18,7 @@ export function smtpConnector(needed: Needed): ConnectorKind {
   return {
     name: "core/smtp",
     fields: connectorFields,
+    methodKeys: [...templateKeys, "public", "description"],
     needsUrl: true,
     methods: methodsOf,
     check: checkDefinition,

@@ -62,6 +62,13 @@ const flows: [change: Partial<UnstoredFlow>, fields: string[]][] = [
   [{ fields: {} }, ["program"]],
   [{ fields: { program: null } }, ["program"]],
   [{ fields: { program, note: "x".repeat(500_000) } }, ["fields"]],
+  [{ fields: { program, tool: true, input: { properties: { n: { type: "integer", pattern: "x" } } } } }, []],
+  [{ fields: { program, tool: true, input: { properties: { n: { type: "whole" } } } } }, ["input"]],
+  [{ fields: { program, tool: true, input: { properties: [] } } }, ["input"]],
+  [{ fields: { program, tool: true, input: { propertys: {} } } }, ["input"]],
+  [{ fields: { program, tool: true, input: { type: "string" } } }, ["input"]],
+  [{ fields: { program, tool: true, input: { required: "n" } } }, ["input"]],
+  [{ fields: { program, tool: true, input: [] } }, ["input"]],
   [{ code: "-", kind: "x", fields: { program: 7 } }, ["code", "kind", "program"]],
 ];
 test.each(flows)("a flow with %j: %j", (change, fields) => {

@@ -1,6 +1,7 @@
 /** A flow as it is to be stored, and everything that is wrong with it. No SQL, no HTTP. */
 import { isObject, mistakes, slugOf } from "platform";
 import { codeMistake } from "../../connectors/api.ts";
+import { schemaMistake } from "../../llm/api.ts";
 import { checkProgram, mistakesOf } from "../program/check.ts";
 import type { FlowInput } from "./flow-store.ts";
 import type { StepTypes } from "../program/step-types.ts";
@@ -36,7 +37,7 @@ export function checkFlow(
   { code, kind, fields }: UnstoredFlow,
   templates: Templates,
   stepTypes: StepTypes,
-  before?: unknown,
+  before?: UnstoredFlow["fields"],
 ): void {
   const found = mistakes();
   const wrongCode = codeMistake(code);
@@ -44,11 +45,12 @@ export function checkFlow(
   if (kind !== flowKind) found.add("kind", `must be ${flowKind}`);
   if (JSON.stringify(fields).length > maxFieldsChars)
     found.add("fields", `may have at most ${maxFieldsChars} characters as JSON`);
-  if (fields["tool"] === true) for (const [name, message] of toolMistakes(fields)) found.add(name, message);
+  if (fields["tool"] === true && !isSame(fields, before))
+    for (const [name, message] of toolMistakes(fields)) found.add(name, message);
   const program = programOf(fields);
   if (program === undefined) found.add("program", "is required in `fields`: an array of steps");
   else {
-    const check = isSame(program, before)
+    const check = isSame(program, before && programOf(before))
       ? (...all: Parameters<typeof checkProgram>) => checkProgram(...all).mistakes
       : mistakesOf;
     for (const message of check(program, templates, stepTypes)) found.add("program", message);
@@ -63,7 +65,12 @@ function toolMistakes({ description, input }: UnstoredFlow["fields"]): [field: s
   const wrong: [string, string][] = [];
   if (description !== undefined && (typeof description !== "string" || description.length > maxDescription))
     wrong.push(["description", `must be a text of at most ${maxDescription} characters`]);
-  if (input !== undefined && !isObject(input)) wrong.push(["input", "must be a JSON Schema, an object"]);
+  if (input === undefined) return wrong;
+  const mistake = schemaMistake(input, ["pattern"]);
+  if (!isObject(input)) wrong.push(["input", "must be a JSON Schema, an object"]);
+  else if ((input["type"] ?? "object") !== "object")
+    wrong.push(["input", "must be a JSON Schema whose `type` is object"]);
+  else if (mistake !== undefined) wrong.push(["input", `must be a JSON Schema: ${mistake}`]);
   return wrong;
 }
 
@@ -78,8 +85,8 @@ export function newCode({ code, name }: { readonly code?: string | null | undefi
 }
 
 /** JSON keeps the order of keys. */
-export function isSame(program: unknown, before: unknown): boolean {
-  return before !== undefined && JSON.stringify(program) === JSON.stringify(before);
+export function isSame(given: unknown, before: unknown): boolean {
+  return before !== undefined && JSON.stringify(given) === JSON.stringify(before);
 }
 
 export function programOf(fields: Readonly<Record<string, unknown>>): unknown {

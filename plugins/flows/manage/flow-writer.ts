@@ -70,7 +70,7 @@ export function createFlowWriter({ ctx, flowStore, flowLookup, templates, stepTy
         const input = patched(row, patch);
         const program = programOf(input.fields);
         if (!onlySwitchesOff(patch)) {
-          checkFlow(input, templates, stepTypes, programOf(row.fields));
+          checkFlow(input, templates, stepTypes, row.fields);
           await mustBeWritable(tx, author, program);
         }
         const same = isSame(program, programOf(row.fields));

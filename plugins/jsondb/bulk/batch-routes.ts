@@ -1,4 +1,4 @@
-import { jsonText, route, Type, warned, type Route } from "platform";
+import { jsonText, route, Type, warned, type Route, flagOf } from "platform";
 import { BatchResults } from "../records/answers.ts";
 import { operationHints, readOperations, type Batches } from "./batch.ts";
 import { nullTableHints } from "../databases/database.ts";
@@ -22,8 +22,9 @@ export function batchRoute({ databases, batches }: Needed): Route {
     {
       summary: "Create, change and delete up to 1,000 records",
       description:
-        "In one transaction, in order: all or none. An `update` merges `data` key by key; in a multi-table database send its `table_name` again. An `update` or `delete` with `if_updated_at`, the record's `updated_at` as you have seen it, is refused if anybody has changed the record since: 422 names each such operation, and nothing is written.",
+        "In one transaction, in order: all or none. An `update` merges `data` key by key; in a multi-table database send its `table_name` again, or `keep_table=true`. An `update` or `delete` with `if_updated_at`, the record's `updated_at` as you have seen it, is refused if anybody has changed the record since: 422 names each such operation, and nothing is written.",
       access,
+      query: { keep_table: "`true`: an update without `table_name` leaves the record in its table" },
       body: { schema: Operations },
       request: {
         operations: [
@@ -43,11 +44,14 @@ export function batchRoute({ databases, batches }: Needed): Route {
         },
       },
     },
-    async ({ account, params, body }) => {
+    async ({ account, params, query, body }) => {
       const db = await databaseAt(databases, account.id, params.id);
-      const operations = readOperations(body.operations);
+      const operations = readOperations(body.operations, flagOf(query, "keep_table") === true);
       const answers = await batches(db, operations);
-      const withoutTable = operations.filter((operation) => operation.op !== "delete" && !operation.tableName);
+      const withoutTable = operations.filter(
+        (operation) =>
+          operation.op !== "delete" && !operation.tableName && !(operation.op === "update" && operation.keepsTable),
+      );
       const hints = [
         ...operationHints(body.operations),
         ...nullTableHints(db, withoutTable.length, "with each operation"),

@@ -19,7 +19,13 @@ import { isId } from "../databases/database-store.ts";
 
 export type Operation =
   | { readonly op: "create"; readonly data: Data; readonly tableName: string | null | undefined }
-  | (Seen & { readonly op: "update"; readonly data: Data; readonly tableName: string | null | undefined })
+  | (Seen & {
+      readonly op: "update";
+      readonly data: Data;
+      readonly tableName: string | null | undefined;
+      /** It stays in its table, which no `tableName` says. */
+      readonly keepsTable: boolean;
+    })
   | (Seen & { readonly op: "delete" });
 
 /** A record that is there already. */
@@ -33,7 +39,7 @@ const maxOperations = 1000;
 const maxMistakes = 100;
 
 /** The operations of a body. 422 with the place of every mistake, e.g. `operations[3].id`. */
-export function readOperations(values: readonly unknown[]): Operation[] {
+export function readOperations(values: readonly unknown[], keepTables: boolean): Operation[] {
   const found = mistakes();
   if (values.length === 0) found.add("operations", "must have at least one operation");
   if (values.length > maxOperations) found.add("operations", `may have at most ${maxOperations} operations`);
@@ -41,7 +47,7 @@ export function readOperations(values: readonly unknown[]): Operation[] {
     const wrong = (field: string, message: string): undefined => {
       found.add(`operations[${at}]${field}`, message);
     };
-    const operation = readOperation(value, wrong);
+    const operation = readOperation(value, keepTables, wrong);
     return operation ? [operation] : [];
   });
   found.check();
@@ -55,7 +61,11 @@ export function operationHints(values: readonly unknown[]): string[] {
   return unknownNames(names, known, (name) => `an operation has no field "${name}"`);
 }
 
-function readOperation(value: unknown, wrong: (field: string, message: string) => undefined): Operation | undefined {
+function readOperation(
+  value: unknown,
+  keepTables: boolean,
+  wrong: (field: string, message: string) => undefined,
+): Operation | undefined {
   if (!isObject(value)) return wrong("", "must be an object");
   const { op, id, data, table_name: tableName, if_updated_at: seenAt } = value;
   if (op !== "create" && op !== "update" && op !== "delete")
@@ -70,9 +80,10 @@ function readOperation(value: unknown, wrong: (field: string, message: string) =
   if (op === "delete") return { op, ...seen };
   if (tableName !== undefined && tableName !== null && typeof tableName !== "string")
     return wrong(".table_name", "must be a string");
-  if (op === "update" && data === undefined) return { op, ...seen, data: {}, tableName };
+  const keepsTable = keepTables && tableName === undefined;
+  if (op === "update" && data === undefined) return { op, ...seen, data: {}, tableName, keepsTable };
   if (!isObject(data)) return wrong(".data", "must be an object");
-  return op === "create" ? { op, data, tableName } : { op, ...seen, data, tableName };
+  return op === "create" ? { op, data, tableName } : { op, ...seen, data, tableName, keepsTable };
 }
 
 /** In milliseconds; NaN for anything but a time with its offset. */
@@ -93,6 +104,10 @@ export type Batches = ReturnType<typeof createBatches>;
 export function createBatches({ ctx, bulkStore, records }: Needed) {
   /** The answer's text. Undefined if the schema has changed meanwhile. */
   const perform = async (tx: Tx, db: Database, operation: Operation): Promise<string | undefined> => {
+    if (operation.op === "update" && operation.keepsTable) {
+      const kept = await records.inItsTable(db, operation.id, operation.data, undefined, tx);
+      return (await records.within(tx).update(db, operation.id, kept, { form: "nested" }))?.answer;
+    }
     const within = records.within(tx);
     if (operation.op === "delete") {
       await within.delete(db, operation.id);
@@ -160,7 +175,9 @@ function checkOperations(db: Database, operations: readonly Operation[]): void {
   const found = mistakes();
   let count = 0;
   for (const [at, operation] of operations.entries()) {
-    if (operation.op === "delete" || count >= maxMistakes) continue;
+    // The table of an update that keeps it is known only with the record.
+    if (operation.op === "delete" || count >= maxMistakes || (operation.op === "update" && operation.keepsTable))
+      continue;
     for (const [place, messages] of Object.entries(faultsOf(db, operation) ?? {})) {
       for (const message of messages) found.add(placeOf(at, place), message);
       count += 1;

@@ -1,5 +1,6 @@
 /** Flows that are marked `tool: true` as tools of their own. */
-import { isObject, parseExactly, type Route } from "platform";
+import { isObject, parseExactly, sha256, type Route } from "platform";
+import { schemaMistake } from "../../llm/api.ts";
 import { failed, resultOf, shortened, type ToolResult } from "../answer.ts";
 import { isOpen } from "../things.ts";
 import type { Session } from "./tool.ts";
@@ -15,27 +16,50 @@ export interface ListedTool {
 }
 
 const prefix = "flow_";
+/** Names that every client takes; some refuse a whole connection because of another one. */
+const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
 /** More than that many tools help no model. */
 const mostFlows = 100;
 const waitSeconds = 25;
 
 export async function listFlowTools(session: Session): Promise<ListedTool[]> {
   if (!session.routes.some((route) => isRun(route) && isOpen(route, session.caller))) return [];
+  return (await toolFlows(session)).flatMap((row) => listed(row));
+}
+
+async function toolFlows(session: Session): Promise<unknown[]> {
   const path = `/connect/flows?tool=true&limit=${mostFlows}` as const;
   const { status, body } = await session.ask({ method: "GET", path });
   const rows = status === 200 ? parseExactly(body) : [];
-  return Array.isArray(rows) ? rows.flatMap((row) => listed(row)) : [];
+  return Array.isArray(rows) ? rows : [];
+}
+
+/** `flow_<code>`; of a code that is too long or has dots the part that fits, and what tells it from others. */
+function nameOf(code: string): string {
+  const name = prefix + code;
+  if (toolName.test(name)) return name;
+  return `${name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 55)}_${sha256(code).slice(0, 8)}`;
+}
+
+/** The code whose tool has a name that is not simply `flow_<code>`. */
+async function codeOf(name: string, session: Session): Promise<string | undefined> {
+  const codes = (await toolFlows(session)).map((row) => (isObject(row) ? String(row["code"]) : ""));
+  return codes.find((code) => nameOf(code) === name);
 }
 
 /** Undefined if the name is no flow's. */
 export async function callFlowTool(name: string, args: unknown, session: Session): Promise<ToolResult | undefined> {
   if (!name.startsWith(prefix)) return undefined;
-  const code = name.slice(prefix.length);
+  let code = name.slice(prefix.length);
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(code)) return undefined;
   const query = new URLSearchParams({ tool: "true", code, limit: "1" });
   const found = await session.ask({ method: "GET", path: `/connect/flows?${query}` });
   if (found.status !== 200) return resultOf(found);
-  if (found.body === "[]") return undefined;
+  if (found.body === "[]") {
+    const other = await codeOf(name, session);
+    if (other === undefined) return undefined;
+    code = other;
+  }
   if (!isObject(args)) return failed("the arguments must be an object");
   const path = `/connect/flows/${encodeURIComponent(code)}/run?wait=${waitSeconds}` as const;
   return endOf(await session.ask({ method: "POST", path, body: args }));
@@ -51,10 +75,14 @@ function listed(row: unknown): ListedTool[] {
   const about = typeof description === "string" && description !== "" ? description : `Runs the flow "${name}".`;
   return [
     {
-      name: `${prefix}${code}`,
+      name: nameOf(code),
       title: name,
       description: shortened(about, 2000),
-      inputSchema: isObject(input) ? { ...input, type: "object" } : { type: "object", additionalProperties: true },
+      // An input of an earlier version was not checked.
+      inputSchema:
+        isObject(input) && schemaMistake(input, ["pattern"]) === undefined
+          ? { ...input, type: "object" }
+          : { type: "object", additionalProperties: true },
       annotations: {
         title: name,
         readOnlyHint: false,

@@ -1,5 +1,5 @@
 /** Tools for everything that the API has lists of. */
-import { forbidden, invalid, parseExactly, Type, type Caller, type Route } from "platform";
+import { forbidden, invalid, isObject, parseExactly, Type, type Caller, type Route } from "platform";
 import { resultOf, shortened } from "../answer.ts";
 import { isOpen, pathIn, type Thing } from "../things.ts";
 import { idInput, segment, tool, type Session, type Tool } from "./tool.ts";
@@ -86,6 +86,7 @@ export const genericTools: readonly Tool[] = [
     routes: has("create"),
     run: async (args, session) => {
       const { path, route } = found(args, "create", session);
+      await mustMayMake(session, args.fields);
       const key = args.idempotency_key;
       const headers = key === undefined ? {} : { "idempotency-key": key };
       return resultOf(await session.ask({ method: "POST", path, headers, body: wrapped(route, args.fields) }));
@@ -102,7 +103,10 @@ export const genericTools: readonly Tool[] = [
     routes: has("update"),
     run: async (args, session) => {
       const { path, route } = found(args, "update", session);
-      const one: `/${string}` = `${path}/${segment("id", args.id)}`;
+      await mustMayMake(session, args.fields);
+      // Of records: what does not name a table leaves it as it is.
+      const kept = route.spec.query?.["keep_table"] === undefined ? "" : "?keep_table=true";
+      const one: `/${string}` = `${path}/${segment("id", args.id)}${kept}`;
       return resultOf(
         await session.ask({ method: "PATCH", path: one, headers: match(args.etag), body: wrapped(route, args.fields) }),
       );
@@ -145,6 +149,23 @@ export const genericTools: readonly Tool[] = [
     },
   }),
 ];
+
+/** Whoever may not delete makes no flow that does. */
+async function mustMayMake(session: Session, given: unknown): Promise<void> {
+  if (hasDeletion(given)) await mustMayDelete(session);
+}
+
+/** Whether there is a step `{ type: "db", op: "delete" }`, at any depth. */
+function hasDeletion(given: unknown): boolean {
+  const left = [given];
+  while (left.length > 0) {
+    const one = left.pop();
+    if (typeof one !== "object" || one === null) continue;
+    if (isObject(one) && one["type"] === "db" && one["op"] === "delete") return true;
+    for (const inner of Object.values(one)) left.push(inner);
+  }
+  return false;
+}
 
 export async function mustMayDelete({ mayDelete }: Session): Promise<void> {
   if (!(await mayDelete())) throw forbidden("this token does not delete over /mcp (`mcp_delete`)");

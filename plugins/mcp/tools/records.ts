@@ -75,7 +75,7 @@ export const recordTools: readonly Tool[] = [
     name: "batch_records",
     title: "Write many records",
     description:
-      "Creates and changes up to 1,000 records in one transaction: all or none. An update merges `data` key by key. Deleting takes a token that may.",
+      "Creates and changes up to 1,000 records in one transaction: all or none. An update merges `data` key by key and keeps the record's table. Deleting takes a token that may.",
     destroys: true,
     input: Type.Object({
       db: idInput("the database's id or code"),
@@ -89,7 +89,7 @@ export const recordTools: readonly Tool[] = [
     routes: ["POST /core/dbs/:id/batch"],
     run: async ({ db, operations }, session) => {
       if (operations.some(({ op }) => op === "delete")) await mustMayDelete(session);
-      const path = `/core/dbs/${segment("db", db)}/batch` as const;
+      const path = `/core/dbs/${segment("db", db)}/batch?keep_table=true` as const;
       return resultOf(await session.ask({ method: "POST", path, body: { operations } }));
     },
   }),
