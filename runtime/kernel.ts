@@ -35,6 +35,8 @@ import { createReadiness } from "./http/readiness.ts";
 import { createSubrequest } from "./http/subrequest.ts";
 import { replicaMetrics } from "./replicas/metrics.ts";
 import type { Replicas } from "./replicas/replicas.ts";
+import { createDatabaseClock } from "./jobs/database-clock.ts";
+import { createScheduleStore } from "./jobs/schedule-store.ts";
 import { createSchedules } from "./jobs/schedule.ts";
 import { createSecrets } from "./secrets.ts";
 import type { Peer } from "./http/arrival.ts";
@@ -121,6 +123,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     transaction: (run) => requestTransaction(sql, run),
     committed,
     keyed: () => currentScope() !== undefined,
+    now: parts.clock.now,
     emit: events.emit,
     wanted: (ref, payload) => events.wanted(ref, payload) || (isModelEvent(ref, payload) && hooks.has(payload)),
     listen: events.listen,
@@ -280,7 +283,14 @@ function createParts(
   metrics.gauge("corestead_data_dir_free_bytes", "Room on the disk of DATA_DIR", () => freeIn(config.dataDir));
   watchDescriptors(log, metrics);
   if (replicas) replicaMetrics(metrics, replicas);
+  const clock = createDatabaseClock({ ask: () => createScheduleStore(sql).now(), log });
+  metrics.gauge(
+    "corestead_clock_ahead_seconds",
+    "How far this machine's clock is ahead of the database's",
+    clock.aheadSeconds,
+  );
   return {
+    clock,
     broadcast,
     queue,
     metrics,
@@ -290,7 +300,7 @@ function createParts(
     limits: spread?.limits ?? counting.limits,
     stopLimits: () => spread?.stop(),
     events: createEvents({ queue, log }),
-    schedules: createSchedules({ sql, queue, log }),
+    schedules: createSchedules({ sql, queue, log, clock }),
     peers,
     idempotency: createIdempotency({ sql, log, peers, hash }),
   };

@@ -61,6 +61,8 @@ export interface BaseContext {
   /** Whether the current request has an Idempotency-Key: if so, even a single statement belongs in `transaction`. */
   readonly keyed: () => boolean;
   readonly log: Log;
+  /** The database's time: what is due goes by it, because the clocks of several machines differ. */
+  readonly now: () => Date;
   /** Writes the event's jobs in `tx` (the transactional outbox); without `tx` at once. */
   readonly emit: <T>(ref: EventRef<T>, payload: NoInfer<T>, tx?: Tx, options?: EmitOptions) => Promise<void>;
   /** Whether any durable handler would take this event. If none does, a change needs no transaction of its own. */

@@ -9,6 +9,8 @@ import { createEvents } from "../runtime/events/events.ts";
 import { createQueue, type Needed as QueueNeeded } from "../runtime/jobs/jobs.ts";
 import { createLog } from "../runtime/log.ts";
 import { runtimeMigrations } from "../runtime/postgres/runtime-migrations.ts";
+import { createDatabaseClock } from "../runtime/jobs/database-clock.ts";
+import { createScheduleStore } from "../runtime/jobs/schedule-store.ts";
 import { createSchedules } from "../runtime/jobs/schedule.ts";
 
 export const silent = createLog("error", () => {});
@@ -38,6 +40,8 @@ export async function startTestDatabase(): Promise<TestDatabase> {
 interface ProcessOptions extends Partial<QueueNeeded> {
   /** For the schedules only: turning the queue's clock would end its leases. */
   readonly scheduleClock?: () => Date;
+  /** Replaces this machine's clock, which the schedules compare with the database's. */
+  readonly here?: () => number;
   /** Of the broadcast. */
   readonly maxFlushMs?: number;
 }
@@ -53,8 +57,11 @@ export async function startProcess(target: DatabaseTarget, options: ProcessOptio
   await broadcast.start();
   const queue = createQueue({ sql, broadcast, log: silent, processId, pollMs: 50, graceMs: 200, ...options });
   const events = createEvents({ queue, log: silent });
-  const { scheduleClock: clock } = options;
-  const schedules = createSchedules({ sql, queue, log: silent, ...(clock && { clock }) });
+  const { scheduleClock, here } = options;
+  const clock = scheduleClock
+    ? { now: scheduleClock, compare: async () => {} }
+    : createDatabaseClock({ ask: () => createScheduleStore(sql).now(), log: silent, ...(here && { here }) });
+  const schedules = createSchedules({ sql, queue, log: silent, clock });
   const stop = async () => {
     await schedules.stop();
     await queue.stop();

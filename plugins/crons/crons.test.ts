@@ -40,12 +40,12 @@ function firingAt(time: string | (() => string)) {
   const ctx = {
     transaction: <T>(run: Parameters<typeof transaction<T>>[1]) => transaction(app.sql, run),
     log: createLog("error", () => {}),
+    now: () => new Date(typeof time === "string" ? time : time()),
   };
   const firing = createFiring({
     ctx,
     cronStore: createCronStore(app.sql),
     flows: { startFlow },
-    clock: () => new Date(typeof time === "string" ? time : time()),
   });
   return { ...firing, started };
 }

@@ -6,10 +6,9 @@ import { lateMs, nextRun, toFire } from "./schedule.ts";
 import type { CronRow, CronStore } from "./store.ts";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "log">;
+  readonly ctx: Pick<BaseContext, "transaction" | "log" | "now">;
   readonly cronStore: CronStore;
   readonly flows: Pick<Flows, "startFlow">;
-  readonly clock?: () => Date;
 }
 
 // This many crons are fired at once.
@@ -21,7 +20,8 @@ const longestOutageMs = 3_600_000;
 
 export type Firing = ReturnType<typeof createFiring>;
 
-export function createFiring({ ctx, cronStore, flows, clock = () => new Date() }: Needed) {
+export function createFiring({ ctx, cronStore, flows }: Needed) {
+  const clock = ctx.now;
   const start = ({ id, accountId, name, targetCode }: CronRow, tx: Tx, by = {}): Promise<string | undefined> => {
     const starter = { kind: "cron", id: String(id), details: { name, ...by } } as const;
     return flows.startFlow({ accountId, code: targetCode, input: { kind: "cron", cron_id: id }, by: starter, tx });

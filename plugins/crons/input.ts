@@ -18,6 +18,7 @@ interface CronPatch {
 export async function checkedInput(
   flows: Pick<Flows, "flowExists">,
   caller: Caller,
+  now: Date,
   patch: CronPatch,
   before?: CronRow,
 ): Promise<CronInput> {
@@ -37,7 +38,7 @@ export async function checkedInput(
     throw forbidden("`target_code`: naming a flow needs the privilege `flows`");
   const active = patch.active ?? before?.active ?? true;
   const same = before?.active === true && before.schedule === schedule && before.timezone === timezone;
-  const nextRunAt = !active ? null : same ? before.nextRunAt : nextRun({ schedule, timezone }, new Date());
+  const nextRunAt = !active ? null : same ? before.nextRunAt : nextRun({ schedule, timezone }, now);
   const missed = patch.missed ?? before?.missed ?? "skip";
   const name = (patch.name === undefined ? before?.name : patch.name) || targetCode;
   return { name, kind: "flow", targetCode, schedule, timezone, active, missed, nextRunAt };

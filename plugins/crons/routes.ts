@@ -53,7 +53,7 @@ const nextExample = { schedule: "0 7 * * *", timezone: "Europe/Warsaw", next_run
 const access = { privilege: "crons" } as const;
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction">;
+  readonly ctx: Pick<BaseContext, "transaction" | "now">;
   readonly cronStore: CronStore;
   readonly flows: Flows;
   readonly firing: Firing;
@@ -108,7 +108,7 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
         answers: { 200: NextRuns },
         responses: { 200: nextExample, 422: { schedule: ["is not a cron expression: …"] } },
       },
-      async ({ caller, query }) => ok(nextOf(query, caller.account.timezone, new Date())),
+      async ({ caller, query }) => ok(nextOf(query, caller.account.timezone, ctx.now())),
     ),
     route(
       "GET",
@@ -119,7 +119,7 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
         answers: { 200: Cron },
         responses: { 200: shownExample, 304: null },
       },
-      async ({ caller, params }) => ok(...shown(await find(caller.account.id, params.id))),
+      async ({ caller, params }) => ok(...shown(await find(caller.account.id, params.id), ctx.now())),
     ),
     route(
       "POST",
@@ -137,9 +137,12 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
         responses: { 201: shownExample, 422: { schedule: ["is not a cron expression: …"] } },
       },
       async ({ caller, body }) => {
-        const input = await checkedInput(flows, caller, body);
+        const input = await checkedInput(flows, caller, ctx.now(), body);
         return created(
-          ...shown(await ctx.transaction((tx) => cronStore.insert(tx, caller.account.id, caller.user.id, input))),
+          ...shown(
+            await ctx.transaction((tx) => cronStore.insert(tx, caller.account.id, caller.user.id, input)),
+            ctx.now(),
+          ),
         );
       },
     ),
@@ -160,9 +163,15 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
         const { account, user } = caller;
         const row = await ctx.transaction(async (tx) => {
           const before = await locked(tx, caller, integerId(params.id), request);
-          return cronStore.update(tx, account.id, before.id, user.id, await checkedInput(flows, caller, body, before));
+          return cronStore.update(
+            tx,
+            account.id,
+            before.id,
+            user.id,
+            await checkedInput(flows, caller, ctx.now(), body, before),
+          );
         });
-        return ok(...shown(row));
+        return ok(...shown(row, ctx.now()));
       },
     ),
     route(
@@ -200,7 +209,7 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
   ];
 }
 
-function shown(row: CronRow): Parameters<typeof ok> {
-  const cron: Static<typeof Cron> = { ...toApi(row), next_runs: row.active ? nextRuns(row, 5, new Date()) : [] };
+function shown(row: CronRow, now: Date): Parameters<typeof ok> {
+  const cron: Static<typeof Cron> = { ...toApi(row), next_runs: row.active ? nextRuns(row, 5, now) : [] };
   return [cron, { etag: etag(row.id, row.version, cron) }];
 }

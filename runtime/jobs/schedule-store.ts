@@ -13,6 +13,13 @@ export function createScheduleStore(sql: Sql) {
       return rows.length > 0;
     },
 
+    /** The database's time. */
+    async now(): Promise<Date> {
+      const [row] = await sql<{ at: Date }[]>`select clock_timestamp() as at`;
+      if (!row) throw new Error("a select without a condition gives a row");
+      return row.at;
+    },
+
     async lastFired(id: string, at: Date): Promise<Date | undefined> {
       const [row] = await sql<{ dueAt: Date | null }[]>`
         select max(due_at) as due_at from schedule_runs where schedule_id = ${id} and due_at <= ${at}`;

@@ -37,6 +37,22 @@ test("each due time is fired once over two processes", async () => {
   expect(await database.sql`select from schedule_runs`).toHaveLength(3);
 });
 
+test("due times go by the database's clock, whatever the machines' clocks show", async () => {
+  const fired: Date[] = [];
+  const tenMinutes = 600_000;
+  await using ahead = await startProcess(database.target, { here: () => Date.now() + tenMinutes });
+  await using behind = await startProcess(database.target, { here: () => Date.now() - tenMinutes });
+  for (const one of [ahead, behind]) {
+    one.schedules.register({ id: "secondly", cron: "* * * * * *", run: async (at) => void fired.push(at) });
+    await one.queue.start();
+    one.schedules.start();
+  }
+  await until(() => fired.length >= 3);
+  const times = fired.map((at) => at.getTime());
+  expect(new Set(times).size).toBe(times.length);
+  for (const time of times) expect(Math.abs(time - Date.now())).toBeLessThan(tenMinutes / 2);
+});
+
 test("what was due while no process ran is left out, or its latest fired, as asked", async () => {
   const { clock, turnTo } = turnedClock("2026-03-01T09:59:00Z");
   const fired: string[] = [];

@@ -11,6 +11,7 @@ import type { Log } from "../log.ts";
 import { job } from "../references.ts";
 import { dueTimes, parseCron } from "./due-times.ts";
 import type { Pattern } from "./local-pattern.ts";
+import type { DatabaseClock } from "./database-clock.ts";
 import { createScheduleStore } from "./schedule-store.ts";
 
 export interface ScheduleOptions extends Pick<HandleOptions, "retry" | "maxAttempts" | "leaseSeconds"> {
@@ -40,7 +41,7 @@ interface Needed {
   readonly sql: Sql;
   readonly queue: Queue;
   readonly log: Log;
-  readonly clock?: () => Date;
+  readonly clock: Pick<DatabaseClock, "now" | "compare">;
   readonly timezone?: string;
 }
 
@@ -59,7 +60,7 @@ const keptDays = 7;
 const pruneEveryMs = 3_600_000;
 
 export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Needed): Schedules {
-  const now = clock ?? (() => new Date());
+  const { now } = clock;
   const scheduleStore = createScheduleStore(sql);
   const entries = new Map<string, Entry>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -77,6 +78,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Ne
     });
   };
   const checkAll = async () => {
+    await clock.compare();
     const at = now();
     await setBack(at);
     for (const [id, entry] of entries) {
