@@ -55,7 +55,7 @@ export {
 } from "./values.ts";
 export type { Page } from "./values.ts";
 export { batched } from "./batch.ts";
-export { bytesBefore, readBounds } from "./read-bounds.ts";
+export { bytesBefore, printedLength, readBounds } from "./read-bounds.ts";
 export { createTurns, createTurnsByKey } from "./turns.ts";
 export type { TurnsByKey } from "./turns.ts";
 export { failpoint } from "./failpoints.ts";

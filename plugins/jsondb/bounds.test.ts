@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { createBulkStore } from "./bulk/bulk-store.ts";
 import { databaseOf, type DatabaseRow } from "./databases/database.ts";
 import { noTable } from "./databases/schema.ts";
-import { printedLength } from "./records/new-record.ts";
+import { printedLength } from "../../runtime/read-bounds.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -62,6 +62,18 @@ describe("a number with an exponent", () => {
     expect(refused.map(({ status }) => status)).toEqual([422, 422, 422, 422]);
     for (const { text } of refused) expect(text).toContain("at most 2000000");
     expect((await app.get(`/core/dbs/${db}/records.json`)).json).toEqual([]);
+  });
+
+  test("counts so in whatever else is stored as JSON", async () => {
+    const numbers = `[${Array(40_000).fill("1e300").join(",")}]`;
+    for (const [path, body] of [
+      ["/core/apps.json", `{"app":{"name":"Long","fields":{"a":${numbers}}}}`],
+      ["/core/dbs.json", `{"db":{"name":"Long","fields":{"a":${numbers}}}}`],
+    ] as const) {
+      const headers = { "content-type": "application/json" };
+      const { status, json } = await app.post(path, undefined, { raw: body, headers });
+      expect([path, status, Object.keys(json)]).toEqual([path, 422, ["fields"]]);
+    }
   });
 
   test("counts so as a record grows by its changes too", async () => {

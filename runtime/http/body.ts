@@ -2,7 +2,8 @@ import type { TObject } from "@sinclair/typebox";
 import { badRequest, HttpError, tooLarge, unsupportedType } from "../errors.ts";
 import { isObject } from "../values.ts";
 import { bodyHints } from "./refusals/unknown.ts";
-import { knownFields, mayBeUnstorable, parseJson, readJson, refuseUnstorable } from "./validate.ts";
+import { printedLength, readBounds } from "../read-bounds.ts";
+import { knownFields, mayBeUnstorable, parseJson, readJson, refuseLong, refuseUnstorable } from "./validate.ts";
 
 export interface RouteBody {
   readonly body?: { readonly key?: string; readonly schema: TObject };
@@ -49,6 +50,8 @@ export async function readBody(
   const whole = readJson(source);
   const fields = unwrap(whole, route.body?.key);
   if (route.body) hints.push(...bodyHints(route.body, Object(whole), fields));
+  if (route.body && printedLength(source) > Math.max(source.length, readBounds.bodyCharacters))
+    refuseLong(knownFields(route.body.schema, fields));
   if (route.body && mayBeUnstorable(source)) refuseUnstorable(knownFields(route.body.schema, fields));
   return fields;
 }

@@ -4,6 +4,7 @@ import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
 import { isDateTime, isDay } from "../dates.ts";
 import { badRequest, invalid } from "../errors.ts";
 import { ExactNumber, hasExact, parseScanned, rounded, scanNumbers } from "../exact-number.ts";
+import { printedLength, readBounds } from "../read-bounds.ts";
 
 // Elysia registers formats of these names that accept any date that `Date` can turn into another one.
 FormatRegistry.Set("date", isDay);
@@ -206,6 +207,16 @@ export function refuseUnstorable(value: unknown, place: readonly string[] = []):
   for (const [key, inner] of Object.entries(value)) {
     refuseUnstorable(key, [...place, key.replaceAll("\0", "")]);
     refuseUnstorable(inner, [...place, key]);
+  }
+}
+
+/** 422 where a field is too long with its numbers written out: PostgreSQL prints `1e300` with 301 digits. */
+export function refuseLong(fields: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const json = JSON.stringify(value);
+    if (printedLength(json) <= Math.max(json.length, readBounds.bodyCharacters)) continue;
+    const most = `may have at most ${readBounds.bodyCharacters} characters as JSON`;
+    throw invalid({ [name]: [`${most}, with numbers written out (1e300 has 301)`] });
   }
 }
 

@@ -59,7 +59,7 @@ export function processRoutes({ processViewStore, processes, follows }: Needed):
       {
         summary: "List flow processes, the latest first",
         description:
-          "Each with its first hundred steps and previews of outputs above 1,000 characters; a single process has them all. `X-Next-Cursor` is the `before` of the next page.",
+          "Each with its first hundred steps and previews of outputs above 1,000 characters; a single process has them all. A page ends early after 8 MB; `X-Next-Cursor` is the `before` of the next page.",
         access,
         query: {
           flow_code: "exact value",
@@ -88,7 +88,7 @@ export function processRoutes({ processViewStore, processes, follows }: Needed):
         const { id } = caller.account;
         const rows = await processViewStore.list(id, filter, { ...page, limit: page.limit + 1 }, withSteps);
         const shown = rows.slice(0, page.limit);
-        const last = rows.length > page.limit ? shown.at(-1) : undefined;
+        const last = (rows[0]?.found ?? 0) > shown.length ? shown.at(-1) : undefined;
         const next = last ? { "x-next-cursor": last.id } : {};
         const processesShown = shown.map((row) => toListed(row, included));
         if (!withCount) return ok(processesShown, next);

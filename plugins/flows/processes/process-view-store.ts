@@ -1,5 +1,5 @@
 /** SQL that shows flow processes. */
-import type { Fragment, Page, Queryable, Read, Sql } from "platform";
+import { bytesBefore, readBounds, type Fragment, type Page, type Queryable, type Read, type Sql } from "platform";
 import { isUuid } from "../../connectors/api.ts";
 import type { Origin } from "../api.ts";
 import { processColumns, type ProcessRow } from "./process-store.ts";
@@ -40,6 +40,9 @@ export interface ProcessFilter {
 
 const listedStepsBytes = 20_000;
 const listedBatches = 20;
+const listedBytes = ["input", "data", "steps", "further"]
+  .map((column) => `coalesce(octet_length(l.${column}::text), 0)`)
+  .join(" + ");
 
 export type ProcessViewStore = ReturnType<typeof createProcessViewStore>;
 
@@ -69,19 +72,26 @@ export function createProcessViewStore(sql: Sql, read: Read) {
       return row;
     },
 
-    /** The latest first; large batches of steps are left out, or all steps. */
+    /**
+     * The latest first; large batches of steps are left out, or all steps. Fewer than `limit` where they reach the bound
+     * of an answer: `found` says how many there are to the limit.
+     */
     async list(accountId: number, filter: ProcessFilter, { limit, offset }: Page, withSteps = true) {
       const steps = withSteps
         ? sql`case when pg_column_size(p.steps) <= ${listedStepsBytes} then p.steps else '[]' end as steps,
           (select json_agg(s.steps order by s.number) from flow_process_steps s
             where s.account_id = p.account_id and s.process_id = p.id and s.number <= ${listedBatches}
               and pg_column_size(s.steps) <= ${listedStepsBytes}) as further, p.cursor`
-        : sql`'[]'::json as steps, null as further, null as cursor`;
+        : sql`'[]'::json as steps, null::json as further, null::json as cursor`;
       return read(
-        (on) => on<WholeProcess[]>`
-        select ${columns}, ${starter}, ${steps}
-        from flow_processes p where ${matching(sql, accountId, filter)}
-        order by p.id desc limit ${limit} offset ${offset}`,
+        (on) => on<(WholeProcess & { readonly found: number })[]>`
+        select * from (
+          select l.*, count(*) over ()::int as found, ${sql.unsafe(bytesBefore(listedBytes, "l.id desc"))} as bytes_before
+          from (
+            select ${columns}, ${starter}, ${steps}
+            from flow_processes p where ${matching(sql, accountId, filter)}
+            order by p.id desc limit ${limit} offset ${offset}) l) l
+        where l.bytes_before < ${readBounds.answerBytes} order by l.id desc`,
       );
     },
 

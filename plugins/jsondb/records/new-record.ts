@@ -1,5 +1,5 @@
 /** A record as it is made, and the refusals of its data. Pure but for the id. */
-import { invalid, timeOfUuidv7, uuidv7 } from "platform";
+import { invalid, printedLength, timeOfUuidv7, uuidv7 } from "platform";
 import { printRecord } from "./print.ts";
 import { recordLimits, type Data, type Faults } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
@@ -42,27 +42,6 @@ export function jsonOf(data: Data): string {
 export function printedBytes(json: string): number {
   return new TextEncoder().encode(json).length + printedLength(json) - json.length;
 }
-
-/**
- * How many characters a JSON text has where PostgreSQL prints it, which writes no exponents: `1e300` has 301. Without the
- * spaces that it puts between values.
- */
-export function printedLength(json: string): number {
-  if (!maybeExponent.test(json)) return json.length;
-  let length = json.length;
-  for (const { 0: literal, 1: whole, 2: fraction = "", 3: exponent } of json.matchAll(stringsAndNumbers)) {
-    if (whole === undefined || exponent === undefined) continue;
-    const power = Number(exponent);
-    const digits = Math.max(1, whole.length + power);
-    const decimals = Math.max(0, fraction.length - power);
-    length += digits + decimals + (decimals > 0 ? 1 : 0) + (literal.startsWith("-") ? 1 : 0) - literal.length;
-  }
-  return length;
-}
-
-const maybeExponent = /\de[+-]?\d/i;
-/** Strings are matched, so that what is in them is not. */
-const stringsAndNumbers = /"(?:[^"\\]|\\.)*"|-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/gi;
 
 /** 422 if there are faults. */
 export function refuse(faults: Faults): void {

@@ -8,6 +8,7 @@ import {
   HttpError,
   notFound,
   parseExactly,
+  printedLength,
   readBounds,
   unavailable,
   timeOfUuidv7,
@@ -25,7 +26,7 @@ import type { RecordActor } from "../../records/logged.ts";
 import type { RecordEvents } from "../../records/record-events.ts";
 import { indexValues } from "../../records/index-values.ts";
 import { checkRecord, emptiesAsNull, type Data } from "../../records/record.ts";
-import { newRecord, printedLength, refuse } from "../../records/new-record.ts";
+import { newRecord, refuse } from "../../records/new-record.ts";
 import type { Databases } from "../../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
 import type { Progress } from "../../tasks/task-store.ts";
