@@ -254,11 +254,22 @@ describe("my account", () => {
     ];
     expect(await shownCall(page, profile)).toContain('"email": "me@example.com"');
     await profile.getByRole("button", { name: "Save" }).click();
-    await saved(page);
+    await profile.getByText("cannot be confirmed").waitFor();
+    const mail_server = { url: "smtp://127.0.0.1:9", from: "office@example.com" };
+    expect((await app.patch("/core/mail_server.json", { mail_server })).status).toBe(200);
+    // Whoever has signed in long ago is asked for the password.
+    await app.sql`update api_tokens set created_at = now() - interval '1 hour' where user_id = ${id}`;
+    await profile.getByRole("button", { name: "Save" }).click();
+    await profile.getByLabel("Current password").fill(password);
+    await profile.getByRole("button", { name: "Save" }).click();
+    await profile.getByText("me@example.com waits for its confirmation").waitFor();
     expect(await one(app.sql`select name, email from users where id = ${id}`)).toEqual({
       name: "Me Myself",
-      email: "me@example.com",
+      email: null,
     });
+    await profile.getByRole("button", { name: "Keep the present address" }).click();
+    await profile.getByText("waits for its confirmation").waitFor({ state: "detached" });
+    expect((await app.delete("/core/mail_server.json")).status).toBe(204);
     await page.getByLabel("Current password").fill("wrong");
     await page.getByLabel("New password").fill("another pass phrase");
     const call = await shownCall(page, changed);
