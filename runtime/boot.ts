@@ -28,6 +28,7 @@ import { migrationSets } from "./postgres/runtime-migrations.ts";
 import { databaseSecretKey, keepSecretKey } from "./postgres/secret-key.ts";
 import { draftOfSecretKey } from "./secrets.ts";
 import { withBundledPages } from "./studio-pages.ts";
+import { unknownNames } from "./http/refusals/unknown.ts";
 import { runningOrigin } from "./http/answers/served-at.ts";
 import type { Environment } from "./settings.ts";
 
@@ -90,6 +91,7 @@ export async function boot(needed: Needed): Promise<App> {
 
     const { started, services } = await startPlugins(kernel, plugins, needed, undo, replicas);
     const routes = routesIn(started);
+    mustBeDeclared(plugins, routes);
     const serve = needed.role === "serve" ? kernel.mount(started, routes) : undefined;
     await opened;
     await kernel.hear();
@@ -206,6 +208,16 @@ async function startPlugins(
 
 function routesIn(started: readonly Running[]): Route[] {
   return started.flatMap(({ plugin, routes = [] }) => routes.map((route) => ({ ...route, plugin })));
+}
+
+/** Throws one line: a privilege that nobody has would refuse its route to everybody. */
+function mustBeDeclared(plugins: readonly Plugin[], routes: readonly Route[]): void {
+  const known = plugins.flatMap(({ privileges }) => privileges.map(({ name }) => name));
+  for (const { plugin, method, path, spec } of routes) {
+    const asked = "privilege" in spec.access ? [spec.access.privilege] : [];
+    const [hint] = unknownNames(asked, known, (name) => `needs the privilege "${name}", which no plugin declares`);
+    if (hint !== undefined) throw new Error(`plugin "${plugin}": ${method} ${path} ${hint}`);
+  }
 }
 
 /** A command that runs beside a server prints that server's address. */

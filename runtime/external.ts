@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { access, constants, readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { host } from "#host";
 import type { Plugin } from "./plugin.ts";
@@ -41,6 +41,9 @@ function mayBePlugin(name: string): boolean {
 async function entryFile(path: string): Promise<string | undefined> {
   const isFolder = (await stat(path)).isDirectory();
   if (!isFolder) return /\.(ts|js)$/.test(path) && !/\.(test|d)\.ts$/.test(path) ? path : undefined;
+  await access(path, constants.R_OK | constants.X_OK).catch((cause: unknown) => {
+    throw new Error(`PLUGINS_DIR: ${path} cannot be read by this user: give it the mode 0755`, { cause });
+  });
   for (const name of ["plugin.ts", "plugin.js"]) {
     const file = join(path, name);
     if (await exists(file)) return file;

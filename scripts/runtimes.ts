@@ -30,6 +30,8 @@ interface Manifest {
   readonly files: Readonly<Record<string, readonly string[]>>;
   /** Specifier -> file name. */
   readonly specifiers: Readonly<Record<string, string>>;
+  /** The same of what tells its mistakes in words, for previews. */
+  readonly development: Readonly<Record<string, string>>;
   /** The folders of the packages with anything in a file, e.g. `node_modules/svelte`. */
   readonly packages: readonly string[];
 }
@@ -39,6 +41,7 @@ interface Bundle {
   readonly entries: Readonly<Record<string, string>>;
   /** Specifier -> entry. */
   readonly specifiers: Readonly<Record<string, string>>;
+  readonly isDevelopment?: true;
 }
 
 // One file may serve several specifiers, so that a counter in Svelte needs two requests instead of ten.
@@ -86,7 +89,8 @@ export async function makeRuntimes(force = false): Promise<Manifest | undefined>
   if (!force && standing.key === key) return undefined;
 
   const bundles = [svelte(), vue(), await react(), kaplay(), phaser()];
-  const outputs = await Promise.all([...bundles.map(bundleOf), sdk(), tailwind()]);
+  const forPreviews = [vue(), await react()].map(inDevelopment);
+  const outputs = await Promise.all([...bundles, ...forPreviews].map(bundleOf).concat(sdk(), tailwind()));
   const files = new Map(outputs.flatMap((output) => [...output.files]));
   const hash = new Bun.CryptoHasher("sha256");
   for (const [name, { code }] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`${name}\n${code}`);
@@ -95,13 +99,27 @@ export async function makeRuntimes(force = false): Promise<Manifest | undefined>
     toolchain,
     hash: hash.digest("hex").slice(0, 16),
     files: Object.fromEntries([...files].map(([name, { imports }]) => [name, imports])),
-    specifiers: Object.fromEntries(
-      bundles.flatMap(({ specifiers }) => Object.entries(specifiers).map(([name, entry]) => [name, `${entry}.js`])),
-    ),
+    specifiers: fileNames(bundles),
+    development: fileNames(forPreviews),
     packages: packageFolders(outputs.flatMap(({ inputs }) => inputs)),
   };
   await writeWebFiles(folder, new Map([...files].map(([name, { code }]) => [name, code])), manifest);
   return manifest;
+}
+
+function fileNames(bundles: readonly Bundle[]): Record<string, string> {
+  return Object.fromEntries(
+    bundles.flatMap(({ specifiers }) => Object.entries(specifiers).map(([name, entry]) => [name, `${entry}.js`])),
+  );
+}
+
+/** Under other names, with the checks and messages that a finished app does without. */
+function inDevelopment({ entries, specifiers }: Bundle): Bundle {
+  return {
+    entries: Object.fromEntries(Object.entries(entries).map(([name, source]) => [`${name}-dev`, source])),
+    specifiers: Object.fromEntries(Object.entries(specifiers).map(([name, entry]) => [name, `${entry}-dev`])),
+    isDevelopment: true,
+  };
 }
 
 function svelte(): Bundle {
@@ -176,10 +194,14 @@ interface Output {
   readonly inputs: readonly string[];
 }
 
-async function bundleOf({ entries }: Bundle): Promise<Output> {
+async function bundleOf({ entries, isDevelopment }: Bundle): Promise<Output> {
   const [first = ""] = Object.keys(entries);
   const result = await build({
     ...common,
+    ...(isDevelopment && {
+      conditions: ["browser", "development"],
+      define: { ...common.define, "process.env.NODE_ENV": '"development"' },
+    }),
     format: "esm",
     splitting: true,
     chunkNames: `${first}-[hash]`,

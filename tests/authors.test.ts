@@ -1,6 +1,6 @@
 /** What plugin authors do outside a checkout: `plugin new`, `test`, `plugin pack`, `types`. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { modules } from "../plugins/modules.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";
@@ -32,6 +32,8 @@ describe("a new plugin in a folder of its own", () => {
     expect(written.stdout).toContain("serve --watch");
     expect(readdirSync(join(cwd, "mine")).toSorted()).toEqual(["platform.d.ts", "shopping-list", "tsconfig.json"]);
     expect(readdirSync(cwd)).toEqual(["mine"]);
+    // The server may run as another user.
+    expect(statSync(join(cwd, "mine/shopping-list")).mode & 0o777).toBe(0o755);
   });
 
   test("is type-checked there, the services of built-in plugins included", async () => {

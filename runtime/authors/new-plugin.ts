@@ -1,6 +1,6 @@
 /** Writes a small working plugin to start from: a copy of scripts/new-plugin/ under another name. */
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { start } from "../process.ts";
 import { generatedFile, isCompiled } from "../generated.ts";
@@ -24,6 +24,8 @@ export async function newPlugin(name: string, { parent, taken }: Needed): Promis
   // Renamed when complete, so that the folder appears whole or not at all.
   const unfinished = await mkdtemp(join(parent, ".new-plugin-"));
   try {
+    // mkdtemp's folder is its maker's alone: the server may be another user.
+    await chmod(unfinished, 0o755);
     for (const [path, text] of files) {
       const file = join(unfinished, named(path, name));
       await mkdir(dirname(file), { recursive: true });

@@ -39,6 +39,19 @@ describe("a plugin is named where", () => {
       /^plugin "mine" has two routes for GET \/mine\/:b$/,
     ],
     [
+      "its route needs a privilege that nobody declares",
+      definePlugin({
+        name: "mine",
+        privileges: [{ name: "suppliers", doc: "x", roles: ["manager"] }],
+        setup: () => ({
+          routes: [
+            route("GET", "/mine", { summary: "x", access: { privilege: "supliers" }, responses: {} }, () => ok(1)),
+          ],
+        }),
+      }),
+      /^plugin "mine": GET \/mine needs the privilege "supliers", which no plugin declares: did you mean "suppliers"\?$/,
+    ],
+    [
       "its schedule is none",
       definePlugin({
         name: "mine",

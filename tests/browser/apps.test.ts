@@ -339,6 +339,19 @@ addEventListener("message", (event) => { document.title = JSON.stringify([event.
     expect(await other.title()).toBe("Not found");
   });
 
+  test.each([
+    ["react", "export default function App() { return <p>{{ a: 1 }}</p>; }", "Objects are not valid as a React child"],
+    ["vue", "<template><p>{{ nothing.x }}</p></template>", "nothing"],
+  ])("a mistake in a preview of %s is told in words", async (app_engine, source_code, words) => {
+    const { json } = await stage.app.post("/core/apps/preview.json", {
+      app: { name: "Draft", app_engine, source_code },
+    });
+    const { page, faults } = await stage.open(await stage.visit("admin"), json.url);
+    await page.locator("#core-errors").waitFor();
+    expect(faults.join()).toContain(words);
+    expect(faults.join()).not.toContain("Minified");
+  });
+
   test("a trusted app runs without the sandbox, on the session", async () => {
     const source_code = `const me = await (await fetch("/account/me.json")).json(); document.title = me.login + " " + self.origin;`;
     const { path, id } = await stage.make({ name: "Trusted", public: false, source_code });

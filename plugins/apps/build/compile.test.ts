@@ -491,6 +491,53 @@ describe("what a style may not say", () => {
   });
 });
 
+describe("what other tools take", () => {
+  test.each([`@import "tailwindcss";\np { @apply p-4; }`, `@reference 'tailwindcss';\np { @apply p-4; }`])(
+    "Tailwind is there without %s",
+    async (css) => {
+      for (const engine of ["svelte", "vue"] as const) {
+        const body = engine === "vue" ? "<template><p>1</p></template>" : "<p>1</p>";
+        for (const cssEngine of ["tailwind", "tailwind_all"] as const) {
+          const { cssCode } = await compiled(engine, `${body}\n<style>\n${css}\n</style>`, cssEngine);
+          expect(cssCode).toContain("padding");
+          expect(cssCode).not.toContain("@import");
+        }
+        expect(await mistakes(engine, `${body}\n<style>\n${css}\n</style>`, "none")).toHaveLength(1);
+      }
+    },
+  );
+
+  test("what is left out joins nothing to a rule that loads", async () => {
+    const css = `@im@import "tailwindcss";port "https://example.com/x.css";`;
+    expect(
+      (await mistakes("vue", `<template><p/></template><style>${css}</style>`, "tailwind")).length,
+    ).toBeGreaterThan(0);
+  });
+
+  test("a vue app that mounts itself is not mounted once more", async () => {
+    const mounts = (code: string) => code.match(/\.mount\(/g)?.length;
+    const own = `<script>import { createApp, h } from "vue"; createApp({ render: () => h("p") }).mount("#core-app");</script>`;
+    expect(mounts((await compiled("vue", own)).appCode)).toBe(1);
+    const inside = `<script setup>const later = () => app.mount("#x");</script><template><p @click="later" /></template>`;
+    expect(mounts((await compiled("vue", inside)).appCode)).toBe(2);
+  });
+
+  test("vue's documentation, style modules and JSX", async () => {
+    const documented = `<docs># About</docs><template><p :class="$style.red">x</p></template><style module>.red { color: red } .big-one { top: 0 }</style>`;
+    const { appCode, cssCode } = await compiled("vue", documented);
+    expect(appCode).toContain(`__cssModules = {"$style":{"red":"red","big-one":"big-one"}}`);
+    expect(cssCode).toContain(".red{color:red}");
+    const named = `<template><p :class="a.x" /></template><style module="a">.x { top: 0 }</style>`;
+    expect((await compiled("vue", named)).appCode).toContain(`{"a":{"x":"x"}}`);
+    for (const lang of ["tsx", "jsx"]) {
+      const source = `<script lang="${lang}">export default { render() { return <><p class="a">x</p></>; } }</script>`;
+      expect((await compiled("vue", source)).appCode).toMatch(
+        /__jsx\(__fragment, null, [^]*__jsx\("p", \{ class: "a" \}, "x"\)/,
+      );
+    }
+  });
+});
+
 describe("vue blocks that would need other files or programs", () => {
   test.each([
     [`<script src="./x.js"></script>`, "<script src>"],
@@ -500,7 +547,6 @@ describe("vue blocks that would need other files or programs", () => {
     [`<template><p/></template><style lang="scss">p { b { color: red } }</style>`, `<style lang="scss">`],
     [`<template><p/></template><script lang="coffee">a = 1</script>`, `<script lang="coffee">`],
     [`<template><p/></template><i18n>{}</i18n>`, "<i18n>"],
-    [`<template><p/></template><style module>p { color: red }</style>`, "<style module>"],
     [`<script setup lang="ts">import type { P } from "/etc/passwd"; defineProps<P>();</script>`, "Type import"],
   ])("%s", async (source, named) => {
     const found = await mistakes("vue", source);

@@ -7,10 +7,10 @@ export interface AppRuntimes {
   readonly hash: string;
   /** Changes with every version of a compiler or of a package that compiled code imports. */
   readonly toolchain: string;
-  /** The import map of an engine: specifier -> `/_rt/<hash>/x.js`. */
-  importMap(engine: AppEngine): Readonly<Record<string, string>>;
+  /** The import map of an engine: specifier -> `/_rt/<hash>/x.js`; of a preview with what tells mistakes in words. */
+  importMap(engine: AppEngine, isPreview?: boolean): Readonly<Record<string, string>>;
   /** The addresses of the files that every app of the engine needs. */
-  preloads(engine: AppEngine): readonly string[];
+  preloads(engine: AppEngine, isPreview?: boolean): readonly string[];
   /** The address of a named file: `core.js` (the SDK), `tailwind.js` (@tailwindcss/browser). Throws for an unknown name. */
   address(name: string): string;
   /** A file, compressed where `suffix` is `.br` or `.gz`; undefined for an unknown name. */
@@ -25,6 +25,8 @@ interface Manifest {
   readonly files: Readonly<Record<string, readonly string[]>>;
   /** Specifier -> file name. */
   readonly specifiers: Readonly<Record<string, string>>;
+  /** The same for previews, where they differ. */
+  readonly development: Readonly<Record<string, string>>;
 }
 
 /** The packages, with their subpaths, that apps of an engine may import. Plain pages may import all that the server ships. */
@@ -53,19 +55,22 @@ export async function loadRuntimes(): Promise<AppRuntimes> {
   // scripts/runtimes.ts wrote it, so its form is known.
   const manifest = JSON.parse(new TextDecoder().decode(await generatedFile("runtimes/manifest.json"))) as Manifest;
   const { hash, toolchain, files, specifiers } = manifest;
+  const previewed = { ...specifiers, ...manifest.development };
   const read = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
-  const maps = new Map<AppEngine, Readonly<Record<string, string>>>();
+  const maps = new Map<string, Readonly<Record<string, string>>>();
 
   const address = (name: string): string => {
     if (!Object.hasOwn(files, name)) throw new Error(`there is no runtime file ${name}`);
     return `/_rt/${hash}/${name}`;
   };
-  const importMap = (engine: AppEngine) => {
-    const own = Object.entries(specifiers).filter(([specifier]) => packages[engine].includes(packageOf(specifier)));
+  const importMap = (engine: AppEngine, isPreview: boolean) => {
+    const own = Object.entries(isPreview ? previewed : specifiers).filter(([specifier]) =>
+      packages[engine].includes(packageOf(specifier)),
+    );
     return Object.fromEntries(own.map(([specifier, file]) => [specifier, address(file)]));
   };
-  const preloads = (engine: AppEngine) => {
-    const entries = needed[engine].flatMap((specifier) => specifiers[specifier] ?? []);
+  const preloads = (engine: AppEngine, isPreview = false) => {
+    const entries = needed[engine].flatMap((specifier) => (isPreview ? previewed : specifiers)[specifier] ?? []);
     return [...new Set(entries.flatMap((entry) => [entry, ...(files[entry] ?? [])]))].map(address);
   };
 
@@ -73,9 +78,10 @@ export async function loadRuntimes(): Promise<AppRuntimes> {
     hash,
     toolchain,
     address,
-    importMap(engine) {
-      const map = maps.get(engine) ?? importMap(engine);
-      maps.set(engine, map);
+    importMap(engine, isPreview = false) {
+      const key = `${engine} ${isPreview}`;
+      const map = maps.get(key) ?? importMap(engine, isPreview);
+      maps.set(key, map);
       return map;
     },
     preloads,

@@ -23,13 +23,15 @@ export interface ModuleOptions {
   readonly allowed: readonly string[];
   /** Undefined = JavaScript that a compiler has produced. */
   readonly loader?: "ts" | "tsx";
+  /** What makes an element and a fragment of JSX; undefined = React's runtime. */
+  readonly jsx?: { readonly factory: string; readonly fragment: string } | undefined;
   /** Maps the lines of `source` to what its author wrote; undefined = they are the same. */
   readonly mapping?: Mapping;
 }
 
-export async function compileModule(source: string, { allowed, loader, mapping }: ModuleOptions): Promise<Module> {
+export async function compileModule(source: string, { allowed, loader, jsx, mapping }: ModuleOptions): Promise<Module> {
   const maps = mapping ? [mapping] : [];
-  const { code, map } = loader ? await stripped(source, loader, maps) : { code: source };
+  const { code, map } = loader ? await stripped(source, { loader, jsx }, maps) : { code: source };
   if (loader) {
     // esbuild drops unused imports, but their author still needs to hear that they do not work.
     const written = parseModule(source, loader === "tsx" ? ["typescript", "jsx"] : ["typescript"]);
@@ -77,7 +79,11 @@ function mainOf({ body }: Program): string | undefined {
   return undefined;
 }
 
-async function stripped(source: string, loader: "ts" | "tsx", maps: readonly Mapping[]) {
+async function stripped(
+  source: string,
+  { loader = "ts", jsx }: Omit<ModuleOptions, "allowed">,
+  maps: readonly Mapping[],
+) {
   try {
     return await transform(source, {
       loader,
@@ -87,7 +93,7 @@ async function stripped(source: string, loader: "ts" | "tsx", maps: readonly Map
       // esbuild would drop them silently.
       supported: { "import-attributes": true, "import-assertions": true },
       charset: "utf8",
-      jsx: "automatic",
+      ...(jsx ? { jsx: "transform", jsxFactory: jsx.factory, jsxFragment: jsx.fragment } : { jsx: "automatic" }),
       legalComments: "inline",
       logLevel: "silent",
       sourcemap: "external",

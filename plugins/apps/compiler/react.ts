@@ -1,6 +1,6 @@
 /** React: TypeScript or JavaScript, with JSX. */
 import { compileModule } from "./module.ts";
-import { listIn, nodeIn, nodesOf, type Node, type Program } from "./tree.ts";
+import { callsAtOnce, listIn, nodeIn, nodesOf, type Node, type Program } from "./tree.ts";
 import type { Code, Task } from "./types.ts";
 
 export async function compileReact({ source, allowed }: Task): Promise<Code> {
@@ -13,21 +13,11 @@ export async function compileReact({ source, allowed }: Task): Promise<Code> {
 
 /** What the page mounts: the default export, else `App`; nothing if the source mounts something itself. */
 function componentOf(program: Program, main: string | undefined): string | undefined {
-  if (main !== undefined) return program.body.some(mountsAtOnce) ? undefined : main;
-  return program.body.some(declaresApp) && !nodesOf(program).some(isMountName) ? "App" : undefined;
+  if (main !== undefined) return program.body.some((one) => callsAtOnce(one, mounting)) ? undefined : main;
+  return program.body.some(declaresApp) && !nodesOf(program).some(({ name }) => mounting.has(name)) ? "App" : undefined;
 }
 
-/** Calls inside a function do not count: the function may serve another purpose than mounting the app. */
-function mountsAtOnce(statement: object): boolean {
-  return nodesOf(statement, (node) => !/Function|Class|Method/.test(node.type)).some((node) => {
-    const callee = node.type === "CallExpression" ? nodeIn(node["callee"]) : undefined;
-    return isMountName(callee?.type === "MemberExpression" ? nodeIn(callee["property"]) : callee);
-  });
-}
-
-function isMountName(node: Node | undefined): boolean {
-  return node?.["name"] === "createRoot" || node?.["name"] === "hydrateRoot";
-}
+const mounting: ReadonlySet<unknown> = new Set(["createRoot", "hydrateRoot"]);
 
 function declaresApp(statement: object): boolean {
   const node = statement as Node; // Babel's

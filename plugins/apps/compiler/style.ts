@@ -9,7 +9,8 @@ import { isFailure } from "./module.ts";
 import { mistakeAt, Mistakes, type Task } from "./types.ts";
 
 /** The style sheet of an app: its own CSS (`own`) plus what its CSS engine adds. */
-export async function compileStyle({ source, cssEngine }: Task, own: string): Promise<string> {
+export async function compileStyle({ source, cssEngine }: Task, written: string): Promise<string> {
+  const own = cssEngine === "none" ? written : withoutTailwind(written);
   refuseReferences(own, source);
   const usesTailwind = /@(apply|theme|utility|variant|custom-variant|slot)\b|--(theme|spacing|alpha)\(|\btheme\(/.test(
     own,
@@ -18,6 +19,11 @@ export async function compileStyle({ source, cssEngine }: Task, own: string): Pr
   // Tailwind in the browser sees only classes, so style blocks are compiled here.
   if (cssEngine === "tailwind_all" && usesTailwind) return printed(await tailwind("own", own, source));
   return own === "" ? "" : printed(own);
+}
+
+/** Tailwind is there already: what tells other tools so is left out. */
+function withoutTailwind(css: string): string {
+  return css.replace(/@(?:reference|import)\s*(?:"tailwindcss"|'tailwindcss')\s*;/g, "");
 }
 
 const layers = "@layer theme, base, components, utilities;\n";

@@ -29,6 +29,18 @@ export function nodeIn(value: unknown): Node | undefined {
   return typeof value === "object" && value !== null && "type" in value ? (value as Node) : undefined;
 }
 
+/**
+ * Whether the statement itself calls a function or method of one of these names. Calls inside a function do not count:
+ * it may serve another purpose than mounting the app.
+ */
+export function callsAtOnce(statement: object, names: ReadonlySet<unknown>): boolean {
+  return nodesOf(statement, (node) => !/Function|Class|Method/.test(node.type)).some((node) => {
+    const callee = node.type === "CallExpression" ? nodeIn(node["callee"]) : undefined;
+    const called = callee?.type === "MemberExpression" ? nodeIn(callee["property"]) : callee;
+    return names.has(called?.["name"]);
+  });
+}
+
 export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -4,6 +4,7 @@
 import type * as Sfc from "@vue/compiler-sfc";
 import { compileModule, refuse } from "./module.ts";
 import { sfc } from "./sfc.ts";
+import { callsAtOnce } from "./tree.ts";
 import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./types.ts";
 import { withRenderFunctions } from "./vue-templates.ts";
 
@@ -17,23 +18,36 @@ __createApp(${component}).mount(${target});
 const mountAwaited = `import { createApp as __createApp, h as __h, Suspense as __Suspense } from "vue";
 __createApp({ render: () => __h(__Suspense, null, { default: () => __h(${component}) }) }).mount(${target});
 `;
+const mounting: ReadonlySet<unknown> = new Set(["mount"]);
+const scriptLanguages = ["js", "ts", "jsx", "tsx"];
+/** On the first line, so that the others keep their numbers. */
+const jsxImport = `import { h as __jsx, Fragment as __fragment } from "vue"; `;
 const noFiles = { fileExists: () => false, readFile: () => undefined, realpath: (path: string) => path };
 
 export async function compileVue({ source, allowed }: Task): Promise<Code> {
   const descriptor = parse(source);
   const id = idOf(source);
   const { script, mapping } = scriptOf(descriptor, id);
+  const modules = descriptor.styles.flatMap(moduleOf);
   const css = descriptor.styles.map((style) => styleOf(style, id)).join("\n");
   const scoped = descriptor.styles.some((style) => style.scoped);
-  const compiled = await compileModule(`${script}\n${scoped ? `${component}.__scopeId = "data-v-${id}";\n` : ""}`, {
-    ...(isTypeScript(descriptor) && { loader: "ts" }),
+  const lang = languageOf(descriptor);
+  const isJsx = lang === "tsx" || lang === "jsx";
+  const additions = [
+    scoped ? `${component}.__scopeId = "data-v-${id}";\n` : "",
+    modules.length > 0 ? `${component}.__cssModules = ${JSON.stringify(Object.fromEntries(modules))};\n` : "",
+  ];
+  const compiled = await compileModule(`${isJsx ? jsxImport : ""}${script}\n${additions.join("")}`, {
+    ...(lang !== "js" && { loader: isJsx ? "tsx" : "ts" }),
+    ...(isJsx && { jsx: { factory: "__jsx", fragment: "__fragment" } }),
     allowed,
     ...mapping,
   });
+  const isMounted = compiled.program.body.some((statement) => callsAtOnce(statement, mounting));
   const waits = /\basync\s+setup\b|\bsetup:\s*async\b/.test(compiled.code);
   // Without a map nobody knows where a line was written.
   const lines = mapping.mapping ? (compiled.lines ?? []) : [];
-  return { code: `${compiled.code}\n${waits ? mountAwaited : mount}`, css, lines };
+  return { code: `${compiled.code}\n${isMounted ? "" : waits ? mountAwaited : mount}`, css, lines };
 }
 
 function parse(source: string): Sfc.SFCDescriptor {
@@ -42,14 +56,14 @@ function parse(source: string): Sfc.SFCDescriptor {
   const report = (block: Sfc.SFCBlock, message: string) =>
     found.push(mistake(block.loc.start.line, block.loc.start.column, message));
   const { template, script, scriptSetup, styles, customBlocks } = descriptor;
-  for (const block of customBlocks) report(block, `<${block.type}> blocks are not supported`);
+  for (const block of customBlocks)
+    if (block.type !== "docs") report(block, `<${block.type}> blocks are not supported`);
   for (const block of [template, script, scriptSetup, ...styles]) {
     if (!block) continue;
     if (block.src !== undefined) report(block, `<${block.type} src> is not supported: an app is one file`);
-    const known = block.type === "style" ? ["css", "postcss"] : block.type === "template" ? ["html"] : ["js", "ts"];
+    const known = block.type === "style" ? ["css", "postcss"] : block.type === "template" ? ["html"] : scriptLanguages;
     if (block.lang !== undefined && !known.includes(block.lang))
       report(block, `<${block.type} lang="${block.lang}"> is not supported, only ${known.join(", ")}`);
-    if ("module" in block && block.module) report(block, "<style module> is not supported: use scoped");
   }
   if (!template && !script && !scriptSetup && found.length === 0)
     found.push(mistake(1, 1, "a component needs a <template> or a <script>"));
@@ -161,8 +175,19 @@ function drawnPlace(message: string): { line: number; column: number } | undefin
   return { line: Number(above[1]), column: marks.indexOf("^") - above[0].length + 1 };
 }
 
-function isTypeScript({ script, scriptSetup }: Sfc.SFCDescriptor): boolean {
-  return (scriptSetup ?? script)?.lang === "ts";
+function languageOf({ script, scriptSetup }: Sfc.SFCDescriptor): string {
+  return (scriptSetup ?? script)?.lang ?? "js";
+}
+
+function isTypeScript(descriptor: Sfc.SFCDescriptor): boolean {
+  return languageOf(descriptor).startsWith("ts");
+}
+
+/** `<style module>`: a page has one component, so that its classes keep their names. */
+function moduleOf({ module, content }: Sfc.SFCStyleBlock): (readonly [string, Readonly<Record<string, string>>])[] {
+  if (!module) return [];
+  const classes = [...content.matchAll(/\.(-?[_a-z][\w-]*)/gi)].map(([, name = ""]) => [name, name] as const);
+  return [[module === true ? "$style" : module, Object.fromEntries(classes)]];
 }
 
 /** There is only one component on the page, so its id need only change with its styles. FNV-1a. */

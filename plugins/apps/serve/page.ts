@@ -29,7 +29,11 @@ export type PageApp = Pick<
 
 /** Whether a window shows the app in a frame of our own page. A preview is seen by its author alone. */
 export function isFramed(app: ShownApp): boolean {
-  return !app.public && !app.trusted && app.isDraft === undefined;
+  return !app.public && !app.trusted && !isPreview(app);
+}
+
+function isPreview({ isDraft }: ShownApp): boolean {
+  return isDraft !== undefined;
 }
 
 /** A saved app or a preview. A preview of an app that was never saved has nothing that a token could open. */
@@ -86,7 +90,7 @@ export function pageTemplate(app: ShownApp, options: TemplateOptions): PageTempl
     isPage && /<title[\s>]/i.test(app.appCode) ? "" : `<title>${escapeHtml(app.name)}</title>`,
     `<link rel="icon" href="${iconOf(app)}">`,
     importMap === "" ? "" : `<script type="importmap">${importMap}</script>`,
-    ...(isPage ? [] : runtimes.preloads(app.appEngine).map(preload)),
+    ...(isPage ? [] : runtimes.preloads(app.appEngine, isPreview(app)).map(preload)),
     isGame.has(app.appEngine) ? wholeWindow : "",
     styleTags(app, runtimes, files.style),
     isAuthor && app.failedBuild ? inertJson(failedBuildId, app.failedBuild) : "",
@@ -144,8 +148,9 @@ const wholeWindow =
   "<style>html,body,#core-app:is(:only-child,:not(:empty)){height:100%;margin:0}body>canvas,#core-app>canvas{display:block}</style>";
 
 /** Only the specifiers that occur in the app's text: the runtimes themselves import by address. */
-function importMapOf({ appEngine, appCode }: PageApp, runtimes: TemplateOptions["runtimes"]): string {
-  const named = Object.entries(runtimes.importMap(appEngine)).filter(([specifier]) => appCode.includes(specifier));
+function importMapOf(app: ShownApp, runtimes: TemplateOptions["runtimes"]): string {
+  const map = Object.entries(runtimes.importMap(app.appEngine, isPreview(app)));
+  const named = map.filter(([specifier]) => app.appCode.includes(specifier));
   return named.length === 0 ? "" : inScript(JSON.stringify({ imports: Object.fromEntries(named) }));
 }
 
