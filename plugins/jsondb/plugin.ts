@@ -19,6 +19,8 @@ import { createEvents } from "./live/events.ts";
 import { indexRoute } from "./indexes/index-routes.ts";
 import { createIndexStore } from "./indexes/index-store.ts";
 import { createLearning } from "./indexes/learning.ts";
+import { sortedIndexes } from "./indexes/sorted.ts";
+import { createSortedStore } from "./indexes/sorted-store.ts";
 import { eventRoutes } from "./live/events-routes.ts";
 import { createImportStore } from "./bulk/imports/import-store.ts";
 import { createImports } from "./bulk/imports/import.ts";
@@ -38,6 +40,7 @@ import pendingMigration from "./migrations/012_pending_list.sql" with { type: "t
 import taskWarnings from "./migrations/013_task_warnings.sql" with { type: "text" };
 import textSizeMigration from "./migrations/014_text_size.sql" with { type: "text" };
 import hashesMigration from "./migrations/015_learned_hashes.sql" with { type: "text" };
+import sortedStrings from "./migrations/016_sorted_strings.sql" with { type: "text" };
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import accountKeys from "./migrations/010_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
@@ -123,6 +126,7 @@ export default definePlugin({
     { name: "013_task_warnings", sql: taskWarnings },
     { name: "014_text_size", sql: textSizeMigration },
     { name: "015_learned_hashes", sql: hashesMigration },
+    { name: "016_sorted_strings", sql: sortedStrings },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -154,6 +158,7 @@ export default definePlugin({
     const fragments = createFragments(ctx, { exists: () => hasFragmentIndex(sql), empty: () => tidyFragments(sql) });
     const indexStore = createIndexStore(sql);
     const learned = createLearning({ ctx, databases, indexStore });
+    const sorted = sortedIndexes({ ctx, sortedStore: createSortedStore(sql) });
     const searchStore = createSearchStore({ ctx, databases, fragments, saw: learned.saw });
     const taskStore = createTaskStore(sql);
     const tasks = createTasks({ ctx, taskStore });
@@ -182,9 +187,15 @@ export default definePlugin({
     const changes = createChangeMany({ ctx, databases, changeManyStore, taskStore, records });
     return {
       service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searchStore, room }),
-      handlers: [...backgroundJobs({ ctx, backgroundStore, taskStore, databases }), changes.handler, learned.handler],
+      handlers: [
+        ...backgroundJobs({ ctx, backgroundStore, taskStore, databases }),
+        changes.handler,
+        learned.handler,
+        sorted.handler,
+      ],
       schedules: [
         { id: "jsondb.sorts", cron: "*/10 * * * *", run: learned.buildDeclared },
+        { id: "jsondb.sorted", cron: "*/10 * * * *", run: sorted.look },
         {
           id: "jsondb.prune",
           cron: "23 * * * *",
@@ -198,7 +209,10 @@ export default definePlugin({
           },
         },
       ],
-      prepare: fragments.prepare,
+      prepare: async () => {
+        await fragments.prepare();
+        await sorted.prepare();
+      },
       async stop() {
         events.stop();
         await fragments.stop();

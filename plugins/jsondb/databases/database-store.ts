@@ -2,6 +2,7 @@
 import { cacheKey, parseCacheKey } from "platform";
 import type { BaseContext, Cache, Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Db } from "./answers.ts";
+import { collationOfAccount } from "./collation-store.ts";
 import { databaseOf, type Database, type DatabaseRow } from "./database.ts";
 
 export interface DbRow extends DatabaseRow {
@@ -55,11 +56,15 @@ export function toApi(row: DbRow): Static<typeof Db> {
 export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
 
 export function createDatabaseStore(sql: Sql) {
+  const collation = sql.unsafe(`(select ${collationOfAccount} from accounts a where a.id = dbs.account_id)`);
   const columns = sql`
     id, account_id, code, name, app_id, schema, public_methods, fields, version, schema_version, rules_version, plan_version,
     indexed_version, live, created_by_id, updated_by_id, created_at, updated_at,
-    (select a.timezone from accounts a where a.id = dbs.account_id) as timezone,
-    array(select i.shape from db_indexes i where i.db_id = dbs.id and i.status = 'ready') as learned`;
+    (select a.timezone from accounts a where a.id = dbs.account_id) as timezone, ${collation} as "collation",
+    array(
+      select i.shape from db_indexes i
+      where i.db_id = dbs.id and i.status = 'ready'
+        and (i.shape not like '%>idx_str%' or i.collation_name = ${collation})) as learned`;
 
   const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
 

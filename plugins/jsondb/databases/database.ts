@@ -17,6 +17,8 @@ export interface Database {
   readonly planVersion: number;
   /** Of the account: what a bare day means in a filter. */
   readonly timezone: string;
+  /** The order of its strings: that of the account's language. */
+  readonly collation: string;
   /** Every record is indexed by this plan. Before that, index columns are written but not read. */
   readonly indexed: boolean;
   /** Writes of its records are logged in `record_changes`. */
@@ -39,6 +41,7 @@ export interface DatabaseRow {
   readonly indexedVersion: number;
   readonly live: boolean;
   readonly timezone: string;
+  readonly collation: string;
   readonly learned?: readonly string[];
 }
 
@@ -59,6 +62,7 @@ export function databaseOf(row: DatabaseRow): Database {
     indexed: row.indexedVersion === row.planVersion,
     live: row.live,
     timezone: row.timezone,
+    collation: row.collation,
     learned: new Set(row.learned),
   };
 }

@@ -1,5 +1,6 @@
 /** SQL about the indexes that databases get for how they are searched. */
 import type { Page, Sql, Tx } from "platform";
+import { collate, collationOfAccount } from "../databases/collation-store.ts";
 import { idLiteral } from "../search/filter-store.ts";
 import { kindOf } from "../databases/columns.ts";
 import { parseShape } from "./shape.ts";
@@ -47,6 +48,11 @@ export interface IndexRow {
   readonly usedAt: Date;
 }
 
+interface Built extends Pick<IndexRow, "id" | "dbId" | "shape"> {
+  /** The order of its strings. */
+  readonly collation: string;
+}
+
 export type IndexStore = ReturnType<typeof createIndexStore>;
 
 export function createIndexStore(sql: Sql) {
@@ -55,6 +61,8 @@ export function createIndexStore(sql: Sql) {
   // Where the table is partitioned, its partitions have them.
   const ofRecords = sql`
     (x.indrelid = 'records'::regclass or x.indrelid in (select relid from pg_partition_tree('records')))`;
+  const ofAccount = sql.unsafe(`(
+    select ${collationOfAccount} from accounts a where a.id = db_indexes.account_id)`);
   const nameOf = (id: string) => `records_learned_${id.replaceAll("-", "")}`;
   return {
     async list(accountId: number, dbId: string, { limit, offset }: Page) {
@@ -107,9 +115,11 @@ export function createIndexStore(sql: Sql) {
       return rows.map(({ id }) => id);
     },
 
-    async byId(id: string): Promise<(IndexRow & { readonly code: string | null }) | undefined> {
-      const [row] = await sql<(IndexRow & { code: string | null })[]>`
-        select ${columns}, (select code from dbs where id = db_id) as code from db_indexes where id = ${id}`;
+    /** With its database's code and order of strings. */
+    async byId(id: string) {
+      const [row] = await sql<(IndexRow & { code: string | null; collation: string })[]>`
+        select ${columns}, (select code from dbs where id = db_id) as code, coalesce(${ofAccount}, 'C') as "collation"
+        from db_indexes where id = ${id}`;
       return row;
     },
 
@@ -142,10 +152,11 @@ export function createIndexStore(sql: Sql) {
     },
 
     /** Writers go on meanwhile. Fails after the time limit of statements; what is left of it then is dropped. */
-    async build({ id, dbId, shape }: Pick<IndexRow, "id" | "dbId" | "shape">): Promise<void> {
-      const { equal, order } = parseShape(shape);
+    async build({ id, dbId, shape, collation }: Built): Promise<void> {
+      const { equal, order: column } = parseShape(shape);
+      const order = column?.startsWith("idx_str") ? `${column} ${collate(collation)}` : column;
       // Of a string its hash, which a condition asks for too: three whole strings would be too long for an entry.
-      const compared = equal.map((column) => (kindOf(column) === "str" ? `hashtext(${column})` : column));
+      const compared = equal.map((one) => (kindOf(one) === "str" ? `hashtext(${one})` : one));
       const keys = ["table_name", ...compared, ...(order ? [order] : []), "id"].join(", ");
       await sql.unsafe(`drop index concurrently if exists ${nameOf(id)}`);
       // Where `records` is partitioned, the partition that has the database: no index of the whole is made concurrently.
@@ -155,12 +166,18 @@ export function createIndexStore(sql: Sql) {
       await sql.unsafe(
         `create index concurrently ${nameOf(id)} on ${table} (${keys}) where db_id = ${idLiteral(dbId)}`,
       );
+      // By which version of the collation: one of another version is dropped (`sorted-store.ts`).
+      const [rule] = await sql<{ version: string | null }[]>`
+        select pg_collation_actual_version(oid) as version from pg_collation where collname = ${collation}`;
+      if (rule?.version) await sql.unsafe(`comment on index ${nameOf(id)} is '${rule.version.replaceAll("'", "''")}'`);
     },
 
     /** False if it is known no longer. */
-    async end(id: string, status: IndexRow["status"], error: string | null = null): Promise<boolean> {
-      const { count } =
-        await sql`update db_indexes set status = ${status}, error = ${error}, updated_at = now() where id = ${id}`;
+    async end(id: string, status: IndexRow["status"], result: { error?: string; collation?: string } = {}) {
+      const { error = null, collation: built = null } = result;
+      const { count } = await sql`
+        update db_indexes set status = ${status}, error = ${error}, collation_name = ${built}, updated_at = now()
+        where id = ${id}`;
       return count > 0;
     },
 
@@ -189,6 +206,10 @@ export function createIndexStore(sql: Sql) {
       await sql`
         update db_indexes set status = 'watched', updated_at = now()
         where declared and status = 'failed' and updated_at < now() - interval '1 day'`;
+      // In the order of another language it helps no search.
+      await sql`
+        update db_indexes set status = 'watched', updated_at = now()
+        where status = 'ready' and shape like '%>idx_str%' and collation_name is distinct from ${ofAccount}`;
       const changed = await sql<{ accountId: number; dbId: string; code: string | null }[]>`
         with gone as (
           delete from db_indexes i where status <> 'building' and (

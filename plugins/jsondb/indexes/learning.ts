@@ -127,10 +127,10 @@ async function build({ ctx, databases, indexStore }: Needed, id: string): Promis
   } catch (error) {
     ctx.log.warn("an index for a database's searches could not be built", { db: row.dbId, shape: row.shape, error });
     await indexStore.drop(id).catch(() => undefined);
-    await indexStore.end(id, "failed", error instanceof Error ? error.message : String(error));
+    await indexStore.end(id, "failed", { error: error instanceof Error ? error.message : String(error) });
     return;
   }
   // The declaration may have gone meanwhile.
-  if (!(await indexStore.end(id, "ready"))) return indexStore.drop(id);
+  if (!(await indexStore.end(id, "ready", { collation: row.collation }))) return indexStore.drop(id);
   await databases.forget(row.accountId, { id: row.dbId, code: row.code });
 }

@@ -17,6 +17,7 @@ const database = (more: object = {}) =>
     rulesVersion: 1,
     planVersion: 1,
     timezone: "UTC",
+    collation: "C",
     indexedVersion: 1,
     live: false,
     ...more,

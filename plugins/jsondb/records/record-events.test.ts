@@ -14,6 +14,7 @@ const db = databaseOf({
   rulesVersion: 1,
   planVersion: 1,
   timezone: "UTC",
+  collation: "C",
   indexedVersion: 1,
   live: false,
 });

@@ -1,6 +1,8 @@
 /** Counts and sums the records that a search finds, in one statement that gives the text of the whole list. */
 import { bytesBefore, readBounds, type Reader, type Tx } from "platform";
 import type { Aggregate, Group, Measure } from "./aggregate.ts";
+import { collate } from "../databases/collation-store.ts";
+import { columnKindOf } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import { createArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
 import { isoTime } from "./time-store.ts";
@@ -38,10 +40,10 @@ function aggregateStatement(db: Database, asked: Aggregate): { text: string; val
   const phrase = query.phrase ? [phraseCondition(args, source, query.phrase)] : [];
   const where = [inScope(args, db, query), ...filters, ...phrase].join(" and ");
   const keys = groups.map((group, at) => `${keyOf(args, group, db.timezone)} as g${at}`);
-  const values = measures.map((measure, at) => `${valueOf(args, measure)} as m${at}`);
+  const values = measures.map((measure, at) => `${valueOf(args, measure, db.collation)} as m${at}`);
   const groupBy = groups.length > 0 ? `group by ${groups.map((_, at) => `g${at}`).join(", ")}` : "";
   const list = `select ${[...keys, "count(*) as n", ...values].join(", ")} from records r where ${where} ${groupBy}
-    order by ${orderBy(asked)} limit ${args.bind(asked.limit, "int")}`;
+    order by ${orderBy(args, db, asked)} limit ${args.bind(asked.limit, "int")}`;
   const lines = `select ${answer(args, asked)} as line from (${list}) a offset 0`;
   const bounded = `select l.line, ${bytesBefore("octet_length(l.line)")} as bytes_before from (${lines}) l`;
   const text = `select (select d.plan_version from dbs d where d.id = ${args.bind(db.id, "uuid")}) as plan_version,
@@ -63,7 +65,7 @@ function keyOf(args: Args, { field, unit, type, isOwn }: Group, timezone: string
 }
 
 /** The measure of a group as JSON text. Values of another type than the field's do not count. */
-function valueOf(args: Args, { kind, field, type, isOwn }: Measure): string {
+function valueOf(args: Args, { kind, field, type, isOwn }: Measure, collation: string): string {
   // Arguments are bound only when they are used: PostgreSQL refuses one that no expression mentions.
   const value = () => `r.data -> ${args.bind(field, "text")}`;
   const text = () => `r.data ->> ${args.bind(field, "text")}`;
@@ -71,7 +73,7 @@ function valueOf(args: Args, { kind, field, type, isOwn }: Measure): string {
     case "string":
     case "text":
       if (isOwn) return `to_json(${kind}(r.id::text collate "C"))::text`;
-      return `to_json(${kind}((case when jsonb_typeof(${value()}) = 'string' then ${text()} end) collate "C"))::text`;
+      return `to_json(${kind}((case when jsonb_typeof(${value()}) = 'string' then ${text()} end) ${collate(collation)}))::text`;
     case "date":
       return `to_json(to_char(${kind}(record_instant(${text()})) at time zone 'UTC', 'YYYY-MM-DD'))::text`;
     case "time":
@@ -98,9 +100,12 @@ function wholeNumber(expression: string): string {
   return `case when abs(${expression}) > 9007199254740991 then '"' || trunc(${expression}) || '"' else ${number(expression)} end`;
 }
 
-function orderBy({ order, groups }: Aggregate): string {
+function orderBy(args: Args, db: Database, { order, groups }: Aggregate): string {
   const direction = order.startsWith("-") ? " desc" : "";
-  const keys = groups.map((_, at) => `g${at}`);
+  const keys = groups.map((group, at) => {
+    const isText = columnKindOf(group.type) === "str" && !group.isOwn;
+    return isText ? `(${keyOf(args, group, db.timezone)} #>> '{}') ${collate(db.collation)}` : `g${at}`;
+  });
   if (order.endsWith("count")) return [`n${direction}`, ...keys].join(", ");
   return [...keys.map((key) => `${key}${direction} nulls last`), "n"].join(", ");
 }

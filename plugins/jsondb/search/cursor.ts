@@ -1,6 +1,8 @@
 /** The end of a page as an opaque text: `after=<cursor>` continues from there. behaviour B.7. */
 import { badRequest, type BaseContext } from "platform";
-import type { Sort } from "./query.ts";
+import { columnKindOf, ownFields } from "../databases/columns.ts";
+import type { Database } from "../databases/database.ts";
+import type { Query } from "./query.ts";
 
 export interface Cursor {
   readonly id: string;
@@ -8,6 +10,7 @@ export interface Cursor {
   readonly value?: string | null;
 }
 
+type Ordered = Pick<Query, "sort" | "table">;
 type Signer = Pick<BaseContext["secrets"], "sign" | "verify">;
 
 const purpose = "jsondb.cursor";
@@ -15,25 +18,29 @@ const purpose = "jsondb.cursor";
 const maxValueLength = 1000;
 
 /** Signed, and bound to the database and the order that it was made for. */
-export function encodeCursor(signer: Signer, dbId: string, sort: Sort, cursor: Required<Cursor>): string {
+export function encodeCursor(signer: Signer, db: Database, query: Ordered, cursor: Required<Cursor>): string {
   const { id, value } = cursor;
-  const parts =
-    value === null || value.length <= maxValueLength ? [dbId, orderOf(sort), id, value] : [dbId, orderOf(sort), id];
+  const place = [db.id, orderOf(db, query), id];
+  const parts = value === null || value.length <= maxValueLength ? [...place, value] : place;
   return signer.sign(purpose, toBase64Url(JSON.stringify(parts)));
 }
 
 /** 400 if it was not made for this database and order. */
-export function decodeCursor(signer: Signer, dbId: string, sort: Sort, text: string): Cursor {
+export function decodeCursor(signer: Signer, db: Database, query: Ordered, text: string): Cursor {
   const payload = text.length <= 20_000 ? signer.verify(purpose, text) : undefined;
   if (payload === undefined) throw badRequest("`after` is not a cursor of X-Next-Cursor");
   // The signature proves that it has the form we made.
-  const [db, order, id, value] = JSON.parse(fromBase64Url(payload)) as [string, string, string, (string | null)?];
-  if (db !== dbId || order !== orderOf(sort)) throw badRequest("`after` belongs to another database or another `sort`");
+  const [dbId, order, id, value] = JSON.parse(fromBase64Url(payload)) as [string, string, string, (string | null)?];
+  if (dbId !== db.id || order !== orderOf(db, query))
+    throw badRequest("`after` belongs to another database or another `sort`, or to another order of letters");
   return value === undefined ? { id } : { id, value };
 }
 
-function orderOf({ field, descending }: Sort): string {
-  return `${descending ? "-" : "+"}${field}`;
+/** With the collation, where strings are sorted: in another one the records before and after it are others. */
+function orderOf({ collation }: Database, { sort: { field, descending }, table }: Ordered): string {
+  const type = table.fields.get(field)?.type;
+  const isText = !ownFields.has(field) && (type === undefined || columnKindOf(type) === "str");
+  return `${descending ? "-" : "+"}${field}${isText ? ` ${collation}` : ""}`;
 }
 
 function toBase64Url(text: string): string {

@@ -5,6 +5,7 @@
 import { isUuid } from "platform";
 import { selectedData } from "../records/answer-store.ts";
 import { columnKindOf, ownFields, type IndexColumn } from "../databases/columns.ts";
+import { collate } from "../databases/collation-store.ts";
 import type { Database } from "../databases/database.ts";
 import { booleans, numberForm, type Comparison, type Exact, type Filter, type Filters } from "./filters.ts";
 import type { Phrase, Query } from "./query.ts";
@@ -42,15 +43,17 @@ export interface Source {
   readonly indexed: boolean;
   /** Whose days a filter means. */
   readonly timezone: string;
+  /** The order of strings. */
+  readonly collation: string;
 }
 
 export function sourceOf(db: Database, { table, allTables }: Pick<Query, "table" | "allTables">): Source {
-  return { table, indexed: db.indexed && !allTables, timezone: db.timezone };
+  return { table, indexed: db.indexed && !allTables, timezone: db.timezone, collation: db.collation };
 }
 
 /** By the data alone, for what goes on while an index plan may move. */
 export function dataSourceOf(db: Database, { table }: Pick<Query, "table">): Source {
-  return { table, indexed: false, timezone: db.timezone };
+  return { table, indexed: false, timezone: db.timezone, collation: db.collation };
 }
 
 /** The column that holds a field of the data, if it can be trusted. */
@@ -132,13 +135,13 @@ function comparison(args: Args, source: Source, filter: Comparison): string {
     case "time":
       return timeCondition(args, source, filter);
     case "str": {
-      if (column && value.length < 255) return `r.${column} ${sign} ${given()}`;
-      const whole = `(r.data ->> ${name()}) collate "C" ${sign} ${given()}`;
-      return column ? `r.${column} ${bound} left(${given()}, 255) and ${whole}` : whole;
+      // The beginning of a longer string is after or before a shorter one as the whole is.
+      const held = column && value.length < 255 ? `r.${column}` : `(r.data ->> ${name()})`;
+      return `${held} ${collate(source.collation)} ${sign} ${given()}`;
     }
     default: {
       const isNumber = numberForm.test(value);
-      const held = isNumber ? `(r.data ->> ${name()})::numeric` : `(r.data ->> ${name()}) collate "C"`;
+      const held = isNumber ? `(r.data ->> ${name()})::numeric` : `(r.data ->> ${name()}) ${collate(source.collation)}`;
       const kind = isNumber ? "number" : "string";
       return `case when jsonb_typeof(r.data -> ${name()}) = '${kind}' then ${held} ${sign} ${isNumber ? number() : given()} else false end`;
     }

@@ -70,6 +70,7 @@ function scaled(value: unknown): bigint {
   const [, whole = "", fraction = "", exponent = "0"] = /^([+-]?\d+)(?:\.(\d+))?(?:e(.+))?$/i.exec(String(value)) ?? [];
   return BigInt(whole + fraction) * 10n ** BigInt(40 + Number(exponent) - fraction.length);
 }
+const collator = new Intl.Collator("en");
 const difference = (a: unknown, b: unknown) => Number(scaled(a) - scaled(b));
 
 /** A bare day is all of its instants; the account's time zone is UTC. */
@@ -84,7 +85,7 @@ function compare(name: Name, held: unknown, value: string): number | undefined {
   if (isNumber(name)) return difference(held, value);
   if (isTime(name)) return typeof held === "string" ? timesApart(name, held, value) : undefined;
   if (name === "free" && numberForm.test(value)) return typeof held === "number" ? difference(held, value) : undefined;
-  return typeof held === "string" ? Buffer.compare(Buffer.from(held), Buffer.from(value)) : undefined;
+  return typeof held === "string" ? collator.compare(held, value) : undefined;
 }
 
 function equals(name: Name, held: unknown, value: string): boolean {

@@ -67,7 +67,7 @@ describe("the plan of", () => {
     ["a filter by an integer", "table_name=orders&filter[n]=5", /records_by_int_1/],
     ["a filter by a number", "table_name=orders&filter[price]=5.5", /records_by_int_2/],
     ["a filter by a time", "table_name=orders&filter[at]=2026-01-01T00:00:00Z", /records_by_time_1/],
-    ["a sort by a string", "table_name=orders&sort=name", /Index Scan using records_by_str_1/],
+    ["a sort by a string", "table_name=orders&sort=name", /Index Scan using records_sorted_1_und/],
     ["a sort downwards", "table_name=orders&sort=-n", /Index Scan Backward using records_by_int_1/],
     ["a sort by a number", "table_name=orders&sort=price", /Index Scan using records_by_int_2/],
     [
@@ -84,7 +84,11 @@ describe("the plan of", () => {
     ["a range of integers", "table_name=orders&filter[n][gt]=995", /records_by_int_1.*\n +Index Cond: .*idx_int_1 >=/],
     ["a range of numbers", "table_name=orders&filter[price][lt]=1.5&sort=price", /Index Scan using records_by_int_2/],
     ["a range with two ends", "table_name=orders&filter[n][gte]=500&filter[n][lt]=503", /records_by_int_1/],
-    ["a range of strings", "table_name=orders&filter[name][gte]=person ff", /records_by_str_1/],
+    [
+      "a range of strings",
+      "table_name=orders&filter[name][gte]=person ff",
+      /records_sorted_1_und.*\n +Index Cond: .*idx_str_1\)?.*>=/,
+    ],
     [
       "a range of times, decided in the order's",
       "table_name=orders&filter[at][gte]=2026-01-02&sort=-n",

@@ -130,12 +130,12 @@ export async function answerPage(
   const make = (db: Database) => {
     const query = read(db);
     asked = query;
-    const cursor = query.after === undefined ? undefined : decodeCursor(ctx.secrets, db.id, query.sort, query.after);
+    const cursor = query.after === undefined ? undefined : decodeCursor(ctx.secrets, db, query, query.after);
     return { query, cursor };
   };
   const { body, next, cutAfter, total, db } = await searchStore.search(first, make, shape);
   const headers: Record<string, string> = {};
-  if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, db.id, asked.sort, next);
+  if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, db, asked, next);
   if (total !== undefined) headers["x-total-count"] = `${total}`;
   return warned(jsonText(200, body, headers), asked && cutAfter ? [cutHint(asked, cutAfter)] : []);
 }

@@ -1,4 +1,5 @@
 /** The order of a list as SQL: nulls last, `id` as the last key, so that pages never overlap. behaviour B.7. */
+import { collate } from "../databases/collation-store.ts";
 import { columnKindOf } from "../databases/columns.ts";
 import type { Cursor } from "./cursor.ts";
 import { columnOf, type Args, type Source } from "./filter-store.ts";
@@ -6,7 +7,7 @@ import type { Sort } from "./query.ts";
 
 /** The sort key of records, before their id. */
 export interface SortKey {
-  /** Expressions in order; the last one alone decides, and those before it help the index. */
+  /** Expressions in order; the last one is null if the record has no value. */
   readonly keys: readonly string[];
   /** The index column that is null exactly when the key is null. */
   readonly column: string | undefined;
@@ -14,6 +15,8 @@ export interface SortKey {
   readonly bound: ((value: string, comparison: ">=" | "<=") => string) | undefined;
   /** The value as the type of the deciding key. */
   readonly cast: (value: string) => string;
+  /** The condition on what comes after a value, where the deciding key does not decide alone. */
+  readonly after?: (value: string, isString: boolean, comparison: ">" | "<", id: string) => string;
 }
 
 /** Undefined if records are sorted by id alone. `longStrings`: some value is longer than the column. */
@@ -27,13 +30,11 @@ export function sortKey(args: Args, source: Source, { field }: Sort, longStrings
   const text = () => `r.data ->> ${args.bind(field, "text")}`;
   const at = column && `r.${column}`;
   switch (columnKindOf(type)) {
-    case "str": {
-      if (at && !longStrings) return simple(at, at, "text");
-      const whole = `(${text()}) collate "C"`;
-      if (!at) return simple(whole, undefined, "text");
-      const bound = (given: string, comparison: string) => `${at} ${comparison} left(${given}, 255)`;
-      return { keys: [at, whole], column: at, bound, cast: (given) => given };
-    }
+    case "str":
+      // The order of beginnings says nothing about that of the whole: an accent counts less than any later letter.
+      return at && !longStrings
+        ? simple(`${at} ${collate(source.collation)}`, at, "text")
+        : simple(`(${text()}) ${collate(source.collation)}`, undefined, "text");
     case "int": {
       if (at && type === "integer") return simple(at, at, "bigint");
       const number = `record_number(${value()})`;
@@ -45,10 +46,25 @@ export function sortKey(args: Args, source: Source, { field }: Sort, longStrings
     }
     case "time":
       return simple(at ?? `record_instant(${text()})`, at, "timestamptz");
-    default:
-      // Booleans and fields without a type, in PostgreSQL's order of JSON values.
-      return simple(`nullif(${value()}, 'null')`, undefined, "jsonb");
+    default: {
+      const present = `nullif(${value()}, 'null')`;
+      return type === "boolean" ? simple(present, undefined, "jsonb") : ofAnyType(present, source.collation);
+    }
   }
+}
+
+/** Strings first, and then the others in PostgreSQL's order of JSON values. `value` is an expression of jsonb. */
+function ofAnyType(value: string, collation: string): SortKey {
+  const isOther = `jsonb_typeof(${value}) <> 'string'`;
+  const text = `(case when jsonb_typeof(${value}) = 'string' then ${value} #>> '{}' end) ${collate(collation)}`;
+  const after: SortKey["after"] = (given, isString, comparison, id) => {
+    const same = isString
+      ? `(${text}, r.id) ${comparison} (${given}::jsonb #>> '{}', ${id})`
+      : `${isOther} and (${value}, r.id) ${comparison} (${given}::jsonb, ${id})`;
+    const beyond = comparison === ">" ? isString && isOther : !isString && `not ${isOther}`;
+    return beyond ? `(${beyond} or ${same})` : same;
+  };
+  return { ...simple(value, undefined, "jsonb"), keys: [isOther, text, value], after };
 }
 
 function simple(key: string, column: string | undefined, type: string): SortKey {
@@ -85,6 +101,8 @@ export function afterCursor(
   if (cursor.value === null) return part === "values" ? "false" : `${last} is null and ${afterId}`;
   const value = args.bind(cursor.value, "text");
   const bound = key.bound ? `${key.bound(value, descending ? "<=" : ">=")} and ` : "";
-  const after = `${bound}(${last}, r.id) ${comparison} (${key.cast(value)}, ${id})`;
+  const after =
+    key.after?.(value, cursor.value.startsWith('"'), comparison, id) ??
+    `${bound}(${last}, r.id) ${comparison} (${key.cast(value)}, ${id})`;
   return part === "values" ? after : `(${after} or ${last} is null)`;
 }

@@ -1,0 +1,35 @@
+/** The order of strings: a collation of ICU for the language of the account. */
+
+/** Languages whose order is that of Unicode's root, so that they share its indexes. */
+const rootLanguages = ["en", "de", "fr", "it", "nl", "pt", "id"];
+/** Places whose order is another one than that of their language. */
+const places: Record<string, string> = {
+  "fr-ca": "fr-CA",
+  "zh-tw": "zh-Hant",
+  "zh-hk": "zh-Hant",
+  "zh-hant": "zh-Hant",
+  no: "nb",
+};
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const language = "split_part(lower(a.locale), '-', 1)";
+
+/**
+ * The name of the collation of the account `a`; "C" where PostgreSQL was built without ICU, or the database's encoding
+ * is not UTF-8: strings are then in the order of their code points.
+ */
+export const collationOfAccount = `(
+  select coalesce(max(c.collname::text) filter (where c.collname <> 'und-x-icu'), max(c.collname::text), 'C')
+  from pg_collation c
+  where c.collprovider = 'i' and c.collnamespace = 'pg_catalog'::regnamespace and getdatabaseencoding() = 'UTF8'
+    and c.collname in ('und-x-icu', case
+      ${Object.entries(places)
+        .map(([place, name]) => `when lower(a.locale) = ${literal(place)} then ${literal(`${name}-x-icu`)}`)
+        .join(" ")}
+      when ${language} in (${rootLanguages.map(literal).join(", ")}) then 'und-x-icu'
+      else ${language} || '-x-icu' end))`;
+
+/** The clause after an expression of text. */
+export function collate(collation: string): string {
+  return `collate "${collation.replaceAll('"', '""')}"`;
+}
