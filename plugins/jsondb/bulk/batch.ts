@@ -12,7 +12,7 @@ import {
 } from "platform";
 import type { BulkStore } from "./bulk-store.ts";
 import { tableForWrite, type Database } from "../databases/database.ts";
-import { checkPatch, checkRecord, emptiesAsNull, type Data, type Faults } from "../records/record.ts";
+import { checkPatch, checkRecord, asStored, type Data, type Faults } from "../records/record.ts";
 import { nestedText } from "../records/new-record.ts";
 import type { Records } from "../records/records.ts";
 import { isId } from "../databases/database-store.ts";
@@ -189,7 +189,7 @@ function checkOperations(db: Database, operations: readonly Operation[]): void {
 function faultsOf(db: Database, { op, tableName, data }: Exclude<Operation, { op: "delete" }>): Faults {
   try {
     const table = tableForWrite(db, tableName);
-    const checked = emptiesAsNull(table, data);
+    const checked = asStored(table, data);
     return op === "create" ? checkRecord(table, checked) : checkPatch(table, checked);
   } catch (error) {
     if (error instanceof ValidationError) return error.fields;

@@ -22,7 +22,7 @@ import type { Databases } from "../databases/database-store.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable } from "../databases/schema.ts";
 import { jsonOf, refuse } from "../records/new-record.ts";
-import { checkPatch, emptiesAsNull, type Data } from "../records/record.ts";
+import { checkPatch, asStored, type Data } from "../records/record.ts";
 import type { Records } from "../records/records.ts";
 import type { TaskRow, TaskStore } from "../tasks/task-store.ts";
 import { boundedFault } from "../tasks/tasks.ts";
@@ -156,7 +156,7 @@ export function createChangeMany({ ctx, databases, changeManyStore, taskStore, r
       if (data) {
         if (Object.keys(data).length === 0) throw invalid({ data: ["must have at least one field"] });
         jsonOf(data);
-        if (table) refuse(checkPatch(table, emptiesAsNull(table, data)));
+        if (table) refuse(checkPatch(table, asStored(table, data)));
       }
       const { accountId } = db;
       const taskId = uuidv7();

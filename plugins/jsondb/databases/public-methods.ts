@@ -94,7 +94,8 @@ export function fillIn(value: unknown, values: VariableValues, type?: string): u
 /** The value that a scope requires, as text; undefined if one of its variables is empty: then nothing is shown. */
 export function scopeValue({ value }: Scope, values: VariableValues): string | undefined {
   const empty = variablesIn(value).some((name) => isVariable(name) && values[name] === "");
-  return empty ? undefined : String(fillIn(value, values));
+  // As it is stored.
+  return empty ? undefined : String(fillIn(value, values)).normalize("NFC");
 }
 
 /** behaviour B.7: allowed_fields, default_values (create only), auto_fields, then required_fields. */

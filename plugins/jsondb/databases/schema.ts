@@ -1,5 +1,6 @@
 /** Reads a database's `schema`: its tables, their fields and index columns. behaviour 2.4, B.7. Pure. */
 import { isObject, unknownNames } from "platform";
+import { composed } from "../records/composed.ts";
 import {
   columnKindOf,
   fieldTypes,
@@ -122,7 +123,8 @@ function parseTables(value: unknown, say: Say): Schema {
   return { multiTable: true, tables };
 }
 
-function parseTable(name: string, value: Record<string, unknown>, at: string, say: Say): Table {
+function parseTable(name: string, given: Record<string, unknown>, at: string, say: Say): Table {
+  const value = composed(given);
   const fields = parseFields(own(value, "fields"), `${at}fields`, say);
   const explicit = parseIndexes(own(value, "indexes"), fields, `${at}indexes`, say);
   const listed = parseIndexedFields(own(value, "indexed_fields"), fields, `${at}indexed_fields`, say);

@@ -52,9 +52,7 @@ export function sortedIndexes({ ctx, sortedStore }: Needed) {
     look,
     async prepare(): Promise<void> {
       if ((await sortedStore.collations(1)).includes("C"))
-        ctx.log.warn(
-          "PostgreSQL has no ICU, or its database is not UTF-8: strings are sorted by code point",
-        );
+        ctx.log.warn("PostgreSQL has no ICU, or its database is not UTF-8: strings are sorted by code point");
       await look();
     },
   };

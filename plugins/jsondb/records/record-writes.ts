@@ -4,7 +4,7 @@ import type { Database } from "../databases/database.ts";
 import type { RecordActor } from "./logged.ts";
 import { jsonOf, newRecord, refuse, type CreatedRecord } from "./new-record.ts";
 import type { RecordEvents } from "./record-events.ts";
-import { checkRequired, checkPatch, checkRecord, emptiesAsNull, type Data } from "./record.ts";
+import { checkRequired, checkPatch, checkRecord, asStored, type Data } from "./record.ts";
 import type { Guard, RecordStore, Shape, Written } from "./record-store.ts";
 import type { Together } from "./together.ts";
 import type { Table } from "../databases/schema.ts";
@@ -49,7 +49,7 @@ export function createRecordWrites({ ctx, recordStore, together, events, actorOf
 
   return {
     async insert(db: Database, { table, ...write }: Write, given?: Tx): Promise<CreatedRecord | undefined> {
-      const data = emptiesAsNull(table, write.data);
+      const data = asStored(table, write.data);
       refuse(checkRecord(table, data));
       const actor = await actorOf(db);
       const made = { ...newRecord(table, data), actor };
@@ -67,7 +67,7 @@ export function createRecordWrites({ ctx, recordStore, together, events, actorOf
 
     async merge(db: Database, id: string, write: Write, asked: Shape, guard?: Guard, given?: Tx) {
       const { table, expected } = write;
-      const data = emptiesAsNull(table, write.data);
+      const data = asStored(table, write.data);
       refuse(checkPatch(table, data));
       const patch = { id, table, data, json: jsonOf(data), guard, expected, actor: await actorOf(db) };
       const wanted = events.wanted(db, "update", { id, tableName: table.name, data });
@@ -120,7 +120,7 @@ async function mergeLocked(
     throw preconditionFailed();
   const whole: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
   // A record that stays in its table was checked when it was written; one that moves in is checked and written whole.
-  const merged = stays ? whole : emptiesAsNull(table, whole);
+  const merged = stays ? whole : asStored(table, whole);
   refuse(stays ? checkRequired(table, merged) : checkRecord(table, merged));
   const json = jsonOf(merged);
   if (stays) return recordStore.rewrite(tx, db, patch, shape, undefined);

@@ -2,6 +2,7 @@
 import { isDay, isNumber } from "platform";
 import type { FieldType } from "../databases/columns.ts";
 import { isBlank, type Table } from "../databases/schema.ts";
+import { composed } from "./composed.ts";
 
 export type Data = Record<string, unknown>;
 
@@ -21,10 +22,11 @@ export const recordLimits = {
 } as const;
 
 /**
- * The data as it is checked and stored: "" is null in a field that holds no text, because forms send it for what was
+ * The data as it is checked and stored: its texts are composed, and "" is null in a field that holds no text, because forms send it for what was
  * left empty.
  */
-export function emptiesAsNull({ fields }: Table, data: Data): Data {
+export function asStored({ fields }: Table, given: Data): Data {
+  const data = composed(given);
   if (!Object.values(data).includes("")) return data;
   const isText = (type: FieldType | undefined) => type === undefined || type === "string" || type === "text";
   const valueOf = (name: string, value: unknown) => (value === "" && !isText(fields.get(name)?.type) ? null : value);

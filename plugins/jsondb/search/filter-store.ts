@@ -214,7 +214,11 @@ export function phraseCondition(
     return all.length > 0 ? `(${all.join(" or ")})` : "false";
   }
   const data = searchable ? selectedData(args.bind([...searchable], "text[]")) : "r.data";
-  return `record_mentions(${data}, record_lower(${args.bind(pattern, "text")}))`;
+  const like = args.bind(pattern, "text");
+  if (!hasSigma(pattern)) return `record_mentions(${data}, record_lower(${like}))`;
+  return `exists (
+    select from jsonb_path_query(${data}, 'strict $.**') v
+    where jsonb_typeof(v) in ('string', 'number', 'boolean') and ${folded("v #>> '{}'", pattern)} like ${folded(like, pattern)})`;
 }
 
 /** For the written values of numbers and times. */
@@ -223,12 +227,21 @@ export function valueConditions(args: Args, source: Source, values: Phrase["valu
 }
 
 function likeCondition(args: Args, source: Source, field: string, pattern: string): string {
-  const like = `like record_lower(${args.bind(pattern, "text")})`;
-  if (ownFields.has(field)) return `record_lower(${ownText(field)}) ${like}`;
-  const whole = `record_lower(r.data ->> ${args.bind(field, "text")}) ${like}`;
+  const like = `like ${folded(args.bind(pattern, "text"), pattern)}`;
+  if (ownFields.has(field)) return `${folded(ownText(field), pattern)} ${like}`;
+  const whole = `${folded(`r.data ->> ${args.bind(field, "text")}`, pattern)} ${like}`;
   const column = columnOf(source, field);
   if (!column?.startsWith("idx_str")) return whole;
-  return `(r.long_strings = 0 and record_lower(r.${column}) ${like} or r.long_strings <> 0 and ${whole})`;
+  return `(r.long_strings = 0 and ${folded(`r.${column}`, pattern)} ${like} or r.long_strings <> 0 and ${whole})`;
+}
+
+/** Greek has two small letters for one capital: the one at the end of a word is not what it is within. */
+function folded(text: string, pattern: string): string {
+  return hasSigma(pattern) ? `translate(record_lower(${text}), 'ς', 'σ')` : `record_lower(${text})`;
+}
+
+export function hasSigma(pattern: string): boolean {
+  return /[Σσς]/.test(pattern);
 }
 
 /** As answers write it. */

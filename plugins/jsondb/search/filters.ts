@@ -123,7 +123,8 @@ export function checked(name: string, text: string, maxLength: number): string {
   if (text.length > maxLength) throw badRequest(`\`${name}\` may have at most ${maxLength} characters`);
   if (text.includes("\0") || !text.isWellFormed())
     throw badRequest(`\`${name}\` has a character that cannot be searched for`);
-  return text;
+  // As texts are stored.
+  return text.normalize("NFC");
 }
 
 /** The text in the brackets, and the group's number. */
@@ -169,8 +170,8 @@ function readFilter(table: Table, { field: name, op, value: given, isPattern }: 
 
 function choice(table: Table, field: string, given: string | readonly string[], wrong: Wrong): Choice {
   const all = typeof given === "string" ? checked(field, given, filterLimits.text).split(",") : given;
-  const values = all.filter((one) => one !== "");
-  for (const one of values) refuse(wrong, table, field, checked(field, one, filterLimits.text));
+  const values = all.flatMap((one) => (one === "" ? [] : [checked(field, one, filterLimits.text)]));
+  for (const one of values) refuse(wrong, table, field, one);
   return { op: "in", field, values };
 }
 

@@ -10,6 +10,7 @@ import {
   columnOf,
   createArgs,
   filterConditions,
+  hasSigma,
   idLiteral,
   inScope,
   inTable,
@@ -145,7 +146,7 @@ function hasOnePlan({ filters, any, phrase }: Query, way: Way): boolean {
  */
 export function canUseFragments(source: Source, { pattern, fields, values }: Phrase): boolean {
   if (!fields || fields.length === 0 || fields.length > 3 || values.some(({ isPattern }) => isPattern)) return false;
-  if (!/[\p{L}\p{N}]{3}/u.test(pattern)) return false;
+  if (hasSigma(pattern) || !/[\p{L}\p{N}]{3}/u.test(pattern)) return false;
   return fields.every((field) => columnOf(source, field)?.startsWith("idx_str") === true);
 }
 

@@ -337,3 +337,46 @@ describe("a field of the schema named like one of the record's own", () => {
     expect(years.json).toEqual([{ group: { "created_at:year": made[0]?.created_at.slice(0, 4) }, count: 3 }]);
   });
 });
+
+describe("letters that look the same", () => {
+  const [whole, apart] = ["Zoé", "Zoe\u0301"];
+  beforeAll(async () => {
+    for (const [code, indexed_fields] of [
+      ["letters", ["name"]],
+      ["loose", null],
+    ] as const) {
+      const schema = indexed_fields && { fields: { name: "string", [`cafe\u0301`]: "string" }, indexed_fields };
+      await app.post("/core/dbs", { db: { name: code, code, schema } });
+      await app.post(`/core/dbs/${code}/records`, { record: { data: { name: apart, [`cafe\u0301`]: "x" } } });
+      await app.post(`/core/dbs/${code}/batch`, {
+        operations: [{ op: "create", data: { name: whole, deep: [apart] } }],
+      });
+      await app.post(`/core/dbs/${code}/import`, undefined, {
+        raw: `name\n${apart}\nΟΔΟΣ\nοδοι\n`,
+        headers: { "content-type": "text/csv" },
+      });
+    }
+  });
+
+  test.each(["letters", "loose"])("are stored composed and found either way in %s", async (code) => {
+    const count = async (query: string) => (await search(query, code)).json.length;
+    for (const name of [whole, apart].map(encoded)) {
+      expect(await count(`filter[name]=${name}`)).toBe(3);
+      expect(await count(`filter[name][in][]=${name}`)).toBe(3);
+      expect(await count(`filter[name][ne]=${name}`)).toBe(2);
+      expect(await count(`filter[name]=${name}*`)).toBe(3);
+      expect(await count(`q=${encoded(decodeURIComponent(name).toUpperCase())}`)).toBe(3);
+    }
+    const groups = await app.get(`/core/dbs/${code}/aggregate?group_by=name&limit=1`);
+    expect(groups.json).toEqual([{ group: { name: whole }, count: 3 }]);
+    expect(await count(`filter[${encoded("caf\u00e9")}]=x`)).toBe(1);
+    for (const word of ["οδος", "οδοσ", "ΟΔΟΣ", "Οδος"]) {
+      expect([word, await count(`q=${encoded(word)}`)]).toEqual([word, 1]);
+      expect(await count(`filter[name]=${encoded(word)}*`)).toBe(1);
+      expect(await count(`q=${encoded(word)}&search_in=name`)).toBe(1);
+    }
+    const [first] = (await search(`filter[name]=${encoded(whole)}&sort=id`, code)).json;
+    const changed = await app.patch(`/core/dbs/${code}/records/${first.id}`, { record: { data: { note: apart } } });
+    expect(changed.json.data.note).toBe(whole);
+  });
+});

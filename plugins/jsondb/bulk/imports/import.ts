@@ -25,7 +25,7 @@ import { dataFromText } from "./import-values.ts";
 import type { RecordActor } from "../../records/logged.ts";
 import type { RecordEvents } from "../../records/record-events.ts";
 import { indexValues } from "../../records/index-values.ts";
-import { checkRecord, emptiesAsNull, type Data } from "../../records/record.ts";
+import { checkRecord, asStored, type Data } from "../../records/record.ts";
 import { newRecord, refuse } from "../../records/new-record.ts";
 import type { Databases } from "../../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
@@ -205,7 +205,7 @@ function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions):
   if ("fault" in row) return { faults: [row.fault] };
   try {
     const table = tableForWrite(db, tableName ?? row.tableName);
-    const data = emptiesAsNull(table, asText ? dataFromText(table, row.data) : row.data);
+    const data = asStored(table, asText ? dataFromText(table, row.data) : row.data);
     refuse(checkRecord(table, data));
     const { id, json, createdAt } = newRecord(table, data);
     return { record: { id, json, createdAt, index: indexValues(table, data) }, tableName: table.name, data };
