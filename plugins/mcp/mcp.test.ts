@@ -70,6 +70,15 @@ test("an agent builds an app, a database and a page, and is told what is wrong b
   const { call } = agent;
   expect((await call("guide")).text).toContain("- apps: list, get, create, update, replace_text\n");
   expect((await call("guide", { topic: "apps" })).text).toContain('"source_code"');
+  // What is said once is not said again, and arguments of `list` itself are no filters.
+  const told = (await call("guide", { topic: "crons" })).text;
+  expect(told.split('"target_code":{').length).toBe(2);
+  expect(told).toContain("Fields as for POST, each of them optional.");
+  expect(told.slice(told.indexOf("Parameters (filter)"), told.indexOf("POST "))).not.toContain("limit");
+  const long = { name: "Long", code: "long-one", content: "x".repeat(20_000) };
+  const echoed = await call("create", { resource: "prompts", fields: long });
+  expect([echoed.isError, echoed.text.length < 2000]).toEqual([false, true]);
+  await app.delete("/core/prompts/long-one.json");
   expect((await call("guide", { topic: "common_api" })).text).toContain("# ");
   expect(await call("guide", { topic: "nobody" })).toMatchObject({ isError: true, json: undefined });
 

@@ -1,6 +1,6 @@
 /** Tools for everything that the API has lists of. */
-import { forbidden, invalid, isObject, parseExactly, Type, type Caller, type Route } from "platform";
-import { resultOf, shortened } from "../answer.ts";
+import { forbidden, invalid, isObject, parseExactly, Type, type Caller, type InnerAnswer, type Route } from "platform";
+import { resultOf, shortened, type ToolResult } from "../answer.ts";
 import { isOpen, pathIn, type Thing } from "../things.ts";
 import { idInput, segment, tool, type Session, type Tool } from "./tool.ts";
 
@@ -52,7 +52,7 @@ export const genericTools: readonly Tool[] = [
       if (args.q !== undefined) query.set("q", args.q);
       for (const [name, value] of Object.entries(args.filter ?? {})) query.append(name, String(value));
       const answer = await session.ask({ method: "GET", path: `${path}?${query}` });
-      return resultOf(answer, answer.body.length > longList ? withShortTexts(answer.body) : answer.body);
+      return briefly(answer);
     },
   }),
   tool({
@@ -70,7 +70,7 @@ export const genericTools: readonly Tool[] = [
   tool({
     name: "create",
     title: "Make a thing",
-    description: "Makes a thing and answers with it. What is wrong is named by field.",
+    description: "Makes a thing and answers with it, long texts cut. What is wrong is named by field.",
     input: Type.Object({
       ...what,
       fields,
@@ -89,7 +89,7 @@ export const genericTools: readonly Tool[] = [
       await mustMayMake(session, args.fields);
       const key = args.idempotency_key;
       const headers = key === undefined ? {} : { "idempotency-key": key };
-      return resultOf(await session.ask({ method: "POST", path, headers, body: wrapped(route, args.fields) }));
+      return briefly(await session.ask({ method: "POST", path, headers, body: wrapped(route, args.fields) }));
     },
   }),
   tool({
@@ -107,7 +107,7 @@ export const genericTools: readonly Tool[] = [
       // Of records: what does not name a table leaves it as it is.
       const kept = route.spec.query?.["keep_table"] === undefined ? "" : "?keep_table=true";
       const one: `/${string}` = `${path}/${segment("id", args.id)}${kept}`;
-      return resultOf(
+      return briefly(
         await session.ask({ method: "PATCH", path: one, headers: match(args.etag), body: wrapped(route, args.fields) }),
       );
     },
@@ -199,6 +199,12 @@ function match(etag: string | undefined): Readonly<Record<string, string>> {
   if (etag === undefined) return {};
   if (!/^[ -~]*$/.test(etag)) throw invalid({ etag: ["is no etag"] });
   return { "if-match": etag };
+}
+
+/** With long texts cut: the caller has just sent them, or can `get` them. */
+function briefly(answer: InnerAnswer): ToolResult {
+  const isLong = answer.status < 300 && answer.body.length > longList;
+  return resultOf(answer, isLong ? withShortTexts(answer.body) : answer.body);
 }
 
 function withShortTexts(body: string): string {

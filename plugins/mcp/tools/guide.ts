@@ -73,15 +73,29 @@ function describe(thing: Thing, caller: Caller, mayDelete: boolean): string {
   const { create, update, list, replace } = thing;
   const told = [
     `${thing.name}: ${doable(thing, caller, mayDelete)}${thing.isInner ? `; \`in\` is the id or code in ${thing.path}` : ""}`,
-    `list: ${list.spec.summary}. Parameters (filter): ${JSON.stringify(list.spec.query ?? {})}`,
-    ...[create, update, replace].flatMap((route) => (route ? [written(route)] : [])),
+    `list: ${list.spec.summary}. Parameters (filter): ${JSON.stringify(filtersOf(list))}`,
+    ...[create, update, replace].flatMap((route) =>
+      route ? [written(route, route === update ? create : undefined)] : [],
+    ),
     `An answer: ${JSON.stringify(thing.get.spec.responses[200])}`,
   ];
   return told.join("\n\n");
 }
 
-function written({ method, path, spec }: Route): string {
+/** Without those that are arguments of the tool itself. */
+function filtersOf({ spec: { query = {} } }: Route): Readonly<Record<string, unknown>> {
+  const own = new Set(["q", "limit", "offset"]);
+  return Object.fromEntries(Object.entries(query).filter(([name]) => !own.has(name)));
+}
+
+/** Fields that are those of `before`, which is shown above, are not shown again. */
+function written({ method, path, spec }: Route, before?: Route): string {
   const { summary, description = "", body, request } = spec;
   const example = request === undefined ? "" : ` Example of fields: ${JSON.stringify(request)}`;
-  return `${method} ${path}: ${summary}. ${description} Fields: ${JSON.stringify(body?.schema.properties ?? {})}${example}`;
+  const known = before?.spec.body?.schema.properties ?? {};
+  const fields = Object.entries(body?.schema.properties ?? {});
+  const others = fields.filter(([name, schema]) => JSON.stringify(known[name]) !== JSON.stringify(schema));
+  const same = others.length < fields.length ? ` Fields as for ${before?.method ?? ""}, each of them optional.` : "";
+  const shown = others.length > 0 || same === "" ? ` Fields: ${JSON.stringify(Object.fromEntries(others))}` : "";
+  return `${method} ${path}: ${summary}. ${description}${same}${shown}${example}`;
 }
