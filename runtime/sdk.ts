@@ -46,7 +46,6 @@ export {
   isObject,
   isUuid,
   pageOf,
-  slugOf,
   timeOfUuidv7,
   trimmedEnd,
   uuidOf,
@@ -114,6 +113,8 @@ export type { Secrets } from "./secrets.ts";
 export { unknownNames } from "./http/refusals/unknown.ts";
 export { createPackedText } from "./http/answers/packed-text.ts";
 export { webFile } from "./http/answers/web-file.ts";
+export { asciiOf, slugOf } from "./slug.ts";
+export { isForm } from "./http/form.ts";
 export { warned } from "./http/refusals/warning.ts";
 export * as setting from "./settings.ts";
 export type { ConfigOf, Settings } from "./settings.ts";

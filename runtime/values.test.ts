@@ -1,19 +1,10 @@
+import { slugOf } from "./slug.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { clientAddress, parseNetworks } from "./http/client-address.ts";
 import { HttpError, sentenceOf, ValidationError } from "./errors.ts";
 import { etag, expectedVersion } from "./http/answers/etag.ts";
-import {
-  flagOf,
-  integerId,
-  isObject,
-  pageOf,
-  slugOf,
-  timeOfUuidv7,
-  uuidOf,
-  uuidv7,
-  wildcardPattern,
-} from "./values.ts";
+import { flagOf, integerId, isObject, pageOf, timeOfUuidv7, uuidOf, uuidv7, wildcardPattern } from "./values.ts";
 
 describe("a page of a list", () => {
   test.each([
@@ -95,6 +86,13 @@ describe("slugs", () => {
     ["Zażółć Gęślą Jaźń", "zazolc-gesla-jazn"],
     ["  --Hello, World!-- ", "hello-world"],
     ["Straße", "strasse"],
+    ["Новини України", "novyny-ukrainy"],
+    ["Про нас", "pro-nas"],
+    ["ЩЕДРИК Є їжак", "shchedryk-ie-izhak"],
+    ["Объявление", "obiavlenye"],
+    ["Œuvre, Ærø, đ, ı, þ", "oeuvre-aero-d-i-th"],
+    ["Ελληνικά Νέα", "ellinika-nea"],
+    ["2026", "2026"],
     ["日本", ""],
     ["x".repeat(100), "x".repeat(60)],
   ])("%s -> %s", (name, slug) => expect(slugOf(name)).toBe(slug));

@@ -75,20 +75,6 @@ export function trimmedEnd(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
-/** "Zażółć Gęślą!" -> "zazolc-gesla": lower-case words of ASCII letters and digits, at most 60 characters. */
-export function slugOf(name: string): string {
-  const ascii = name
-    .normalize("NFKD")
-    .replaceAll(/[\u0300-\u036f]/g, "")
-    .replaceAll(/[łŁ]/g, "l")
-    .replaceAll("ß", "ss");
-  return ascii
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .slice(0, 60)
-    .replaceAll(/^-|-$/g, "");
-}
-
 /**
  * A phrase as a LIKE pattern. `*` and `%` are wildcards; a phrase without them matches as a fragment. `_` and `\` are
  * ordinary characters (behaviour 4.4, B.7).

@@ -1,13 +1,14 @@
 import type { TObject } from "@sinclair/typebox";
 import { badRequest, HttpError, tooLarge, unsupportedType } from "../errors.ts";
 import { isObject } from "../values.ts";
+import { formFields, isForm } from "./form.ts";
 import { bodyHints } from "./refusals/unknown.ts";
 import { printedLength, readBounds } from "../read-bounds.ts";
 import { knownFields, mayBeUnstorable, parseJson, readJson, refuseLong, refuseUnstorable } from "./validate.ts";
 
 export interface RouteBody {
   readonly body?: { readonly key?: string; readonly schema: TObject };
-  readonly input?: "stream" | "any" | "form";
+  readonly input?: "stream" | "any" | "form" | "fields";
   readonly unstorable?: "own";
   readonly maxBytes?: number;
   readonly strangerBytes?: number;
@@ -23,7 +24,7 @@ export function bodyLimit(route: RouteBody, isStranger: boolean, maxBytes: numbe
 
 /** Whether the runtime reads the body of a request; else the handler does, or nobody. */
 export function takesBody({ body, input }: RouteBody): boolean {
-  return input === "any" || (body !== undefined && input !== "stream");
+  return input === "any" || input === "fields" || (body !== undefined && input !== "stream");
 }
 
 /**
@@ -37,13 +38,15 @@ export async function readBody(
   maxBytes: number,
   hints: string[] = [],
 ): Promise<unknown> {
-  const type = (request.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
+  const header = request.headers.get("content-type") ?? "";
+  const type = header.split(";", 1)[0]?.trim().toLowerCase();
   const source = await readText(request, maxBytes);
+  if (route.input === "fields" && isForm(header)) return formFields(source, header);
   if (route.input === "form" && type === "application/x-www-form-urlencoded")
     return Object.fromEntries(new URLSearchParams(source));
   // An empty body has no type.
   if (source !== "" && !isJson(type)) throw unsupportedType();
-  if (route.input === "any") {
+  if (route.input === "any" || route.input === "fields") {
     if (source === "") return {};
     return route.unstorable === "own" ? readJson(source) : parseJson(source);
   }

@@ -113,8 +113,11 @@ export interface RouteSpec<A extends Access, S extends TObject> {
   readonly when?: Readonly<Record<string, readonly string[]>>;
   /** `wrapped`: 422 bodies are `{ errors: { field: […] } }` (behaviour 7, API tokens). */
   readonly errors?: "plain" | "wrapped";
-  /** `stream`: the handler reads `request.body` itself; `any`: any JSON value, unwrapped; `form`: also an HTML form. */
-  readonly input?: "stream" | "any" | "form";
+  /**
+   * `stream`: the handler reads `request.body` itself; `any`: any JSON value, unwrapped; `form`: also an HTML form;
+   * `fields`: as `any`, or a browser's form of any fields (`isForm`), whose values are texts and lists of them.
+   */
+  readonly input?: "stream" | "any" | "form" | "fields";
   /** The handler itself refuses unstorable values (`refuseUnstorable`), because it ignores much of the body. */
   readonly unstorable?: "own";
   /** The largest body in bytes, for everybody; default: `MAX_BODY_BYTES`. */

@@ -200,9 +200,11 @@ function requestBody({ spec }: Route, schemas: Schemas): Json {
   const { body, takes, request } = spec;
   if (takes) return { requestBody: { required: true, content: contentOf(takes, request, schemas) } };
   if (!body) {
-    if (spec.input !== "any") return {};
+    if (spec.input !== "any" && spec.input !== "fields") return {};
+    const form = { schema: { type: "object" } };
     const content = {
       "application/json": { schema: { type: "object" }, ...(request !== undefined && { example: request }) },
+      ...(spec.input === "fields" && { "application/x-www-form-urlencoded": form, "multipart/form-data": form }),
     };
     return { requestBody: { content } };
   }

@@ -1,9 +1,9 @@
 /** Creating, changing and deleting articles. behaviour B.11. */
-import { field, mistakes, Type, type BaseContext, type Static } from "platform";
+import { field, mistakes, slugOf, Type, type BaseContext, type Static } from "platform";
 import { toApi, type ArticleInput, type ArticleStore, type ArticleView } from "./article-store.ts";
 import type { CategoryStore } from "./category-store.ts";
 import type { SiteEdit } from "../edit.ts";
-import { codeField, codeFrom, freeOf } from "../code.ts";
+import { codeField, freeOf } from "../code.ts";
 import {
   codeRef,
   contentField,
@@ -107,7 +107,7 @@ export function createArticleWriter({
       wrong.check();
       const { id: siteId } = there(site);
       const code = await codeOf(edit, articleStore, { code: body.code, name: title ?? "", kind: "article", siteId });
-      const path = input.path || (await freePath(edit, siteId, codeFrom(title ?? "", code)));
+      const path = input.path || (await freePath(edit, siteId, slugOf(title ?? "") || code));
       const id = await articleStore.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
       await articleStore.setCategories(tx, account.id, siteId, id, further);
       return told(edit, "create", id);

@@ -29,19 +29,20 @@ export type CareArticle = Pick<ArticleRow, "id" | "code" | "locale" | "categoryI
 
 export type CareStore = ReturnType<typeof createCareStore>;
 
+type Site = Pick<SiteRow, "id" | "accountId" | "locale">;
+
 export function createCareStore(sql: Sql) {
-  // The order in which the router looks a path up: no locale first, then the order of the locales.
-  const rank = (alias: ReturnType<typeof sql>) =>
-    sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
-  const isRoot = sql`
+  // The order in which the router looks a path up: no locale first, then the site's, then the order of the locales.
+  const rank = (alias: ReturnType<typeof sql>, site: Locale) =>
+    sql`(coalesce(array_position(${[site, ...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
+  const isRoot = ({ locale }: Site) => sql`
     p.based_on_page_id is null and not exists (
       select 1 from cms_pages o
       where o.account_id = p.account_id and o.site_id = p.site_id and o.path = p.path and o.id <> p.id
-        and o.based_on_page_id is null and ${rank(sql`o`)} < ${rank(sql`p`)})`;
-  const columns = sql`
+        and o.based_on_page_id is null and ${rank(sql`o`, locale)} < ${rank(sql`p`, locale)})`;
+  const columns = (site: Site) => sql`
     p.id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title, p.html_description,
-    p.html_keywords, p.based_on_page_id, p.active, p.field_times, (${isRoot}) as is_root`;
-  type Site = Pick<SiteRow, "id" | "accountId">;
+    p.html_keywords, p.based_on_page_id, p.active, p.field_times, (${isRoot(site)}) as is_root`;
 
   return {
     async domains({ accountId, id }: Site) {
@@ -58,26 +59,26 @@ export function createCareStore(sql: Sql) {
       return rows.map(({ locale }) => locale);
     },
 
-    async pagesAfter({ accountId, id }: Site, after: number, most: number): Promise<CarePage[]> {
+    async pagesAfter(site: Site, after: number, most: number): Promise<CarePage[]> {
       return sql<CarePage[]>`
-        select ${columns} from cms_pages p
-        where p.account_id = ${accountId} and p.site_id = ${id} and p.id > ${after} order by p.id limit ${most}`;
+        select ${columns(site)} from cms_pages p
+        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and p.id > ${after} order by p.id limit ${most}`;
     },
 
-    async pagesById({ accountId, id }: Site, ids: readonly number[]): Promise<CarePage[]> {
+    async pagesById(site: Site, ids: readonly number[]): Promise<CarePage[]> {
       return sql<CarePage[]>`
-        select ${columns} from cms_pages p
-        where p.account_id = ${accountId} and p.site_id = ${id} and p.id = any(${ids}::bigint[])`;
+        select ${columns(site)} from cms_pages p
+        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and p.id = any(${ids}::bigint[])`;
     },
 
-    async roots({ accountId, id }: Site, { limit, offset }: Page): Promise<{ rows: CarePage[]; total: number }> {
+    async roots(site: Site, { limit, offset }: Page): Promise<{ rows: CarePage[]; total: number }> {
       const rows = await sql<CarePage[]>`
-        select ${columns} from cms_pages p
-        where p.account_id = ${accountId} and p.site_id = ${id} and ${isRoot}
+        select ${columns(site)} from cms_pages p
+        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${isRoot(site)}
         order by p.position, p.id limit ${limit} offset ${offset}`;
       const [count] = await sql<{ total: number }[]>`
         select count(*) as total from cms_pages p
-        where p.account_id = ${accountId} and p.site_id = ${id} and ${isRoot}`;
+        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${isRoot(site)}`;
       return { rows, total: count?.total ?? 0 };
     },
 

@@ -12,7 +12,7 @@ import {
 } from "platform";
 import { dropRecords, reindexRecords } from "./background.ts";
 import { databaseOf, sameIndexes, type Database } from "./database.ts";
-import { parsePublicMethods, publicLimits } from "./public-methods.ts";
+import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
 import { parseSchema, schemaLimits } from "./schema.ts";
 import type { TaskStore } from "../tasks/task-store.ts";
 import {
@@ -49,6 +49,7 @@ export function createDbs({ ctx, databaseStore, databases, taskStore, declareSor
       const id = uuidv7();
       const row = await ctx.transaction(async (tx) => {
         const code = input.code ?? (await freeCode(tx, { table: "dbs", accountId }, slugOf(input.name) || "db"));
+        checkTables(input.schema, input.publicMethods);
         const made = await databaseStore.create(tx, { ...input, id, accountId, userId, code });
         if (input.schema) await declareSorts(databaseOf(made), tx);
         await ctx.changed(eventOf("create", made), tx);
@@ -70,6 +71,7 @@ export function createDbs({ ctx, databaseStore, databases, taskStore, declareSor
         const found = await lock(tx, accountId, key, seenVersion);
         const input = work(found);
         check(input);
+        checkTables(input.schema ?? found.schema, input.publicMethods ?? found.publicMethods);
         const schemaEffect = schemaEffectOf(found, input);
         const row = await databaseStore.update(tx, found.id, { input, schemaEffect, userId, version: found.version });
         if (schemaEffect === "other indexes") {
@@ -130,6 +132,16 @@ function check(input: DbFields): void {
     if ("mistakes" in parsed) for (const mistake of parsed.mistakes) found.add("public_methods", mistake);
   }
   tooLarge("fields", input.fields, maxFieldsLength);
+  found.check();
+}
+
+/** 422 for a public method that fixes a table which the schema does not have, whichever of the two changes. */
+function checkTables(schema: unknown, publicMethods: unknown): void {
+  const [tables, methods] = [parseSchema(schema), parsePublicMethods(publicMethods)];
+  if ("mistakes" in tables || "mistakes" in methods) return;
+  const found = mistakes();
+  for (const mistake of unknownTables(methods.publicMethods, tables.schema.tables))
+    found.add("public_methods", mistake);
   found.check();
 }
 

@@ -27,6 +27,8 @@ export interface Method {
   readonly autoFields: Data;
   readonly allowedParams: ReadonlySet<string> | undefined;
   readonly scope: Scope | undefined;
+  /** The only table that it reads or writes; undefined = as behaviour 2.4 has it. */
+  readonly table: string | undefined;
   /** It must recognise the browser, so its answers set the cookie. */
   readonly usesCookie: boolean;
 }
@@ -76,6 +78,13 @@ export function parsePublicMethods(value: unknown): { publicMethods: PublicMetho
   }
   if (mistakes.length > 0) return { mistakes };
   return { publicMethods: withCookies(methods, owners) };
+}
+
+/** Tables that methods fix and the schema does not have, each with its place. */
+export function unknownTables({ methods }: PublicMethods, tables: ReadonlyMap<string, unknown>): string[] {
+  return [...methods].flatMap(([operation, { table }]) =>
+    table === undefined || tables.has(table) ? [] : [`${operation}.table_name: "${table}" is no table of the schema`],
+  );
 }
 
 /**
@@ -147,6 +156,7 @@ const noOptions: Options = {
   autoFields: {},
   allowedParams: undefined,
   scopeBy: undefined,
+  table: undefined,
 };
 
 const optionNames = [
@@ -156,6 +166,7 @@ const optionNames = [
   "auto_fields",
   "allowed_params",
   "scope_by",
+  "table_name",
 ] as const;
 
 type Say = (place: string, message: string) => void;
@@ -174,7 +185,11 @@ function parseOptions(options: Record<string, unknown>, at: string, say: Say): O
   const scopeBy = own(options, "scope_by") ?? undefined;
   if (scopeBy !== undefined && (typeof scopeBy !== "string" || scopeBy === ""))
     say(`${at}.scope_by`, "must be a field name");
+  const table = own(options, "table_name") ?? undefined;
+  if (table !== undefined && (typeof table !== "string" || table === ""))
+    say(`${at}.table_name`, "must be a table's name");
   return {
+    table: typeof table === "string" && table !== "" ? table : undefined,
     allowedFields: allowedFields && new Set(allowedFields),
     requiredFields: names("required_fields") ?? [],
     defaultValues: values("default_values"),

@@ -10,8 +10,10 @@ import {
   uuidOf,
   ValidationError,
   type FieldErrors,
+  uuidv7,
   type Read,
 } from "platform";
+import { typedFields } from "./forms.ts";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import {
   applyWrite,
@@ -47,6 +49,8 @@ export interface Call {
   readonly operation: Operation;
   readonly method: Method;
   readonly params: Readonly<Record<string, unknown>>;
+  /** The fields of `data` are texts of a browser's form. */
+  readonly isForm?: boolean;
   readonly variables: VariableValues;
 }
 
@@ -59,54 +63,73 @@ export interface Needed {
 export type PublicCalls = ReturnType<typeof createPublicCalls>;
 
 export function createPublicCalls({ read, records, recordStore }: Needed) {
+  /** 404 outside the table that the method fixes. */
+  const mustBeIn = async (db: Database, id: string, { table }: Method, guard: Guard | undefined): Promise<void> => {
+    if (table !== undefined && (await recordStore.tableNameOf(db, id, guard)) !== table) throw notFound();
+  };
+
   return {
     /** The record's JSON text. */
     async get({ db, operation, method, params, variables }: Call): Promise<string> {
       const fields = shownFields(db, operation);
       const [id, guard] = [idOf(params), guardOf(method, variables)];
+      await mustBeIn(db, id, method, guard);
       const found = await read((sql) => recordStore.get(db, id, { form: "public", fields }, guard, sql));
       if (!found) throw notFound();
       return found.answer;
     },
 
-    async create({ db, params, variables }: Call): Promise<string> {
-      const given = dataOf(params, true);
-      const make = (current: Database) => {
-        const table = current.schema.tables.get("") ?? noTable;
-        return { table, data: applied("create", current, table, given, variables) };
-      };
-      return publicText(await inPublicForm(() => records.create(db, make)), shownFields(db, "create"));
+    async create(call: Call): Promise<string> {
+      const make = (current: Database) => newRecord(current, call);
+      return publicText(await inPublicForm(() => records.create(call.db, make)), shownFields(call.db, "create"));
     },
 
-    async update({ db, method, params, variables }: Call): Promise<string> {
+    /** Answers as `create` does, and stores nothing. */
+    pretend(call: Call): string {
+      const { table, data } = newRecord(call.db, call);
+      const made = { id: uuidv7(), table, data, json: JSON.stringify(data), createdAt: new Date() };
+      return publicText(made, shownFields(call.db, "create"));
+    },
+
+    async update({ db, method, params, isForm, variables }: Call): Promise<string> {
       const id = idOf(params);
       const given = dataOf(params, false);
       const guard = guardOf(method, variables);
       const make = async (current: Database) => {
         const write = await records.inItsTable(current, id, given, guard);
-        return { ...write, data: applied("update", current, write.table, given, variables) };
+        if (method.table !== undefined && write.table.name !== method.table) throw notFound();
+        const typed = isForm ? typedFields(write.table, given) : given;
+        return { ...write, data: applied("update", current, write.table, typed, variables) };
       };
       const shape = { form: "public", fields: shownFields(db, "update") } as const;
       return inPublicForm(async () => (await records.update(db, id, make, shape, guard)).answer);
     },
 
     async delete({ db, method, params, variables }: Call): Promise<{ id: string; deleted: true }> {
-      const id = idOf(params);
-      await records.delete(db, id, { guard: guardOf(method, variables) });
+      const [id, guard] = [idOf(params), guardOf(method, variables)];
+      await mustBeIn(db, id, method, guard);
+      await records.delete(db, id, { guard });
       return { id, deleted: true };
     },
   };
 }
 
-/** The newest first, all tables mixed; undefined if the visitor sees nothing. */
+function newRecord(db: Database, call: Call) {
+  const given = dataOf(call.params, true);
+  const table = db.schema.tables.get(call.method.table ?? "") ?? noTable;
+  return { table, data: applied("create", db, table, call.isForm ? typedFields(table, given) : given, call.variables) };
+}
+
+/** The newest first, all tables mixed unless the method fixes one; undefined if the visitor sees nothing. */
 export function publicList(db: Database, { method, params, variables }: Call): Query | undefined {
   const own = scopeFilters(method, variables);
   if (!own) return undefined;
   const allowed = allowedParams(method, params, operationParams.list);
-  const allTables = db.schema.multiTable || own.length === 0;
+  const fixed = db.schema.tables.get(method.table ?? "");
+  const allTables = method.table === undefined && (db.schema.multiTable || own.length === 0);
   return {
     ...everything,
-    table: allTables ? noTable : (db.schema.tables.get("") ?? noTable),
+    table: allTables ? noTable : (fixed ?? noTable),
     allTables,
     filters: own,
     ...pageOfRecords(allowed),
@@ -120,7 +143,7 @@ export function publicList(db: Database, { method, params, variables }: Call): Q
  */
 export function publicSearch(db: Database, { method, params, variables }: Call): Query | undefined {
   const allowed = allowedParams(method, params, operationParams.search);
-  const table = tableForSearch(db, allowed.get("table_name"));
+  const table = tableForSearch(db, method.table ?? allowed.get("table_name"));
   const own = scopeFilters(method, variables);
   if (!own) return undefined;
   const q = allowed.get("q");

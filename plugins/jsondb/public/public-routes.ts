@@ -2,6 +2,7 @@ import {
   answer,
   badRequest,
   forbidden,
+  isForm,
   jsonText,
   isObject,
   limitKey,
@@ -11,6 +12,7 @@ import {
   tooMany,
   Type,
   unknownNames,
+  unsupportedType,
   warned,
   type BaseContext,
   type Reply,
@@ -27,6 +29,7 @@ import { databaseAt, recordExample } from "../records/record-routes.ts";
 import { answerPage, recordPage } from "../search/search-routes.ts";
 import type { SearchShape, SearchStore } from "../search/search-store.ts";
 import type { Databases } from "../databases/database-store.ts";
+import { formOf, type Form } from "./forms.ts";
 import type { Room } from "./room.ts";
 import { createVisitorTurns } from "./visitor-turns.ts";
 import { cookieHeader, visitorOf } from "./visitor.ts";
@@ -100,12 +103,16 @@ export function publicRoutes(needed: Needed): Route[] {
       "/core/db/:db_code/:method_name",
       {
         summary: "Call a public method",
-        description: "The parameters stand in the body: { data } to create, { id, data } to update, { id } to delete.",
+        description:
+          "The parameters stand in the body: { data } to create, { id, data } to update, { id } to delete. `create` and " +
+          "`update` also take a browser's form, whose keys are fields (and `id` to update): its texts become what the schema " +
+          "wants, `_next` (a path of the same site) is where the browser is led by 303, and whoever fills `_gotcha` is a robot: " +
+          "answered as if it were stored.",
         access,
         cors: true,
         apps: "the public methods of every database, for its viewer and visitor",
         onSites: true,
-        input: "any",
+        input: "fields",
         // A record has at most 2 MB.
         strangerBytes: 2_500_000,
         unstorable: "own",
@@ -113,16 +120,29 @@ export function publicRoutes(needed: Needed): Route[] {
         idempotency: "own",
         request: { data: recordExample.data },
         answers: { 200: Type.Union([PublicRead, DeletedRecord]), 201: PublicRecord, 400: UnknownTable, 422: refused },
-        responses: { 200: example, 201: example, ...refusals },
+        responses: { 200: example, 201: example, 303: null, ...refusals },
       },
       async (input) => {
         const body: unknown = input.body;
+        if (isForm(input.request.headers.get("content-type"))) return formCall(call, input, Object(body));
         if (!isObject(body)) throw badRequest("the body must be a JSON object");
         return call(input, { ...Object.fromEntries(input.query), ...body });
       },
     ),
   ];
 }
+
+/** A form's keys are fields, so what is in its address is no parameter but the id. */
+async function formCall(call: Caller, input: Input, fields: Record<string, unknown>): Promise<Reply> {
+  if (!storing.has(input.params.method_name)) throw unsupportedType();
+  const form = formOf(fields);
+  const reply = await call(input, { ...Object.fromEntries(input.query), ...form.params }, form);
+  if (form.next === undefined || reply.status >= 300) return reply;
+  const { "content-type": _, ...headers } = reply.headers;
+  return { status: 303, body: null, headers: { ...headers, location: form.next } };
+}
+
+type Caller = ReturnType<typeof createCaller>;
 
 function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
   const { rateLimitRequests, rateLimitCreates, rateLimitWindowSeconds: windowSeconds } = ctx.config;
@@ -152,12 +172,16 @@ function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
     list: (call) => page(call, publicList, { form: "public" }),
     search: async (call) => withoutCursor(await page(call, publicSearch, { form: "flat" })),
     get: async (call) => jsonText(200, await calls.get(call)),
-    create: async (call) => warned(jsonText(201, await calls.create(call)), nullTableHints(call.db, 1)),
+    create: async (call) =>
+      warned(
+        jsonText(201, await calls.create(call)),
+        call.method.table === undefined ? nullTableHints(call.db, 1) : [],
+      ),
     update: async (call) => jsonText(200, await calls.update(call)),
     delete: async (call) => ok(await calls.delete(call)),
   };
 
-  return async (input: Input, params: Call["params"]): Promise<Reply> => {
+  return async (input: Input, params: Call["params"], form?: Form): Promise<Reply> => {
     const { request, account, caller, ip, secure, once } = input;
     const { db_code: code, method_name: operation } = input.params;
     const closed = () => forbidden(`\`${operation}\` is not open to the public`);
@@ -175,9 +199,11 @@ function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
     const key = request.method === "POST" ? request.headers.get("idempotency-key") : null;
     const keyed = key !== null;
     const visitor = visitorOf(ctx.secrets, input, key);
-    const call: Call = { db, operation, method, params, variables: visitor.variables };
+    const call: Call = { db, operation, method, params, isForm: form !== undefined, variables: visitor.variables };
     const principal = caller ? `token:${caller.tokenId}` : `visitor:${visitor.variables.cookie_key}`;
     const isTurn = !caller && lists.has(operation);
+    if (form?.isRobot)
+      return operation === "create" ? jsonText(201, calls.pretend(call)) : jsonText(200, await calls.get(call));
     const run = () => (isTurn ? turns(ip, () => runs[operation](call), request.signal) : runs[operation](call));
     const answered = keyed ? await once(principal, run) : await run();
     const reply = warned(answered, callHints(call, input.query));
@@ -196,7 +222,7 @@ function callHints(call: Call, query: URLSearchParams): string[] {
   return operation === "search" ? [...hints, ...sortHints(call)] : hints;
 }
 
-const storing: ReadonlySet<Operation> = new Set<Operation>(["create", "update"]);
+const storing: ReadonlySet<string> = new Set<Operation>(["create", "update"]);
 const lists: ReadonlySet<Operation> = new Set<Operation>(["list", "search"]);
 const writes: ReadonlySet<Operation> = new Set<Operation>(["create", "update", "delete"]);
 

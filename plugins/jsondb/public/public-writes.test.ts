@@ -151,3 +151,133 @@ describe("a public write", () => {
     expect((await ask("search", '"table_name":"\\u0000"')).status).toBe(200);
   });
 });
+
+describe("a browser's form", () => {
+  const schema = {
+    fields: {
+      email: { type: "string", required: true },
+      age: "integer",
+      price: "number",
+      news: "boolean",
+      note: "text",
+    },
+  };
+  const records = async (code: string) => (await server.app.get(`/core/dbs/${code}/records`)).json;
+  const post = (code: string, method: string, raw: FormData | URLSearchParams) =>
+    fetch(`${server.app.origin}/core/db/${code}/${method}`, { method: "POST", body: raw, redirect: "manual" });
+  const fields = { email: "a@b.c", age: " 41 ", price: "9.50", news: "on", note: "one\r\ntwo", more: "5" };
+  const stored = { email: "a@b.c", age: 41, price: 9.5, news: true, note: "one\ntwo", more: "5" };
+
+  test.each(["urlencoded", "multipart"])("becomes a record, and leads on: %s", async (kind) => {
+    const code = await server.database({ create: true, update: true }, schema);
+    const body = kind === "multipart" ? new FormData() : new URLSearchParams();
+    for (const [name, value] of Object.entries({ ...fields, _next: "/thanks?a=1#b", _gotcha: "" }))
+      body.append(name, value);
+    for (const value of ["a", "b"]) body.append("topics[]", value);
+    const made = await post(code, "create", body);
+    expect([made.status, made.headers.get("location"), await made.text()]).toEqual([303, "/thanks?a=1#b", ""]);
+    const [record] = await records(code);
+    expect(record.data).toEqual({ ...stored, topics: ["a", "b"] });
+    const changed = await post(code, "update", new URLSearchParams({ id: record.id, age: "7" }));
+    expect([changed.status, (await changed.json()).data.age]).toEqual([200, 7]);
+  });
+
+  test("without _next is answered as JSON is, and refused as JSON is", async () => {
+    const code = await server.database({ create: { required_fields: ["email"] }, search: true }, schema);
+    const made = await post(code, "create", new URLSearchParams(fields));
+    expect([made.status, (await made.json()).data]).toEqual([201, stored]);
+    const file = new FormData();
+    file.append("email", new Blob(["x"]), "x.txt");
+    const cases: [string, FormData | URLSearchParams, number, string][] = [
+      ["create", new URLSearchParams({ age: "1", _next: "/x" }), 422, "email"],
+      ["create", new URLSearchParams({ ...fields, age: "4.5" }), 422, "age"],
+      ["create", file, 422, "cannot be a file"],
+      ["search", new URLSearchParams({ q: "a" }), 415, ""],
+      ...["//evil.example", "https://evil.example", "/\\evil.example", "/.//evil.example", "/a\tb", "x"].map(
+        (next): [string, URLSearchParams, number, string] => [
+          "create",
+          new URLSearchParams({ ...fields, _next: next }),
+          422,
+          "_next",
+        ],
+      ),
+    ];
+    for (const [method, body, status, says] of cases) {
+      const answer = await post(code, method, body);
+      expect([String(body), answer.status, await answer.text()]).toEqual([
+        String(body),
+        status,
+        expect.stringContaining(says),
+      ]);
+    }
+    expect(await records(code)).toHaveLength(1);
+  });
+
+  test("of a robot is answered as if it were stored", async () => {
+    const code = await server.database({ create: true, update: true }, schema);
+    const made = await post(code, "create", new URLSearchParams({ ...fields, _gotcha: "x" }));
+    expect([made.status, await made.json()]).toEqual([
+      201,
+      { id: expect.any(String), data: stored, created_at: expect.any(String), updated_at: expect.any(String) },
+    ]);
+    expect((await post(code, "create", new URLSearchParams({ ...fields, _gotcha: "x", _next: "/y" }))).status).toBe(
+      303,
+    );
+    expect(await records(code)).toEqual([]);
+    const { json } = await server.call(code, "create", { data: { email: "b@b.c" } });
+    const kept = await post(code, "update", new URLSearchParams({ id: json.id, email: "c@b.c", _gotcha: "x" }));
+    expect([kept.status, (await kept.json()).data.email]).toEqual([200, "b@b.c"]);
+  });
+});
+
+describe("a method that fixes a table", () => {
+  const schema = {
+    tables: { leads: { fields: { email: { type: "string", required: true } } }, notes: { fields: { text: "string" } } },
+  };
+  test("writes to it and sees nothing else", async () => {
+    const table_name = "leads";
+    const all = {
+      create: { table_name },
+      list: { table_name },
+      get: { table_name },
+      update: { table_name },
+      delete: { table_name },
+      search: { table_name },
+    };
+    const code = await server.database(all, schema);
+    const note = (
+      await server.app.post(`/core/dbs/${code}/records`, { record: { table_name: "notes", data: { text: "n" } } })
+    ).json;
+    const made = await server.call(code, "create", { data: { email: "a@b.c" }, table_name: "notes" });
+    expect([made.status, made.headers.get("warning")]).toEqual([201, expect.not.stringContaining("no table")]);
+    expect((await server.app.get(`/core/dbs/${code}/records/${made.json.id}`)).json.table_name).toBe("leads");
+    expect((await server.call(code, "create", { data: { text: "n" } })).status).toBe(422);
+    const ids = async (path: string) => (await server.read(code, path)).json.map(({ id }: { id: string }) => id);
+    expect([await ids("list"), await ids("search?table_name=notes")]).toEqual([[made.json.id], [made.json.id]]);
+    for (const method of ["get", "update", "delete"])
+      expect([method, (await server.call(code, method, { id: note.id, data: {} })).status]).toEqual([method, 404]);
+    expect((await server.call(code, "update", { id: made.json.id, data: { email: "b@b.c" } })).json.data.email).toBe(
+      "b@b.c",
+    );
+    expect((await server.call(code, "delete", { id: made.json.id })).status).toBe(200);
+  });
+
+  test("that the schema does not have is refused, whichever of the two changes", async () => {
+    const create = (db: object) => server.app.post("/core/dbs", { db: { name: "x", ...db } });
+    const public_methods = { create: { table_name: "leads" } };
+    for (const db of [
+      { public_methods },
+      { public_methods, schema: { fields: { a: "string" } } },
+      { public_methods: { create: { table_name: 5 } }, schema },
+    ])
+      expect((await create(db)).json).toEqual({ public_methods: [expect.stringContaining("create.table_name")] });
+    const { json } = await create({ public_methods, schema });
+    const patched = await server.app.patch(`/core/dbs/${json.id}`, {
+      db: { schema: { tables: { notes: schema.tables.notes } } },
+    });
+    expect([patched.status, patched.json]).toEqual([
+      422,
+      { public_methods: [expect.stringContaining("create.table_name")] },
+    ]);
+  });
+});

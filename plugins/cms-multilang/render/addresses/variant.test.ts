@@ -35,6 +35,14 @@ describe("of several pages at one path", () => {
     expect(chooseVariant(pages, at(domain, { multilang }))?.locale).toBe(chosen);
   });
 
+  test.each([null, "fr"] as const)(
+    "the site's language comes before the fixed order, under a domain of %p",
+    (domain) => {
+      const pages = (["pl", "en", "de"] as const).map((locale) => variant("x", locale));
+      for (const site of ["en", "de"] as const) expect(chooseVariant(pages, at(domain, { site }))?.locale).toBe(site);
+    },
+  );
+
   test("the order in which they are stored does not matter", () => {
     const some = fc.uniqueArray(fc.constantFrom(null, ...locales), { minLength: 1 });
     fc.assert(

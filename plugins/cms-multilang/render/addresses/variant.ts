@@ -16,15 +16,14 @@ export interface Choice {
 }
 
 /**
- * Chooses among the pages at one path. With `multilang`: the domain's locale, then no locale, then the others in the
- * order of the supported locales. Without it, languages do not route: no locale, then the site's, then any.
+ * Chooses among the pages at one path. With `multilang`: the domain's locale, then no locale, then the site's, then the
+ * others in the order of the supported locales. Without it, languages do not route: no locale, then the site's, then any.
  */
 export function chooseVariant<V extends Pick<Variant, "id" | "locale">>(
   candidates: readonly V[],
   { multilang, domain, site }: Choice,
 ): V | undefined {
-  const first = multilang ? [domain, null] : [null, site];
-  const order: (Locale | null)[] = [...first, ...locales];
+  const order: (Locale | null)[] = [...(multilang ? [domain] : []), null, site, ...locales];
   const rank = (page: V) => order.indexOf(page.locale);
   return candidates.toSorted((a, b) => rank(a) - rank(b) || a.id - b.id)[0];
 }

@@ -23,17 +23,26 @@ export function sitemapQueries(sql: Sql, read: Read, { pageColumns, fromPages }:
   const eligible = (alias: Fragment, locale: Locale | null) => sql`
     ${alias}.active and ${alias}.kind <> all(${errorKinds}::text[])
     ${locale === null ? sql`` : sql`and (${alias}.locale = ${locale} or ${alias}.locale is null)`}`;
-  /** The router's order on a domain without a locale: no locale first, then the order of the locales. */
-  const rank = (alias: Fragment) =>
-    sql`(coalesce(array_position(${[...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
+  /** The router's order on a domain without a locale: no locale first, then the site's, then the order of the locales. */
+  const rank = (alias: Fragment, { locale }: SiteData) =>
+    sql`(coalesce(array_position(${[locale, ...locales]}::text[], ${alias}.locale), 0), ${alias}.id)`;
+  /** Another page of its family, or of one that shares its path, has this locale: its address is redirected there. */
+  const redirects = (locale: Locale) => sql`
+    p.locale is null and exists (
+      select 1 from cms_pages x join cms_pages o on o.account_id = x.account_id and o.site_id = x.site_id
+        and coalesce(o.based_on_page_id, o.id) = coalesce(x.based_on_page_id, x.id)
+      where x.account_id = p.account_id and x.site_id = p.site_id
+        and (x.path = p.path or coalesce(x.based_on_page_id, x.id) = coalesce(p.based_on_page_id, p.id))
+        and ${eligible(sql`x`, null)} and ${eligible(sql`o`, null)} and o.locale = ${locale} and o.path <> p.path)`;
   /**
-   * Each address once (behaviour A.6): at one path, the page of the locale comes first, else the one that is served
-   * there.
+   * Each address once, and none that is redirected (behaviour A.6): at one path, the page of the locale comes first, else
+   * the one that is served there.
    */
-  const listed = (locale: Locale | null) => sql`
-    ${eligible(sql`p`, locale)} and not exists (
+  const listed = (site: SiteData, locale: Locale | null) => sql`
+    ${eligible(sql`p`, locale)} ${locale !== null && site.multilang ? sql`and not (${redirects(locale)})` : sql``}
+    and not exists (
       select 1 from cms_pages o where o.account_id = p.account_id and o.site_id = p.site_id and o.path = p.path and o.id <> p.id
-        and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`)} < ${rank(sql`p`)}` : sql`p.locale is null`})`;
+        and ${eligible(sql`o`, locale)} and ${locale === null ? sql`${rank(sql`o`, site)} < ${rank(sql`p`, site)}` : sql`p.locale is null`})`;
   /** `{% paragraph "code" %}` */
   const names = (content: Fragment) => sql`${content} ~ ${`paragraph\\s*["']`}`;
 
@@ -62,11 +71,11 @@ export function sitemapQueries(sql: Sql, read: Read, { pageColumns, fromPages }:
     },
 
     /** The number of pages in the sitemap of a domain with this locale (null = without one). */
-    async countListed({ accountId, id }: SiteData, locale: Locale | null): Promise<Counted> {
+    async countListed(site: SiteData, locale: Locale | null): Promise<Counted> {
       const [row] = await read(
         (on) => on<Counted[]>`
         select count(*) as count, coalesce(max(${encodedChars(sql, sql`p.path`)}), 0) as longest from cms_pages p
-        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}`,
+        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${listed(site, locale)}`,
       );
       return row ?? nothing;
     },
@@ -81,12 +90,12 @@ export function sitemapQueries(sql: Sql, read: Read, { pageColumns, fromPages }:
     },
 
     /** One part of that list: `limit` pages after `after`, with `skip` left out. */
-    async listedPages({ accountId, id }: SiteData, locale: Locale | null, { after, skip, limit }: Batch) {
+    async listedPages(site: SiteData, locale: Locale | null, { after, skip, limit }: Batch) {
       return read(
         (on) => on<ListedPage[]>`
         select p.id, p.path, p.locale, p.based_on_page_id, p.position, greatest(p.updated_at, m.updated_at) as updated_at
         ${fromPages}
-        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
+        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${listed(site, locale)}
           ${after === null ? sql`` : sql`and (p.position, p.id) > (${after.position}, ${after.id})`}
         order by p.position, p.id limit ${limit} offset ${skip}`,
       );
@@ -107,7 +116,7 @@ export function sitemapQueries(sql: Sql, read: Read, { pageColumns, fromPages }:
     },
 
     /** Pages of that list that may show articles, in their content or in an outside layout or paragraph. */
-    async showingPages({ accountId, id }: SiteData, locale: Locale | null, outside: Outside): Promise<PageData[]> {
+    async showingPages(site: SiteData, locale: Locale | null, outside: Outside): Promise<PageData[]> {
       const { layoutIds, pageIds, codes } = outside;
       const content: Fragment = sql`coalesce(nullif(btrim(p.content), ''), m.content)`;
       const inNamed = sql`
@@ -116,7 +125,7 @@ export function sitemapQueries(sql: Sql, read: Read, { pageColumns, fromPages }:
       return read(
         (on) => on<PageData[]>`
         select ${pageColumns} ${fromPages}
-        where p.account_id = ${accountId} and p.site_id = ${id} and ${listed(locale)}
+        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${listed(site, locale)}
           and (${content} like '%articles%'
             or coalesce(p.layout_id, m.layout_id) = any(${layoutIds}::bigint[])
             or p.id = any(${pageIds}::bigint[]) or p.based_on_page_id = any(${pageIds}::bigint[])

@@ -120,6 +120,24 @@ describe("robots.txt", () => {
   });
 });
 
+test("the sitemap leaves out addresses that are redirected to the domain's language", async () => {
+  const site_code = "moved";
+  await make.site({ code: site_code, name: "Moved", locale: "pl", multilang: true });
+  await make.domain({ name: "moved.pl", site_code, locale: "pl" });
+  await make.domain({ name: "moved.com", site_code, locale: "en" });
+  await make.page({ code: "open", path: "otwarte", site_code, content: "x" });
+  await make.page({ code: "open-en", path: "open", site_code, locale: "en", based_on_page_code: "open" });
+  await make.page({ code: "shared", path: "shared", site_code, content: "x" });
+  expect(locations((await at("moved.pl", "/sitemap.xml")).text)).toEqual([
+    "https://moved.pl/otwarte",
+    "https://moved.pl/shared",
+  ]);
+  const en = locations((await at("moved.com", "/sitemap.xml")).text);
+  expect(en).toEqual(["https://moved.com/open", "https://moved.com/shared"]);
+  for (const url of en) expect((await at("moved.com", new URL(url ?? "").pathname)).status).toBe(200);
+  expect((await at("moved.com", "/otwarte")).status).toBe(301);
+});
+
 describe("a list longer than a file", () => {
   const request = async () => {
     const renderStore = createRenderStore(server.app.sql);

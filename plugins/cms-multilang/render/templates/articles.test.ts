@@ -181,6 +181,18 @@ describe("a list of articles", () => {
     expect((await at("paper.pl", "/")).text).toBe("[/blank/l1 ][/prasa/p1 /prasa/city]");
   });
 
+  test.each([
+    ["2026", "2026", "article-2026"],
+    ["Новини України", "novyny-ukrainy", "novyny-ukrainy"],
+    ["日本", "article", "article"],
+  ])("an article named %s is at %s", async (title, path, code) => {
+    const answer = await server.app.post("/cms/articles", {
+      article: { title, site_code: "blog", category_code: "other" },
+    });
+    expect([answer.status, answer.json.path, answer.json.code]).toEqual([201, path, code]);
+    expect((await server.app.delete(`/cms/articles/${answer.json.id}`)).status).toBe(204);
+  });
+
   test("without multilang is not filtered by language", async () => {
     await make.change("site", "blog", { multilang: false });
     expect((await at("blog.com", "/blog")).text).toContain("(A7 /blog/a7)(Three /blog/a3)(A2 /blog/a2)");

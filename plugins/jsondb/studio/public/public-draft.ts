@@ -6,16 +6,16 @@ export type Operation = (typeof operations)[number];
 
 const nameOptions = ["allowed_fields", "required_fields", "allowed_params"] as const;
 const valueOptions = ["default_values", "auto_fields"] as const;
-export type Option = (typeof nameOptions)[number] | (typeof valueOptions)[number] | "scope_by";
+export type Option = (typeof nameOptions)[number] | (typeof valueOptions)[number] | "scope_by" | "table_name";
 
 /** Which options mean something for which operation. */
 const optionsBy: Readonly<Record<Operation, readonly Option[]>> = {
-  list: ["allowed_fields", "allowed_params", "scope_by"],
-  get: ["allowed_fields", "scope_by"],
-  search: ["allowed_fields", "allowed_params", "scope_by"],
-  create: ["allowed_fields", "required_fields", "default_values", "auto_fields"],
-  update: ["allowed_fields", "required_fields", "auto_fields", "scope_by"],
-  delete: ["scope_by"],
+  list: ["allowed_fields", "allowed_params", "scope_by", "table_name"],
+  get: ["allowed_fields", "scope_by", "table_name"],
+  search: ["allowed_fields", "allowed_params", "scope_by", "table_name"],
+  create: ["allowed_fields", "required_fields", "default_values", "auto_fields", "table_name"],
+  update: ["allowed_fields", "required_fields", "auto_fields", "scope_by", "table_name"],
+  delete: ["scope_by", "table_name"],
 };
 
 export interface MethodDraft {
@@ -60,7 +60,9 @@ function methodOf(value: unknown): MethodDraft {
   const texts: Partial<Record<Option, string>> = {};
   const others: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
-    const known = [...nameOptions, ...valueOptions, "scope_by" as const].find((one) => one === name);
+    const known = [...nameOptions, ...valueOptions, "scope_by" as const, "table_name" as const].find(
+      (one) => one === name,
+    );
     if (known === undefined) others[name] = option;
     else if (option !== null) texts[known] = textOf(option);
   }

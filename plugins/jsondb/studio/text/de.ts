@@ -179,6 +179,7 @@ export const de: Texts = {
   help_auto_fields:
     "Je Zeile ein Feld = Wert. Der Server füllt sie aus: {ip}, {cookie_key} (ein Browser), {user_id}, {user_name}.",
   help_allowed_params: "Die einzigen Parameter, die angenommen werden, durch Komma getrennt. Leer: alle.",
+  help_table_name: "Die einzige Tabelle, die dies liest oder schreibt (ihr Name).",
   help_scope_by:
     "Ein Feld, das sagt, wem ein Datensatz gehört: Besucher erreichen nur ihre eigenen. Es braucht eine Variable in auto_fields.",
   openToAll: "Jeder Besucher kann dies mit jedem Datensatz tun. Schränken Sie es mit scope_by auf seine eigenen ein.",

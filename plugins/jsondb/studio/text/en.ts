@@ -177,6 +177,7 @@ export const en = {
   help_auto_fields:
     "One field = value a line. The server fills them: {ip}, {cookie_key} (one browser), {user_id}, {user_name}.",
   help_allowed_params: "The only parameters that are taken, comma-separated. Empty: all.",
+  help_table_name: "The only table that this reads or writes (its name).",
   help_scope_by:
     "A field that says whose a record is: visitors reach their own records only. It needs a variable in auto_fields.",
   openToAll: "Every visitor can do this to every record. Narrow it with scope_by to the visitor's own.",

@@ -180,6 +180,7 @@ export const pl: Texts = {
   help_auto_fields:
     "Jedno pole = wartość w wierszu. Wypełnia je serwer: {ip}, {cookie_key} (jedna przeglądarka), {user_id}, {user_name}.",
   help_allowed_params: "Jedyne przyjmowane parametry, rozdzielone przecinkami. Puste: wszystkie.",
+  help_table_name: "Jedyna tabela, którą to czyta lub zapisuje (jej nazwa).",
   help_scope_by:
     "Pole mówiące, czyj jest rekord: odwiedzający widzą tylko własne rekordy. Wymaga zmiennej w auto_fields.",
   openToAll: "Każdy odwiedzający może to zrobić z każdym rekordem. Zawęź to przez scope_by do jego własnych.",
