@@ -10,6 +10,7 @@ import { createDoor } from "../../plugins/cms-multilang/render/door/door.ts";
 import { createSiteEngine } from "../../plugins/cms-multilang/render/templates/engine.ts";
 import { createFinder } from "../../plugins/cms-multilang/render/addresses/find.ts";
 import { createPictures } from "../../plugins/cms-multilang/render/templates/pictures.ts";
+import { createPageUrls } from "../../plugins/cms-multilang/render/templates/page-urls.ts";
 import { createShowing } from "../../plugins/cms-multilang/render/templates/showing.ts";
 import { createTemplates } from "../../plugins/cms-multilang/render/templates/templates.ts";
 import type { Account } from "../../runtime/http/auth.ts";
@@ -72,6 +73,7 @@ function bareRendering(): () => string {
     paragraphs: () => [],
     block: () => undefined,
     picture: () => undefined,
+    pageUrl: () => "",
   };
   const rendering = { timezone: "UTC", locale: "pl", usesClock: false, usesChance: false, ...nothing };
   const switches = [1, 2].map(() => ({ url: "http://small.test/big-anew", name: "Polski" }));
@@ -101,7 +103,14 @@ async function benchDoor(sql: Sql) {
     renderStore,
     showingOf,
     finder: createFinder(renderStore, blocksOf),
-    composer: createComposer({ renderStore, engine, templatesOf, showingOf, picturesOf }),
+    composer: createComposer({
+      renderStore,
+      engine,
+      templatesOf,
+      showingOf,
+      picturesOf,
+      pageUrlsOf: createPageUrls(renderStore),
+    }),
     scheme: () => "http:",
   });
   const [row] = await sql<{ id: number }[]>`select id from cms_sites where code = 'small'`;

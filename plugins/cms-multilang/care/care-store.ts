@@ -106,6 +106,16 @@ export function createCareStore(sql: Sql) {
       return rows.map(({ code }) => code);
     },
 
+    /** Those of these codes that no page of the site has. */
+    async unknownPages({ accountId, id }: Site, codes: readonly string[]): Promise<string[]> {
+      const rows = await sql<{ code: string }[]>`
+        select code from unnest(${codes}::text[]) as given (code)
+        where not exists (
+          select 1 from cms_pages p
+          where p.account_id = ${accountId} and p.site_id = ${id} and p.active and p.code = given.code)`;
+      return rows.map(({ code }) => code);
+    },
+
     async categoryCodes({ accountId, id }: Site): Promise<Set<string>> {
       const rows = await sql<{ code: string }[]>`
         select code from cms_categories where account_id = ${accountId} and site_id = ${id}`;

@@ -280,6 +280,12 @@ describe("the check of a site", () => {
       { page: "@-p", field: "content" },
     ],
     [
+      "unknown_page",
+      { records: [layout(), page("p", { content: '{{ "@-none" | page_url }}' })] },
+      { records: [layout(), page("p", { content: '{{ "@-p" | page_url }}' })] },
+      { page: "@-p", field: "content" },
+    ],
+    [
       "article_without_category",
       { records: [["article", { code: "@-a", title: "A" }]] },
       {

@@ -37,6 +37,7 @@ export const findingCodes = {
   template_error: "error",
   unknown_paragraph: "warning",
   unknown_category: "warning",
+  unknown_page: "error",
   article_without_category: "warning",
   article_without_page: "error",
 } as const satisfies Readonly<Record<string, Finding["severity"]>>;

@@ -6,7 +6,7 @@ import { finding, type Finding } from "./finding.ts";
 import type { Checked } from "./templates.ts";
 
 interface Needed {
-  readonly careStore: Pick<CareStore, "unknownParagraphs">;
+  readonly careStore: Pick<CareStore, "unknownParagraphs" | "unknownPages">;
   readonly engine: Pick<SiteEngine, "parse">;
 }
 
@@ -19,15 +19,26 @@ export async function unknownNames(
 ): Promise<Finding[]> {
   const named = records.map((record) => {
     const { paragraphs, blocks } = engine.parse(record.content);
-    return { record, paragraphs: [...paragraphs], categories: blocks.flatMap((block) => block.categories) };
+    const linked = [...record.content.matchAll(/["']([\w.-]{1,100})["']\s?\|\s?page_url\b/g)];
+    const pages = [...new Set(linked.map(([, code = ""]) => code))];
+    return { record, pages, paragraphs: [...paragraphs], categories: blocks.flatMap((block) => block.categories) };
   });
   const codes = [...new Set(named.flatMap(({ paragraphs }) => paragraphs))];
   const unknown = new Set(codes.length === 0 ? [] : await careStore.unknownParagraphs(site, codes));
+  const linked = [...new Set(named.flatMap(({ pages }) => pages))];
+  const noPages = new Set(linked.length === 0 ? [] : await careStore.unknownPages(site, linked));
   return named.flatMap(({ record: { page, place }, ...of }) => [
     ...of.paragraphs
       .filter((code) => unknown.has(code))
       .map((code) =>
         finding("unknown_paragraph", page, `prints the paragraph ${code}, which does not exist`, {
+          field: `${place}content`,
+        }),
+      ),
+    ...of.pages
+      .filter((code) => noPages.has(code))
+      .map((code) =>
+        finding("unknown_page", page, `links to the page ${code}, which does not exist: its address is empty`, {
           field: `${place}content`,
         }),
       ),

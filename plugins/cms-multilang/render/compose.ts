@@ -8,8 +8,9 @@ import type { ArticlesQuery } from "./templates/articles-block.ts";
 import type { Rendering, SiteEngine } from "./templates/engine.ts";
 import { blaming } from "./templates/fault.ts";
 import { emptyValues, resolveFields, type Values } from "./values/fields.ts";
-import type { Pictures, PicturesOf } from "./templates/pictures.ts";
+import type { PicturesOf } from "./templates/pictures.ts";
 import type { FoundPage } from "./addresses/find.ts";
+import type { PageUrlsOf } from "./templates/page-urls.ts";
 import { effectiveLocale } from "./addresses/locale.ts";
 import { createParams } from "./values/params.ts";
 import type { BlockResult, PrintedParagraph } from "./templates/tags.ts";
@@ -35,7 +36,7 @@ export interface Composer {
   compose(input: ComposeInput, found: FoundPage): Promise<Composed>;
 }
 
-const maxPictureRounds = 3;
+const maxRounds = 3;
 /** How long a page that prints the time of day is kept. */
 const clockMs = 60_000;
 
@@ -45,11 +46,12 @@ interface Needed {
   readonly templatesOf: ReadTemplates;
   readonly showingOf: ReadShowing;
   readonly picturesOf: PicturesOf;
+  readonly pageUrlsOf: PageUrlsOf;
   readonly now?: () => number;
 }
 
 export function createComposer(needed: Needed): Composer {
-  const { engine, templatesOf, picturesOf, now = Date.now } = needed;
+  const { engine, templatesOf, picturesOf, pageUrlsOf, now = Date.now } = needed;
   /** The variables that are the same for every visitor, kept for the latest domain and language. */
   const prepared = new WeakMap<FoundPage, { readonly of: string; readonly variables: Values }>();
   const variablesOf = async (input: ComposeInput, found: FoundPage, locale: Locale, pagination?: Pagination) => {
@@ -75,15 +77,16 @@ export function createComposer(needed: Needed): Composer {
       const { results, pagination, until } = await articleLists(needed, input, found, templates, locale);
       const params = createParams(input.query);
       const variables = { ...(await variablesOf(input, found, locale, pagination)), params: params.values };
-      const pictures = picturesOf(state);
+      const [pictures, pageUrls] = [picturesOf(state), pageUrlsOf(input, locale)];
+      const fetched = async () => [await pictures.fetch(), await pageUrls.fetch()].includes(true);
       const printed = () => {
-        const rendering = renderingOf(state.account.timezone, locale, templates, results, pictures);
+        const finders = { picture: pictures.find, pageUrl: pageUrls.find };
+        const rendering = renderingOf(state.account.timezone, locale, templates, results, finders);
         return { rendering, text: renderAll(engine, templates, { variables, code: page.code }, rendering, locale) };
       };
       let { rendering, text } = printed();
-      // A picture may decide which others are printed, but hardly more often.
-      for (let round = 0; round < maxPictureRounds && (await pictures.fetch()); round++)
-        ({ rendering, text } = printed());
+      // What was fetched may decide what else is printed, but hardly more often.
+      for (let round = 0; round < maxRounds && (await fetched()); round++) ({ rendering, text } = printed());
       return {
         text,
         locale,
@@ -114,7 +117,7 @@ function renderingOf(
   locale: Locale,
   { paragraphs, listed }: Templates,
   results: ReadonlyMap<ArticlesQuery, BlockResult>,
-  pictures: Pictures,
+  found: Pick<Rendering, "picture" | "pageUrl">,
 ): Rendering {
   const print = ({ data, template }: Paragraph): PrintedParagraph => {
     return { nodes: template.template.nodes, values: paragraphValues(data, locale) };
@@ -124,7 +127,7 @@ function renderingOf(
   return {
     timezone,
     locale,
-    picture: pictures.find,
+    ...found,
     usesClock: false,
     usesChance: false,
     paragraph: (code) => printed.get(code),

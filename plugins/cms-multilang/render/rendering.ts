@@ -16,6 +16,7 @@ import { createLayoutStore } from "../pages/layout-store.ts";
 import { createPageStore } from "../pages/page-store.ts";
 import type { SiteEngine } from "./templates/engine.ts";
 import { createFinder } from "./addresses/find.ts";
+import { createPageUrls } from "./templates/page-urls.ts";
 import { createPictures } from "./templates/pictures.ts";
 import { createShowing, type ReadShowing } from "./templates/showing.ts";
 import { createTemplates } from "./templates/templates.ts";
@@ -46,7 +47,8 @@ export function createSiteRendering({ ctx, accounts, media, engine }: Needed): S
   const blocksOf = createBlocks(engine, templatesOf);
   const finder = createFinder(renderStore, blocksOf);
   const showingOf = createShowing({ renderStore, engine, blocksOf });
-  const composer = createComposer({ renderStore, engine, templatesOf, showingOf, picturesOf: createPictures(media) });
+  const found = { picturesOf: createPictures(media), pageUrlsOf: createPageUrls(renderStore) };
+  const composer = createComposer({ renderStore, engine, templatesOf, showingOf, ...found });
   media.onChanged(async (accountId) => {
     const ids = await renderStore.siteIds(accountId);
     await Promise.all(ids.map((id) => sites.invalidate(accountId, id)));

@@ -27,6 +27,16 @@ export function variantQueries(sql: Sql, read: Read, { pageColumns, fromPages }:
       );
     },
 
+    /** The pages with these codes, error pages left out: they have no address. */
+    async pagesByCode({ accountId, id }: SiteData, codes: readonly string[], drafts: boolean) {
+      return read(
+        (on) => on<(Variant & { readonly code: string })[]>`
+        select id, code, path, locale, based_on_page_id from cms_pages
+        where account_id = ${accountId} and site_id = ${id} and code = any(${codes}::text[]) and (active or ${drafts})
+          and kind <> all(${errorKinds}::text[])`,
+      );
+    },
+
     /** The site's own pages for this kind of error. */
     async errorPages({ accountId, id }: SiteData, kind: ErrorKind): Promise<PageData[]> {
       return read(

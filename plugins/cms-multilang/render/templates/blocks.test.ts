@@ -6,6 +6,7 @@ import type { SiteState } from "../door/cache.ts";
 import { createComposer } from "../compose.ts";
 import { createSiteEngine } from "./engine.ts";
 import { createFinder } from "../addresses/find.ts";
+import { createPageUrls } from "./page-urls.ts";
 import { createPictures } from "./pictures.ts";
 import { createTemplates } from "./templates.ts";
 
@@ -210,7 +211,14 @@ describe("the database is asked", () => {
     const templatesOf = createTemplates(renderStore, engine);
     const finder = createFinder(renderStore, createBlocks(engine, templatesOf));
     const picturesOf = createPictures({ picturesOf: async () => new Map() });
-    const composer = createComposer({ renderStore, engine, templatesOf, showingOf: async () => [], picturesOf });
+    const composer = createComposer({
+      renderStore,
+      engine,
+      templatesOf,
+      showingOf: async () => [],
+      picturesOf,
+      pageUrlsOf: createPageUrls(renderStore),
+    });
     const view = { state, lang: undefined, domainLocale: "pl" as const, preview: false, drafts: false };
     /** What one rendering asks for. */
     return async (path: string): Promise<Record<string, unknown>> => {

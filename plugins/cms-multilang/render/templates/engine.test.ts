@@ -10,6 +10,7 @@ function rendering(more: Partial<Rendering> = {}): Rendering {
     paragraphs: () => [],
     block: () => undefined,
     picture: () => undefined,
+    pageUrl: () => "",
   };
   return { timezone: "Europe/Warsaw", locale: "pl", usesClock: false, usesChance: false, ...nothing, ...more };
 }

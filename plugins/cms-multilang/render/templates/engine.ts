@@ -2,7 +2,7 @@
  * The Liquid engine of sites: the runtime's guarded engine with the tags of sites and smaller limits, because any
  * visitor can make it run.
  */
-import { createLiquid, LiquidFault, type LiquidTemplate } from "platform";
+import { createLiquid, LiquidFault, type LiquidFilter, type LiquidTemplate } from "platform";
 import type { Values } from "../values/fields.ts";
 import { imageFilter, type Pictures } from "./pictures.ts";
 import { needsOf, siteTags, type Answers, type Needs } from "./tags.ts";
@@ -14,6 +14,8 @@ export interface SiteTemplate extends Needs {
 
 export interface Rendering extends Answers {
   readonly picture: Pictures["find"];
+  /** The address of the page with this code, or nothing. */
+  readonly pageUrl: (code: string) => string;
   readonly timezone: string;
   readonly locale: string;
   /** Set if the output depends on the time or on chance. */
@@ -54,6 +56,10 @@ export function createSiteEngine(): SiteEngine {
     "image",
     imageFilter(() => undefined, "en"),
   );
+  liquid.registerFilter(
+    "page_url",
+    pageUrlFilter(() => ""),
+  );
   const known = new WeakMap<LiquidTemplate, SiteTemplate>();
   const parse = (source: string): SiteTemplate => {
     if (tagsIn(source) > maxTags)
@@ -72,7 +78,7 @@ export function createSiteEngine(): SiteEngine {
         timezone,
         locale,
         data: rendering,
-        filters: { image: imageFilter(rendering.picture, locale) },
+        filters: { image: imageFilter(rendering.picture, locale), page_url: pageUrlFilter(rendering.pageUrl) },
         clock: () => {
           rendering.usesClock = true;
           return new Date();
@@ -93,4 +99,8 @@ export function createSiteEngine(): SiteEngine {
       }
     },
   };
+}
+
+function pageUrlFilter(find: Rendering["pageUrl"]): LiquidFilter {
+  return (value) => (typeof value === "string" && value !== "" && value.length <= 100 ? find(value) : "");
 }

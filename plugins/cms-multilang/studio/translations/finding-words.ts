@@ -58,6 +58,7 @@ const en: Words = {
     "An article has no page",
     "Lists name it, but no page shows it: its link is empty. Give the list of a page a {% show %}.",
   ],
+  unknown_page: ["A linked page does not exist", "The link is empty. Correct the code before page_url."],
 };
 
 const pl: Words = {
@@ -118,6 +119,7 @@ const pl: Words = {
     "Artykuł nie ma strony",
     "Listy go wymieniają, ale żadna strona go nie pokazuje: odnośnik jest pusty. Dodaj {% show %} do listy na stronie.",
   ],
+  unknown_page: ["Strona z odnośnika nie istnieje", "Odnośnik jest pusty. Popraw kod przed page_url."],
 };
 
 const de: Words = {
@@ -181,6 +183,7 @@ const de: Words = {
     "Ein Artikel hat keine Seite",
     "Listen nennen ihn, aber keine Seite zeigt ihn: sein Verweis ist leer. Gib der Liste einer Seite ein {% show %}.",
   ],
+  unknown_page: ["Eine verlinkte Seite gibt es nicht", "Der Verweis ist leer. Berichtige den Code vor page_url."],
 };
 
 export const findingWords = { en, pl, de };
