@@ -158,7 +158,7 @@ export default definePlugin({
     const fragments = createFragments(ctx, { exists: () => hasFragmentIndex(sql), empty: () => tidyFragments(sql) });
     const indexStore = createIndexStore(sql);
     const learned = createLearning({ ctx, databases, indexStore });
-    const sorted = sortedIndexes({ ctx, sortedStore: createSortedStore(sql) });
+    const sorted = sortedIndexes({ ctx, accounts: ctx.services.accounts, sortedStore: createSortedStore(sql) });
     const searchStore = createSearchStore({ ctx, databases, fragments, saw: learned.saw });
     const taskStore = createTaskStore(sql);
     const tasks = createTasks({ ctx, taskStore });

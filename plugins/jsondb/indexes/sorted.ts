@@ -3,6 +3,7 @@
  * Answers are the same with and without: they are built one after the other while everything goes on.
  */
 import { job, on, type BaseContext, type Handler } from "platform";
+import type { Accounts } from "../../accounts/api.ts";
 import type { SortedStore } from "./sorted-store.ts";
 
 /** Builds what is missing and drops what no account needs any more. */
@@ -13,10 +14,11 @@ const mostLanguages = 8;
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "enqueue" | "log">;
+  readonly accounts: Pick<Accounts, "onAccountCreated">;
   readonly sortedStore: SortedStore;
 }
 
-export function sortedIndexes({ ctx, sortedStore }: Needed) {
+export function sortedIndexes({ ctx, accounts, sortedStore }: Needed) {
   const wanted = async () => (await sortedStore.collations(mostLanguages)).filter((name) => name !== "C");
 
   const handler: Handler = on(
@@ -31,6 +33,11 @@ export function sortedIndexes({ ctx, sortedStore }: Needed) {
     },
     { concurrency: 1 },
   );
+
+  accounts.onAccountCreated(async (_, tx) => {
+    await ctx.enqueue(buildSorted, {}, { key: "all", tx });
+    return [];
+  });
 
   /** Before anything is served, and every ten minutes: the version of ICU may have changed with PostgreSQL's machine. */
   const look = async (): Promise<void> => {
