@@ -1,4 +1,5 @@
 import { definePlugin } from "platform";
+import { jsonDatabases } from "../jsondb/api.ts";
 import { media } from "../media/api.ts";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "./api.ts";
@@ -34,7 +35,7 @@ import { createSiteStore } from "./sites/site-store.ts";
 /** Sites in several languages over several domains. behaviour 2.7, 4.6 and A, B.11. */
 export default definePlugin({
   name: "cms-multilang",
-  needs: { accounts, media },
+  needs: { accounts, jsonDatabases, media },
   provides: cms,
   migrations: [
     { name: "001_cms", sql: migration },
@@ -94,6 +95,7 @@ export default definePlugin({
       engine,
       stateOf: sites.get,
       showingOf,
+      findDatabase: services.jsonDatabases.find,
       scheme,
     });
     const push = createPush({ run, resources, engine });

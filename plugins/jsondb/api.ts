@@ -69,12 +69,20 @@ export interface JsonDatabases {
   visitorStores(ip: string, bytes: number): Promise<void>;
   /**
    * The database with its id, code and table names; undefined if the account has none by this key. `tables` is null if
-   * the schema has no tables.
+   * the schema has no tables; `open` are the operations that visitors may call.
    */
   find(
     accountId: number,
     db: string,
-  ): Promise<{ readonly id: string; readonly code: string; readonly tables: readonly string[] | null } | undefined>;
+  ): Promise<
+    | {
+        readonly id: string;
+        readonly code: string;
+        readonly tables: readonly string[] | null;
+        readonly open: readonly string[];
+      }
+    | undefined
+  >;
   /** Creates the database of this code, or updates the existing one. `userId` null = no person (a command). */
   put(
     by: { readonly accountId: number; readonly userId: number | null },

@@ -62,7 +62,14 @@ export function createService({
     visitorStores: room.takeAddress,
     async find(accountId, key) {
       const db = await databases.find(accountId, key);
-      return db && { id: db.id, code: db.code, tables: db.schema.multiTable ? tableNames(db) : null };
+      return (
+        db && {
+          id: db.id,
+          code: db.code,
+          tables: db.schema.multiTable ? tableNames(db) : null,
+          open: [...db.publicMethods.methods.keys()],
+        }
+      );
     },
     async put({ accountId, userId }, { code, ...given }) {
       const input: DbFields = { ...given, code, publicMethods: given.public_methods };

@@ -52,6 +52,29 @@ export async function articlesCheck(
   };
 }
 
+/** Articles that nobody sees, because a category or a page has their address. */
+export async function hiddenArticles(
+  { careStore, showingOf }: Pick<Needed, "showingOf"> & { readonly careStore: Pick<CareStore, "hiddenArticles"> },
+  site: SiteData,
+  state: SiteState | undefined,
+): Promise<Finding[]> {
+  if (!state) return [];
+  const locales = new Set(state.domains.map(({ locale }) => locale));
+  if (locales.size === 0) locales.add(null);
+  const found = new Map<string, Finding>();
+  for (const locale of locales)
+    for (const { page, categories } of (await showingOf(state, locale)).slice(0, maxShowing))
+      for (const { article, path, category } of await careStore.hiddenArticles(site, page.path, categories)) {
+        const by = category === null ? "a page" : `the category ${category}`;
+        const message = `the article ${article} is hidden: ${by} has its address /${path}`;
+        found.set(message, finding("article_hidden", page.code, message, { field: `article ${article}` }));
+      }
+  return [...found.values()];
+}
+
+/** The most pages that are looked at in one language. */
+const maxShowing = 50;
+
 interface Of {
   readonly site: SiteData;
   readonly state: SiteState;

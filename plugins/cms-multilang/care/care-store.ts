@@ -142,6 +142,26 @@ export function createCareStore(sql: Sql) {
       return rows.map(({ code }) => code);
     },
 
+    /** The first active articles below the page at this path whose address a category or another page has. */
+    async hiddenArticles({ accountId, id }: Site, at: string, shown: readonly number[] | null) {
+      const below = at === "" ? "" : `${at}/`;
+      return sql<{ article: string; path: string; category: string | null }[]>`
+        select a.code as article, ${below} || a.path as path, c.code as category from cms_articles a
+        left join cms_categories c on c.account_id = a.account_id and c.site_id = a.site_id and c.path = a.path
+        where a.account_id = ${accountId} and a.site_id = ${id} and a.active
+          ${
+            shown === null
+              ? sql``
+              : sql`and (a.category_id = any(${shown}::bigint[]) or exists (
+            select 1 from cms_article_categories x
+            where x.account_id = a.account_id and x.article_id = a.id and x.category_id = any(${shown}::bigint[])))`
+          }
+          and (c.id is not null or exists (
+            select 1 from cms_pages p
+            where p.account_id = a.account_id and p.site_id = a.site_id and p.active and p.path = ${below} || a.path))
+        order by a.id limit 100`;
+    },
+
     async articlesAfter({ accountId, id }: Site, after: number, most: number): Promise<CareArticle[]> {
       return sql<CareArticle[]>`
         select a.id, a.code, a.locale, a.category_id,

@@ -10,6 +10,7 @@ setDefaultTimeout(180_000);
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
+  await app.post("/core/dbs", { db: { name: "open", code: "open", public_methods: { create: true, search: true } } });
 });
 afterAll(() => app.stop());
 
@@ -64,7 +65,8 @@ describe("the check of a site", () => {
   });
 
   // [what, a site with the mistake, the same without it, which field is told]
-  const cases: [FindingCode, Site, Site, Partial<Finding>][] = [
+  type Case = [FindingCode, Site, Site, Partial<Finding>];
+  const cases: Case[] = [
     ["no_domain", { domains: [] }, {}, { page: null }],
     ["domains_without_locale", { domains: [{ name: "@.test" }] }, { domains: [{ name: "@.test", locale: "pl" }] }, {}],
     [
@@ -285,6 +287,57 @@ describe("the check of a site", () => {
       { records: [layout(), page("p", { content: '{{ "@-p" | page_url }}' })] },
       { page: "@-p", field: "content" },
     ],
+    [
+      "article_hidden",
+      {
+        domains: [{ name: "@.pl.test", locale: "pl" }],
+        records: [
+          layout(),
+          ["category", { code: "@-firing", name: "f", path: "x" }],
+          ["article", { code: "@-a", title: "A", path: "x" }],
+          page("p", { content: "{% articles %}{% show %}{{ article.title }}{% endarticles %}" }),
+        ],
+      },
+      {
+        domains: [{ name: "@.pl.test", locale: "pl" }],
+        records: [
+          layout(),
+          ["article", { code: "@-a", title: "A", path: "x" }],
+          page("p", { content: "{% articles %}{% show %}{{ article.title }}{% endarticles %}" }),
+          page("q", { path: "x" }),
+        ],
+      },
+      { page: "@-p", field: "article @-a" },
+    ],
+    [
+      "article_hidden",
+      {
+        domains: [{ name: "@.pl.test", locale: "pl" }],
+        records: [
+          layout(),
+          ["article", { code: "@-a", title: "A", path: "x" }],
+          page("p", { content: "{% articles %}{% show %}{{ article.title }}{% endarticles %}" }),
+          page("q", { path: "p/x" }),
+        ],
+      },
+      { records: [layout(), page("q", { path: "p/x" })] },
+      { page: "@-p", field: "article @-a" },
+    ],
+    ...["", "/p", "/core/db/@-none/create", "/core/db/open/search", "/core/db/open/update"].map((action): Case => [
+      "form_leads_nowhere",
+      { records: [layout(), page("p", { content: `<form class=a method=POST action="${action}">x</form>` })] },
+      {
+        records: [
+          layout(),
+          page("p", {
+            content:
+              '<form method="post" action="/core/db/open/create?a=1">x</form><form method="post" action="{{ url }}"></form>' +
+              '<form action="/p"></form><form method="post" action="https://x.example/"></form><form method="post" onsubmit="x()"></form>',
+          }),
+        ],
+      },
+      { page: "@-p", field: "content" },
+    ]),
     [
       "article_without_category",
       { records: [["article", { code: "@-a", title: "A" }]] },

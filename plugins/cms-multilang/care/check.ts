@@ -8,7 +8,9 @@ import type { SiteEngine } from "../render/templates/engine.ts";
 import type { RenderStore } from "../render/render-store.ts";
 import type { SiteCache } from "../render/door/cache.ts";
 import type { ReadShowing } from "../render/templates/showing.ts";
-import { articlesCheck, type Listing } from "./articles.ts";
+import type { JsonDatabases } from "../../jsondb/api.ts";
+import { formsCheck } from "./forms.ts";
+import { articlesCheck, hiddenArticles, type Listing } from "./articles.ts";
 import type { CarePage, CareStore } from "./care-store.ts";
 import { finding, type Finding } from "./finding.ts";
 import { readGroups, type PageGroups } from "./groups.ts";
@@ -47,6 +49,7 @@ interface Needed {
   readonly engine: Pick<SiteEngine, "mistakes" | "parse">;
   readonly stateOf: SiteCache["get"];
   readonly showingOf: ReadShowing;
+  readonly findDatabase: JsonDatabases["find"];
   /** `http:` or `https:` */
   readonly scheme: () => string;
 }
@@ -117,6 +120,7 @@ async function* findings(needed: Needed, site: SiteData): AsyncGenerator<Finding
       ...(page.isRoot && site.multilang ? rowFindings(rowOf(site, page, groups, languages)) : []),
     ]);
   }
+  yield hiddenArticles(needed, site, await needed.stateOf(site.id));
   for await (const rows of batches((after) => careStore.articlesAfter(site, after, batch)))
     yield rows.filter(({ hasCategory }) => !hasCategory).map(({ code }) => withoutCategory(code));
 }
@@ -133,6 +137,7 @@ async function templateCheck(
   };
   const categories = await needed.careStore.categoryCodes(site);
   const listed = await articlesCheck(needed, site, await needed.stateOf(site.id));
+  const forms = formsCheck((code) => needed.findDatabase(site.accountId, code));
   return async (records) => {
     const read = records.map((record) => ({ record, mistakes: needed.engine.mistakes(record.content) }));
     const found = read.flatMap(({ record, mistakes }) => [
@@ -144,7 +149,7 @@ async function templateCheck(
     ]);
     const sound = read.filter(({ mistakes }) => mistakes.length === 0).map(({ record }) => record);
     found.push(...(await unknownNames(needed, site, categories, sound)));
-    for (const record of sound) found.push(...(await listed(record)));
+    for (const record of sound) found.push(...(await listed(record)), ...(await forms(record)));
     return found;
   };
 }

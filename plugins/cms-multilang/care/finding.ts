@@ -40,6 +40,8 @@ export const findingCodes = {
   unknown_page: "error",
   article_without_category: "warning",
   article_without_page: "error",
+  article_hidden: "error",
+  form_leads_nowhere: "error",
 } as const satisfies Readonly<Record<string, Finding["severity"]>>;
 export type FindingCode = keyof typeof findingCodes;
 

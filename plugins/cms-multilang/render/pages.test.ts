@@ -177,8 +177,10 @@ describe("what is not there is 404, and says nothing of what was asked for:", ()
     expect(await statusOf("acme.pl", "/../../../etc/passwd")).toBe(404);
   });
 
-  test.each(["POST", "PUT", "PATCH", "DELETE"])("%s to a page", async (method) => {
-    expect((await at("acme.pl", "/o-nas", { method })).status).toBe(404);
+  test.each(["POST", "PUT", "PATCH", "DELETE"])("%s to a page is 405, elsewhere 404", async (method) => {
+    const refused = await at("acme.pl", "/o-nas", { method });
+    expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    expect((await at("acme.pl", "/nowhere", { method })).status).toBe(404);
   });
 
   test("a host of nobody", async () => {

@@ -16,7 +16,7 @@ const warnings = createWarnings({
   databases: {
     find: async (accountId, code) => {
       const found = tables[code];
-      return accountId === 1 && found !== undefined ? { id: "1", code, tables: found } : undefined;
+      return accountId === 1 && found !== undefined ? { id: "1", code, tables: found, open: [] } : undefined;
     },
   },
   templates: createTemplates(createLiquid()),

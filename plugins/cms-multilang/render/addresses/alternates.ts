@@ -141,7 +141,7 @@ export function oncePerLanguage<T extends { readonly locale: string }>(entries: 
 /** `seo_head`, ready for the head element. */
 export function seoHead({ canonicalUrl, alternates }: PageSeo): string {
   const lines = canonicalUrl === undefined ? [] : [`<link rel="canonical" href="${escapeHtml(canonicalUrl)}">`];
-  for (const { locale, url } of alternates)
+  for (const { locale, url } of oncePerLanguage(alternates))
     lines.push(`<link rel="alternate" hreflang="${locale}" href="${escapeHtml(url)}">`);
   return lines.join("\n");
 }

@@ -1,5 +1,5 @@
 /** Answers requests to the hosts of sites: pages, redirects, the sitemap, and what is missing. behaviour B.11. */
-import type { DoorRequest, HostDoor, Reply, SiteDoor } from "platform";
+import { methodNotAllowed, type DoorRequest, type HostDoor, type Reply, type SiteDoor } from "platform";
 import { askedPath, pathAddress } from "../addresses/addresses.ts";
 import { addressIn, viewOf, type Asked } from "./asked.ts";
 import { redirectReply } from "../addresses/redirects.ts";
@@ -78,7 +78,10 @@ export function createDoor(needed: Needed): HostDoor {
     },
     async missing(request) {
       const asked = await askedOf(owner, request);
-      return asked ? errorAnswer(asked, "404") : plainPage("404");
+      if (!asked) return plainPage("404");
+      const isRead = ["GET", "HEAD"].includes(request.request.method);
+      if (!isRead && (await answerOrMiss(asked))) throw methodNotAllowed(["GET", "HEAD"]);
+      return errorAnswer(asked, "404");
     },
   });
 

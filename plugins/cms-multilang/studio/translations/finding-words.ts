@@ -59,6 +59,8 @@ const en: Words = {
     "Lists name it, but no page shows it: its link is empty. Give the list of a page a {% show %}.",
   ],
   unknown_page: ["A linked page does not exist", "The link is empty. Correct the code before page_url."],
+  article_hidden: ["An article is hidden", "A page or a category has its address. Give the article another path."],
+  form_leads_nowhere: ["A form leads nowhere", "Send it to a public method: /core/db/<code>/create."],
 };
 
 const pl: Words = {
@@ -120,6 +122,8 @@ const pl: Words = {
     "Listy go wymieniają, ale żadna strona go nie pokazuje: odnośnik jest pusty. Dodaj {% show %} do listy na stronie.",
   ],
   unknown_page: ["Strona z odnośnika nie istnieje", "Odnośnik jest pusty. Popraw kod przed page_url."],
+  article_hidden: ["Artykuł jest zasłonięty", "Jego adres ma strona lub kategoria. Nadaj artykułowi inną ścieżkę."],
+  form_leads_nowhere: ["Formularz prowadzi donikąd", "Wyślij go do metody publicznej: /core/db/<kod>/create."],
 };
 
 const de: Words = {
@@ -184,6 +188,14 @@ const de: Words = {
     "Listen nennen ihn, aber keine Seite zeigt ihn: sein Verweis ist leer. Gib der Liste einer Seite ein {% show %}.",
   ],
   unknown_page: ["Eine verlinkte Seite gibt es nicht", "Der Verweis ist leer. Berichtige den Code vor page_url."],
+  article_hidden: [
+    "Ein Artikel ist verdeckt",
+    "Eine Seite oder Kategorie hat seine Adresse. Gib dem Artikel einen anderen Pfad.",
+  ],
+  form_leads_nowhere: [
+    "Ein Formular führt nirgendwohin",
+    "Schick es an eine öffentliche Methode: /core/db/<Code>/create.",
+  ],
 };
 
 export const findingWords = { en, pl, de };
