@@ -216,7 +216,7 @@ describe("the token of nobody", () => {
     expect((await app.get("/core/db/scoped/list", { token: other, headers: { cookie } })).json).toEqual([]);
     const signedIn = await pageToken(id, { token: viewer.token, headers: { cookie } });
     const named = await app.post("/core/db/scoped/create", { data: {} }, { token: signedIn });
-    expect(named.json.data).toMatchObject({ by: `${viewer.id}`, who: mine.json.data.who });
+    expect(named.json.data).toMatchObject({ by: viewer.id, who: mine.json.data.who });
   });
 });
 
