@@ -129,7 +129,7 @@ describe("addresses", () => {
     ["/core/notes/12.md", 200, "# 12"],
     ["/core/notes/a.b", 200, '{"id":"a.b"}'],
     ["/core/notes/a%2Fb", 200, '{"id":"a/b"}'],
-    ["/core/notes/%00", 404, '{"error":"not found"}'],
+    ["/core/notes/%00", 200, '{"id":"\\u0000"}'],
     ["/core/notes/5/lines/6.json", 200, '{"note_id":"5","id":"6"}'],
     ["/core/page/x.md", 200, "x"],
     ["/core/page/x", 404, '{"error":"not found"}'],

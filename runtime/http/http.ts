@@ -7,7 +7,8 @@ import type { Networks } from "./client-address.ts";
 import { isLocalHost, type HostDoor } from "./door.ts";
 import { badRequest, methodNotAllowed, notFound } from "../errors.ts";
 import { createFinder, type Others } from "./finder.ts";
-import { handle, safeMethods, type Needed as HandleNeeded } from "./handle.ts";
+import { databaseFault } from "../db.ts";
+import { handle, safeMethods, type Found, type Needed as HandleNeeded } from "./handle.ts";
 import type { Metrics } from "../metrics.ts";
 import { refusalOf } from "./refusals/refusal.ts";
 import type { Reply } from "./answers/reply.ts";
@@ -165,7 +166,11 @@ function createAnswer<T extends { readonly status: number }>(
       if (!found) throw notFound();
       reply = await handle(needed, found, request, requestId, hints);
     } catch (error) {
-      const own = isHungUp(error, request) ? badRequest("the client hung up") : error;
+      const own = isHungUp(error, request)
+        ? badRequest("the client hung up")
+        : isNowhere(error, found)
+          ? notFound()
+          : error;
       const refusal = refusalOf(own, needed.log, requestId, found?.route.spec.errors);
       reply = { ...refusal, headers: { ...endpoint.always, ...refusal.headers } };
     }
@@ -175,6 +180,13 @@ function createAnswer<T extends { readonly status: number }>(
     logRequest(needed.log, request, endpoint.name, { requestId, status: response.status, ms });
     return response;
   };
+}
+
+/** No text of a database has a NUL, so nothing has such a name. */
+function isNowhere(error: unknown, found: Found | undefined): boolean {
+  return (
+    databaseFault(error) === "bad-input" && Object.values(found?.params ?? {}).some((value) => value.includes("\0"))
+  );
 }
 
 /** Nobody is left to be answered, and the server has not failed: what it did for the client has ended with the client. */

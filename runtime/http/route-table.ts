@@ -76,8 +76,6 @@ function endpointOf(group: readonly { route: Route; parsed: Parsed }[]): Endpoin
     const params: Record<string, string> = {};
     for (let at = 0; at < names.length; at++) {
       const value = raw[places[at] ?? ""] ?? "";
-      // No text of a database can have it, so nothing has such a name.
-      if (value.includes("\0")) return undefined;
       params[names[at] ?? ""] = cut > 0 && at === names.length - 1 ? value.slice(0, -cut) : value;
     }
     return { route: entry.route, params };
