@@ -255,7 +255,8 @@ test("`demo` fills an empty folder, and every example app of it works in a brows
     const page = await context.newPage();
     const faults = faultsOf(page);
     await page.goto(`${server.origin}/a/${code}`);
-    await page.locator(shown).first().waitFor();
+    // A private app is in a frame.
+    await (page.frames()[1] ?? page).locator(shown).first().waitFor();
     expect({ code, faults }).toEqual({ code, faults: [] });
     await page.close();
   }

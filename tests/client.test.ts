@@ -66,6 +66,37 @@ export async function readAll(options: ClientOptions) {
   return { found, codes: privileges.sort() };
 }
 
+interface City {
+  readonly name: string;
+  readonly people?: number;
+}
+
+export async function rows(options: ClientOptions) {
+  const client = createClient(options);
+  const schema = { fields: { name: "string", people: "integer" }, indexed_fields: ["name"] };
+  await client.post("/core/dbs.json", { body: { db: { name: "Places", code: "places", schema } } });
+  const cities = client.db<City>("places");
+  const ending = new AbortController();
+  const seen: unknown[] = [];
+  const following = (async () => {
+    for await (const { event, record } of cities.events({ signal: ending.signal })) {
+      seen.push([event, record?.data.name]);
+      if (seen.length === 2) ending.abort();
+    }
+  })();
+  const made = await cities.create({ name: "Łódź", people: 650000 });
+  const changed = await cities.update(made.data.id, { people: 655000 });
+  const [found] = (await cities.search({ filter: { people: { gt: 1 } }, sort: "-people", fields: ["name"] })).data;
+  const names: string[] = [];
+  for await (const { data } of cities.each({ limit: 1 })) names.push(data.name);
+  const loose = await client.get("/core/dbs/{db_id}/search.json", { path: { db_id: "places" }, query: { filter: { ünknown: "x" } } });
+  // Which changes come first is not known before the stream stands.
+  while (seen.length < 2) await cities.update(made.data.id, { people: seen.length }).catch(() => {});
+  await following;
+  const gone = await cities.delete(made.data.id);
+  return { changed: changed.data.data, found: found?.name, names, clean: made.warnings, loose: loose.warnings, seen, gone: gone.status };
+}
+
 export async function post(options: ClientOptions, code: string, signal?: AbortSignal) {
   const body = { prompt: { name: "Kept", code, content: "." } };
   const { data } = await createClient(options).post("/core/prompts.json", { body, ...(signal && { signal }) });
@@ -102,6 +133,17 @@ export async function mistakes(options: ClientOptions) {
   await client.post("/core/prompts.json", { body: { prompt: { name: "a", code: "a", content: "b", kind: "robot" } } });
   // @ts-expect-error there is no such field
   (await client.get("/core/prompts/{id}.json", { path: { id: "a" } })).data.nme;
+  const cities = client.db<City>("places");
+  // @ts-expect-error the name is missing
+  await cities.create({ people: 1 });
+  // @ts-expect-error there is no such field
+  await cities.create({ name: "a", poeple: 1 });
+  // @ts-expect-error there is no such parameter
+  await cities.search({ feilds: ["name"] });
+  // @ts-expect-error there is no such field to sort by
+  await cities.search({ sort: "-poeple" });
+  // @ts-expect-error it is no stream
+  client.events("/account/me.json");
   // @ts-expect-error it is not a list
   client.each("/account/me.json");
 }`;
@@ -174,6 +216,21 @@ describe("a program with the client", () => {
     expect(await used.readAll(options())).toEqual({ found: [2, 3, 4, 5], codes: ["a", "b", "c"] });
   });
 
+  test("knows the rows of a database, follows their changes, and hears warnings", async () => {
+    expect(await used.rows(options())).toEqual({
+      changed: { name: "Łódź", people: 655000 },
+      found: "Łódź",
+      names: ["Łódź"],
+      clean: [],
+      loose: [expect.stringContaining("ünknown")],
+      seen: [
+        [expect.stringMatching(/^(create|update|reset)$/), expect.anything()],
+        ["update", "Łódź"],
+      ],
+      gone: 204,
+    });
+  });
+
   test("sends a POST again when its answer is lost, and the work is done once", async () => {
     const keys: (string | null)[] = [];
     const losing = async (address: string, init: RequestInit) => {
@@ -221,5 +278,6 @@ interface Options {
 interface Used {
   use(options: Options): Promise<Readonly<Record<string, unknown>>>;
   readAll(options: Options): Promise<unknown>;
+  rows(options: Options): Promise<unknown>;
   post(options: Options, code: string, signal?: AbortSignal): Promise<string>;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { FrameLocator, Page } from "playwright-core";
 import { eventually } from "../harness.ts";
 import { startStage, type Stage } from "./apps-fixture.ts";
 import { demoApps, fakeWeather } from "./demo-apps.ts";
@@ -23,16 +23,20 @@ afterAll(async () => {
 /** Opens an example app in a browser of its own, `login`'s or nobody's; its faults are looked at when it is closed. */
 async function open(code: string, login?: string) {
   const context = await stage.visit(login);
-  const { page, faults } = await stage.open(context, `/a/${code}`);
+  const { page, frame, faults } = await stage.open(context, `/a/${code}`);
   const close = async () => {
     // A page that goes ends what it follows.
     expect(faults).toEqual([]);
     await context.close();
   };
-  return { page, close };
+  return { page, frame, close };
 }
 
-const texts = (page: Page, selector: string) => page.locator(selector).allTextContents();
+/** A private app, also after the page around it is loaded anew. */
+const inside = (page: Page) => page.frameLocator("iframe");
+
+const texts = (page: Pick<Page | FrameLocator, "locator">, selector: string) =>
+  page.locator(selector).allTextContents();
 
 async function until<T>(read: () => Promise<T>, wanted: T): Promise<void> {
   let last: unknown;
@@ -42,21 +46,22 @@ async function until<T>(read: () => Promise<T>, wanted: T): Promise<void> {
 
 test("the board: a card is added, moved by its button and by hand, kept, and deleted", async () => {
   const { page, close } = await open("demo-board", "admin");
-  const cards = (column: string) => texts(page, `[data-column=${column}] h3`).then((all) => all.filter(isOurs));
+  const shown = inside(page);
+  const cards = (column: string) => texts(shown, `[data-column=${column}] h3`).then((all) => all.filter(isOurs));
   const isOurs = (title: string) => title === "Sharpen the planes";
-  await page.locator("[data-column=todo] h3").first().waitFor();
-  await page.getByLabel("Add a card to To do").fill("Sharpen the planes");
+  await shown.locator("[data-column=todo] h3").first().waitFor();
+  await shown.getByLabel("Add a card to To do").fill("Sharpen the planes");
   await page.keyboard.press("Enter");
   await until(() => cards("todo"), ["Sharpen the planes"]);
-  await page.getByLabel("Move “Sharpen the planes” right").click();
+  await shown.getByLabel("Move “Sharpen the planes” right").click();
   await until(() => cards("doing"), ["Sharpen the planes"]);
-  await page.getByText("Sharpen the planes").dragTo(page.locator("[data-column=done]"));
+  await shown.getByText("Sharpen the planes").dragTo(shown.locator("[data-column=done]"));
   await until(() => cards("done"), ["Sharpen the planes"]);
   const kept = async () => (await stage.app.get("/core/dbs/demo_board/search.json?q=planes")).json[0]?.column;
   await until(kept, "done");
   await page.reload();
   await until(() => cards("done"), ["Sharpen the planes"]);
-  await page.getByLabel("Delete “Sharpen the planes”").click();
+  await shown.getByLabel("Delete “Sharpen the planes”").click();
   await until(() => cards("done"), []);
   await until(kept, undefined);
   await close();
@@ -64,10 +69,11 @@ test("the board: a card is added, moved by its button and by hand, kept, and del
 
 test("the board moves a card by keyboard alone", async () => {
   const { page, close } = await open("demo-board", "admin");
-  const button = page.getByLabel("Move “Write the autumn newsletter” right");
+  const shown = inside(page);
+  const button = shown.getByLabel("Move “Write the autumn newsletter” right");
   await button.focus();
   await page.keyboard.press("Enter");
-  await page.locator("[data-column=doing] h3", { hasText: "newsletter" }).waitFor();
+  await shown.locator("[data-column=doing] h3", { hasText: "newsletter" }).waitFor();
   await close();
 });
 
@@ -93,19 +99,20 @@ test("the poll: one vote a browser, which may change, and everybody sees it at o
 
 test("the expenses: one more changes the total and the chart, and can be taken away", async () => {
   const { page, close } = await open("demo-expenses", "admin");
-  const total = () => page.locator("[data-total]").textContent();
-  const chart = () => page.locator("svg circle").evaluateAll((all) => all.map((one) => one.outerHTML));
+  const shown = inside(page);
+  const total = () => shown.locator("[data-total]").textContent();
+  const chart = () => shown.locator("svg circle").evaluateAll((all) => all.map((one) => one.outerHTML));
   await until(total, "€540.80");
   const before = await chart();
-  await page.getByLabel("What was it?").fill("Glue");
-  await page.getByLabel("Amount").fill("9.20");
-  await page.getByLabel("Category", { exact: true }).selectOption("Office");
-  await page.getByRole("button", { name: "Add" }).click();
+  await shown.getByLabel("What was it?").fill("Glue");
+  await shown.getByLabel("Amount").fill("9.20");
+  await shown.getByLabel("Category", { exact: true }).selectOption("Office");
+  await shown.getByRole("button", { name: "Add" }).click();
   await until(total, "€550.00");
   expect(await chart()).not.toEqual(before);
   await page.reload();
   await until(total, "€550.00");
-  await page.getByLabel("Delete “Glue”").click();
+  await shown.getByLabel("Delete “Glue”").click();
   await until(total, "€540.80");
   expect(await chart()).toEqual(before);
   await close();
@@ -170,14 +177,14 @@ describe.each(Object.entries(demoApps))("%s", (code, shown) => {
     ["dark", 1280, "dark"],
     ["mobile", 360, "light"],
   ] as const)("is as wide as the window, and can be read: %s", async (name, width, colorScheme) => {
-    const { page, close } = await open(code, "admin");
+    const { page, frame, close } = await open(code, "admin");
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
-    await page.locator(shown).first().waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    await frame.locator(shown).first().waitFor();
+    expect(await frame.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     // Where things fade in, they have faded in; a gradient has no one color.
-    await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)));
-    if (code !== "demo-weather") expect(await page.evaluate(faintTexts)).toEqual([]);
+    await frame.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)));
+    if (code !== "demo-weather") expect(await frame.evaluate(faintTexts)).toEqual([]);
     if (folder) await page.screenshot({ path: `${folder}/${code}-${name}.png` });
     await close();
   });

@@ -149,8 +149,21 @@ describe("the quota", () => {
   });
 });
 
+test("the list tells the keys that begin with something, with their values", async () => {
+  const { token } = await person(app);
+  for (const [key, value] of [
+    ["core:a", "1"],
+    ["core:b", { n: 2 }],
+    ["other", 3],
+  ] as const)
+    await set(key, value, { token });
+  const list = await app.get(`/core/apps/${id}/storage.json?prefix=core:&values=true&limit=1`, { token });
+  expect([list.json, list.headers.get("x-total-count")]).toEqual([[{ key: "core:a", value: "1" }], "2"]);
+  expect((await app.get(`/core/apps/${id}/storage.json?prefix=o`, { token })).json).toEqual(["other"]);
+});
+
 describe("bad input", () => {
-  test.each<[string, string, number, string]>([
+  test.each([
     ["a long key", "x".repeat(201), 422, "key"],
     ["a NUL in the key", "a\0b", 422, "key"],
   ])("%s is refused", async (_, key, status, field) => {
