@@ -144,7 +144,8 @@ test("an index that cannot be built says why, and is dropped", async () => {
   await app.sql`
     insert into db_indexes (id, account_id, db_id, shape, calls, milliseconds)
     select ${id}, account_id, id, 'idx_str_2>idx_int_1', 200, 6000 from dbs where id = ${dbId}`;
-  await app.sql.unsafe(`create view records_learned_${id.replaceAll("-", "")} as select 1`);
+  const name = `records_learned_${id.replaceAll("-", "")}`;
+  await app.sql.unsafe(`create view ${name} as select 1`);
   for (let n = 0; n < 120; n++) await search("filter[team]=Team%203&sort=-age");
   await eventually(
     async () => {
@@ -154,6 +155,8 @@ test("an index that cannot be built says why, and is dropped", async () => {
     "the failure",
     30_000,
   );
+  await app.sql.unsafe(`drop view ${name}`);
+  await app.sql`delete from db_indexes where id = ${id}`;
 });
 
 const prune = () => app.sql`
@@ -182,7 +185,7 @@ test("unused ones, and those of a database that is gone, are dropped; what is mi
     return rows.length;
   };
   expect(await built()).toBe(1);
-  const [made] = await indexes();
+  const made = (await indexes()).find(({ status }: { status: string }) => status === "ready");
   await app.sql.unsafe(`drop index records_learned_${made.id.replaceAll("-", "")}`);
   await prune();
   await eventually(
