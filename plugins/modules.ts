@@ -11,6 +11,7 @@ import * as connectors from "./connectors/api.ts";
 import * as factors from "./factors/api.ts";
 import * as flows from "./flows/api.ts";
 import * as jsondb from "./jsondb/api.ts";
+import * as llm from "./llm/api.ts";
 import * as mail from "./mail/api.ts";
 import * as mcp from "./mcp/api.ts";
 import * as media from "./media/api.ts";
@@ -30,6 +31,7 @@ export const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "platform/factors": factors,
   "platform/flows": flows,
   "platform/jsondb": jsondb,
+  "platform/llm": llm,
   "platform/mail": mail,
   "platform/mcp": mcp,
   "platform/media": media,
