@@ -61,7 +61,7 @@ test("what JSON.parse refuses is refused with long numbers too", () => {
     `["\\"${n}]`,
     "",
   ])
-    expect(() => parseExactly(source), source).toThrow(SyntaxError);
+    expect(() => parseExactly(source)).toThrow(SyntaxError);
   expect(parseExactly(`["\\\\", "\\"${n}", 1]`)).toEqual(["\\", `"${n}`, 1]);
 });
 

@@ -1,6 +1,6 @@
 /** A plugin's function in a guarded process: what goes wrong inside of it stays there. */
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
@@ -192,13 +192,17 @@ describe("a child", () => {
   });
 
   test("yields its processor to the server, whether Linux compares processes or sessions", async () => {
-    const { pid } = await echo(start());
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    expect(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]).toBe("10");
-    const session = `/proc/${pid}/autogroup`;
-    // Others than root may write there only ten times a second, all processes together.
-    if (process.getuid?.() === 0 && existsSync(session))
-      expect(readFileSync(session, "latin1")).toEndWith(" nice 10\n");
+    for (;;) {
+      const child = start();
+      const { pid } = await echo(child);
+      const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+      expect(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]).toBe("10");
+      // A container's root may write there only ten times a second, all processes of the machine together, so then
+      // another child is asked.
+      const session = tryRead(`/proc/${pid}/autogroup`);
+      if (process.getuid?.() !== 0 || session === "" || session.endsWith(" nice 10\n")) break;
+      await child.stop();
+    }
   });
 
   test("leaves half of the processors to the server", async () => {

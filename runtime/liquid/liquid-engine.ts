@@ -3,14 +3,18 @@ import {
   CaseTag,
   Context,
   defaultOperators,
+  Drop,
   evalToken,
+  ForTag,
   IncludeTag,
   LayoutTag,
   Liquid,
   Parser,
   RenderTag,
+  TablerowTag,
   Tag,
   toValue,
+  TypeGuards,
   type Emitter,
   type Operators,
   type TagToken,
@@ -19,7 +23,8 @@ import {
 } from "liquidjs";
 import { boundedFilters, chargeSearch } from "./liquid-filters.ts";
 import { render } from "./liquid-compile.ts";
-import { BoundedEmitter, guarded, limits, LimitReached, type Run, type RunLimits } from "./liquid-guard.ts";
+import { BoundedEmitter, guarded, limits, LimitReached, sizeOf, stepShift } from "./liquid-guard.ts";
+import type { Run, RunLimits } from "./liquid-guard.ts";
 
 // These tags are removed if there is no map of partials, because they could load nothing.
 const loadingTags = ["include", "render", "layout", "block"];
@@ -51,6 +56,8 @@ export class GuardedLiquid extends Liquid {
     for (const name of Object.keys(this.filters)) this.unregisterFilter(name);
     for (const [name, filter] of boundedFilters()) this.registerFilter(name, filter);
     this.registerTag("case", BoundedCase);
+    this.registerTag("for", BoundedFor);
+    this.registerTag("tablerow", BoundedTablerow);
     this.registerTag("#", BoundedComment);
     this.registerTag("render", BoundRender);
     this.registerTag("include", BoundInclude);
@@ -135,6 +142,11 @@ function* equal(left: unknown, right: unknown, ctx: Context): Generator<unknown,
     context.charge(Math.min(left.length, right.length) >> 6);
     return left === right;
   }
+  for (const [one, other] of [
+    [left, right],
+    [right, left],
+  ])
+    if (one instanceof Drop) context.tick((sizeOf(toValue(other)) ?? 0) >> stepShift);
   if (!Array.isArray(left) || !Array.isArray(right)) return Boolean(yield defaultOperators["=="]?.(left, right, ctx));
   if (left.length !== right.length) return false;
   for (const [index, item] of left.entries()) if (!(yield equal(item, right[index], ctx))) return false;
@@ -198,6 +210,29 @@ class BoundedCase extends CaseTag {
       }
     }
     if (!isHit) yield this.liquid.renderer.renderTemplates(this.elseTemplates, ctx, emitter);
+  }
+}
+
+/** LiquidJS makes a list of an object's properties, and copies a list, however few elements the loop is limited to. */
+function* payList({ collection }: ForTag | TablerowTag, ctx: Context): Generator<unknown, void, unknown> {
+  // A range has been paid for, and is none of these.
+  if (!TypeGuards.isPropertyAccessToken(collection)) return;
+  const list: unknown = toValue(yield evalToken(collection, ctx));
+  const size = typeof list === "string" ? 0 : (sizeOf(list) ?? 0);
+  guarded(ctx).tick(Array.isArray(list) ? size >> stepShift : size);
+}
+
+class BoundedFor extends ForTag {
+  override *render(ctx: Context, emitter: Emitter): Generator<unknown, void | string, Node[]> {
+    yield* payList(this, ctx);
+    return yield* super.render(ctx, emitter);
+  }
+}
+
+class BoundedTablerow extends TablerowTag {
+  override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    yield* payList(this, ctx);
+    yield* super.render(ctx, emitter);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * LiquidJS's filters, each with a price. Filters whose work is not bounded by their price are replaced: the date
- * filters, sort and sort_natural, split, replace and remove, slice, sample, json and inspect, append and prepend.
+ * filters, sort and sort_natural, sum, split, replace and remove, slice, sample, json and inspect, append and prepend.
  * `*_exp` are disabled, because they parse text at run time.
  */
 import { filters as originals, toValue, toValueSync } from "liquidjs";
@@ -13,6 +13,7 @@ import {
   limits,
   LimitReached,
   textOf,
+  sizeOf,
   weigh,
   type FilterFunction,
   type GuardedContext,
@@ -62,6 +63,8 @@ const textual = new Set(
 );
 // Filters that evaluate a path such as `client.name` for each element.
 const byPath = new Set("find find_index group_by has map reject sort sort_natural sum where".split(" "));
+// Filters that make a context of each element to evaluate a path in it.
+const byContext = new Set("find find_index group_by has reject where".split(" "));
 // The price in steps per call and in characters per character, if it is more than one.
 const stepsOf: Record<string, number> = {
   date: 10,
@@ -92,6 +95,7 @@ const searching = new Set("remove_first remove_last replace_first replace_last".
 function priced(name: string, handler: Extract<FilterImplOptions, (...args: never[]) => unknown>): FilterImplOptions {
   const [steps, perChar] = [stepsOf[name] ?? 1, charsOf[name] ?? 1];
   const [isTextual, isShallow, takesPath, searches] = [textual, shallow, byPath, searching].map((set) => set.has(name));
+  const perItem = byContext.has(name) ? 3 : 1;
   return function (given: unknown, ...args: unknown[]) {
     const context = guarded(this.context);
     const value = isTextual ? textOf(context, given) : given;
@@ -100,7 +104,7 @@ function priced(name: string, handler: Extract<FilterImplOptions, (...args: neve
     let chars = weight(value);
     for (const arg of args) chars += weight(arg);
     context.charge(perChar * chars);
-    if (takesPath) checkPath(context, value, args);
+    if (takesPath) checkPath(context, value, args, perItem);
     if (searches) chargeSearch(context, value, args[0]);
     const result: unknown = handler.call(this, value, ...args);
     return isGenerator(result) ? settle(context, result) : checked(context, value, result);
@@ -134,8 +138,9 @@ function isGenerator(value: unknown): value is Generator<unknown, unknown, unkno
   );
 }
 
+/** The elements of a list; or the properties of an object, which some filters take for a list. */
 function lengthOf(item: unknown): number {
-  return Array.isArray(item) ? item.length : 0;
+  return typeof item === "string" ? 0 : (sizeOf(toValue(item)) ?? 0);
 }
 
 function weightOf(context: GuardedContext, item: unknown): number {
@@ -144,11 +149,11 @@ function weightOf(context: GuardedContext, item: unknown): number {
 }
 
 /** A path costs its length for each element. The value that it is compared with costs its own length. */
-function checkPath(context: GuardedContext, value: unknown, [path, expected]: unknown[]): void {
+function checkPath(context: GuardedContext, value: unknown, [path, expected]: unknown[], perItem: number): void {
   const text = textOf(context, path);
   if (text.length > limits.propertyChars) throw new LimitReached("a property path is too long");
-  const items = Math.max(1, lengthOf(toValue(value)));
-  context.tick(items);
+  const items = Math.max(1, lengthOf(value));
+  context.tick(perItem * items);
   context.charge(Math.ceil(items * (weightOf(context, expected) / 64)));
 }
 
@@ -169,6 +174,7 @@ const replacements: Record<string, Handler> = {
   sort: (context, value, path) => sorted(context, value, path, (key) => key),
   sort_natural: (context, value, path) =>
     sorted(context, value, path, (key) => (isNothing(key) ? key : textOf(context, key).toLowerCase())),
+  sum: sumOf,
   sample: sampleOf,
   json: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
   jsonify: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
@@ -261,17 +267,30 @@ function isNothing(value: unknown): boolean {
 /** Sorts by keys that are read once: numbers and texts in order, anything else at the end. */
 function sorted(context: GuardedContext, value: unknown, path: unknown, keyOf: (key: unknown) => unknown): unknown[] {
   const list = listOf(value);
-  const steps = isNothing(path) ? [] : textOf(context, path).split(".");
   const rounds = Math.ceil(Math.log2(list.length + 1));
   context.tick(Math.ceil((list.length * rounds) / 8));
-  const keyed = list.map((item) => {
-    // oxlint-disable-next-line eslint/no-underscore-dangle -- LiquidJS's name
-    const found: unknown = steps.length > 0 ? toValueSync(context._getFromScope(item, steps, false)) : toValue(item);
-    const key = comparable(keyOf(found instanceof Date ? found.getTime() : found));
+  const keyed = foundIn(context, list, path).map((found, index) => {
+    const key = comparable(keyOf(found));
     context.charge(Math.ceil((weightOf(context, key) * rounds) / 4));
-    return { item, key };
+    return { item: list[index], key };
   });
   return keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ item }) => item);
+}
+
+/** LiquidJS would make a text of each list to find out that it is no number. */
+function sumOf(context: GuardedContext, value: unknown, path: unknown): number {
+  const keys = foundIn(context, listOf(value), path).map(comparable);
+  return keys.reduce<number>((sum, key) => sum + (Number(key) || 0), 0);
+}
+
+/** What each element has at a path, or the elements. */
+function foundIn(context: GuardedContext, list: readonly unknown[], path: unknown): unknown[] {
+  const steps = isNothing(path) ? [] : textOf(context, path).split(".");
+  return list.map((item) => {
+    // oxlint-disable-next-line eslint/no-underscore-dangle -- LiquidJS's name
+    const found: unknown = steps.length > 0 ? toValueSync(context._getFromScope(item, steps, false)) : toValue(item);
+    return found instanceof Date ? found.getTime() : found;
+  });
 }
 
 type Key = ExactNumber | number | string | boolean | undefined;

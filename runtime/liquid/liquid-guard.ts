@@ -113,11 +113,20 @@ export class GuardedContext extends Context {
     if (Array.isArray(object) && typeof key === "number" && key < 0) return own(object, object.length + key);
     const value = own(object, key);
     if (value !== undefined) return typeof value === "function" ? undefined : value;
-    if (key === "size") return sizeOf(object);
+    if (key === "size") return this.#sizeOf(object);
     if (key === "first") return Array.isArray(object) ? object[0] : undefined;
     return key === "last" && Array.isArray(object) ? object.at(-1) : undefined;
   }
+
+  #sizeOf(object: unknown): number | undefined {
+    const size = sizeOf(object);
+    if (isObject(object)) this.tick((size ?? 0) >> stepShift);
+    return size;
+  }
 }
+
+/** What only passes a property or an element takes a sixteenth of a step. */
+export const stepShift = 4;
 
 export function guarded(context: Context): GuardedContext {
   if (context instanceof GuardedContext) return context;
@@ -137,7 +146,7 @@ function own(object: unknown, key: string | number): unknown {
   return Reflect.get(Object(object), key);
 }
 
-function sizeOf(object: unknown): number | undefined {
+export function sizeOf(object: unknown): number | undefined {
   if (Array.isArray(object) || typeof object === "string") return object.length;
   return isObject(object) ? Object.keys(object).length : undefined;
 }

@@ -93,6 +93,45 @@ const hostile: Record<string, string> = {
   "a source too long": "x".repeat(256_001),
 };
 
+/** Data of a hundred thousand properties or elements, of which a template asks again and again. */
+const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at]));
+const long = Object.values(wide);
+const data = { wide, long, nested: Array.from({ length: 1000 }, () => long), blanks: " ".repeat(200_000) };
+const items = { items: Array.from({ length: 1000 }, (_, id) => ({ id, client: { name: `c${id}` } })) };
+/** How often each may run within 200 000 steps: no more than about a second of work. */
+const byData: Record<string, [body: string, most: number]> = {
+  "a loop over an object's properties": ["{% for x in wide limit: 1 %}{% endfor %}", 2],
+  "a loop over a list backwards": ["{% for x in long reversed limit: 1 %}{% endfor %}", 40],
+  "table rows of an object's properties": ["{% tablerow x in wide limit: 1 %}{% endtablerow %}", 2],
+  "groups of an object's properties": ["{% assign x = wide | group_by: 'a' %}", 2],
+  "the size of an object": ["{{ wide.size }}", 40],
+  "whether an object is empty": ["{% if wide == empty %}{% endif %}", 40],
+  "whether a long text is blank": ["{% if blank == blanks %}{% endif %}", 40],
+  "whether a case is empty": ["{% case wide %}{% when empty %}{% endcase %}", 40],
+  ...Object.fromEntries(
+    ["where", "reject", "find", "find_index", "has"].map((name) => [
+      name,
+      [`{% assign x = items | ${name}: 'client.name', 'c999' %}`, 50],
+    ]),
+  ),
+};
+
+describe("work on large data is counted by its size:", () => {
+  test.each(Object.entries(byData))("%s", (_what, [body, most]) => {
+    expect(outcome(loop(body, most), { ...data, ...items })).toBe("limit");
+  });
+
+  test("lists are no numbers, so their sum is none", () => {
+    expect(
+      liquid.renderSync("{{ nested | sum }} {{ items | sum: 'id' }} {{ values | sum }}", {
+        ...data,
+        ...items,
+        values: [1, "2", "x", null, true, 0.5],
+      }),
+    ).toBe("0 499500 4.5");
+  });
+});
+
 describe("a hostile template ends as a limit fault:", () => {
   test.each(Object.keys(hostile))("%s", (name) => expect(outcome(hostile[name] ?? "")).toBe("limit"));
 });
