@@ -110,7 +110,7 @@ export { route } from "./http/route.ts";
 export type { Access, Method, RequestInput, Route } from "./http/route.ts";
 export { latestDueTime, nextDueTimes } from "./jobs/due-times.ts";
 export type { Secrets } from "./secrets.ts";
-export { unknownNames } from "./http/refusals/unknown.ts";
+export { nearest, unknownNames } from "./http/refusals/unknown.ts";
 export { createPackedText } from "./http/answers/packed-text.ts";
 export { webFile } from "./http/answers/web-file.ts";
 export { asciiOf, slugOf } from "./slug.ts";

@@ -141,6 +141,50 @@ describe("a hint", () => {
     expect(warning(tables)).toContain('\\"feilds\\" in schema.tables.t: did you mean \\"fields\\"');
   });
 
+  test.each<[object, string | null]>([
+    [{ create: { allowed_fields: ["emial"] } }, 'create.allowed_fields: the schema has no field "emial": did you mean'],
+    [{ create: { required_fields: ["emial"] } }, 'create.required_fields: the schema has no field "emial"'],
+    [{ create: { default_values: { aeg: 1 } } }, 'create.default_values: the schema has no field "aeg"'],
+    [{ create: { auto_fields: { aeg: 1 } } }, 'create.auto_fields: the schema has no field "aeg"'],
+    [{ create: { auto_fields: { made: { by: "{ip}" } } } }, "create.auto_fields.made: variables are filled into texts"],
+    [
+      { search: { allowed_params: ["limits"] } },
+      'search.allowed_params: `search` takes no "limits": did you mean "limit"',
+    ],
+    [{ list: { allowed_params: ["q"] } }, '`list` takes no "q"'],
+    [{ update: { default_values: { age: 1 } } }, "update.default_values is not used: update reads allowed_fields"],
+    [
+      { create: { auto_fields: { visitor: "{ip}" } }, list: { scope_by: "visitor", allowed_fields: ["visitor"] } },
+      null,
+    ],
+    [{ get: true, search: { allowed_fields: ["email", "id"], allowed_params: ["q"], auto_fields: null } }, null],
+  ])("names what the public methods %j name to no effect: %p", async (public_methods, text) => {
+    const fields = { email: "string", age: "integer" };
+    const made = await app.post("/core/dbs", { db: { name: "named", schema: { fields }, public_methods } });
+    const expected = text === null ? null : expect.stringContaining(text);
+    expect([made.status, warning(made)?.replaceAll("\\", "") ?? null]).toEqual([201, expected]);
+    const again = await app.patch(`/core/dbs/${made.json.id}/replace`, {
+      field: "schema",
+      old_string: "integer",
+      new_string: "number",
+    });
+    expect([again.status, warning(again)?.replaceAll("\\", "") ?? null]).toEqual([200, expected]);
+    const other = await app.patch(`/core/dbs/${made.json.id}`, { db: { name: "other" } });
+    expect([other.status, warning(other)]).toEqual([200, null]);
+  });
+
+  test.each(["{cookie-key}", "by { ip }", "{user id}"])(
+    "refuses the variable %p that nothing fills in",
+    async (text) => {
+      const db = { name: "spelt", public_methods: { create: { auto_fields: { a: text } } } };
+      const made = await app.post("/core/dbs", { db });
+      expect([made.status, made.json.public_methods?.[0]]).toEqual([
+        422,
+        expect.stringMatching(/^create\.auto_fields\.a: \{.*\} is not a variable: use \{ip\}/),
+      ]);
+    },
+  );
+
   test("survives names that no header can hold, and a million of them", async () => {
     const odd = await app.get(`/core/dbs?${encodeURIComponent('ł"\r\n\\')}=1`);
     expect(warning(odd)).toContain(String.raw`unknown query parameter \"%C5%82\"%0D%0A\\\"`);

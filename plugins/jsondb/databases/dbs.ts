@@ -12,6 +12,7 @@ import {
 } from "platform";
 import { dropRecords, reindexRecords } from "./background.ts";
 import { databaseOf, sameIndexes, type Database } from "./database.ts";
+import { misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
 import { parseSchema, schemaLimits } from "./schema.ts";
 import type { TaskStore } from "../tasks/task-store.ts";
@@ -129,7 +130,8 @@ function check(input: DbFields): void {
   }
   if (!tooLarge("public_methods", input.publicMethods, publicLimits.bytes)) {
     const parsed = parsePublicMethods(input.publicMethods);
-    if ("mistakes" in parsed) for (const mistake of parsed.mistakes) found.add("public_methods", mistake);
+    const wrong = "mistakes" in parsed ? parsed.mistakes : misspeltVariables(input.publicMethods);
+    for (const mistake of wrong.slice(0, 50)) found.add("public_methods", mistake);
   }
   tooLarge("fields", input.fields, maxFieldsLength);
   found.check();

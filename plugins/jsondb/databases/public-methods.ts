@@ -7,6 +7,16 @@ type Data = Record<string, unknown>;
 export const operations = ["list", "get", "create", "update", "delete", "search"] as const;
 export type Operation = (typeof operations)[number];
 
+/** The parameters that an operation reads. */
+export const operationParams: Record<Operation, readonly string[]> = {
+  list: ["limit", "offset", "after"],
+  get: ["id"],
+  create: ["data"],
+  update: ["id", "data"],
+  delete: ["id"],
+  search: ["q", "sort", "table_name", "limit", "offset"],
+};
+
 export const variables = ["ip", "cookie_key", "user_id", "user_name"] as const;
 export type Variable = (typeof variables)[number];
 
@@ -223,11 +233,7 @@ function checkVariables(fields: Data, at: string, say: Say): void {
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value !== "string") continue;
     for (const variable of variablesIn(value)) {
-      if (!isVariable(variable))
-        say(
-          `${at}.${name.slice(0, 60)}`,
-          `{${variable}} is not a variable: use ${variables.map((v) => `{${v}}`).join(", ")}`,
-        );
+      if (!isVariable(variable)) say(`${at}.${name.slice(0, 60)}`, `{${variable}} ${noVariable}`);
     }
   }
 }
@@ -249,13 +255,15 @@ function withCookies(methods: ReadonlyMap<Operation, Method>, owners: ReadonlyMa
   return { methods: new Map(marked), owners };
 }
 
+export const noVariable = `is not a variable: use ${variables.map((name) => `{${name}}`).join(", ")}`;
+
 const variableForm = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-function variablesIn(text: string): string[] {
+export function variablesIn(text: string): string[] {
   return [...text.matchAll(variableForm)].map((match) => match[1] ?? "");
 }
 
-function isVariable(name: string): name is Variable {
+export function isVariable(name: string): name is Variable {
   return variables.some((variable) => variable === name);
 }
 

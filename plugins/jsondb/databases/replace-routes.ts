@@ -4,7 +4,7 @@ import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
 import { inputOf } from "./inputs.ts";
 import { replaceInJson } from "./replace.ts";
 import { access, dbExample, ifMatch } from "./routes.ts";
-import { schemaHints } from "./schema.ts";
+import { databaseHints } from "./hints.ts";
 import { toApi, type DbRow } from "./database-store.ts";
 
 const replaceable = ["fields", "schema", "public_methods"] as const;
@@ -49,7 +49,8 @@ export function replaceRoute({ dbs }: Needed): Route {
       };
       const seen: SeenVersion = (id) => expectedVersion(request, id);
       const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
-      const hints = body.field === "schema" ? schemaHints(row.schema) : [];
+      const given = { schema: row.schema, public_methods: row.publicMethods, fields: undefined };
+      const hints = databaseHints(row, { [body.field]: given[body.field] });
       return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), hints);
     },
   );

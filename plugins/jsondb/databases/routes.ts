@@ -16,8 +16,8 @@ import {
 } from "platform";
 import { Db } from "./answers.ts";
 import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
+import { databaseHints } from "./hints.ts";
 import { DbInput, DbPatchInput, inputOf, mustNameApp } from "./inputs.ts";
-import { schemaHints } from "./schema.ts";
 import { toApi, type DbRow, type DatabaseStore } from "./database-store.ts";
 
 export const access = { privilege: "dbs" } as const;
@@ -84,10 +84,8 @@ export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
       },
       async ({ account, caller, body }) => {
         mustNameApp(caller, body.app_id, null);
-        return warned(
-          created(toApi(await dbs.create(account.id, caller.user.id, { ...inputOf(body), name: body.name }))),
-          schemaHints(body.schema),
-        );
+        const row = await dbs.create(account.id, caller.user.id, { ...inputOf(body), name: body.name });
+        return warned(created(toApi(row)), databaseHints(row, body));
       },
     ),
     route(
@@ -120,7 +118,7 @@ export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
           return inputOf(body);
         };
         const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
-        return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), schemaHints(body.schema));
+        return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), databaseHints(row, body));
       },
     ),
     route(

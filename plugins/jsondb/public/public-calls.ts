@@ -17,6 +17,7 @@ import { typedFields } from "./forms.ts";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import {
   applyWrite,
+  operationParams,
   scopeValue,
   visibleFields,
   type Method,
@@ -165,16 +166,6 @@ export function publicSearch(db: Database, { method, params, variables }: Call):
     searchable: visible,
   };
 }
-
-/** The parameters that an operation reads. */
-export const operationParams: Record<Operation, readonly string[]> = {
-  list: ["limit", "offset", "after"],
-  get: ["id"],
-  create: ["data"],
-  update: ["id", "data"],
-  delete: ["id"],
-  search: ["q", "sort", "table_name", "limit", "offset"],
-};
 
 /** Hints about a search sorted by a field that is not shown or not known. */
 export function sortHints(call: Call): string[] {

@@ -21,8 +21,8 @@ import {
 } from "platform";
 import { DeletedRecord, PublicRead, PublicRecord, PublicRefusal, UnknownTable } from "../records/answers.ts";
 import { nullTableHints, type Database } from "../databases/database.ts";
-import { operationParams, publicList, publicSearch, sortHints, type Call, type PublicCalls } from "./public-calls.ts";
-import { isOperation, type Operation } from "../databases/public-methods.ts";
+import { publicList, publicSearch, sortHints, type Call, type PublicCalls } from "./public-calls.ts";
+import { isOperation, operationParams, type Operation } from "../databases/public-methods.ts";
 import type { Query } from "../search/query.ts";
 import { printedBytes } from "../records/new-record.ts";
 import { databaseAt, recordExample } from "../records/record-routes.ts";

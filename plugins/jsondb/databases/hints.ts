@@ -1,0 +1,112 @@
+/** What a database's `schema` and `public_methods` name to no effect. Only what is saved is looked at. Pure. */
+import { isObject, nearest, unknownNames } from "platform";
+import { ownFields } from "./columns.ts";
+import type { DbRow } from "./database-store.ts";
+import { isOperation, isVariable, noVariable, operationParams, variablesIn, type Operation } from "./public-methods.ts";
+import { parseSchema, schemaHints, type Schema } from "./schema.ts";
+
+type Data = Record<string, unknown>;
+
+/** Hints about a database that has just been saved; `given` are the parts that the request had. */
+export function databaseHints(
+  saved: Pick<DbRow, "schema" | "publicMethods">,
+  given: { readonly schema?: unknown; readonly public_methods?: unknown },
+): string[] {
+  const parsed = parseSchema(saved.schema);
+  const isPublic = given.schema !== undefined || given.public_methods !== undefined;
+  return [
+    ...schemaHints(given.schema),
+    ...(isPublic && "schema" in parsed ? publicHints(saved.publicMethods, parsed.schema) : []),
+  ];
+}
+
+/** Hints about names in valid public methods that lead to nothing in this schema, and options that nothing reads. */
+function publicHints(value: unknown, schema: Schema): string[] {
+  const given = optionsIn(value);
+  const filled = given.flatMap(([, options]) => Object.keys(objectIn(options, "auto_fields")));
+  return given.flatMap(([operation, options]) => {
+    const fields = fieldsOf(schema, operation, own(options, "table_name"));
+    const known = [...fields, ...filled, ...ownFields];
+    const used = usedOptions[operation];
+    const unused = Object.keys(options).filter((name) => own(options, name) !== null && !used.includes(name));
+    const hints = (option: string, names: readonly string[]) =>
+      unknownNames(names, known, (name) => `${operation}.${option}: the schema has no field "${name}"`);
+    const near = Object.keys(objectIn(options, "auto_fields")).filter(
+      (name) => !fields.includes(name) && nearest(name, fields).length > 0,
+    );
+    const nested = Object.entries(objectIn(options, "auto_fields")).filter(
+      ([, one]) => typeof one !== "string" && variablesIn(JSON.stringify(one)).some(isVariable),
+    );
+    return [
+      ...unused.map((name) => `${operation}.${name} is not used: ${operation} reads ${used.join(", ")}`),
+      ...unknownNames(
+        namesIn(options, "allowed_params"),
+        operationParams[operation],
+        (name) => `${operation}.allowed_params: \`${operation}\` takes no "${name}"`,
+      ),
+      ...nested.map(([name]) => `${operation}.auto_fields.${name}: variables are filled into texts only`),
+      ...(fields.length === 0
+        ? []
+        : [
+            ...hints("allowed_fields", namesIn(options, "allowed_fields")),
+            ...hints("required_fields", namesIn(options, "required_fields")),
+            ...hints("default_values", Object.keys(objectIn(options, "default_values"))),
+            ...unknownNames(near, fields, (name) => `${operation}.auto_fields: the schema has no field "${name}"`),
+          ]),
+    ];
+  });
+}
+
+/** `auto_fields` of an operation that writes nothing give its `scope_by` the variable. */
+const usedOptions: Record<Operation, readonly string[]> = {
+  list: ["allowed_fields", "allowed_params", "scope_by", "auto_fields", "table_name"],
+  get: ["allowed_fields", "scope_by", "auto_fields", "table_name"],
+  create: ["allowed_fields", "required_fields", "default_values", "auto_fields", "scope_by", "table_name"],
+  update: ["allowed_fields", "required_fields", "auto_fields", "scope_by", "table_name"],
+  delete: ["scope_by", "auto_fields", "table_name"],
+  search: ["allowed_fields", "allowed_params", "scope_by", "auto_fields", "table_name"],
+};
+
+/** The fields of the records that an operation may meet; none where the schema has no say. */
+function fieldsOf({ multiTable, tables }: Schema, operation: Operation, table: unknown): string[] {
+  if (typeof table === "string" && table !== "") return [...(tables.get(table)?.fields.keys() ?? [])];
+  if (multiTable && operation === "create") return [];
+  return [...tables.values()].flatMap(({ fields }) => [...fields.keys()]);
+}
+
+function optionsIn(value: unknown): [Operation, Data][] {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  return entries.flatMap(([name, options]): [Operation, Data][] =>
+    isOperation(name) && isObject(options) ? [[name, options]] : [],
+  );
+}
+
+function objectIn(options: Data, name: string): Data {
+  const value = own(options, name);
+  return isObject(value) ? value : {};
+}
+
+function namesIn(options: Data, name: string): string[] {
+  const value = own(options, name);
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}
+
+/**
+ * Places of variables that are spelt in a way that nothing fills in: `{cookie-key}` or `{ ip }`. Only what is saved is
+ * checked; a stored one has always been kept as it stands.
+ */
+export function misspeltVariables(value: unknown): string[] {
+  return optionsIn(value).flatMap(([operation, options]) =>
+    Object.entries(objectIn(options, "auto_fields")).flatMap(([name, text]) =>
+      typeof text !== "string"
+        ? []
+        : [...text.matchAll(/\{[ \w-]{1,60}\}/g)]
+            .filter(([form]) => /[A-Za-z]/.test(form) && variablesIn(form).length === 0)
+            .map(([form]) => `${operation}.auto_fields.${name.slice(0, 60)}: ${form} ${noVariable}`),
+    ),
+  );
+}
+
+function own(value: Data, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
