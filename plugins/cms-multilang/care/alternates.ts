@@ -29,15 +29,15 @@ export function alternatesFindings(input: AlternatesInput): Finding[] {
   const { canonicalUrl, alternates } = seoOf(page, group, place);
   const names = (list: readonly Alternate[], url: string | undefined) => list.some((one) => one.url === url);
   const twin = coverage(page, group, domains, site.locale).find((one) => one.locale === page.locale)?.variant;
-  if (twin && twin.id !== page.id)
-    tell("duplicate_language", `has the same language (${page.locale}) and master as ${codeOf(twin.id)}`);
+  const isDouble = twin !== undefined && twin.id !== page.id;
+  if (isDouble) tell("duplicate_language", `has the same language (${page.locale}) and master as ${codeOf(twin.id)}`);
   for (const other of group) {
     if (other.id === page.id) continue;
     const theirs = seoOf(other, groupOf(other.id), place);
     if (theirs.canonicalUrl === canonicalUrl) {
       if (page.id > other.id)
         tell("duplicate_canonical", `has the canonical address of ${codeOf(other.id)}: ${canonicalUrl}`);
-    } else if (names(alternates, theirs.canonicalUrl) && !names(theirs.alternates, canonicalUrl))
+    } else if (!isDouble && names(alternates, theirs.canonicalUrl) && !names(theirs.alternates, canonicalUrl))
       tell("alternates_not_mutual", `names ${codeOf(other.id)} as a translation, which does not name it back`);
   }
   return [...found, ...leadingAway(input), ...unreachable(input)];

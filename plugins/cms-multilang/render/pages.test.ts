@@ -504,9 +504,16 @@ describe("a site's own pages for what is missing or failed", () => {
   });
   test("that fail themselves are the plain ones", async () => {
     await make.change("page", "own-404", { content: "{% for i in (1..100000000) %}x{% endfor %}" });
-    const answer = await at("own.pl", "/whatever");
-    expect(answer.status).toBe(404);
-    expect(answer.text).toContain("Page not found");
+    for (const [path, lang, title] of [
+      ["/whatever", "pl", "Nie znaleziono strony"],
+      ["/whatever?lang=uk", "uk", "Сторінку не знайдено"],
+      ["/whatever?lang=it", "pl", "Nie znaleziono strony"],
+    ] as const) {
+      const answer = await at("own.pl", path);
+      expect([answer.status, answer.headers.get("content-language")]).toEqual([404, lang]);
+      expect(answer.text).toContain(`<html lang="${lang}">`);
+      expect(answer.text).toContain(`<h1>${title}</h1>`);
+    }
   });
 });
 

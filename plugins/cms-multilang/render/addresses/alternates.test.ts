@@ -195,15 +195,10 @@ describe("pages that share a path with one of a family", () => {
   });
 });
 
-test("two slaves of one language are both told", () => {
+test("of two slaves of one language the first is told", () => {
   const group = [variant(1, "a", "pl"), variant(2, "b", "en", 1), variant(3, "c", "en", 1)];
   for (const page of group)
-    expect(seoOf(page, group, place).alternates.map(({ url }) => new URL(url).pathname)).toEqual([
-      "/a",
-      "/b",
-      "/c",
-      "/a",
-    ]);
+    expect(seoOf(page, group, place).alternates.map(({ url }) => new URL(url).pathname)).toEqual(["/a", "/b", "/a"]);
 });
 
 test("alternates are mutual: every page of a group tells the same, itself included, and no language twice", () => {

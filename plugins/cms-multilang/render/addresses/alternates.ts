@@ -110,7 +110,8 @@ export function seoOf<V extends Variant>(
     const domain = domainFor(place.domains, of);
     return domain && addressOf(place.scheme, domain, joined(variant.path, suffix));
   };
-  const alternates: Alternate[] = coverage(page, group, place.domains, place.site).flatMap(({ variant, locale }) => {
+  const placed = oncePerLanguage(coverage(page, group, place.domains, place.site));
+  const alternates: Alternate[] = placed.flatMap(({ variant, locale }) => {
     const at = url(variant, locale);
     return at === undefined ? [] : [{ locale, url: at }];
   });
@@ -133,7 +134,7 @@ function defaultOf<V extends Variant>(page: V, group: readonly V[], site: Locale
 }
 
 /** Each language once: search engines and people can use only one page of each. */
-export function oncePerLanguage<T extends { readonly locale: string }>(entries: readonly T[]): T[] {
+function oncePerLanguage<T extends { readonly locale: string }>(entries: readonly T[]): T[] {
   const seen = new Set<string>();
   return entries.filter(({ locale }) => !seen.has(locale) && seen.add(locale));
 }
@@ -141,7 +142,7 @@ export function oncePerLanguage<T extends { readonly locale: string }>(entries: 
 /** `seo_head`, ready for the head element. */
 export function seoHead({ canonicalUrl, alternates }: PageSeo): string {
   const lines = canonicalUrl === undefined ? [] : [`<link rel="canonical" href="${escapeHtml(canonicalUrl)}">`];
-  for (const { locale, url } of oncePerLanguage(alternates))
+  for (const { locale, url } of alternates)
     lines.push(`<link rel="alternate" hreflang="${locale}" href="${escapeHtml(url)}">`);
   return lines.join("\n");
 }

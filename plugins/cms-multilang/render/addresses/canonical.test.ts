@@ -38,8 +38,8 @@ test("a page without a locale has one canonical address, on the primary domain, 
     expect(alternates.at(-1)).toEqual({ locale: "x-default", url: "https://en.one.test/n" });
   }
   const sitemap = await make.at("de.one.test", "/sitemap.xml");
-  expect(sitemap.text).toContain("<loc>https://de.one.test/n</loc>");
-  expect(sitemap.text).not.toContain("hreflang");
+  expect(sitemap.text).toContain("<loc>https://en.one.test/n</loc>");
+  expect(sitemap.text).toContain(`hreflang="de" href="https://de.one.test/n"`);
 });
 
 test("it is never the address of a slave, whose language ?lang= asks for", async () => {

@@ -78,7 +78,7 @@ export function createDoor(needed: Needed): HostDoor {
     },
     async missing(request) {
       const asked = await askedOf(owner, request);
-      if (!asked) return plainPage("404");
+      if (!asked) return plainPage("404", "en");
       const isRead = ["GET", "HEAD"].includes(request.request.method);
       if (!isRead && (await answerOrMiss(asked))) throw methodNotAllowed(["GET", "HEAD"]);
       return errorAnswer(asked, "404");

@@ -4,6 +4,7 @@ import type { ErrorKind } from "../../pages/error-pages.ts";
 import { composeInputOf, viewOf, type Asked } from "./asked.ts";
 import type { Composer } from "../compose.ts";
 import { TemplateFault } from "../templates/fault.ts";
+import { effectiveLocale } from "../addresses/locale.ts";
 import { choiceOf, type Finder } from "../addresses/find.ts";
 import type { Answer, KeptPages } from "./kept-pages.ts";
 import type { RenderStore } from "../render-store.ts";
@@ -40,7 +41,9 @@ export function createErrorAnswers({ renderStore, finder, composer, kept, scheme
   return async (request, kind) => {
     // Kept once, whichever part of a list was requested.
     const asked = { ...request, page: 1 };
-    const plain = (until: number): Answer => ({ reply: plainPage(kind), shared: true, until, page: 1 });
+    const { state, domain, lang } = asked;
+    const locale = effectiveLocale({ page: null, lang, domain: domain.locale, site: state.site.locale });
+    const plain = (until: number): Answer => ({ reply: plainPage(kind, locale), shared: true, until, page: 1 });
     // No path holds this character, so no page's key can equal it.
     const reply = await kept.get(asked, `\u0000${kind}`, async () => {
       try {
@@ -51,6 +54,6 @@ export function createErrorAnswers({ renderStore, finder, composer, kept, scheme
         return plain(now() + faultMs);
       }
     });
-    return reply ?? plainPage(kind);
+    return reply ?? plainPage(kind, locale);
   };
 }

@@ -56,7 +56,7 @@ describe("an answer", () => {
   test.each(["404", "500"] as const)(
     "that is the plain page %s is kept by nobody and may stand in no other frame",
     (kind) => {
-      const { status, headers } = plainPage(kind);
+      const { status, headers } = plainPage(kind, "de");
       expect([status, headers["cache-control"]]).toEqual([Number(kind), "no-store"]);
       expect(headers).toMatchObject(siteHeaders);
     },

@@ -52,16 +52,27 @@ export function redirectTo(status: 301 | 302 | 308, location: string): Reply {
   };
 }
 
+const titles: Readonly<Record<Locale, Readonly<Record<ErrorKind, string>>>> = {
+  pl: { 404: "Nie znaleziono strony", 500: "Nie można wyświetlić tej strony" },
+  en: { 404: "Page not found", 500: "This page cannot be shown" },
+  fr: { 404: "Page introuvable", 500: "Cette page ne peut pas être affichée" },
+  cs: { 404: "Stránka nenalezena", 500: "Tuto stránku nelze zobrazit" },
+  sk: { 404: "Stránka sa nenašla", 500: "Túto stránku nemožno zobraziť" },
+  de: { 404: "Seite nicht gefunden", 500: "Diese Seite kann nicht angezeigt werden" },
+  es: { 404: "Página no encontrada", 500: "No se puede mostrar esta página" },
+  uk: { 404: "Сторінку не знайдено", 500: "Цю сторінку не можна показати" },
+};
+
 /** A plain page that reveals nothing about the request. */
-export function plainPage(kind: ErrorKind): Reply {
-  const title = kind === "404" ? "Page not found" : "This page cannot be shown";
+export function plainPage(kind: ErrorKind, locale: Locale): Reply {
+  const title = titles[locale][kind];
   const text = `<!doctype html>
-<html lang="en">
+<html lang="${locale}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
 <body><h1>${escapeHtml(title)}</h1></body>
 </html>
 `;
-  return pageReply({ status: Number(kind), text, type: htmlType, cacheControl: noStore });
+  return pageReply({ status: Number(kind), text, type: htmlType, locale, cacheControl: noStore });
 }
 
 export const htmlType = "text/html; charset=utf-8";

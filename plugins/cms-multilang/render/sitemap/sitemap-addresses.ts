@@ -1,8 +1,8 @@
 /**
  * The addresses in a domain's sitemap, part by part: pages first, then the articles below each page that shows some.
  */
-import { domainFor } from "../addresses/addresses.ts";
 import { joined } from "../addresses/alternates.ts";
+import type { Locale } from "../../locales.ts";
 import type { Batch, ListedPage } from "../data.ts";
 import { groupsOf } from "../addresses/groups.ts";
 import type { RenderStore } from "../render-store.ts";
@@ -12,6 +12,8 @@ import type { Variant } from "../addresses/variant.ts";
 
 export interface Address {
   readonly path: string;
+  /** It decides the domain. */
+  readonly locale: Locale | null;
   readonly changedAt: Date;
   /** With `multilang`: the page, its other languages, and the path below it. */
   readonly page?: Variant;
@@ -52,16 +54,13 @@ export async function* listAddresses(
 
 async function pagesOf(
   renderStore: Pick<RenderStore, "related">,
-  { state: { site, domains }, domain }: Counting,
+  { state: { site } }: Counting,
   rows: readonly ListedPage[],
 ): Promise<Address[]> {
-  // An address is listed with its other languages only if it is its page's canonical one: see `entry`.
-  const isCanonicalHere = (page: ListedPage) => domainFor(domains, page.locale)?.id === domain.id;
-  const listed = site.multilang ? rows.filter(isCanonicalHere) : [];
-  const groups = listed.length > 0 ? await groupsOf(listed, (pages) => renderStore.related(site, pages)) : undefined;
+  const groups = site.multilang ? await groupsOf(rows, (pages) => renderStore.related(site, pages)) : undefined;
   return rows.map((page) => {
     const group = groups?.get(page.id);
-    return { path: page.path, changedAt: page.updatedAt, ...(group && { page, group }) };
+    return { path: page.path, locale: page.locale, changedAt: page.updatedAt, ...(group && { page, group }) };
   });
 }
 
@@ -81,7 +80,7 @@ async function* articlesBelow(
   };
   yield* inBatches(batch, skip, read, async (rows) =>
     rows.map(({ path, locale, updatedAt }) => {
-      const at = { path: joined(page.path, path), changedAt: updatedAt };
+      const at = { path: joined(page.path, path), locale: locale ?? page.locale, changedAt: updatedAt };
       // An article with a locale has no other languages.
       return group && locale === null ? { ...at, page, group, below: path } : at;
     }),

@@ -19,7 +19,7 @@ async function acme(): Promise<void> {
   await make.domain({ name: "acme.com", site_code: "acme", locale: "en" });
   await make.domain({ name: "acme.eu", site_code: "acme" });
   const page = (code: string, path: string, locale: string | null, more = {}) =>
-    make.page({ code, path, locale, site_code: "acme", content: "x", ...more });
+    make.page({ code, path, locale, site_code: "acme", content: "<{{ canonical_url }}>", ...more });
   await page("home", "", null);
   await page("about-pl", "o-nas", "pl");
   await page("about-en", "about", "en", { based_on_page_code: "about-pl" });
@@ -29,7 +29,8 @@ async function acme(): Promise<void> {
   await page("off", "off", null, { active: false });
   await page("missing", "missing", null, { kind: "404" });
   await page("amp", "a&b", null);
-  await page("blog", "blog", null, { content: '{% articles category="news" %}{% list %}{% show %}x{% endarticles %}' });
+  const content = '{% articles category="news" %}{% list %}{% show %}x{% endarticles %}<{{ canonical_url }}>';
+  await page("blog", "blog", null, { content });
   await make.category({ code: "news", name: "News", site_code: "acme" });
   const article = (code: string, more = {}) =>
     make.article({ code, path: code, title: code, site_code: "acme", category_code: "news", ...more });
@@ -46,15 +47,16 @@ const entryOf = (xml: string, url: string) =>
   xml.split("<url>").find((part) => part.includes(`<loc>${url}</loc>`)) ?? "";
 
 describe("the sitemap of a domain lists pages of its locale and those without one (behaviour A.6):", () => {
+  // Each at its canonical address: without a locale on the first domain, else on that of the locale.
   const table: [string, string[]][] = [
-    ["acme.pl", ["", "o-nas", "price", "a&amp;b", "blog", "blog/one", "blog/three"]],
-    ["acme.com", ["", "about", "price", "a&amp;b", "blog", "blog/two", "blog/three"]],
-    ["acme.eu", ["", "o-nas", "about", "price", "a&amp;b", "blog", "blog/one", "blog/two", "blog/three"]],
+    ["acme.pl", ["pl/", "pl/o-nas", "pl/price", "pl/a&amp;b", "pl/blog", "pl/blog/one", "pl/blog/three"]],
+    ["acme.com", ["pl/", "com/about", "com/price", "pl/a&amp;b", "pl/blog", "com/blog/two", "pl/blog/three"]],
+    ["acme.eu", "pl/ pl/o-nas com/about pl/price pl/a&amp;b pl/blog pl/blog/one com/blog/two pl/blog/three".split(" ")],
   ];
   test.each(table)("%s", async (host, paths) => {
     const answer = await at(host, "/sitemap.xml");
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/xml; charset=utf-8"]);
-    expect(locations(answer.text)).toEqual(paths.map((path) => `https://${host}/${path}`));
+    expect(locations(answer.text)).toEqual(paths.map((path) => `https://acme.${path}`));
   });
 
   test("a page's other languages are told, the same on each domain", async () => {
@@ -84,11 +86,12 @@ describe("the sitemap of a domain lists pages of its locale and those without on
     await make.change("site", "acme", { multilang: true });
   });
 
-  test("every address in it is a page of its host", async () => {
+  test("every address in it is shown, and is the canonical one that the page itself tells", async () => {
     for (const host of ["acme.pl", "acme.com", "acme.eu"]) {
       for (const url of locations((await at(host, "/sitemap.xml")).text)) {
-        const path = new URL((url ?? "").replaceAll("&amp;", "&")).pathname;
-        expect([host, path, (await at(host, path)).status]).toEqual([host, path, 200]);
+        const address = new URL((url ?? "").replaceAll("&amp;", "&"));
+        const { status, text } = await at(address.host, address.pathname);
+        expect([host, status, text.includes(`<${address}>`)]).toEqual([host, 200, true]);
       }
     }
   });
@@ -133,8 +136,8 @@ test("the sitemap leaves out addresses that are redirected to the domain's langu
     "https://moved.pl/shared",
   ]);
   const en = locations((await at("moved.com", "/sitemap.xml")).text);
-  expect(en).toEqual(["https://moved.com/open", "https://moved.com/shared"]);
-  for (const url of en) expect((await at("moved.com", new URL(url ?? "").pathname)).status).toBe(200);
+  expect(en).toEqual(["https://moved.com/open", "https://moved.pl/shared"]);
+  for (const url of en) expect((await at(new URL(url ?? "").host, new URL(url ?? "").pathname)).status).toBe(200);
   expect((await at("moved.com", "/otwarte")).status).toBe(301);
 });
 

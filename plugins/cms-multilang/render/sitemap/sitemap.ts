@@ -1,7 +1,7 @@
 /** `/sitemap.xml` and `/robots.txt`. behaviour A.6, B.11. */
 import { escapeHtml, type Reply } from "platform";
-import { addressOf } from "../addresses/addresses.ts";
-import { oncePerLanguage, seoOf } from "../addresses/alternates.ts";
+import { addressOf, domainFor } from "../addresses/addresses.ts";
+import { seoOf } from "../addresses/alternates.ts";
 import type { ReadShowing } from "../templates/showing.ts";
 import type { RenderStore } from "../render-store.ts";
 import { cacheControlOf, pageReply, siteHeaders } from "../door/replies.ts";
@@ -69,16 +69,17 @@ async function* file(
   yield "</urlset>\n";
 }
 
-function entry({ state, domain, scheme }: SitemapRequest, { path, changedAt, page, group, below }: Address): string {
+/** A page that several domains list has one address in all of their sitemaps: its `canonical_url`. */
+function entry({ state, domain, scheme }: SitemapRequest, address: Address): string {
+  const { path, locale, changedAt, page, group, below } = address;
   const place = { scheme, domains: state.domains, site: state.site.locale };
-  const location = addressOf(scheme, domain, path);
-  const seo = page && group && seoOf(page, group, place, below);
-  const links = seo?.canonicalUrl === location ? oncePerLanguage(seo.alternates) : [];
+  const location = addressOf(scheme, domainFor(state.domains, locale) ?? domain, path);
+  const links = page && group ? seoOf(page, group, place, below).alternates : [];
   // Links are left out if there is only one language and an equal default, because they say nothing. They are also left
-  // out if the address is not its page's canonical one or not an alternate, because the others would not link back.
+  // out if the address is not an alternate, because the others would not link back.
   const isNamed = links.length >= 3 && links.some(({ url }) => url === location);
   const lines = (isNamed ? links : []).map(
-    ({ locale, url }) => `<xhtml:link rel="alternate" hreflang="${locale}" href="${escapeHtml(url)}"/>`,
+    (link) => `<xhtml:link rel="alternate" hreflang="${link.locale}" href="${escapeHtml(link.url)}"/>`,
   );
   return `<url><loc>${escapeHtml(location)}</loc><lastmod>${changedAt.toISOString()}</lastmod>${lines.join("")}</url>\n`;
 }

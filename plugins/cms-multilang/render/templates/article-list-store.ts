@@ -39,7 +39,7 @@ export function articleQueries(sql: Sql, read: Read) {
         select article_id from cms_article_categories
         where account_id = ${accountId} and category_id = any(${ids}::bigint[])))`;
   const order: Record<SortKey, Fragment> = {
-    published_at: sql`coalesce(a.published_at, a.created_at)`,
+    published_at: sql`a.published_at`,
     created_at: sql`a.created_at`,
     updated_at: sql`a.updated_at`,
     title: sql`a.title`,
@@ -55,7 +55,7 @@ export function articleQueries(sql: Sql, read: Read) {
         (on, now) => on<ArticleResult[]>`
         select ${articleColumns}, ${query.listsContent ? sql`a.content` : sql`'' as content`}
         from cms_articles a where ${articlesWhere(of, now, categories, within)}
-        order by ${order[by]} ${direction}, a.id ${direction} limit ${query.limit} offset ${query.offset}`,
+        order by ${order[by]} ${direction} nulls last, a.id ${direction} limit ${query.limit} offset ${query.offset}`,
       );
       return rows.map(withCategories);
     },

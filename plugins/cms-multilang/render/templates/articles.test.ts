@@ -89,6 +89,31 @@ describe("a list of articles", () => {
     expect((await at("blog.pl", `/${code}`)).text).toBe(text);
   });
 
+  test.each([
+    ["-published_at", "<b2><b1><b4><b3>"],
+    ["published_at", "<b1><b2><b3><b4>"],
+  ])("those without a date come last by %s", async (sort, text) => {
+    const [site_code, category_code] = ["blog", `undated${sort}`];
+    await make.category({ code: category_code, name: "x", site_code });
+    for (const [title, published_at] of [
+      ["b3", null],
+      ["b1", "2026-01-01"],
+      ["b4", null],
+      ["b2", "2026-01-02"],
+    ])
+      await make.article({
+        code: `${title}${sort}`,
+        path: `${title}${sort}`,
+        title,
+        site_code,
+        category_code,
+        published_at,
+      });
+    const content = `{% articles category="${category_code}" sort="${sort}" %}{% list %}<{{ article.title }}>{% endarticles %}`;
+    await make.page({ code: category_code, path: category_code, site_code, content });
+    expect((await at("blog.pl", `/${category_code}`)).text).toBe(text);
+  });
+
   test("with an offset, without a category, with loop variables", async () => {
     const content =
       "{% articles limit=2, offset=1 %}{% list %}{{ forloop.index }}/{{ forloop.length }}{{ article.title }}{% unless forloop.last %},{% endunless %}{% endarticles %}";
