@@ -55,6 +55,8 @@ export {
 export type { Page } from "./values.ts";
 export { batched } from "./batch.ts";
 export { bytesBefore, printedLength, readBounds } from "./read-bounds.ts";
+export { readPage, readRows } from "./page-store.ts";
+export type { ReadPage } from "./page-store.ts";
 export { createTurns, createTurnsByKey } from "./turns.ts";
 export type { TurnsByKey } from "./turns.ts";
 export { failpoint } from "./failpoints.ts";
@@ -103,6 +105,7 @@ export type { StudioPage } from "./studio-pages.ts";
 export { hashPassword, verifyPassword } from "./password.ts";
 export { event, job, service } from "./references.ts";
 export type { EventRef, JobRef, ServiceRef } from "./references.ts";
+export { endsEarly, pageReply } from "./http/answers/page-reply.ts";
 export * from "./http/answers/reply.ts";
 export { parseRetryAfter } from "./http/limits/retry-after.ts";
 export type { Asking, InnerAnswer } from "./http/subrequest.ts";

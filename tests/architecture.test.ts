@@ -161,6 +161,16 @@ const rules: readonly Rule[] = [
     ],
   },
   {
+    // Two lists of articles are none: groups of codes and names, and what the template of a page asks for.
+    in: /^plugins\/(?!cms-multilang\/(care\/texts|render\/templates\/article-list)-store\.ts$).*store\.ts$/,
+    says: "a page of a list is bounded in bytes",
+    wrong: (source) =>
+      /\b(inParts|inOnePart|bytesBefore)\b/.test(source.code)
+        ? undefined
+        : first(/offset \$\{(\w+\.)?offset\}/, source),
+    finds: [["plugins/a/store.ts", "const rows = await sql`select a from b limit ${limit} offset ${offset}`;"]],
+  },
+  {
     in: /^(plugins|sites)\/(?!(.*[/-])?routes\.ts$)/,
     says: "routes stand in route files alone",
     wrong: (source) => first(/import\s*\{[^}]*\broute\b[^}]*\}\s*from\s*"platform"/, source),

@@ -6,7 +6,7 @@ import {
   field,
   flagOf,
   integerId,
-  list,
+  pageReply,
   noContent,
   notFound,
   ok,
@@ -83,8 +83,7 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
         responses: { 200: [personExample] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await userStore.list(caller.account.id, filterOf(query), pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await userStore.list(caller.account.id, filterOf(query), pageOf(query)), toApi);
       },
     ),
     route(

@@ -5,7 +5,7 @@ import {
   expectedVersion,
   field,
   integerId,
-  list,
+  pageReply,
   mustMatch,
   noContent,
   notFound,
@@ -67,13 +67,10 @@ function routesOf(kind: UnitKind, { ctx, unitStore, accountStore, accessTable }:
       },
       async ({ caller, query }) => {
         const q = query.get("q");
-        const { rows, total } = await unitStore.list(
-          caller.account.id,
-          kind,
-          q ? wildcardPattern(q) : undefined,
-          pageOf(query),
+        return pageReply(
+          await unitStore.list(caller.account.id, kind, q ? wildcardPattern(q) : undefined, pageOf(query)),
+          toApi,
         );
-        return list(rows.map(toApi), total);
       },
     ),
     route(

@@ -1,4 +1,4 @@
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
 import type { Unit as ShownUnit } from "./answers.ts";
 import type { Unit, UnitKind } from "./api.ts";
 
@@ -16,12 +16,9 @@ export function createUnitStore(sql: Sql) {
     id, kind, name, version, created_at, updated_at, (select count(*) from memberships where unit_id = units.id) as people`;
 
   return {
-    async list(accountId: number, kind: UnitKind, q: string | undefined, { limit, offset }: Page) {
+    async list(accountId: number, kind: UnitKind, q: string | undefined, page: Page) {
       const where = sql`account_id = ${accountId} and kind = ${kind} ${q === undefined ? sql`` : sql`and name ilike ${q}`}`;
-      const rows = await sql<UnitRow[]>`
-        select ${columns} from units where ${where} order by id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from units where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<UnitRow>(sql, page, { columns, from: sql`units where ${where}`, order: sql`id` });
     },
 
     async byId(accountId: number, kind: UnitKind, id: number): Promise<UnitRow | undefined> {

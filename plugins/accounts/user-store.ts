@@ -1,4 +1,4 @@
-import type { Page, Queryable, Role, Sql, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Role, type Sql, type Tx } from "platform";
 import type { Person } from "./api.ts";
 
 export interface UserRow {
@@ -52,7 +52,7 @@ export function createUserStore(sql: Sql) {
     ) m`;
 
   return {
-    async list(accountId: number, filter: UserFilter, { limit, offset }: Page) {
+    async list(accountId: number, filter: UserFilter, page: Page) {
       const { q, role, active, unitId } = filter;
       const where = sql`
         u.account_id = ${accountId}
@@ -60,10 +60,12 @@ export function createUserStore(sql: Sql) {
         ${role === undefined ? sql`` : sql`and u.role = ${role}`}
         ${active === undefined ? sql`` : sql`and u.active = ${active}`}
         ${unitId === undefined ? sql`` : sql`and exists (select 1 from memberships where user_id = u.id and unit_id = ${unitId})`}`;
-      const rows = await sql<UserRow[]>`
-        select ${columns} from users u ${withUnits} where ${where} order by u.id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from users u where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<UserRow>(sql, page, {
+        columns,
+        from: sql`users u ${withUnits} where ${where}`,
+        order: sql`u.id`,
+        counted: sql`users u where ${where}`,
+      });
     },
 
     async byId(db: Queryable, accountId: number, id: number): Promise<UserRow | undefined> {

@@ -20,7 +20,7 @@ export async function ndjsonOf({ activityStore, accountId, filter, log }: Asked)
       try {
         const last = page.at(-1);
         if (last) controller.enqueue(encoder.encode(page.map((row) => `${JSON.stringify(toApi(row))}\n`).join("")));
-        if (!last || page.length < pageSize) controller.close();
+        if (!last) controller.close();
         else page = await activityStore.next(accountId, filter, last.id, pageSize);
       } catch (error) {
         log.warn("an export of activity broke off", { error });

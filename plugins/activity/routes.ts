@@ -73,7 +73,7 @@ export function activityRoutes({ log, activityStore, inbox }: Needed): Route[] {
         await upToDate(account.id);
         const page = pageOf(query);
         const before = query.get("before");
-        const rows = await activityStore.list(
+        const { rows, next } = await activityStore.list(
           account.id,
           filterOf(query),
           before === null || before === "" ? undefined : numberOf("before", before),
@@ -81,8 +81,8 @@ export function activityRoutes({ log, activityStore, inbox }: Needed): Route[] {
         );
         const shown = rows.slice(0, page.limit);
         const last = shown.at(-1);
-        const headers = rows.length > page.limit && last ? { "x-next-cursor": `${last.id}` } : undefined;
-        return ok(shown.map(toApi), headers);
+        const goesOn = rows.length > page.limit || next !== undefined;
+        return ok(shown.map(toApi), goesOn && last ? { "x-next-cursor": `${last.id}` } : undefined);
       },
     ),
     route(

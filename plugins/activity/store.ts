@@ -1,5 +1,5 @@
 /** SQL about entries, which are made of what is in the inbox (inbox-store.ts). */
-import type { Notice, Page, Queryable, Read, Sql, Static, Tx } from "platform";
+import { readRows, type Notice, type Page, type Queryable, type Read, type Sql, type Static, type Tx } from "platform";
 import type { Activity } from "./answers.ts";
 
 export interface ActivityFilter {
@@ -65,20 +65,16 @@ export function createActivityStore(sql: Sql, read: Read) {
   };
   return {
     /** The newest first, before this id. */
-    async list(accountId: number, filter: ActivityFilter, before: number | undefined, { limit, offset }: Page) {
-      return read(
-        (on) => on<ActivityRow[]>`
-        select ${columns} from activity a where ${conditions(accountId, filter)}
-          ${before === undefined ? sql`` : sql`and a.id < ${before}`}
-        order by a.id desc limit ${limit} offset ${offset}`,
-      );
+    async list(accountId: number, filter: ActivityFilter, before: number | undefined, page: Page) {
+      const earlier = before === undefined ? sql`` : sql`and a.id < ${before}`;
+      const from = sql`activity a where ${conditions(accountId, filter)} ${earlier}`;
+      return read((on) => readRows<ActivityRow>(on, page, { columns, from, order: sql`a.id desc` }));
     },
 
     /** The oldest first, after this id: for exports. */
     async next(accountId: number, filter: ActivityFilter, after: number, limit: number) {
-      return sql<ActivityRow[]>`
-        select ${columns} from activity a where ${conditions(accountId, filter)} and a.id > ${after}
-        order by a.id limit ${limit}`;
+      const from = sql`activity a where ${conditions(accountId, filter)} and a.id > ${after}`;
+      return (await readRows<ActivityRow>(sql, { limit, offset: 0 }, { columns, from, order: sql`a.id` })).rows;
     },
 
     async byId(accountId: number, id: number): Promise<ActivityRow | undefined> {

@@ -1,6 +1,6 @@
 /** All SQL for saving apps. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
-import { isUuid, type Fragment, type Page, type Sql, type Static, type Tx } from "platform";
+import { readPage, isUuid, type Fragment, type Page, type Sql, type Static, type Tx } from "platform";
 import type { App, AppVersion } from "./answers.ts";
 import type { Compiled } from "./compiler/types.ts";
 
@@ -133,12 +133,9 @@ export function createAppStore(sql: Sql) {
   };
 
   return {
-    async list(accountId: number, filter: AppFilter, { limit, offset }: Page) {
+    async list(accountId: number, filter: AppFilter, page: Page) {
       const where = conditions(accountId, filter);
-      const rows = await sql<AppRow[]>`
-        select ${columns} from apps where ${where} order by id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from apps where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<AppRow>(sql, page, { columns, from: sql`apps where ${where}`, order: sql`id` });
     },
 
     /** By id or url_code. */

@@ -2,6 +2,7 @@ import {
   answer,
   integerId,
   list,
+  pageReply,
   notFound,
   ok,
   pageOf,
@@ -55,8 +56,7 @@ export function backupRoutes({ accounts, backupStore }: Needed): Route[] {
       },
       async ({ account, query }) => {
         if (!(await isFirst(account))) return list([], 0);
-        const { rows, total } = await backupStore.list(pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await backupStore.list(pageOf(query)), toApi);
       },
     ),
     route(

@@ -1,5 +1,5 @@
 /** Reads the runtime's table of backups. They are of the whole installation, so its rows belong to no account. */
-import type { Page, Sql } from "platform";
+import { readPage, type Page, type Sql } from "platform";
 
 export interface BackupRow {
   readonly id: number;
@@ -18,11 +18,8 @@ export type BackupStore = ReturnType<typeof createBackupStore>;
 export function createBackupStore(sql: Sql) {
   const columns = sql`id, kind, started_at, ended_at, file, bytes, verified, error, removed_at`;
   return {
-    async list({ limit, offset }: Page): Promise<{ rows: BackupRow[]; total: number }> {
-      const rows = await sql<BackupRow[]>`
-        select ${columns} from backup_runs order by id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from backup_runs`;
-      return { rows, total: count?.total ?? 0 };
+    async list(page: Page) {
+      return readPage<BackupRow>(sql, page, { columns, from: sql`backup_runs`, order: sql`id desc` });
     },
 
     async byId(id: number): Promise<BackupRow | undefined> {

@@ -1,4 +1,4 @@
-import { answer, list, notFound, ok, pageOf, pageQuery, route, type Route, type Static } from "platform";
+import { answer, pageReply, notFound, ok, pageOf, pageQuery, route, type Route, type Static } from "platform";
 import { Certificate } from "./answers.ts";
 import type { Orders } from "./orders.ts";
 import type { CertificateRow, CertificateStore } from "./store.ts";
@@ -39,8 +39,7 @@ export function certificateRoutes({ certificateStore, orders }: Needed): Route[]
         responses: { 200: [example] },
       },
       async ({ account, query }) => {
-        const { rows, total } = await certificateStore.list(account.id, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await certificateStore.list(account.id, pageOf(query)), toApi);
       },
     ),
     route(

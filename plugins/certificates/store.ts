@@ -1,5 +1,5 @@
 /** All SQL about certificates. Hosts are those of the whole installation, which one process orders for. */
-import type { Page, Sql, Tx } from "platform";
+import { readPage, type Page, type Sql, type Tx } from "platform";
 import type { Due } from "./renewal.ts";
 
 export interface CertificateRow {
@@ -51,12 +51,12 @@ export function createCertificateStore(sql: Sql) {
       return row;
     },
 
-    async list(accountId: number, { limit, offset }: Page): Promise<{ rows: CertificateRow[]; total: number }> {
-      const rows = await sql<CertificateRow[]>`
-        select ${columns} from certificates where account_id = ${accountId} order by host limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`
-        select count(*) as total from certificates where account_id = ${accountId}`;
-      return { rows, total: count?.total ?? 0 };
+    async list(accountId: number, page: Page) {
+      return readPage<CertificateRow>(sql, page, {
+        columns,
+        from: sql`certificates where account_id = ${accountId}`,
+        order: sql`host`,
+      });
     },
 
     /** Writes down hosts that have no row yet, and to whom the others belong now. Those that are not named lose theirs. */

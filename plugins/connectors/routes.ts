@@ -5,6 +5,7 @@ import {
   expectedVersion,
   field,
   list,
+  pageReply,
   noContent,
   ok,
   pageOf,
@@ -105,8 +106,7 @@ export function connectorRoutes({ connectorStore, connectorWriter, kinds }: Need
           code: query.get("code") || undefined,
           kind: query.get("kind") || undefined,
         };
-        const { rows, total } = await connectorStore.list(caller.account.id, filter, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await connectorStore.list(caller.account.id, filter, pageOf(query)), toApi);
       },
     ),
     route(

@@ -1,5 +1,5 @@
 /** All SQL about connectors. */
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
 import type { Connector } from "./answers.ts";
 
 export interface ConnectorRow {
@@ -53,15 +53,12 @@ export function createConnectorStore(sql: Sql) {
     id, account_id, code, name, kind, url, secret_token, secret_token_info, fields, active, version, created_at, updated_at`;
 
   return {
-    async list(accountId: number, filter: ConnectorFilter, { limit, offset }: Page) {
+    async list(accountId: number, filter: ConnectorFilter, page: Page) {
       const where = sql`account_id = ${accountId}
         ${filter.q === undefined ? sql`` : sql`and (name ilike ${filter.q} or code ilike ${filter.q})`}
         ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}
         ${filter.kind === undefined ? sql`` : sql`and kind = ${filter.kind}`}`;
-      const rows = await sql<ConnectorRow[]>`
-        select ${columns} from connectors where ${where} order by id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from connectors where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<ConnectorRow>(sql, page, { columns, from: sql`connectors where ${where}`, order: sql`id` });
     },
 
     async byId(accountId: number, id: string, on: Queryable = sql): Promise<ConnectorRow | undefined> {

@@ -6,7 +6,7 @@ import {
   field,
   integerId,
   invalid,
-  list,
+  pageReply,
   mustMatch,
   noContent,
   notFound,
@@ -85,12 +85,10 @@ export function cronRoutes({ ctx, cronStore, flows, firing }: Needed): Route[] {
         responses: { 200: [cronExample] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await cronStore.list(
-          caller.account.id,
-          query.get("target_code") || undefined,
-          pageOf(query),
+        return pageReply(
+          await cronStore.list(caller.account.id, query.get("target_code") || undefined, pageOf(query)),
+          toApi,
         );
-        return list(rows.map(toApi), total);
       },
     ),
     route(

@@ -1,5 +1,5 @@
 /** All SQL about crons. */
-import type { Page, Sql, Static, Tx } from "platform";
+import { readPage, type Page, type Sql, type Static, type Tx } from "platform";
 import type { ListedCron } from "./answers.ts";
 
 export interface CronRow {
@@ -61,13 +61,10 @@ export function createCronStore(sql: Sql) {
     version, created_at, updated_at`;
 
   return {
-    async list(accountId: number, targetCode: string | undefined, { limit, offset }: Page) {
+    async list(accountId: number, targetCode: string | undefined, page: Page) {
       const where = sql`
         account_id = ${accountId} ${targetCode === undefined ? sql`` : sql`and target_code = ${targetCode}`}`;
-      const rows = await sql<CronRow[]>`
-        select ${columns} from crons where ${where} order by id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from crons where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<CronRow>(sql, page, { columns, from: sql`crons where ${where}`, order: sql`id` });
     },
 
     async byId(accountId: number, id: number): Promise<CronRow | undefined> {

@@ -237,3 +237,63 @@ test("visitors' room is that of the text, before and after it is stored", async 
     await small.stop();
   }
 });
+
+describe("a list of large things ends early, and says where it goes on", () => {
+  const program = [{ type: "return", value: 1 }];
+  const large = "x".repeat(40);
+  const kinds: readonly (readonly [list: string, body: (n: number) => object, table: string, column: string])[] = [
+    ["/core/apps.json", (n) => ({ app: { name: `Large ${n}`, source_code: "<p></p>" } }), "apps", "source_code"],
+    [
+      "/core/prompts.json",
+      (n) => ({ prompt: { name: `Large ${n}`, code: `large_${n}`, content: large } }),
+      "prompts",
+      "content",
+    ],
+    ["/core/dbs.json", (n) => ({ db: { name: `Large ${n}` } }), "dbs", "fields"],
+    ["/connect/flows.json", (n) => ({ flow: { name: `Large ${n}`, fields: { program } } }), "flows", "fields"],
+    [
+      "/connect/connectors.json",
+      (n) => ({
+        connector: { name: `Large ${n}`, kind: "core/custom_connector", url: "https://example.com", fields: {} },
+      }),
+      "connectors",
+      "fields",
+    ],
+    [
+      "/account/webhooks.json",
+      (n) => ({
+        webhook: { source_type: "Core::Db", kind: "create", target_kind: "url", url: `https://example.com/${n}` },
+      }),
+      "webhooks",
+      "filter",
+    ],
+  ];
+  const enlarged = (column: string) =>
+    /fields|filter/.test(column) ? `json_build_object('x', repeat('x', 5000000))` : `repeat('x', 5000000)`;
+
+  test.each(kinds)("%s", async (list, body, table, column) => {
+    for (let n = 0; n < 3; n++) expect(await app.post(list, body(n))).toMatchObject({ status: 201 });
+    await app.sql.unsafe(`update ${table} set ${column} = ${enlarged(column)}`);
+    const [all] = await app.sql.unsafe<{ count: number }[]>(`select count(*)::int as count from ${table}`);
+    const first = await app.get(list);
+    expect([first.status, first.json.length, first.headers.get("x-total-count")]).toEqual([200, 2, `${all?.count}`]);
+    expect(first.headers.get("warning")).toContain("the page ends after 2 rows");
+    expect(first.headers.get("warning")).toContain("the next one begins at `offset=2`");
+    const last = await app.get(`${list}?offset=${(all?.count ?? 0) - 1}`);
+    expect([last.json.length, last.headers.get("warning")]).toEqual([1, null]);
+    await app.sql.unsafe(`delete from ${table}`);
+  });
+
+  test("the log of activity goes on by its cursor", async () => {
+    await app.sql`
+      insert into activity (account_id, action, actor, changes)
+      select 1, 'update', 'Large', jsonb_build_object('x', jsonb_build_object('old', null, 'new', repeat('x', 5000000)))
+      from generate_series(1, 3)`;
+    const first = await app.get("/core/activity.json?actor=Large");
+    expect(first.json).toHaveLength(2);
+    const before = first.headers.get("x-next-cursor");
+    const second = await app.get(`/core/activity.json?actor=Large&before=${before}`);
+    expect([second.json.length, second.headers.get("x-next-cursor")]).toEqual([1, null]);
+    expect((await app.get("/core/activity/export?actor=Large")).text.trim().split("\n")).toHaveLength(3);
+  });
+});

@@ -1,4 +1,4 @@
-import { answer, field, invalid, list, notFound, ok, pageOf, pageQuery, route, uuidOf } from "platform";
+import { answer, field, invalid, pageReply, notFound, ok, pageOf, pageQuery, route, uuidOf } from "platform";
 import type { Route, Sql, Static } from "platform";
 import { Mail } from "./answers.ts";
 import type { Mails } from "./queue.ts";
@@ -53,8 +53,7 @@ export function mailRoutes({ sql, mailStore, mails }: Needed): Route[] {
           template: query.get("template") || undefined,
           state: query.get("state") || undefined,
         };
-        const { rows, total } = await mailStore.list(caller.account.id, filter, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await mailStore.list(caller.account.id, filter, pageOf(query)), toApi);
       },
     ),
     route(

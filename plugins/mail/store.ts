@@ -1,5 +1,5 @@
 /** All SQL about mails, waiting and done. */
-import type { Language, Page, Queryable, Sql, Tx } from "platform";
+import { readPage, type Language, type Page, type Queryable, type Sql, type Tx } from "platform";
 
 export const states = ["queued", "sent", "failed", "expired"] as const;
 export type MailState = (typeof states)[number];
@@ -45,15 +45,12 @@ export function createMailStore(sql: Sql) {
     expires_at, created_at, sent_at`;
 
   return {
-    async list(accountId: number, { to, template, state }: MailFilter, { limit, offset }: Page) {
+    async list(accountId: number, { to, template, state }: MailFilter, page: Page) {
       const where = sql`
         account_id = ${accountId} ${to === undefined ? sql`` : sql`and lower(recipient) = lower(${to})`}
         ${template === undefined ? sql`` : sql`and template = ${template}`}
         ${state === undefined ? sql`` : sql`and state = ${state}`}`;
-      const rows = await sql<MailRow[]>`
-        select ${columns} from mails where ${where} order by id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from mails where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<MailRow>(sql, page, { columns, from: sql`mails where ${where}`, order: sql`id desc` });
     },
 
     async byId(db: Queryable, accountId: number, id: string): Promise<MailRow | undefined> {

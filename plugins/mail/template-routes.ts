@@ -7,6 +7,7 @@ import {
   integerId,
   invalid,
   list,
+  pageReply,
   mustMatch,
   noContent,
   notFound,
@@ -148,8 +149,7 @@ function ownRoutes({ ctx, templateStore, templates, renderer, mails }: Needed): 
       },
       async ({ caller, query }) => {
         const filter = { code: query.get("code") || undefined, language: query.get("language") || undefined };
-        const { rows, total } = await templateStore.list(caller.account.id, filter, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await templateStore.list(caller.account.id, filter, pageOf(query)), toApi);
       },
     ),
     route(

@@ -1,5 +1,5 @@
 /** All SQL about accounts' own words for mails. */
-import type { Language, Page, Queryable, Sql, Tx } from "platform";
+import { readPage, type Language, type Page, type Queryable, type Sql, type Tx } from "platform";
 
 export interface TemplateRow {
   readonly id: number;
@@ -25,14 +25,15 @@ export function createTemplateStore(sql: Sql) {
   const columns = sql`id, code, language, subject, text, html, version, created_at, updated_at`;
 
   return {
-    async list(accountId: number, { code, language }: Filter, { limit, offset }: Page) {
+    async list(accountId: number, { code, language }: Filter, page: Page) {
       const where = sql`
         account_id = ${accountId} ${code === undefined ? sql`` : sql`and code = ${code}`}
         ${language === undefined ? sql`` : sql`and language = ${language}`}`;
-      const rows = await sql<TemplateRow[]>`
-        select ${columns} from mail_templates where ${where} order by code, language limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from mail_templates where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<TemplateRow>(sql, page, {
+        columns,
+        from: sql`mail_templates where ${where}`,
+        order: sql`code, language`,
+      });
     },
 
     async byId(db: Queryable, accountId: number, id: number): Promise<TemplateRow | undefined> {

@@ -52,9 +52,20 @@ export function argumentsOf(content: string | undefined, liquid: Pick<BaseContex
 }
 
 async function rowsAt({ ask }: Session, path: `/${string}`): Promise<PromptFacts[]> {
-  const { status, body } = await ask({ method: "GET", path: `${path}?limit=${mostPrompts}` });
-  const rows: unknown = status === 200 ? JSON.parse(body) : [];
-  return Array.isArray(rows) ? rows.flatMap((row) => factsOf(row)) : [];
+  const found: PromptFacts[] = [];
+  // A page of long prompts ends early.
+  for (let total = 1, offset = 0; offset < Math.min(total, mostPrompts);) {
+    const { status, body, headers } = await ask({
+      method: "GET",
+      path: `${path}?limit=${mostPrompts}&offset=${offset}`,
+    });
+    const rows: unknown = status === 200 ? JSON.parse(body) : [];
+    if (!Array.isArray(rows) || rows.length === 0) break;
+    found.push(...rows.flatMap((row) => factsOf(row)));
+    total = Number(headers["x-total-count"]);
+    offset += rows.length;
+  }
+  return found;
 }
 
 function factsOf(row: unknown): PromptFacts[] {

@@ -6,7 +6,7 @@ import {
   field,
   flagOf,
   invalid,
-  list,
+  pageReply,
   noContent,
   ok,
   pageOf,
@@ -162,8 +162,7 @@ function readRoutes({ ctx, mediaStore }: Needed): Route[] {
           mime: query.get("mime") || undefined,
           isPublic: flagOf(query, "is_public"),
         };
-        const { rows, total } = await mediaStore.list(caller.account.id, filter, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await mediaStore.list(caller.account.id, filter, pageOf(query)), toApi);
       },
     ),
     route(
@@ -190,8 +189,7 @@ function readRoutes({ ctx, mediaStore }: Needed): Route[] {
         responses: { 200: [{ path: "team", files: 1, bytes: mediaExample.size }] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await mediaStore.folders(caller.account.id, pageOf(query));
-        return list(rows, total);
+        return pageReply(await mediaStore.folders(caller.account.id, pageOf(query)), (row) => row);
       },
     ),
   ];

@@ -1,5 +1,5 @@
 /** All SQL about media files and their contents. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Sql, type Tx } from "platform";
 
 /** Text by locale. */
 export type Texts = Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export function createMediaStore(sql: Sql) {
   const prefix = (text: string) => `${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 
   return {
-    async list(accountId: number, filter: MediaFilter, { limit, offset }: Page) {
+    async list(accountId: number, filter: MediaFilter, page: Page) {
       const { q, folder, under, mime, isPublic } = filter;
       const where = sql`
         account_id = ${accountId} ${q === undefined ? sql`` : sql`and name ilike ${q}`}
@@ -59,19 +59,16 @@ export function createMediaStore(sql: Sql) {
         ${under ? sql`and (folder = ${under} or folder like ${prefix(`${under}/`)})` : sql``}
         ${mime === undefined ? sql`` : sql`and mime like ${mime.endsWith("/") ? prefix(mime) : mime.replaceAll("%", "")}`}
         ${isPublic === undefined ? sql`` : sql`and is_public = ${isPublic}`}`;
-      const rows = await sql<MediaRow[]>`
-        select ${columns} from media where ${where} order by id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from media where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<MediaRow>(sql, page, { columns, from: sql`media where ${where}`, order: sql`id desc` });
     },
 
-    async folders(accountId: number, { limit, offset }: Page) {
-      const rows = await sql<FolderRow[]>`
-        select folder as path, count(*) as files, sum(size)::bigint as bytes from media
-        where account_id = ${accountId} group by folder order by folder limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`
-        select count(distinct folder) as total from media where account_id = ${accountId}`;
-      return { rows, total: count?.total ?? 0 };
+    async folders(accountId: number, page: Page) {
+      return readPage<FolderRow>(sql, page, {
+        columns: sql`folder as path, count(*) as files, sum(size)::bigint as bytes`,
+        from: sql`media where account_id = ${accountId} group by folder`,
+        order: sql`folder`,
+        counted: sql`(select distinct folder from media where account_id = ${accountId}) f`,
+      });
     },
 
     async byId(db: Queryable, accountId: number, id: string): Promise<MediaRow | undefined> {

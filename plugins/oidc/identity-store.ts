@@ -1,5 +1,5 @@
 /** All SQL about who people are at providers. */
-import type { Page, Queryable, Sql, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Sql, type Tx } from "platform";
 
 /** What never changes of somebody at a provider. */
 export interface Identity {
@@ -26,15 +26,14 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>;
 
 export function createIdentityStore(sql: Sql) {
   return {
-    async list({ accountId, providerId }: Place, { limit, offset }: Page) {
+    async list({ accountId, providerId }: Place, page: Page) {
       const where = sql`i.account_id = ${accountId} and i.provider_id = ${providerId}`;
-      const rows = await sql<IdentityRow[]>`
-        select i.id, i.user_id, u.login, u.name, i.issuer, i.subject, i.email, i.last_used_at, i.created_at
-        from sign_in_identities i join users u on u.id = i.user_id
-        where ${where} order by i.id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`
-        select count(*) as total from sign_in_identities i where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<IdentityRow>(sql, page, {
+        columns: sql`i.id, i.user_id, u.login, u.name, i.issuer, i.subject, i.email, i.last_used_at, i.created_at`,
+        from: sql`sign_in_identities i join users u on u.id = i.user_id where ${where}`,
+        order: sql`i.id`,
+        counted: sql`sign_in_identities i where ${where}`,
+      });
     },
 
     /** Whose it is; notes that it was used. */

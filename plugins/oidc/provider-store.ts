@@ -1,5 +1,5 @@
 /** All SQL about providers. */
-import type { Page, Queryable, Role, Sql, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Role, type Sql, type Tx } from "platform";
 
 export interface ProviderRow {
   readonly id: string;
@@ -39,13 +39,12 @@ export function createProviderStore(sql: Sql) {
     version, created_at, updated_at`;
 
   return {
-    async list(accountId: number, { limit, offset }: Page) {
-      const rows = await sql<ProviderRow[]>`
-        select ${columns} from sign_in_providers where account_id = ${accountId}
-        order by created_at, id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`
-        select count(*) as total from sign_in_providers where account_id = ${accountId}`;
-      return { rows, total: count?.total ?? 0 };
+    async list(accountId: number, page: Page) {
+      return readPage<ProviderRow>(sql, page, {
+        columns,
+        from: sql`sign_in_providers where account_id = ${accountId}`,
+        order: sql`created_at, id`,
+      });
     },
 
     /** For the buttons of pages. */

@@ -5,7 +5,7 @@ import {
   expectedVersion,
   field,
   integerId,
-  list,
+  pageReply,
   noContent,
   ok,
   pageOf,
@@ -120,11 +120,7 @@ export function providerRoutes({ providers, providerStore }: Needed): Route[] {
         responses: { 200: [example] },
       },
       async ({ caller: { account }, query }) => {
-        const { rows, total } = await providerStore.list(account.id, pageOf(query));
-        return list(
-          rows.map((row) => toApi(account, row)),
-          total,
-        );
+        return pageReply(await providerStore.list(account.id, pageOf(query)), (row) => toApi(account, row));
       },
     ),
     route(
@@ -229,8 +225,7 @@ export function providerPartRoutes({ providers, identityStore }: Needed): Route[
       },
       async ({ caller: { account }, params, query }) => {
         const { id: providerId } = await providers.find(account.id, uuidOf(params.id));
-        const { rows, total } = await identityStore.list({ accountId: account.id, providerId }, pageOf(query));
-        return list(rows.map(identityToApi), total);
+        return pageReply(await identityStore.list({ accountId: account.id, providerId }, pageOf(query)), identityToApi);
       },
     ),
     route(

@@ -111,8 +111,8 @@ export function createInvitations({ ctx, accounts, mail, linkStore, links }: Nee
 
     one: async (caller: Caller, id: number): Promise<Invitation> => shown(await one(caller, id)),
     list: async ({ account }: Caller, page: Page) => {
-      const { rows, total } = await linkStore.invitations(account.id, page);
-      return { rows: rows.map(shown), total };
+      const read = await linkStore.invitations(account.id, page);
+      return { ...read, rows: read.rows.map(shown) };
     },
   };
 

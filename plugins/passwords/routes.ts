@@ -5,7 +5,7 @@ import {
   integerId,
   jsonText,
   languageOf,
-  list,
+  pageReply,
   noContent,
   ok,
   pageOf,
@@ -86,8 +86,7 @@ export function invitationRoutes(invitations: Invitations): Route[] {
         responses: { 200: [example] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await invitations.list(caller, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await invitations.list(caller, pageOf(query)), toApi);
       },
     ),
     route(

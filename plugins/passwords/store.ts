@@ -1,5 +1,5 @@
 /** All SQL about links that set a password. */
-import type { Language, Page, Queryable, Sql, Tx } from "platform";
+import { readPage, type Language, type Page, type Queryable, type Sql, type Tx } from "platform";
 
 export interface LinkRow {
   readonly id: number;
@@ -41,13 +41,14 @@ export function createLinkStore(sql: Sql) {
     u.login, u.name`;
 
   return {
-    async invitations(accountId: number, { limit, offset }: Page) {
+    async invitations(accountId: number, page: Page) {
       const where = sql`l.account_id = ${accountId} and l.purpose = 'invitation'`;
-      const rows = await sql<InvitationRow[]>`
-        select ${invited} from password_links l join users u on u.id = l.user_id where ${where}
-        order by l.id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from password_links l where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<InvitationRow>(sql, page, {
+        columns: invited,
+        from: sql`password_links l join users u on u.id = l.user_id where ${where}`,
+        order: sql`l.id desc`,
+        counted: sql`password_links l where ${where}`,
+      });
     },
 
     async invitation(db: Queryable, accountId: number, id: number): Promise<InvitationRow | undefined> {

@@ -1,4 +1,4 @@
-import { answer, created, etag, expectedVersion, field, invalid, list, noContent } from "platform";
+import { answer, created, etag, expectedVersion, field, invalid, pageReply, noContent } from "platform";
 import { ok, pageOf, pageQuery, route, text, Type, uuidOf, wildcardPattern, type Route } from "platform";
 import { Markdown, Prompt } from "./answers.ts";
 import { scopes } from "./cascade.ts";
@@ -72,14 +72,10 @@ export function promptRoutes({ promptStore, promptWriter, authorOf }: Needed): R
       },
       async ({ caller, query }) => {
         const { account, user } = caller;
-        const { rows, total } = await promptStore.list(
-          account.id,
-          user,
-          filterOf(query),
-          orderOf(query),
-          pageOf(query),
+        return pageReply(
+          await promptStore.list(account.id, user, filterOf(query), orderOf(query), pageOf(query)),
+          toApi,
         );
-        return list(rows.map(toApi), total);
       },
     ),
     route(

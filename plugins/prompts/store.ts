@@ -1,4 +1,4 @@
-import type { Page, Queryable, Role, Sql, Static, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Role, type Sql, type Static, type Tx } from "platform";
 import type { Prompt, PromptVersion } from "./answers.ts";
 import type { Place, Reader } from "./cascade.ts";
 import type { Named } from "./explained.ts";
@@ -85,7 +85,7 @@ export function createPromptStore(sql: Sql) {
     from prompts where account_id = ${accountId} and id = ${row.id}`;
 
   return {
-    async list(accountId: number, viewer: Viewer, filter: PromptFilter, order: Order, { limit, offset }: Page) {
+    async list(accountId: number, viewer: Viewer, filter: PromptFilter, order: Order, page: Page) {
       const { q, code, kind, scope } = filter;
       const where = sql`
         account_id = ${accountId} and ${visibleTo(sql, viewer)}
@@ -94,13 +94,11 @@ export function createPromptStore(sql: Sql) {
         ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
         ${scope === undefined ? sql`` : sql`and scope = ${scope}`}`;
       const direction = order.descending ? sql`desc` : sql`asc`;
-      const rows = await sql<PromptRow[]>`
-        select ${columns} from prompts where ${where}
-        order by ${sql(order.by)} ${direction}, id ${direction} limit ${limit} offset ${offset}`;
-      // A page that is not full ends the list, unless it begins after the end.
-      if (rows.length < limit && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length };
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from prompts where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<PromptRow>(sql, page, {
+        columns,
+        from: sql`prompts where ${where}`,
+        order: sql`${sql(order.by)} ${direction}, id ${direction}`,
+      });
     },
 
     async byId(accountId: number, viewer: Viewer, id: string): Promise<PromptRow | undefined> {

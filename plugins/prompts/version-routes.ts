@@ -2,7 +2,7 @@ import {
   answer,
   expectedVersion,
   integerId,
-  list,
+  pageReply,
   notFound,
   ok,
   pageOf,
@@ -39,8 +39,7 @@ export function versionRoutes({ versionStore, promptWriter, authorOf }: Needed):
       },
       async ({ caller, params, query }) => {
         const { id } = await promptWriter.find(caller, uuidOf(params.id));
-        const { rows, total } = await versionStore.list(caller.account.id, caller.user, id, pageOf(query));
-        return list(rows.map(versionToApi), total);
+        return pageReply(await versionStore.list(caller.account.id, caller.user, id, pageOf(query)), versionToApi);
       },
     ),
     route(

@@ -1,18 +1,18 @@
 /** The versions of prompts: each save adds one, and none ever changes. */
-import type { Page, Sql } from "platform";
+import { readPage, type Page, type Sql } from "platform";
 import { savedColumns, visibleTo, type VersionRow, type Viewer } from "./store.ts";
 
 export function createVersionStore(sql: Sql) {
   const columns = sql`version, ${savedColumns(sql)}, created_by_id, created_at`;
 
   return {
-    async list(accountId: number, viewer: Viewer, id: string, { limit, offset }: Page) {
+    async list(accountId: number, viewer: Viewer, id: string, page: Page) {
       const where = sql`account_id = ${accountId} and prompt_id = ${id} and ${visibleTo(sql, viewer)}`;
-      const rows = await sql<VersionRow[]>`
-        select ${columns} from prompt_versions where ${where}
-        order by version desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from prompt_versions where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<VersionRow>(sql, page, {
+        columns,
+        from: sql`prompt_versions where ${where}`,
+        order: sql`version desc`,
+      });
     },
 
     async find(accountId: number, viewer: Viewer, id: string, version: number): Promise<VersionRow | undefined> {

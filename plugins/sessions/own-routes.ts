@@ -2,7 +2,7 @@ import {
   answer,
   field,
   integerId,
-  list,
+  pageReply,
   noContent,
   notFound,
   pageOf,
@@ -59,11 +59,7 @@ export function ownSessionRoutes({ tokens, accounts }: Needed): Route[] {
         responses: { 200: [example] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await tokens.sessions(caller, pageOf(query));
-        return list(
-          rows.map((row) => toApi(row, caller.tokenId)),
-          total,
-        );
+        return pageReply(await tokens.sessions(caller, pageOf(query)), (row) => toApi(row, caller.tokenId));
       },
     ),
     route(

@@ -1,5 +1,5 @@
 /** What other plugins do with tokens: they issue those that people do not make themselves, and end them. */
-import { service, type AppGrant, type Caller, type Identify, type Page, type Tx } from "platform";
+import { service, type AppGrant, type Caller, type Identify, type Page, type ReadPage, type Tx } from "platform";
 
 export interface IssuedToken {
   readonly id: number;
@@ -86,7 +86,7 @@ export interface Tokens {
   /** Ends the session of this request. A token that is not a session is left alone (false). */
   endSession(caller: Caller): Promise<boolean>;
   /** The caller's sessions, the newest first; a narrowed token sees only those that can do no more than it. */
-  sessions(caller: Caller, page: Page): Promise<{ rows: readonly Session[]; total: number }>;
+  sessions(caller: Caller, page: Page): Promise<ReadPage<Session>>;
   /** Ends one of those; false if there is no such session. */
   endSessionById(caller: Caller, id: number): Promise<boolean>;
   /** Ends all of those but the one of this request. */

@@ -7,7 +7,7 @@ import {
   flagOf,
   forbidden,
   integerId,
-  list,
+  pageReply,
   noContent,
   ok,
   pageOf,
@@ -92,8 +92,7 @@ export function tokenRoutes({ tokenStore, tokenWriter, usage }: Needed): Route[]
       async ({ caller, query }) => {
         const filter = filterOf(caller, query);
         await usage.flush();
-        const { rows, total } = await tokenStore.list(caller.account.id, filter, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await tokenStore.list(caller.account.id, filter, pageOf(query)), toApi);
       },
     ),
     route(

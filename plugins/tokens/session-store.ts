@@ -1,5 +1,5 @@
 /** SQL about the sessions that a person sees as their own. */
-import type { Caller, Page, Sql, Tx } from "platform";
+import { readPage, type Caller, type Page, type Sql, type Tx } from "platform";
 import type { Standing } from "../accounts/api.ts";
 import type { Session } from "./api.ts";
 
@@ -14,12 +14,12 @@ export function createSessionStore(sql: Sql) {
 
   return {
     /** The newest first. */
-    async list(caller: Caller, { limit, offset }: Page) {
-      const rows = await sql<Session[]>`
-        select id, created_at, last_used_at, address, browser from api_tokens where ${own(caller)}
-        order by id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from api_tokens where ${own(caller)}`;
-      return { rows, total: count?.total ?? 0 };
+    async list(caller: Caller, page: Page) {
+      return readPage<Session>(sql, page, {
+        columns: sql`id, created_at, last_used_at, address, browser`,
+        from: sql`api_tokens where ${own(caller)}`,
+        order: sql`id desc`,
+      });
     },
 
     /** A `web_token` signs in nobody in person, an invitation does. */

@@ -1,4 +1,4 @@
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
 import type { ApiToken } from "./answers.ts";
 
 export interface TokenRow {
@@ -80,7 +80,7 @@ export function createTokenStore(sql: Sql) {
   const columns = tokenColumns(sql);
 
   return {
-    async list(accountId: number, filter: TokenFilter, { limit, offset }: Page) {
+    async list(accountId: number, filter: TokenFilter, page: Page) {
       const mine = (userId: number, webTokens: boolean) => sql`
         t.user_id = ${userId} and ${webTokens ? sql`t.kind = 'web_token' and (t.purpose is null or t.purpose = 'session')` : sql`t.purpose is null`}`;
       const works = sql`(t.active and (t.expires_at is null or t.expires_at > now()))`;
@@ -89,10 +89,7 @@ export function createTokenStore(sql: Sql) {
         and ${filter.of === "account" ? sql`t.for_account` : mine(filter.of.userId, filter.of.webTokens)}
         ${filter.q === undefined ? sql`` : sql`and (t.name ilike ${filter.q} or t.code ilike ${filter.q})`}
         ${filter.ended === undefined ? sql`` : sql`and ${works} <> ${filter.ended}`}`;
-      const rows = await sql<TokenRow[]>`
-        select ${columns} from api_tokens t where ${where} order by t.id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from api_tokens t where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<TokenRow>(sql, page, { columns, from: sql`api_tokens t where ${where}`, order: sql`t.id` });
     },
 
     /** A token that people may see; temporary ones are hidden. */

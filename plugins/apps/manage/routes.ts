@@ -6,7 +6,7 @@ import {
   expectedVersion,
   field,
   flagOf,
-  list,
+  pageReply,
   noContent,
   ok,
   pageOf,
@@ -145,8 +145,7 @@ export function appRoutes({ appStore, appWriter }: Needed): Route[] {
         responses: { 200: [appExample] },
       },
       async ({ account, query }) => {
-        const { rows, total } = await appStore.list(account.id, filterOf(query), pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await appStore.list(account.id, filterOf(query), pageOf(query)), toApi);
       },
     ),
     route(

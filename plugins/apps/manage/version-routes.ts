@@ -1,4 +1,15 @@
-import { answer, expectedVersion, integerId, list, notFound, ok, pageOf, pageQuery, route, type Route } from "platform";
+import {
+  answer,
+  expectedVersion,
+  integerId,
+  pageReply,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  type Route,
+} from "platform";
 import { App, AppVersion } from "../answers.ts";
 import { authorOf } from "./rights.ts";
 import { access, appExample, shown, versionExample } from "./routes.ts";
@@ -27,8 +38,7 @@ export function versionRoutes({ versionStore, appWriter }: Needed): Route[] {
       },
       async ({ caller, params, query }) => {
         const { id } = await appWriter.find(caller.account.id, params.id);
-        const { rows, total } = await versionStore.list(caller.account.id, id, pageOf(query));
-        return list(rows.map(versionToApi), total);
+        return pageReply(await versionStore.list(caller.account.id, id, pageOf(query)), versionToApi);
       },
     ),
     route(

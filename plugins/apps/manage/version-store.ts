@@ -1,5 +1,5 @@
 /** The versions of apps: each save adds one, and none ever changes. */
-import type { Page, Sql } from "platform";
+import { readPage, type Page, type Sql } from "platform";
 import { appColumns, type VersionRow } from "../store.ts";
 
 export type VersionStore = ReturnType<typeof createVersionStore>;
@@ -8,13 +8,13 @@ export function createVersionStore(sql: Sql) {
   const columns = sql`version, ${appColumns(sql).saved}, created_by_id, created_at`;
 
   return {
-    async list(accountId: number, id: string, { limit, offset }: Page) {
+    async list(accountId: number, id: string, page: Page) {
       const where = sql`account_id = ${accountId} and app_id = ${id}`;
-      const rows = await sql<VersionRow[]>`
-        select ${columns} from app_versions where ${where}
-        order by version desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from app_versions where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<VersionRow>(sql, page, {
+        columns,
+        from: sql`app_versions where ${where}`,
+        order: sql`version desc`,
+      });
     },
 
     async find(accountId: number, id: string, version: number): Promise<VersionRow | undefined> {

@@ -1,5 +1,5 @@
 import { answer, pageQuery, type Static } from "platform";
-import { invalid, list, notFound, pageOf, route, type Account, type Page, type Route } from "platform";
+import { invalid, list, pageReply, notFound, pageOf, route, type Account, type Page, type Route } from "platform";
 import { EmbeddedApp, ModuleApps } from "../answers.ts";
 import type { EmbeddedRow, EmbedStore } from "./embed-store.ts";
 import { isModule, isView, modules } from "../places.ts";
@@ -19,8 +19,7 @@ const example = {
 /** Lists the apps to embed in modules and views. behaviour 2.3, `show_in_module`. */
 export function embedRoutes(embedStore: EmbedStore): Route[] {
   const shownIn = async (account: Account, place: string, asked: Page) => {
-    const { rows, total } = await embedStore.shownIn(account.id, place, asked);
-    return list(rows.map(toApi), total);
+    return pageReply(await embedStore.shownIn(account.id, place, asked), toApi);
   };
   return [
     route(
@@ -36,7 +35,7 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
       },
       async ({ account, query }) => {
         const { limit, offset } = pageOf(query);
-        const rows = await embedStore.inModules(account.id, modules);
+        const { rows } = await embedStore.inModules(account.id, modules);
         const byModule = Map.groupBy(rows, (row) => row.showInModule);
         const shown = modules
           .map((name) => ({ name, apps: byModule.get(name)?.map(toApi) ?? [] }))
@@ -56,10 +55,8 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
         responses: { 200: [{ ...example, url: "/a/counter?embed=1", show_in_module: null }] },
       },
       async ({ account, query }) => {
-        const { rows, total } = await embedStore.tiles(account.id, pageOf(query));
-        return list(
-          rows.map((row) => toApi({ ...row, showInModule: null })),
-          total,
+        return pageReply(await embedStore.tiles(account.id, pageOf(query)), (row) =>
+          toApi({ ...row, showInModule: null }),
         );
       },
     ),

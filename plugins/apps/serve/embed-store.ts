@@ -1,5 +1,5 @@
 /** SQL for apps embedded in modules, in views and on dashboards. */
-import type { Fragment, Page, Sql } from "platform";
+import { readPage, type Fragment, type Page, type Sql } from "platform";
 
 export interface EmbeddedRow {
   readonly id: string;
@@ -17,14 +17,12 @@ const mostShown = 1000;
 export type EmbedStore = ReturnType<typeof createEmbedStore>;
 
 export function createEmbedStore(sql: Sql) {
-  const found = (where: Fragment, { limit, offset }: Page) => sql<EmbeddedRow[]>`
-    select id, name, url_code, description, app_engine, public, show_in_module from apps where ${where}
-    order by name, id limit ${limit} offset ${offset}`;
-  const page = async (where: Fragment, asked: Page) => {
-    const rows = await found(where, asked);
-    const [count] = await sql<{ total: number }[]>`select count(*) as total from apps where ${where}`;
-    return { rows, total: count?.total ?? 0 };
-  };
+  const page = (where: Fragment, asked: Page) =>
+    readPage<EmbeddedRow>(sql, asked, {
+      columns: sql`id, name, url_code, description, app_engine, public, show_in_module`,
+      from: sql`apps where ${where}`,
+      order: sql`name, id`,
+    });
 
   return {
     /** The active apps in a module or a view. */
@@ -33,7 +31,7 @@ export function createEmbedStore(sql: Sql) {
 
     /** The active apps in any of these modules. */
     inModules: (accountId: number, modules: readonly string[]) =>
-      found(sql`account_id = ${accountId} and show_in_module = any(${modules}::text[]) and active`, {
+      page(sql`account_id = ${accountId} and show_in_module = any(${modules}::text[]) and active`, {
         limit: mostShown,
         offset: 0,
       }),

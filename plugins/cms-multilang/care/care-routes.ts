@@ -1,5 +1,5 @@
 /** `GET /cms/sites/:id/check`, `/translations` and `/texts`: mistakes and missing translations of a site. */
-import { answer, list, notFound, pageOf, pageQuery, route, Type, type Route, type Sql } from "platform";
+import { answer, list, notFound, pageOf, pageQuery, pageReply, route, Type, type Route, type Sql } from "platform";
 import { PageTranslations, SiteFinding, TextTranslations } from "../answers.ts";
 import { textKinds, type Care } from "./check.ts";
 import { findingCodes } from "./finding.ts";
@@ -87,8 +87,7 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
       },
       async ({ caller, params, query: given }) => {
         const site = await find(caller.account.id, params.id);
-        const { rows, total } = await care.translations(site, pageOf(given), moreOf(given));
-        return list(rows, total);
+        return pageReply(await care.translations(site, pageOf(given), moreOf(given)), (row) => row);
       },
     ),
     route(
@@ -124,8 +123,7 @@ export function careRoutes({ sql, resources, care }: Needed): Route[] {
       async ({ caller, params, query: given }) => {
         const site = await find(caller.account.id, params.id);
         const kind = textKinds.find((one) => one === given.get("kind")) ?? "paragraph";
-        const { rows, total } = await care.texts(kind, site, pageOf(given), moreOf(given));
-        return list(rows, total);
+        return pageReply(await care.texts(kind, site, pageOf(given), moreOf(given)), (row) => row);
       },
     ),
   ];

@@ -1,5 +1,5 @@
 /** The SQL of checks and translations: a site's pages in batches, and what belongs to them. */
-import type { Page, Sql } from "platform";
+import { readPage, readRows, type Fragment, type Page, type ReadPage, type Sql } from "platform";
 import { locales, type Locale } from "../locales.ts";
 import type { ArticleRow, DomainRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "../rows.ts";
 
@@ -43,6 +43,8 @@ export function createCareStore(sql: Sql) {
   const columns = (site: Site) => sql`
     p.id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title, p.html_description,
     p.html_keywords, p.based_on_page_id, p.active, p.field_times, (${isRoot(site)}) as is_root`;
+  const rowsAfter = async <Row>(most: number, of: Fragment, from: Fragment) =>
+    (await readRows<Row>(sql, { limit: most, offset: 0 }, { columns: of, from, order: sql`id` })).rows;
 
   return {
     async domains({ accountId, id }: Site) {
@@ -59,10 +61,12 @@ export function createCareStore(sql: Sql) {
       return rows.map(({ locale }) => locale);
     },
 
-    async pagesAfter(site: Site, after: number, most: number): Promise<CarePage[]> {
-      return sql<CarePage[]>`
-        select ${columns(site)} from cms_pages p
-        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and p.id > ${after} order by p.id limit ${most}`;
+    async pagesAfter(site: Site, after: number, most: number): Promise<readonly CarePage[]> {
+      return rowsAfter<CarePage>(
+        most,
+        columns(site),
+        sql`cms_pages p where p.account_id = ${site.accountId} and p.site_id = ${site.id} and p.id > ${after}`,
+      );
     },
 
     async pagesById(site: Site, ids: readonly number[]): Promise<CarePage[]> {
@@ -71,29 +75,29 @@ export function createCareStore(sql: Sql) {
         where p.account_id = ${site.accountId} and p.site_id = ${site.id} and p.id = any(${ids}::bigint[])`;
     },
 
-    async roots(site: Site, { limit, offset }: Page): Promise<{ rows: CarePage[]; total: number }> {
-      const rows = await sql<CarePage[]>`
-        select ${columns(site)} from cms_pages p
-        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${isRoot(site)}
-        order by p.position, p.id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`
-        select count(*) as total from cms_pages p
-        where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${isRoot(site)}`;
-      return { rows, total: count?.total ?? 0 };
+    async roots(site: Site, page: Page): Promise<ReadPage<CarePage>> {
+      return readPage<CarePage>(sql, page, {
+        columns: columns(site),
+        from: sql`cms_pages p where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${isRoot(site)}`,
+        order: sql`p.position, p.id`,
+      });
     },
 
-    async layouts({ accountId, id }: Site): Promise<CareLayout[]> {
-      return sql<CareLayout[]>`
-        select id, code, content, fields from cms_layouts
-        where account_id = ${accountId} and site_id = ${id} order by id limit 1000`;
+    async layoutsAfter({ accountId, id }: Site, after: number, most: number): Promise<readonly CareLayout[]> {
+      return rowsAfter<CareLayout>(
+        most,
+        sql`id, code, content, fields`,
+        sql`cms_layouts where account_id = ${accountId} and site_id = ${id} and id > ${after}`,
+      );
     },
 
     /** Paragraphs of the site and those of every site. */
-    async paragraphsAfter({ accountId, id }: Site, after: number, most: number): Promise<CareParagraph[]> {
-      return sql<CareParagraph[]>`
-        select id, code, content, fields from cms_paragraphs
-        where account_id = ${accountId} and (site_id = ${id} or site_id is null) and id > ${after}
-        order by id limit ${most}`;
+    async paragraphsAfter({ accountId, id }: Site, after: number, most: number): Promise<readonly CareParagraph[]> {
+      return rowsAfter<CareParagraph>(
+        most,
+        sql`id, code, content, fields`,
+        sql`cms_paragraphs where account_id = ${accountId} and (site_id = ${id} or site_id is null) and id > ${after}`,
+      );
     },
 
     /** Those of these codes that no paragraph within reach of the site has. */

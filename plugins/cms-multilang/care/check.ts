@@ -1,5 +1,5 @@
 /** Checks a whole site and lists its translations. Pages are read in batches. */
-import { unavailable } from "platform";
+import { unavailable, type ReadPage } from "platform";
 import { locales, type Locale } from "../locales.ts";
 import type { SiteRow } from "../rows.ts";
 import type { Domain } from "../render/addresses/addresses.ts";
@@ -30,13 +30,13 @@ export interface Care {
     site: SiteData,
     page: { limit: number; offset: number },
     more?: readonly Locale[],
-  ): Promise<{ rows: MatrixRow[]; total: number }>;
+  ): Promise<ReadPage<MatrixRow>>;
   texts(
     kind: TextKind,
     site: SiteRow,
     page: { limit: number; offset: number },
     more: readonly Locale[],
-  ): Promise<{ rows: TextRow[]; total: number }>;
+  ): Promise<ReadPage<TextRow>>;
 }
 
 export const textKinds = ["paragraph", "layout", "article"] as const;
@@ -69,19 +69,19 @@ export function createCare(needed: Needed): Care {
       const used = await languagesOf(careStore, site, await careStore.domains(site));
       const languages = locales.filter((locale) => [...used, ...ofArticles, ...more].includes(locale));
       if (kind === "article") {
-        const { rows, total } = await textsStore.articles(site, page);
-        return { rows: articleRows(rows, languages), total };
+        const read = await textsStore.articles(site, page);
+        return { ...read, rows: articleRows(read.rows, languages) };
       }
-      const { rows, total } = await textsStore[kind === "layout" ? "layouts" : "paragraphs"](site, page);
-      return { rows: rows.map((row) => keyedRow(row, languages, site.locale)), total };
+      const read = await textsStore[kind === "layout" ? "layouts" : "paragraphs"](site, page);
+      return { ...read, rows: read.rows.map((row) => keyedRow(row, languages, site.locale)) };
     },
 
     async translations(site, page, more = []) {
       const used = new Set([...(await languagesOf(careStore, site, await careStore.domains(site))), ...more]);
       const languages = locales.filter((locale) => used.has(locale));
-      const { rows, total } = await careStore.roots(site, page);
-      const groups = await readGroups(needed, site, rows);
-      return { rows: rows.map((row) => rowOf(site, row, groups, languages)), total };
+      const read = await careStore.roots(site, page);
+      const groups = await readGroups(needed, site, read.rows);
+      return { ...read, rows: read.rows.map((row) => rowOf(site, row, groups, languages)) };
     },
 
     async check(site) {
@@ -106,8 +106,8 @@ async function* findings(needed: Needed, site: SiteData): AsyncGenerator<Finding
   const domains = await careStore.domains(site);
   yield domainFindings(domains, site.multilang);
   const check = await templateCheck(needed, site, domains);
-  const layouts = await careStore.layouts(site);
-  yield check(layouts.map(({ code, ...rest }) => ({ ...rest, page: null, place: `layout ${code} ` })));
+  for await (const rows of batches((after) => careStore.layoutsAfter(site, after, batch)))
+    yield check(rows.map(({ code, ...rest }) => ({ ...rest, page: null, place: `layout ${code} ` })));
   for await (const rows of batches((after) => careStore.paragraphsAfter(site, after, batch)))
     yield check(rows.map(({ code, ...rest }) => ({ ...rest, page: null, place: `paragraph ${code} ` })));
   const languages = await languagesOf(careStore, site, domains);

@@ -1,5 +1,5 @@
 /** The SQL of translations beyond pages: paragraphs and layouts with fields by language, and articles. */
-import type { Page, Sql } from "platform";
+import { readPage, type Page, type ReadPage, type Sql } from "platform";
 import { locales, type Locale } from "../locales.ts";
 import type { Fields, FieldTimes, SiteRow } from "../rows.ts";
 
@@ -25,11 +25,6 @@ export interface ArticleText {
 }
 
 type Site = Pick<SiteRow, "id" | "accountId" | "locale">;
-
-export interface Listed<Row> {
-  readonly rows: readonly Row[];
-  readonly total: number;
-}
 
 export type TextsStore = ReturnType<typeof createTextsStore>;
 
@@ -58,30 +53,24 @@ export function createTextsStore(sql: Sql) {
       order by key)`;
 
   return {
-    async paragraphs({ accountId, id }: Site, { limit, offset }: Page): Promise<Listed<KeyedRow>> {
-      const rows = await sql<KeyedRow[]>`
-        select id, code, name, fields, field_times from cms_paragraphs
-        where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]
-        order by position, id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`
-        select count(*) as total from cms_paragraphs
-        where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`;
-      return { rows, total: count?.total ?? 0 };
+    async paragraphs({ accountId, id }: Site, page: Page): Promise<ReadPage<KeyedRow>> {
+      return readPage<KeyedRow>(sql, page, {
+        columns: sql`id, code, name, fields, field_times`,
+        from: sql`cms_paragraphs where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`,
+        order: sql`position, id`,
+      });
     },
 
-    async layouts({ accountId, id }: Site, { limit, offset }: Page): Promise<Listed<KeyedRow>> {
-      const rows = await sql<KeyedRow[]>`
-        select id, code, name, fields, field_times from cms_layouts
-        where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]
-        order by id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`
-        select count(*) as total from cms_layouts
-        where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`;
-      return { rows, total: count?.total ?? 0 };
+    async layouts({ accountId, id }: Site, page: Page): Promise<ReadPage<KeyedRow>> {
+      return readPage<KeyedRow>(sql, page, {
+        columns: sql`id, code, name, fields, field_times`,
+        from: sql`cms_layouts where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`,
+        order: sql`id`,
+      });
     },
 
     /** Every article of the groups of a part of the list, its first one first. */
-    async articles({ accountId, id, locale }: Site, { limit, offset }: Page): Promise<Listed<ArticleText>> {
+    async articles({ accountId, id, locale }: Site, { limit, offset }: Page): Promise<ReadPage<ArticleText>> {
       const rows = await sql<ArticleText[]>`
         with roots as (
           select a.id, a.category_id, a.published_at from cms_articles a
@@ -95,7 +84,7 @@ export function createTextsStore(sql: Sql) {
       const [count] = await sql<{ total: number }[]>`
         select count(*) as total from cms_articles a
         where a.account_id = ${accountId} and a.site_id = ${id} and ${isRoot(locale)}`;
-      return { rows, total: count?.total ?? 0 };
+      return { rows, total: count?.total ?? 0, next: undefined };
     },
 
     async articleLocales({ accountId, id }: Site): Promise<Locale[]> {

@@ -6,7 +6,7 @@ import {
   expectedVersion,
   field,
   flagOf,
-  list,
+  pageReply,
   noContent,
   ok,
   pageOf,
@@ -83,11 +83,7 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
           code: query.get("code") || undefined,
           tool: flagOf(query, "tool"),
         };
-        const { rows, total } = await flowStore.list(caller.account.id, filter, pageOf(query));
-        return list(
-          rows.map((row) => toApi(row)),
-          total,
-        );
+        return pageReply(await flowStore.list(caller.account.id, filter, pageOf(query)), (row) => toApi(row));
       },
     ),
     route(

@@ -1,5 +1,5 @@
 /** All SQL about flows and their programs. */
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
 import type { Flow } from "../answers.ts";
 import type { Program } from "../program/program.ts";
 
@@ -52,15 +52,12 @@ export function createFlowStore(sql: Sql) {
   const programs = new Map<number, Program>();
 
   return {
-    async list(accountId: number, filter: FlowFilter, { limit, offset }: Page) {
+    async list(accountId: number, filter: FlowFilter, page: Page) {
       const where = sql`account_id = ${accountId}
         ${filter.q === undefined ? sql`` : sql`and (name ilike ${filter.q} or code ilike ${filter.q})`}
         ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}
         ${filter.tool === undefined ? sql`` : sql`and (coalesce(fields ->> 'tool', '') = 'true') = ${filter.tool}`}`;
-      const rows = await sql<FlowRow[]>`
-        select ${columns} from flows where ${where} order by id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from flows where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<FlowRow>(sql, page, { columns, from: sql`flows where ${where}`, order: sql`id` });
     },
 
     async byId(accountId: number, id: string, on: Queryable = sql): Promise<FlowRow | undefined> {
@@ -102,12 +99,13 @@ export function createFlowStore(sql: Sql) {
     },
 
     /** Every program that the flow has had, latest first. */
-    async versions(accountId: number, flowId: string, { limit, offset }: Page) {
+    async versions(accountId: number, flowId: string, page: Page) {
       const where = sql`account_id = ${accountId} and flow_id = ${flowId}`;
-      const rows = await sql<{ program: unknown; createdById: number | null; createdAt: Date }[]>`
-        select program, created_by_id, created_at from flow_programs where ${where} order by id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from flow_programs where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<{ program: unknown; createdById: number | null; createdAt: Date }>(sql, page, {
+        columns: sql`program, created_by_id, created_at`,
+        from: sql`flow_programs where ${where}`,
+        order: sql`id desc`,
+      });
     },
 
     async programs(accountId: number, ids: readonly number[]): Promise<Map<number, Program>> {

@@ -1,4 +1,4 @@
-import { list, pageOf, pageQuery, route, answer, type Route } from "platform";
+import { pageOf, pageQuery, pageReply, route, answer, type Route } from "platform";
 import { FlowVersion } from "../answers.ts";
 import type { FlowLookup } from "./flow-lookup.ts";
 import type { FlowStore } from "./flow-store.ts";
@@ -32,14 +32,14 @@ export function versionRoutes({ flowStore, flowLookup }: Needed): Route[] {
       async ({ caller, params, query }) => {
         const { id } = await flowLookup.find(caller.account.id, params.id);
         const page = pageOf(query);
-        const { rows, total } = await flowStore.versions(caller.account.id, id, page);
-        const shown = rows.map(({ program, createdById, createdAt }, at) => ({
-          version: total - page.offset - at,
+        const read = await flowStore.versions(caller.account.id, id, page);
+        const rows = read.rows.map(({ program, createdById, createdAt }, at) => ({
+          version: read.total - page.offset - at,
           program,
           created_by_id: createdById,
           created_at: createdAt,
         }));
-        return list(shown, total);
+        return pageReply({ ...read, rows }, (row) => row);
       },
     ),
   ];

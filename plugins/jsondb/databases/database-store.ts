@@ -1,5 +1,5 @@
 /** All SQL about databases themselves. */
-import { cacheKey, parseCacheKey } from "platform";
+import { readPage, cacheKey, parseCacheKey } from "platform";
 import type { BaseContext, Cache, Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Db } from "./answers.ts";
 import { collationOfAccount } from "./collation-store.ts";
@@ -69,18 +69,11 @@ export function createDatabaseStore(sql: Sql) {
   const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value));
 
   return {
-    async list(
-      accountId: number,
-      filter: { q?: string | undefined; code?: string | undefined },
-      { limit, offset }: Page,
-    ) {
+    async list(accountId: number, filter: { q?: string | undefined; code?: string | undefined }, page: Page) {
       const where = sql`account_id = ${accountId}
         ${filter.q === undefined ? sql`` : sql`and (name ilike ${filter.q} or code ilike ${filter.q})`}
         ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}`;
-      const rows = await sql<DbRow[]>`
-        select ${columns} from dbs where ${where} order by id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from dbs where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<DbRow>(sql, page, { columns, from: sql`dbs where ${where}`, order: sql`id` });
     },
 
     /** By id or code. */

@@ -3,7 +3,7 @@ import {
   created,
   etag,
   expectedVersion,
-  list,
+  pageReply,
   noContent,
   notFound,
   ok,
@@ -67,8 +67,7 @@ export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
       async ({ account, query }) => {
         const q = query.get("q");
         const filter = { q: q ? wildcardPattern(q) : undefined, code: query.get("code") ?? undefined };
-        const { rows, total } = await databaseStore.list(account.id, filter, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await databaseStore.list(account.id, filter, pageOf(query)), toApi);
       },
     ),
     route(

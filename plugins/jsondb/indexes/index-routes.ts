@@ -1,4 +1,4 @@
-import { answer, field, list, pageOf, pageQuery, route, Type, type Route } from "platform";
+import { answer, field, pageReply, pageOf, pageQuery, route, Type, type Route } from "platform";
 import type { Database } from "../databases/database.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { databaseAt } from "../records/record-routes.ts";
@@ -58,11 +58,7 @@ export function indexRoute({ databases, indexStore }: Needed): Route {
     },
     async ({ account, params, query }) => {
       const db = await databaseAt(databases, account.id, params.id);
-      const { rows, total } = await indexStore.list(account.id, db.id, pageOf(query));
-      return list(
-        rows.map((row) => toApi(db, row)),
-        total,
-      );
+      return pageReply(await indexStore.list(account.id, db.id, pageOf(query)), (row) => toApi(db, row));
     },
   );
 }

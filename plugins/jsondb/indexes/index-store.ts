@@ -1,5 +1,5 @@
 /** SQL about the indexes that databases get for how they are searched. */
-import type { Page, Sql, Tx } from "platform";
+import { readPage, type Page, type Sql, type Tx } from "platform";
 import { collate, collationOfAccount } from "../databases/collation-store.ts";
 import { idLiteral } from "../search/filter-store.ts";
 import { kindOf } from "../databases/columns.ts";
@@ -65,13 +65,13 @@ export function createIndexStore(sql: Sql) {
     select ${collationOfAccount} from accounts a where a.id = db_indexes.account_id)`);
   const nameOf = (id: string) => `records_learned_${id.replaceAll("-", "")}`;
   return {
-    async list(accountId: number, dbId: string, { limit, offset }: Page) {
+    async list(accountId: number, dbId: string, page: Page) {
       const where = sql`account_id = ${accountId} and db_id = ${dbId}`;
-      const rows = await sql<IndexRow[]>`
-        select ${columns} from db_indexes where ${where}
-        order by declared desc, milliseconds desc, id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from db_indexes where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<IndexRow>(sql, page, {
+        columns,
+        from: sql`db_indexes where ${where}`,
+        order: sql`declared desc, milliseconds desc, id`,
+      });
     },
 
     /** Adds to what is known; gives the ids of those that have come to be worth an index. */

@@ -1,4 +1,4 @@
-import { createTurns, answer, jsonText, pageQuery, readBounds, route, Type, unavailable, warned } from "platform";
+import { createTurns, answer, jsonText, pageQuery, endsEarly, route, Type, unavailable, warned } from "platform";
 import type { BaseContext, RequestInput, Route } from "platform";
 import { FlatRecord, ShownRecord, UnknownTable } from "../records/answers.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
@@ -143,5 +143,5 @@ export async function answerPage(
 /** A page that is shorter than its limit is not the last one. */
 function cutHint({ after, offset }: Query, records: number): string {
   const next = after === undefined ? `\`offset=${offset + records}\`` : "`X-Next-Cursor`";
-  return `the page ends after ${records} records, which reach ${readBounds.answerBytes} bytes: the next one begins at ${next}`;
+  return endsEarly(records, next, "records");
 }

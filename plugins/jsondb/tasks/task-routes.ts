@@ -1,4 +1,16 @@
-import { answer, conflict, list, notFound, ok, pageOf, pageQuery, route, uuidOf, type Route } from "platform";
+import {
+  answer,
+  conflict,
+  list,
+  pageReply,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  uuidOf,
+  type Route,
+} from "platform";
 import type { Databases } from "../databases/database-store.ts";
 import { databaseAt } from "../records/record-routes.ts";
 import { RowFault } from "../records/answers.ts";
@@ -52,8 +64,7 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
       async ({ account, params, query }) => {
         const db = await databaseAt(databases, account.id, params.id);
         const filter = { kind: query.get("kind") || undefined, status: query.get("status") || undefined };
-        const { rows, total } = await taskStore.list(account.id, db.id, filter, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await taskStore.list(account.id, db.id, filter, pageOf(query)), toApi);
       },
     ),
     route(

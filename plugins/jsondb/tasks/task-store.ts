@@ -1,5 +1,5 @@
 /** SQL about tasks. */
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
 import type { RowFault } from "../bulk/imports/import-rows.ts";
 import type { ListedTask } from "./answers.ts";
 
@@ -60,17 +60,16 @@ export function createTaskStore(sql: Sql) {
 
   return {
     /** The newest first. */
-    async list(accountId: number, dbId: string, { kind, status }: TaskFilter, { limit, offset }: Page) {
+    async list(accountId: number, dbId: string, { kind, status }: TaskFilter, page: Page) {
       const where = sql`
         db_id = ${dbId}
         ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
         ${status === undefined ? sql`` : sql`and status = ${status}`}`;
-      const rows = await sql<TaskRow[]>`
-        select ${listed} from (${shown(accountId)}) t where ${where} order by id desc limit ${limit} offset ${offset}`;
-      const [count] = await sql<
-        { total: number }[]
-      >`select count(*) as total from (${shown(accountId)}) t where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<TaskRow>(sql, page, {
+        columns: listed,
+        from: sql`(${shown(accountId)}) t where ${where}`,
+        order: sql`id desc`,
+      });
     },
 
     async byId(accountId: number, dbId: string, id: string, on: Queryable = sql) {

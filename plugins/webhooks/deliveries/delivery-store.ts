@@ -1,4 +1,4 @@
-import type { Page, Queryable, Read, Sql, Static, Tx } from "platform";
+import { readPage, readRows, type Page, type Queryable, type Read, type Sql, type Static, type Tx } from "platform";
 import type { Delivery } from "../answers.ts";
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
@@ -83,7 +83,7 @@ export function createDeliveryStore(sql: Sql, read: Read) {
     requeue,
 
     /** Newest first. */
-    async list(accountId: number, webhookId: number, wanted: DeliveryFilter, { limit, offset }: Page) {
+    async list(accountId: number, webhookId: number, wanted: DeliveryFilter, page: Page) {
       const { status, before, counts = true, within } = wanted;
       const all = sql`
         account_id = ${accountId} and webhook_id = ${webhookId} ${before === undefined ? sql`` : sql`and id < ${before}`}`;
@@ -96,9 +96,10 @@ export function createDeliveryStore(sql: Sql, read: Read) {
         const where = sql`
           ${all} ${status === undefined ? sql`` : sql`and status = ${status}`}
           ${edge === undefined ? sql`` : sql`and id >= ${edge.id}`}`;
-        const rows = await on<DeliveryRow[]>`
-          select ${columns} from webhook_deliveries where ${where} order by id desc limit ${limit} offset ${offset}`;
-        const cursor = within === undefined ? undefined : rows.length === limit ? rows.at(-1)?.id : edge?.id;
+        const select = { columns, from: sql`webhook_deliveries where ${where}`, order: sql`id desc` };
+        const { rows, next } = await readRows<DeliveryRow>(on, page, select);
+        const isFull = rows.length === page.limit || next !== undefined;
+        const cursor = within === undefined && next === undefined ? undefined : isFull ? rows.at(-1)?.id : edge?.id;
         if (!counts) return { rows, cursor };
         const [count] = await on<{ total: number }[]>`select count(*) as total from webhook_deliveries where ${where}`;
         return { rows, cursor, total: count?.total ?? 0 };
@@ -106,10 +107,9 @@ export function createDeliveryStore(sql: Sql, read: Read) {
     },
 
     /** Of each webhook, what has become of its latest deliveries. */
-    async health(accountId: number, latest: number, { limit, offset }: Page) {
-      const rows = await sql<HealthRow[]>`
-        select w.id, h.recent, h.delivered, h.failed, h.pending, h.last_delivered_at, h.last_failed_at
-        from webhooks w cross join lateral (
+    async health(accountId: number, latest: number, page: Page) {
+      const from = sql`
+        webhooks w cross join lateral (
           select count(*) as recent,
             count(*) filter (where d.status = 'delivered') as delivered,
             count(*) filter (where d.status = 'failed') as failed,
@@ -121,10 +121,13 @@ export function createDeliveryStore(sql: Sql, read: Read) {
             where account_id = w.account_id and webhook_id = w.id order by id desc limit ${latest}
           ) d
         ) h
-        where w.account_id = ${accountId} order by w.id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`
-        select count(*) as total from webhooks where account_id = ${accountId}`;
-      return { rows, total: count?.total ?? 0 };
+        where w.account_id = ${accountId}`;
+      return readPage<HealthRow>(sql, page, {
+        columns: sql`w.id, h.recent, h.delivered, h.failed, h.pending, h.last_delivered_at, h.last_failed_at`,
+        from,
+        order: sql`w.id`,
+        counted: sql`webhooks where account_id = ${accountId}`,
+      });
     },
 
     async byId(accountId: number, webhookId: number, id: number, on: Queryable = sql) {

@@ -1,4 +1,4 @@
-import { answer, list, pageOf, pageQuery, route, type Route, type Static } from "platform";
+import { answer, pageReply, pageOf, pageQuery, route, type Route, type Static } from "platform";
 import { WebhookHealth } from "../answers.ts";
 import type { DeliveryStore, HealthRow } from "./delivery-store.ts";
 
@@ -30,8 +30,7 @@ export function healthRoutes({ deliveryStore }: { readonly deliveryStore: Pick<D
         responses: { 200: [healthExample] },
       },
       async ({ account, query }) => {
-        const { rows, total } = await deliveryStore.health(account.id, latest, pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await deliveryStore.health(account.id, latest, pageOf(query)), toApi);
       },
     ),
   ];

@@ -7,6 +7,7 @@ import {
   flagOf,
   integerId,
   list,
+  pageReply,
   noContent,
   ok,
   pageOf,
@@ -111,8 +112,7 @@ function readingRoutes({ webhookStore, management, rights }: Needed): Route[] {
         responses: { 200: [webhookExample] },
       },
       async ({ account, query }) => {
-        const { rows, total } = await webhookStore.list(account.id, filterOf(query), pageOf(query));
-        return list(rows.map(toApi), total);
+        return pageReply(await webhookStore.list(account.id, filterOf(query), pageOf(query)), toApi);
       },
     ),
     route(

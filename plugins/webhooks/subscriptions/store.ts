@@ -1,4 +1,4 @@
-import type { Page, Queryable, Sql, Static, Tx } from "platform";
+import { readPage, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
 import type { Webhook } from "../answers.ts";
 import type { Filter } from "./match.ts";
 
@@ -72,7 +72,7 @@ export function createWebhookStore(sql: Sql) {
   const json = (filter: Filter | null) => sql`${filter === null ? null : JSON.stringify(filter)}::text::json`;
 
   return {
-    async list(accountId: number, filter: WebhookFilter, { limit, offset }: Page) {
+    async list(accountId: number, filter: WebhookFilter, page: Page) {
       const { sourceType, kind, targetKind, active } = filter;
       const where = sql`
         account_id = ${accountId}
@@ -80,10 +80,7 @@ export function createWebhookStore(sql: Sql) {
         ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
         ${targetKind === undefined ? sql`` : sql`and target_kind = ${targetKind}`}
         ${active === undefined ? sql`` : sql`and active = ${active}`}`;
-      const rows = await sql<WebhookRow[]>`
-        select ${columns} from webhooks where ${where} order by id limit ${limit} offset ${offset}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from webhooks where ${where}`;
-      return { rows, total: count?.total ?? 0 };
+      return readPage<WebhookRow>(sql, page, { columns, from: sql`webhooks where ${where}`, order: sql`id` });
     },
 
     /** The active ones: only they send. */
