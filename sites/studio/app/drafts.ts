@@ -15,6 +15,7 @@ const prefix = "corestead.draft";
 const mostChars = 1_000_000;
 const keptMs = 30 * 24 * 3_600_000;
 const nonceBytes = 24;
+const chunk = 8_192;
 
 export function draftKey(personId: number, address: string): string {
   return `${prefix}.${personId}.${address}`;
@@ -23,18 +24,36 @@ export function draftKey(personId: number, address: string): string {
 export function keepDraft(key: string, fields: readonly FormField[], inputs: Readonly<Record<string, Input>>): void {
   const secrets = new Set(fields.filter(({ kind }) => kind === "secret").map(({ name }) => name));
   const kept = Object.fromEntries(Object.entries(inputs).filter(([name]) => !secrets.has(name)));
-  const at = Date.now();
-  const draft = JSON.stringify({ at, inputs: kept } satisfies Draft);
+  const draft = JSON.stringify({ at: Date.now(), inputs: kept } satisfies Draft);
   if (draft.length > mostChars) return;
-  try {
-    localStorage.setItem(key, `${at}.${sealed(key, draft)}`);
-  } catch {
-    dropOldDrafts(0); // the browser has no room: old ones go, and the next change tries again
+  waiting.set(key, draft);
+  // Sealing a long text takes longer than a key press may.
+  if (draft.length < atOnceChars) writeDrafts();
+  else timer ??= setTimeout(writeDrafts, laterMs);
+}
+
+const atOnceChars = 20_000;
+const laterMs = 500;
+const waiting = new Map<string, string>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Keeps what waits: also called when the page goes away. */
+export function writeDrafts(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  for (const [key, draft] of waiting) {
+    waiting.delete(key);
+    try {
+      localStorage.setItem(key, `${Date.now()}.${sealed(key, draft)}`);
+    } catch {
+      dropOldDrafts(0); // the browser has no room: old ones go, and the next change tries again
+    }
   }
 }
 
 /** Undefined also for what another key has sealed: it stays for its person. */
 export function readDraft(key: string): Draft | undefined {
+  writeDrafts();
   const kept = localStorage.getItem(key);
   if (kept === null) return undefined;
   try {
@@ -46,6 +65,7 @@ export function readDraft(key: string): Draft | undefined {
 }
 
 export function dropDraft(key: string): void {
+  waiting.delete(key);
   localStorage.removeItem(key);
 }
 
@@ -78,7 +98,8 @@ function sealed(place: string, text: string): string {
   const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
   const bytes = cipher(place, nonce).encrypt(new TextEncoder().encode(text));
   let binary = "";
-  for (const part of [nonce, bytes]) for (const byte of part) binary += String.fromCharCode(byte);
+  for (const part of [nonce, bytes])
+    for (let at = 0; at < part.length; at += chunk) binary += String.fromCharCode(...part.subarray(at, at + chunk));
   return btoa(binary);
 }
 

@@ -1,7 +1,7 @@
 /** The Studio begins here: language, theme, who is signed in, then the frame. */
 import { mount } from "svelte";
 import App from "./App.svelte";
-import { dropOldDrafts, sealDrafts } from "./drafts.ts";
+import { dropOldDrafts, sealDrafts, writeDrafts } from "./drafts.ts";
 import { begin as beginKeyboard } from "./keyboard.ts";
 import { pageStyles } from "./page-styles.ts";
 import { router } from "./state/router.svelte.ts";
@@ -19,5 +19,7 @@ toasts.begin();
 await Promise.all([text.begin(), session.begin()]);
 sealDrafts(session.person.id);
 dropOldDrafts();
+addEventListener("pagehide", writeDrafts);
+document.addEventListener("visibilitychange", () => document.hidden && writeDrafts());
 mount(App, { target: document.body });
 void pageStyles();
