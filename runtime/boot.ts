@@ -28,6 +28,7 @@ import { migrationSets } from "./postgres/runtime-migrations.ts";
 import { databaseSecretKey, keepSecretKey } from "./postgres/secret-key.ts";
 import { draftOfSecretKey } from "./secrets.ts";
 import { withBundledPages } from "./studio-pages.ts";
+import { settingHints } from "./config.ts";
 import { unknownNames } from "./http/refusals/unknown.ts";
 import { runningOrigin } from "./http/answers/served-at.ts";
 import type { Environment } from "./settings.ts";
@@ -96,6 +97,7 @@ export async function boot(needed: Needed): Promise<App> {
     await opened;
     await kernel.hear();
     await keepSecretKey(sql, { ...config, key: secretKey }, (text) => needed.role === "serve" && log.warn(text));
+    if (needed.role === "serve") for (const hint of settingHints(plugins, needed.env)) log.warn(hint);
     const { lineage, rehearses } = await standingOf(sql, needed);
     if (rehearses !== undefined) kernel.rehearse();
     if (rehearses !== undefined && needed.role === "serve") log.warn(rehearses);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readConfig } from "./config.ts";
+import { readConfig, settingHints } from "./config.ts";
 import { ConfigError } from "./settings.ts";
 
 describe("the configuration", () => {
@@ -41,6 +41,20 @@ describe("the configuration", () => {
       return [];
     };
     expect(mistakesOf()).toHaveLength(2);
+  });
+
+  test.each([
+    ["DATABASE_URI", "DATABASE_URL"],
+    ["MAX_BODY_BYTE", "MAX_BODY_BYTES"],
+    ["BACKUPDIR", "BACKUP_DIR"],
+    ["TRUSTED_PROXY", undefined],
+    ["HTTP_PROXY", undefined],
+    ["HOSTNAME", undefined],
+    ["PATH", undefined],
+    ["DATABASE_URL", undefined],
+  ])("%s is nearly %s", (name, meant) => {
+    const hint = meant === undefined ? [] : [`${name} is no setting: did you mean ${meant}?`];
+    expect(settingHints([], { [name]: "1" })).toEqual(hint);
   });
 
   test("an address loses its slash at the end", () => {

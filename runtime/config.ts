@@ -17,6 +17,7 @@ import { parseCron } from "./jobs/due-times.ts";
 import { parseBucketPlace, s3Settings } from "./s3/settings.ts";
 import { parseAllow } from "./outbound/addresses.ts";
 import { replicaAddresses } from "./replicas/addresses.ts";
+import { distance, nearest } from "./http/refusals/unknown.ts";
 import { parseNetworks } from "./http/client-address.ts";
 
 /** The runtime's own settings (behaviour B.2). The README's table is checked against them. */
@@ -243,6 +244,17 @@ interface Named extends Configured {
 export function checkSettings(plugins: readonly Configured[], env: Environment): void {
   const mistakes = new Set(plugins.flatMap(({ config }) => mistakesIn(config, env)));
   if (mistakes.size > 0) throw new ConfigError([...mistakes]);
+}
+
+/** A line for each variable whose name is nearly that of a setting: nothing reads it. */
+export function settingHints(plugins: readonly Configured[], env: Environment): string[] {
+  const all = [{ config: runtimeSettings }, ...plugins].flatMap(({ config }) => Object.values(config));
+  const known = all.map(({ env: name }) => name).filter((name) => name.includes("_"));
+  // Other programs have variables, too: HTTP_PROXY is no HTTP_PORT.
+  const most = (name: string) => (name.length < 10 ? 1 : 2);
+  return Object.keys(env)
+    .filter((name) => !known.includes(name) && known.some((one) => distance(name, one) <= most(name)))
+    .map((name) => `${name} is no setting: did you mean ${nearest(name, known).join(" or ")}?`);
 }
 
 /** Throws one ConfigError if two plugins, or a plugin and the runtime, have settings of the same name. */

@@ -1,5 +1,6 @@
 /** Unknown names are reported on every route: a route accepts only what it declares. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { TSchema } from "@sinclair/typebox";
 import { startTestApp, type TestApp } from "./harness.ts";
 
 let app: TestApp;
@@ -71,6 +72,81 @@ test("every body with a key tells of a field that it does not take", async () =>
   }
   expect(asked).toBeGreaterThan(20);
 });
+
+/** What people keep there has keys of their own, or is judged by its plugin, with tests of its own. */
+const freeObjects: ReadonlySet<string> = new Set([
+  "app.config",
+  "app.fields",
+  "article.fields",
+  "bulk.data",
+  "chat.variables",
+  "connector.fields",
+  "db.fields",
+  "db.public_methods",
+  "db.schema",
+  "flow.fields",
+  "layout.fields",
+  "media.alts",
+  "media.titles",
+  "page.fields",
+  "passkey.response",
+  "paragraph.fields",
+  "preferences.preferences",
+  "prompt.params",
+  "record.data",
+  "settings.settings",
+  "sign_in_provider.roles",
+  "sign_in_provider.teams",
+  "site.fields",
+  "try.params",
+  "webhook.filter",
+]);
+
+test("every object inside a body tells of a key that it does not take", async () => {
+  const silent: string[] = [];
+  const free = new Set<string>();
+  let asked = 0;
+  for (const { method, path, spec } of app.app.routes) {
+    if (!spec.body) continue;
+    const { key, schema } = spec.body;
+    for (const place of placesIn(schema)) {
+      if (place.isFree) {
+        free.add(`${key ?? path.split("/").at(-1)}.${place.path.join(".")}`);
+        continue;
+      }
+      asked += 1;
+      const planted = place.path
+        .toReversed()
+        .reduce<unknown>((inner, name) => (name === "[]" ? [inner] : { [name]: inner }), { [strange]: 1 });
+      const address = path.replaceAll(/:\w+/g, "nothing-there");
+      const answer = await app.request(method, address, key === undefined ? planted : { [key]: planted });
+      if (!warning(answer)?.includes(`unknown field \\"${strange}\\"`))
+        silent.push(`${method} ${path} ${place.path.join(".")}`);
+    }
+  }
+  expect(silent).toEqual([]);
+  expect(asked).toBeGreaterThan(20);
+  expect([...free].toSorted()).toEqual([...freeObjects].toSorted());
+});
+
+interface Place {
+  readonly path: readonly string[];
+  readonly isFree: boolean;
+}
+
+/** The objects in a body's schema, and in lists, one by one. */
+function placesIn(schema: TSchema, path: readonly string[] = []): Place[] {
+  const forms: TSchema[] = schema["anyOf"] ?? [schema];
+  return forms.flatMap((form) => {
+    if (form["type"] === "array" && form["items"]) return placesIn(form["items"], [...path, "[]"]);
+    if (form["type"] !== "object") return [];
+    const isFree = form["patternProperties"] !== undefined || form["additionalProperties"] === true;
+    const inner = Object.entries<TSchema>(form["properties"] ?? {}).flatMap(([name, one]) =>
+      placesIn(one, [...path, name]),
+    );
+    return [{ path, isFree }, ...inner];
+  });
+}
 
 describe("a hint", () => {
   const schema = { fields: { email: "string", age: "integer" }, indexed_fields: ["email"] };
@@ -184,6 +260,44 @@ describe("a hint", () => {
       ]);
     },
   );
+
+  test.each<[string, string, object, string | null]>([
+    [
+      "/connect/flows",
+      "flow",
+      { name: "a", fields: { program: [], progam: [] } },
+      '"progam" in "fields": did you mean "program"',
+    ],
+    ["/connect/flows", "flow", { name: "b", fields: { program: [], tool: false } }, null],
+    [
+      "/core/apps",
+      "app",
+      { name: "c", source_code: "x", actions: [{ action: "a", flow_code: "f", publik: true }] },
+      '"publik" in "actions[0]": did you mean "public"',
+    ],
+    [
+      "/account/webhooks",
+      "webhook",
+      { source_type: "Core::App", kind: "create", url: "https://a.test", filter: { url_cod: "x" } },
+      'filter: Core::App has no "url_cod": did you mean "url_code"',
+    ],
+    [
+      "/account/webhooks",
+      "webhook",
+      { source_type: "Core::Record", kind: "create", url: "https://a.test", filter: { anything: "x" } },
+      null,
+    ],
+    [
+      "/account/webhooks",
+      "webhook",
+      { source_type: "Other::Thing", kind: "create", url: "https://a.test", filter: { anything: "x" } },
+      null,
+    ],
+  ])("tells at %s of keys inside of %s %j: %p", async (path, key, fields, text) => {
+    const made = await app.post(path, { [key]: fields });
+    const expected = text === null ? null : expect.stringContaining(text);
+    expect([made.status, warning(made)?.replaceAll("\\", "") ?? null]).toEqual([201, expected]);
+  });
 
   test("survives names that no header can hold, and a million of them", async () => {
     const odd = await app.get(`/core/dbs?${encodeURIComponent('ł"\r\n\\')}=1`);

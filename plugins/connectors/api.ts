@@ -3,7 +3,7 @@ import { service, type FieldErrors, type TObject } from "platform";
 
 export { codeMistake, isCode, isUuid } from "./code.ts";
 export { recordOf } from "./definition.ts";
-export { createFiller, isHeaderValue, placeholders, type Filler } from "./fill.ts";
+export { createFiller, isHeaderValue, paramHints, placeholders, type Filler } from "./fill.ts";
 
 /** What a call of a model has cost. */
 export interface Usage {
@@ -86,6 +86,8 @@ export interface MethodFacts {
   readonly onlyByName?: boolean;
   /** If the method is not one of `fields.methods`, whose placeholders tell it. */
   readonly parameters?: readonly string[];
+  /** The only parameters that it reads, if there is no place for others, as in a GET. */
+  readonly takesOnly?: readonly string[] | undefined;
 }
 
 /** A kind of connector, e.g. `core/custom_connector`. */

@@ -9,11 +9,13 @@ import {
   route,
   tooMany,
   unauthorized,
+  warned,
   type Route,
 } from "platform";
 import type { BaseContext } from "platform";
 import { ConnectorAnswer, ConnectorFailure } from "./answers.ts";
 import type { Connectors } from "./api.ts";
+import { paramHints } from "./fill.ts";
 
 interface Needed {
   readonly calls: Pick<Connectors, "call" | "methodsOf">;
@@ -55,12 +57,13 @@ export function callRoutes({ calls, publicLimit }: Needed): Route[] {
           const take = await publicLimit.take(`${account.id}/${code}/${limitKey(ip)}`);
           if (!take.allowed) throw tooMany(take.retryAfterSeconds);
         }
-        const outcome = await calls.call({ accountId: account.id, code, method: name, params: paramsOf(body) });
+        const given = paramsOf(body);
+        const outcome = await calls.call({ accountId: account.id, code, method: name, params: given });
         if (!outcome) throw notFound("no active connector with this code has such a method");
         const { status, data, error } = outcome;
         if (outcome.isBusy) throw tooMany(outcome.retryAfterSeconds ?? 1);
         if (!outcome.ok) throw new HttpError(502, { error, status, data });
-        return ok({ status, data });
+        return warned(ok({ status, data }), paramHints(method, given));
       },
     ),
   ];

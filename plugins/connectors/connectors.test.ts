@@ -394,6 +394,32 @@ describe("a call", () => {
     });
   });
 
+  test("names the parameters that the method has no place for", async () => {
+    const methods = {
+      find: { method: "GET", path: "/find/{id}", query: { q: "{who.name}" } },
+      remove: { method: "DELETE", path: "/x" },
+      note: { method: "POST", path: "/x", body: { text: "{text}" } },
+      send: { method: "POST", path: "/x" },
+    };
+    const code = await connector(methods);
+    const cases: [method: string, params: object, hint: string | null][] = [
+      ["find", { id: 1, who: { name: "a" } }, null],
+      ["find", { id: 1, who: { name: "a" }, idd: 2 }, 'has no place for the parameter "idd": did you mean "id"?'],
+      ["remove", { id: 1 }, 'the method "remove" has no place for the parameter "id": none is known here'],
+      ["note", { text: "a", txt: "b" }, 'did you mean "text"?'],
+      ["send", { anything: "a" }, null],
+    ];
+    for (const [method, params, hint] of cases) {
+      const expected = hint === null ? null : expect.stringContaining(hint);
+      const answers = [
+        await call(code, method, params),
+        await app.post(`/connect/connectors/${code}/methods/${method}/try.json`, { params }),
+      ];
+      const told = answers.map(({ headers }) => headers.get("warning")?.replaceAll("\\", "") ?? null);
+      expect([method, ...told]).toEqual([method, expected, expected]);
+    }
+  });
+
   test("without sign-in only where the method is public, and not too often", async () => {
     const code = await connector({ open: { path: "/o", public: true }, closed: { path: "/c" } });
     const { token } = await person(app, { role: "user" });

@@ -12,6 +12,7 @@ import { trimmedEnd, type BaseContext } from "platform";
 import type { CallOutcome, ConnectorKind, KindCall, OpenConnector } from "./api.ts";
 import { authOf, checkDefinition, customFields, methodsOf, type Method } from "./definition.ts";
 import { createFiller, formPairs, isHeaderValue } from "./fill.ts";
+import { parametersOf } from "./methods.ts";
 
 export interface HttpRequest {
   readonly url: string;
@@ -32,7 +33,15 @@ export function customConnector(fetch: BaseContext["fetch"]): ConnectorKind {
     fields: customFields,
     methodKeys: ["method", "path", "query", "headers", "body", "public", "description", "timeout"],
     needsUrl: true,
-    methods: (fields) => [...methodsOf(fields)].map(([name, method]) => ({ name, public: method.public })),
+    methods: (fields) =>
+      [...methodsOf(fields)].map(([name, method]) => ({
+        name,
+        public: method.public,
+        // Worked out for whoever asks: most calls do not.
+        get takesOnly() {
+          return takesOnly(method);
+        },
+      })),
     check: checkDefinition,
     secretMistake: (secret) => (isHeaderValue(secret) ? undefined : "must be what a header can carry: Latin letters"),
     shown: (connector, call) => {
@@ -46,6 +55,12 @@ export function customConnector(fetch: BaseContext["fetch"]): ConnectorKind {
       return send(fetch, request, { timeoutMs, signal: call.signal });
     },
   };
+}
+
+/** Undefined if its body is made of whatever has no other place. */
+function takesOnly({ method, path, query, headers, body }: Method): string[] | undefined {
+  const sendsAny = body === undefined && method !== "GET" && method !== "HEAD" && method !== "DELETE";
+  return sendsAny ? undefined : parametersOf({ path, query, headers, body });
 }
 
 function methodNamed({ fields }: OpenConnector, call: KindCall): Method {

@@ -1,5 +1,5 @@
 /** Fills the `{name}`s of a method's templates with the parameters of a call, encoded for their place. Pure. */
-import { escapeHtml, invalid, isObject, mistakes } from "platform";
+import { escapeHtml, invalid, isObject, mistakes, unknownNames } from "platform";
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -119,6 +119,16 @@ export function formPairs(name: string, value: unknown): string[] {
   return values
     .filter((one) => one !== null && one !== undefined)
     .map((one) => `${encode(name)}=${encode(plain(one))}`);
+}
+
+/** Names the parameters of a call that its method does not read. */
+export function paramHints(
+  { name, takesOnly }: { readonly name: string; readonly takesOnly?: readonly string[] | undefined },
+  params: Readonly<Record<string, unknown>>,
+): string[] {
+  if (!takesOnly) return [];
+  const given = Object.keys(params).filter((one) => !takesOnly.includes(one.split(".")[0] ?? one));
+  return unknownNames(given, takesOnly, (one) => `the method "${name}" has no place for the parameter "${one}"`);
 }
 
 /** The names of the parameters in a template. */

@@ -18,7 +18,7 @@ export function describedMethods(methods: readonly MethodFacts[], fields: Readon
 }
 
 /** Of `{event.data.id}` it is `event`. */
-function parametersOf(method: Readonly<Record<string, unknown>> = {}): string[] {
+export function parametersOf(method: Readonly<Record<string, unknown>> = {}): string[] {
   const { description: _, ...rest } = method;
   const texts = Object.values(rest).flatMap(textsIn);
   return [...new Set(texts.flatMap((text) => placeholders(text)).map((name) => name.split(".")[0] ?? name))];

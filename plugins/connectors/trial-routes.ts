@@ -1,5 +1,6 @@
-import { invalid, notFound, ok, route, Type, type Route } from "platform";
+import { invalid, notFound, ok, route, Type, warned, type Route } from "platform";
 import { ConnectorTrial } from "./answers.ts";
+import { paramHints } from "./fill.ts";
 import { connectorExample } from "./routes.ts";
 import type { Calls } from "./service.ts";
 import type { ConnectorWriter } from "./writer.ts";
@@ -24,7 +25,7 @@ const trialExample = {
 };
 
 interface Needed {
-  readonly calls: Pick<Calls, "tryOut">;
+  readonly calls: Pick<Calls, "methodsOf" | "tryOut">;
   readonly connectorWriter: Pick<ConnectorWriter, "find">;
 }
 
@@ -54,7 +55,9 @@ export function trialRoutes({ calls, connectorWriter }: Needed): Route[] {
         const trial = await calls.tryOut(given);
         if (!trial) throw notFound("the connector has no such method");
         const { durationMs, retryAfterSeconds: _, ...outcome } = trial.outcome;
-        return ok({ ...outcome, duration_ms: durationMs, request: trial.request });
+        const facts = (await calls.methodsOf(caller.account.id, code))?.find(({ name }) => name === params.method_name);
+        const reply = ok({ ...outcome, duration_ms: durationMs, request: trial.request });
+        return warned(reply, facts ? paramHints(facts, given.params) : []);
       },
     ),
   ];

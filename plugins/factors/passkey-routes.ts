@@ -13,11 +13,15 @@ const bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, patt
 const Made = Type.Object({
   name: field.name(100),
   id: bytes(1400),
-  response: Type.Object({
-    clientDataJSON: bytes(4000),
-    attestationObject: bytes(12_000),
-    transports: Type.Optional(Type.Array(Type.String({ maxLength: 30 }), { maxItems: 10 })),
-  }),
+  response: Type.Object(
+    {
+      clientDataJSON: bytes(4000),
+      attestationObject: bytes(12_000),
+      transports: Type.Optional(Type.Array(Type.String({ maxLength: 30 }), { maxItems: 10 })),
+    },
+    // Browsers add more, such as `publicKey`.
+    { additionalProperties: true },
+  ),
 });
 const Named = Type.Object({ name: field.name(100) });
 

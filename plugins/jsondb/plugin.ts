@@ -136,6 +136,7 @@ export default definePlugin({
       name: "Core::Record",
       privilege: "dbs",
       sample: recordSample,
+      anyKeys: true,
     },
   ],
   activity: {

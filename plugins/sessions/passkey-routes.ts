@@ -16,12 +16,16 @@ const open = { open: "it is how one signs in" } as const;
 const bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: "^[A-Za-z0-9_-]+$" });
 const Assertion = Type.Object({
   id: bytes(1400),
-  response: Type.Object({
-    clientDataJSON: bytes(4000),
-    authenticatorData: bytes(4000),
-    signature: bytes(4000),
-    userHandle: Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()])),
-  }),
+  response: Type.Object(
+    {
+      clientDataJSON: bytes(4000),
+      authenticatorData: bytes(4000),
+      signature: bytes(4000),
+      userHandle: Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()])),
+    },
+    // Browsers add more, such as `publicKey`.
+    { additionalProperties: true },
+  ),
 });
 
 interface Needed {

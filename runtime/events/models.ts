@@ -11,6 +11,8 @@ export interface Model {
   readonly confidential?: (data: Readonly<Record<string, unknown>>) => boolean;
   /** One record as it is delivered. */
   readonly sample: Readonly<Record<string, unknown>>;
+  /** Records have further keys than the sample: those of what people keep in them. */
+  readonly anyKeys?: true;
 }
 
 /** News of one record of a model. */

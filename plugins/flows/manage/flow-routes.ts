@@ -12,6 +12,8 @@ import {
   pageOf,
   pageQuery,
   route,
+  unknownNames,
+  warned,
 } from "platform";
 import { Type, wildcardPattern, type Route } from "platform";
 import { Flow } from "../answers.ts";
@@ -45,7 +47,7 @@ const flowExample = {
   created_at: "2026-01-31T10:00:00.000Z",
   updated_at: "2026-01-31T10:00:00.000Z",
 };
-const warned = { ...flowExample, warnings: [] };
+const shownExample = { ...flowExample, warnings: [] };
 const access = { privilege: "flows" } as const;
 
 interface Needed {
@@ -89,7 +91,12 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
     route(
       "GET",
       "/connect/flows/:id",
-      { summary: "One flow, by id or code", access, answers: { 200: Flow }, responses: { 200: warned, 304: null } },
+      {
+        summary: "One flow, by id or code",
+        access,
+        answers: { 200: Flow },
+        responses: { 200: shownExample, 304: null },
+      },
       async ({ caller, params }) => ok(...(await shown(await flowLookup.find(caller.account.id, params.id)))),
     ),
     route(
@@ -105,14 +112,14 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
         body: { key: "flow", schema: FlowInput },
         request: requestExample,
         answers: { 201: Flow },
-        responses: { 201: warned, 422: { program: ["program[2].then[0].connector is required"] } },
+        responses: { 201: shownExample, 422: { program: ["program[2].then[0].connector is required"] } },
       },
       async ({ caller, body }) => {
         const { id: accountId } = caller.account;
         // Before the write: with an Idempotency-Key the flow is not committed yet, and nobody else sees it.
         const made = body.active === false ? undefined : newCode(body);
         const found = await warnings(accountId, programOf(body.fields ?? {}), made);
-        return created(...tagged(await flowWriter.create(caller, body), found));
+        return warned(created(...tagged(await flowWriter.create(caller, body), found)), fieldHints(body.fields));
       },
     ),
     route(
@@ -126,11 +133,12 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
         body: { key: "flow", schema: Type.Partial(FlowInput) },
         request: { active: false },
         answers: { 200: Flow },
-        responses: { 200: { ...warned, active: false } },
+        responses: { 200: { ...shownExample, active: false } },
       },
       async ({ request, caller, params, body }) => {
         const { id } = await flowLookup.find(caller.account.id, params.id);
-        return ok(...(await shown(await flowWriter.update(caller, id, body, expectedVersion(request, id)))));
+        const row = await flowWriter.update(caller, id, body, expectedVersion(request, id));
+        return warned(ok(...(await shown(row))), fieldHints(body.fields));
       },
     ),
     route(
@@ -144,6 +152,12 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
       },
     ),
   ];
+}
+
+/** Names the keys that neither the engine nor agents read. */
+function fieldHints(fields: Readonly<Record<string, unknown>> | null | undefined): string[] {
+  const known = ["program", "tool", "description", "input"];
+  return unknownNames(Object.keys(fields ?? {}), known, (name) => `unknown field "${name}" in "fields"`);
 }
 
 /** The warnings change with what the flow names, without a new version of the flow. */

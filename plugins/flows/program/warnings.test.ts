@@ -11,7 +11,7 @@ const tables: Readonly<Record<string, readonly string[] | null>> = { shop: ["ord
 const warnings = createWarnings({
   connectors: {
     methodsOf: async (accountId, code) =>
-      accountId === 1 && code === "mail" ? [{ name: "send", public: false }] : undefined,
+      accountId === 1 && code === "mail" ? [{ name: "send", public: false, takesOnly: ["to"] }] : undefined,
   },
   databases: {
     find: async (accountId, code) => {
@@ -37,6 +37,12 @@ const steps: [what: string, step: object, says: string[]][] = [
     ['.connector: the connector "fax" does not exist yet or is not active'],
   ],
   ["an unknown method", { ...send, method: "post" }, ['.method: the connector "mail" has no method "post"']],
+  ["a parameter that the method reads", { ...send, params: { to: "a" } }, []],
+  [
+    "a parameter that the method has no place for",
+    { ...send, params: { too: "a" } },
+    ['.params: the method "send" has no place for the parameter "too": did you mean "to"?'],
+  ],
   ["a flow that exists", { type: "flow", flow: "other" }, []],
   ["an unknown flow", { type: "flow", flow: "gone" }, ['.flow: the flow "gone" does not exist yet or is not active']],
   ["the flow that is being made", { type: "flow", flow: "own" }, []],

@@ -1,5 +1,6 @@
 /** Warnings of a program when it is saved or shown: things that do not exist yet, and steps that hardly do as intended. */
-import type { Connectors } from "../../connectors/api.ts";
+import { isObject } from "platform";
+import { paramHints, type Connectors } from "../../connectors/api.ts";
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import { checkProgram } from "./check.ts";
 import { tableWarnings } from "../processes/records.ts";
@@ -32,8 +33,13 @@ export function createWarnings({ connectors, databases, templates, stepTypes, is
         const methods = await connectors.methodsOf(accountId, step.connector);
         if (!methods)
           warnings.push(`${place}.connector: the connector "${step.connector}" does not exist yet or is not active`);
-        else if (!methods.some(({ name }) => name === step.method))
-          warnings.push(`${place}.method: the connector "${step.connector}" has no method "${step.method}"`);
+        else {
+          const method = methods.find(({ name }) => name === step.method);
+          if (!method)
+            warnings.push(`${place}.method: the connector "${step.connector}" has no method "${step.method}"`);
+          else if (isObject(step.params))
+            warnings.push(...paramHints(method, step.params).map((hint) => `${place}.params: ${hint}`));
+        }
       }
       if (step.type === "flow" && step.flow !== made && !(await isActiveFlow(accountId, step.flow)))
         warnings.push(`${place}.flow: the flow "${step.flow}" does not exist yet or is not active`);

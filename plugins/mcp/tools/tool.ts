@@ -4,6 +4,7 @@ import {
   invalid,
   isObject,
   Type,
+  unknownNames,
   type Asking,
   type Caller,
   type InnerAnswer,
@@ -100,7 +101,6 @@ function hasOneOf({ routes, caller }: Session, wanted: readonly string[]): boole
 function mustKnow(input: TObject, given: unknown): void {
   if (!isObject(given)) throw invalid({ base: ["the arguments must be an object"] });
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(input.properties, name));
-  if (unknown.length === 0) return;
-  const known = Object.keys(input.properties).join(", ");
-  throw invalid({ [(unknown[0] ?? "").slice(0, 100)]: [`is no argument: there are ${known}`] });
+  const [hint] = unknownNames(unknown, Object.keys(input.properties), () => "is no argument");
+  if (hint !== undefined) throw invalid({ [(unknown[0] ?? "").slice(0, 100)]: [hint] });
 }

@@ -1,5 +1,5 @@
 /** Changes of webhooks, each in one transaction. Every process knows of a change before it is answered. No HTTP, no SQL. */
-import { invalid, mustMatch, notFound, type BaseContext, type Caller, type Model } from "platform";
+import { invalid, mustMatch, notFound, unknownNames, type BaseContext, type Caller, type Model } from "platform";
 import type { Able, Rights } from "./rights.ts";
 import { newSecret } from "./sign.ts";
 import { clearQueue, urgedTopic } from "../signals.ts";
@@ -45,6 +45,14 @@ export function createManagement({ ctx, webhookStore, subscriptions, models, rig
   return {
     find,
     findManaged,
+
+    /** Names the keys of a saved filter that records of a known model never have: nothing would ever be sent. */
+    hints({ sourceType, filter }: WebhookRow, given: WebhookFields): string[] {
+      const model = models.get(sourceType);
+      if (!model || model.anyKeys || (given.filter === undefined && given.source_type === undefined)) return [];
+      const known = Object.keys(model.sample);
+      return unknownNames(Object.keys(filter ?? {}), known, (name) => `filter: ${sourceType} has no "${name}"`);
+    },
 
     async create(caller: Caller, given: WebhookFields): Promise<{ row: WebhookRow; secret: string }> {
       const accountId = caller.account.id;

@@ -15,6 +15,7 @@ import {
   route,
   secret,
   Type,
+  warned,
 } from "platform";
 import type { Route } from "platform";
 import { SourceType, Webhook, WebhookWithSecret } from "../answers.ts";
@@ -178,7 +179,8 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
       },
       async ({ caller, body }) => {
         const made = await management.create(caller, body);
-        return secret(created({ ...toApi(made.row), signing_secret: made.secret }));
+        const reply = secret(created({ ...toApi(made.row), signing_secret: made.secret }));
+        return warned(reply, management.hints(made.row, body));
       },
     ),
     route(
@@ -198,7 +200,8 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
       },
       async ({ request, caller, params, body }) => {
         const id = integerId(params.id);
-        return ok(...tagged(await management.update(caller, id, body, expectedVersion(request, id))));
+        const row = await management.update(caller, id, body, expectedVersion(request, id));
+        return warned(ok(...tagged(row)), management.hints(row, body));
       },
     ),
     route(

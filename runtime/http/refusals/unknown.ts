@@ -2,7 +2,7 @@
  * Reports names in a request that nobody reads, each with the nearest known one, in the header `Warning`. The answer
  * itself does not change.
  */
-import type { TObject } from "@sinclair/typebox";
+import type { TObject, TSchema } from "@sinclair/typebox";
 import { isObject } from "../../values.ts";
 
 const mostNames = 5;
@@ -34,12 +34,64 @@ export function queryHints(declared: Readonly<Record<string, unknown>> = {}, que
   return unknownNames(unknown, known, (name) => `unknown query parameter "${name}"`);
 }
 
-/** Hints about a body's fields; `whole` is the body, including what is beside the key. */
-export function bodyHints(
-  { key, schema }: { readonly key?: string; readonly schema: TObject },
-  whole: object,
-  fields: object,
-): string[] {
+/**
+ * Hints about a body's fields, and about the keys of objects inside of them, if the schema lists those keys. `whole` is
+ * the body, including what is beside the key.
+ */
+export function bodyHints(body: BodyFacts, whole: object, fields: object): string[] {
+  const hints = topHints(body, whole, fields);
+  const walk: Walk = { hints, left: mostNested };
+  for (const [name, schema] of Object.entries(body.schema.properties))
+    if (Object.hasOwn(fields, name)) nestedHints(walk, schema, Reflect.get(fields, name), name);
+  return hints;
+}
+
+interface BodyFacts {
+  readonly key?: string;
+  readonly schema: TObject;
+}
+
+interface Walk {
+  readonly hints: string[];
+  /** How many more values are looked at. */
+  left: number;
+}
+
+const mostNested = 10_000;
+
+function nestedHints(walk: Walk, schema: TSchema, value: unknown, place: string): void {
+  if (typeof value !== "object" || value === null || walk.left-- <= 0 || walk.hints.length > mostNames) return;
+  if (Array.isArray(value)) {
+    const [items] = branches(schema, "array").map(({ items: one }) => one);
+    if (isSchema(items)) value.forEach((one, at) => nestedHints(walk, items, one, `${place}[${at}]`));
+    return;
+  }
+  const forms = branches(schema, "object");
+  const known = Object.assign({}, ...forms.map(({ properties }) => properties ?? {}));
+  const others = forms.map(({ additionalProperties, patternProperties }) =>
+    isObject(patternProperties) ? Object.values(patternProperties)[0] : additionalProperties,
+  );
+  if (forms.length > 0 && others.every((one) => one === undefined || one === false))
+    walk.hints.push(
+      ...unknownNames(Object.keys(value), Object.keys(known), (name) => `unknown field "${name}" in "${place}"`),
+    );
+  for (const [name, inner] of Object.entries(value)) {
+    const form = Object.hasOwn(known, name) ? known[name] : others.find(isSchema);
+    if (isSchema(form)) nestedHints(walk, form, inner, `${place}.${name}`);
+  }
+}
+
+/** The forms of this type that a value may have. */
+function branches(schema: TSchema, type: "object" | "array"): TSchema[] {
+  const choices: unknown = schema["anyOf"];
+  return (Array.isArray(choices) ? choices.filter(isSchema) : [schema]).filter((one) => one["type"] === type);
+}
+
+function isSchema(value: unknown): value is TSchema {
+  return isObject(value);
+}
+
+function topHints({ key, schema }: BodyFacts, whole: object, fields: object): string[] {
   const { properties } = schema;
   const names = Object.keys(fields).filter((name) => !Object.hasOwn(properties, name));
   // Nearly every request: nothing to compare.
@@ -97,7 +149,7 @@ function plain(name: string): string {
 }
 
 /** How many letters are wrong, missing, extra or swapped (optimal string alignment distance). */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let row = 1; row <= a.length; row++) {
