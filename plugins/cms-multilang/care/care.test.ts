@@ -323,7 +323,22 @@ describe("the check of a site", () => {
       { records: [layout(), page("q", { path: "p/x" })] },
       { page: "@-p", field: "article @-a" },
     ],
-    ...["", "/p", "/core/db/@-none/create", "/core/db/open/search", "/core/db/open/update"].map((action): Case => [
+    ...[
+      "",
+      "?a=1",
+      "/p",
+      "send",
+      "core/db/open/send",
+      "../core/db/open/send.json",
+      "core/db/@-none/create",
+      "/core/db/open",
+      "/core/db/open/create/x",
+      "/core/records.json",
+      "/connect/flows.json",
+      "/core/db/@-none/create",
+      "/core/db/open/search",
+      "/core/db/open/update",
+    ].map((action): Case => [
       "form_leads_nowhere",
       { records: [layout(), page("p", { content: `<form class=a method=POST action="${action}">x</form>` })] },
       {
@@ -331,7 +346,7 @@ describe("the check of a site", () => {
           layout(),
           page("p", {
             content:
-              '<form method="post" action="/core/db/open/create?a=1">x</form><form method="post" action="{{ url }}"></form>' +
+              '<form method="post" action="/core/db/open/create?a=1">x</form><form method="post" action="core/db/open/create.json"></form><form method="post" action="{{ url }}"></form>' +
               '<form action="/p"></form><form method="post" action="https://x.example/"></form><form method="post" onsubmit="x()"></form>',
           }),
         ],

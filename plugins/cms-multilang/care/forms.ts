@@ -48,13 +48,12 @@ function attributeOf(tag: string, name: string): string | undefined {
 }
 
 async function mistakeOf(action: string, find: (code: string) => Promise<Open>): Promise<string | undefined> {
-  const path = action.split(/[?#]/, 1)[0] ?? "";
-  if (/^[a-z][a-z0-9+.-]{0,20}:|^\/\//i.test(path)) return undefined;
+  if (/^[a-z][a-z0-9+.-]{0,20}:|^[/\\]{2}/i.test(action)) return undefined;
+  const path = URL.parse(action, "http://site/")?.pathname ?? "";
   const [, code, method] = /^\/core\/db\/([^/]{1,200})\/([^/]{1,40})$/.exec(path.replace(/\.json$/, "")) ?? [];
   if (code === undefined || method === undefined)
-    return /^\/(?:a|core|connect)\//.test(path)
-      ? undefined
-      : "pages take no POST; send it to /core/db/<code>/create, a public method";
+    // Of what takes a POST, a site's host has public methods and apps alone.
+    return /^\/a\//.test(path) ? undefined : "pages take no POST; send it to /core/db/<code>/create, a public method";
   const database = await find(code);
   if (!database) return `there is no database ${code}`;
   if (method !== "create" && method !== "update") return "only create and update take forms";
