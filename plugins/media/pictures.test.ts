@@ -1,11 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, mock, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createChild, type Child, type ChildOptions } from "../../runtime/child/child.ts";
+import { ChildFault } from "../../runtime/child/child-process.ts";
 import { createFiles } from "../../runtime/files/files.ts";
+import { createLog } from "../../runtime/log.ts";
 import { roomIn } from "../../runtime/room.ts";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { withExif, png } from "./files-fixture.ts";
+import { createPictures } from "./pictures/pictures.ts";
+import { createVariantStore } from "./pictures/variant-store.ts";
+import { createMediaStore } from "./store.ts";
 import sharp from "sharp";
 
 let app: TestApp;
@@ -33,6 +39,12 @@ async function variant(id: string, name: string, headers = {}) {
   const bytes = await response.bytes();
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder("latin1").decode(bytes) };
 }
+/** The plugin's own process, within other bounds. */
+const resizing = (options: ChildOptions): Child => {
+  const env = { BUN_JSC_forceRAMSize: "100000000", MIMALLOC_ARENA_EAGER_COMMIT: "0" };
+  const made = { plugin: "media", name: "resize", log: createLog("error"), programs: async () => ({}) };
+  return createChild({ ...made, options: { processes: 1, env, ...options } });
+};
 /** 600 x 400 points: the left half of one colour, the right half of another. */
 const twoColours = (left: string, right: string) => {
   const half = (background: string) => ({ width: 300, height: 400, channels: 3, background }) as const;
@@ -133,6 +145,52 @@ describe("a picture", () => {
     const { id, width } = await upload("broken.png", png(301, 301));
     expect([width, (await variant(id, "160.webp")).status]).toEqual([301, 422]);
     expect((await app.get(`/core/media/${id}.json`)).json).toMatchObject({ width: null, height: null });
+  });
+
+  describe("for which there is too little memory is 503, and is not blamed:", () => {
+    const run = (answer: () => Promise<unknown>): Child => ({ run: answer, stop: async () => {} });
+    const failed = (failure: string) => run(async () => ({ failure }));
+    const crashed = (message: string) => run(() => Promise.reject(new ChildFault("crash", message)));
+    const cases: [string, () => Child][] = [
+      ["a process with a small bound", () => resizing({ memoryBytes: 400_000_000 })],
+      ["a decoder", () => failed("VipsJpeg: Insufficient memory (case 4)")],
+      [
+        "an encoder",
+        () => failed("heif: Encoder plugin generated an error: av1_create_context_and_bufferpool() failed"),
+      ],
+      ["a killed process", () => crashed("the process ended (SIGKILL)")],
+      ["an aborted process", () => crashed("the process ended (SIGABRT)")],
+    ];
+    let id = "";
+    test.each(cases)("%s", async (_, childOf) => {
+      // Its points are all needed before the first can be passed on.
+      const large = sharp({ create: { width: 7200, height: 5416, channels: 3, background: "#208040" } });
+      id ||= (await upload("needy.jpg", await large.jpeg({ quality: 50, progressive: true }).toBuffer())).id;
+      const source = await createMediaStore(app.sql).byId(app.sql, 1, id);
+      if (!source) throw new Error("the picture is missing");
+      const child = childOf();
+      const refused = mock(async () => {});
+      const rows = {
+        get: async () => undefined,
+        peek: () => undefined,
+        invalidate: async () => {},
+        clear: async () => {},
+      };
+      const pictures = createPictures({
+        ctx: { cache: () => rows },
+        child,
+        files: createFiles(join(dataDir, "media"), roomIn(dataDir, 0)),
+        cacheFiles: createFiles(join(dataDir, "media/cache"), roomIn(dataDir, 0)),
+        variantStore: createVariantStore(app.sql),
+        maxBytes: 1_000_000,
+        refused,
+      });
+      const answer = pictures.get(source, { width: 2560, format: "jpeg" });
+      const error = await answer.catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+      await child.stop();
+      expect(refused).not.toHaveBeenCalled();
+    });
   });
 
   test("has no other sizes than these", async () => {

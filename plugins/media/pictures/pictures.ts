@@ -78,10 +78,10 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
     const encoded = (await found.bytes()).toBase64();
     const answer = await child.run({ source: encoded, width, format }).catch(told);
     const made = answer as Answer; // the child's own type
-    if ("lacks" in made) throw noMemory();
-    if ("refusal" in made) {
+    if ("failure" in made) {
+      if (lackOfMemory.test(made.failure)) throw noMemory();
       await refused(source);
-      throw invalid({ base: [`the picture ${made.refusal}`] });
+      throw invalid({ base: [`the picture cannot be decoded: ${made.failure}`] });
     }
     const draft = await cacheFiles.begin();
     try {
@@ -156,14 +156,19 @@ function createLately() {
   };
 }
 
+/**
+ * What says that it was no fault of the picture. What ends a process by SIGKILL, and is not us, is the system where
+ * memory runs out; allocators abort; and an encoder, whose points are sound, fails for want of memory or threads.
+ */
+const lackOfMemory = /SIGKILL|SIGABRT|SIGTRAP|memory|alloc|encoder|thread/i;
+
 function noMemory(): HttpError {
   return unavailable("the server has too little memory to make the picture now, try again or choose a smaller size");
 }
 
 function told(error: unknown): never {
   if (!(error instanceof ChildFault)) throw error;
-  // What ends a process by SIGKILL, and is not us, is the system where memory runs out.
-  if (error.reason === "crash" && /SIGKILL|memory|alloc/i.test(error.message)) throw noMemory();
+  if (error.reason === "crash" && lackOfMemory.test(error.message)) throw noMemory();
   if (error.reason === "busy" || error.reason === "stopped")
     throw unavailable("the server is too busy to make the picture, try again");
   throw Object.assign(invalid({ base: ["the picture cannot be decoded within the limits of time and memory"] }), {

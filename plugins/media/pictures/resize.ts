@@ -13,12 +13,10 @@ interface Asked {
   readonly format: Format;
 }
 
-/** A refusal is an answer and no exception: the process goes on. */
+/** A failure is an answer and no exception: the process goes on. */
 export type Answer =
   | { readonly bytes: string } // base64
-  | { readonly refusal: string }
-  /** Memory: another machine may make it. */
-  | { readonly lacks: string };
+  | { readonly failure: string };
 
 /** The package in the executable is unpacked in a folder (`packedSharp` of scripts/build.ts). */
 const sharp = packageIn("SHARP_FOLDER", "sharp") as typeof Sharp; // its types are those of a module
@@ -39,8 +37,7 @@ export default async function resize(input: unknown): Promise<Answer> {
     const bytes = await encoders[format](made).toBuffer();
     return { bytes: bytes.toBase64() };
   } catch (error) {
-    const message = String(error).slice(0, 200);
-    return /memory|alloc/i.test(message) ? { lacks: message } : { refusal: `cannot be decoded: ${message}` };
+    return { failure: String(error).slice(0, 200) };
   }
 }
 
