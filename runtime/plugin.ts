@@ -250,7 +250,8 @@ export interface Schedule {
   readonly cron: string;
   /** An IANA name such as `Europe/Warsaw`; default: UTC. */
   readonly timezone?: string;
-  readonly run: () => Promise<void>;
+  /** Reckon from `dueAt`, and a test can choose the time: `app.runSchedule(id, dueAt)`. */
+  readonly run: (dueAt: Date) => Promise<void>;
 }
 
 export type Handler =

@@ -41,7 +41,17 @@ describe("a new plugin in a folder of its own", () => {
       join(cwd, "mine/typed.ts"),
       `import { accounts, type Accounts } from "platform/accounts";
        import { jsonDatabases } from "platform/jsondb";
-       import type { ServiceRef } from "platform";
+       import { ok, pageOf, pageQuery, route, type ServiceRef } from "platform";
+       const facts = { summary: "List", access: { signedIn: "a test" }, responses: { 200: [] } } as const;
+       route("GET", "/things", { ...facts, query: { q: "a phrase", "filter[<field>]": "a value", ...pageQuery } }, ({ query }) => {
+         pageOf(query);
+         query.get("filter[city]");
+         // @ts-expect-error the parameter is called q
+         query.get("qq");
+         return ok([query.get("q"), query.getAll("limit")]);
+       });
+       // @ts-expect-error none is declared
+       route("GET", "/others", facts, ({ query }) => ok(query.get("q")));
        export const one: ServiceRef<Accounts> = accounts;
        // @ts-expect-error it is another service
        export const two: ServiceRef<Accounts> = jsonDatabases;`,

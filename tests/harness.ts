@@ -21,6 +21,8 @@ import {
   type RequestOptions,
 } from "../runtime/authors/test-client.ts";
 import { parseArguments } from "../runtime/command/arguments.ts";
+import { startReceiver, type Receiver } from "../runtime/authors/test-receiver.ts";
+import { runSchedule } from "../runtime/authors/test-schedule.ts";
 import { boot, type App } from "../runtime/boot.ts";
 import { addressOf } from "../runtime/authors/test-app.ts";
 import { denoEnv, fromSourceByDeno } from "./deno-process.ts";
@@ -62,6 +64,9 @@ export interface TestApp extends Client {
   service<T>(ref: ServiceRef<T>): T;
   /** What a plugin's command of the command line prints: `app.command("token", "create", "--user", "admin")`. */
   command(...words: string[]): Promise<string>;
+  /** As in "platform/test". */
+  runSchedule(id: string, dueAt?: Date): Promise<void>;
+  receiver(): Receiver;
   /** Approves a site's pending domain, as the operator does. */
   approve(domain: string): Promise<void>;
   stop(): Promise<void>;
@@ -177,6 +182,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   // Not `app.origin`, which is BASE_URL if a test sets it.
   const origin = deno?.origin ?? `http://127.0.0.1:${running.port}`;
   const held = holder(running);
+  const receivers: Receiver[] = [];
   return {
     get app() {
       return held.app();
@@ -196,7 +202,14 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
       return (await found.run(given.options, given.words.slice(found.name.split(" ").length))).join("\n");
     },
     approve: (domain) => approve(held.app(), domain),
+    runSchedule: (id, dueAt = new Date()) => runSchedule(held.app().sql, id, dueAt),
+    receiver() {
+      const receiver = startReceiver();
+      receivers.push(receiver);
+      return receiver;
+    },
     stop: async () => {
+      await Promise.all(receivers.map(({ stop }) => stop()));
       await deno?.stop();
       await held.stop();
       byOrigin.delete(origin);

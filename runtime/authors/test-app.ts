@@ -9,8 +9,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openPool, type Sql } from "../db.ts";
+import { runningPostgres } from "../postgres/running-postgres.ts";
+import { startReceiver, type Receiver } from "./test-receiver.ts";
 import { clientOf, requester, type Client } from "./test-client.ts";
+import { runSchedule } from "./test-schedule.ts";
 
+export type { Received, Receiver } from "./test-receiver.ts";
 export { eventually, type Answer, type Client, type RequestOptions } from "./test-client.ts";
 
 export interface TestApp extends Client {
@@ -18,6 +23,15 @@ export interface TestApp extends Client {
   readonly adminToken: string;
   /** Runs a command of the command line beside the server: `app.command("token", "create", "--user", "admin")`. */
   command(...words: string[]): Promise<string>;
+  /** The server's database, e.g. to make rows older. */
+  readonly sql: Sql;
+  /**
+   * Runs a schedule now and waits for its end; throws what it fails with. `dueAt`, the present time by default, is what
+   * its `run` gets.
+   */
+  runSchedule(id: string, dueAt?: Date): Promise<void>;
+  /** An address that records what it is sent, e.g. by webhooks, and answers as the test says; it stops with the app. */
+  receiver(): Receiver;
   stop(): Promise<void>;
 }
 
@@ -50,9 +64,18 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   const server = Bun.spawn([...program, "serve"], { cwd, env, stdout: "pipe", stderr: "inherit" });
   const origin = await addressOf(server.stdout);
   if (!origin) throw new Error(`the server ended (${await server.exited})`);
+  const sql = await databaseOf(join(cwd, "data"), env);
+  const receivers: Receiver[] = [];
   const app: TestApp = {
     origin,
     adminToken,
+    sql,
+    runSchedule: (id, dueAt = new Date()) => runSchedule(sql, id, dueAt),
+    receiver() {
+      const receiver = startReceiver();
+      receivers.push(receiver);
+      return receiver;
+    },
     ...clientOf(requester(origin, adminToken)),
     async command(...words) {
       const child = Bun.spawn([...program, ...words], { cwd, env, stdout: "pipe", stderr: "pipe" });
@@ -62,6 +85,7 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     },
     async stop() {
       running.delete(app);
+      await Promise.all([sql.end({ timeout: 1 }), ...receivers.map(({ stop }) => stop())]);
       server.kill("SIGTERM");
       await server.exited;
       rmSync(cwd, { recursive: true, force: true });
@@ -69,6 +93,13 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   };
   running.add(app);
   return app;
+}
+
+async function databaseOf(folder: string, env: Readonly<Record<string, string>>): Promise<Sql> {
+  const { DATABASE_URL: url, DATA_DIR: dataDir = folder } = env;
+  const target = url ? { url } : await runningPostgres(dataDir);
+  if (!target) throw new Error(`the server's database is not in ${dataDir}`);
+  return openPool(target, { max: 2 });
 }
 
 export interface OtherAccount extends Client {

@@ -37,7 +37,7 @@ const Note = Type.Object({
 });
 const spec = { summary: "", access: { privilege: "notes" }, responses: {} } as const;
 const routes: Route[] = [
-  route("GET", "/core/notes", spec, ({ query }) => ok({ q: query.get("q") })),
+  route("GET", "/core/notes", { ...spec, query: { q: "a phrase" } }, ({ query }) => ok({ q: query.get("q") })),
   route("POST", "/core/notes", { ...spec, body: { key: "note", schema: Note } }, ({ body }) => created(body)),
   route("GET", "/core/notes/:id", spec, ({ params }) => ok(params, { etag: '"1"' })),
   route("GET", "/core/notes/:id.md", spec, ({ params }) => text(200, `# ${params.id}`, "text/markdown")),

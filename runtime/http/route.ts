@@ -38,6 +38,23 @@ export type PathParams<Path extends string> = Path extends `${infer Segment}/${i
       ? { readonly [K in Name]: string }
       : unknown;
 
+/** Query parameters as a route declares them: the meaning of each, or a schema with one. */
+export type QuerySpec = Readonly<Record<string, string | TSchema>>;
+
+/** `"filter[<field>]"` -> `` `filter[${string}]` ``; `"*"` -> `string` */
+type ParameterName<N> = N extends "*"
+  ? string
+  : N extends `${infer Start}<${string}>${infer Rest}`
+    ? `${Start}${string}${ParameterName<Rest>}`
+    : N;
+
+/** The parameters of an address: only declared names can be read. */
+export interface Query<N extends string> extends URLSearchParams {
+  get(name: N): string | null;
+  getAll(name: N): string[];
+  has(name: N, value?: string): boolean;
+}
+
 /** What every handler gets. */
 export interface RequestInput {
   readonly request: Request;
@@ -84,7 +101,7 @@ export interface Example {
   readonly [status: number]: unknown;
 }
 
-export interface RouteSpec<A extends Access, S extends TObject> {
+export interface RouteSpec<A extends Access, S extends TObject, Q extends QuerySpec = QuerySpec> {
   readonly summary: string;
   readonly description?: string;
   readonly access: A;
@@ -93,7 +110,7 @@ export interface RouteSpec<A extends Access, S extends TObject> {
    * Query parameters: the meaning of each, or a schema with one if it is not text. `filter[<field>]` stands for many
    * names, `*` for any. Other parameters are reported in the header `Warning`.
    */
-  readonly query?: Readonly<Record<string, string | TSchema>>;
+  readonly query?: Q;
   /** An example of the query, if a call without one is refused: `{ q: "ann" }`, `{ "filter[city]": "Łódź" }`. */
   readonly asks?: Readonly<Record<string, string>>;
   /** The schemas of an `input` by media type; default: a JSON object. */
@@ -165,20 +182,21 @@ export interface Route {
 
 type CallerOf<A extends Access> = A extends { readonly open: string } ? Caller | null : Caller;
 
-type Input<Path extends string, A extends Access, S extends TObject> = Omit<
+type Input<Path extends string, A extends Access, S extends TObject, Q extends QuerySpec> = Omit<
   RequestInput,
-  "params" | "body" | "caller"
+  "params" | "query" | "body" | "caller"
 > & {
   readonly params: PathParams<Path>;
+  readonly query: Query<ParameterName<keyof Q & string>>;
   readonly body: Static<S>;
   readonly caller: CallerOf<A>;
 };
 
-export function route<const Path extends string, A extends Access, S extends TObject>(
+export function route<const Path extends string, A extends Access, S extends TObject, Q extends QuerySpec = {}>(
   method: Method,
   path: Path,
-  spec: RouteSpec<A, S>,
-  handler: (input: Input<Path, A, S>) => Promise<Reply | Response> | Reply | Response,
+  spec: RouteSpec<A, S, Q>,
+  handler: (input: Input<Path, A, S, Q>) => Promise<Reply | Response> | Reply | Response,
 ): Route {
   const schema = spec.body?.schema;
   // Compiled on first use: compiling a hundred schemas would take a quarter of the start.
@@ -189,6 +207,6 @@ export function route<const Path extends string, A extends Access, S extends TOb
     return checkFields(compiled, schema, method === "POST" ? givenFields(schema, value) : value);
   };
   // The runtime calls `run` with the params of `path`, a checked body, and a caller wherever `access` asks for one.
-  const run = (input: RequestInput) => handler(input as unknown as Input<Path, A, S>);
+  const run = (input: RequestInput) => handler(input as unknown as Input<Path, A, S, Q>);
   return { method, path, spec, check, run };
 }

@@ -147,6 +147,18 @@ export function failedJob(sql: Sql, names: readonly string[], id: Fragment): Fra
     select from job_history h where h.name = any(${names}::text[]) and h.outcome = 'failed' and h.payload->>'id' = ${id}`;
 }
 
+/**
+ * Writes one job from outside of the queue: a server finds it within its poll. `outcome` says how it ended, once it has.
+ */
+export async function writeJob(sql: Sql, job: NewJob) {
+  const [written] = await insertJobs(sql, [job], null);
+  return async (): Promise<{ outcome: Outcome; error: string | null } | undefined> => {
+    const rows = await sql<{ outcome: Outcome; error: string | null }[]>`
+      select outcome, error from job_history where id = ${written?.id ?? null}`;
+    return rows[0];
+  };
+}
+
 /** Returns what was written, in order, without jobs whose key is already waiting. */
 async function insertJobs(on: Queryable, jobs: readonly NewJob[], now: Date | null): Promise<Inserted[]> {
   // Jobs of one statement are a microsecond apart, so that a claim can continue where the last one ended.

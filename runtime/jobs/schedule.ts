@@ -160,4 +160,5 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Ne
   };
 }
 
-const jobOf = (id: string) => job<{ dueAt: string }>(`schedule:${id}`);
+/** The job that runs a schedule. */
+export const jobOf = (id: string) => job<{ dueAt: string }>(`schedule:${id}`);

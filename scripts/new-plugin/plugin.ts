@@ -46,9 +46,9 @@ export default definePlugin({
     const itemStore = createItemStore(ctx.sql);
     const itemWrites = createItemWrites({ ctx, itemStore });
 
-    const prune = async () => {
+    const prune = async (dueAt: Date) => {
       if (ctx.config.keepDays === 0) return;
-      const old = await itemStore.unchangedSince(new Date(Date.now() - ctx.config.keepDays * dayMs));
+      const old = await itemStore.unchangedSince(new Date(dueAt.getTime() - ctx.config.keepDays * dayMs));
       for (const { accountId, id } of old) await itemWrites.remove(accountId, id);
     };
 

@@ -7,7 +7,7 @@ import { texts } from "./studio/texts.ts";
 let app: TestApp;
 let other: OtherAccount;
 beforeAll(async () => {
-  app = await startTestApp({ plugin });
+  app = await startTestApp({ plugin, env: { SAMPLE_PLUGIN_KEEP_DAYS: "30" } });
   other = await otherAccount(app);
 });
 afterAll(() => app.stop());
@@ -70,6 +70,21 @@ describe("an item", () => {
     expect((await gone()).status).toBe(422);
     await app.delete(`${path}/${made.json.id}`);
     expect((await gone()).status).toBe(204);
+  });
+
+  test("is deleted by the schedule once it is too old, which a webhook tells", async () => {
+    const receiver = app.receiver();
+    const webhook = { source_type: "SamplePlugin::Item", kind: "destroy", url: receiver.url };
+    expect((await app.post("/account/webhooks.json", { webhook })).status).toBe(201);
+    const [old, recent] = [(await make({ title: "Old" })).json, (await make({ title: "Recent" })).json];
+    await app.sql`update sample_plugin_items set updated_at = now() - interval '31 days' where id = ${old.id}`;
+    await app.runSchedule("sample-plugin.prune");
+    expect((await app.get(`${path}/${old.id}`)).status).toBe(404);
+    expect((await app.get(`${path}/${recent.id}`)).status).toBe(200);
+    await eventually(() => receiver.requests.some(({ body }) => body.includes(old.id)));
+    const inAMonth = new Date(Date.now() + 31 * 86_400_000);
+    await app.runSchedule("sample-plugin.prune", inAMonth);
+    expect((await app.get(`${path}/${recent.id}`)).status).toBe(404);
   });
 
   test("is counted by the command line", async () => {
