@@ -55,6 +55,30 @@ describe("a plugin", () => {
     expect(plugin).toMatchObject({ name: "bell", needs: { clock: { id: "clock" } }, migrations: [], privileges: [] });
   });
 
+  const start = async (started: object) => {
+    const plugin = definePlugin({ name: "mine", setup: () => started });
+    // Nothing is asked of the context before its setup has returned.
+    const base = { log: { with: () => undefined } } as object as BaseContext;
+    return plugin.start(base, {}, () => undefined);
+  };
+  test.each([
+    [{ handlers: 5 }, 'plugin "mine": its setup returns "handlers", which must be a list'],
+    [{ routes: [7] }, 'plugin "mine": its setup returns "routes", which must be a list'],
+    [{ schedules: {} }, 'plugin "mine": its setup returns "schedules", which must be a list'],
+    [{ begin: "now" }, 'plugin "mine": its setup returns "begin", which must be a function'],
+    [{ handler: [] }, 'plugin "mine": its setup returns the unknown "handler": did you mean "handlers"?'],
+    [[], 'plugin "mine": its setup returns no object'],
+  ])("is refused at start where its setup returns %j", async (started, said) => {
+    expect(await start(started).catch(String)).toBe(`Error: ${said}`);
+  });
+  test.each([
+    [{ privilege: [] }, 'plugin "mine" has the unknown "privilege": did you mean "privileges"?'],
+    [{ migrations: "001" }, 'plugin "mine" has "migrations", which must be a list'],
+    [{ prompts: [] }, 'plugin "mine" has "prompts", which must be a map'],
+  ])("is refused with the facts %j", (facts, said) => {
+    expect(() => definePlugin({ name: "mine", ...facts, setup: () => ({}) } as never)).toThrow(said);
+  });
+
   test("is refused with a name that could not be a folder", () => {
     expect(() => definePlugin({ name: "My Plugin", setup: () => ({}) })).toThrow("lower-case");
   });

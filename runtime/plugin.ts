@@ -27,11 +27,13 @@ import type { Connect } from "./outbound/outbound-socket.ts";
 import type { Hook } from "./events/hooks.ts";
 import type { EventRef, JobRef, ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
+import { unknownNames } from "./http/refusals/unknown.ts";
 import type { Subrequest } from "./http/subrequest.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Limits } from "./http/limits/shared-limits.ts";
 import { checkPages, type StudioPage } from "./studio-pages.ts";
 import { ConfigError, readSettings, type ConfigOf, type Environment, type Settings } from "./settings.ts";
+import { isObject } from "./values.ts";
 
 export type Needs = Readonly<Record<string, ServiceRef<unknown>>>;
 type ServicesOf<N extends Needs> = { readonly [K in keyof N]: N[K] extends ServiceRef<infer T> ? T : never };
@@ -347,6 +349,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     activity = {},
     checks,
   } = definition;
+  checkKinds(`plugin "${name}" has`, definition, definitionKinds);
   checkPages(name, studio);
   if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`a plugin's name is lower-case words: "${name}"`);
   const needs: Needs = definition.needs ?? {};
@@ -367,6 +370,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     const started = await setUp(name, () =>
       setup({ ...base, files: ownFiles, log: base.log.with({ plugin: name }), child, ...own }),
     );
+    checkKinds(`plugin "${name}": its setup returns`, started, startedKinds);
     const undeclared = started.commands?.find((command) => !commands.some((facts) => facts.name === command.name));
     if (undeclared) throw new Error(`plugin "${name}" does not declare its command "${undeclared.name}"`);
     return started;
@@ -393,6 +397,62 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     }),
     start,
   };
+}
+
+type Kind = "text" | "list" | "map" | "function" | "any";
+
+const definitionKinds: Readonly<Record<keyof Definition<Needs, Settings, unknown>, Kind>> = {
+  name: "text",
+  platform: "text",
+  config: "map",
+  accountSettings: "map",
+  needs: "map",
+  provides: "map",
+  migrations: "list",
+  privileges: "list",
+  models: "list",
+  prompts: "map",
+  children: "map",
+  commands: "list",
+  studio: "list",
+  files: "list",
+  activity: "map",
+  checks: "function",
+  setup: "function",
+};
+
+const startedKinds: Readonly<Record<keyof Started<unknown>, Kind>> = {
+  routes: "list",
+  handlers: "list",
+  schedules: "list",
+  hooks: "list",
+  service: "any",
+  identify: "function",
+  door: "map",
+  certificates: "map",
+  prepare: "function",
+  seed: "function",
+  commands: "list",
+  begin: "function",
+  stop: "function",
+};
+
+/** Plugins in JavaScript have not been checked by a compiler: a name that nobody reads would do nothing, silently. */
+function checkKinds(whose: string, given: unknown, kinds: Readonly<Record<string, Kind>>): void {
+  if (!isObject(given)) throw new Error(`${whose} no object`);
+  const [hint] = unknownNames(Object.keys(given), Object.keys(kinds), (name) => `${whose} the unknown "${name}"`);
+  if (hint !== undefined) throw new Error(hint);
+  for (const [name, kind] of Object.entries(kinds)) {
+    const value = given[name];
+    if (value !== undefined && !isOfKind(value, kind)) throw new Error(`${whose} "${name}", which must be a ${kind}`);
+  }
+}
+
+function isOfKind(value: unknown, kind: Kind): boolean {
+  if (kind === "any") return true;
+  if (kind === "list") return Array.isArray(value) && value.every((one) => typeof one !== "number" && Boolean(one));
+  if (kind === "map") return isObject(value);
+  return typeof value === (kind === "text" ? "string" : "function");
 }
 
 /** Adds the plugin's name to what `setup` throws; a ConfigError needs none. */

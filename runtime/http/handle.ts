@@ -14,6 +14,7 @@ import type { Reply } from "./answers/reply.ts";
 import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./limits/quota.ts";
 import type { RequestInput, Route } from "./route.ts";
 import { queryHints } from "./refusals/unknown.ts";
+import { isObject } from "../values.ts";
 
 export interface Needed {
   readonly identify: Identify;
@@ -110,10 +111,24 @@ async function admitted(
   const cause = needed.causations.read(request.headers.get(causationHeader));
   const mayWrite = changes || "open" in route.spec.access;
   const actor = mayWrite ? () => actorOf(asked) : undefined;
-  const runAs = () => (actor ? withActor(actor, () => route.run(input)) : route.run(input));
+  const runAs = () => (actor ? withActor(actor, () => answered(route, input)) : answered(route, input));
   const run = () => (cause ? withCausation(cause, runAs) : runAs());
   if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
   return input.once(`token:${caller.tokenId}`, async () => storable(await run()));
+}
+
+/** Plugins in JavaScript have not been checked by a compiler. */
+async function answered(route: Route, input: RequestInput): Promise<Reply | Response> {
+  const reply: unknown = await route.run(input);
+  if (reply instanceof Response || isReply(reply)) return reply;
+  throw new Error(
+    `plugin "${route.plugin}": the handler of ${route.method} ${route.path} must return ok(…), created(…), list(…), noContent() or a Response`,
+  );
+}
+
+function isReply(value: unknown): value is Reply {
+  if (!isObject(value) || typeof value["status"] !== "number" || !isObject(value["headers"])) return false;
+  return value["body"] === null || typeof value["body"] === "string";
 }
 
 function once(

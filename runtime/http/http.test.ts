@@ -45,6 +45,9 @@ const routes: Route[] = [
   route("DELETE", "/core/notes/:id", spec, () => noContent()),
   route("GET", "/core/notes/:note_id/lines/:id", spec, ({ params }) => ok(params)),
   route("GET", "/core/page/:code.md", spec, ({ params }) => text(200, params.code, "text/markdown")),
+  // As a plugin in JavaScript may answer, which no compiler has checked.
+  route("GET", "/core/plain", spec, () => ({ title: "Shelf" }) as never),
+  route("GET", "/core/silent", spec, () => undefined as never),
   route("GET", "/core/boom", spec, () => {
     throw new Error("secret detail");
   }),
@@ -395,6 +398,11 @@ describe("answers", () => {
     expect(answer.headers.get("x-request-id")).toBe("my-request-1");
     expect(logged.join("")).toContain('"request_id":"my-request-1"');
     expect(logged.join("")).toContain("secret detail");
+  });
+
+  test.each(["/core/plain", "/core/silent"])("what is no reply is a 500 that the log explains: %s", async (path) => {
+    expect((await send("GET", path)).status).toBe(500);
+    expect(logged.join("")).toContain(`the handler of GET ${path} must return ok(`);
   });
 
   test.each([

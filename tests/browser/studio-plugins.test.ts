@@ -115,6 +115,14 @@ describe("the kit's elements", () => {
     expect(await page.getByLabel("Title").getAttribute("aria-invalid")).toBe("true");
     await page.getByRole("button", { name: "Reset" }).click();
     expect(await page.getByLabel("Title").inputValue()).toBe("");
+    // What the page has put there comes back.
+    expect(await page.getByLabel("Size").inputValue()).toBe("7");
+    const [was, is] = [page.getByLabel("old"), page.getByLabel("new")];
+    expect([await was.isChecked(), await is.isChecked(), await page.getByLabel("Kept").isChecked()]).toEqual([
+      true,
+      false,
+      true,
+    ]);
     // The browser itself says that a required field is empty.
     await page.getByRole("button", { name: "Send" }).click();
     expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-describedby"))).toContain("-help");

@@ -36,7 +36,7 @@ describe("the menu", () => {
     expect(shape()).toEqual([
       ["core", ["/studio/core/prompts"]],
       ["account", ["/studio/account/people"]],
-      ["others", ["/studio/shop/items"]],
+      ["shop", ["/studio/shop/items"]],
     ]);
   });
 
@@ -47,8 +47,8 @@ describe("the menu", () => {
     expect(shape(pages)).toEqual([
       ["core", ["/studio/core/prompts"]],
       ["account", ["/studio/account/people", "/studio/account/activity"]],
+      ["shop", ["/studio/shop/items"]],
       ["crm", ["/studio/crm/contacts"]],
-      ["others", ["/studio/shop/items"]],
     ]);
   });
 
@@ -56,8 +56,8 @@ describe("the menu", () => {
     expect(shape([], { crm: [app("deals")], account: [app("a b")] })).toEqual([
       ["core", ["/studio/core/prompts"]],
       ["account", ["/studio/account/people", "/studio/account/apps/a%20b"]],
+      ["shop", ["/studio/shop/items"]],
       ["crm", ["/studio/crm/apps/deals"]],
-      ["others", ["/studio/shop/items"]],
     ]);
   });
 });

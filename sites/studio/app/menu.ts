@@ -23,7 +23,7 @@ export interface MenuItem<P extends PageEntry> {
 }
 
 export interface MenuGroup<P extends PageEntry> {
-  /** A module, or `others`. */
+  /** A module: the first word of an address. */
   readonly name: string;
   readonly items: readonly MenuItem<P>[];
 }
@@ -40,9 +40,11 @@ export function menuOf<P extends PageEntry>(
   );
   const taken = new Set(top.map(({ path }) => studioPath(path).slice(1)));
   const own = pages.filter(({ path }) => !path.includes(":") && !taken.has(path) && !isBelowList(path, taken));
-  const moduleOfPath = ({ path }: P) => path.split("/")[0] ?? "";
+  const moduleOfPath = ({ path }: PageEntry) => path.replace(/^\//, "").split("/")[0] ?? "";
   const known = new Set(modules.flatMap(({ paths }) => paths));
-  const names = [...new Set([...modules.map(({ name }) => name), ...own.map(moduleOfPath), ...Object.keys(apps)])];
+  const others = top.filter(({ path }) => !known.has(path));
+  const found = [...others.map(moduleOfPath), ...own.map(moduleOfPath), ...Object.keys(apps)];
+  const names = [...new Set([...modules.map(({ name }) => name), ...found])];
   const groups = names.map((name) => ({
     name,
     items: [
@@ -50,14 +52,14 @@ export function menuOf<P extends PageEntry>(
         const resource = top.find((one) => one.path === path);
         return resource ? [{ resource, address: addressOf(resource, []) }] : [];
       }),
+      ...others
+        .filter((resource) => moduleOfPath(resource) === name)
+        .map((resource) => ({ resource, address: addressOf(resource, []) })),
       ...own.filter((page) => moduleOfPath(page) === name).map((page) => ({ page, address: `${base}/${page.path}` })),
       ...(apps[name] ?? []).map((app) => ({ app, address: appAddress(name, app.url_code) })),
     ],
   }));
-  const others = top
-    .filter(({ path }) => !known.has(path))
-    .map((resource) => ({ resource, address: addressOf(resource, []) }));
-  return [...groups, { name: "others", items: others }].filter(({ items }) => items.length > 0);
+  return groups.filter(({ items }) => items.length > 0);
 }
 
 /** `/studio/crm` */

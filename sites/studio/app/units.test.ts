@@ -168,6 +168,8 @@ test.each([
   [{ id: 2, name: null, code: "orders" }, "2", "orders", "orders"],
   [{ id: 2, name: "\u200b" }, "2", "2", "Delivery 2"],
   [{ n: 3 }, "3", "3", "Delivery 3"],
+  [{ id: "019a9c1e-0000-7000-8000-000000000003", status: "new", city: "Ulm" }, "", "Ulm", "Ulm"],
+  [{ id: 3, city: "Ulm" }, "3", "3", "Delivery 3"],
   [undefined, "01a2", "", "Delivery 01a2"],
   [undefined, "", "", "Delivery"],
 ])("%j at the address %p is called %p, and has the title %p", (record, id, name, title) => {

@@ -43,7 +43,7 @@ export class EditorElement extends StudioElement implements EditorProperties {
     },
     {
       onchange: (value: string) => {
-        this.value = value;
+        this.#take(value);
         this.tell("studio-change");
       },
     },
@@ -63,21 +63,26 @@ export class EditorElement extends StudioElement implements EditorProperties {
   }
 
   set value(value: string) {
-    this.#value = value;
-    this.#internals.setFormValue(value);
+    this.#first = value;
+    this.#take(value);
   }
 
   attributeChangedCallback(name: string, _before: string | null, value: string | null): void {
     if (name === "readonly") this.readonly = value !== null;
     else if (name === "rows") this.rows = Math.min(60, Math.max(1, Number.parseInt(value ?? "", 10) || 8));
     else if (name === "language") this.language = languageOf(value);
-    else if (name === "value") this.value = this.#first = value ?? "";
+    else if (name === "value") this.value = value ?? "";
     else if (name === "label") this.label = value ?? "";
   }
 
   /** The form was reset. */
   formResetCallback(): void {
     this.value = this.#first;
+  }
+
+  #take(value: string): void {
+    this.#value = value;
+    this.#internals.setFormValue(value);
   }
 }
 

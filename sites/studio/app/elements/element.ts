@@ -21,6 +21,12 @@ export abstract class StudioElement extends HTMLElement {
     if (mounted) void unmount(mounted);
   }
 
+  /** Makes the component anew: a form that was reset has emptied the browser's own controls in it. */
+  protected showAnew(): void {
+    this.disconnectedCallback();
+    if (this.isConnected) this.connectedCallback();
+  }
+
   override focus(options?: FocusOptions): void {
     const control = this.place.querySelector<HTMLElement>(
       "input, select, textarea, [contenteditable=true], [tabindex='0'], button",

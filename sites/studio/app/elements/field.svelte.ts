@@ -86,13 +86,14 @@ export class FieldElement extends StudioElement implements FieldProperties {
   }
 
   set value(value: unknown) {
+    this.#first = value;
     this.#take(inputsOf([this.#field], { value })["value"] ?? "");
   }
 
   attributeChangedCallback(name: string, _before: string | null, value: string | null): void {
     if (name === "required" || name === "disabled") this[name] = value !== null;
     else if (name === "kind") this.kind = kindOf(value);
-    else if (name === "value") this.value = this.#first = value;
+    else if (name === "value") this.value = value;
     else if (name === "name" && this.#input !== undefined) this.#take(this.#input);
     else if (name === "label" || name === "resource" || name === "help") this[name] = value ?? "";
   }
@@ -101,6 +102,7 @@ export class FieldElement extends StudioElement implements FieldProperties {
   formResetCallback(): void {
     this.messages = [];
     this.value = this.#first;
+    this.showAnew();
   }
 
   /** A fieldset around it was disabled. */

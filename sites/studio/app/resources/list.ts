@@ -1,4 +1,5 @@
 /** What a list asks for and shows: pure, from the API's description and the address. */
+import { speakingField } from "../title.ts";
 import { typesOf, type Schema } from "./openapi.ts";
 import type { Parameter, Resource } from "./resources.ts";
 import { isMap, ownOf, textOf } from "./values.ts";
@@ -100,8 +101,9 @@ export function allColumns({ list }: Resource, rows: readonly unknown[]): string
   const found = rows.slice(0, 20).flatMap((row) => (isMap(row) ? Object.keys(row) : []));
   const names = [...new Set([...declared, ...found])];
   const isNamed = names.some((name) => naming.has(name));
+  const first = isNamed ? undefined : (rows.map(speakingField).find((name) => name !== undefined) ?? "id");
   const rank = (name: string) => {
-    if (name === "id" && !isNamed) return -1;
+    if (name === first) return -1;
     const at = firstColumns.indexOf(name);
     if (at >= 0) return at;
     if (lastColumns.includes(name)) return 300;
@@ -126,7 +128,8 @@ export function shownColumns(
   if (wanted.length > 0) return wanted;
   if (first.length > 0) return [...first];
   const properties = propertiesOf(list.answer);
-  const isNamed = all.some((name) => naming.has(name));
+  // An id by which nothing is known comes late.
+  const isNamed = all[0] !== "id";
   const narrow = all.filter(
     (name) => !wide.has(name) && !isDull(name, all) && (name !== "id" || !isNamed) && !isLarge(properties[name]),
   );

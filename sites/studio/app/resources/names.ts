@@ -103,9 +103,9 @@ export function studioPath(path: string): string {
   return addresses[path] ?? path;
 }
 
-/** `url_code` -> `Url code`: a field's name in words. */
+/** `url_code` -> `Url code`: a name in words. */
 export function words(name: string): string {
-  const text = name.replaceAll("_", " ").trim();
+  const text = name.replaceAll(/[_-]/g, " ").trim();
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -260,6 +260,10 @@ describe("lists", () => {
   test("without names begin with the id, and show large values if there is little else", () => {
     const processes = resource("/connect/flow_processes");
     expect(allColumns(processes, [])[0]).toBe("id");
+    const rows = [{ id: "019a9c1e-0000-7000-8000-000000000003", created_by_id: 1, status: "new", city: "Ulm" }];
+    const bare = { ...processes, list: { ...processes.list, answer: {} } };
+    expect(allColumns(bare, rows)[0]).toBe("city");
+    expect(shownColumns(bare, allColumns(bare, rows), null)).not.toContain("id");
     const translations = resource("/cms/sites/{id}/translations");
     expect(shownColumns(translations, allColumns(translations, []), null)).toContain("locales");
   });

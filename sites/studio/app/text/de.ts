@@ -177,7 +177,6 @@ export const de: Messages = {
     drive: "Ablage",
     fiskator: "Fiskator",
     commerce: "Handel",
-    others: "Weiteres",
   },
   resources: {
     "/core/prompts": ["Prompts", "Prompt"],

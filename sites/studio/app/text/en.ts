@@ -177,7 +177,6 @@ export const en = {
     drive: "Drive",
     fiskator: "Fiskator",
     commerce: "Commerce",
-    others: "More",
   },
   /** By path in the API: the list's heading, and one of its items. */
   resources: {

@@ -187,7 +187,6 @@ export const pl: Messages = {
     drive: "Dysk",
     fiskator: "Fiskator",
     commerce: "Handel",
-    others: "Inne",
   },
   resources: {
     "/core/prompts": ["Prompty", "prompt"],
