@@ -121,7 +121,7 @@ const rules: readonly Rule[] = [
   },
   {
     // The tools for authors of plugins are made of Bun's bundler and its test runner.
-    in: /^(?!runtime\/host\/|runtime\/authors\/(pack|run-tests|test-app)\.ts$)/,
+    in: /^(?!runtime\/host\/|runtime\/authors\/(pack|run-tests|test-(?:app|receiver))\.ts$)/,
     says: "only runtime/host names what runs us: Bun or Deno",
     wrong: (source) => source.packages.find((name) => /^bun(:|$)/.test(name)) ?? first(hostGlobal, source),
     finds: [
