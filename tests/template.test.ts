@@ -58,7 +58,9 @@ async function contentsOf(sql: Sql): Promise<string[]> {
     );
     return found.map(({ row }) => `row ${name} ${row}`);
   });
-  return [...schema.map(({ line }) => line), ...(await Promise.all(rows)).flat()];
+  // A bound on records counts from when its migration ran.
+  const lines = schema.map(({ line }) => line.replace(/'\d{4}-[^']{1,40}'::timestamp/, "'then'::timestamp"));
+  return [...lines, ...(await Promise.all(rows)).flat()];
 }
 
 test("the database in the executable's cluster is the one that migrations make of an empty one", async () => {

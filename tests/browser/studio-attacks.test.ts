@@ -56,7 +56,7 @@ async function everything() {
   });
   const program = [
     { type: "mutation", set: { said: name } },
-    { type: "fail", error: name },
+    { type: "fail", message: name },
   ];
   await made("/connect/flows.json", { flow: { name, code: "hostile", kind: "core/custom_flow", fields: { program } } });
   await app.post("/connect/flows/hostile/run.json", { [name]: name });
