@@ -13,6 +13,8 @@ export interface Apps {
     by: { readonly accountId: number; readonly userId: number | null },
     app: NewApp & { readonly url_code: string },
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
+  /** The system text of the app with this id or url_code: null if it has none, undefined if there is no such app. */
+  promptOf(accountId: number, key: string): Promise<string | null | undefined>;
 }
 
 export const apps = service<Apps>("apps");

@@ -1,15 +1,18 @@
 import {
   answer,
   field,
+  forbidden,
   HttpError,
   invalid,
   route,
   tooMany,
   Type,
   type BaseContext,
+  type Caller,
   type Route,
   type Static,
 } from "platform";
+import type { Apps } from "../apps/api.ts";
 import type { Connectors } from "../connectors/api.ts";
 import type { Prompts } from "../prompts/api.ts";
 import { chatOf } from "./chat.ts";
@@ -25,9 +28,11 @@ const ChatInput = Type.Object({
   connector: field.from(field.code(), { path: "/connect/connectors.json", value: "code" }),
   messages: Type.Array(Turn, { minItems: 1, maxItems: 500 }),
   variables: Type.Optional(field.object()),
+  app_id: Type.Optional(field.from(Type.String(), { path: "/core/apps.json", value: "id" })),
 });
 
 interface Needed {
+  readonly apps: Pick<Apps, "promptOf">;
   readonly connectors: Pick<Connectors, "call" | "kindOf">;
   readonly prompts: Pick<Prompts, "renderFor">;
   readonly limit: ReturnType<BaseContext["limiter"]>;
@@ -46,7 +51,7 @@ const example =
   'event: end\ndata: {"stop":"end","model":"gpt-5-mini","usage":{"input_tokens":310,"output_tokens":42}}\n\n';
 
 /** Conversations of people with a model, by a prompt of the kind `chat`. behaviour B.5. */
-export function chatRoutes({ connectors, prompts, limit, stopping }: Needed): Route[] {
+export function chatRoutes({ apps, connectors, prompts, limit, stopping }: Needed): Route[] {
   return [
     route(
       "POST",
@@ -57,7 +62,7 @@ export function chatRoutes({ connectors, prompts, limit, stopping }: Needed): Ro
           "`:id` is a prompt's id, or a code, which your cascade resolves. Server-Sent Events: `text` with the next part of the " +
           "answer, then `end` { stop, model, usage } or `error` { error }. The prompt, with your `variables`, is what the " +
           "model is told first; `TOKEN` is empty in it. Closing the connection stops the model. `connector` is the code of a " +
-          "`core/llm`.",
+          "`core/llm`. With `app_id` (needs `apps`) the `prompt` of this app comes before the text of the prompt.",
         access: { privilege: "flows" },
         idempotency: "own",
         body: { schema: ChatInput },
@@ -73,10 +78,12 @@ export function chatRoutes({ connectors, prompts, limit, stopping }: Needed): Ro
         const { allowed, retryAfterSeconds } = await limit.take(`${account.id}/${caller.user.id}`);
         if (!allowed) throw tooMany(retryAfterSeconds);
         const { connector, messages } = body;
-        const { kind, text: system } = await prompts.renderFor(caller, params.id, body.variables ?? {});
+        const { kind, text: rendered } = await prompts.renderFor(caller, params.id, body.variables ?? {});
         if ((await connectors.kindOf(account.id, connector)) !== kindName)
           throw invalid({ connector: ["is not the code of an active core/llm connector"] });
         if (kind !== "chat") throw invalid({ base: ["the prompt is of the kind agent: give it to an agent"] });
+        const own = body.app_id === undefined ? undefined : await promptOfApp(apps, caller, body.app_id);
+        const system = own === undefined ? rendered : `${own}\n\n${rendered}`;
         mustEndWithQuestion(messages);
         chatOf({ messages, system });
         const call = { accountId: account.id, code: connector, method: "chat", params: { messages, system } };
@@ -93,6 +100,14 @@ export function chatRoutes({ connectors, prompts, limit, stopping }: Needed): Ro
       },
     ),
   ];
+}
+
+async function promptOfApp(apps: Needed["apps"], { account, privileges }: Caller, id: string): Promise<string> {
+  if (!privileges.has("apps")) throw forbidden("`app_id` needs the privilege apps");
+  const prompt = await apps.promptOf(account.id, id);
+  if (prompt === undefined) throw invalid({ app_id: ["is not the id of an app"] });
+  if (prompt === null || prompt.trim() === "") throw invalid({ app_id: ["is the id of an app without a prompt"] });
+  return prompt;
 }
 
 function mustEndWithQuestion(messages: Static<typeof ChatInput>["messages"]): void {

@@ -284,6 +284,25 @@ describe("a conversation", () => {
     });
   });
 
+  test("has the text of an app before that of the prompt", async () => {
+    const make = async (url_code: string, more: object) => {
+      const fields = { name: "Shelf", url_code, app_engine: "html", source_code: "<p>x</p>", ...more };
+      return (await app.post("/core/apps.json", { app: fields })).json.id;
+    };
+    const app_id = await make("shelf", { prompt: "You know shelves." });
+    const variables = { client: "Ewa" };
+    expect((await app.post("/core/prompts/talk/chat", { ...body, variables, app_id })).status).toBe(200);
+    const system = { role: "system", content: "You know shelves.\n\nBe kind to Ewa." };
+    expect(model.asked()[0]).toMatchObject({ messages: [system, { role: "user", content: "Hi" }] });
+    for (const wrong of [crypto.randomUUID(), await make("bare", {})])
+      expect(await app.post("/core/prompts/talk/chat", { ...body, app_id: wrong })).toMatchObject({
+        status: 422,
+        json: { app_id: [expect.any(String)] },
+      });
+    const { token } = await person(app, { role: "guest", privileges: ["flows"] });
+    expect((await app.post("/core/prompts/talk/chat", { ...body, app_id }, { token })).status).toBe(403);
+  });
+
   test("ends with the error in words", async () => {
     model.answer = () => Response.json({ error: { message: "no credit" } }, { status: 429 });
     const { status, text } = await app.post("/core/prompts/talk/chat", body);

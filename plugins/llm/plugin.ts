@@ -1,4 +1,5 @@
 import { definePlugin } from "platform";
+import { apps } from "../apps/api.ts";
 import { connectors } from "../connectors/api.ts";
 import { prompts } from "../prompts/api.ts";
 import { chatRoutes } from "./chat-routes.ts";
@@ -9,7 +10,7 @@ import aiTask from "./prompts/ai_task.agent.md" with { type: "text" };
 /** The connector kind `core/llm`: language models by the protocols of OpenAI and Anthropic. behaviour B.9. */
 export default definePlugin({
   name: "llm",
-  needs: { connectors, prompts },
+  needs: { apps, connectors, prompts },
   prompts: { "ai_chat.md": aiChat, "ai_task.agent.md": aiTask },
 
   setup(ctx) {

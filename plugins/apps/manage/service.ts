@@ -27,6 +27,7 @@ export function createService({ appStore, appWriter }: Needed): Apps {
       );
       return { id: found.id, done: "changed" };
     },
+    promptOf: async (accountId, key) => (await appStore.find(accountId, key))?.prompt,
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { clientsOf, masked, tokenIn, withoutSecrets, withTask } from "./agent.ts";
-import { choicesOf, firstChoice } from "./choices.ts";
+import { choicesOf, firstChoice, appChoice } from "./choices.ts";
 import { contextOf, singular } from "./context.ts";
 import { createEventParser } from "./stream.ts";
 import { de, en, pl } from "./text.ts";
@@ -59,6 +59,17 @@ describe("the choice of prompts", () => {
       { code: "ai_chat", name: "Ask", kind: "chat", placeholder: "", ids: [] },
       { code: "talk", name: "My talk", kind: "agent", placeholder: "Say it", ids: ["2", "1"] },
     ]);
+  });
+  test("begins with the app whose page it is, if it has a prompt", () => {
+    const found = [...appChoice({ prompt: "You know shelves." }, "a1", "This app"), ...choices];
+    expect(firstChoice(found, "a1", "talk")).toMatchObject({ name: "This app", code: "a1", isApp: true });
+    for (const [record, id] of [
+      [{ prompt: " " }, "a1"],
+      [{ prompt: null }, "a1"],
+      [undefined, "a1"],
+      [{ prompt: "x" }, undefined],
+    ] as const)
+      expect(appChoice(record, id, "This app")).toEqual([]);
   });
   test.each([
     ["1", "ai_chat", "talk"],

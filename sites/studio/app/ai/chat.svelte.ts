@@ -13,6 +13,7 @@ export interface Asked {
   readonly code: string;
   readonly connector: string;
   readonly variables: Readonly<Record<string, string>>;
+  readonly app_id?: string;
 }
 
 export class Conversation {
@@ -95,7 +96,7 @@ export class Conversation {
 }
 
 async function send(
-  { code, connector, variables }: Asked,
+  { code, ...asked }: Asked,
   messages: readonly Said[],
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
@@ -103,7 +104,7 @@ async function send(
     const response = await fetch(`/core/prompts/${encodeURIComponent(code)}/chat`, {
       method: "POST",
       headers: { ...personHeader(), "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify({ connector, messages, variables }),
+      body: JSON.stringify({ ...asked, messages }),
       signal,
     });
     if (response.ok && response.body) return response.body;

@@ -8,6 +8,8 @@ export interface Choice {
   readonly placeholder: string;
   /** Of a stored prompt. */
   readonly ids: readonly string[];
+  /** The app whose own prompt is the system's text: `code` is its id. */
+  readonly isApp?: true;
 }
 
 const order = ["user", "team", "department", "account"];
@@ -34,6 +36,12 @@ export function choicesOf(stored: unknown, builtIn: unknown): Choice[] {
       });
   }
   return [...found.values()].toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+/** The app whose page it is, if it has a prompt. */
+export function appChoice(record: unknown, id: string | undefined, name: string): Choice[] {
+  const hasPrompt = isMap(record) && textOf(record["prompt"]).trim() !== "";
+  return id !== undefined && hasPrompt ? [{ code: id, name, kind: "chat", placeholder: "", ids: [], isApp: true }] : [];
 }
 
 /** The prompt whose page it is, else the one that was asked last, else a conversation. */

@@ -1,6 +1,7 @@
 /** What the AI dialog says. `{name}` is replaced. */
 export const en = {
   title: "Ask AI",
+  thisApp: "This app",
   prompt: "Prompt",
   chat: "Conversations",
   agent: "Tasks for an agent",
@@ -61,6 +62,7 @@ export type Messages = typeof en;
 
 export const pl: Messages = {
   title: "Zapytaj AI",
+  thisApp: "Ta aplikacja",
   prompt: "Prompt",
   chat: "Rozmowy",
   agent: "Zadania dla agenta",
@@ -118,6 +120,7 @@ export const pl: Messages = {
 
 export const de: Messages = {
   title: "KI fragen",
+  thisApp: "Diese App",
   prompt: "Prompt",
   chat: "Gespräche",
   agent: "Aufgaben für einen Agenten",
