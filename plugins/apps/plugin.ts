@@ -5,6 +5,7 @@ import { jsonDatabases } from "../jsondb/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { createAppActions } from "./actions/act.ts";
 import { apps } from "./api.ts";
+import { accountSettings } from "./serve/app-origins.ts";
 import { actionRoutes } from "./actions/action-routes.ts";
 import { appTokenPrefix, createAppTokens } from "./serve/app-token.ts";
 import { createBuildStore } from "./build/build-store.ts";
@@ -56,6 +57,7 @@ export default definePlugin({
       { min: 1, max: 1e9 },
     ),
   },
+  accountSettings,
   migrations: [
     { name: "001_apps", sql: migration },
     { name: "002_runs", sql: withoutRuns },

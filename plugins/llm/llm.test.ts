@@ -294,8 +294,8 @@ describe("a conversation", () => {
     expect((await app.post("/core/prompts/talk/chat", { ...body, variables, app_id })).status).toBe(200);
     const system = { role: "system", content: "You know shelves.\n\nBe kind to Ewa." };
     expect(model.asked()[0]).toMatchObject({ messages: [system, { role: "user", content: "Hi" }] });
-    for (const wrong of [crypto.randomUUID(), await make("bare", {})])
-      expect(await app.post("/core/prompts/talk/chat", { ...body, app_id: wrong })).toMatchObject({
+    for (const other of [crypto.randomUUID(), await make("bare", {})])
+      expect(await app.post("/core/prompts/talk/chat", { ...body, app_id: other })).toMatchObject({
         status: 422,
         json: { app_id: [expect.any(String)] },
       });

@@ -59,6 +59,16 @@ const all: Readonly<Record<string, Readonly<Record<"pl" | "de", SettingWords>>>>
     pl: { label: "Dni dziennika aktywności", doc: "Ile dni wstecz sięga dziennik aktywności" },
     de: { label: "Tage des Protokolls", doc: "Wie viele Tage das Aktivitätsprotokoll zurückreicht" },
   },
+  app_origins: {
+    pl: {
+      label: "Obce adresy w aplikacjach",
+      doc: "Adresy (https), z których aplikacje mogą pokazywać obrazy, czcionki, style i multimedia, po przecinku, np. https://cdn.example.com",
+    },
+    de: {
+      label: "Fremde Adressen in Apps",
+      doc: "Adressen (https), von denen Apps Bilder, Schriften, Stile und Medien zeigen dürfen, durch Kommas getrennt, z. B. https://cdn.example.com",
+    },
+  },
   activity_databases: {
     pl: {
       label: "Bazy danych w dzienniku",

@@ -10,13 +10,15 @@ export function sandboxOf(app: Pick<Policed, "public">): string {
   return `allow-scripts allow-forms ${app.public ? "allow-popups " : ""}allow-modals allow-downloads`;
 }
 
+/** No other hosts but the administrator's: an app could send them what it knows about its viewer. */
+const shown = {
+  "style-src": "'self' 'unsafe-inline'",
+  "img-src": "'self' data: blob:",
+  "font-src": "'self' data: blob:",
+  "media-src": "'self' data: blob:",
+};
 const common = [
   "default-src 'none'",
-  "style-src 'self' 'unsafe-inline'",
-  // No other hosts: an app could send them what it knows about its viewer.
-  "img-src 'self' data: blob:",
-  "font-src 'self' data: blob:",
-  "media-src 'self' data: blob:",
   "connect-src 'self' data: blob:",
   // They inherit this policy.
   "worker-src blob:",
@@ -32,12 +34,18 @@ interface Policed {
   readonly trusted: boolean;
 }
 
-/** `scripts`: the inline scripts; "" stands for none. */
-export function contentSecurityPolicy(app: Policed, scripts: readonly string[]): string {
+/** `scripts`: the inline scripts; "" stands for none. `origins`: of others' pictures, fonts, styles and media. */
+export function contentSecurityPolicy(app: Policed, scripts: readonly string[], origins: readonly string[]): string {
   const hashes = scripts.filter((script) => script !== "").map((script) => ` '${hashSource(script)}'`);
   // Browsers ignore 'unsafe-inline' next to a hash.
   const inline = hasInline.has(app.appEngine) ? " 'unsafe-inline'" : hashes.join("");
-  return [...common, `script-src 'self'${inline}`, ...(app.trusted ? [] : [`sandbox ${sandboxOf(app)}`])].join("; ");
+  const sources = Object.entries(shown).map(([name, own]) => [name, own, ...origins].join(" "));
+  return [
+    ...common,
+    ...sources,
+    `script-src 'self'${inline}`,
+    ...(app.trusted ? [] : [`sandbox ${sandboxOf(app)}`]),
+  ].join("; ");
 }
 
 /** Their source is served unchanged and may contain `onclick="…"`. The sandbox protects the viewer either way. */

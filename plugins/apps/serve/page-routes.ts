@@ -16,6 +16,7 @@ import {
 import type { Accounts } from "../../accounts/api.ts";
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import type { AppContext } from "../client/page-data.ts";
+import { accountSettings } from "./app-origins.ts";
 import { framePage, framePolicy } from "./frame-page.ts";
 import { createUserContext, nobody, placeOf } from "./page-context.ts";
 import { askingPage, askingPolicy, noticePage, noticePolicy } from "./page-notice.ts";
@@ -39,7 +40,7 @@ interface Needed {
   readonly pageTokens: Pick<PageTokens, "tokenFor">;
   /** The compiled but unsaved app of a preview's address, or undefined if it has expired. */
   readonly findPreview: (accountId: number, token: string) => Promise<PreviewApp | undefined>;
-  readonly accounts: Pick<Accounts, "unitsOf">;
+  readonly accounts: Pick<Accounts, "settingsOf" | "unitsOf">;
   readonly databases: Pick<JsonDatabases, "visitor">;
 }
 
@@ -186,9 +187,10 @@ function createShow({ pageTokens, accounts, databases }: Needed) {
     const shown = printed(app, account, caller ? await contextOf(account, caller.user) : nobody, input.query);
     const hasToken = !app.trusted && app.isDraft !== false;
     const token = hasToken ? tokenOf(pageTokens, app, { caller, visitor: visitor.cookieKey }) : null;
-    const page = printPage(template, { context: shown, token });
+    const { origins } = await accounts.settingsOf(account.id, accountSettings);
+    const page = printPage(template, { context: shown, token, origins });
     return text(200, page.html, html, {
-      etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey]),
+      etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey, ...origins]),
       "content-security-policy": page.policy,
       // Browsers refuse to show a sandboxed page with any other value.
       "cross-origin-opener-policy": "unsafe-none",

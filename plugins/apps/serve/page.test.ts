@@ -160,7 +160,46 @@ describe("the page's headers", () => {
     ["html", false, ["{}"], "script-src 'self' 'unsafe-inline'; sandbox"],
     ["js", false, ["{}"], "script-src 'self' 'unsafe-inline'; sandbox"],
   ] as const)("scripts of %s", (appEngine, trusted, scripts, expected) => {
-    expect(contentSecurityPolicy({ appEngine, public: true, trusted }, scripts)).toContain(expected);
+    expect(contentSecurityPolicy({ appEngine, public: true, trusted }, scripts, [])).toContain(expected);
+  });
+
+  test.each([false, true])(
+    "pictures, fonts, styles and media of an administrator's origins, trusted: %p",
+    async (trusted) => {
+      const { id, path } = await make({ public: true });
+      if (trusted) await change(id, { trusted });
+      const set = (app_origins: string | null) => app.patch("/account/settings.json", { settings: { app_origins } });
+      const policyOf = async () => (await visit(path)).headers.get("content-security-policy")?.split("; ") ?? [];
+      const before = await visit(path);
+      expect((await set("https://cdn.example.com, https://Fonts.example.com:8443")).status).toBe(200);
+      const named = (await policyOf()).filter((part) => part.includes("example.com"));
+      expect(named.map((part) => part.split(" ")[0])).toEqual(["style-src", "img-src", "font-src", "media-src"]);
+      for (const part of named) expect(part).toEndWith(" https://cdn.example.com https://fonts.example.com:8443");
+      // A cached page has the policy of before.
+      expect((await visit(path, { "if-none-match": before.headers.get("etag") ?? "" })).status).toBe(200);
+      expect((await set(null)).status).toBe(200);
+      expect((await policyOf()).join()).not.toContain("example.com");
+    },
+  );
+
+  test.each([
+    "http://cdn.example.com",
+    "https://*.example.com",
+    "https://cdn.example.com/x",
+    "https://a@cdn.example.com",
+    "https://cdn.example.com; script-src *",
+    "*",
+    "data:",
+    Array.from({ length: 21 }, (_, n) => `https://cdn${n}.example.com`).join(),
+  ])("no other origins: %s", async (app_origins) => {
+    const answer = await app.patch("/account/settings.json", { settings: { app_origins } });
+    expect(answer).toMatchObject({ status: 422, json: { app_origins: [expect.any(String)] } });
+  });
+
+  test("only administrators name origins", async () => {
+    const { token } = await person(app, { role: "manager", privileges: ["settings"] });
+    const settings = { app_origins: "https://cdn.example.com" };
+    expect((await app.patch("/account/settings.json", { settings }, { token })).status).toBe(403);
   });
 
   test("only a trusted app has no sandbox, and it has no token", async () => {

@@ -58,7 +58,10 @@ export interface PageTemplate {
   /** Changes whenever any part of the template does. */
   readonly hash: string;
   /** The inline script with a viewer's context (as JSON), and the policy that names it by its hash. */
-  readonly viewOf: (context: string) => { readonly script: string; readonly policy: string };
+  readonly viewOf: (
+    context: string,
+    origins: readonly string[],
+  ) => { readonly script: string; readonly policy: string };
   /** The text before and after the page's data. */
   readonly before: string;
   readonly behind: string;
@@ -113,11 +116,16 @@ export interface Viewing {
   /** The AppContext, as JSON. */
   readonly context: string;
   readonly token: PageData["token"];
+  /** Other hosts that its pictures, fonts, styles and media may come from. */
+  readonly origins: readonly string[];
 }
 
-export function printPage(template: PageTemplate, { context, token }: Viewing): { html: string; policy: string } {
+export function printPage(
+  template: PageTemplate,
+  { context, token, origins }: Viewing,
+): { html: string; policy: string } {
   const { before, behind, fixed, viewOf } = template;
-  const { script, policy } = viewOf(context);
+  const { script, policy } = viewOf(context, origins);
   const data = `{"token":${inScript(JSON.stringify(token))}${fixed}`;
   const json = `<script type="application/json" id="${pageDataId}">${data}`;
   return { html: `${before}<script>${script}</script>${json}${behind}`, policy };
@@ -128,13 +136,14 @@ const maxKeptViews = 100;
 /** Most views of an app are the same: all visitors without sign-in share one. */
 function keptViews(app: PageApp, importMap: string): PageTemplate["viewOf"] {
   const kept = new Map<string, ReturnType<PageTemplate["viewOf"]>>();
-  return (context) => {
-    const found = kept.get(context);
+  return (context, origins) => {
+    const key = [...origins, context].join(" ");
+    const found = kept.get(key);
     if (found) return found;
     const script = `window.CoreAppContext=${inScript(context)}`;
-    const view = { script, policy: contentSecurityPolicy(app, [importMap, removal, script]) };
+    const view = { script, policy: contentSecurityPolicy(app, [importMap, removal, script], origins) };
     if (kept.size >= maxKeptViews) kept.clear();
-    kept.set(context, view);
+    kept.set(key, view);
     return view;
   };
 }
