@@ -68,13 +68,19 @@ describe.each(revisions)("revision %s", (revision) => {
 
 test("an agent builds an app, a database and a page, and is told what is wrong by field", async () => {
   const { call } = agent;
-  expect((await call("guide")).text).toContain("- apps: list, get, create, update, replace_text\n");
+  const beginning = (await call("guide")).text;
+  expect(beginning).toContain("- apps: list, get, create, update, replace_text\n");
+  expect(beginning).toContain("- flows_api: Connectors; Flows; Flow processes; Crons\n");
   expect((await call("guide", { topic: "apps" })).text).toContain('"source_code"');
   // What is said once is not said again, and arguments of `list` itself are no filters.
   const told = (await call("guide", { topic: "crons" })).text;
   expect(told.split('"target_code":{').length).toBe(2);
   expect(told).toContain("Fields as for POST, each of them optional.");
   expect(told.slice(told.indexOf("Parameters (filter)"), told.indexOf("POST "))).not.toContain("limit");
+  const part = (await call("guide", { topic: "dbs_api", section: "schema" })).text;
+  expect([part.startsWith("## Schema\n"), part.includes("## Records")]).toEqual([true, false]);
+  const none = await call("guide", { topic: "dbs_api", section: "Shema" });
+  expect([none.isError, none.text]).toEqual([true, expect.stringContaining("Make a database; Schema; Records")]);
   const long = { name: "Long", code: "long-one", content: "x".repeat(20_000) };
   const echoed = await call("create", { resource: "prompts", fields: long });
   expect([echoed.isError, echoed.text.length < 2000]).toEqual([false, true]);

@@ -1,6 +1,7 @@
 /** The tool with which an agent begins: what there is, what it may do, and how. */
-import { invalid, Type, type Caller, type Route } from "platform";
+import { invalid, isObject, Type, type Caller, type Route } from "platform";
 import { resultOf, said } from "../answer.ts";
+import { briefInstruction, briefSchema, sectionOf, sectionsOf } from "../brief.ts";
 import { readPrompt } from "../prompts.ts";
 import { isOpen, type Thing } from "../things.ts";
 import { tool, type Session } from "./tool.ts";
@@ -9,24 +10,48 @@ export const guide = tool({
   name: "guide",
   title: "How to work here",
   description:
-    "Begin here. Without a topic: what you may do and which resources there are. With a resource as topic: its fields and parameters. With the code of an instruction, e.g. apps_api: how that area works.",
+    "Begin here. Without a topic: what you may do and which resources there are. With a resource as topic: its fields and parameters. With the code of an instruction, e.g. apps_api: how that area works; with `section` only that part of it.",
   reads: true,
   input: Type.Object({
     topic: Type.Optional(
       Type.String({ maxLength: 100, description: "a resource (apps) or an instruction (apps_api)" }),
     ),
+    section: Type.Optional(Type.String({ maxLength: 200, description: "a part of an instruction" })),
   }),
   routes: () => true,
-  run: async ({ topic }, session) => {
+  run: async ({ topic, section }, session) => {
     if (!topic) return said(await overview(session));
     const thing = session.things.get(topic);
     if (thing) return said(describe(thing, session.caller, await session.mayDelete()));
     if (!/^[A-Za-z0-9][\w-]{0,99}$/.test(topic)) throw invalid({ topic: ["is no resource and no instruction"] });
     const answer = await readPrompt(session, topic);
-    if (answer.status !== 404) return answer.status === 200 ? said(answer.body) : resultOf(answer);
+    if (answer.status === 200) return said(instruction(topic, answer.body, section));
+    if (answer.status !== 404) return resultOf(answer);
     throw invalid({ topic: [`is no resource and no instruction: there are ${[...session.things.keys()].join(", ")}`] });
   },
 });
+
+function instruction(topic: string, body: string, section: string | undefined): string {
+  const text = topic.endsWith("_api") ? briefInstruction(body) : body;
+  if (section === undefined) return text;
+  const part = sectionOf(text, section);
+  if (part === undefined)
+    throw invalid({ section: [`is no part of ${topic}: there are ${sectionsOf(text).join("; ")}`] });
+  return part;
+}
+
+/** The parts of long instructions, so that an agent reads only what it needs. */
+async function contents(session: Session): Promise<string[]> {
+  const told = await Promise.all(
+    longInstructions.map(async (code) => {
+      const { status, body } = await readPrompt(session, code);
+      return status === 200 ? [`- ${code}: ${sectionsOf(body).join("; ")}`] : [];
+    }),
+  );
+  return told.flat();
+}
+
+const longInstructions = ["apps_api", "dbs_api", "flows_api", "cms_api"];
 
 async function overview(session: Session): Promise<string> {
   const { caller, things } = session;
@@ -49,7 +74,8 @@ async function overview(session: Session): Promise<string> {
     "Resources for list, get, create, update, replace_text and delete:",
     ...rows,
     "",
-    "Call guide with a resource as topic before you write it. Instructions for whole areas are resources of this server, and topics of guide: common_api first, then apps_api (what an app's page may call), dbs_api (schemas, searches, what visitors may do), flows_api, cms_api (sites, pages, and their texts in several languages), prompts_api, webhooks_api. They describe the REST API; the tools here take the same fields and answer the same.",
+    "Call guide with a resource as topic before you write it. Instructions for whole areas are resources of this server, and topics of guide: common_api first, then apps_api (what an app's page may call), dbs_api (schemas, searches, what visitors may do), flows_api, cms_api (sites, pages, and their texts in several languages), prompts_api, webhooks_api. They describe the REST API; the tools here take the same fields and answer the same. Read the parts that you need (`section`):",
+    ...(await contents(session)),
     "An app is shown at /a/<url_code>, a page at /w/<site code>/<path> for who is signed in, and on the site's own domain.",
   ].join("\n");
 }
@@ -77,15 +103,22 @@ function describe(thing: Thing, caller: Caller, mayDelete: boolean): string {
     ...[create, update, replace].flatMap((route) =>
       route ? [written(route, route === update ? create : undefined)] : [],
     ),
-    `An answer: ${JSON.stringify(thing.get.spec.responses[200])}`,
+    answered(thing.get.spec.responses[200], create?.spec.request),
   ];
   return told.join("\n\n");
+}
+
+/** Fields that the example above has are not shown again. */
+function answered(example: unknown, request: unknown): string {
+  if (!isObject(example) || !isObject(request)) return `An answer: ${JSON.stringify(example)}`;
+  const others = Object.entries(example).filter(([name]) => !Object.hasOwn(request, name));
+  return `An answer has the fields of the example, and: ${JSON.stringify(Object.fromEntries(others))}`;
 }
 
 /** Without those that are arguments of the tool itself. */
 function filtersOf({ spec: { query = {} } }: Route): Readonly<Record<string, unknown>> {
   const own = new Set(["q", "limit", "offset"]);
-  return Object.fromEntries(Object.entries(query).filter(([name]) => !own.has(name)));
+  return briefFields(Object.entries(query).filter(([name]) => !own.has(name)));
 }
 
 /** Fields that are those of `before`, which is shown above, are not shown again. */
@@ -96,6 +129,10 @@ function written({ method, path, spec }: Route, before?: Route): string {
   const fields = Object.entries(body?.schema.properties ?? {});
   const others = fields.filter(([name, schema]) => JSON.stringify(known[name]) !== JSON.stringify(schema));
   const same = others.length < fields.length ? ` Fields as for ${before?.method ?? ""}, each of them optional.` : "";
-  const shown = others.length > 0 || same === "" ? ` Fields: ${JSON.stringify(Object.fromEntries(others))}` : "";
+  const shown = others.length > 0 || same === "" ? ` Fields: ${JSON.stringify(briefFields(others))}` : "";
   return `${method} ${path}: ${summary}. ${description}${same}${shown}${example}`;
+}
+
+function briefFields(fields: readonly [string, unknown][]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(fields.map(([name, schema]) => [name, briefSchema(schema)]));
 }
