@@ -202,7 +202,7 @@ async function startPlugins(
     if (plugin.provides) services.set(plugin.provides.id, running.service);
     if (running.stop) undo.push(async () => running.stop?.());
     started.push({ ...running, plugin: plugin.name });
-    kernel.addHooks({ ...running, plugin: plugin.name });
+    kernel.add({ ...running, plugin: plugin.name });
     await setImmediate(); // the database may have become ready
   }
   return { started, services };

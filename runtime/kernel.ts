@@ -11,6 +11,7 @@ import { createEvents } from "./events/events.ts";
 import { generatedProgram } from "./generated.ts";
 import { openFiles } from "./files/open-files.ts";
 import { createHooks } from "./events/hooks.ts";
+import { createNames } from "./naming.ts";
 import { createOwnCertificates } from "./https/own-certificates.ts";
 import { createHttp, createInside, type SystemRoute } from "./http/http.ts";
 import { createIdempotency } from "./http/idempotency/idempotency.ts";
@@ -71,8 +72,8 @@ export interface Needed {
 }
 
 export interface Kernel {
-  /** Puts a plugin's hooks in force, for commands too, because they also change things. */
-  readonly addHooks: (running: Running) => void;
+  /** Puts a plugin's hooks and names in force, for commands too, because they also change things. */
+  readonly add: (running: Running) => void;
   readonly context: BaseContext;
   /** From now on nothing is sent to other machines, and nothing else acts on the outside. */
   readonly rehearse: () => void;
@@ -99,6 +100,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
   const parts = createParts(needed, sql, rehearses);
   const { broadcast, queue, events, schedules, idempotency, limitStore, metrics, readiness, secrets } = parts;
   const hooks = createHooks();
+  const names = createNames();
   const [draining, stopping] = [new AbortController(), new AbortController()];
   let origin = config.baseUrl || (needed.servedAt ?? localOrigin(config.host, config.port));
   const lookup = needed.names?.addresses;
@@ -117,6 +119,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     connections: config.databasePool,
     log,
     plugins,
+    names,
     metrics,
     broadcast,
     read: readOn(sql),
@@ -217,14 +220,17 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     parts.stopLimits();
     await Promise.all([broadcast.stop(), readiness.close()]);
   };
-  const addHooks: Kernel["addHooks"] = ({ hooks: own = [] }) => own.forEach(hooks.add);
+  const add: Kernel["add"] = (running) => {
+    running.hooks?.forEach(hooks.add);
+    names.add(running);
+  };
   const beginDrain = () => draining.abort();
   const beginStop = () => {
     beginDrain();
     stopping.abort();
   };
   const rehearse = () => void (isRehearsal = true);
-  return { context, addHooks, rehearse, hear, mount: mountRoutes, system, drain, stop, beginDrain, beginStop };
+  return { context, add, rehearse, hear, mount: mountRoutes, system, drain, stop, beginDrain, beginStop };
 }
 
 /** Behind a pooler, LISTEN may end with its transaction; every change would then wait for answers that never come. */

@@ -25,6 +25,7 @@ import type { Model, ModelEvent } from "./events/models.ts";
 import type { Outbound } from "./outbound/outbound.ts";
 import type { Connect } from "./outbound/outbound-socket.ts";
 import type { Hook } from "./events/hooks.ts";
+import type { Nameable, Names, Uses } from "./naming.ts";
 import type { EventRef, JobRef, ServiceRef } from "./references.ts";
 import type { Route } from "./http/route.ts";
 import { unknownNames } from "./http/refusals/unknown.ts";
@@ -111,6 +112,8 @@ export interface BaseContext {
   readonly anchor: Anchor;
   /** Whether this is a rehearsal on a copy of the data: no jobs and schedules run, and nothing reaches other machines. */
   readonly rehearses: () => boolean;
+  /** Who names whom by code, over all plugins. */
+  readonly names: Names;
   /** All plugins' facts: their privileges, models and built-in prompts. */
   readonly plugins: readonly PluginFacts[];
   /** All plugins' routes, once the server serves; before that and in commands, none. */
@@ -215,6 +218,10 @@ export interface Started<P> {
   readonly schedules?: readonly Schedule[];
   /** Hooks that run before a change of any model is committed: see `before`. */
   readonly hooks?: readonly Hook[];
+  /** What the plugin has that records of other plugins name by code. */
+  readonly nameables?: readonly Nameable[];
+  /** Which of the plugin's records name those of others. */
+  readonly uses?: Uses;
   readonly service?: P;
   /** Identifies the caller; exactly one plugin has it. */
   readonly identify?: Identify;
@@ -426,6 +433,8 @@ const startedKinds: Readonly<Record<keyof Started<unknown>, Kind>> = {
   handlers: "list",
   schedules: "list",
   hooks: "list",
+  nameables: "list",
+  uses: "map",
   service: "any",
   identify: "function",
   door: "map",

@@ -103,6 +103,8 @@ export type {
 } from "./plugin.ts";
 export type { StudioPage } from "./studio-pages.ts";
 export { hashPassword, verifyPassword } from "./password.ts";
+export { usedByRoute } from "./naming.ts";
+export type { Mention, Nameable, Named, Names, Use, Uses } from "./naming.ts";
 export { event, job, service } from "./references.ts";
 export type { EventRef, JobRef, ServiceRef } from "./references.ts";
 export { endsEarly, pageReply } from "./http/answers/page-reply.ts";

@@ -109,10 +109,12 @@ export default definePlugin({
     };
     const stored = ctx.limiter("apps.storage", { limit, windowSeconds });
     return {
+      nameables: [{ model: "Core::App", noun: "app", exists: appStore.exists }],
+      uses: { privilege: "apps", find: appStore.naming },
       service: createService({ appStore, appWriter }),
       routes: [
-        ...appRoutes({ appStore, appWriter }),
-        ...versionRoutes({ versionStore, appWriter }),
+        ...appRoutes({ names: ctx.names, appStore, appWriter }),
+        ...versionRoutes({ names: ctx.names, versionStore, appWriter }),
         ...previewRoutes(previews),
         ...actionRoutes({ servedApps, appActions, databases, limits }),
         ...storageRoutes({ ctx, servedApps, storageStore: createStorageStore(ctx.sql), databases, limit: stored }),

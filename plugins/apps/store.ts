@@ -1,6 +1,16 @@
 /** All SQL for saving apps. */
 import { type AppEngine, type CssEngine } from "./engines.ts";
-import { readPage, isUuid, type Fragment, type Page, type Sql, type Static, type Tx } from "platform";
+import {
+  readPage,
+  isUuid,
+  type Fragment,
+  type Named,
+  type Page,
+  type Sql,
+  type Static,
+  type Tx,
+  type Use,
+} from "platform";
 import type { App, AppVersion } from "./answers.ts";
 import type { Compiled } from "./compiler/types.ts";
 
@@ -143,6 +153,27 @@ export function createAppStore(sql: Sql) {
       if (!isKey(key)) return undefined;
       const [row] = await sql<AppRow[]>`select ${columns} from apps where ${byKey(sql, accountId, key)}`;
       return row;
+    },
+
+    /** Those that name one of these databases, in a field or the source, or whose actions start one of these flows. */
+    async naming(accountId: number, { model, keys }: Named, limit: number): Promise<readonly Use[]> {
+      const names = {
+        "Core::Db": sql`(
+          db_code = any(${keys}) or jsonb_exists_any((fields -> 'dbs')::jsonb, ${keys})
+          or exists (select from unnest(${keys}::text[]) k where source_code ~ (
+            '(/core/dbs?/|\\.(db|records)\\([''"\`])' || k || '(?![A-Za-z0-9_-])')))`,
+        "Core::Flow": sql`exists (
+          select from jsonb_array_elements(actions::jsonb) a where a ->> 'flow_code' = any(${keys}))`,
+      }[model];
+      if (!names) return [];
+      const rows = await sql<Pick<AppRow, "id" | "name">[]>`
+        select id, name from apps where account_id = ${accountId} and ${names} order by url_code limit ${limit}`;
+      return rows.map(({ id, name }) => ({ kind: "app", id, name, path: `/core/apps/${id}.json` }));
+    },
+
+    async exists(accountId: number, key: string): Promise<boolean> {
+      if (!isKey(key)) return false;
+      return (await sql`select from apps where ${byKey(sql, accountId, key)}`).length > 0;
     },
 
     /** The id for a url_code. An id is returned unchanged, whether or not the app exists. */

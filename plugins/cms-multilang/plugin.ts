@@ -13,7 +13,7 @@ import { domainApprove, domainCommands } from "./sites/domain-commands.ts";
 import { domainRoutes } from "./sites/domain-routes.ts";
 import { keepHosts } from "./sites/domain.ts";
 import { articleExample, pageExample } from "./examples.ts";
-import { createFileUses } from "./file-use-store.ts";
+import { createFileUses, createUses } from "./file-use-store.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
 import domainStatus from "./migrations/002_domain_status.sql" with { type: "text" };
 import previews from "./migrations/003_previews.sql" with { type: "text" };
@@ -100,6 +100,7 @@ export default definePlugin({
     });
     const push = createPush({ run, resources, engine });
     return {
+      uses: createUses(sql),
       routes: [
         ...cmsRoutes({ sql, run, resources }),
         ...domainRoutes({ ctx, resources, run }),

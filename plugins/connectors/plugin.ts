@@ -50,8 +50,9 @@ export default definePlugin({
     };
     const publicLimit = ctx.limiter("connectors.public", { limit: ctx.config.publicLimit, windowSeconds: 60 });
     return {
+      nameables: [{ model: "Core::Connector", noun: "connector", exists: calls.exists }],
       routes: [
-        ...connectorRoutes({ connectorStore, connectorWriter, kinds }),
+        ...connectorRoutes({ names: ctx.names, connectorStore, connectorWriter, kinds }),
         ...callRoutes({ calls, publicLimit }),
         ...trialRoutes({ calls, connectorWriter }),
       ],

@@ -12,8 +12,10 @@ import {
   pageQuery,
   route,
   Type,
+  usedByRoute,
   warned,
   wildcardPattern,
+  type Names,
   type Route,
 } from "platform";
 import { Connector, ConnectorMethod } from "./answers.ts";
@@ -67,20 +69,22 @@ export const connectorExample = {
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 
+const model = "Core::Connector";
 const access = { privilege: "flows" } as const;
 
 interface Needed {
+  readonly names: Names;
   readonly connectorStore: Pick<ConnectorStore, "list">;
   readonly connectorWriter: ConnectorWriter;
   readonly kinds: Kinds;
 }
 
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
-export function connectorRoutes({ connectorStore, connectorWriter, kinds }: Needed): Route[] {
+export function connectorRoutes({ names, connectorStore, connectorWriter, kinds }: Needed): Route[] {
   const ConnectorInput = inputOf(kinds);
-  const hinted = (row: ConnectorRow, reply: typeof ok) => {
+  const hinted = (row: ConnectorRow, reply: typeof ok, lost: readonly string[] = []) => {
     const kind = kinds.get(row.kind);
-    return warned(reply(...shown(row)), kind ? fieldHints(kind, row.fields) : []);
+    return warned(reply(...shown(row)), [...lost, ...(kind ? fieldHints(kind, row.fields) : [])]);
   };
   const needs = () => ([...kinds.values()].every(({ needsUrl }) => needsUrl) ? [["url"]] : []);
   return [
@@ -169,18 +173,23 @@ export function connectorRoutes({ connectorStore, connectorWriter, kinds }: Need
         responses: { 200: { ...connectorExample, active: false } },
       },
       async ({ request, caller, params, body }) => {
-        const { id } = await connectorWriter.find(caller.account.id, params.id);
-        return hinted(await connectorWriter.update(caller, id, body, expectedVersion(request, id)), ok);
+        const { id, code } = await connectorWriter.find(caller.account.id, params.id);
+        const row = await connectorWriter.update(caller, id, body, expectedVersion(request, id));
+        return hinted(row, ok, row.code === code ? [] : await names.lost(caller, { model, keys: [code] }));
       },
     ),
+    usedByRoute(names, { path: "/connect/connectors", noun: "a connector", ...access }, async (accountId, key) => {
+      const { code } = await connectorWriter.find(accountId, key);
+      return { model, keys: [code] };
+    }),
     route(
       "DELETE",
       "/connect/connectors/:id",
       { summary: "Delete a connector", access, ifMatch: true, responses: { 204: null } },
       async ({ request, caller, params }) => {
-        const { id } = await connectorWriter.find(caller.account.id, params.id);
+        const { id, code } = await connectorWriter.find(caller.account.id, params.id);
         await connectorWriter.delete(caller, id, expectedVersion(request, id));
-        return noContent();
+        return warned(noContent(), await names.lost(caller, { model, keys: [code] }));
       },
     ),
   ];

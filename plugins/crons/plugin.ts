@@ -27,6 +27,13 @@ export default definePlugin({
     const cronStore = createCronStore(ctx.sql);
     const firing = createFiring({ ctx, cronStore, flows: ctx.services.flows });
     return {
+      uses: {
+        privilege: "crons",
+        find: async (accountId, { model, keys }, limit) => {
+          const rows = model === "Core::Flow" ? await cronStore.naming(accountId, keys, limit) : [];
+          return rows.map(({ id, name }) => ({ kind: "cron", id, name, path: `/account/crons/${id}.json` }));
+        },
+      },
       routes: cronRoutes({ ctx, cronStore, flows: ctx.services.flows, firing }),
       schedules: [
         // Cron schedules have no seconds: once a minute is on time.

@@ -67,6 +67,11 @@ export function createCronStore(sql: Sql) {
       return readPage<CronRow>(sql, page, { columns, from: sql`crons where ${where}`, order: sql`id` });
     },
 
+    /** Those that start one of these flows. */
+    naming: (accountId: number, codes: readonly string[], limit: number) => sql<Pick<CronRow, "id" | "name">[]>`
+      select id, name from crons
+      where account_id = ${accountId} and target_code = any(${codes}) order by id limit ${limit}`,
+
     async byId(accountId: number, id: number): Promise<CronRow | undefined> {
       const [row] = await sql<CronRow[]>`select ${columns} from crons where account_id = ${accountId} and id = ${id}`;
       return row;

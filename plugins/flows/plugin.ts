@@ -7,6 +7,7 @@ import { jsonDatabases } from "../jsondb/api.ts";
 import { createFlowLookup } from "./manage/flow-lookup.ts";
 import { flowRoutes } from "./manage/flow-routes.ts";
 import { createFlowStore } from "./manage/flow-store.ts";
+import { flowUses } from "./manage/flow-uses.ts";
 import { createFlowWriter } from "./manage/flow-writer.ts";
 import { versionRoutes } from "./manage/version-routes.ts";
 import migration from "./migrations/001_flows.sql" with { type: "text" };
@@ -105,8 +106,10 @@ export default definePlugin({
       while ((await processStore.prune(ctx.config.historyDays, 1000)) === 1000 && !ctx.stopping.aborted);
     };
     return {
+      nameables: [{ model: "Core::Flow", noun: "flow", exists: flowLookup.exists }],
+      uses: flowUses(flowStore),
       routes: [
-        ...flowRoutes({ flowStore, flowLookup, flowWriter, warnings }),
+        ...flowRoutes({ names: ctx.names, flowStore, flowLookup, flowWriter, warnings }),
         ...versionRoutes({ flowStore, flowLookup }),
         ...runRoutes({ flowLookup, processes, waiting, templates, stepTypes }),
         ...processRoutes({ processViewStore, processes, follows: createFollows({ ctx, processViewStore }) }),

@@ -187,6 +187,20 @@ export default definePlugin({
     const changeManyStore = createChangeManyStore(taskStore);
     const changes = createChangeMany({ ctx, databases, changeManyStore, taskStore, records });
     return {
+      nameables: [
+        {
+          model: "Core::Db",
+          noun: "database",
+          exists: async (accountId, key) => (await databases.find(accountId, key)) !== undefined,
+        },
+      ],
+      uses: {
+        privilege: "dbs",
+        find: async (accountId, { model, keys }, limit) => {
+          const rows = model === "Core::App" ? await databaseStore.namingApp(accountId, keys, limit) : [];
+          return rows.map(({ id, name }) => ({ kind: "database", id, name, path: `/core/dbs/${id}.json` }));
+        },
+      },
       service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searchStore, room }),
       handlers: [
         ...backgroundJobs({ ctx, backgroundStore, taskStore, databases }),
@@ -220,7 +234,7 @@ export default definePlugin({
         await learned.stop();
       },
       routes: [
-        ...dbRoutes({ databaseStore, dbs }),
+        ...dbRoutes({ names: ctx.names, databaseStore, dbs }),
         replaceRoute({ dbs }),
         ...recordRoutes({ databases, records, together }),
         ...searchRoutes({ ctx, databases, searchStore }),

@@ -116,8 +116,9 @@ export default definePlugin({
     const fanOut = createFanOut({ ctx, queueStore, subscriptions, refusal, switchOff: health.switchOff });
 
     return {
+      uses: { privilege: "webhooks", find: webhookStore.naming },
       routes: [
-        ...webhookRoutes({ webhookStore, management, rights }),
+        ...webhookRoutes({ names: ctx.names, webhookStore, management, rights }),
         ...deliveryRoutes({ management, deliveryStore, redelivery, rights }),
         ...trialRoutes({ management, trials }),
         ...healthRoutes({ deliveryStore }),

@@ -13,13 +13,15 @@ import {
   pageQuery,
   route,
   Type,
+  usedByRoute,
+  warned,
 } from "platform";
-import { wildcardPattern, type Route } from "platform";
+import { wildcardPattern, type Names, type Route } from "platform";
 import { App } from "../answers.ts";
 import { limits, type GivenAction } from "./patch.ts";
 
 import { editable, edited } from "./edit.ts";
-import { toApi, type AppFilter, type AppRow, type AppStore, type Json } from "../store.ts";
+import { databasesOf, toApi, type AppFilter, type AppRow, type AppStore, type Json } from "../store.ts";
 import { authorOf } from "./rights.ts";
 import type { SeenVersion, AppWriter } from "./write.ts";
 
@@ -115,16 +117,18 @@ export const requestExample = {
 };
 const buildFails = { source_code: ["3:14 Unexpected token"] };
 
+const model = "Core::App";
 export const access = { privilege: "apps" } as const;
 const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
 interface Needed {
+  readonly names: Names;
   readonly appStore: AppStore;
   readonly appWriter: AppWriter;
 }
 
 /** behaviour 4.3; `:id` is the id or the url_code. */
-export function appRoutes({ appStore, appWriter }: Needed): Route[] {
+export function appRoutes({ names, appStore, appWriter }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -163,7 +167,10 @@ export function appRoutes({ appStore, appWriter }: Needed): Route[] {
         answers: { 201: App },
         responses: { 201: appExample, 422: buildFails },
       },
-      async ({ caller, body, request }) => created(...shown(await appWriter.create(authorOf(caller, request), body))),
+      async ({ caller, body, request }) => {
+        const row = await appWriter.create(authorOf(caller, request), body);
+        return warned(created(...shown(row)), await unknownNames(names, row));
+      },
     ),
     route(
       "GET",
@@ -188,9 +195,20 @@ export function appRoutes({ appStore, appWriter }: Needed): Route[] {
       },
       async ({ caller, params, body, request }) => {
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        return ok(...shown(await appWriter.update(authorOf(caller, request), params.id, () => body, seen)));
+        let before = "";
+        const work = ({ urlCode }: AppRow) => {
+          before = urlCode;
+          return body;
+        };
+        const row = await appWriter.update(authorOf(caller, request), params.id, work, seen);
+        const lost = row.urlCode === before ? [] : await names.lost(caller, { model, keys: [before] });
+        return warned(ok(...shown(row)), [...lost, ...(await unknownNames(names, row))]);
       },
     ),
+    usedByRoute(names, { path: "/core/apps", noun: "an app", ...access }, async (accountId, key) => {
+      const { urlCode, id } = await appWriter.find(accountId, key);
+      return { model, keys: [urlCode, id] };
+    }),
     route(
       "DELETE",
       "/core/apps/:id",
@@ -202,8 +220,9 @@ export function appRoutes({ appStore, appWriter }: Needed): Route[] {
         responses: { 204: null },
       },
       async ({ caller, params, request }) => {
-        await appWriter.remove(authorOf(caller, request), params.id, (id) => expectedVersion(request, id));
-        return noContent();
+        const seen: SeenVersion = (id) => expectedVersion(request, id);
+        const { urlCode, id } = await appWriter.remove(authorOf(caller, request), params.id, seen);
+        return warned(noContent(), await names.lost(caller, { model, keys: [urlCode, id] }));
       },
     ),
     route(
@@ -225,7 +244,8 @@ export function appRoutes({ appStore, appWriter }: Needed): Route[] {
       async ({ caller, params, body, request }) => {
         const work = (row: AppRow) => edited(row, body);
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        return ok(...shown(await appWriter.update(authorOf(caller, request), params.id, work, seen)));
+        const row = await appWriter.update(authorOf(caller, request), params.id, work, seen);
+        return warned(ok(...shown(row)), await unknownNames(names, row));
       },
     ),
   ];
@@ -233,6 +253,17 @@ export function appRoutes({ appStore, appWriter }: Needed): Route[] {
 
 export function shown(row: AppRow): Parameters<typeof ok> {
   return [toApi(row), { etag: etag(row.id, row.version) }];
+}
+
+/** Hints about databases and flows that the account does not have. */
+export function unknownNames(names: Names, row: AppRow): Promise<readonly string[]> {
+  const { accountId, dbCode, fields } = row;
+  const further = databasesOf({ dbCode: null, fields });
+  return names.unknown(accountId, [
+    ...(dbCode === null ? [] : [{ place: "db_code", model: "Core::Db", key: dbCode }]),
+    ...further.map((key) => ({ place: "fields.dbs", model: "Core::Db", key })),
+    ...row.actions.map(({ flow_code: key }, at) => ({ place: `actions[${at}].flow_code`, model: "Core::Flow", key })),
+  ]);
 }
 
 function filterOf(query: URLSearchParams): AppFilter {

@@ -8,22 +8,25 @@ import {
   pageOf,
   pageQuery,
   route,
+  warned,
+  type Names,
   type Route,
 } from "platform";
 import { App, AppVersion } from "../answers.ts";
 import { authorOf } from "./rights.ts";
-import { access, appExample, shown, versionExample } from "./routes.ts";
+import { access, appExample, shown, unknownNames, versionExample } from "./routes.ts";
 import { keptVersions, versionToApi } from "../store.ts";
 import type { VersionStore } from "./version-store.ts";
-import type { AppWriter } from "./write.ts";
+import type { AppWriter, SeenVersion } from "./write.ts";
 
 interface Needed {
+  readonly names: Names;
   readonly versionStore: VersionStore;
   readonly appWriter: AppWriter;
 }
 
 /** Every save creates a version. behaviour B.10. */
-export function versionRoutes({ versionStore, appWriter }: Needed): Route[] {
+export function versionRoutes({ names, versionStore, appWriter }: Needed): Route[] {
   return [
     route(
       "GET",
@@ -56,13 +59,9 @@ export function versionRoutes({ versionStore, appWriter }: Needed): Route[] {
       async ({ caller, params, request }) => {
         const version = integerId(params.n);
         if (version > maxVersion) throw notFound();
-        return ok(
-          ...shown(
-            await appWriter.restore(authorOf(caller, request), params.id, version, (id) =>
-              expectedVersion(request, id),
-            ),
-          ),
-        );
+        const seen: SeenVersion = (id) => expectedVersion(request, id);
+        const row = await appWriter.restore(authorOf(caller, request), params.id, version, seen);
+        return warned(ok(...shown(row)), await unknownNames(names, row));
       },
     ),
   ];

@@ -100,7 +100,7 @@ export function createAppWriter({ ctx, appStore, versionStore, builds, forget }:
     }
   };
 
-  const remove = async (author: Author, key: string, seenVersion: SeenVersion): Promise<void> => {
+  const remove = async (author: Author, key: string, seenVersion: SeenVersion): Promise<AppRow> => {
     const id = await idOf(author.accountId, key);
     const expected = seenVersion(id);
     const row = await ctx.transaction(async (tx) => {
@@ -112,6 +112,7 @@ export function createAppWriter({ ctx, appStore, versionStore, builds, forget }:
       return found;
     });
     await forget(row);
+    return row;
   };
 
   /** Saves an earlier version as a new one. `trusted` is not part of a version. */

@@ -13,9 +13,10 @@ import {
   pageQuery,
   route,
   unknownNames,
+  usedByRoute,
   warned,
 } from "platform";
-import { Type, wildcardPattern, type Route } from "platform";
+import { Type, wildcardPattern, type Names, type Route } from "platform";
 import { Flow } from "../answers.ts";
 import { flowKind, newCode, programOf } from "./flow-check.ts";
 import type { FlowLookup } from "./flow-lookup.ts";
@@ -48,9 +49,11 @@ const flowExample = {
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 const shownExample = { ...flowExample, warnings: [] };
+const model = "Core::Flow";
 const access = { privilege: "flows" } as const;
 
 interface Needed {
+  readonly names: Names;
   readonly flowStore: Pick<FlowStore, "list">;
   readonly flowLookup: Pick<FlowLookup, "find">;
   readonly flowWriter: FlowWriter;
@@ -58,7 +61,7 @@ interface Needed {
 }
 
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
-export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Needed): Route[] {
+export function flowRoutes({ names, flowStore, flowLookup, flowWriter, warnings }: Needed): Route[] {
   const shown = async (row: FlowRow) => tagged(row, await warnings(row.accountId, programOf(row.fields)));
   return [
     route(
@@ -136,19 +139,24 @@ export function flowRoutes({ flowStore, flowLookup, flowWriter, warnings }: Need
         responses: { 200: { ...shownExample, active: false } },
       },
       async ({ request, caller, params, body }) => {
-        const { id } = await flowLookup.find(caller.account.id, params.id);
+        const { id, code } = await flowLookup.find(caller.account.id, params.id);
         const row = await flowWriter.update(caller, id, body, expectedVersion(request, id));
-        return warned(ok(...(await shown(row))), fieldHints(body.fields));
+        const lost = row.code === code ? [] : await names.lost(caller, { model, keys: [code] });
+        return warned(ok(...(await shown(row))), [...lost, ...fieldHints(body.fields)]);
       },
     ),
+    usedByRoute(names, { path: "/connect/flows", noun: "a flow", ...access }, async (accountId, key) => {
+      const { code } = await flowLookup.find(accountId, key);
+      return { model, keys: [code] };
+    }),
     route(
       "DELETE",
       "/connect/flows/:id",
       { summary: "Delete a flow; its processes stay", access, ifMatch: true, responses: { 204: null } },
       async ({ request, caller, params }) => {
-        const { id } = await flowLookup.find(caller.account.id, params.id);
+        const { id, code } = await flowLookup.find(caller.account.id, params.id);
         await flowWriter.delete(caller, id, expectedVersion(request, id));
-        return noContent();
+        return warned(noContent(), await names.lost(caller, { model, keys: [code] }));
       },
     ),
   ];

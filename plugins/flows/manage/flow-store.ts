@@ -72,6 +72,12 @@ export function createFlowStore(sql: Sql) {
       return row;
     },
 
+    /** Whose fields hold this text, the first by code. */
+    holding: (accountId: number, texts: readonly string[], limit: number) => sql<FlowRow[]>`
+      select ${columns} from flows where account_id = ${accountId}
+        and exists (select from unnest(${texts}::text[]) word where strpos(fields::text, word) > 0)
+      order by code limit ${limit}`,
+
     async byCodes(tx: Tx, accountId: number, codes: readonly string[]): Promise<FlowRow[]> {
       return tx<FlowRow[]>`
         select ${columns} from flows where account_id = ${accountId} and code = any(${codes}::text[])`;

@@ -120,6 +120,10 @@ export function createDatabaseStore(sql: Sql) {
       return row as DbRow; // `lock` held the row at this version
     },
 
+    /** Those that name this app. */
+    namingApp: (accountId: number, ids: readonly string[], limit: number) => sql<Pick<DbRow, "id" | "name">[]>`
+      select id, name from dbs where account_id = ${accountId} and app_id::text = any(${ids}) order by code limit ${limit}`,
+
     async delete(tx: Tx, id: string): Promise<void> {
       await tx`delete from dbs where id = ${id}`;
     },

@@ -88,7 +88,7 @@ export function createDbs({ ctx, databaseStore, databases, taskStore, declareSor
       return after;
     },
 
-    async delete(accountId: number, key: string, seenVersion: SeenVersion): Promise<void> {
+    async delete(accountId: number, key: string, seenVersion: SeenVersion): Promise<DbRow> {
       const gone = await ctx.transaction(async (tx) => {
         const row = await lock(tx, accountId, key, seenVersion);
         await databaseStore.delete(tx, row.id);
@@ -97,6 +97,7 @@ export function createDbs({ ctx, databaseStore, databases, taskStore, declareSor
         return row;
       });
       await databases.forget(accountId, gone);
+      return gone;
     },
   };
 

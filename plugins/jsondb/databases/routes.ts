@@ -10,8 +10,10 @@ import {
   pageOf,
   pageQuery,
   route,
+  usedByRoute,
   warned,
   wildcardPattern,
+  type Names,
   type Route,
 } from "platform";
 import { Db } from "./answers.ts";
@@ -20,6 +22,7 @@ import { databaseHints } from "./hints.ts";
 import { DbInput, DbPatchInput, inputOf, mustNameApp } from "./inputs.ts";
 import { toApi, type DbRow, type DatabaseStore } from "./database-store.ts";
 
+const model = "Core::Db";
 export const access = { privilege: "dbs" } as const;
 export const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
 
@@ -38,17 +41,20 @@ export const dbExample = {
 };
 
 interface Needed {
+  readonly names: Names;
   readonly databaseStore: DatabaseStore;
   readonly dbs: Dbs;
 }
 
 /** Databases; `:id` is an id or a code. behaviour 4.4. */
-export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
+export function dbRoutes({ names, databaseStore, dbs }: Needed): Route[] {
   const find = async (accountId: number, key: string): Promise<DbRow> => {
     const row = key.length > 100 || key.includes("\0") ? undefined : await databaseStore.find(accountId, key);
     if (!row) throw notFound("there is no such database");
     return row;
   };
+  const appHints = (accountId: number, key: string | null | undefined) =>
+    names.unknown(accountId, key ? [{ place: "app_id", model: "Core::App", key }] : []);
   return [
     route(
       "GET",
@@ -84,7 +90,7 @@ export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
       async ({ account, caller, body }) => {
         mustNameApp(caller, body.app_id, null);
         const row = await dbs.create(account.id, caller.user.id, { ...inputOf(body), name: body.name });
-        return warned(created(toApi(row)), databaseHints(row, body));
+        return warned(created(toApi(row)), [...(await appHints(account.id, body.app_id)), ...databaseHints(row, body)]);
       },
     ),
     route(
@@ -112,14 +118,25 @@ export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
       },
       async ({ account, caller, params, body, request }) => {
         const seen: SeenVersion = (id) => expectedVersion(request, id);
+        let before = "";
         const work = (current: DbRow): DbFields => {
+          before = current.code;
           mustNameApp(caller, body.app_id, current.appId);
           return inputOf(body);
         };
         const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
-        return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), databaseHints(row, body));
+        const hints = [
+          ...(row.code === before ? [] : await names.lost(caller, { model, keys: [before] })),
+          ...(await appHints(account.id, body.app_id)),
+          ...databaseHints(row, body),
+        ];
+        return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), hints);
       },
     ),
+    usedByRoute(names, { path: "/core/dbs", noun: "a database", ...access }, async (accountId, key) => {
+      const { code, id } = await find(accountId, key);
+      return { model, keys: [code, id] };
+    }),
     route(
       "DELETE",
       "/core/dbs/:id",
@@ -130,9 +147,9 @@ export function dbRoutes({ databaseStore, dbs }: Needed): Route[] {
         ifMatch: true,
         responses: { 204: null },
       },
-      async ({ account, params, request }) => {
-        await dbs.delete(account.id, params.id, (id) => expectedVersion(request, id));
-        return noContent();
+      async ({ account, caller, params, request }) => {
+        const { code, id } = await dbs.delete(account.id, params.id, (seen) => expectedVersion(request, seen));
+        return warned(noContent(), await names.lost(caller, { model, keys: [code, id] }));
       },
     ),
   ];

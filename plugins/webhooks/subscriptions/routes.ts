@@ -17,7 +17,7 @@ import {
   Type,
   warned,
 } from "platform";
-import type { Route } from "platform";
+import type { Mention, Names, Route } from "platform";
 import { SourceType, Webhook, WebhookWithSecret } from "../answers.ts";
 import type { Management } from "./manage.ts";
 import type { Rights } from "./rights.ts";
@@ -86,6 +86,7 @@ const access = { privilege: "webhooks" } as const;
 const secretExample = { ...webhookExample, signing_secret: "whsec_…" };
 
 interface Needed {
+  readonly names: Names;
   readonly webhookStore: WebhookStore;
   readonly management: Management;
   readonly rights: Pick<Rights, "followed">;
@@ -159,7 +160,8 @@ function readingRoutes({ webhookStore, management, rights }: Needed): Route[] {
   ];
 }
 
-function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
+function changingRoutes({ names, management }: Pick<Needed, "names" | "management">): Route[] {
+  const hints = (row: WebhookRow) => names.unknown(row.accountId, mentionsOf(row));
   return [
     route(
       "POST",
@@ -180,7 +182,7 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
       async ({ caller, body }) => {
         const made = await management.create(caller, body);
         const reply = secret(created({ ...toApi(made.row), signing_secret: made.secret }));
-        return warned(reply, management.hints(made.row, body));
+        return warned(reply, [...(await hints(made.row)), ...management.hints(made.row, body)]);
       },
     ),
     route(
@@ -201,7 +203,7 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
       async ({ request, caller, params, body }) => {
         const id = integerId(params.id);
         const row = await management.update(caller, id, body, expectedVersion(request, id));
-        return warned(ok(...tagged(row)), management.hints(row, body));
+        return warned(ok(...tagged(row)), [...(await hints(row)), ...management.hints(row, body)]);
       },
     ),
     route(
@@ -237,6 +239,17 @@ function changingRoutes({ management }: Pick<Needed, "management">): Route[] {
 function tagged(row: WebhookRow): Parameters<typeof ok> {
   const webhook = toApi(row);
   return [webhook, { etag: etag(row.id, row.version, webhook) }];
+}
+
+function mentionsOf({ sourceType, targetKind, targetCode, ...row }: WebhookRow): Mention[] {
+  const code = sourceType === "Core::Record" ? row.filter?.["db_code"] : undefined;
+  const model = { url: undefined, flow: "Core::Flow", connector: "Core::Connector" }[targetKind];
+  return [
+    ...(code === undefined
+      ? []
+      : [{ place: "filter.db_code", model: "Core::Db", key: typeof code === "string" ? code : JSON.stringify(code) }]),
+    ...(model === undefined || targetCode === null ? [] : [{ place: "target_code", model, key: targetCode }]),
+  ];
 }
 
 function filterOf(query: URLSearchParams): WebhookFilter {

@@ -1,4 +1,4 @@
-import { readPage, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
+import { readPage, type Named, type Page, type Queryable, type Sql, type Static, type Tx, type Use } from "platform";
 import type { Webhook } from "../answers.ts";
 import type { Filter } from "./match.ts";
 
@@ -86,6 +86,26 @@ export function createWebhookStore(sql: Sql) {
     /** The active ones: only they send. */
     active: (accountId: number) => sql<WebhookRow[]>`
       select ${columns} from webhooks where account_id = ${accountId} and active order by id`,
+
+    /** Those whose target, or whose filter of records, is one of these. */
+    async naming(accountId: number, { model, keys }: Named, limit: number): Promise<readonly Use[]> {
+      const kind = model === "Core::Flow" ? "flow" : "connector";
+      const names = {
+        "Core::Db": sql`source_type = 'Core::Record' and filter ->> 'db_code' = any(${keys})`,
+        "Core::Flow": sql`target_kind = ${kind} and target_code = any(${keys})`,
+        "Core::Connector": sql`target_kind = ${kind} and target_code = any(${keys})`,
+      }[model];
+      if (!names) return [];
+      const rows = await sql<Pick<WebhookRow, "id" | "sourceType" | "kind" | "url">[]>`
+        select id, source_type, kind, url from webhooks
+        where account_id = ${accountId} and ${names} order by id limit ${limit}`;
+      return rows.map(({ id, sourceType, kind: event, url }) => ({
+        kind: "webhook",
+        id,
+        name: url ?? `${sourceType} ${event}`,
+        path: `/account/webhooks/${id}.json`,
+      }));
+    },
 
     async byId(accountId: number, id: number, on: Queryable = sql): Promise<WebhookRow | undefined> {
       const [row] = await on<WebhookRow[]>`

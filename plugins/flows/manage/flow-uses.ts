@@ -1,0 +1,34 @@
+/** Which flows name a database, a connector or a flow in their steps. */
+import { isObject, type Use, type Uses } from "platform";
+import { stepsIn } from "../program/takes.ts";
+import { programOf } from "./flow-check.ts";
+import type { FlowStore } from "./flow-store.ts";
+
+const keyOf: Readonly<Record<string, string>> = {
+  "Core::Db": "db",
+  "Core::Connector": "connector",
+  "Core::Flow": "flow",
+};
+/** Flows whose text has the name in quotes, and of which each program is read. */
+const most = 1000;
+
+export function flowUses(flowStore: Pick<FlowStore, "holding">): Uses {
+  return {
+    privilege: "flows",
+    async find(accountId, { model, keys }, limit): Promise<readonly Use[]> {
+      const key = keyOf[model];
+      if (key === undefined) return [];
+      const texts = keys.map((one) => JSON.stringify(one));
+      const rows = await flowStore.holding(accountId, texts, most);
+      const naming = rows.filter(({ fields }) =>
+        [...stepsIn(programOf(fields), "program")].some(
+          // Of a step that this version does not know only the keys can be compared.
+          ({ step }: { step: unknown }) => isObject(step) && step["type"] === key && keys.includes(String(step[key])),
+        ),
+      );
+      return naming
+        .slice(0, limit)
+        .map(({ id, name }) => ({ kind: "flow", id, name, path: `/connect/flows/${id}.json` }));
+    },
+  };
+}
