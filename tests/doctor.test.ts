@@ -8,7 +8,7 @@ import { plugins } from "../plugins/index.ts";
 import { modules } from "../plugins/modules.ts";
 import { readConfig } from "../runtime/config.ts";
 import { openPool, type Sql } from "../runtime/db.ts";
-import { judgeArchive } from "../runtime/doctor/backups.ts";
+import { judgeArchive, judgeKeep } from "../runtime/doctor/backups.ts";
 import { checkClock } from "../runtime/doctor/clock.ts";
 import { doctor, type Given } from "../runtime/doctor/doctor.ts";
 import { findingLines, type Finding } from "../runtime/doctor/finding.ts";
@@ -123,6 +123,29 @@ describe("beside a running server", () => {
     ]);
   });
 
+  test("a database that nobody vacuums", async () => {
+    await sql`create table neglected (id int) with (autovacuum_enabled = false)`;
+    await sql`insert into neglected select generate_series(1, 20000)`;
+    await sql`delete from neglected`;
+    await sql`select pg_stat_force_next_flush()`;
+    await sql`alter system set autovacuum = off`;
+    await sql`select pg_reload_conf()`;
+    try {
+      const found = await eventually(async () => {
+        const told = of(await findings(), "database");
+        return told.length === 2 && told;
+      });
+      expect(found).toEqual([
+        "warn autovacuum is off: tables and indexes grow with every change",
+        "warn more rows are dead than alive in neglected",
+      ]);
+    } finally {
+      await sql`alter system reset autovacuum`;
+      await sql`select pg_reload_conf()`;
+      await sql`drop table neglected`;
+    }
+  });
+
   test("mail that cannot be sent", async () => {
     const refused = await findings({
       SMTP_URL: "smtp://127.0.0.1:1",
@@ -171,6 +194,16 @@ describe("beside a running server", () => {
     const refused = of(await findings({ ...place, S3_SECRET_ACCESS_KEY: "wrong" }), "backup");
     expect(refused[1]).toStartWith("fail s3://kept/here cannot be read: S3 answered 403");
     await s3.stop();
+  });
+
+  test("backups of a day of which one stays", () => {
+    const now = new Date("2026-01-31T12:00:00Z");
+    const told = (backupCron: string, backupWal: "on" | "off") =>
+      judgeKeep({ backupCron, backupWal }, now).map(({ message }) => message);
+    expect(told("0 */6 * * *", "off")).toEqual([expect.stringContaining("keeps the newest of each day alone")]);
+    expect(told("0 */6 * * *", "on")).toEqual([]);
+    expect(told("30 3 * * *", "off")).toEqual([]);
+    expect(told("30 3 * * 1", "off")).toEqual([]);
   });
 
   test("changes that are archived no more", () => {

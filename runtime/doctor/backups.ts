@@ -16,6 +16,7 @@ const backup = findingsOf("backup");
 const quiet = createLog("error", () => {});
 const hourMs = 3_600_000;
 const lateSeconds = 600;
+const dueLooked = 25;
 
 interface LastRuns {
   readonly lastGood: Date | null;
@@ -44,6 +45,7 @@ export async function checkBackups(sql: Sql, config: Config, target: DatabaseTar
         order by kind limit 1) as last_error`;
   const findings = [
     ...judgeRuns(row, config, new Date()),
+    ...judgeKeep(config, new Date()),
     ...(await checkPlace(config)),
     ...(await checkOwner(config, lineage)),
   ];
@@ -66,6 +68,16 @@ export function judgeRuns(row: LastRuns | undefined, { backupCron }: Pick<Config
   const told = `the last one was made ${hours} hours ago`;
   const isLate = now.getTime() - lastGood.getTime() > 2 * (second.getTime() - first.getTime());
   return [isLate ? backup.fail(`${told}, and they are due at "${backupCron}"`, remedy) : backup.ok(told)];
+}
+
+/** Pure. Of a day only the newest stays, whatever else was made on it. */
+export function judgeKeep({ backupCron, backupWal }: Pick<Config, "backupCron" | "backupWal">, now: Date): Finding[] {
+  if (backupWal === "on") return [];
+  const days = nextDueTimes(backupCron, dueLooked, "UTC", now).map((at) => at.toISOString().slice(0, 10));
+  if (new Set(days).size === days.length) return [];
+  const message = `"${backupCron}" makes several a day, and BACKUP_KEEP keeps the newest of each day alone`;
+  const remedy = "to go back to a moment of a day, set BACKUP_WAL=on (the embedded PostgreSQL only)";
+  return [backup.warn(message, remedy)];
 }
 
 /** Pure. A server that has just been started may have had no time yet. */

@@ -10,6 +10,7 @@ const database = findingsOf("database");
 const key = findingsOf("key");
 
 const leastVersion = 150_000;
+const fewDeadRows = 10_000;
 
 interface Facts {
   readonly version: number;
@@ -26,6 +27,9 @@ interface Facts {
   readonly others: number;
   readonly hasTrigrams: boolean;
   readonly bytes: number;
+  readonly vacuums: boolean;
+  /** Tables with more dead rows than live ones, the worst first. */
+  readonly neglected: readonly string[];
 }
 
 interface Checked {
@@ -71,7 +75,10 @@ async function readFacts(sql: Sql): Promise<Facts> {
       (select count(*) from pg_stat_activity
         where backend_type = 'client backend' and application_name not like 'corestead%')::int as others,
       exists (select from pg_extension where extname = 'pg_trgm') as has_trigrams,
-      pg_database_size(d.oid)::float8 as bytes
+      pg_database_size(d.oid)::float8 as bytes,
+      current_setting('autovacuum')::bool and current_setting('track_counts')::bool as vacuums,
+      array(select relname::text from pg_stat_user_tables
+        where n_dead_tup > greatest(n_live_tup, ${fewDeadRows}) order by n_dead_tup desc limit 5) as neglected
     from pg_database d where d.datname = current_database()`;
   if (!facts) throw new Error("the database does not know itself");
   return facts;
@@ -100,6 +107,15 @@ function judge(facts: Facts, { config, pooled }: Pick<Looking, "config" | "poole
   if (config.databaseUrl && !facts.isLocal && !facts.isEncrypted && !pooled) {
     const remedy = "add ?sslmode=verify-full (or require) to DATABASE_URL";
     findings.push(database.warn("the connection to another machine is not encrypted", remedy));
+  }
+  if (!facts.vacuums) {
+    const remedy = "set autovacuum and track_counts to on in PostgreSQL";
+    findings.push(database.warn("autovacuum is off: tables and indexes grow with every change", remedy));
+  }
+  if (facts.neglected.length > 0) {
+    const message = `more rows are dead than alive in ${facts.neglected.join(", ")}`;
+    const remedy = "run VACUUM on them, and look for transactions that stay open; REINDEX gives an index's room back";
+    findings.push(database.warn(message, remedy));
   }
   const wanted = connectionsOf(config);
   if (!pooled && wanted + facts.others > facts.connections) {
