@@ -299,6 +299,14 @@ describe("a hint", () => {
     expect([made.status, warning(made)?.replaceAll("\\", "") ?? null]).toEqual([201, expected]);
   });
 
+  test("stands beside a flow's trial", async () => {
+    await app.post("/connect/flows", { flow: { name: "trial", fields: { program: [] } } });
+    const tried = await app.post("/connect/flows/trial/test", { inputs: {}, answers: {}, app: null, program: [] });
+    const hint = '299 - "unknown field "inputs": did you mean "input"?"';
+    expect([tried.status, warning(tried)?.replaceAll("\\", "")]).toEqual([200, hint]);
+    expect(warning(await app.post("/connect/flows/trial/test", { input: {} }))).toBeNull();
+  });
+
   test("survives names that no header can hold, and a million of them", async () => {
     const odd = await app.get(`/core/dbs?${encodeURIComponent('ł"\r\n\\')}=1`);
     expect(warning(odd)).toContain(String.raw`unknown query parameter \"%C5%82\"%0D%0A\\\"`);

@@ -1,4 +1,16 @@
-import { badRequest, created, field, isObject, notFound, ok, route, Type, type Route } from "platform";
+import {
+  badRequest,
+  created,
+  field,
+  isObject,
+  notFound,
+  ok,
+  route,
+  Type,
+  unknownNames,
+  warned,
+  type Route,
+} from "platform";
 import { isUuid } from "../../connectors/api.ts";
 import { FlowRun, FlowTest } from "../answers.ts";
 import type { FlowLookup } from "../manage/flow-lookup.ts";
@@ -82,8 +94,18 @@ export function runRoutes(needed: Needed): Route[] {
           },
         },
       },
-      async ({ caller, params, body, query }) =>
-        ok(await tryFlow(needed, caller.account, params.code, body, includedOf(query))),
+      async ({ caller, params, body, query }) => {
+        const tried = await tryFlow(needed, caller.account, params.code, body, includedOf(query));
+        const given = isObject(body) ? Object.keys(body) : [];
+        return warned(
+          ok(tried),
+          unknownNames(
+            given,
+            [...Object.keys(TestBody.properties), "program", "app"],
+            (name) => `unknown field "${name}"`,
+          ),
+        );
+      },
     ),
   ];
 }
