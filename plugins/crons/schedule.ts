@@ -15,8 +15,25 @@ export function scheduleMistake(schedule: string): string | undefined {
   try {
     return nextDueTimes(schedule.trim(), 1, "UTC").length === 0 ? "is never due" : undefined;
   } catch (error) {
-    return `is not a cron expression: ${error instanceof Error ? error.message : String(error)}`;
+    return `is not a cron expression: ${reasonOf(error instanceof Error ? error.message : String(error))}`;
   }
+}
+
+const fieldNames: Readonly<Record<string, readonly [name: string, from: number, to: number]>> = {
+  minute: ["minute", 0, 59],
+  hour: ["hour", 0, 23],
+  day: ["day of month", 1, 31],
+  month: ["month", 1, 12],
+  dayOfWeek: ["day of week", 0, 7],
+};
+
+/** Croner counts days and months from 0. */
+function reasonOf(message: string): string {
+  const [, part = "", value = ""] = /Invalid value for (\w{1,20}): (-?\d{1,20})$/.exec(message) ?? [];
+  const field = fieldNames[part];
+  if (!field) return message;
+  const [name, from, to] = field;
+  return `${Number(value) + (part === "day" || part === "month" ? 1 : 0)} is no ${name} (${from} to ${to})`;
 }
 
 export function isTimezone(timezone: string): boolean {

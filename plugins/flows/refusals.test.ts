@@ -79,6 +79,7 @@ const steps: [step: unknown, mistake: string][] = [
   [{ type: "if", then: [] }, "program[0].condition is required"],
   [{ type: "if", condition: "a" }, "program[0].then is required"],
   [{ type: "if", condition: 7, then: [] }, "program[0].condition must be a Liquid condition or { left, op, right }"],
+  [{ type: "if", condition: "a = 5", then: [] }, "(to compare, write ==)"],
   [{ type: "if", condition: "a >", then: [] }, "program[0].condition is not a valid Liquid condition"],
   [{ type: "if", condition: { op: "=" }, then: [] }, "program[0].condition.op must be one of =="],
   [{ type: "if", condition: { op: "==" }, then: [] }, "program[0].condition.left is required"],

@@ -39,7 +39,7 @@ export interface Outcome {
 export async function sendMail(needed: Needed, server: OpenServer, mail: Mail, sending: Sending): Promise<Outcome> {
   const { timeoutMs, signal: given } = sending;
   const end = new AbortController();
-  const late = new OutboundFault("timeout", `the mail server did not take the mail within ${timeoutMs} ms`);
+  const late = new OutboundFault("timeout", `the mail server did not take the mail within ${Math.round(timeoutMs)} ms`);
   const timer = setTimeout(() => end.abort(late), timeoutMs);
   const signal = given ? AbortSignal.any([end.signal, given]) : end.signal;
   try {

@@ -1,10 +1,11 @@
 /**
  * LiquidJS's filters, each with a price. Filters whose work is not bounded by their price are replaced: the date
- * filters, sort and sort_natural, sum, split, replace and remove, slice, sample, json and inspect, append and prepend.
+ * filters, arithmetic, sort and sort_natural, sum, split, replace and remove, slice, sample, json and inspect, append and prepend.
  * `*_exp` are disabled, because they parse text at run time.
  */
 import { filters as originals, toValue, toValueSync } from "liquidjs";
 import type { FilterImplOptions } from "liquidjs";
+import { dividedBy, minus, plus, sum, times } from "./liquid-arithmetic.ts";
 import { ExactNumber, isNumber } from "../exact-number.ts";
 import { defaultDateFormat, formatDate } from "./liquid-dates.ts";
 import {
@@ -174,7 +175,11 @@ const replacements: Record<string, Handler> = {
   sort: (context, value, path) => sorted(context, value, path, (key) => key),
   sort_natural: (context, value, path) =>
     sorted(context, value, path, (key) => (isNothing(key) ? key : textOf(context, key).toLowerCase())),
-  sum: sumOf,
+  plus: (_context, value, arg) => plus(value, arg),
+  minus: (_context, value, arg) => minus(value, arg),
+  times: (_context, value, arg) => times(value, arg),
+  divided_by: (_context, value, arg, integers) => dividedBy(value, arg, integers),
+  sum: (context, value, path) => sum(foundIn(context, listOf(value), path).map(comparable)),
   sample: sampleOf,
   json: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
   jsonify: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
@@ -278,11 +283,6 @@ function sorted(context: GuardedContext, value: unknown, path: unknown, keyOf: (
 }
 
 /** LiquidJS would make a text of each list to find out that it is no number. */
-function sumOf(context: GuardedContext, value: unknown, path: unknown): number {
-  const keys = foundIn(context, listOf(value), path).map(comparable);
-  return keys.reduce<number>((sum, key) => sum + (Number(key) || 0), 0);
-}
-
 /** What each element has at a path, or the elements. */
 function foundIn(context: GuardedContext, list: readonly unknown[], path: unknown): unknown[] {
   const steps = isNothing(path) ? [] : textOf(context, path).split(".");

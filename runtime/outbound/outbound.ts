@@ -118,7 +118,7 @@ export function createOutbound(needed: Needed): Outbound {
       const timeoutMs = request.timeoutMs ?? defaults.timeoutMs;
       const end = new AbortController();
       const timer = setTimeout(
-        () => end.abort(new OutboundFault("timeout", `no complete answer within ${timeoutMs} ms`)),
+        () => end.abort(new OutboundFault("timeout", `no complete answer within ${Math.round(timeoutMs)} ms`)),
         timeoutMs,
       );
       const signal = request.signal ? AbortSignal.any([end.signal, request.signal]) : end.signal;

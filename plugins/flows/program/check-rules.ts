@@ -104,12 +104,15 @@ const set: Rule = (value, at) => {
   template(value, at);
 };
 
+/** People write `a = 5`. */
+const equalsAdvice = (text: string): string => (/(?:^|[^=!<>])=(?:[^=]|$)/.test(text) ? " (to compare, write ==)" : "");
+
 const condition: Rule = (value, at) => {
   if (isBlank(value)) return at.wrong("is required");
   if (typeof value === "boolean") return;
   if (typeof value === "string") {
     const message = at.templates.conditionMistake(value);
-    if (message !== undefined) at.wrong(`is not a valid Liquid condition: ${message}`);
+    if (message !== undefined) at.wrong(`is not a valid Liquid condition: ${message}${equalsAdvice(value)}`);
     return;
   }
   if (!isObject(value)) return at.wrong("must be a Liquid condition or { left, op, right }");
