@@ -28,6 +28,15 @@ test.each(asJson)("%p is given as JSON has it", (value, json) => {
   expect(redact(value, null)).toEqual(json);
 });
 
+test.each([
+  ["on 2026-01-31, order A2026", "on 2026-01-31, order A2026"],
+  ["key=2026!", "key=[secret]!"],
+  ["2026", "[secret]"],
+  ["2026 2026", "[secret] [secret]"],
+])("a short secret is hidden as a word alone: %s", (text, cleared) => {
+  expect(redact({ text }, "2026")).toEqual({ text: cleared });
+});
+
 describe("what is no secret stays", () => {
   test.each([null, "", "abc"])("%p", (none) => {
     expect(redactText("abc abc", none)).toBe("abc abc");

@@ -2,6 +2,8 @@
 import { ExactNumber } from "platform";
 
 const shortest = 4;
+/** From this length on a secret is hidden inside of words too. */
+const anywhere = 8;
 const maxDepth = 128;
 export const hidden = "[secret]";
 
@@ -68,8 +70,19 @@ function walk(value: unknown, forms: readonly string[], depth: number): unknown 
 
 function clear(text: string, forms: readonly string[]): string {
   let cleared = text;
-  for (const form of forms) if (cleared.includes(form)) cleared = cleared.replaceAll(form, hidden);
+  for (const form of forms)
+    if (cleared.includes(form))
+      cleared = form.length < anywhere ? clearWords(cleared, form) : cleared.replaceAll(form, hidden);
   return cleared;
+}
+
+/** So short a secret (a year, a name) stands in many words and dates, which are none. */
+function clearWords(text: string, form: string): string {
+  const parts = text.split(form);
+  return parts.reduce((before, after) => {
+    const isPart = /[\p{L}\p{N}_-]$/u.test(before.slice(-2)) || /^[\p{L}\p{N}_-]/u.test(after.slice(0, 2));
+    return `${before}${isPart ? form : hidden}${after}`;
+  });
 }
 
 /** Replacing a secret of fewer than 4 characters would destroy the answer and hide nothing. */

@@ -4,6 +4,12 @@
  */
 type Sentence = Readonly<Record<"en" | "pl" | "de", string>>;
 
+const usedBy = {
+  en: "Nothing names it: what does stands here, and would not find it under another code.",
+  pl: "Nic go nie wymienia: tu widać, co by go nie znalazło pod innym kodem.",
+  de: "Nichts nennt es: Hier steht, was es unter einem anderen Code nicht mehr fände.",
+};
+
 export const begins: Readonly<Record<string, Sentence>> = {
   "/core/media": {
     en: "Files appear here when they are uploaded.",
@@ -45,6 +51,10 @@ export const begins: Readonly<Record<string, Sentence>> = {
     pl: "Tu widać, co aplikacja trzyma w swojej pamięci. Na razie nic w niej nie ma.",
     de: "Hier steht, was die App in ihrem Speicher hält. Noch ist dort nichts.",
   },
+  "/connect/connectors/{id}/used_by": usedBy,
+  "/connect/flows/{id}/used_by": usedBy,
+  "/core/apps/{id}/used_by": usedBy,
+  "/core/dbs/{id}/used_by": usedBy,
   "/core/dbs/{id}/tasks": {
     en: "Imports, exports and changes of many records at once are tasks. Start one in the records.",
     pl: "Importy, eksporty i zmiany wielu rekordów naraz to zadania. Zacznij jedno w rekordach.",

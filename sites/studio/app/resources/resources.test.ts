@@ -118,11 +118,14 @@ describe("resources", () => {
   });
 
   test.each([
-    ["/core/dbs", ["/core/dbs/{db_id}/records", "/core/dbs/{id}/tasks", "/core/dbs/{id}/indexes"]],
+    [
+      "/core/dbs",
+      ["/core/dbs/{id}/used_by", "/core/dbs/{db_id}/records", "/core/dbs/{id}/tasks", "/core/dbs/{id}/indexes"],
+    ],
     ["/core/prompts", ["/core/prompts/{id}/versions"]],
     ["/account/webhooks", ["/account/webhooks/{id}/deliveries"]],
     ["/cms/sites", ["/cms/sites/{id}/check", "/cms/sites/{id}/translations", "/cms/sites/{id}/texts"]],
-    ["/connect/connectors", ["/connect/connectors/{id}/methods"]],
+    ["/connect/connectors", ["/connect/connectors/{id}/methods", "/connect/connectors/{id}/used_by"]],
     ["/account/teams", []],
   ] as const)("below one of %s is %p", (path, children) => expect(resource(path).children).toEqual([...children]));
 
