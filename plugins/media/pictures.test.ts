@@ -159,6 +159,7 @@ describe("a picture", () => {
         () => failed("heif: Encoder plugin generated an error: av1_create_context_and_bufferpool() failed"),
       ],
       ["a killed process", () => crashed("the process ended (SIGKILL)")],
+      ["a process that used what it did not get", () => crashed("the process ended (SIGSEGV)")],
       ["an aborted process", () => crashed("the process ended (SIGABRT)")],
     ];
     let id = "";

@@ -158,9 +158,9 @@ function createLately() {
 
 /**
  * What says that it was no fault of the picture. What ends a process by SIGKILL, and is not us, is the system where
- * memory runs out; allocators abort; and an encoder, whose points are sound, fails for want of memory or threads.
+ * memory runs out; allocators abort, or what they did not give is used; and an encoder, whose points are sound, fails for want of memory or threads.
  */
-const lackOfMemory = /SIGKILL|SIGABRT|SIGTRAP|memory|alloc|encoder|thread/i;
+const lackOfMemory = /SIGKILL|SIGABRT|SIGTRAP|SIGSEGV|SIGBUS|memory|alloc|encoder|thread/i;
 
 function noMemory(): HttpError {
   return unavailable("the server has too little memory to make the picture now, try again or choose a smaller size");
