@@ -92,7 +92,8 @@ test("the next start, the doctor, and backups take it as it is", async () => {
 
   const env = { ...(await databaseSettings(target)), SECRET_KEY: "another secret key, of 32 characters or more" };
   const { stdout } = await run([...fromSource, "doctor"], { cwd: folderWith(), env });
-  expect(stdout).toMatch(/PostgreSQL \d+\.\d+ answers/);
+  // Its tests run without autovacuum, which it says instead of "answers".
+  expect(stdout).toContain("agrees with that of the database");
   expect(stdout).not.toContain("migration");
 
   const log = createLog("error");
