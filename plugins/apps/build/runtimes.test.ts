@@ -79,6 +79,9 @@ describe("GET /_rt/:hash/:name", () => {
     ];
     for (const name of others) expect((await get(`/_rt/${hash}/${name}`)).status).toBe(404);
     expect((await get("/_rt/0000/svelte.js")).status).toBe(404);
+    const ofAnother = await get("/_rt/0123456789abcdef/svelte.js");
+    expect([ofAnother.status, ofAnother.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect((await get("/_rt/0123456789abcdef/nothing.js")).status).toBe(404);
   });
 });
 

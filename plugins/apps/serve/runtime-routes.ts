@@ -15,13 +15,18 @@ export function runtimeRoutes(runtimes: AppRuntimes): Route[] {
         responses: { 200: "export …", 304: null, 404: { error: "not found" } },
       },
       async ({ request, params: { hash, name } }) => {
-        if (hash !== runtimes.hash) throw notFound();
         const read = (suffix: string) => runtimes.read(name, suffix);
-        return webFile(request, { version: hash, type: "text/javascript; charset=utf-8", read, headers: shared });
+        const file = { version: runtimes.hash, type: "text/javascript; charset=utf-8", read };
+        if (hash === runtimes.hash) return webFile(request, { ...file, headers: shared });
+        // A page of another release, which serves beside this one during an upgrade, or which stayed open.
+        if (!hashPattern.test(hash)) throw notFound();
+        return webFile(request, { ...file, headers: { ...shared, "cache-control": "no-store" } });
       },
     ),
   ];
 }
+
+const hashPattern = /^[\da-f]{16}$/;
 
 const shared = {
   // An app's page has an opaque origin.

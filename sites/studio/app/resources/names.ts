@@ -105,7 +105,7 @@ export function studioPath(path: string): string {
 
 /** `url_code` -> `Url code`: a name in words. */
 export function words(name: string): string {
-  const text = name.replaceAll(/[_-]/g, " ").trim();
+  const text = name.replaceAll("_", " ").trim();
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

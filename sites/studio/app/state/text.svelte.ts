@@ -49,7 +49,7 @@ class Text {
 
   module(name: string): string {
     const titles: Readonly<Record<string, string>> = this.messages.modules;
-    return titles[name] ?? words(name);
+    return titles[name] ?? words(name.replaceAll("-", "_"));
   }
 
   private names(path: string): readonly string[] | undefined {
