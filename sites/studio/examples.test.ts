@@ -4,7 +4,7 @@ import { begins } from "./app/begins.ts";
 import { exampleAddress, exampleValues, type Example, type Examples } from "./app/resources/examples.ts";
 import { filled, resourcesOf, type Resource } from "./app/resources/resources.ts";
 import { unlisted } from "./app/resources/names.ts";
-import { en } from "./app/text/en.ts";
+import en from "./app/text/en.json" with { type: "json" };
 import { textOf } from "./app/resources/values.ts";
 
 const files = await Array.fromAsync(new Bun.Glob("plugins/*/studio/examples.ts").scan(`${import.meta.dir}/../..`));

@@ -38,18 +38,10 @@ afterAll(() => studio.stop());
 
 async function readMessages(): Promise<void> {
   const root = `${import.meta.dir}/../..`;
-  const whole = Array.from(new Bun.Glob("plugins/*/studio/text.ts").scanSync(root));
-  for (const file of whole) {
-    const found: Partial<Record<Language, unknown>> = await import(`${root}/${file}`);
-    for (const language of languages) collect(found[language], file, messages[language]);
-  }
-  const folders = ["sites/studio/app", ...new Bun.Glob("plugins/*/studio/text/en.ts").scanSync(root)].map((path) =>
-    path.replace("/text/en.ts", ""),
-  );
-  for (const folder of folders)
+  for (const english of new Bun.Glob("{plugins,sites}/**/text/en.json").scanSync(root))
     for (const language of languages) {
-      const found: Partial<Record<Language, unknown>> = await import(`${root}/${folder}/text/${language}.ts`);
-      collect(found[language], folder, messages[language]);
+      const file = english.replace("en.json", `${language}.json`);
+      collect(await Bun.file(`${root}/${file}`).json(), english, messages[language]);
     }
   // The titles of pages stand with them.
   for (const file of new Bun.Glob("plugins/*/studio/pages.ts").scanSync(root)) {
@@ -217,7 +209,8 @@ function isOfApi(text: string): boolean {
 }
 
 /** A message of the frame. */
-const message = (language: Language) => (key: string) => messages[language].get(`sites/studio/app ${key}`) ?? key;
+const message = (language: Language) => (key: string) =>
+  messages[language].get(`sites/studio/app/text/en.json ${key}`) ?? key;
 
 /** What lies over a page, and can be opened without harm. */
 const dialogs = (t: (key: string) => string): Record<string, (page: Page) => Promise<void>> => ({

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { isRole, withReturn } from "./roles.ts";
 import { changedSettings } from "./settings.ts";
-import { de, en, pl } from "./text.ts";
 import { idsOf, kindOf, membership, moved } from "./units.ts";
 
 test.each([
@@ -63,16 +62,4 @@ test("an invitation leads to the page where a password is chosen", () => {
   expect(withReturn("https://core.test/account/auto_login?token=core_1")).toBe(
     "https://core.test/account/auto_login?token=core_1&return_to=%2Fstudio%2Faccount%2Fme%3Finvited%3D1",
   );
-});
-
-test.each([
-  ["pl", pl],
-  ["de", de],
-])("%s says everything that English says, with the same values", (_, messages) => {
-  const values = (texts: object) =>
-    Object.entries(texts).map(([name, said]: [string, unknown]) => [
-      name,
-      JSON.stringify(said).match(/\{(?!count)\w+\}/g) ?? [],
-    ]);
-  expect(values(messages)).toEqual(values(en));
 });

@@ -1,13 +1,5 @@
 import { expect, test } from "bun:test";
 import { changesOf, whoOf } from "./entry.ts";
-import { de, en, pl } from "./text.ts";
-
-test("every message is in three languages, with the same values", () => {
-  const values = (all: object) =>
-    Object.entries(all).map(([name, message]) => [name, String(message).match(/\{\w{1,20}\}/g) ?? []]);
-  expect(values(pl)).toEqual(values(en));
-  expect(values(de)).toEqual(values(en));
-});
 
 test.each([
   [{ name: { old: "a", new: "b" } }, { before: { text: "a" }, after: { text: "b" } }],

@@ -6,17 +6,7 @@ import { entriesOf } from "./console.ts";
 import { createLatest } from "./latest.ts";
 import { placeOf } from "./place.ts";
 import { fieldsOf, isOpenForVisitors, sourceOf, starters, tablesOf } from "./starters.ts";
-import { de, en, pl } from "./text.ts";
 import { differing } from "./versions.ts";
-
-test("every message is there in every language, with the same values", () => {
-  const values = (message: string) => (message.match(/\{\w+\}/g) ?? []).toSorted();
-  for (const other of [pl, de]) {
-    expect(Object.keys(other)).toEqual(Object.keys(en));
-    for (const [key, message] of Object.entries(en))
-      expect([key, ...values(other[key as keyof typeof en])]).toEqual([key, ...values(message)]);
-  }
-});
 
 describe("starters", () => {
   let app: TestApp;

@@ -1,4 +1,4 @@
-import type { Word } from "./text.ts";
+import type { Word } from "./words.ts";
 
 interface KindWords {
   readonly title: Word;

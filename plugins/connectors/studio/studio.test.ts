@@ -14,17 +14,7 @@ import {
   textOf,
   withNew,
 } from "./methods.ts";
-import { de, en, pl } from "./text.ts";
 import { bodyFor, inputOf, withParameter } from "./trial.ts";
-
-test("the texts have the same keys and values in every language", () => {
-  const places = (words: object) =>
-    Object.values(words).map((one) => [...String(one).matchAll(/\{\w+\}/g)].map(String).toSorted());
-  for (const other of [pl, de]) {
-    expect(Object.keys(other)).toEqual(Object.keys(en));
-    expect(places(other)).toEqual(places(en));
-  }
-});
 
 const now = { method: "GET", path: "/now", note: { mine: true } };
 const methods = { now, order: { method: "POST", body: "{id}" } };

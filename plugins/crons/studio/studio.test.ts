@@ -1,14 +1,6 @@
 import { expect, test } from "bun:test";
 import { nextOf, nextPath, usual } from "./next.ts";
 import { speechIn } from "./speech.ts";
-import { de, en, pl } from "./text.ts";
-
-test("every message is in three languages, with the same values", () => {
-  const values = (all: object) =>
-    Object.entries(all).map(([name, message]) => [name, String(message).match(/\{\w{1,20}\}/g) ?? []]);
-  expect(values(pl)).toEqual(values(en));
-  expect(values(de)).toEqual(values(en));
-});
 
 test.each([
   ["0 7 * * *", ["At 07:00 AM", "O 07:00", "Um 07:00"]],

@@ -48,9 +48,6 @@ import {
   repeatedNames,
   setIndexed,
 } from "./schema/schema-changes.ts";
-import { de } from "./text/de.ts";
-import { en } from "./text/en.ts";
-import { pl } from "./text/pl.ts";
 import { shareOf, taskOf, tasksOf } from "./transfer/tasks.ts";
 import { printTsv, readTsv } from "./records/tsv.ts";
 import { queryOfView, viewsOf } from "./records/views.ts";
@@ -529,13 +526,6 @@ test("columns are those of the schema, then what records have beside, then the r
   expect(names(null).all.map(({ name }) => name)).toEqual(["name", "odd", "id", "created_at", "updated_at"]);
   expect(names(null).shown.map(({ name }) => name)).toEqual(["name", "odd", "created_at"]);
   expect(names("id,gone,name").shown.map(({ name }) => name)).toEqual(["id", "name"]);
-});
-
-test("every message is there in each language, with the same values to fill in", () => {
-  const holes = (texts: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(texts).map(([key, said]) => [key, (said.match(/\{\w+\}/g) ?? []).toSorted()]));
-  expect(holes(pl)).toEqual(holes(en));
-  expect(holes(de)).toEqual(holes(en));
 });
 
 describe("a schema", () => {

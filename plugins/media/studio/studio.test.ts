@@ -1,13 +1,5 @@
 import { expect, test } from "bun:test";
 import { linesOf, placeOf, sizeText, textsOf, thumbnailOf } from "./files.ts";
-import { de, en, pl } from "./text.ts";
-
-test("every message is in three languages, with the same values", () => {
-  const values = (all: object) =>
-    Object.entries(all).map(([name, message]) => [name, (String(message).match(/\{\w{1,20}\}/g) ?? []).toSorted()]);
-  expect(values(pl)).toEqual(values(en));
-  expect(values(de)).toEqual(values(en));
-});
 
 test.each([
   [{ id: "a", mime: "image/jpeg", width: 1600 }, "/media/a/w/320.webp", "/media/a/w/960.webp"],

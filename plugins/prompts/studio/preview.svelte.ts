@@ -1,6 +1,6 @@
 /** The preview of what is being written: asked for when the person pauses, only the last answer counts. */
 import { ApiError, isMap, request, textOf } from "studio";
-import { messages } from "./messages.ts";
+import { texts } from "./words.ts";
 import { isCode } from "./prompt.ts";
 
 export interface Draft {
@@ -75,6 +75,6 @@ export class Preview {
     const others = Object.entries(errors).flatMap(([name, said]) => (name === "content" ? [] : said));
     this.problem =
       others.join(" ") || (this.messages.length > 0 ? "" : String(error instanceof Error ? error.message : error));
-    this.problem ||= this.messages.length > 0 ? "" : messages().refused;
+    this.problem ||= this.messages.length > 0 ? "" : texts().refused;
   }
 }

@@ -12,7 +12,8 @@ import {
   type BuiltIn,
   type Saved,
 } from "./prompt.ts";
-import { de, pl } from "./text.ts";
+import de from "./text/de.json" with { type: "json" };
+import pl from "./text/pl.json" with { type: "json" };
 
 test.each([
   [null, "edit"],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { choiceOf, dayIn, dayOf, endsOf, relative } from "./ends.ts";
 import { signInAddress } from "./sign-in-address.ts";
-import { de, en, pl } from "./text.ts";
 
 const now = Date.parse("2026-03-10T12:00:00Z");
 const clock = (language = "en", timezone = "UTC") => ({ now, timezone, language });
@@ -82,13 +81,4 @@ test("the sign-in address leads to the Studio, whatever the token has in it", ()
   expect(signInAddress("https://core.test", "core_a&b")).toBe(
     "https://core.test/account/auto_login?token=core_a%26b&return_to=%2Fstudio",
   );
-});
-
-test.each([
-  ["pl", pl],
-  ["de", de],
-])("%s says everything that English says, with the same values", (_, messages) => {
-  const values = (texts: Readonly<Record<string, string>>) =>
-    Object.entries(texts).map(([name, text]) => [name, text.match(/\{\w+\}/g) ?? []]);
-  expect(values(messages)).toEqual(values(en));
 });

@@ -1,5 +1,5 @@
 import type { Reason } from "./log.ts";
-import type { Word } from "./text.ts";
+import type { Word } from "./words.ts";
 
 /** What a reason is called in the texts. */
 export const reasonWords: Readonly<Record<Reason, Word>> = {

@@ -2,16 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { conditionOn, conditionsOf, filterText, isValue, letsThrough, lineOf, type Condition } from "./filter.ts";
 import { countsOf, healthOf, logPath, processOf, reasonOf, refreshed, stateOf, type Delivery } from "./log.ts";
 import { isSpan, sinceOf } from "./since.ts";
-import { de, en, pl } from "./text.ts";
-
-test("the texts have the same keys and values in every language", () => {
-  const places = (words: object) =>
-    Object.values(words).map((one) => [...String(one).matchAll(/\{\w+\}/g)].map(String).toSorted());
-  for (const other of [pl, de]) {
-    expect(Object.keys(other)).toEqual(Object.keys(en));
-    expect(places(other)).toEqual(places(en));
-  }
-});
 
 describe("a filter", () => {
   const all = { db_code: "orders", total: 12.5, paid: true, note: null, tags: ["a"], __proto: "x" };

@@ -5,9 +5,6 @@ import { curlOf } from "./resources/curl.ts";
 import { nextCell } from "./grid.ts";
 import { changes, merged } from "./merge.ts";
 import { lastWord, words } from "./resources/names.ts";
-import { en } from "./text/en.ts";
-import { de } from "./text/de.ts";
-import { pl } from "./text/pl.ts";
 import { nameOf, titleOf } from "./title.ts";
 import { textOf } from "./resources/values.ts";
 
@@ -124,28 +121,6 @@ test.each([
   [false, "false"],
   [{ a: 1 }, '{"a":1}'],
 ])("%p is shown as %p", (value, text) => expect(textOf(value)).toBe(text));
-
-describe("the languages", () => {
-  /** `a.b` -> the names in braces of each message. */
-  function placeholders(messages: object, prefix = ""): Record<string, string[]> {
-    return Object.fromEntries(
-      Object.entries(messages).flatMap(([name, value]: [string, unknown]): [string, string[]][] =>
-        typeof value === "object" && value !== null
-          ? Object.entries(placeholders(value, `${prefix}${name}.`))
-          : [[`${prefix}${name}`, (String(value).match(/\{\w+\}/g) ?? []).toSorted()]],
-      ),
-    );
-  }
-
-  test.each([
-    ["pl", pl],
-    ["de", de],
-  ])("%s says everything that English says, with the same values", (_, messages) => {
-    const wanted = Object.entries(placeholders(en)).filter(([name]) => name !== "ofTotal");
-    const said = placeholders(messages);
-    for (const [name, names] of wanted) expect([name, said[name]]).toEqual([name, names]);
-  });
-});
 
 describe("a name among our own words", () => {
   test.each([

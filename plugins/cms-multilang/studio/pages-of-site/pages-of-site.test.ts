@@ -5,15 +5,7 @@ import { wordsFor } from "./completions.ts";
 import { columnsOf, fieldRows, keyMistake, relinked, textState, unlinked } from "./inheritance.ts";
 import { draftOf, hintsOf, renderedOf, resultOf, type Hint, type Rendered } from "./result.ts";
 import { domainsIn, languagesOf, pageOf, pagesIn, siteOf, type Fields, type SitePage } from "./site-page.ts";
-import { de, en, pl } from "./text.ts";
 import { spokenBy, treeByMaster, treeByPath, type Branch } from "./tree.ts";
-
-test("every message is in three languages, with the same values", () => {
-  const values = (all: object) =>
-    Object.entries(all).map(([name, message]) => [name, (String(message).match(/\{\w{1,20}\}/g) ?? []).toSorted()]);
-  expect(values(pl)).toEqual(values(en));
-  expect(values(de)).toEqual(values(en));
-});
 
 function page(id: number, path: string, more: Partial<Record<string, unknown>> = {}): SitePage {
   const made = pageOf({ id, code: `p${id}`, name: `P${id}`, path, fields: {}, ...more });

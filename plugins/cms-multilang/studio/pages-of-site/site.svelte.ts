@@ -1,7 +1,7 @@
 /** A site with its domains, and as many of its pages as have been asked for. */
 import { ApiError, get, text } from "studio";
 import { domainsIn, pagesIn, siteOf, type Site, type SiteDomain, type SitePage } from "./site-page.ts";
-import { say } from "./words.svelte.ts";
+import { say } from "./words.ts";
 
 const batch = 200;
 /** A tree of more says little: one searches instead. */

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { findingWords } from "./finding-words.ts";
 import { fieldOf, groupsOf, placeOf, subjectOf, type Finding } from "./findings.ts";
 import { columnsOfList } from "./lists.ts";
 import { isLong, planIn, planText, sitemapsIn, withDomain, withoutSlave } from "./migration.ts";
@@ -18,15 +17,7 @@ import {
   rowsPath,
   workOf,
 } from "./rows.ts";
-import { de, en, pl } from "./text.ts";
 import { changesOf, clashesOf, mistaken, pathFor, unitsOf, wayOf, type Entry, type Group } from "./units.ts";
-
-test("every message is in three languages, with the same values", () => {
-  const values = (all: object) =>
-    Object.entries(all).map(([name, message]) => [name, String(message).match(/\{\w{1,20}\}/g) ?? []]);
-  expect(values(pl)).toEqual(values(en));
-  expect(values(de)).toEqual(values(en));
-});
 
 const cell = (state: Cell["state"], page: string | null, more: Partial<Cell> = {}): Cell => {
   return { state, page, missing: [], stale: [], ...more };
@@ -210,10 +201,6 @@ const found = (code: Finding["code"], more: Partial<Finding> = {}): Finding => {
 };
 
 describe("what a check has found", () => {
-  test("is told in three languages", () => {
-    const names = Object.keys(findingWords.en).toSorted();
-    expect([findingWords.pl, findingWords.de].map((one) => Object.keys(one).toSorted())).toEqual([names, names]);
-  });
   test("stands by kind, errors first", () => {
     const all = [found("missing_keys", { severity: "warning" }), found("template_error"), found("template_error")];
     expect(groupsOf(all).map(({ code, findings }) => [code, findings.length])).toEqual([

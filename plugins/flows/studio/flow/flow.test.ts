@@ -4,9 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "platform/test";
 import { shapeOf } from "../../program/check-rules.ts";
-import { de } from "../text/flow-de.ts";
-import { en } from "../text/flow.ts";
-import { pl } from "../text/flow-pl.ts";
 import { messageOf, placeOf, standing, stepFaults } from "./faults.ts";
 import { fieldsOf, kinds, lineOf, ops, startOf } from "./kinds.ts";
 import { programIn, stepsOf, withProgram } from "./program-text.ts";
@@ -27,15 +24,6 @@ import {
 } from "./tree.ts";
 import { missedIn, outsideOf, pathOfResult } from "./trial.ts";
 import { readValue, renamed, shownValue } from "./values.ts";
-
-test("every message is there in every language, with the same values", () => {
-  const values = (message: string) => (message.match(/(?<!\{)\{\w+\}/g) ?? []).toSorted();
-  for (const other of [pl, de]) {
-    expect(Object.keys(other)).toEqual(Object.keys(en));
-    for (const [key, message] of Object.entries(en))
-      expect([key, ...values(other[key as keyof typeof en])]).toEqual([key, ...values(message)]);
-  }
-});
 
 /** A step that is told apart by its name. */
 const named = (name: string, inside: object = {}) => ({ type: "mutation", set: { [name]: 1 }, ...inside });

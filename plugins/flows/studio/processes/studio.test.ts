@@ -12,14 +12,6 @@ import {
   type Starter,
   type Step,
 } from "./process.ts";
-import { de, en, pl } from "./text.ts";
-
-test("every message is in three languages, with the same values", () => {
-  const values = (all: object) =>
-    Object.entries(all).map(([name, message]) => [name, String(message).match(/\{\w{1,20}\}/g) ?? []]);
-  expect(values(pl)).toEqual(values(en));
-  expect(values(de)).toEqual(values(en));
-});
 
 const row: Row = {
   id: "p1",

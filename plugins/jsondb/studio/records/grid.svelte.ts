@@ -6,7 +6,7 @@ import { Many, type Sent } from "./many.svelte.ts";
 import { heightOf, paste, placeOfError, update, type Column, type Pasted } from "../paste.ts";
 import { ChangedMeanwhile, refusalOf, type Rows } from "./rows.svelte.ts";
 import { printTsv, readTsv } from "./tsv.ts";
-import { say } from "../words.svelte.ts";
+import { say } from "../words.ts";
 
 /** More rows than these are changed only after one has typed their number. */
 export const manyRows = 20;

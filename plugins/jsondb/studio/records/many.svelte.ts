@@ -5,7 +5,7 @@ import { messageOf } from "../database.svelte.ts";
 import { meet, staleOf, withTheirs, type Meanwhile } from "./meanwhile.ts";
 import { former, update, type PasteOperation } from "../paste.ts";
 import type { Rows } from "./rows.svelte.ts";
-import { say } from "../words.svelte.ts";
+import { say } from "../words.ts";
 
 /** The server takes no longer request than 10 MB. */
 const mostBytes = 9_000_000;

@@ -20,7 +20,7 @@ import { plainText, typedValue } from "../cells.ts";
 import { messageOf } from "../database.svelte.ts";
 import { recordPath, recordsPath } from "../paths.ts";
 import { changedFields } from "./record-changes.ts";
-import { say } from "../words.svelte.ts";
+import { say } from "../words.ts";
 
 /** A longer one would hold up the browser's own text area. */
 export const mostJson = 300_000;

@@ -8,7 +8,7 @@ import { messageOf } from "../database.svelte.ts";
 import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
 import type { PasteOperation } from "../paste.ts";
 import { batchPath, eventsPath, pageSize, recordPath, recordsPath } from "../paths.ts";
-import { say } from "../words.svelte.ts";
+import { say } from "../words.ts";
 
 const mostPages = 40;
 const mostAtOnce = 2;

@@ -4,7 +4,7 @@ import { messageOf, type Database } from "../database.svelte.ts";
 import { dbPath, recordsPath } from "../paths.ts";
 import { repeatedNames } from "./schema-changes.ts";
 import { draftOf, faultsOf, isMap, movesIndexes, schemaOf, type SchemaDraft } from "../schema.ts";
-import { say } from "../words.svelte.ts";
+import { say } from "../words.ts";
 
 export class SchemaForm {
   readonly database: Database;

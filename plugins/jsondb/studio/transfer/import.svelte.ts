@@ -17,7 +17,7 @@ import { taskPath } from "../paths.ts";
 import type { FieldType } from "../schema.ts";
 import { taskOf, type Task } from "./tasks.ts";
 import { allFaults } from "./tasks.svelte.ts";
-import { say } from "../words.svelte.ts";
+import { say } from "../words.ts";
 
 const previewRows = 10;
 const previewBytes = 500_000;

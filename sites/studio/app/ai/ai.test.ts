@@ -3,7 +3,6 @@ import { clientsOf, masked, tokenIn, withoutSecrets, withTask } from "./agent.ts
 import { choicesOf, firstChoice, appChoice } from "./choices.ts";
 import { contextOf, singular } from "./context.ts";
 import { createEventParser } from "./stream.ts";
-import { de, en, pl } from "./text.ts";
 import { askedText, callsOf, resultText, ruleOf, subjectOf, toolsOf, type Rule } from "./tools.ts";
 
 describe("the context of a page", () => {
@@ -108,10 +107,6 @@ test("tokens are hidden, and copied whole", () => {
       false,
     ]);
   }
-});
-
-test("every language has the same words", () => {
-  for (const other of [pl, de]) expect(Object.keys(other)).toEqual(Object.keys(en));
 });
 
 describe("the tools of a run", () => {

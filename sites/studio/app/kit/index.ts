@@ -31,7 +31,7 @@ export type { Resource } from "../resources/resources.ts";
 export { router } from "../state/router.svelte.ts";
 export { session } from "../state/session.svelte.ts";
 export { shortcuts } from "../state/shortcuts.svelte.ts";
-export { filledIn, text, type Language } from "../state/text.svelte.ts";
+export { catalogue, filledIn, text, type Language } from "../state/text.svelte.ts";
 export { toasts, type Later } from "../state/toasts.svelte.ts";
 export { isMap, ownOf, textOf, visible } from "../resources/values.ts";
 export { default as ApiCall } from "./ApiCall.svelte";

@@ -1,11 +1,24 @@
 /** The language of the Studio: its messages, and dates and numbers in the account's time zone. */
 import { isolated } from "../bidi.ts";
 import { lastWord, words } from "../resources/names.ts";
-import { en, type Messages } from "../text/en.ts";
 import { ownOf } from "../resources/values.ts";
+import english from "../text/en.json" with { type: "json" };
 
 export const languages = ["en", "pl", "de"] as const;
 export type Language = (typeof languages)[number];
+
+/** A message by the categories of `Intl.PluralRules`; Polish has `few` and `many`, too. */
+type Plural = { readonly one: string; readonly few?: string; readonly many?: string; readonly other: string };
+/** The shape of a catalogue in any language: English says which messages there are. */
+type Translated<T> = {
+  readonly [K in keyof T]: T[K] extends string | readonly string[]
+    ? T[K]
+    : T[K] extends { one: string }
+      ? Plural
+      : Translated<T[K]>;
+};
+type Messages = Translated<typeof english>;
+type Values = Readonly<Record<string, string>>;
 
 const storageKey = "corestead.language";
 
@@ -16,7 +29,7 @@ function tellServer(language: Language): void {
 
 class Text {
   language = $state<Language>("en");
-  messages = $state.raw<Messages>(en);
+  messages = $state.raw<Messages>(english);
   timezone = "UTC";
 
   /** Takes the one chosen before, else the first that the browser asks for. */
@@ -68,10 +81,7 @@ class Text {
   }
 
   /** A plural by its number. */
-  count(
-    forms: { readonly one: string; readonly few?: string; readonly many?: string; readonly other: string },
-    count: number,
-  ): string {
+  count(forms: Plural, count: number): string {
     const category = new Intl.PluralRules(this.language).select(count);
     const form = category === "one" || category === "few" || category === "many" ? forms[category] : undefined;
     return filledIn(form ?? forms.other, { count: this.number(count) });
@@ -101,8 +111,37 @@ function timeFormat(language: Language, timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
+interface Catalogue<T> {
+  /** A message in the Studio's language, with `{name}` replaced by its value. */
+  readonly say: (word: { [K in keyof T]: T[K] extends string ? K : never }[keyof T], values?: Values) => string;
+  /** All messages in the Studio's language. */
+  readonly texts: () => Translated<T>;
+}
+
+/**
+ * The messages of a plugin's pages, from its `text/{en,pl,de}.json`.
+ *
+ * @example
+ * export const { say } = catalogue(en, pl, de);
+ * say("sentTo", { name: "Ann" });
+ */
+export function catalogue<T extends Readonly<Record<string, string | Plural>>>(
+  en: T & Translated<T>,
+  pl: Translated<T>,
+  de: Translated<T>,
+): Catalogue<T> {
+  const all: Readonly<Record<Language, Translated<T>>> = { en, pl, de };
+  return {
+    say(word, values = {}) {
+      const message = all[text.language][word];
+      return typeof message === "string" ? filledIn(message, values) : "";
+    },
+    texts: () => all[text.language],
+  };
+}
+
 /** No value turns our own words around. */
-export function filledIn(message: string, values: Readonly<Record<string, string>>): string {
+export function filledIn(message: string, values: Values): string {
   return message.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = ownOf(values, name);
     return value === undefined ? whole : isolated(value);
@@ -110,6 +149,6 @@ export function filledIn(message: string, values: Readonly<Record<string, string
 }
 
 async function loaded(language: Language): Promise<Messages> {
-  if (language === "pl") return (await import("../text/pl.ts")).pl;
-  return language === "de" ? (await import("../text/de.ts")).de : en;
+  if (language === "pl") return (await import("../text/pl.json", { with: { type: "json" } })).default;
+  return language === "de" ? (await import("../text/de.json", { with: { type: "json" } })).default : english;
 }

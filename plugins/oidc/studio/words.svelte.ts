@@ -1,9 +1,0 @@
-/** The messages of this page in the Studio's language. */
-import { text } from "studio";
-import { de, en, pl, type Texts } from "./text.ts";
-
-const all: Readonly<Record<"en" | "pl" | "de", Texts>> = { en, pl, de };
-
-export function texts(): Texts {
-  return all[text.language];
-}
