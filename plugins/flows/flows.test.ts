@@ -302,6 +302,64 @@ test("a db step leaves a changed record in its table, and tells of one that is i
   ]);
 });
 
+test("an update adds to what the record holds then, and only if the record still matches", async () => {
+  const post = async (data: object) => (await app.post("/core/dbs/orders/records.json", { record: { data } })).json.id;
+  const get = async (id: string) => (await app.get(`/core/dbs/orders/records/${id}.json`)).json.data;
+  const update = { type: "db", op: "update", db: "orders", id: "{{ input.id }}", as: "order" };
+  const counted = await post({ n: 0 });
+  const count = await flow([
+    { ...update, increment: { n: 1, cents: "{{ input.cents }}", left: "-{{ input.cents }}" } },
+    { type: "return", value: "{{ order.data.n }}" },
+  ]);
+  const runs = Array.from({ length: 20 }, () => start(count, { id: counted, cents: 0.1 }, "?wait=25"));
+  const results = (await Promise.all(runs)).map(({ data }) => data);
+  expect(results.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+  expect(await get(counted)).toEqual({ n: 20, cents: 2, left: -2 });
+
+  const open = await post({ n: 1, status: "open", seats: 3 });
+  const take = await flow([
+    {
+      ...update,
+      if: { status: "{{ input.status }}", seats: { gte: 1 } },
+      data: { status: "open" },
+      increment: { seats: -1 },
+      on_error: [{ type: "return", value: "{{ error }}" }],
+    },
+    { type: "return", value: "{{ order.data.seats }}" },
+  ]);
+  const taken = await Promise.all(
+    Array.from({ length: 9 }, () => start(take, { id: open, status: "open" }, "?wait=25")),
+  );
+  const refused = { status: 412, message: "the record does not match the conditions" };
+  expect(
+    taken
+      .filter(({ data }) => typeof data === "number")
+      .map(({ data }) => data)
+      .toSorted((a, b) => a - b),
+  ).toEqual([0, 1, 2]);
+  expect(taken.find(({ data }) => typeof data === "object")?.data).toMatchObject(refused);
+  expect(await get(open)).toEqual({ n: 1, status: "open", seats: 0 });
+  const { data, steps } = await start(take, { id: counted, status: "*" }, "?wait=25");
+  expect([data, steps[0].status]).toEqual([expect.objectContaining(refused), "error"]);
+  const { json } = await app.get(
+    `/connect/flow_processes/${(await start(count, { id: open, cents: "x" }, "?wait=25")).id}.json?include=inputs`,
+  );
+  expect([json.error, json.steps[0].input.increment]).toEqual([
+    "increment.cents must be a number; increment.left must be a number",
+    { n: 1, cents: "x", left: "-x" },
+  ]);
+  const whole = await flow([{ ...update, if: "{{ input.nothing }}", data: { n: 5 } }]);
+  expect(await start(whole, { id: open }, "?wait=25")).toMatchObject({
+    status: "error",
+    error: "if must be an object of field to value",
+  });
+  expect(await get(open)).toMatchObject({ n: 1 });
+
+  const tried = (answers: object) => app.post(`/connect/flows/${take}/test.json`, { answers, input: { id: open } });
+  expect((await tried({})).json.data).toBe(-1);
+  expect((await tried({ "orders.update": { status: 412 } })).json.data).toMatchObject({ status: 412 });
+});
+
 test("a saved flow is told where its db steps name what is not there", async () => {
   const steps = [
     { op: "create", db: "orders", data: {} },

@@ -44,6 +44,7 @@ const wrong: [change: object, field: string, message: string][] = [
   [{ fields: { program: [{ type: "return", value: "x".repeat(200_001) }] } }, "program", "at most 200000 characters"],
 ];
 
+const update = { type: "db", op: "update", db: "x", id: "1", data: { a: 2 } };
 const steps: [step: unknown, mistake: string][] = [
   [7, "program[0] must be an object { type, … }"],
   [{}, "program[0].type must be one of connector, mutation, if, db, each, flow, return, fail, wait"],
@@ -100,6 +101,20 @@ const steps: [step: unknown, mistake: string][] = [
   [{ type: "db", op: "search", db: "x", filter: { a: 1 } }, "program[0].filter is unknown: known are type"],
   [{ type: "db", op: "delete", db: "x", id: "1", params: {} }, "program[0].params is unknown with `op: delete`"],
   [{ type: "db", op: "get", db: "x", id: "1", data: {} }, "program[0].data is unknown with `op: get`"],
+  [{ type: "db", op: "update", db: "x", id: "1" }, "program[0].data is required"],
+  [{ ...update, if: {} }, "program[0].if has no condition"],
+  [{ ...update, if: "a=1" }, "program[0].if must be an object of field to value"],
+  [{ ...update, if: { a: { above: 1 } } }, "program[0].if.a.above is no operator: known are gt"],
+  [{ ...update, if: { a: "{{ b | }}{{" } }, "program[0].if.a is not valid Liquid"],
+  [{ ...update, iff: { a: 1 } }, 'program[0].iff is unknown: did you mean "if"?'],
+  [{ ...update, incremet: { a: 1 } }, 'program[0].incremet is unknown: did you mean "increment"?'],
+  [{ ...update, increment: {} }, "program[0].increment must have 1 to 100 fields"],
+  [{ ...update, increment: 1 }, "program[0].increment must be an object of field to number"],
+  [{ ...update, increment: { n: "one" } }, "program[0].increment.n must be a number"],
+  [{ ...update, increment: { n: null } }, "program[0].increment.n must be a number"],
+  [{ ...update, increment: { a: 1 } }, "program[0].increment.a is set by `data` too"],
+  [{ ...update, op: "create", increment: { n: 1 } }, "program[0].increment is unknown with `op: create`"],
+  [{ ...update, op: "delete", data: undefined, if: { a: 1 } }, "program[0].if is unknown with `op: delete`"],
   [{ type: "fail", mesage: "x" }, 'program[0].mesage is unknown: did you mean "message"?'],
   [{ type: "fail", retry: { times: 1, dalay: 1 } }, 'program[0].retry.dalay is unknown: did you mean "delay"?'],
   [

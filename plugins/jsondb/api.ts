@@ -1,5 +1,5 @@
 /** The private API for other plugins, without HTTP. */
-import { service, type RequestInput, type Tx } from "platform";
+import { service, type ExactNumber, type RequestInput, type Tx } from "platform";
 
 /** A record as the private API answers it. */
 export interface ApiRecord {
@@ -14,6 +14,13 @@ export interface RecordWrite {
   /** In a database with tables, a new record without it is in no table, and an updated one stays in its table. */
   readonly tableName?: string | null | undefined;
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface RecordUpdate extends RecordWrite {
+  /** All of them must hold of the record as it is, or nothing is written (412). */
+  readonly conditions?: readonly SearchCondition[] | undefined;
+  /** Is added to fields of the record as it is: to a missing one or null as to 0. 422 for a field that is no number. */
+  readonly increment?: Readonly<Record<string, number | ExactNumber>> | undefined;
 }
 
 /**
@@ -91,7 +98,7 @@ export interface JsonDatabases {
   create(accountId: number, db: string, record: RecordWrite): Promise<ApiRecord>;
   get(accountId: number, db: string, id: string): Promise<ApiRecord>;
   /** Merges `data` key by key. `tableName` null takes the record out of its table. */
-  update(accountId: number, db: string, id: string, record: RecordWrite): Promise<ApiRecord>;
+  update(accountId: number, db: string, id: string, record: RecordUpdate): Promise<ApiRecord>;
   delete(accountId: number, db: string, id: string): Promise<void>;
   /** Flat records. */
   search(accountId: number, db: string, search: RecordSearch): Promise<readonly Readonly<Record<string, unknown>>[]>;

@@ -1,5 +1,5 @@
 import { createTurns, invalid, notFound, parseExactly, readBounds, uuidOf, type BaseContext, type Tx } from "platform";
-import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordWrite } from "./api.ts";
+import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
 import type { Cursor } from "./search/cursor.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
 import type { DbFields, Dbs } from "./databases/dbs.ts";
@@ -13,7 +13,7 @@ import type { Databases, DbRow, DatabaseStore } from "./databases/database-store
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "secrets">;
+  readonly ctx: Pick<BaseContext, "secrets" | "transaction">;
   readonly databases: Databases;
   readonly dbs: Dbs;
   readonly databaseStore: DatabaseStore;
@@ -31,6 +31,7 @@ export const mostSearches = 4;
 /** Of a search that finds more, page after page is read. */
 const mostAtOnce = 1000;
 const never = new AbortController().signal;
+const nested = { form: "nested" } as const;
 
 /** The private API for other plugins. */
 export function createService({
@@ -54,6 +55,16 @@ export function createService({
   };
   const patchOf = (id: string, record: RecordWrite, tx?: Tx) => async (db: Database) =>
     record.tableName === undefined ? records.inItsTable(db, id, { ...record.data }, undefined, tx) : write(record)(db);
+  const updateWithin = async (tx: Tx, db: Database, id: string, record: RecordUpdate): Promise<ApiRecord> => {
+    const writes = records.within(tx);
+    const make = patchOf(id, record, tx);
+    const depends = record.conditions !== undefined || record.increment !== undefined;
+    const written = await records.upToDate(db, async (current) => {
+      const patch = await make(current);
+      return writes.update(current, id, depends ? await writes.amended(current, id, patch, record) : patch, nested);
+    });
+    return parsed(written.answer);
+  };
   return {
     visitor(input) {
       const visitor = visitorOf(ctx.secrets, input);
@@ -89,13 +100,15 @@ export function createService({
       return made(await records.create(await at(accountId, key), write(record)));
     },
     async get(accountId, key, id) {
-      const found = await recordStore.get(await at(accountId, key), uuidOf(id), { form: "nested" });
+      const found = await recordStore.get(await at(accountId, key), uuidOf(id), nested);
       if (!found) throw notFound();
       return parsed(found.answer);
     },
     async update(accountId, key, id, record) {
       const db = await at(accountId, key);
-      return parsed((await records.update(db, uuidOf(id), patchOf(uuidOf(id), record), { form: "nested" })).answer);
+      if (record.conditions !== undefined || record.increment !== undefined)
+        return ctx.transaction((tx) => updateWithin(tx, db, uuidOf(id), record));
+      return parsed((await records.update(db, uuidOf(id), patchOf(uuidOf(id), record), nested)).answer);
     },
     async delete(accountId, key, id) {
       await records.delete(await at(accountId, key), uuidOf(id));
@@ -127,11 +140,7 @@ export function createService({
           return made(await records.upToDate(db, async (current) => writes.create(current, write(record)(current))));
         },
         async update(accountId, key, id, record) {
-          const db = await at(accountId, key);
-          const make = patchOf(uuidOf(id), record, tx);
-          const update = async (current: Database) =>
-            writes.update(current, uuidOf(id), await make(current), { form: "nested" });
-          return parsed((await records.upToDate(db, update)).answer);
+          return updateWithin(tx, await at(accountId, key), uuidOf(id), record);
         },
         async delete(accountId, key, id) {
           await writes.delete(await at(accountId, key), uuidOf(id));

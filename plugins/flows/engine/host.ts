@@ -1,6 +1,7 @@
 /** What the engine needs from outside, and the exceptions that end a run. */
 import type { CallOutcome } from "../api.ts";
 import type { DbOp, Step } from "../program/program.ts";
+import type { RecordUpdate } from "../../jsondb/api.ts";
 import type { ReadSearch } from "../program/search.ts";
 import type { Templates } from "../program/template.ts";
 import type { World } from "./thread.ts";
@@ -25,7 +26,7 @@ export interface OwnEffect {
   readonly timeoutMs: number | undefined;
 }
 
-export interface DbEffect {
+export interface DbEffect extends Pick<RecordUpdate, "conditions" | "increment"> {
   readonly op: DbOp;
   readonly db: string;
   /** Undefined: a changed record stays in its table. Null: no table. */

@@ -15,7 +15,8 @@ import type {
 } from "../program/program.ts";
 import { plus, resultOf, type BlockFrame } from "./state.ts";
 import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
-import { readSearch } from "../program/search.ts";
+import { readIncrement } from "../program/increment.ts";
+import { readCondition, readSearch } from "../program/search.ts";
 import { elementsOf } from "../program/template.ts";
 import type { Tools } from "./tools.ts";
 
@@ -177,8 +178,10 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
   const { op } = step;
   const named = op === "get" || op === "update" || op === "delete";
   const id = named ? value(step.id) : null;
-  const data = op === "create" || op === "update" ? value(step.data) : {};
+  const isWritten = op === "create" || op === "update";
+  const data = isWritten && step.data !== undefined ? value(step.data) : {};
   const params = op === "search" ? value(step.params ?? {}) : {};
+  const dependent = op === "update" ? dependentOf(step, value) : {};
   const table = step.table_name === null ? null : tableOf(value(step.table_name));
   if (named && (typeof id !== "string" || id === "")) throw new StepFault("id is blank: it must be a record's id");
   if (!isObject(data)) throw new StepFault("data is not an object");
@@ -187,11 +190,18 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
     op,
     ...(table !== undefined && { table_name: table }),
     ...(named ? { id } : {}),
-    ...(op === "create" || op === "update" ? { data } : { params }),
+    ...(isWritten ? { data } : { params }),
+    ...dependent,
   });
+  const render = (one: string) => text(value(one));
   const given = { value: params, template: step.params ?? {} };
-  const search = op === "search" ? readSearch(given, table, (one) => text(value(one))) : undefined;
-  if (search?.mistakes.length) throw new StepFault(search.mistakes.map((one) => `params${one}`).join("; "));
+  const search = op === "search" ? readSearch(given, table, render) : undefined;
+  refuse("params", search);
+  // Keys that are there count, whatever their expressions give: without its condition an update would go through.
+  const matched = "if" in dependent ? readCondition({ value: dependent.if, template: step.if }, render) : undefined;
+  refuse("if", matched);
+  const added = "increment" in dependent ? readIncrement(dependent.increment, data) : undefined;
+  refuse("increment", added);
   await tools.flush();
   const effect = {
     op,
@@ -200,12 +210,26 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
     id: id === null ? null : text(id),
     data,
     search,
+    conditions: matched?.conditions,
+    increment: added?.amounts,
     stepId: idOf(world, thread, thread.frames.length - 1),
   };
   await host.db(effect, (result, warnings) => {
     keep(tools, thread, step.as ?? (named ? undefined : step.id), result);
     tools.finish(thread, result, warnings);
   });
+}
+
+/** What makes an update depend on the record as it is. */
+function dependentOf(step: DbStep, value: (template: unknown) => unknown): { if?: unknown; increment?: unknown } {
+  return {
+    ...(step.if !== undefined && { if: value(step.if) }),
+    ...(step.increment !== undefined && { increment: value(step.increment) }),
+  };
+}
+
+function refuse(key: string, read: { readonly mistakes: readonly string[] } | undefined): void {
+  if (read?.mistakes.length) throw new StepFault(read.mistakes.map((one) => `${key}${one}`).join("; "));
 }
 
 /** An expression without a result names no table: the record must not leave its table because of it. */

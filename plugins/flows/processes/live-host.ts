@@ -57,10 +57,10 @@ export async function createHost(parts: Parts, process: LiveProcess): Promise<Ho
       }
     },
     runOwn: (effect) => runOwn(parts, process, effect),
-    async db({ op, db, table, id: recordId, data, search }, done) {
+    async db(effect, done) {
       if (!exclusive || !write) throw new Error("an effect needs a process that is driven");
-      const request: RecordsRequest = { accountId, op, db, table, id: recordId, data, search };
-      if (op === "get" || op === "search") {
+      const request: RecordsRequest = { accountId, ...effect };
+      if (effect.op === "get" || effect.op === "search") {
         const result = await recorded(() => records.read(request));
         await exclusive(() => {
           done(result);

@@ -2,20 +2,13 @@
 import type { Tx } from "platform";
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import { StepFault } from "../engine/fault.ts";
-import type { DbOp, DbStep } from "../program/program.ts";
-import { searchLimits, type ReadSearch } from "../program/search.ts";
+import type { DbEffect } from "../engine/host.ts";
+import type { DbStep } from "../program/program.ts";
+import { searchLimits } from "../program/search.ts";
 import { isTemplate } from "../program/template.ts";
 
-export interface RecordsRequest {
+export interface RecordsRequest extends Omit<DbEffect, "stepId"> {
   readonly accountId: number;
-  readonly op: DbOp;
-  /** Code of the database. */
-  readonly db: string;
-  /** Undefined: a changed record stays in its table. Null: no table. */
-  readonly table: string | null | undefined;
-  readonly id: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly search: ReadSearch | undefined;
 }
 
 export interface WrittenRecord {
@@ -29,7 +22,7 @@ export interface FlowRecords {
   read(request: RecordsRequest): Promise<unknown>;
   /** To be called before the transaction of a write, which may hold the last connection of the pool. */
   prepare(request: RecordsRequest): Promise<void>;
-  /** Writes the record and its events. Throws an HttpError (404, 422). */
+  /** Writes the record and its events. Throws an HttpError (404, 412, 422). */
   write(request: RecordsRequest, tx: Tx): Promise<WrittenRecord>;
 }
 
@@ -45,7 +38,7 @@ export function createRecords(databases: JsonDatabases): FlowRecords {
     async prepare({ accountId, db }) {
       await databases.find(accountId, db);
     },
-    async write({ accountId, op, db, table, id, data }, tx) {
+    async write({ accountId, op, db, table, id, data, conditions, increment }, tx) {
       const writes = databases.within(tx);
       if (op === "delete") {
         await writes.delete(accountId, db, named(id));
@@ -55,7 +48,7 @@ export function createRecords(databases: JsonDatabases): FlowRecords {
       const result =
         op === "create"
           ? await writes.create(accountId, db, record)
-          : await writes.update(accountId, db, named(id), record);
+          : await writes.update(accountId, db, named(id), { ...record, conditions, increment });
       const tables = result.table_name === null ? (await databases.find(accountId, db))?.tables : null;
       const warnings = tables ? [`the record is in no table, so no search finds it: ${tablesOf(tables)}`] : [];
       return { result, warnings };

@@ -2,10 +2,11 @@
 /** Every key that a step may have, with the rule for its value; check.ts applies them. Pure. */
 import { isObject, unknownNames } from "platform";
 import { dbOps, limits, type DbOp } from "./program.ts";
-import { readSearch } from "./search.ts";
+import { readIncrement } from "./increment.ts";
+import { readCondition, readSearch } from "./search.ts";
 import { paramMistakes } from "./step-params.ts";
 import type { OwnStepType, StepTypes } from "./step-types.ts";
-import { elementsOf, operators, type Templates } from "./template.ts";
+import { elementsOf, isTemplate, operators, type Templates } from "./template.ts";
 
 /** The step that a rule checks, and where it reports mistakes. */
 export interface At {
@@ -142,9 +143,22 @@ const dbId: Rule = (value, at) => {
 };
 
 const data: Rule = (value, at) => {
-  const isWritten = at.step["op"] === "create" || at.step["op"] === "update";
+  const { op: named, increment: added } = at.step;
+  const isWritten = named === "create" || (named === "update" && (value !== undefined || added === undefined));
   if (isWritten && !isObject(value) && typeof value !== "string")
     at.wrong(value === undefined ? "is required" : "must be an object of field to value");
+  template(value, at);
+};
+
+const onlyIf: Rule = (value, at) => {
+  if (value === undefined) return;
+  for (const found of readCondition({ value, template: value }).mistakes) at.outdated(found);
+  template(value, at);
+};
+
+const increment: Rule = (value, at) => {
+  if (value === undefined) return;
+  for (const found of readIncrement(value, at.step["data"], isTemplate).mistakes) at.outdated(found);
   template(value, at);
 };
 
@@ -212,6 +226,8 @@ const builtIn: ReadonlyMap<string, Shape> = new Map([
       db: code,
       id: dbId,
       data: only(["create", "update"], data),
+      if: only(["update"], onlyIf),
+      increment: only(["update"], increment),
       table_name: template,
       params: only(["search"], search),
       as,

@@ -35,6 +35,10 @@ export interface DbStep extends Common {
   readonly db: string;
   readonly table_name?: unknown;
   readonly data?: unknown;
+  /** For update: what the record must match, as the `filter` of a search. */
+  readonly if?: unknown;
+  /** For update: field to what is added to it. */
+  readonly increment?: unknown;
   readonly params?: Readonly<Record<string, unknown>>;
   readonly as?: string;
 }

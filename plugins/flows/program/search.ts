@@ -1,5 +1,5 @@
 /**
- * The `params` of a search step. They are read twice: when a program is saved, for its mistakes, and when the step runs.
+ * The `params` of a search step, and the `if` of an update. They are read twice: when a program is saved, for its mistakes, and when the step runs.
  * Whatever is no condition is a mistake, because a search without it finds every record. Pure.
  */
 import { ExactNumber, isObject, unknownNames } from "platform";
@@ -17,10 +17,10 @@ export interface ReadSearch {
 }
 
 /** Gives the text of a template; undefined while a program is saved, when nothing is known of its expressions. */
-type Render = (template: string) => string;
+export type Render = (template: string) => string;
 
 /** A value, and what the program has in its place: the same, or the expression that gave it or something around it. */
-interface Given {
+export interface Given {
   readonly value: unknown;
   readonly template: unknown;
 }
@@ -54,6 +54,14 @@ export function readSearch(params: Given, table?: string | null, render?: Render
   const mostFound = asked === undefined ? most : undefined;
   const { conditions, mistakes } = reading;
   return { search: { params: reading.params, conditions, limit: most + (asked ? 0 : 1) }, mostFound, mistakes };
+}
+
+/** What a record must match, as the `filter` of a search. Without a condition it would be any record. */
+export function readCondition(given: Given, render?: Render): Pick<Reading, "conditions" | "mistakes"> {
+  const reading: Reading = { render, mistakes: [], conditions: [], params: {} };
+  if (isObject(given.value) && Object.keys(given.value).length === 0) reading.mistakes.push(" has no condition");
+  readGroup(reading, "", given, undefined);
+  return reading;
 }
 
 function readKey(reading: Reading, key: string, given: Given): void {

@@ -68,6 +68,11 @@ export async function dryRun({
 function ownAnswer(answers: DryRun["answers"], { stepId, type }: OwnEffect): unknown {
   const answer = answerFor(answers, [stepId, type]);
   if (answer === undefined) throw new StepFault(`no answer was given for "${type}"`);
+  return resultOf(answer);
+}
+
+/** Throws a StepFault if the answer is a failure. */
+function resultOf(answer: unknown): unknown {
   const { status = 200, data = null, error } = envelopeOf(answer) ?? { data: answer };
   if (error === undefined && status >= 200 && status < 300) return data;
   throw new StepFault(error ?? `the step failed with ${status}`, { status: error === undefined ? status : null, data });
@@ -100,14 +105,15 @@ function envelopeOf(answer: unknown): { status?: number; data?: unknown; error?:
   return { data, ...(typeof status === "number" && { status }), ...(typeof error === "string" && { error }) };
 }
 
-function databaseAnswer(answers: DryRun["answers"], { stepId, op, db, table, id, data }: DbEffect): unknown {
+function databaseAnswer(answers: DryRun["answers"], { stepId, op, db, table, id, data, increment }: DbEffect): unknown {
   const answer = answerFor(answers, [stepId, `${db}.${op}`]);
-  if (answer !== undefined) return answer;
+  if (answer !== undefined) return resultOf(answer);
   if (op === "get") throw new StepFault(`no answer was given for "${db}.get"`);
   if (op === "search") return [];
   if (op === "delete") return { id, deleted: true };
   const at = new Date().toJSON();
-  return { id: id ?? crypto.randomUUID(), data, table_name: table ?? null, created_at: at, updated_at: at };
+  const whole = { ...data, ...increment };
+  return { id: id ?? crypto.randomUUID(), data: whole, table_name: table ?? null, created_at: at, updated_at: at };
 }
 
 function answerFor(answers: DryRun["answers"], names: readonly string[]): unknown {

@@ -1,5 +1,7 @@
 /** Operations on records, for HTTP and other plugins alike. No HTTP, no SQL. */
 import { notFound, type Tx } from "platform";
+import type { RecordUpdate } from "../api.ts";
+import { amended } from "./amend.ts";
 import type { Database } from "../databases/database.ts";
 import type { CreatedRecord } from "./new-record.ts";
 import type { Data } from "./record.ts";
@@ -57,6 +59,9 @@ export function createRecords({ databases, recordStore, recordWrites }: Needed) 
       update: (db: Database, id: string, write: Write, shape: Shape) =>
         recordWrites.merge(db, id, write, shape, undefined, tx),
       delete: (db: Database, id: string) => recordWrites.remove(db, id, undefined, tx),
+      /** The write of a record that is held from now on, if the conditions hold of it (412), with sums of its numbers. */
+      amended: (db: Database, id: string, write: Write, by: Pick<RecordUpdate, "conditions" | "increment">) =>
+        amended(recordStore, tx, db, id, write, by),
     }),
   };
 }

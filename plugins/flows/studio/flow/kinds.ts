@@ -108,7 +108,15 @@ export function fieldsOf(step: Step): { readonly main: readonly StepField[]; rea
       { key: "db", kind: "db", required: true },
       ...(isOfOne ? [{ key: "id", kind: "template", required: true } as const] : []),
       ...(op === "get" || op === "delete" ? [] : [{ key: "table_name", kind: "table" } as const]),
-      ...(op === "create" || op === "update" ? [{ key: "data", kind: "map", required: true } as const] : []),
+      ...(op === "create" || op === "update"
+        ? [{ key: "data", kind: "map", required: op === "create" || step["increment"] === undefined } as const]
+        : []),
+      ...(op === "update"
+        ? ([
+            { key: "increment", kind: "map" },
+            { key: "if", kind: "map" },
+          ] as const)
+        : []),
       ...(op === "search" ? [{ key: "params", kind: "map" } as const] : []),
       ...(op === "delete" ? [] : [{ key: "as", kind: "name" } as const]),
     ],
