@@ -1,19 +1,28 @@
 /** What agents read, without what tells them nothing: each of its bytes is read by a model. Pure. */
 import { isObject } from "platform";
 
-/** A JSON Schema in fewer words: what the description says already, and what only forms need, is left out. */
+/** A JSON Schema in fewer words: what the description says already, and what only checks and forms need, is left out. */
 export function briefSchema(schema: unknown): unknown {
   if (!isObject(schema)) return schema;
-  const { anyOf, pattern, properties, items, ...rest } = schema;
-  const own = Object.fromEntries(Object.entries(rest).filter(([name]) => !name.startsWith("x-")));
+  const { anyOf, pattern, patternProperties, properties, items, ...rest } = schema;
+  const own = Object.fromEntries(Object.entries(rest).filter(([name, value]) => isTold(name, value)));
+  const isDescribed = own["description"] !== undefined;
+  const [others] = isObject(patternProperties) ? Object.values(patternProperties).map(briefSchema) : [];
   const fields = isObject(properties) ? Object.entries(properties).map(([name, one]) => [name, briefSchema(one)]) : [];
   return {
     ...own,
-    ...(pattern !== undefined && own["description"] === undefined && { pattern }),
+    ...(pattern !== undefined && !isDescribed && { pattern }),
     ...(fields.length > 0 && { properties: Object.fromEntries(fields) }),
+    ...(isObject(others) && Object.keys(others).length > 0 && !isDescribed && { additionalProperties: others }),
     ...(items !== undefined && { items: briefSchema(items) }),
     ...(Array.isArray(anyOf) && briefChoice(anyOf.flatMap(choicesIn))),
   };
+}
+
+/** A length that is wrong is named by the refusal. */
+function isTold(name: string, value: unknown): boolean {
+  if (name === "additionalProperties") return value !== true;
+  return !/^(x-.*|m(ax|in)Length)$/.test(name);
 }
 
 /** A choice inside of a choice is one of its own. */
@@ -28,21 +37,13 @@ function briefChoice(choices: readonly unknown[]): object {
   const none = choices.some(isNull) ? [null] : [];
   const others = choices.filter((one) => !isNull(one));
   if (others.every(isWord)) return { enum: [...others.map((one) => isObject(one) && one["const"]), ...none] };
-  const [first] = others;
-  const only = others.length === 1 ? briefSchema(first) : undefined;
-  if (isObject(only) && typeof only["type"] === "string")
+  const brief = others.map(briefSchema);
+  const [only] = brief;
+  if (brief.length === 1 && isObject(only) && typeof only["type"] === "string")
     return none.length > 0 ? { ...only, type: [only["type"], "null"] } : only;
+  if (brief.every((one) => isObject(one) && Object.keys(one).join() === "type"))
+    return { type: [...brief.map((one) => isObject(one) && one["type"]), ...none.map(() => "null")] };
   return { anyOf: choices.map(briefSchema) };
-}
-
-/** An instruction without what the connection does by itself (headers), and without the blanks that align tables. */
-export function briefInstruction(text: string): string {
-  return text
-    .replace(/^Every request carries these headers:\n\n```\n[^`]*```\n/m, "")
-    .replaceAll(/ -H "(?:Authorization|Content-Type): [^"\n]*"/g, "")
-    .replaceAll(/^\|.*\|$/gm, (row) =>
-      (/^[| :-]+$/.test(row) ? row.replaceAll(/-+/g, "-") : row).replaceAll(/ {2,}/g, " "),
-    );
 }
 
 /** The headings of an instruction's parts. */

@@ -69,7 +69,7 @@ describe.each(revisions)("revision %s", (revision) => {
 test("an agent builds an app, a database and a page, and is told what is wrong by field", async () => {
   const { call } = agent;
   const beginning = (await call("guide")).text;
-  expect(beginning).toContain("- apps: list, get, create, update, replace_text\n");
+  expect(beginning).toContain("- list, get, create, update, replace_text: dbs, apps\n");
   expect(beginning).toContain("- flows_api: Connectors; Flows; Flow processes; Crons\n");
   expect((await call("guide", { topic: "apps" })).text).toContain('"source_code"');
   // What is said once is not said again, and arguments of `list` itself are no filters.
@@ -135,7 +135,7 @@ test("an agent that knows only what the server says builds an app with a databas
   const { call, client } = await connect(app.origin, adminToken);
   expect(client.getInstructions()).toContain("Call the tool guide first");
   const overview = (await call("guide")).text;
-  for (const word of ["- dbs:", "- records (in another thing):", "- apps:", "- sites:", "cms_api", "/a/<url_code>"])
+  for (const word of ["dbs, apps\n", ", records (in another thing),", ", sites,", "cms_api", "/a/<url_code>"])
     expect(overview).toContain(word);
   /** What a resource's guide gives as an example of its fields. */
   const exampleOf = async (topic: string) =>
@@ -166,6 +166,15 @@ test("an agent that knows only what the server says builds an app with a databas
   expect((await app.get(`/w/${site}?lang=en`)).text).toContain("Welcome");
   expect((await call("check_site", { site })).isError).toBe(false);
   await client.close();
+});
+
+test("what an agent reads before it builds is short", async () => {
+  const { call, client } = agent;
+  const resources = ["dbs", "records", "apps", "connectors", "flows", "webhooks", "pages"];
+  const instructions = ["common_api", "apps_api", "apps_svelte_api", "dbs_api", "flows_api"];
+  const read = [JSON.stringify(await client.listTools()), (await call("guide")).text];
+  for (const topic of [...resources, ...instructions]) read.push((await call("guide", { topic })).text);
+  expect(Buffer.byteLength(read.join(""))).toBeLessThan(64_000);
 });
 
 test("flows are tested, run, and tools of their own if they are marked so", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { adminToken, startTestApp, type TestApp } from "../../tests/harness.ts";
+import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
 
 let app: TestApp;
@@ -8,35 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-interface Command {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly body: string | undefined;
-}
-
-/** The curl commands of the prompt, as an agent would run them. */
-function commandsIn(text: string): Command[] {
-  const lines = text.replaceAll("\\\n", " ").split("\n");
-  return lines
-    .filter((line) => line.startsWith("curl "))
-    .map((line) => ({
-      method: /-X (\w+)/.exec(line)?.[1] ?? "GET",
-      url: /http:\S+/.exec(line)?.[0] ?? "",
-      headers: Object.fromEntries([...line.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(([, name, value]) => [name, value])),
-      body: /-d '([^']+)'/.exec(line)?.[1],
-    }));
-}
-
 test("every command of the instructions does what they say", async () => {
-  const filled = instructions.replaceAll("{{ ACCOUNT_URL }}", app.origin).replaceAll("{{ TOKEN }}", adminToken);
-  expect(filled).not.toContain("{{");
-  const commands = commandsIn(filled);
+  const requests = instructions.matchAll(/^(GET|POST|PATCH|DELETE) (\/\S+)\s?(\{.*\})?$/gm);
   const statuses: [string, number][] = [];
   // The instructions say 7.
   const { id } = (await app.post("/account/api_tokens.json", { api_token: {} })).json;
-  for (const { method, url, headers, body } of commands) {
-    const answer = await fetch(url.replace("/7.", `/${id}.`), { method, headers, ...(body && { body }) });
+  for (const [, method = "", path = "", body] of requests) {
+    const answer = await app.request(method, path.replace("/7.", `/${id}.`), body && JSON.parse(body));
     statuses.push([method, answer.status]);
   }
   expect(statuses).toEqual([

@@ -1,6 +1,7 @@
 /** All tools: which of them a connection is offered, and a call of one. */
 import { forbidden, HttpError, refuseUnstorable } from "platform";
 import { failedBy, type ToolResult } from "../answer.ts";
+import { briefSchema } from "../brief.ts";
 import { callFlowTool, listFlowTools, type ListedTool } from "./flow-tools.ts";
 import { genericTools } from "./generic.ts";
 import { guide } from "./guide.ts";
@@ -38,12 +39,14 @@ async function isOffered(tool: Tool, session: Session): Promise<boolean> {
   return tool.isFor(session);
 }
 
-function listed({ name, description, annotations, input }: Tool): ListedTool {
+function listed({ name, title, description, annotations, input }: Tool): ListedTool {
+  const { properties, required } = input;
+  const told = Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, briefSchema(schema)]));
   return {
     name,
-    title: annotations.title,
+    title,
     description,
-    inputSchema: { ...input, type: "object" },
+    inputSchema: { type: "object", ...(required && { required }), properties: told },
     annotations: { ...annotations },
   };
 }

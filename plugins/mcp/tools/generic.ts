@@ -5,15 +5,15 @@ import { isOpen, pathIn, type Thing } from "../things.ts";
 import { idInput, segment, tool, type Session, type Tool } from "./tool.ts";
 
 const what = {
-  resource: Type.String({ minLength: 1, maxLength: 100, description: "what `guide` lists, e.g. apps, dbs, pages" }),
-  in: Type.Optional(idInput("of what belongs to another thing: its id or code, e.g. the database of records")),
+  resource: Type.String({ minLength: 1, maxLength: 100, description: "as `guide` lists them: apps, dbs" }),
+  in: Type.Optional(idInput("id or code of what it belongs to: of records their database")),
 };
-const id = idInput("the id, or the code where things have one");
+const id = idInput("id or code");
 const fields = Type.Record(Type.String(), Type.Unknown(), {
-  description: "the fields by name; `guide` with the resource as topic tells them",
+  description: "by name; `guide` with the resource as topic tells them",
 });
 const tag = Type.Optional(
-  Type.String({ maxLength: 200, description: "the `etag` that `get` gave: refused (412) if it has changed since" }),
+  Type.String({ maxLength: 200, description: "of `get`: refused (412) if it has changed since" }),
 );
 const longestShown = 500;
 const longList = 8_000;
@@ -39,7 +39,7 @@ export const genericTools: readonly Tool[] = [
       q: Type.Optional(Type.String({ maxLength: 1000, description: "searches names and codes" })),
       filter: Type.Optional(
         Type.Record(Type.String({ maxLength: 100 }), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-          description: "other parameters of the list, e.g. site_code; `guide` tells them",
+          description: "other parameters, e.g. site_code; `guide` tells them",
         }),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
@@ -79,7 +79,7 @@ export const genericTools: readonly Tool[] = [
           minLength: 1,
           maxLength: 255,
           pattern: "^[!-~]+$",
-          description: "any word of yours: a call with the same key and fields makes no second thing",
+          description: "any word: the same key and fields make no second thing",
         }),
       ),
     }),
@@ -116,7 +116,7 @@ export const genericTools: readonly Tool[] = [
     name: "replace_text",
     title: "Replace text in a thing",
     description:
-      "Replaces text in a long field, such as `source_code` of apps or `schema` of dbs, without sending it whole. `old_string` must be there exactly.",
+      "Replaces text in a long field, such as `source_code` of apps or `schema` of dbs, without sending it whole. `old_string` must be there exactly: in JSON as compact text, else as text indented by two.",
     destroys: true,
     input: Type.Object({
       ...what,

@@ -1,7 +1,7 @@
 /** The tool with which an agent begins: what there is, what it may do, and how. */
-import { invalid, isObject, Type, type Caller, type Route } from "platform";
+import { invalid, Type, type Caller, type Route } from "platform";
 import { resultOf, said } from "../answer.ts";
-import { briefInstruction, briefSchema, sectionOf, sectionsOf } from "../brief.ts";
+import { briefSchema, sectionOf, sectionsOf } from "../brief.ts";
 import { readPrompt } from "../prompts.ts";
 import { isOpen, type Thing } from "../things.ts";
 import { tool, type Session } from "./tool.ts";
@@ -25,15 +25,13 @@ export const guide = tool({
     if (thing) return said(describe(thing, session.caller, await session.mayDelete()));
     if (!/^[A-Za-z0-9][\w-]{0,99}$/.test(topic)) throw invalid({ topic: ["is no resource and no instruction"] });
     const answer = await readPrompt(session, topic);
-    if (answer.status === 200) return said(instruction(topic, answer.body, section));
+    if (answer.status === 200) return said(section === undefined ? answer.body : partOf(topic, answer.body, section));
     if (answer.status !== 404) return resultOf(answer);
     throw invalid({ topic: [`is no resource and no instruction: there are ${[...session.things.keys()].join(", ")}`] });
   },
 });
 
-function instruction(topic: string, body: string, section: string | undefined): string {
-  const text = topic.endsWith("_api") ? briefInstruction(body) : body;
-  if (section === undefined) return text;
+function partOf(topic: string, text: string, section: string): string {
   const part = sectionOf(text, section);
   if (part === undefined)
     throw invalid({ section: [`is no part of ${topic}: there are ${sectionsOf(text).join("; ")}`] });
@@ -58,9 +56,7 @@ async function overview(session: Session): Promise<string> {
   const { account, user } = caller;
   const open = [...things.values()].filter(({ list }) => isOpen(list, caller));
   const mayDelete = await session.mayDelete();
-  const rows = open.map(
-    (thing) => `- ${thing.name}${thing.isInner ? " (in another thing)" : ""}: ${doable(thing, caller, mayDelete)}`,
-  );
+  const rows = Map.groupBy(open, (thing) => doable(thing, caller, mayDelete));
   const limits = [
     caller.readOnly ? "Your token may only read." : "",
     mayDelete ? "" : "Your token does not delete here.",
@@ -72,13 +68,15 @@ async function overview(session: Session): Promise<string> {
     `Times are in ${account.timezone}, the account's locale is ${account.locale}.`,
     "",
     "Resources for list, get, create, update, replace_text and delete:",
-    ...rows,
+    ...[...rows].map(([may, those]) => `- ${may}: ${those.map(nameIn).join(", ")}`),
     "",
     "Call guide with a resource as topic before you write it. Instructions for whole areas are resources of this server, and topics of guide: common_api first, then apps_api (what an app's page may call), dbs_api (schemas, searches, what visitors may do), flows_api, cms_api (sites, pages, and their texts in several languages), prompts_api, webhooks_api. They describe the REST API; the tools here take the same fields and answer the same. Read the parts that you need (`section`):",
     ...(await contents(session)),
     "An app is shown at /a/<url_code>, a page at /w/<site code>/<path> for who is signed in, and on the site's own domain.",
   ].join("\n");
 }
+
+const nameIn = ({ name, isInner }: Thing) => (isInner ? `${name} (in another thing)` : name);
 
 const words = {
   list: "list",
@@ -100,31 +98,30 @@ function describe(thing: Thing, caller: Caller, mayDelete: boolean): string {
   const told = [
     `${thing.name}: ${doable(thing, caller, mayDelete)}${thing.isInner ? `; \`in\` is the id or code in ${thing.path}` : ""}`,
     `list: ${list.spec.summary}. Parameters (filter): ${JSON.stringify(filtersOf(list))}`,
-    ...[create, update, replace].flatMap((route) =>
-      route ? [written(route, route === update ? create : undefined)] : [],
-    ),
-    answered(thing.get.spec.responses[200], create?.spec.request),
+    ...[create, update].flatMap((route) => (route ? [written(route, route === update ? create : undefined)] : [])),
+    ...(replace
+      ? [`replace_text: \`field\` is ${JSON.stringify(briefSchema(replace.spec.body?.schema.properties["field"]))}`]
+      : []),
+    // Whoever makes one is answered with it.
+    ...(create ? [] : [`An answer: ${JSON.stringify(thing.get.spec.responses[200])}`]),
   ];
   return told.join("\n\n");
 }
 
-/** Fields that the example above has are not shown again. */
-function answered(example: unknown, request: unknown): string {
-  if (!isObject(example) || !isObject(request)) return `An answer: ${JSON.stringify(example)}`;
-  const others = Object.entries(example).filter(([name]) => !Object.hasOwn(request, name));
-  return `An answer has the fields of the example, and: ${JSON.stringify(Object.fromEntries(others))}`;
-}
-
-/** Without those that are arguments of the tool itself. */
+/** Without those that are arguments of the tool itself, or of `search_records`. */
 function filtersOf({ spec: { query = {} } }: Route): Readonly<Record<string, unknown>> {
   const own = new Set(["q", "limit", "offset"]);
-  return briefFields(Object.entries(query).filter(([name]) => !own.has(name)));
+  return briefFields(Object.entries(query).filter(([name]) => !own.has(name) && !name.includes("[")));
 }
+
+/** What the tool's own argument `etag` says. */
+const ofEtags = / ?With `If-Match[^.]*\.(?= |$)/;
 
 /** Fields that are those of `before`, which is shown above, are not shown again. */
 function written({ method, path, spec }: Route, before?: Route): string {
-  const { summary, description = "", body, request } = spec;
-  const example = request === undefined ? "" : ` Example of fields: ${JSON.stringify(request)}`;
+  const { summary, body, request } = spec;
+  const description = (spec.description ?? "").replace(ofEtags, "");
+  const example = request === undefined || before ? "" : ` Example of fields: ${JSON.stringify(request)}`;
   const known = before?.spec.body?.schema.properties ?? {};
   const fields = Object.entries(body?.schema.properties ?? {});
   const others = fields.filter(([name, schema]) => JSON.stringify(known[name]) !== JSON.stringify(schema));

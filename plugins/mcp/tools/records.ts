@@ -14,20 +14,17 @@ const filterOf = (description: string) =>
 const names = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50, description }));
 
-const chosen = {
-  db: idInput("the database's id or code"),
-  table_name: Type.Optional(Type.String({ maxLength: 200, description: "required where the schema has tables" })),
+const database = idInput("id or code of the database");
+const chosen = (filters: string) => ({
+  db: database,
+  table_name: Type.Optional(Type.String({ maxLength: 200, description: "needed where the schema has tables" })),
   q: Type.Optional(Type.String({ maxLength: 1000, description: "phrase; `*` and `%` are wildcards" })),
-  search_in: names("fields for `q`; default: the indexed fields"),
-  filter: Type.Optional(
-    filterOf(
-      'by field: a value, or operators: { age: { gte: 18, lt: 65 }, city: { in: ["Łódź", "Kraków"] }, note: { null: true } }; gt, gte, lt, lte, ne, in, null',
-    ),
-  ),
+  search_in: names("fields for `q`; default: the indexed ones"),
+  filter: Type.Optional(filterOf(filters)),
   any: Type.Optional(
     Type.Array(filterOf("as filter"), { maxItems: 20, description: "groups of which one must hold whole" }),
   ),
-};
+});
 
 export const recordTools: readonly Tool[] = [
   tool({
@@ -36,7 +33,9 @@ export const recordTools: readonly Tool[] = [
     description: "Finds records of a database. The answer is flat: the fields beside id, created_at and updated_at.",
     reads: true,
     input: Type.Object({
-      ...chosen,
+      ...chosen(
+        'by field: a value, or operators gt, gte, lt, lte, ne, in, null: { age: { gte: 18, lt: 65 }, city: { in: ["Łódź", "Kraków"] }, note: { null: true } }',
+      ),
       sort: Type.Optional(Type.String({ maxLength: 200, description: "a field; `-` in front = descending" })),
       fields: names("fields to show"),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
@@ -56,7 +55,7 @@ export const recordTools: readonly Tool[] = [
     description: "Counts, sums, averages, minima and maxima by group, without reading the records.",
     reads: true,
     input: Type.Object({
-      ...chosen,
+      ...chosen("as of search_records"),
       group_by: names("up to 3 fields; a time with a unit: created_at:month"),
       sum: names("fields"),
       avg: names("fields"),
@@ -78,7 +77,7 @@ export const recordTools: readonly Tool[] = [
       "Creates and changes up to 1,000 records in one transaction: all or none. An update merges `data` key by key and keeps the record's table. Deleting takes a token that may.",
     destroys: true,
     input: Type.Object({
-      db: idInput("the database's id or code"),
+      db: database,
       operations: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
         minItems: 1,
         maxItems: 1000,

@@ -15,12 +15,11 @@ import {
 import type { ToolResult } from "../answer.ts";
 import { isOpen, type Things } from "../things.ts";
 
-/** Hints for clients, in the protocol's own words. */
-export interface Annotations {
-  readonly title: string;
-  readonly readOnlyHint: boolean;
-  readonly destructiveHint: boolean;
-  readonly idempotentHint: boolean;
+/** Hints for clients, in the protocol's own words, as far as they differ from what it assumes without them. */
+interface Annotations {
+  readonly readOnlyHint?: true;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: true;
   /** Whether it may reach other services. */
   readonly openWorldHint: boolean;
 }
@@ -39,6 +38,7 @@ export interface Session {
 
 export interface Tool {
   readonly name: string;
+  readonly title: string;
   readonly description: string;
   readonly annotations: Annotations;
   readonly input: TObject;
@@ -66,12 +66,11 @@ export function tool<S extends TObject>(facts: Facts<S>): Tool {
   const { routes } = facts;
   return {
     name: facts.name,
+    title: facts.title,
     description: facts.description,
     annotations: {
-      title: facts.title,
-      readOnlyHint: facts.reads === true,
-      destructiveHint: facts.destroys === true,
-      idempotentHint: facts.reads === true || facts.repeats === true,
+      ...(facts.reads ? { readOnlyHint: true } : { destructiveHint: facts.destroys === true }),
+      ...(facts.repeats && { idempotentHint: true }),
       openWorldHint: facts.reachesOut === true,
     },
     input: facts.input,

@@ -29,7 +29,7 @@ export const workTools: readonly Tool[] = [
       "Runs a flow with given answers instead of connectors and databases, and shows each step's output. Nothing is changed or sent.",
     repeats: true,
     input: Type.Object({
-      flow: idInput("the flow's id or code"),
+      flow: idInput("id or code"),
       input: Type.Optional(anyObject("its input")),
       answers: Type.Optional(
         anyObject(
@@ -52,7 +52,7 @@ export const workTools: readonly Tool[] = [
     destroys: true,
     reachesOut: true,
     input: Type.Object({
-      flow: idInput("the flow's id or code"),
+      flow: idInput("id or code"),
       input: Type.Optional(anyObject("its input")),
       wait: Type.Optional(
         Type.Number({ minimum: 0, maximum: 25, description: "seconds to wait for its end, default 1" }),
@@ -70,7 +70,7 @@ export const workTools: readonly Tool[] = [
     description: "Finds mistakes of a site by the rules of search engines and of multilingual sites.",
     reads: true,
     input: Type.Object({
-      site: idInput("the site's id or code"),
+      site: idInput("id or code"),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
     }),
