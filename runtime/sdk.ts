@@ -34,7 +34,7 @@ export type { DoorRequest, HostDoor, SiteDoor } from "./http/door.ts";
 export { findingsOf, reasonOf } from "./doctor/finding.ts";
 export type { CheckContext, Finding } from "./doctor/finding.ts";
 export { escapeHtml } from "./html.ts";
-export { languageOf } from "./http/language.ts";
+export { filledIn, languageOf } from "./http/language.ts";
 export type { Language } from "./http/language.ts";
 export * from "./errors.ts";
 export { etag, expectedVersion, isKnownTag, mustMatch } from "./http/answers/etag.ts";

@@ -1,4 +1,4 @@
-import { definePlugin } from "platform";
+import { definePlugin, filledIn } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { factors } from "../factors/api.ts";
 import { passwords } from "../passwords/api.ts";
@@ -73,7 +73,7 @@ export default definePlugin({
       const query = new URLSearchParams({ return_to: returnTo, ...(again && { again: "1" }) });
       return (await providerStore.buttons(id)).map(({ code, name, label }) => ({
         href: `/login/with/${code}?${query}`,
-        label: label ?? allWords[language].by(name),
+        label: label ?? filledIn(allWords[language].by, { provider: name }),
         isButton: true,
       }));
     });
@@ -83,7 +83,7 @@ export default definePlugin({
         .filter(({ emailDomains }) => emailDomains.length === 0 || isOfDomain(email, emailDomains))
         .map(({ code, name }) => ({
           href: `/login/with/${code}?invitation=1`,
-          label: allWords[language].accept(name),
+          label: filledIn(allWords[language].accept, { provider: name }),
           isButton: true,
         })),
     );

@@ -1,15 +1,16 @@
 import {
   answer,
+  type BaseContext,
   escapeHtml,
+  filledIn,
   languageOf,
   limitKey,
   redirect,
   route,
+  type Route,
   text,
   tooMany,
   Type,
-  type BaseContext,
-  type Route,
 } from "platform";
 import { linkLine, page, type Sessions } from "../sessions/api.ts";
 import type { SignOut } from "./sign-out.ts";
@@ -45,7 +46,7 @@ export function signOutRoutes({ ctx, sessions, signOut }: Needed): Route[] {
         const provider = await signOut.cameBack(account, params["code"] ?? "", state);
         if (!provider) return redirect(303, "/login", { "cache-control": "no-store" });
         const words = allWords[languageOf(request)];
-        const said = `<p role="status">${escapeHtml(words.signedOutBy(provider.name))}</p>`;
+        const said = `<p role="status">${escapeHtml(filledIn(words.signedOutBy, { provider: provider.name }))}</p>`;
         const content = `${said}\n${linkLine({ href: "/login", label: words.back })}`;
         const headers = { ...sessions.pageHeaders, "referrer-policy": "no-referrer" };
         return text(200, page(words, words.signedOut, account.name, content), "text/html; charset=utf-8", headers);

@@ -1,5 +1,14 @@
 /** Signing out at a provider, and by a provider. No HTTP, no SQL. */
-import { HttpError, randomToken, sha256, unauthorized, uuidv7, type Account, type BaseContext } from "platform";
+import {
+  type Account,
+  type BaseContext,
+  filledIn,
+  HttpError,
+  randomToken,
+  sha256,
+  unauthorized,
+  uuidv7,
+} from "platform";
 import type { Leaving, Started } from "../sessions/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import type { AttemptStore } from "./attempt-store.ts";
@@ -63,7 +72,7 @@ export function createSignOut({ ctx, tokens, providerStore, originStore, attempt
         const place = { accountId: account.id, providerId: provider.id };
         const hashes = { stateHash: sha256(state), browserHash: anyBrowser };
         await attemptStore.add({ ...place, ...hashes, purpose: "sign_out" }, attemptSeconds);
-        return { href, label: allWords[language].signOutBy(provider.name) };
+        return { href, label: filledIn(allWords[language].signOutBy, { provider: provider.name }) };
       };
     }) satisfies Leaving,
 

@@ -1,17 +1,18 @@
 import {
   answer,
+  type BaseContext,
+  filledIn,
   HttpError,
   languageOf,
   limitKey,
   readCookie,
   redirect,
+  type RequestInput,
   route,
+  type Route,
   text,
   Type,
   ValidationError,
-  type BaseContext,
-  type RequestInput,
-  type Route,
 } from "platform";
 import { passwordSettings, type Accounts } from "../accounts/api.ts";
 import type { Mail } from "../mail/api.ts";
@@ -183,7 +184,8 @@ export function passwordRoutes({ ctx, accounts, links, mail, sessions, takingUp,
         const again = (error: string) => form(422, input, found.person.login, error);
         const { minLength } = await accounts.settingsOf(account.id, passwordSettings);
         const password = body.password ?? "";
-        if (password.length < minLength || password.length > 1000) return again(words.rule(minLength));
+        if (password.length < minLength || password.length > 1000)
+          return again(filledIn(words.rule, { least: minLength }));
         try {
           await links.setPassword({ account, token, password, ip });
         } catch (error) {

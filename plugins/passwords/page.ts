@@ -1,5 +1,5 @@
 /** The pages to ask for a new password and to set one: plain HTML that works without scripts. */
-import { escapeHtml, type Account } from "platform";
+import { type Account, escapeHtml, filledIn } from "platform";
 import { linkLine, page, type PageLink } from "../sessions/api.ts";
 import type { Words } from "./words.ts";
 
@@ -40,11 +40,11 @@ interface Asked {
 
 export function passwordPage(words: Words, { name }: Place, { login, least, error, links }: Asked): string {
   const form = `<form method="post" action="/set_password">
-<p>${words.setFor(escapeHtml(login))}</p>
+<p>${filledIn(words.setFor, { login: escapeHtml(login) })}</p>
 <input type="text" name="login" value="${escapeHtml(login)}" autocomplete="username" readonly hidden>
 <label for="password">${words.password}</label>
 <input id="password" name="password" type="password" autocomplete="new-password" minlength="${least}" maxlength="1000" required aria-describedby="rule${error ? " error" : ""}"${error ? ' aria-invalid="true"' : ""} autofocus>
-<p id="rule" class="account">${words.rule(least)}</p>
+<p id="rule" class="account">${filledIn(words.rule, { least })}</p>
 <button type="submit">${words.save}</button>
 </form>`;
   return page(words, words.set, name, [alert(error), form, ...links.map(linkLine)].join("\n"));
@@ -58,7 +58,7 @@ interface Confirmed {
 
 export function confirmPage(words: Words, { name }: Place, { login, email, token }: Confirmed): string {
   const form = `<form method="post" action="/confirm_email">
-<p>${words.confirmText(escapeHtml(email), escapeHtml(login))}</p>
+<p>${filledIn(words.confirmText, { email: escapeHtml(email), login: escapeHtml(login) })}</p>
 <input type="hidden" name="token" value="${escapeHtml(token)}">
 <button type="submit">${words.confirmIt}</button>
 </form>`;

@@ -1,15 +1,16 @@
 import {
   answer,
+  filledIn,
   HttpError,
+  type Language,
   languageOf,
   redirect,
+  type RequestInput,
   route,
+  type Route,
   secret,
   text,
   Type,
-  type Language,
-  type RequestInput,
-  type Route,
 } from "platform";
 import type { Factors } from "../factors/api.ts";
 import type { LoginLink } from "./api.ts";
@@ -23,7 +24,7 @@ import type { SecondStep } from "./second-step.ts";
 import { safePath } from "./return-to.ts";
 import { originMistake } from "./origin.ts";
 import type { SignIn } from "./sign-in.ts";
-import { pageWords } from "./words.ts";
+import { pageWords, waitText } from "./words.ts";
 
 const Form = Type.Object({
   login: Type.Optional(Type.String()),
@@ -106,7 +107,8 @@ export function loginRoutes({ signIn, second, pages, factors, styleHash, links }
         const words = pageWords[languageOf(input.request)];
         const mistake = originMistake(input);
         // The page repeats nothing that another site sent.
-        if (mistake !== undefined) return page(403, input, { returnTo: "/", error: words.refused(mistake) });
+        if (mistake !== undefined)
+          return page(403, input, { returnTo: "/", error: filledIn(words.refused, { reason: mistake }) });
         const shown = { returnTo, login: login.slice(0, maxChars) };
         if (login.trim() === "" || password === "") return page(422, input, { ...shown, error: words.bothFields });
         if (login.length > maxChars || password.length > 1000)
@@ -124,7 +126,7 @@ export function loginRoutes({ signIn, second, pages, factors, styleHash, links }
           if (error.status === 401) return page(401, input, { ...shown, error: words.wrong });
           if (error.status !== 429) throw error;
           const wait = error.headers["retry-after"] ?? "1";
-          return page(429, input, { ...shown, error: words.wait(wait) }, { "retry-after": wait });
+          return page(429, input, { ...shown, error: waitText(words, wait) }, { "retry-after": wait });
         }
       },
     ),

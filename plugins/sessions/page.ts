@@ -1,5 +1,5 @@
 /** The pages to sign in and out by: plain HTML that works without scripts. */
-import { escapeHtml } from "platform";
+import { escapeHtml, filledIn, type Language } from "platform";
 import type { PageWords } from "./words.ts";
 
 export interface PageState {
@@ -38,7 +38,7 @@ export function loginPage({ words, accountName, returnTo, login = "", error, lin
 /** Showing it changes nothing: a link, or a browser that prefetches pages, must not sign anybody out. */
 export function logoutPage(words: PageWords, accountName: string, person: string): string {
   const form = `<form method="post" action="/logout">
-<p>${words.signedInAs(escapeHtml(person))}</p>
+<p>${filledIn(words.signedInAs, { person: escapeHtml(person) })}</p>
 <button type="submit" autofocus>${words.signOut}</button>
 </form>`;
   return page(words, words.signOut, accountName, form);
@@ -57,7 +57,7 @@ export function linkLine({ href, label, isButton }: PageLink): string {
 
 /** A page that looks like the one to sign in by. `title` and `content` are HTML. */
 export function page(
-  { language }: Pick<PageWords, "language">,
+  { language }: { readonly language: Language },
   title: string,
   accountName: string,
   content: string,

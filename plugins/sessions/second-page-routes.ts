@@ -1,4 +1,4 @@
-import { answer, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
+import { answer, filledIn, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
 import type { Reply, RequestInput, Route } from "platform";
 import type { FactorKind } from "../factors/api.ts";
 import { sessionCookieOf } from "./cookie.ts";
@@ -10,7 +10,7 @@ import { recoveryPage, secondPage } from "./second-page.ts";
 import type { Proof, SecondStep } from "./second-step.ts";
 import { secondWords } from "./second-words.ts";
 import type { SignIn } from "./sign-in.ts";
-import { pageWords } from "./words.ts";
+import { pageWords, waitText } from "./words.ts";
 
 const short = Type.Optional(Type.String());
 const Form = Type.Object({ pending: short, code: short, setup: short, return_to: short });
@@ -111,7 +111,7 @@ export function secondPageRoutes({
         const { account, body, ip, request, secure } = input;
         const { words, more } = pages.wordsOf(request);
         const mistake = originMistake(input);
-        if (mistake !== undefined) return pages.restart(403, input, "/", words.refused(mistake));
+        if (mistake !== undefined) return pages.restart(403, input, "/", filledIn(words.refused, { reason: mistake }));
         const returnTo = safePath(body.return_to);
         const proof = proofOf(body);
         try {
@@ -129,7 +129,7 @@ export function secondPageRoutes({
         async function again(error: unknown, shown: Proof & { readonly returnTo: string }): Promise<Reply> {
           if (!(error instanceof HttpError) || ![401, 422, 429].includes(error.status)) throw error;
           const wait = error.headers["retry-after"];
-          const said = wait === undefined ? more.wrong : words.wait(wait);
+          const said = wait === undefined ? more.wrong : waitText(words, wait);
           const headers = wait === undefined ? undefined : { "retry-after": wait };
           try {
             const kinds = await second.kindsOf(account.id, proof.pending);

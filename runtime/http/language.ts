@@ -13,6 +13,13 @@ export function languageOf({ headers }: Pick<Request, "headers">): Language {
   return wanted.flatMap((tag) => languages.find((language) => language === tag) ?? [])[0] ?? "en";
 }
 
+/** Replaces each `{name}` of a message by its value; other braces stay. Nothing is escaped. */
+export function filledIn(message: string, values: Readonly<Record<string, string | number>>): string {
+  return message.replaceAll(/\{(\w{1,40})\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? `${values[name]}` : whole,
+  );
+}
+
 /** `de-AT, en;q=0.5` -> `["de", "en"]`, the most wanted first. */
 function asked(header: string): string[] {
   const tags = header.split(",", 50).map((part) => {
