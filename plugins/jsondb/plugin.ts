@@ -41,6 +41,7 @@ import taskWarnings from "./migrations/013_task_warnings.sql" with { type: "text
 import textSizeMigration from "./migrations/014_text_size.sql" with { type: "text" };
 import hashesMigration from "./migrations/015_learned_hashes.sql" with { type: "text" };
 import sortedStrings from "./migrations/016_sorted_strings.sql" with { type: "text" };
+import equalStrings from "./migrations/017_equal_strings.sql" with { type: "text" };
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import accountKeys from "./migrations/010_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
@@ -127,6 +128,7 @@ export default definePlugin({
     { name: "014_text_size", sql: textSizeMigration },
     { name: "015_learned_hashes", sql: hashesMigration },
     { name: "016_sorted_strings", sql: sortedStrings },
+    { name: "017_equal_strings", sql: equalStrings },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },

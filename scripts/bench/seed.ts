@@ -69,14 +69,19 @@ async function inBatches(total: number, insert: (batch: readonly Seeded[]) => Pr
 
 /** Builds the table's indexes after `fill`: this is faster, and makes them equally compact for both servers. */
 async function withoutIndexes(sql: Sql, table: string, fill: () => Promise<void>): Promise<void> {
-  const indexes = await sql<{ name: string; definition: string }[]>`
-    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
+  const indexes = await sql<{ name: string; definition: string; comment: string | null }[]>`
+    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition,
+      obj_description(indexrelid, 'pg_class') as comment
     from pg_index where indrelid = ${table}::regclass and not indisprimary`;
   for (const { name } of indexes) await sql`drop index ${sql(name)}`;
   await fill();
   const reserved = await sql.reserve();
   await reserved`set maintenance_work_mem = '256MB'`;
-  for (const { definition } of indexes) await reserved.unsafe(definition);
+  for (const { name, definition, comment } of indexes) {
+    await reserved.unsafe(definition);
+    // By which version of ICU it is built: without it the server builds it anew.
+    if (comment !== null) await reserved.unsafe(`comment on index ${name} is '${comment}'`);
+  }
   await reserved`reset maintenance_work_mem`;
   await reserved.unsafe(`vacuum (analyze) ${table}`);
   reserved.release();

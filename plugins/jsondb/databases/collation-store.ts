@@ -11,6 +11,9 @@ const places: Record<string, string> = {
   no: "nb",
 };
 
+/** The collation of Unicode's root. */
+export const rootCollation = "und-x-icu";
+
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const language = "split_part(lower(a.locale), '-', 1)";
 
@@ -28,6 +31,15 @@ export const collationOfAccount = `(
         .join(" ")}
       when ${language} in (${rootLanguages.map(literal).join(", ")}) then 'und-x-icu'
       else ${language} || '-x-icu' end))`;
+
+/**
+ * The collation by whose indexes equal strings are found, which are the same ones in all of them: that of Unicode's
+ * root where its indexes stand, of which that of the third column is built last. Else the columns' own.
+ */
+export const collationOfEquals = `(
+  select case when to_regclass('records_by_str_1') is null
+    or exists (select from pg_index where indexrelid = to_regclass('records_sorted_3_und') and indisvalid)
+  then '${rootCollation}' else 'C' end)`;
 
 /** The clause after an expression of text. */
 export function collate(collation: string): string {

@@ -2,7 +2,7 @@
 import { readPage, cacheKey, parseCacheKey } from "platform";
 import type { BaseContext, Cache, Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Db } from "./answers.ts";
-import { collationOfAccount } from "./collation-store.ts";
+import { collationOfAccount, collationOfEquals } from "./collation-store.ts";
 import { databaseOf, type Database, type DatabaseRow } from "./database.ts";
 
 export interface DbRow extends DatabaseRow {
@@ -61,6 +61,7 @@ export function createDatabaseStore(sql: Sql) {
     id, account_id, code, name, app_id, schema, public_methods, fields, version, schema_version, rules_version, plan_version,
     indexed_version, live, created_by_id, updated_by_id, created_at, updated_at,
     (select a.timezone from accounts a where a.id = dbs.account_id) as timezone, ${collation} as "collation",
+    ${sql.unsafe(collationOfEquals)} as equals_by,
     array(
       select i.shape from db_indexes i
       where i.db_id = dbs.id and i.status = 'ready'

@@ -19,6 +19,8 @@ export interface Database {
   readonly timezone: string;
   /** The order of its strings: that of the account's language. */
   readonly collation: string;
+  /** The collation by whose indexes equal strings are found. */
+  readonly equalsBy: string;
   /** Every record is indexed by this plan. Before that, index columns are written but not read. */
   readonly indexed: boolean;
   /** Writes of its records are logged in `record_changes`. */
@@ -42,6 +44,7 @@ export interface DatabaseRow {
   readonly live: boolean;
   readonly timezone: string;
   readonly collation: string;
+  readonly equalsBy: string;
   readonly learned?: readonly string[];
 }
 
@@ -63,6 +66,7 @@ export function databaseOf(row: DatabaseRow): Database {
     live: row.live,
     timezone: row.timezone,
     collation: row.collation,
+    equalsBy: row.equalsBy,
     learned: new Set(row.learned),
   };
 }

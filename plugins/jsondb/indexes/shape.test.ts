@@ -18,6 +18,7 @@ const database = (more: object = {}) =>
     planVersion: 1,
     timezone: "UTC",
     collation: "C",
+    equalsBy: "C",
     indexedVersion: 1,
     live: false,
     ...more,

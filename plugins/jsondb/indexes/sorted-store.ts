@@ -1,6 +1,6 @@
 /** SQL about the indexes of string columns in the order of a language. */
 import type { Sql } from "platform";
-import { collate, collationOfAccount } from "../databases/collation-store.ts";
+import { collate, collationOfAccount, collationOfEquals, rootCollation } from "../databases/collation-store.ts";
 
 /** An index of one string column of one table or partition. */
 export interface SortedIndex {
@@ -45,12 +45,17 @@ export function createSortedStore(sql: Sql) {
   };
 
   return {
-    /** The collations of the accounts, those of most accounts first; "C" where there is no ICU. */
+    /**
+     * The collations of the accounts, those of most accounts first; "C" where there is no ICU. Before them that of the
+     * root, where equal strings are found by it.
+     */
     async collations(most: number): Promise<readonly string[]> {
       const rows = await sql<{ collation: string }[]>`
         select c."collation" from (select ${sql.unsafe(collationOfAccount)} as "collation" from accounts a) c
         group by 1 order by count(*) desc, 1 limit ${most}`;
-      return rows.map(({ collation }) => collation);
+      const all = rows.map(({ collation }) => collation);
+      const [found] = await sql<{ equalsBy: string }[]>`select ${sql.unsafe(collationOfEquals)} as equals_by`;
+      return found?.equalsBy === rootCollation ? [...new Set([rootCollation, ...all])] : all;
     },
 
     /**

@@ -15,6 +15,7 @@ const db = databaseOf({
   planVersion: 1,
   timezone: "UTC",
   collation: "C",
+  equalsBy: "C",
   indexedVersion: 1,
   live: false,
 });

@@ -1,6 +1,7 @@
 /** Strings are in the order of the account's language, in every database, with an index and without. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { createDatabaseStore } from "../databases/database-store.ts";
 
 const words = ["żaba", "Zebra", "apple", "Łoś", "łódź", "Banan", "ćma", "Cena", "ąć", "Ala", "chata", "hala", "Ó", "o"];
 const polish = [
@@ -46,8 +47,12 @@ const indexNames = async (on = app) =>
     select relname as name from pg_class where relname like 'records_sorted_%' and relkind = 'i' order by 1`
   ).map(({ name }) => name);
 
+/** Those of the root stay: equal strings are found by them. */
+const indexesOf = (language: string) =>
+  [1, 2, 3].flatMap((column) => [language, "und"].map((name) => `records_sorted_${column}_${name}`));
+
 test("a language gets its indexes at the start, and those that nobody speaks are dropped", async () => {
-  const wanted = [1, 2, 3].map((column) => `records_sorted_${column}_pl`);
+  const wanted = indexesOf("pl");
   await eventually(async () => (await indexNames()).join() === wanted.join(), "the indexes", 30_000);
   const [built] = await app.sql`
     select obj_description('records_sorted_1_pl'::regclass) = pg_collation_actual_version(c.oid) as is_told
@@ -113,12 +118,31 @@ test("another language refuses the cursors of the old one, and is right before i
       other.get(`/core/dbs/indexed/search?sort=${sort}&after=${encodeURIComponent(text)}`);
     expect((await after("title", byTitle)).status).toBe(400);
     expect((await after("n", byNumber)).status).toBe(200);
-    const wanted = [1, 2, 3].map((column) => `records_sorted_${column}_cs`);
+    const wanted = indexesOf("cs");
     await eventually(async () => (await indexNames(other)).join() === wanted.join(), "the indexes", 30_000);
     for (const code of Object.keys(databases)) expect(await titles(code, "sort=title", other)).toEqual(czech);
   } finally {
     await other.stop();
   }
+});
+
+test("equal strings are found without the root's indexes, and by bytes where their own indexes stand", async () => {
+  const found = () => titles("indexed", `filter[title]=${encodeURIComponent("Łoś")}`);
+  const [one] = await app.sql<{ strs: number }[]>`
+    select count(*)::int as strs from pg_class where relname like 'records_by_str_%'`;
+  expect(one).toEqual({ strs: 0 });
+  expect(await found()).toEqual(["Łoś"]);
+  const equalsBy = async () => (await createDatabaseStore(app.sql).find(1, "indexed"))?.equalsBy;
+  expect(await equalsBy()).toBe("und-x-icu");
+  const undo = new Error("undo");
+  const asOfAnUpgrade = app.sql.begin(async (tx) => {
+    await tx`create index records_by_str_1 on records (db_id, table_name, idx_str_1, id) where idx_str_1 is not null`;
+    expect((await createDatabaseStore(app.sql).find(1, "indexed", tx))?.equalsBy).toBe("und-x-icu");
+    await tx`drop index records_sorted_3_und`;
+    expect((await createDatabaseStore(app.sql).find(1, "indexed", tx))?.equalsBy).toBe("C");
+    throw undo;
+  });
+  expect(await asOfAnUpgrade.catch((error: unknown) => error)).toBe(undo);
 });
 
 test("an index of another version of ICU is gone before anything is served", async () => {

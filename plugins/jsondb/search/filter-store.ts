@@ -45,15 +45,21 @@ export interface Source {
   readonly timezone: string;
   /** The order of strings. */
   readonly collation: string;
+  /** The collation by whose indexes equal strings are found. */
+  readonly equalsBy: string;
 }
 
 export function sourceOf(db: Database, { table, allTables }: Pick<Query, "table" | "allTables">): Source {
-  return { table, indexed: db.indexed && !allTables, timezone: db.timezone, collation: db.collation };
+  return { table, indexed: db.indexed && !allTables, ...ruleOf(db) };
 }
 
 /** By the data alone, for what goes on while an index plan may move. */
 export function dataSourceOf(db: Database, { table }: Pick<Query, "table">): Source {
-  return { table, indexed: false, timezone: db.timezone, collation: db.collation };
+  return { table, indexed: false, ...ruleOf(db) };
+}
+
+function ruleOf({ timezone, collation, equalsBy }: Database): Omit<Source, "table" | "indexed"> {
+  return { timezone, collation, equalsBy };
 }
 
 /** The column that holds a field of the data, if it can be trusted. */
@@ -193,8 +199,8 @@ function exactCondition(args: Args, source: Source, filter: Exact): string {
       const text = args.bind(value, "text");
       if (!column) return `r.data ->> ${name()} = ${text}`;
       // A shorter value than the column holds is there whole.
-      if (value.length < 255) return equalStrings(column, text);
-      return `${equalStrings(column, `left(${text}, 255)`)} and r.data ->> ${name()} = ${text}`;
+      if (value.length < 255) return equalStrings(source, column, text);
+      return `${equalStrings(source, column, `left(${text}, 255)`)} and r.data ->> ${name()} = ${text}`;
     }
   }
 }
@@ -250,8 +256,8 @@ function ownText(field: string): string {
 }
 
 /** The indexes of other columns hold the hash of a string, so they can filter by it while they give their order. */
-function equalStrings(column: IndexColumn, text: string): string {
-  return `r.${column} = ${text} and hashtext(r.${column}) = hashtext(${text} collate "C")`;
+function equalStrings({ equalsBy }: Source, column: IndexColumn, text: string): string {
+  return `r.${column} ${collate(equalsBy)} = ${text} and hashtext(r.${column}) = hashtext(${text} collate "C")`;
 }
 
 /** As a bigint; undefined if it is not whole or too large. */
