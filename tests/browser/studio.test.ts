@@ -331,6 +331,29 @@ describe("the page", () => {
       expect(asked.filter((one) => one === path)).toEqual([path]);
   });
 
+  test("says that the disk is short or full as long as it is, and what was refused for it", async () => {
+    await using opened = await signedIn();
+    const { page } = opened;
+    let [status, facts]: [number, object] = [200, { disk: "short", writable: true }];
+    await page.route("**/ready", (route) => route.fulfill({ status, json: facts }));
+    const banner = page.locator(".banner");
+    const look = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await look();
+    await banner.getByText("uploads and imports are refused").waitFor();
+    [status, facts] = [503, { error: "no space left in DATA_DIR", disk: "full", writable: false }];
+    await look();
+    await banner.getByText("nothing can be saved").waitFor();
+    const full = { error: "no space left in DATA_DIR: nothing was stored" };
+    await page.route("**/core/prompts.json*", (route) =>
+      route.fulfill({ status: 503, headers: { "retry-after": "60" }, json: full }),
+    );
+    await page.goto(`${app.origin}/studio/core/prompts`);
+    await page.getByText(full.error).first().waitFor();
+    [status, facts] = [200, { disk: "ok", writable: true }];
+    await look();
+    await banner.waitFor({ state: "detached" });
+  });
+
   test("waits for a server that is away, and goes on", async () => {
     await using opened = await signedIn();
     const { page } = opened;

@@ -121,10 +121,14 @@ async function sent(
   }
 }
 
-/** A 502 of a proxy is. One in JSON is an answer: another service has refused a call. */
+/**
+ * A 502 of a proxy is. One in JSON is an answer: another service has refused a call. So is a 503 that asks for patience
+ * beyond ours: the disk is full, and somebody has to make room.
+ */
 function isTransient({ status, headers }: Response): boolean {
   if (status === 502) return !isJson(headers);
-  return status === 503 || status === 504 || status === 429;
+  if (status === 503) return !isJson(headers) || Number(headers.get("retry-after")) * 1000 <= longestWaitMs;
+  return status === 504 || status === 429;
 }
 
 function isJson(headers: Headers): boolean {
