@@ -104,16 +104,19 @@ const NamedBy = answer.object("NamedBy", {
   path: Type.String(),
 });
 
-/** `GET <path>/:id/used_by`. `named` throws the 404. */
+/** `GET /core/apps/:id/used_by`. `named` throws the 404. */
 export function usedByRoute(
   names: Names,
-  { path, noun, privilege }: { readonly path: string; readonly noun: string; readonly privilege: string },
+  {
+    one,
+    noun,
+    privilege,
+  }: { readonly one: `/${string}/:${string}`; readonly noun: string; readonly privilege: string },
   named: (accountId: number, key: string) => Promise<Named>,
 ): Route {
   return route(
     "GET",
-    // Only the parameter's name matters to the types.
-    `${path}/:id/used_by` as "/records/:id/used_by",
+    `${one}/used_by`,
     {
       summary: `Where ${noun} is used`,
       description: `Webhooks, crons, flows, apps, databases and records of sites that name it, as far as you may see them; at most ${most}. A name that a template or a program puts together is not found.`,
@@ -122,7 +125,7 @@ export function usedByRoute(
       responses: { 200: [{ kind: "webhook", id: 3, name: "Core::Record create", path: "/account/webhooks/3.json" }] },
     },
     async ({ caller, params }) => {
-      const uses = await names.usedBy(caller, await named(caller.account.id, params.id));
+      const uses = await names.usedBy(caller, await named(caller.account.id, Object.values(params)[0] ?? ""));
       return list([...uses], uses.length);
     },
   );

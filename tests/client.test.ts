@@ -27,7 +27,7 @@ async function run(...command: string[]): Promise<{ code: number; said: string }
 
 /** Compiled, and run against the server. */
 const sample = `
-import { ApiError, createClient, type ClientOptions, type Schemas } from "./client.ts";
+import { ApiError, createClient, type ClientOptions, type RowOf, type Schemas } from "./client.ts";
 
 export async function use(options: ClientOptions) {
   const client = createClient(options);
@@ -66,14 +66,15 @@ export async function readAll(options: ClientOptions) {
   return { found, codes: privileges.sort() };
 }
 
-interface City {
-  readonly name: string;
-  readonly people?: number;
-}
+const schema = {
+  fields: { name: { type: "string", required: true }, people: "integer", capital: { type: "boolean" } },
+  indexed_fields: ["name"],
+} as const;
+type City = RowOf<typeof schema>;
+const shop = { tables: { orders: { fields: { no: { type: "string", required: true }, total: "number" } } } } as const;
 
 export async function rows(options: ClientOptions) {
   const client = createClient(options);
-  const schema = { fields: { name: "string", people: "integer" }, indexed_fields: ["name"] };
   await client.post("/core/dbs.json", { body: { db: { name: "Places", code: "places", schema } } });
   const cities = client.db<City>("places");
   const ending = new AbortController();
@@ -142,6 +143,22 @@ export async function mistakes(options: ClientOptions) {
   await cities.search({ feilds: ["name"] });
   // @ts-expect-error there is no such field to sort by
   await cities.search({ sort: "-poeple" });
+  // @ts-expect-error people are counted
+  await cities.create({ name: "a", people: "1" });
+  const orders = client.db<RowOf<typeof shop, "orders">>("shop", { table: "orders" });
+  await orders.create({ no: "1", total: 1.5 });
+  // @ts-expect-error there is no such field
+  await orders.create({ no: "1", totl: 1.5 });
+  // @ts-expect-error a schema has no such key
+  await client.post("/core/dbs.json", { body: { db: { name: "a", schema: { feilds: { a: "string" } } } } });
+  // @ts-expect-error visitors have no such operation
+  await client.patch("/core/dbs/{id}.json", { path: { id: "a" }, body: { db: { public_methods: { lst: true } } } });
+  // @ts-expect-error a record has no such field
+  await client.post("/core/dbs/{db_id}/records.json", { path: { db_id: "a" }, body: { record: { tabel_name: "a", data: {} } } });
+  // @ts-expect-error there is no such query parameter
+  await client.get("/core/dbs/{db_id}/search.json", { path: { db_id: "a" }, query: { feilds: "a" } });
+  // @ts-expect-error the database has another name in the path
+  client.events("/core/dbs/{id}/events", { path: { id: "a" } });
   // @ts-expect-error it is no stream
   client.events("/account/me.json");
   // @ts-expect-error it is not a list

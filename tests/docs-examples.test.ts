@@ -93,7 +93,7 @@ test("each TypeScript call compiles, and those that read do so", async () => {
     "/docs": "string",
   });
   const db = (await app.post("/core/dbs.json", { db: { name: "Imported" } })).json.id;
-  const at = operations.findIndex(({ path }) => path === "/core/dbs/{id}/import");
+  const at = operations.findIndex(({ path }) => path === "/core/dbs/{db_id}/import");
   expect(await made[`call${at}`]?.(db)).toMatchObject({ imported: 2 });
 });
 

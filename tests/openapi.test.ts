@@ -77,6 +77,12 @@ function optionalFieldsOf(body: Content | undefined): readonly string[] | undefi
 const empty = new Set(["204", "303"]);
 
 describe("every route in /openapi.json", () => {
+  test("has one name for a database in what is below it", () => {
+    const below = operations.filter(({ path }) => /^\/core\/dbs\/\{\w+\}\/\w/.test(path));
+    expect(below.length).toBeGreaterThan(15);
+    expect(below.filter(({ path }) => !path.startsWith("/core/dbs/{db_id}/"))).toEqual([]);
+  });
+
   test("has a summary, and an example of what it answers", () => {
     expect(operations.length).toBeGreaterThan(100);
     expect(operations.filter(({ summary }) => !summary)).toEqual([]);
@@ -94,7 +100,7 @@ describe("every route in /openapi.json", () => {
       "POST /core/apps/{id}/action/{action_name}",
       "GET /core/apps/{id}/action/{action_name}/status",
       "GET /a/{url_code}",
-      "PATCH /core/dbs/{id}/replace.json",
+      "PATCH /core/dbs/{db_id}/replace.json",
       "GET /core/dbs/{db_id}/records.json",
       "GET /core/dbs/{db_id}/search.json",
       "POST /core/db/{db_code}/{method_name}",
@@ -118,7 +124,7 @@ describe("every route in /openapi.json", () => {
       expect.arrayContaining(kinds.flatMap((path) => [`PATCH ${path}.json`, `DELETE ${path}.json`])),
     );
     expect(versioned).toContain("PATCH /core/apps/{id}/replace.json");
-    expect(versioned).toContain("PATCH /core/dbs/{id}/replace.json");
+    expect(versioned).toContain("PATCH /core/dbs/{db_id}/replace.json");
   });
 
   test("names the refusals that its kind alone does not tell", () => {
@@ -128,8 +134,8 @@ describe("every route in /openapi.json", () => {
       ["GET /core/prompt/{code}.md", ["404", "422"]],
       ["DELETE /account/api_tokens/{id}.json", ["404", "422"]],
       ["GET /core/dbs/{db_id}/records.json", ["400"]],
-      ["GET /core/dbs/{id}/export", ["400"]],
-      ["GET /core/dbs/{id}/events", ["400"]],
+      ["GET /core/dbs/{db_id}/export", ["400"]],
+      ["GET /core/dbs/{db_id}/events", ["400"]],
       ["GET /core/db/{db_code}/{method_name}", ["400", "405"]],
       ["GET /core/prompts/{id}.md", ["304"]],
       ["GET /core/apps/{id}.json", ["304"]],

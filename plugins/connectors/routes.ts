@@ -178,7 +178,7 @@ export function connectorRoutes({ names, connectorStore, connectorWriter, kinds 
         return hinted(row, ok, row.code === code ? [] : await names.lost(caller, { model, keys: [code] }));
       },
     ),
-    usedByRoute(names, { path: "/connect/connectors", noun: "a connector", ...access }, async (accountId, key) => {
+    usedByRoute(names, { one: "/connect/connectors/:id", noun: "a connector", ...access }, async (accountId, key) => {
       const { code } = await connectorWriter.find(accountId, key);
       return { model, keys: [code] };
     }),

@@ -22,15 +22,15 @@ export type Things = ReadonlyMap<string, Thing>;
 const personal: ReadonlySet<string | undefined> = new Set(["tokens", "sessions", "oidc", "factors", "passwords"]);
 
 export function thingsOf(routes: readonly Route[]): Things {
-  const byKey = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
+  const byKey = new Map(routes.map((route) => [keyOf(route.method, route.path), route]));
   const found = new Map<string, Thing>();
   for (const get of routes) {
     const path = /^(.*)\/:\w+$/.exec(get.path)?.[1];
-    const list = path === undefined ? undefined : byKey.get(`GET ${path}`);
+    const list = path === undefined ? undefined : byKey.get(keyOf("GET", path));
     if (get.method !== "GET" || path === undefined || !list || personal.has(get.plugin)) continue;
     const parents = path.split("/").filter((word) => word.startsWith(":")).length;
     if (parents > 1) continue;
-    const one = (method: string) => byKey.get(`${method} ${get.path}`);
+    const one = (method: string) => byKey.get(keyOf(method, get.path));
     const name = nameOf(path, found);
     found.set(name, {
       name,
@@ -38,13 +38,18 @@ export function thingsOf(routes: readonly Route[]): Things {
       isInner: parents === 1,
       list,
       get,
-      create: withBody(byKey.get(`POST ${path}`)),
+      create: withBody(byKey.get(keyOf("POST", path))),
       update: withBody(one("PATCH")),
       remove: one("DELETE"),
-      replace: withBody(byKey.get(`PATCH ${get.path}/replace`)),
+      replace: withBody(byKey.get(keyOf("PATCH", `${get.path}/replace`))),
     });
   }
   return found;
+}
+
+/** A thing is `:id` in its own path, and has a longer name in the paths below it. */
+function keyOf(method: string, path: string): string {
+  return `${method} ${path.replaceAll(/:\w+/g, ":")}`;
 }
 
 /** Whether the caller may use it, as far as their privileges say. */

@@ -205,7 +205,7 @@ export function appRoutes({ names, appStore, appWriter }: Needed): Route[] {
         return warned(ok(...shown(row)), [...lost, ...(await unknownNames(names, row))]);
       },
     ),
-    usedByRoute(names, { path: "/core/apps", noun: "an app", ...access }, async (accountId, key) => {
+    usedByRoute(names, { one: "/core/apps/:id", noun: "an app", ...access }, async (accountId, key) => {
       const { urlCode, id } = await appWriter.find(accountId, key);
       return { model, keys: [urlCode, id] };
     }),

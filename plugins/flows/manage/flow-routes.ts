@@ -145,7 +145,7 @@ export function flowRoutes({ names, flowStore, flowLookup, flowWriter, warnings 
         return warned(ok(...(await shown(row))), [...lost, ...fieldHints(body.fields)]);
       },
     ),
-    usedByRoute(names, { path: "/connect/flows", noun: "a flow", ...access }, async (accountId, key) => {
+    usedByRoute(names, { one: "/connect/flows/:id", noun: "a flow", ...access }, async (accountId, key) => {
       const { code } = await flowLookup.find(accountId, key);
       return { model, keys: [code] };
     }),

@@ -18,7 +18,7 @@ interface Needed {
 export function batchRoute({ databases, batches }: Needed): Route {
   return route(
     "POST",
-    "/core/dbs/:id/batch",
+    "/core/dbs/:db_id/batch",
     {
       summary: "Create, change and delete up to 1,000 records",
       description:
@@ -45,7 +45,7 @@ export function batchRoute({ databases, batches }: Needed): Route {
       },
     },
     async ({ account, params, query, body }) => {
-      const db = await databaseAt(databases, account.id, params.id);
+      const db = await databaseAt(databases, account.id, params.db_id);
       const operations = readOperations(body.operations, flagOf(query, "keep_table") === true);
       const answers = await batches(db, operations);
       const withoutTable = operations.filter(

@@ -28,11 +28,11 @@ interface Needed {
 export function changeManyRoute({ databases, changes }: Needed): Route {
   return route(
     "POST",
-    "/core/dbs/:id/bulk",
+    "/core/dbs/:db_id/bulk",
     {
       summary: "Change or delete all records that filters find",
       description:
-        "`update` merges `data` into each record, key by key, and leaves it in its table; `delete` deletes it. The records are those that the list finds with the same `table_name`, `q` and filters, and that existed when it began; without any of them `all` must be true. The answer is a task that goes on by itself: `/core/dbs/:id/tasks/:task_id` says how far it is, and names the records that were refused. It cannot be undone, but stopped. One of each database at a time.",
+        "`update` merges `data` into each record, key by key, and leaves it in its table; `delete` deletes it. The records are those that the list finds with the same `table_name`, `q` and filters, and that existed when it began; without any of them `all` must be true. The answer is a task that goes on by itself: `/core/dbs/:db_id/tasks/:task_id` says how far it is, and names the records that were refused. It cannot be undone, but stopped. One of each database at a time.",
       access,
       query: {
         table_name: "only this table",
@@ -52,7 +52,7 @@ export function changeManyRoute({ databases, changes }: Needed): Route {
       },
     },
     async ({ account, caller, params, query, body }) => {
-      const db = await databaseAt(databases, account.id, params.id);
+      const db = await databaseAt(databases, account.id, params.db_id);
       const { op, data, all } = body;
       const asked = askedOf(query, all === true);
       if (op === "update" && data === undefined) throw invalid({ data: ["is required"] });

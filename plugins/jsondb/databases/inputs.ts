@@ -1,24 +1,27 @@
 /** The body of a request about a database, and its fields as they are stored. */
 import { field, forbidden, Type, type Caller } from "platform";
 import type { DbFields } from "./dbs.ts";
+import { operations } from "./public-methods.ts";
+import { tableKeys } from "./schema.ts";
 
 const Code = Type.String({
   pattern: "^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$",
   maxLength: 100,
   description: "letters, digits, - and _",
 });
-const jsonObject = (description: string) =>
-  Type.Union([Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true })), Type.Null()], {
-    description,
-  });
+/** The keys are told to clients; `parseSchema` and `parsePublicMethods` judge the values, and hints name other keys. */
+const objectOf = (keys: readonly string[], description: string) => {
+  const properties = Object.fromEntries(keys.map((key) => [key, Type.Optional(Type.Unknown())]));
+  return Type.Union([Type.Unsafe<Record<string, unknown>>(Type.Object(properties)), Type.Null()], { description });
+};
 const schemaText =
   '`fields` and their types, `indexed_fields`, and `sorts`: pairs such as `["category", "-score"]` of a filter and an order that get an index of their own; or `tables` of such';
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 const fields = {
   code: Type.Optional(field.nullable(Code)),
   app_id: Type.Optional(field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" }))),
-  schema: Type.Optional(jsonObject(schemaText)),
-  public_methods: Type.Optional(jsonObject("what visitors may do")),
+  schema: Type.Optional(objectOf(["tables", ...tableKeys], schemaText)),
+  public_methods: Type.Optional(objectOf(operations, "what visitors may do")),
   fields: Type.Optional(Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true }))),
 };
 export const DbInput = Type.Object({ name: field.name(), ...fields });

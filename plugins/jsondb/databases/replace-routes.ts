@@ -25,7 +25,7 @@ interface Needed {
 export function replaceRoute({ dbs }: Needed): Route {
   return route(
     "PATCH",
-    "/core/dbs/:id/replace",
+    "/core/dbs/:db_id/replace",
     {
       summary: "Replace text in `fields`, `schema` or `public_methods`",
       description:
@@ -48,7 +48,7 @@ export function replaceRoute({ dbs }: Needed): Route {
         return inputOf({ [body.field]: done.value });
       };
       const seen: SeenVersion = (id) => expectedVersion(request, id);
-      const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
+      const row = await dbs.update(account.id, params.db_id, caller.user.id, work, seen);
       const given = { schema: row.schema, public_methods: row.publicMethods, fields: undefined };
       const hints = databaseHints(row, { [body.field]: given[body.field] });
       return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), hints);

@@ -133,7 +133,7 @@ export function dbRoutes({ names, databaseStore, dbs }: Needed): Route[] {
         return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), hints);
       },
     ),
-    usedByRoute(names, { path: "/core/dbs", noun: "a database", ...access }, async (accountId, key) => {
+    usedByRoute(names, { one: "/core/dbs/:db_id", noun: "a database", ...access }, async (accountId, key) => {
       const { code, id } = await find(accountId, key);
       return { model, keys: [code, id] };
     }),

@@ -100,7 +100,7 @@ export function ownNameHints(names: readonly string[]): string[] {
 
 const givenNames = (one: Readonly<Record<string, unknown>>) => Object.keys(one).filter((key) => own(one, key) !== null);
 
-const tableKeys = ["fields", "indexes", "indexed_fields", "sorts"];
+export const tableKeys = ["fields", "indexes", "indexed_fields", "sorts"];
 
 /** Of several with the same columns, one index serves all. */
 const different = (sorts: readonly DeclaredSort[]) => new Set(sorts.map((sort) => `${sort.filter}>${sort.order}`)).size;

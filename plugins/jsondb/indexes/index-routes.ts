@@ -46,7 +46,7 @@ interface Needed {
 export function indexRoute({ databases, indexStore }: Needed): Route {
   return route(
     "GET",
-    "/core/dbs/:id/indexes",
+    "/core/dbs/:db_id/indexes",
     {
       summary: "List the indexes that a database declares, and has learned from its searches",
       description:
@@ -57,7 +57,7 @@ export function indexRoute({ databases, indexStore }: Needed): Route {
       responses: { 200: [example] },
     },
     async ({ account, params, query }) => {
-      const db = await databaseAt(databases, account.id, params.id);
+      const db = await databaseAt(databases, account.id, params.db_id);
       return pageReply(await indexStore.list(account.id, db.id, pageOf(query)), (row) => toApi(db, row));
     },
   );

@@ -42,7 +42,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
   return [
     route(
       "GET",
-      "/core/dbs/:id/events",
+      "/core/dbs/:db_id/events",
       {
         summary: "Follow the changes of records",
         description:
@@ -61,7 +61,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         },
       },
       async ({ account, caller, app, params, query, request, host }) => {
-        const db = await databaseAt(databases, account.id, params.id, app);
+        const db = await databaseAt(databases, account.id, params.db_id, app);
         const tableName = query.get("table_name");
         const table = tableName !== null && db.schema.multiTable ? tableForSearch(db, tableName) : undefined;
         if (request.method === "HEAD") return new Response(null, { headers });
@@ -82,7 +82,7 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
       {
         summary: "Follow what the public method list shows",
         description:
-          "Server-Sent Events as of `GET /core/dbs/:id/events`, if `list` is open: records within its `scope_by`, with their visible fields. The stream ends when the database is changed.",
+          "Server-Sent Events as of `GET /core/dbs/:db_id/events`, if `list` is open: records within its `scope_by`, with their visible fields. The stream ends when the database is changed.",
         access: { open: "shows what the public method `list` shows, and only where that is configured", partly: true },
         cors: true,
         apps: "what the public method `list` of any database shows its viewer and visitor",

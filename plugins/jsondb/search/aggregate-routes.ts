@@ -17,7 +17,7 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
   return [
     route(
       "GET",
-      "/core/dbs/:id/aggregate",
+      "/core/dbs/:db_id/aggregate",
       {
         summary: "Count and sum records by group",
         description:
@@ -54,7 +54,7 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
         },
       },
       async ({ account, params, query, request }) => {
-        const db = await databaseAt(databases, account.id, params.id);
+        const db = await databaseAt(databases, account.id, params.db_id);
         const call = { params: query, signal: request.signal };
         const { query: asked, groups, measures } = readAggregate(db, query);
         const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];

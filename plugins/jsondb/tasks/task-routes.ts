@@ -47,7 +47,7 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
   return [
     route(
       "GET",
-      "/core/dbs/:id/tasks",
+      "/core/dbs/:db_id/tasks",
       {
         summary: "List imports, exports, changes of many records and re-indexing",
         description:
@@ -62,14 +62,14 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
         responses: { 200: [taskExample] },
       },
       async ({ account, params, query }) => {
-        const db = await databaseAt(databases, account.id, params.id);
+        const db = await databaseAt(databases, account.id, params.db_id);
         const filter = { kind: query.get("kind") || undefined, status: query.get("status") || undefined };
         return pageReply(await taskStore.list(account.id, db.id, filter, pageOf(query)), toApi);
       },
     ),
     route(
       "GET",
-      "/core/dbs/:id/tasks/:task_id",
+      "/core/dbs/:db_id/tasks/:task_id",
       {
         summary: "One task, with its faulty rows",
         description:
@@ -79,7 +79,7 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
         responses: { 200: { ...taskExample, errors: [fault] } },
       },
       async ({ account, params }) => {
-        const db = await databaseAt(databases, account.id, params.id);
+        const db = await databaseAt(databases, account.id, params.db_id);
         const row = await taskStore.byId(account.id, db.id, uuidOf(params.task_id));
         if (!row) throw notFound();
         return ok({ ...toApi(row), errors: row.errors });
@@ -87,7 +87,7 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
     ),
     route(
       "GET",
-      "/core/dbs/:id/tasks/:task_id/errors",
+      "/core/dbs/:db_id/tasks/:task_id/errors",
       {
         summary: "The faulty rows of a task",
         description:
@@ -98,7 +98,7 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
         responses: { 200: [fault] },
       },
       async ({ account, params, query }) => {
-        const db = await databaseAt(databases, account.id, params.id);
+        const db = await databaseAt(databases, account.id, params.db_id);
         const row = await taskStore.byId(account.id, db.id, uuidOf(params.task_id));
         if (!row) throw notFound();
         const { errors, total } = await taskStore.errorsOf(account.id, row.id, pageOf(query));
@@ -107,7 +107,7 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
     ),
     route(
       "POST",
-      "/core/dbs/:id/tasks/:task_id/stop",
+      "/core/dbs/:db_id/tasks/:task_id/stop",
       {
         summary: "Stop a change of many records",
         description: "What it has done stays done. A task that has ended stays as it is.",
@@ -120,7 +120,7 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
         },
       },
       async ({ account, params }) => {
-        const db = await databaseAt(databases, account.id, params.id);
+        const db = await databaseAt(databases, account.id, params.db_id);
         const id = uuidOf(params.task_id);
         const row = await taskStore.byId(account.id, db.id, id);
         if (!row) throw notFound();

@@ -64,7 +64,7 @@ export const recordTools: readonly Tool[] = [
       sort: Type.Optional(Type.String({ maxLength: 200, description: "-count (default), count, group or -group" })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     }),
-    routes: ["GET /core/dbs/:id/aggregate"],
+    routes: ["GET /core/dbs/:db_id/aggregate"],
     run: async ({ db, ...args }, session) => {
       const path = `/core/dbs/${segment("db", db)}/aggregate?${queryOf(args)}` as const;
       return resultOf(await session.ask({ method: "GET", path }));
@@ -85,7 +85,7 @@ export const recordTools: readonly Tool[] = [
           '{ op: "create", data, table_name? }, { op: "update", id, data, table_name?, if_updated_at? } or { op: "delete", id, if_updated_at? }',
       }),
     }),
-    routes: ["POST /core/dbs/:id/batch"],
+    routes: ["POST /core/dbs/:db_id/batch"],
     run: async ({ db, operations }, session) => {
       if (operations.some(({ op }) => op === "delete")) await mustMayDelete(session);
       const path = `/core/dbs/${segment("db", db)}/batch?keep_table=true` as const;

@@ -56,7 +56,7 @@ interface Facts<S extends TObject> {
   readonly repeats?: true;
   readonly reachesOut?: true;
   readonly input: S;
-  /** The routes that it asks, e.g. `POST /core/dbs/:id/batch`: of them the caller must have one. */
+  /** The routes that it asks, e.g. `POST /core/dbs/:db_id/batch`: of them the caller must have one. */
   readonly routes: readonly string[] | ((session: Session) => boolean | Promise<boolean>);
   readonly run: (args: Static<S>, session: Session) => Promise<ToolResult>;
 }

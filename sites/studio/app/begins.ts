@@ -54,18 +54,18 @@ export const begins: Readonly<Record<string, Sentence>> = {
   "/connect/connectors/{id}/used_by": usedBy,
   "/connect/flows/{id}/used_by": usedBy,
   "/core/apps/{id}/used_by": usedBy,
-  "/core/dbs/{id}/used_by": usedBy,
-  "/core/dbs/{id}/tasks": {
+  "/core/dbs/{db_id}/used_by": usedBy,
+  "/core/dbs/{db_id}/tasks": {
     en: "Imports, exports and changes of many records at once are tasks. Start one in the records.",
     pl: "Importy, eksporty i zmiany wielu rekordów naraz to zadania. Zacznij jedno w rekordach.",
     de: "Importe, Exporte und Änderungen vieler Datensätze auf einmal sind Vorgänge. Sie beginnen bei den Datensätzen.",
   },
-  "/core/dbs/{id}/tasks/{task_id}/errors": {
+  "/core/dbs/{db_id}/tasks/{task_id}/errors": {
     en: "No row was refused.",
     pl: "Żaden wiersz nie został odrzucony.",
     de: "Keine Zeile wurde abgelehnt.",
   },
-  "/core/dbs/{id}/indexes": {
+  "/core/dbs/{db_id}/indexes": {
     en: "The database learns an index when records are often searched in a way that none helps with. It has needed none yet.",
     pl: "Baza uczy się indeksu, gdy rekordy są często szukane w sposób, w którym żaden nie pomaga. Na razie nie był potrzebny.",
     de: "Die Datenbank lernt einen Index, wenn oft so gesucht wird, dass keiner hilft. Noch hat sie keinen gebraucht.",

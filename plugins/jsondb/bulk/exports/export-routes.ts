@@ -23,7 +23,7 @@ interface Needed {
 export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route {
   return route(
     "GET",
-    "/core/dbs/:id/export",
+    "/core/dbs/:db_id/export",
     {
       summary: "Export records",
       description:
@@ -50,7 +50,7 @@ export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route
       responses: { 200: [recordExample], ...unknownTable },
     },
     async ({ account, caller, params, query }) => {
-      const db = await databaseAt(databases, account.id, params.id);
+      const db = await databaseAt(databases, account.id, params.db_id);
       const format = formatOf(query.get("format"));
       const scope = scopeOf(db, query);
       const sort = sortOf(query.get("sort") || "id");

@@ -46,11 +46,11 @@ export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
   const places = createImportPlaces();
   return route(
     "POST",
-    "/core/dbs/:id/import",
+    "/core/dbs/:db_id/import",
     {
       summary: "Import records",
       description:
-        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:id/tasks` shows, also while the import runs.",
+        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:db_id/tasks` shows, also while the import runs.",
       access,
       input: "stream",
       idempotency: "own",
@@ -73,7 +73,7 @@ export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
       },
     },
     async ({ account, caller, params, query, request, once }) => {
-      const db = await databaseAt(databases, account.id, params.id);
+      const db = await databaseAt(databases, account.id, params.db_id);
       const reading = readerOf(db, request.headers, query);
       const tableName = query.get("table_name") || undefined;
       if (tableName !== undefined) tableForWrite(db, tableName);

@@ -79,8 +79,8 @@ describe("resources", () => {
     ["/account/webhooks", { active: false }, ["rotate_secret", "preview"]],
     ["/cms/domains", { status: "approved" }, []],
     ["/cms/domains", { status: "pending" }, ["verify"]],
-    ["/core/dbs/{id}/tasks", { status: "running", kind: "import" }, []],
-    ["/core/dbs/{id}/tasks", { status: "running", kind: "update" }, ["stop"]],
+    ["/core/dbs/{db_id}/tasks", { status: "running", kind: "import" }, []],
+    ["/core/dbs/{db_id}/tasks", { status: "running", kind: "update" }, ["stop"]],
   ])("one of %s with %j is offered %p", (path, record, words) => {
     expect(
       resource(path)
@@ -95,7 +95,7 @@ describe("resources", () => {
     ["/account/webhooks", "target_kind", ["url", "connector", "flow"]],
     ["/account/webhooks/{id}/deliveries", "status", ["pending", "delivered", "failed"]],
     ["/account/api_tokens", "for_account", ["yes"]],
-    ["/core/dbs/{id}/tasks", "kind", ["import", "export", "reindex", "update", "delete"]],
+    ["/core/dbs/{db_id}/tasks", "kind", ["import", "export", "reindex", "update", "delete"]],
     ["/core/apps", "app_engine", ["svelte", "vue", "react", "js", "html", "kaboom", "phaser"]],
     ["/cms/sites", "locale", ["pl", "en", "fr", "cs", "sk", "de", "es", "uk"]],
     ["/cms/pages", "locale", ["pl", "en", "fr", "cs", "sk", "de", "es", "uk", "none"]],
@@ -120,7 +120,12 @@ describe("resources", () => {
   test.each([
     [
       "/core/dbs",
-      ["/core/dbs/{id}/used_by", "/core/dbs/{db_id}/records", "/core/dbs/{id}/tasks", "/core/dbs/{id}/indexes"],
+      [
+        "/core/dbs/{db_id}/used_by",
+        "/core/dbs/{db_id}/records",
+        "/core/dbs/{db_id}/tasks",
+        "/core/dbs/{db_id}/indexes",
+      ],
     ],
     ["/core/prompts", ["/core/prompts/{id}/versions"]],
     ["/account/webhooks", ["/account/webhooks/{id}/deliveries"]],
