@@ -2,14 +2,14 @@
 import { field, forbidden, Type, type Caller } from "platform";
 import type { DbFields } from "./dbs.ts";
 import { operations } from "./public-methods.ts";
-import { tableKeys } from "./schema.ts";
+import { schemaKeys } from "./schema.ts";
 
 const Code = Type.String({
   pattern: "^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$",
   maxLength: 100,
   description: "letters, digits, - and _",
 });
-/** The keys are told to clients; `parseSchema` and `parsePublicMethods` judge the values, and hints name other keys. */
+/** The keys are told to clients; `parseSchema` and `parsePublicMethods` judge the values. */
 const objectOf = (keys: readonly string[], description: string) => {
   const properties = Object.fromEntries(keys.map((key) => [key, Type.Optional(Type.Unknown())]));
   return Type.Union([Type.Unsafe<Record<string, unknown>>(Type.Object(properties)), Type.Null()], { description });
@@ -20,7 +20,7 @@ const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 const fields = {
   code: Type.Optional(field.nullable(Code)),
   app_id: Type.Optional(field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" }))),
-  schema: Type.Optional(objectOf(["tables", ...tableKeys], schemaText)),
+  schema: Type.Optional(objectOf(schemaKeys, schemaText)),
   public_methods: Type.Optional(objectOf(operations, "what visitors may do")),
   fields: Type.Optional(Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true }))),
 };

@@ -1,4 +1,16 @@
-import { etag, expectedVersion, field, invalid, isObject, ok, route, Type, warned, type Route } from "platform";
+import {
+  etag,
+  expectedVersion,
+  field,
+  invalid,
+  isObject,
+  ok,
+  route,
+  Type,
+  unknownNames,
+  warned,
+  type Route,
+} from "platform";
 import { Db } from "./answers.ts";
 import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
 import { inputOf } from "./inputs.ts";
@@ -6,6 +18,7 @@ import { replaceInJson } from "./replace.ts";
 import { access, dbExample, ifMatch } from "./routes.ts";
 import { databaseHints } from "./hints.ts";
 import { toApi, type DbRow } from "./database-store.ts";
+import { schemaKeys } from "./schema.ts";
 
 const replaceable = ["fields", "schema", "public_methods"] as const;
 const Replacement = Type.Object({
@@ -50,8 +63,11 @@ export function replaceRoute({ dbs }: Needed): Route {
       const seen: SeenVersion = (id) => expectedVersion(request, id);
       const row = await dbs.update(account.id, params.db_id, caller.user.id, work, seen);
       const given = { schema: row.schema, public_methods: row.publicMethods, fields: undefined };
+      // The keys of a body are judged by its schema; here they stand in a text.
+      const keys = body.field === "schema" && row.schema ? Object.keys(row.schema) : [];
+      const misspelt = unknownNames(keys, schemaKeys, (name) => `unknown field "${name}" in "schema"`);
       const hints = databaseHints(row, { [body.field]: given[body.field] });
-      return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), hints);
+      return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), [...misspelt, ...hints]);
     },
   );
 }

@@ -80,12 +80,12 @@ export function schemaHints(value: unknown): string[] {
       ...ownNameHints(definitions.map(([name]) => name)),
     ];
   };
-  if (!isObject(tables)) return [...hintsOf(value, ["tables", ...tableKeys], "schema"), ...inTable(value, "schema")];
+  if (!isObject(tables)) return inTable(value, "schema");
   const hints = Object.entries(tables).flatMap(([name, table]) => {
     const place = `schema.tables.${name}`;
     return [...hintsOf(table, tableKeys, place), ...inTable(table, place)];
   });
-  return [...new Set([...hintsOf(value, ["tables"], "schema"), ...hints])];
+  return [...new Set(hints)];
 }
 
 /** Hints about fields that are named like the record's own. */
@@ -100,7 +100,8 @@ export function ownNameHints(names: readonly string[]): string[] {
 
 const givenNames = (one: Readonly<Record<string, unknown>>) => Object.keys(one).filter((key) => own(one, key) !== null);
 
-export const tableKeys = ["fields", "indexes", "indexed_fields", "sorts"];
+const tableKeys = ["fields", "indexes", "indexed_fields", "sorts"];
+export const schemaKeys = ["tables", ...tableKeys];
 
 /** Of several with the same columns, one index serves all. */
 const different = (sorts: readonly DeclaredSort[]) => new Set(sorts.map((sort) => `${sort.filter}>${sort.order}`)).size;
