@@ -155,7 +155,12 @@ export const runtimeSettings = {
     "At least 32 characters that encrypt them; a backup cannot be read without it. Empty = not encrypted",
     parseSecretKey,
   ),
-  backupKeep: checked("BACKUP_KEEP", "7d 4w 6m", "How many daily, weekly and monthly ones to keep", parseKeepRule),
+  backupKeep: checked(
+    "BACKUP_KEEP",
+    "7d 4w 6m",
+    "How many daily, weekly and monthly ones to keep; `24h 7d 4w 6m`: also hourly ones",
+    parseKeepRule,
+  ),
   backupVerify: oneOf("BACKUP_VERIFY", "on", "`off`: they are not tried out by a restore into a scratch database", [
     "on",
     "off",

@@ -8,6 +8,7 @@ import { plugins } from "../plugins/index.ts";
 import { modules } from "../plugins/modules.ts";
 import { readConfig } from "../runtime/config.ts";
 import { openPool, type Sql } from "../runtime/db.ts";
+import { parseKeepRule } from "../runtime/backups/prune-rule.ts";
 import { judgeArchive, judgeKeep } from "../runtime/doctor/backups.ts";
 import { checkClock } from "../runtime/doctor/clock.ts";
 import { doctor, type Given } from "../runtime/doctor/doctor.ts";
@@ -198,12 +199,14 @@ describe("beside a running server", () => {
 
   test("backups of a day of which one stays", () => {
     const now = new Date("2026-01-31T12:00:00Z");
-    const told = (backupCron: string, backupWal: "on" | "off") =>
-      judgeKeep({ backupCron, backupWal }, now).map(({ message }) => message);
-    expect(told("0 */6 * * *", "off")).toEqual([expect.stringContaining("keeps the newest of each day alone")]);
-    expect(told("0 */6 * * *", "on")).toEqual([]);
-    expect(told("30 3 * * *", "off")).toEqual([]);
-    expect(told("30 3 * * 1", "off")).toEqual([]);
+    const told = (backupCron: string, keep: string, backupWal: "on" | "off" = "off") =>
+      judgeKeep({ backupCron, backupKeep: parseKeepRule(keep), backupWal }, now).map(({ message }) => message);
+    expect(told("0 */6 * * *", "7d")).toEqual([expect.stringContaining("keeps the newest of each day alone")]);
+    expect(told("*/15 * * * *", "24h 7d")).toEqual([expect.stringContaining("keeps the newest of each hour alone")]);
+    expect(told("0 */6 * * *", "7d", "on")).toEqual([]);
+    expect(told("0 */6 * * *", "24h 7d")).toEqual([]);
+    expect(told("30 3 * * *", "7d")).toEqual([]);
+    expect(told("30 3 * * 1", "7d")).toEqual([]);
   });
 
   test("changes that are archived no more", () => {

@@ -5,6 +5,7 @@ import { backupEnded, type BackupEnd } from "../events/backup-ended.ts";
 import type { Events } from "../events/events.ts";
 import type { Schedules } from "../jobs/schedule.ts";
 import { openFiles } from "../files/open-files.ts";
+import { nextDueTimes } from "../jobs/due-times.ts";
 import type { Lineage } from "../lineage/lineage.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -16,6 +17,9 @@ import { reasonOf } from "./reason.ts";
 import { runCounts, type BackupRun } from "./run-store.ts";
 import { createWalArchive, type WalArchive } from "./wal-archive.ts";
 import { archiveFacts } from "./wal-store.ts";
+
+/** So many that a week's gaps are among them, if backups are made a few times a day. */
+const dueLooked = 25;
 
 interface Needed {
   readonly config: Config;
@@ -34,6 +38,7 @@ interface Needed {
 export function scheduleBackups(needed: Needed): { stop(): Promise<void> } | undefined {
   const { config, log, sql, plugins, metrics, schedules, events } = needed;
   const places = configuredPlaces(config, log);
+  log.info(lossWithDisk(config, new Date()));
   if (!places) return undefined;
   if (config.backupKey === "") log.warn("backups are not encrypted: set BACKUP_KEY");
   metrics.gauge(
@@ -62,6 +67,23 @@ export function scheduleBackups(needed: Needed): { stop(): Promise<void> } | und
   };
   schedules.register({ id: "runtime.backup", cron: config.backupCron, missed: "latest", run });
   return archive;
+}
+
+type Stakes = Pick<Config, "backupDir" | "backupCron" | "backupWal" | "databaseUrl" | "filesBucket">;
+
+/** How much of the newest data a lost disk takes with it, and what makes that less. Pure. */
+export function lossWithDisk(config: Stakes, now: Date): string {
+  const { backupDir, backupCron, backupWal, databaseUrl, filesBucket } = config;
+  if (backupDir === "") return "no backups are scheduled: set BACKUP_DIR, or a lost disk takes all data with it";
+  const times = nextDueTimes(backupCron, dueLooked, "UTC", now).map((at) => at.getTime());
+  const minutes = Math.max(...times.slice(1).map((at, index) => (at - (times[index] ?? at)) / 60_000));
+  const between = minutes >= 120 ? `${Math.round(minutes / 60)} hours` : `${minutes} minutes`;
+  if (backupWal === "off") {
+    const less = databaseUrl === "" ? "; with BACKUP_WAL=on, of about a minute" : "";
+    return `backups are scheduled: a lost disk takes the changes of up to ${between} with it${less}`;
+  }
+  const files = filesBucket === "" ? `, and media files of up to ${between}` : "";
+  return `changes are archived: a lost disk takes those of about a minute with it${files}`;
 }
 
 /** Undefined unless BACKUP_WAL is on. */

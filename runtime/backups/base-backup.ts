@@ -92,17 +92,18 @@ async function prune({ config, sql, places, lineage, log }: Needed, newest: stri
 }
 
 /**
- * Bases by the days of the rule: weeks and months would take all WAL between them, and the backups of the schedule are
- * kept for those. Pieces that no kept base needs. Pure.
+ * Bases by the days of the rule, or its hours: weeks and months would take all WAL between them, and the backups of the
+ * schedule are kept for those. Pieces that no kept base needs. Pure.
  */
 export function toPruneOfWal(
   files: readonly (Base | Piece)[],
   states: ReadonlyMap<string, Candidate["state"]>,
-  { days }: KeepRule,
+  { hours, days }: KeepRule,
 ): string[] {
   const bases = files.filter((file) => file.to === undefined);
   const candidates = bases.map(({ name, at }) => ({ name, at, state: states.get(name) ?? "unknown" }));
-  const gone = new Set(toPrune(candidates, { days: Math.max(1, days), weeks: 0, months: 0 }));
+  const rule = days > 0 ? { hours: 0, days } : { hours, days: 1 };
+  const gone = new Set(toPrune(candidates, { ...rule, weeks: 0, months: 0 }));
   const kept = bases.filter(({ name }) => !gone.has(name));
   const isNeeded = ({ chain, to }: Piece) => kept.some((base) => base.chain === chain && base.from < to);
   const pieces = files.filter((file): file is Piece => file.to !== undefined && !isNeeded(file));

@@ -1,7 +1,8 @@
 /** Which backups to keep. Pure. */
 
-/** How many days, weeks and months have a backup that is kept: the newest of each. Days without one do not count. */
+/** How many hours, days, weeks and months have a backup that is kept: the newest of each. Days without one do not count. */
 export interface KeepRule {
+  readonly hours: number;
   readonly days: number;
   readonly weeks: number;
   readonly months: number;
@@ -14,23 +15,24 @@ export interface Candidate {
   readonly state: "good" | "unknown" | "bad";
 }
 
-const units = { d: "days", w: "weeks", m: "months" } as const;
+const units = { h: "hours", d: "days", w: "weeks", m: "months" } as const;
 
-/** `7d 4w 6m` */
+/** `24h 7d 4w 6m` */
 export function parseKeepRule(text: string): KeepRule {
-  const rule = { days: 0, weeks: 0, months: 0 };
+  const rule = { hours: 0, days: 0, weeks: 0, months: 0 };
   const seen = new Set<string>();
   for (const word of text.split(" ").filter((part) => part !== "")) {
-    const [, count = "", letter] = /^(\d{1,4})([dwm])$/.exec(word) ?? [];
-    if ((letter !== "d" && letter !== "w" && letter !== "m") || seen.has(letter)) throw new Error(mustBe);
+    const [, count = "", letter] = /^(\d{1,4})([hdwm])$/.exec(word) ?? [];
+    if ((letter !== "h" && letter !== "d" && letter !== "w" && letter !== "m") || seen.has(letter))
+      throw new Error(mustBe);
     seen.add(letter);
     rule[units[letter]] = Number(count);
   }
-  if (rule.days + rule.weeks + rule.months === 0) throw new Error(mustBe);
+  if (rule.hours + rule.days + rule.weeks + rule.months === 0) throw new Error(mustBe);
   return rule;
 }
 
-const mustBe = "must say how many daily, weekly and monthly backups to keep, such as 7d 4w 6m";
+const mustBe = "must say how many hourly, daily, weekly and monthly backups to keep, such as 24h 7d 4w 6m";
 
 /**
  * The names of those to remove. The newest good one always stays, and whatever is newer than it. An unknown one is kept
@@ -44,6 +46,7 @@ export function toPrune(candidates: readonly Candidate[], rule: KeepRule): strin
   const byPreference = [...good, ...newestFirst.filter(({ state }) => state === "unknown")];
   const kept = new Set([
     newest.name,
+    ...firstOfEach(byPreference, rule.hours, (at) => at.toISOString().slice(0, 13)),
     ...firstOfEach(byPreference, rule.days, dayOf),
     ...firstOfEach(byPreference, rule.weeks, weekOf),
     ...firstOfEach(byPreference, rule.months, (at) => at.toISOString().slice(0, 7)),

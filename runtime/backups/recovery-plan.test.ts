@@ -81,13 +81,14 @@ describe("the way to a moment", () => {
   });
 });
 
-test("bases stay by days, at least the newest, and pieces while a base needs them", () => {
+test("bases stay by days, else by hours, at least the newest, and pieces while a base needs them", () => {
   const good = new Map(files.map(({ name }) => [name, "good" as const]));
-  const gone = (days: number) => toPruneOfWal(files, good, { days, weeks: 4, months: 6 }).toSorted();
+  const gone = (days: number, hours = 9) => toPruneOfWal(files, good, { hours, days, weeks: 4, months: 6 }).toSorted();
   expect(gone(7)).toEqual([]);
   expect(gone(2)).toEqual(["a 20-25", "a 5-20", "a base 10"]);
   const ofFirst = ["a 20-25", "a 20-40", "a 40-50", "a 5-20", "a base 10", "a base 30"];
-  expect([gone(1), gone(0)]).toEqual([ofFirst, ofFirst]);
+  expect([gone(1), gone(0, 0), gone(0, 1)]).toEqual([ofFirst, ofFirst, ofFirst]);
+  expect([gone(0, 9), gone(0, 2)]).toEqual([gone(7), gone(2)]);
 });
 
 test("names and positions are read as they are written", () => {

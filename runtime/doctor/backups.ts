@@ -70,14 +70,16 @@ export function judgeRuns(row: LastRuns | undefined, { backupCron }: Pick<Config
   return [isLate ? backup.fail(`${told}, and they are due at "${backupCron}"`, remedy) : backup.ok(told)];
 }
 
-/** Pure. Of a day only the newest stays, whatever else was made on it. */
-export function judgeKeep({ backupCron, backupWal }: Pick<Config, "backupCron" | "backupWal">, now: Date): Finding[] {
+/** Pure. Of a day, or of an hour, only the newest stays, whatever else was made in it. */
+export function judgeKeep(config: Pick<Config, "backupCron" | "backupKeep" | "backupWal">, now: Date): Finding[] {
+  const { backupCron, backupKeep, backupWal } = config;
   if (backupWal === "on") return [];
-  const days = nextDueTimes(backupCron, dueLooked, "UTC", now).map((at) => at.toISOString().slice(0, 10));
-  if (new Set(days).size === days.length) return [];
-  const message = `"${backupCron}" makes several a day, and BACKUP_KEEP keeps the newest of each day alone`;
-  const remedy = "to go back to a moment of a day, set BACKUP_WAL=on (the embedded PostgreSQL only)";
-  return [backup.warn(message, remedy)];
+  const [unit, length] = backupKeep.hours > 0 ? ["hour", 13] : ["day", 10];
+  const times = nextDueTimes(backupCron, dueLooked, "UTC", now).map((at) => at.toISOString().slice(0, length));
+  if (new Set(times).size === times.length) return [];
+  const message = `"${backupCron}" makes several in one ${unit}, and BACKUP_KEEP keeps the newest of each ${unit} alone`;
+  const hourly = unit === "day" ? "give BACKUP_KEEP hours (24h 7d 4w 6m), or " : "";
+  return [backup.warn(message, `${hourly}set BACKUP_WAL=on for any moment (the embedded PostgreSQL only)`)];
 }
 
 /** Pure. A server that has just been started may have had no time yet. */
