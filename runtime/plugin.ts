@@ -27,6 +27,7 @@ import type { Connect } from "./outbound/outbound-socket.ts";
 import type { Hook } from "./events/hooks.ts";
 import type { Nameable, Names, Uses } from "./naming.ts";
 import type { EventRef, JobRef, ServiceRef } from "./references.ts";
+import type { LoggedTable, ResourceFacts } from "./resource/facts.ts";
 import type { Route } from "./http/route.ts";
 import { unknownNames } from "./http/refusals/unknown.ts";
 import type { Subrequest } from "./http/subrequest.ts";
@@ -177,22 +178,8 @@ export interface PluginFacts {
   readonly checks?: Checks;
   /** How the log of activity shows the plugin's tables; those that are not named here, by their columns alone. */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;
-}
-
-/** What the log of activity knows of a table. Every table with a column `account_id` is logged, except those with `false`. */
-export interface LoggedTable {
-  /** What a row is called; default: the table's name. */
-  readonly model?: string;
-  /** The column by which people know a row; default: `name`, `login`, `code` or `title`. */
-  readonly name?: string;
-  /** Columns whose values are never logged; those that are named like a secret or hold a sealed text never are. */
-  readonly secrets?: readonly string[];
-  /** Columns that the server keeps up to date by itself: a change of nothing else is not logged. */
-  readonly quiet?: readonly string[];
-  /** Rows with a value in this column are logged by these actions, at their creation and deletion; with others, not. */
-  readonly by?: { readonly column: string; readonly actions: Readonly<Record<string, readonly [string, string]>> };
-  /** Without a column `account_id`: the table whose row has it, and the column that names that row. */
-  readonly account?: { readonly table: string; readonly column: string };
+  /** What it declares with `resource`: the log of activity knows their tables, and a test compares them with those. */
+  readonly resources?: readonly ResourceFacts[];
 }
 
 /** A command of the command line, known before anything is started. */
@@ -331,6 +318,7 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   readonly files?: readonly string[];
   /** How the log of activity shows the plugin's tables; `false`: rows that the server writes for itself. */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;
+  readonly resources?: readonly ResourceFacts[];
   /** Tells `corestead doctor` what is wrong and how to mend it. Nothing is set up for it: it reads the tables itself. */
   readonly checks?: (at: CheckContext<C>) => Promise<readonly Finding[]>;
   readonly setup: (ctx: Context<N, C>) => Started<P> | Promise<Started<P>>;
@@ -354,6 +342,7 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     studio = [],
     files = [],
     activity = {},
+    resources = [],
     checks,
   } = definition;
   checkKinds(`plugin "${name}" has`, definition, definitionKinds);
@@ -397,7 +386,8 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     commands,
     studio,
     files,
-    activity,
+    activity: { ...Object.fromEntries(resources.map((one) => [one.table, one.activity])), ...activity },
+    resources,
     ...(checks && {
       checks: async (base: BaseCheckContext, env: Environment) =>
         checks({ ...base, config: readSettings(settings, env) as ConfigOf<C> }), // of this definition's `config`
@@ -418,6 +408,7 @@ const definitionKinds: Readonly<Record<keyof Definition<Needs, Settings, unknown
   migrations: "list",
   privileges: "list",
   models: "list",
+  resources: "list",
   prompts: "map",
   children: "map",
   commands: "list",

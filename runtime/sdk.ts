@@ -94,7 +94,6 @@ export type {
   CommandFacts,
   Context,
   Handler,
-  LoggedTable,
   Needs,
   Plugin,
   PluginFacts,
@@ -111,6 +110,16 @@ export { endsEarly, pageReply } from "./http/answers/page-reply.ts";
 export * from "./http/answers/reply.ts";
 export { parseRetryAfter } from "./http/limits/retry-after.ts";
 export type { Asking, InnerAnswer } from "./http/subrequest.ts";
+export * as column from "./resource/fields.ts";
+export type { DraftOf, GivenOf, NewOf, PatchOf, RowOf } from "./resource/fields.ts";
+export * as filter from "./resource/filter-store.ts";
+export { resource } from "./resource/resource.ts";
+export type { At, Author, Change, Changed, Mistakes } from "./resource/declaration.ts";
+export type { LoggedTable, ResourceFacts } from "./resource/facts.ts";
+export { resourceRoutes, shown, type Around } from "./resource/routes.ts";
+export { change, create, erase, found, refOf, toApi } from "./resource/verbs.ts";
+export { count, find, words } from "./resource/store.ts";
+export type { Ref } from "./resource/store.ts";
 export { route } from "./http/route.ts";
 export type { Access, Method, RequestInput, Route } from "./http/route.ts";
 export { latestDueTime, nextDueTimes } from "./jobs/due-times.ts";

@@ -3,7 +3,8 @@ import { databaseFault, failpoint, type BaseContext, type Tx } from "platform";
 import type { Flows } from "../flows/api.ts";
 import { createAlignment } from "./align.ts";
 import { lateMs, nextRun, toFire } from "./schedule.ts";
-import type { CronRow, CronStore } from "./store.ts";
+import type { CronRow } from "./cron.ts";
+import type { CronStore } from "./store.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "log" | "now">;

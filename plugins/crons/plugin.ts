@@ -1,6 +1,7 @@
 import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { flows } from "../flows/api.ts";
+import { Cron } from "./cron.ts";
 import { createFiring } from "./fire.ts";
 import migration from "./migrations/001_crons.sql" with { type: "text" };
 import versions from "./migrations/002_version.sql" with { type: "text" };
@@ -21,7 +22,7 @@ export default definePlugin({
     { name: "003_account_keys", sql: accountKeys },
   ],
   privileges: [{ name: "crons", doc: "start flows on a schedule", roles: ["manager"] }],
-  activity: { crons: { model: "Core::Cron", quiet: ["last_run_at", "next_run_at", "last_error"] } },
+  resources: [Cron],
 
   setup(ctx) {
     const cronStore = createCronStore(ctx.sql);
@@ -34,7 +35,7 @@ export default definePlugin({
           return rows.map(({ id, name }) => ({ kind: "cron", id, name, path: `/account/crons/${id}.json` }));
         },
       },
-      routes: cronRoutes({ ctx, cronStore, flows: ctx.services.flows, firing }),
+      routes: cronRoutes({ ...ctx, flows: ctx.services.flows, firing }),
       schedules: [
         // Cron schedules have no seconds: once a minute is on time.
         { id: "crons.check", cron: "* * * * *", run: firing.check },

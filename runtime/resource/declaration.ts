@@ -1,0 +1,153 @@
+/** What a resource is declared with, and what follows from it: types alone. */
+import type { Static, TObject, TProperties } from "@sinclair/typebox";
+import type { mistakes } from "../errors.ts";
+import type { Caller } from "../http/auth.ts";
+import type { Fragment, Sql, Tx } from "../db.ts";
+import type { BaseContext } from "../plugin.ts";
+import type { DraftOf, Field, Fields, GivenOf, IdKind, IdOf, NewOf, PatchOf, RowOf } from "./fields.ts";
+import type { ResourceFacts } from "./facts.ts";
+import type { Filters } from "./filter-store.ts";
+
+/** Who makes a change: a caller, or no person. */
+export interface Author {
+  readonly account: { readonly id: number };
+  readonly user: { readonly id: number | null };
+}
+
+/** What every function of a resource gets; a plugin's own context has more. */
+export interface At<By extends Author = Caller> extends Pick<
+  BaseContext,
+  "sql" | "transaction" | "committed" | "secrets" | "changed" | "now"
+> {
+  readonly caller: By;
+}
+
+export type Mistakes = ReturnType<typeof mistakes>;
+
+/** A change before it is written. */
+export interface Change<F extends Fields, I extends IdKind> {
+  readonly tx: Tx;
+  /** The row's, of a new one too: something may be sealed for it. */
+  readonly id: IdOf<I>;
+  readonly given: PatchOf<F>;
+  /** The row that is changed, locked; undefined for a new one. */
+  readonly before: RowOf<F, I> | undefined;
+  /** The given fields over those before, or over the blank ones. */
+  readonly after: GivenOf<F>;
+}
+
+/** A change that is written. `before` is undefined for a new row, `after` for one that is deleted. */
+export interface Changed<F extends Fields, I extends IdKind> {
+  readonly before: RowOf<F, I> | undefined;
+  readonly after: RowOf<F, I> | undefined;
+}
+
+/** What /openapi.json says of one route. */
+interface Saying {
+  readonly summary?: string;
+  readonly description?: string;
+  /** Examples of refusals by status. */
+  readonly refusals?: Readonly<Record<number, unknown>>;
+}
+
+type Verb = "list" | "get" | "create" | "change" | "delete";
+
+export interface Rules<F extends Fields, I extends IdKind, More extends TProperties, A extends At<Author>> {
+  /** Throws the 403 of who may not do this to any row; the privilege is asked for already. */
+  readonly may?: (at: A, verb: "create" | "change" | "delete") => void;
+  /** Adds what is wrong to `wrong`, throws 403, and returns what is to be written. Default: `after`. */
+  readonly check?: (at: A, change: Change<F, I>, wrong: Mistakes) => DraftOf<F> | Promise<DraftOf<F>>;
+  /** In the transaction, after the row is written. */
+  readonly changed?: (at: A, change: Changed<F, I>, tx: Tx) => Promise<void>;
+  /** After the commit and before the answer: caches. */
+  readonly committed?: (at: A, change: Changed<F, I>) => void | Promise<void>;
+  /** The fields of `more`. */
+  readonly tells?: (at: A, row: RowOf<F, I>) => Told<More> | Promise<Told<More>>;
+  /** The rows that exist for this caller; all others are 404. Default: those of the account. */
+  readonly visible?: (at: A, sql: Sql) => Fragment;
+}
+
+type Told<More extends TProperties> = { readonly [K in keyof More]: Static<More[K]> };
+
+export interface Declaration<
+  F extends Fields,
+  I extends IdKind,
+  More extends TProperties,
+  A extends At<Author>,
+> extends Rules<F, I, More, A> {
+  readonly table: string;
+  readonly path: `/${string}`;
+  /** An integer is made by the database. */
+  readonly id: I;
+  /** Addressed by its column `code` too. */
+  readonly byCode?: true;
+  readonly privilege: string;
+  /** What the log of activity calls it, and its events if it has some. */
+  readonly model: `${string}::${string}`;
+  /** The column by which people know a row, if it is none of the usual ones. */
+  readonly nameColumn?: keyof F & string;
+  /** Whether its changes are events of `model`. */
+  readonly events?: true;
+  readonly fields: F;
+  /** Fields of an answer with one of them that no column has. */
+  readonly more?: More;
+  /** Lists tell them too. */
+  readonly tellsInLists?: true;
+  /** Of lists, in SQL; default: `id`. */
+  readonly order?: string;
+  readonly filters?: Filters;
+  /** 422 is `{ errors: { … } }`. */
+  readonly errors?: "wrapped";
+  /** Which columns say who has written it; default: both. */
+  readonly authors?: readonly ("created_by_id" | "updated_by_id")[];
+  /** Columns that are none of the resource's: those of the server's own statements. */
+  readonly others?: readonly string[];
+  readonly example: { readonly id: IdOf<I> } & Partial<Told<More>>;
+  /** The fields of the example of a new one. */
+  readonly request: readonly (keyof PatchOf<F> & string)[];
+  /** The example of a change, and what it makes of the others. */
+  readonly change: { readonly [K in keyof PatchOf<F>]?: unknown };
+  readonly changes?: Readonly<Record<string, unknown>>;
+  readonly says?: Readonly<Partial<Record<Verb, Saying>>>;
+}
+
+/** The types of a resource, in one. */
+export interface Shape {
+  readonly fields: Fields;
+  readonly id: IdKind;
+  readonly more: TProperties;
+  readonly at: At<Author>;
+}
+
+export type Row<T extends Shape> = RowOf<T["fields"], T["id"]>;
+export type Id<T extends Shape> = IdOf<T["id"]>;
+export type New<T extends Shape> = NewOf<T["fields"]>;
+export type Patch<T extends Shape> = PatchOf<T["fields"]>;
+export type Given<T extends Shape> = GivenOf<T["fields"]>;
+export type Draft<T extends Shape> = DraftOf<T["fields"]>;
+
+export interface Resource<T extends Shape>
+  extends Omit<Declaration<T["fields"], T["id"], T["more"], T["at"]>, "others">, ResourceFacts {
+  readonly each: readonly Each[];
+  /** The columns of a row, as statements name them. */
+  readonly read: string;
+  /** [name in the API, key of the row] */
+  readonly shows: readonly (readonly [string, string])[];
+  readonly bodies: { readonly create: Typed<New<T>>; readonly change: Typed<Patch<T>> };
+  readonly answers: { readonly one: TObject; readonly listed: TObject };
+  readonly examples: Readonly<Record<"request" | "one" | "listed" | "changed", object>>;
+  /** Whether an answer tells what changes without a new version. */
+  readonly isVolatile: boolean;
+}
+
+/** A field with its names in the API and in a row. */
+export interface Each {
+  readonly name: string;
+  readonly key: string;
+  /** Those of what may be shown of a secret. */
+  readonly info?: { readonly name: string; readonly key: string };
+  readonly field: Field;
+}
+
+/** A schema whose values have this type. */
+export type Typed<T> = TObject & { readonly static: T };

@@ -1,0 +1,33 @@
+/** What can be told of a resource without its types: for tests, the log of activity and lists of plugins. */
+export interface ResourceFacts {
+  readonly name: string;
+  readonly table: string;
+  readonly path: `/${string}`;
+  readonly columns: readonly Column[];
+  /** Columns of the table that are none of the resource's. */
+  readonly others: readonly string[];
+  readonly activity: LoggedTable;
+}
+
+export interface Column {
+  readonly name: string;
+  /** As PostgreSQL calls it (`udt_name`). */
+  readonly type: string;
+  readonly orNull: boolean;
+}
+
+/** What the log of activity knows of a table. Every table with a column `account_id` is logged, except those with `false`. */
+export interface LoggedTable {
+  /** What a row is called; default: the table's name. */
+  readonly model?: string;
+  /** The column by which people know a row; default: `name`, `login`, `code` or `title`. */
+  readonly name?: string;
+  /** Columns whose values are never logged; those that are named like a secret or hold a sealed text never are. */
+  readonly secrets?: readonly string[];
+  /** Columns that the server keeps up to date by itself: a change of nothing else is not logged. */
+  readonly quiet?: readonly string[];
+  /** Rows with a value in this column are logged by these actions, at their creation and deletion; with others, not. */
+  readonly by?: { readonly column: string; readonly actions: Readonly<Record<string, readonly [string, string]>> };
+  /** Without a column `account_id`: the table whose row has it, and the column that names that row. */
+  readonly account?: { readonly table: string; readonly column: string };
+}

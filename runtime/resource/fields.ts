@@ -1,0 +1,211 @@
+/**
+ * The fields of a resource, each declared once: its column, its schema in bodies and in answers, what a new one has that
+ * does not say it, who writes it, and its example.
+ *
+ *     const fields = {
+ *       name: text({ body: field.name(), example: "Weather" }),      // required: nothing else says what it would be
+ *       active: flag({ body: field.flag(), blank: true }),
+ *       last_run_at: time({ by: "server", orNull: true }),            // in answers alone
+ *     };
+ */
+import { Type, type Static, type TSchema } from "@sinclair/typebox";
+import { answer, type JsonObject } from "../openapi/answers.ts";
+import { field } from "../http/answers/fields.ts";
+
+export type ColumnType = "text" | "bool" | "int4" | "int8" | "uuid" | "timestamptz" | "json" | "jsonb" | "_text";
+
+/** People with the body, the `check` of a change, or statements of the server's own. */
+type By = "people" | "check" | "server";
+
+interface Traits {
+  readonly given: unknown;
+  readonly kept: unknown;
+  readonly by: By;
+  readonly needed: boolean;
+  readonly shown: boolean;
+  readonly info: boolean;
+}
+
+interface Options<Kept> {
+  /** Its schema in bodies; only what people write has one. */
+  readonly body?: TSchema;
+  readonly by?: "check" | "server";
+  /** What a new one has that does not say it, and what null then means. */
+  readonly blank?: Kept;
+  readonly orNull?: true;
+  /** In no answer. */
+  readonly hidden?: true;
+  /** Also changed by the server alone: that is no new version and no news. Those of `by: "server"` always are. */
+  readonly quiet?: boolean;
+  readonly example?: Kept | null;
+}
+
+/** How a secret is kept: sealed for its row, with what may be shown of it in a column beside it. */
+interface Sealing {
+  readonly place: (id: string | number) => string;
+  readonly info?: (secret: string) => string;
+}
+
+/** `T` is for types alone. */
+export interface Field<T extends Traits = Traits> {
+  readonly column: ColumnType;
+  readonly by: By;
+  readonly body?: TSchema;
+  readonly shown?: TSchema;
+  readonly needed: boolean;
+  readonly orNull: boolean;
+  readonly blank: unknown;
+  readonly quiet: boolean;
+  readonly example: unknown;
+  readonly sealing?: Sealing;
+  /** A code that is made of this field if none is given, or of the word. */
+  readonly madeOf?: { readonly field: string; readonly otherwise: string };
+  readonly traits?: T;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+type FieldOf<Kept, O extends Options<Kept>> = Field<{
+  given: O extends { body: infer B extends TSchema } ? Static<B> : never;
+  kept: O extends { orNull: true } ? Kept | null : Kept;
+  by: O extends { by: infer B extends By } ? B : "people";
+  needed: O extends { body: TSchema } ? (O extends { blank: unknown } | { orNull: true } ? false : true) : false;
+  shown: O extends { hidden: true } ? false : true;
+  info: false;
+}>;
+
+/** The types are made of the options: nothing of them is there when it runs. */
+function made<Kept, const O extends Options<Kept>>(column: ColumnType, shown: TSchema, options: O): FieldOf<Kept, O> {
+  return factsOf(column, shown, options);
+}
+
+function factsOf(column: ColumnType, shown: TSchema, options: Options<unknown>): Omit<Field, "traits"> {
+  const { body, by = "people", blank, orNull = false, hidden, example } = options;
+  return {
+    column,
+    by,
+    ...(body && { body }),
+    ...(!hidden && { shown: orNull ? field.nullable(shown) : shown }),
+    needed: body !== undefined && blank === undefined && !orNull,
+    orNull,
+    blank: blank ?? null,
+    quiet: options.quiet ?? by === "server",
+    example: example === undefined ? (blank ?? null) : example,
+  };
+}
+
+export const text = <const O extends Options<string>>(options: O) => made<string, O>("text", Type.String(), options);
+export const flag = <const O extends Options<boolean>>(options: O) => made<boolean, O>("bool", Type.Boolean(), options);
+export const integer = <const O extends Options<number>>(options: O) =>
+  made<number, O>("int4", Type.Integer(), options);
+export const time = <const O extends Options<Date>>(options: O) => made<Date, O>("timestamptz", answer.time(), options);
+export const json = <const O extends Options<JsonObject>>(options: O) =>
+  made<JsonObject, O>("json", answer.json(), options);
+
+/** JSON of this schema. */
+export const jsonOf = <S extends TSchema, const O extends Options<Static<S>>>(schema: S, options: O) =>
+  made<Static<S>, O>("json", schema, options);
+export const texts = <const O extends Options<readonly string[]>>(options: O) =>
+  made<readonly string[], O>("_text", answer.list(Type.String()), options);
+
+/** The id of another row. */
+export const id = <const O extends Options<number>>(options: O) => made<number, O>("int8", Type.Integer(), options);
+
+type Chosen<V extends readonly string[], O> = O extends { by: unknown } | { body: unknown }
+  ? O
+  : O & { body: ReturnType<typeof field.oneOf<V>> };
+
+/** One of these words. */
+export const choice = <const V extends readonly string[], const O extends Options<V[number]>>(
+  values: V,
+  options: O,
+) => {
+  const schema = field.oneOf(values);
+  const all = (options.by ?? options.body) ? options : { ...options, body: schema };
+  return made<V[number], Chosen<V, O>>("text", schema, all as Chosen<V, O>);
+};
+
+/** A code in the account, made of another field if none is given. Empty, it stays what it is. */
+export function code<const B extends TSchema>(options: { body: B; from: string; otherwise: string; example: string }) {
+  const { body, from, otherwise, example } = options;
+  const one = made<string, { body: B; blank: ""; example: string }>("text", Type.String(), {
+    body,
+    blank: "",
+    example,
+  });
+  return { ...one, madeOf: { field: from, otherwise } };
+}
+
+/**
+ * Sealed for its row; null or "" removes it, left out it stays. With `info`, a column `<name>_info` tells something of
+ * it, and answers show that.
+ */
+export function secret<const B extends TSchema>(options: {
+  body: B;
+  place: (id: string | number) => string;
+  info: (secret: string) => string;
+  example: string;
+}): Field<{ given: Static<B>; kept: string | null; by: "people"; needed: false; shown: false; info: true }> {
+  const { body, place, info, example } = options;
+  return { ...factsOf("text", Type.String(), { body, orNull: true, hidden: true, example }), sealing: { place, info } };
+}
+
+/** The same, of which nothing is shown. */
+export function sealed<const B extends TSchema>(options: {
+  body: B;
+  place: (id: string | number) => string;
+  example: string;
+}): Field<{ given: Static<B>; kept: string | null; by: "people"; needed: false; shown: false; info: false }> {
+  const { body, place, example } = options;
+  return {
+    ...factsOf("text", Type.String(), { body, orNull: true, hidden: true, example }),
+    sealing: { place },
+  };
+}
+
+type Of<F> = F extends Field<infer T> ? T : never;
+
+/** `last_run_at` -> `lastRunAt`, as postgres.js names columns. */
+type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;
+
+export function camel(name: string): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Counted by the database, or a UUID of version 7. Either is known before the row is written. */
+export type IdKind = "integer" | "uuid";
+export type IdOf<I extends IdKind> = I extends "uuid" ? string : number;
+
+type Infos<F extends Fields> = {
+  readonly [K in keyof F & string as Of<F[K]>["info"] extends true ? Camel<`${K}_info`> : never]: string | null;
+};
+
+/** A stored row. */
+export type RowOf<F extends Fields, I extends IdKind = IdKind> = {
+  readonly id: IdOf<I>;
+  readonly accountId: number;
+  /** Raised by what people change, not by what the server notes. */
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+} & { readonly [K in keyof F & string as Camel<K>]: Of<F[K]>["kept"] } & Infos<F>;
+
+/** What people have written of a row. */
+export type GivenOf<F extends Fields> = {
+  readonly [K in keyof F & string as Of<F[K]>["by"] extends "people" ? Camel<K> : never]: Of<F[K]>["kept"];
+} & Infos<F>;
+
+/** The columns that a change writes. */
+export type DraftOf<F extends Fields> = GivenOf<F> & {
+  readonly [K in keyof F & string as Of<F[K]>["by"] extends "check" ? Camel<K> : never]: Of<F[K]>["kept"];
+};
+
+/** The fields of a request; each may be missing. */
+export type PatchOf<F extends Fields> = {
+  readonly [K in keyof F as Of<F[K]>["by"] extends "people" ? K : never]?: Of<F[K]>["given"] | undefined;
+};
+
+/** The fields of a new one: those that are required are there. */
+export type NewOf<F extends Fields> = PatchOf<F> & {
+  readonly [K in keyof F as Of<F[K]>["needed"] extends true ? K : never]: Of<F[K]>["given"];
+};

@@ -1,0 +1,48 @@
+/** The query parameters of a resource's list, each with its SQL. */
+import type { TSchema } from "@sinclair/typebox";
+import type { Fragment, Sql } from "../db.ts";
+import { flagOf, wildcardPattern } from "../values.ts";
+
+export interface Filter {
+  readonly says: string | TSchema;
+  /** Undefined: it narrows nothing. Its name is in the query that it reads. */
+  readonly where: (sql: Sql, query: URLSearchParams, name: string) => Fragment | undefined;
+}
+
+export type Filters = Readonly<Record<string, Filter>>;
+
+/** The value of the column of the same name. */
+export const exact = (says: string | TSchema = "exact value"): Filter => ({
+  says,
+  where: (sql, query, name) => {
+    const given = query.get(name);
+    return given ? sql`${sql(name)} = ${given}` : undefined;
+  },
+});
+
+export const flagged = (says: string | TSchema): Filter => ({
+  says,
+  where: (sql, query, name) => {
+    const given = flagOf(query, name);
+    return given === undefined ? undefined : sql`${sql(name)} = ${given}`;
+  },
+});
+
+/** A phrase in one of these columns. */
+export const searching = (columns: readonly string[], says: string): Filter => ({
+  says,
+  where: (sql, query, name) => {
+    const given = query.get(name);
+    if (!given) return undefined;
+    const pattern = wildcardPattern(given);
+    return sql`(${columns.map((column, at) => sql`${at > 0 ? sql`or` : sql``} ${sql(column)} ilike ${pattern}`)})`;
+  },
+});
+
+/** What the query narrows a list to; each with its `and`. */
+export function narrowedBy(filters: Filters, sql: Sql, query: URLSearchParams): Fragment[] {
+  return Object.entries(filters).flatMap(([name, { where }]) => {
+    const condition = where(sql, query, name);
+    return condition ? [sql`and ${condition}`] : [];
+  });
+}

@@ -1,0 +1,146 @@
+/**
+ * A resource, declared once: its table, its address, its fields and its rules. From that follow the schemas of bodies
+ * and answers, the row's type, the statements (store.ts), the verbs (verbs.ts), the five routes (routes.ts), what
+ * the log of activity knows of it, and a test that compares it with the table (table.ts).
+ *
+ *     export const Note = resource("note", {
+ *       table: "notes", path: "/core/notes", id: "integer", privilege: "notes", model: "Core::Note",
+ *       fields: { text: text({ body: field.text(1000), example: "Buy milk" }) },
+ *       example: { id: 7 }, request: ["text"], change: { text: "Buy bread" },
+ *     });
+ *
+ * Every function of a resource gets the context as its first parameter, `at`: what the plugin passed to
+ * `resourceRoutes`, and the caller.
+ */
+import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
+import { answer } from "../openapi/answers.ts";
+import type { At, Author, Declaration, Each, Resource, Typed } from "./declaration.ts";
+import type { Column } from "./facts.ts";
+import { camel, type Fields, type IdKind, type NewOf } from "./fields.ts";
+
+const madeAt = "2026-01-31T10:00:00.000Z";
+
+export function resource<
+  const F extends Fields,
+  I extends IdKind,
+  A extends At<Author> = At,
+  More extends TProperties = {},
+>(name: string, declared: Declaration<F, I, More, A>): Resource<{ fields: F; id: I; more: More; at: A }> {
+  const { fields, authors = ["created_by_id", "updated_by_id"], others = [], more, table, tellsInLists } = declared;
+  const each = eachOf(fields);
+  checkNames(table, each);
+  const shown = shownOf(each);
+  const listed = {
+    id: declared.id === "uuid" ? answer.uuid() : Type.Integer(),
+    ...Object.fromEntries(shown.map(({ name: field, schema }) => [field, schema])),
+    created_at: answer.time(),
+    updated_at: answer.time(),
+  };
+  const type = name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const one = answer.object(type, { ...listed, ...more });
+  const quiet = each.flatMap(({ name: field, field: { quiet: isQuiet } }) => (isQuiet ? [field] : []));
+  const create = bodyOf(each);
+  const change: TObject = Type.Partial(create);
+  return {
+    ...declared,
+    name,
+    each,
+    others,
+    authors,
+    read: ["id", "account_id", "version", "created_at", "updated_at", ...each.flatMap(namesOf)].join(", "),
+    shows: [
+      ["id", "id"],
+      ...shown.map(({ name: field }) => [field, camel(field)] as const),
+      ["created_at", "createdAt"],
+      ["updated_at", "updatedAt"],
+    ],
+    bodies: { create: create as Typed<NewOf<F>>, change }, // made of the same fields
+    answers: { one, listed: more && !tellsInLists ? answer.object(`Listed${type}`, listed) : one },
+    examples: examplesOf(declared, shown),
+    isVolatile: more !== undefined || quiet.some((field) => fields[field]?.shown),
+    activity: {
+      model: declared.model,
+      ...(declared.nameColumn !== undefined && { name: declared.nameColumn }),
+      ...(quiet.length > 0 && { quiet }),
+    },
+    columns: columnsOf(declared.id, authors, each),
+  };
+}
+
+function eachOf(fields: Fields): readonly Each[] {
+  return Object.entries(fields).map(([name, field]) => ({
+    name,
+    key: camel(name),
+    ...(field.sealing?.info && { info: { name: `${name}_info`, key: camel(`${name}_info`) } }),
+    field,
+  }));
+}
+
+/** Statements name them without quotes. */
+function checkNames(table: string, each: readonly Each[]): void {
+  for (const word of [table, ...each.map(({ name }) => name)])
+    if (!/^[a-z][a-z0-9_]*$/.test(word)) throw new Error(`no name of a table or a column: "${word}"`);
+}
+
+const namesOf = ({ name, info }: Each): string[] => (info ? [name, info.name] : [name]);
+
+interface Shown {
+  readonly name: string;
+  readonly schema: TSchema;
+  readonly example: unknown;
+}
+
+/** The fields of an answer; of a secret, what may be told of it. */
+function shownOf(each: readonly Each[]): readonly Shown[] {
+  return each.flatMap(({ name, info, field: { sealing, shown, example } }): Shown[] => {
+    if (!info) return shown ? [{ name, schema: shown, example }] : [];
+    const told = typeof example === "string" ? (sealing?.info?.(example) ?? null) : null;
+    return [{ name: info.name, schema: Type.Union([Type.String(), Type.Null()]), example: told }];
+  });
+}
+
+function bodyOf(each: readonly Each[]): TObject {
+  const entries = each.flatMap(({ name, field: { body, needed } }) =>
+    body ? [[name, needed ? body : Type.Optional(body)] as const] : [],
+  );
+  return Type.Object(Object.fromEntries(entries));
+}
+
+interface Examples {
+  readonly example: { readonly id: number | string };
+  readonly request: readonly string[];
+  readonly change: object;
+  readonly changes?: object;
+  readonly fields: Fields;
+  readonly tellsInLists?: true;
+}
+
+function examplesOf(declared: Examples, shown: readonly Shown[]) {
+  const { example, request, change, changes, fields, tellsInLists } = declared;
+  const { id, ...told } = example;
+  const row = Object.fromEntries(shown.map(({ name, example: value }) => [name, value]));
+  const listed = { id, ...row, created_at: madeAt, updated_at: madeAt };
+  const one = { ...listed, ...told };
+  return {
+    request: Object.fromEntries(request.map((name) => [name, fields[name]?.example])),
+    one,
+    listed: tellsInLists ? one : listed,
+    changed: { ...one, ...change, ...changes },
+  };
+}
+
+function columnsOf(id: IdKind, authors: readonly string[], each: readonly Each[]): readonly Column[] {
+  const column = (name: string, type: Column["type"], orNull = false): Column => ({ name, type, orNull });
+  return [
+    column("id", id === "uuid" ? "uuid" : "int8"),
+    column("account_id", "int8"),
+    column("version", "int4"),
+    column("created_at", "timestamptz"),
+    column("updated_at", "timestamptz"),
+    ...authors.map((name) => column(name, "int8", true)),
+    ...each.flatMap(({ name, info, field }) => [
+      column(name, field.column, field.orNull),
+      ...(info ? [column(info.name, "text", true)] : []),
+    ]),
+  ];
+}

@@ -1,0 +1,155 @@
+/** The five routes of a resource. behaviour B.3. */
+import type { TObject, TSchema } from "@sinclair/typebox";
+import { answer, pageQuery } from "../openapi/answers.ts";
+import { field } from "../http/answers/fields.ts";
+import { etag, expectedVersion } from "../http/answers/etag.ts";
+import { pageReply } from "../http/answers/page-reply.ts";
+import { created, noContent, ok } from "../http/answers/reply.ts";
+import { route, type Route } from "../http/route.ts";
+import type { Caller } from "../http/auth.ts";
+import { pageOf } from "../values.ts";
+import { narrowedBy } from "./filter-store.ts";
+import type { At, Author, Id, New, Patch, Resource, Row, Shape } from "./declaration.ts";
+import { list, type Ref } from "./store.ts";
+import { change, create, erase, found, refOf, seen, toApi } from "./verbs.ts";
+
+/** What a plugin gives its resource: the context of its functions, without the caller. */
+export type Around<A extends At<Author>> = Omit<A, "caller">;
+
+/** What is known only when the plugins are set up. */
+interface More<T extends Shape> {
+  /** In place of the usual verb: it does something before the transaction, say. */
+  readonly change?: (
+    at: T["at"],
+    ref: Ref<T["id"]>,
+    given: Patch<T>,
+    expected: (id: Id<T>) => number | undefined,
+  ) => Promise<Row<T>>;
+  readonly forms?: Told<T>;
+}
+
+/** What forms are told. */
+interface Told<T extends Shape> {
+  /** The schema of a field with more in it (`field.from`, `field.by`). */
+  readonly fields?: { readonly [K in keyof Patch<T>]?: (schema: TSchema) => TSchema };
+  readonly needs?: Parameters<typeof field.needs>[1];
+}
+
+type Five = Readonly<Record<"list" | "get" | "create" | "change" | "delete", Route>>;
+
+/** All five; a plugin that answers one in its own way puts its own in place of it. */
+export function resourceRoutes<T extends Shape>(
+  of: Resource<T>,
+  around: Around<T["at"]>,
+  { forms = {}, change: changeBy = (...given) => change(of, ...given) }: More<T> = {},
+): Five {
+  const { name, path, says = {}, answers, examples, bodies, errors } = of;
+  const common = { access: { privilege: of.privilege }, ...(errors && { errors }) } as const;
+  // Only the parameter's name matters to the types.
+  const one = `${path}/:id` as "/resource/:id";
+  const at = (caller: Caller) => ({ ...around, caller }) as unknown as T["at"]; // what `Around` leaves out
+  const many = path.slice(path.lastIndexOf("/") + 1);
+  const words = name.replaceAll("_", " ");
+  const filters = Object.entries(of.filters ?? {}).map(([filter, { says: said }]) => [filter, said] as const);
+  const spec = (verb: keyof Five, summary: string) => {
+    const { refusals: _, ...said } = says[verb] ?? {};
+    return { summary, ...said, ...common };
+  };
+
+  return {
+    list: route(
+      "GET",
+      path,
+      {
+        ...spec("list", `List ${many.replaceAll("_", " ")}`),
+        query: { ...Object.fromEntries(filters), ...pageQuery },
+        answers: { 200: answer.list(answers.listed) },
+        responses: { 200: [examples.listed] },
+      },
+      async ({ caller, query }) => {
+        const own = at(caller);
+        const narrowed = [...seen(of, own), ...narrowedBy(of.filters ?? {}, own.sql, query)];
+        const page = await list(of, own.sql, caller.account.id, narrowed, pageOf(query));
+        if (!of.tellsInLists) return pageReply(page, (row) => toApi(of, row));
+        const rows = await Promise.all(page.rows.map((row) => told(of, own, row)));
+        return pageReply({ ...page, rows }, (row) => row);
+      },
+    ),
+    get: route(
+      "GET",
+      one,
+      { ...spec("get", `One ${words}`), answers: { 200: answers.one }, responses: { 200: examples.one, 304: null } },
+      async ({ caller, params }) => {
+        const own = at(caller);
+        return ok(...(await shown(of, own, await found(of, own, refOf(of, params.id)))));
+      },
+    ),
+    create: route(
+      "POST",
+      path,
+      {
+        ...spec("create", `Make a ${words}`),
+        body: {
+          key: name,
+          schema: forms.needs
+            ? field.needs(withHints(bodies.create, forms), forms.needs)
+            : withHints(bodies.create, forms),
+        },
+        request: examples.request,
+        answers: { 201: answers.one },
+        responses: { 201: examples.one, ...says.create?.refusals },
+      },
+      async ({ caller, body }) => {
+        const own = at(caller);
+        return created(...(await shown(of, own, await create(of, own, body as New<T>)))); // the route has checked it
+      },
+    ),
+    change: route(
+      "PATCH",
+      one,
+      {
+        ...spec("change", `Change a ${words}`),
+        ifMatch: true,
+        body: { key: name, schema: withHints(bodies.change, forms) },
+        request: of.change,
+        answers: { 200: answers.one },
+        responses: { 200: examples.changed, ...says.change?.refusals },
+      },
+      async ({ request, caller, params, body }) => {
+        const own = at(caller);
+        const expected = (id: string | number) => expectedVersion(request, id);
+        const row = await changeBy(own, refOf(of, params.id), body, expected);
+        return ok(...(await shown(of, own, row)));
+      },
+    ),
+    delete: route(
+      "DELETE",
+      one,
+      { ...spec("delete", `Delete a ${words}`), ifMatch: true, responses: { 204: null, ...says.delete?.refusals } },
+      async ({ request, caller, params }) => {
+        await erase(of, at(caller), refOf(of, params.id), (id) => expectedVersion(request, id));
+        return noContent();
+      },
+    ),
+  };
+}
+
+async function told<T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>): Promise<Record<string, unknown>> {
+  return { ...toApi(of, row), ...(await of.tells?.(at, row)) };
+}
+
+function withHints<T extends Shape>(body: TObject, { fields = {} }: Told<T>): TObject {
+  const more: Readonly<Partial<Record<string, (schema: TSchema) => TSchema>>> = fields;
+  const properties = Object.entries(body.properties).map(([name, schema]) => [name, more[name]?.(schema) ?? schema]);
+  return { ...body, properties: Object.fromEntries(properties) };
+}
+
+/** A row as an answer with its tag. */
+export async function shown<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  row: Row<T>,
+): Promise<Parameters<typeof ok>> {
+  const value = await told(of, at, row);
+  return [value, { etag: etag(row.id, row.version, of.isVolatile ? value : undefined) }];
+}

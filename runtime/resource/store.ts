@@ -1,0 +1,137 @@
+/** The statements of every resource. A row is found by the account and its id, so that a sharded table needs one shard. */
+import type { Fragment, Queryable, Tx } from "../db.ts";
+import { readPage, type ReadPage } from "../page-store.ts";
+import type { Page } from "../values.ts";
+import type { IdKind, IdOf } from "./fields.ts";
+import type { Author, Draft, Id, Resource, Row, Shape } from "./declaration.ts";
+
+/** An id, or the code of a resource that has one. */
+export type Ref<I extends IdKind> = { readonly id: IdOf<I> } | { readonly code: string };
+
+/** `narrowed`: further conditions, each with its `and`. */
+export async function list<T extends Shape>(
+  of: Resource<T>,
+  on: Queryable,
+  accountId: number,
+  narrowed: Fragment[],
+  page: Page,
+): Promise<ReadPage<Row<T>>> {
+  return readPage<Row<T>>(on, page, {
+    columns: words(on, of.read),
+    from: on`${words(on, of.table)} where account_id = ${accountId} ${all(on, narrowed)}`,
+    order: words(on, of.order ?? "id"),
+  });
+}
+
+export async function find<T extends Shape>(
+  of: Resource<T>,
+  on: Queryable,
+  accountId: number,
+  ref: Ref<T["id"]>,
+  narrowed: Fragment[] = [],
+): Promise<Row<T> | undefined> {
+  const [row] = await on<Row<T>[]>`
+    select ${words(on, of.read)} from ${words(on, of.table)}
+    where account_id = ${accountId} and ${named(on, ref)} ${all(on, narrowed)}`;
+  return row;
+}
+
+/** The same, held until the transaction ends, so that changes take turns. */
+export async function lock<T extends Shape>(
+  of: Resource<T>,
+  tx: Tx,
+  accountId: number,
+  ref: Ref<T["id"]>,
+  narrowed: Fragment[] = [],
+): Promise<Row<T> | undefined> {
+  return find(of, tx, accountId, ref, [...narrowed, tx`for no key update`]);
+}
+
+export async function insert<T extends Shape>(
+  of: Resource<T>,
+  tx: Tx,
+  { account, user }: Author,
+  id: Id<T>,
+  draft: Draft<T>,
+): Promise<Row<T>> {
+  const values = {
+    id,
+    account_id: account.id,
+    ...written(of, tx, draft),
+    ...(of.authors?.includes("created_by_id") && { created_by_id: user.id }),
+  };
+  const each = Object.values(values).map((value, at) => (at === 0 ? tx`${value}` : tx`, ${value}`));
+  // Ids that the database counts are known before, too.
+  const [row] = await tx<Row<T>[]>`
+    insert into ${words(tx, of.table)} (${tx(Object.keys(values))}) overriding system value values (${each})
+    returning ${words(tx, of.read)}`;
+  return row as Row<T>; // an insert of one row returns one
+}
+
+export async function update<T extends Shape>(
+  of: Resource<T>,
+  tx: Tx,
+  { account, user }: Author,
+  id: Id<T>,
+  draft: Draft<T>,
+): Promise<Row<T>> {
+  const values = {
+    ...written(of, tx, draft),
+    ...(of.authors?.includes("updated_by_id") && { updated_by_id: user.id }),
+  };
+  const [row] = await tx<Row<T>[]>`
+    update ${words(tx, of.table)} set ${tx(values)}, version = version + 1, updated_at = now()
+    where account_id = ${account.id} and id = ${id} returning ${words(tx, of.read)}`;
+  return row as Row<T>; // `lock` held the row
+}
+
+export async function remove<T extends Shape>(of: Resource<T>, tx: Tx, accountId: number, id: Id<T>): Promise<void> {
+  await tx`delete from ${words(tx, of.table)} where account_id = ${accountId} and id = ${id}`;
+}
+
+/** How many there are. */
+export async function count({ table }: { readonly table: string }, on: Queryable, accountId: number): Promise<number> {
+  const [row] = await on<
+    { total: number }[]
+  >`select count(*) as total from ${words(on, table)} where account_id = ${accountId}`;
+  return row?.total ?? 0;
+}
+
+/** The next id of a table whose ids the database makes. */
+export async function nextId({ table }: { readonly table: string }, tx: Tx): Promise<number> {
+  const [row] = await tx<{ id: number }[]>`select nextval(pg_get_serial_sequence(${table}, 'id')) as id`;
+  return row?.id ?? 0;
+}
+
+/** Names of a declaration in a statement: constants of ours. */
+export function words(on: Queryable, text: string): Fragment {
+  return on(Object.assign([text], { raw: [text] }));
+}
+
+function named<I extends IdKind>(on: Queryable, ref: Ref<I>): Fragment {
+  return "id" in ref ? on`id = ${ref.id}` : on`code = ${ref.code}`;
+}
+
+/** Several fragments, one after another; an empty array would be a value. */
+function all(on: Queryable, fragments: Fragment[]): Fragment[] | Fragment {
+  return fragments.length > 0 ? fragments : on``;
+}
+
+type Written = Readonly<Record<string, string | number | boolean | Date | null>>;
+
+/** The values of a draft by column. JSON goes as text, so that its keys keep their order. */
+function written<T extends Shape>(of: Resource<T>, on: Queryable, draft: Draft<T>): Written {
+  const values: Readonly<Record<string, unknown>> = draft;
+  const entries = of.each.flatMap(({ name, key, info, field: { by, column } }) => {
+    if (by === "server") return [];
+    const value = values[key];
+    const isJson = (column === "json" || column === "jsonb") && value !== null;
+    const isList = column === "_text" && value !== null;
+    const kept = [
+      name,
+      isJson ? on`${JSON.stringify(value)}::text::${on(column)}` : isList ? on`${value}::text[]` : value,
+    ] as const;
+    return info ? [kept, [info.name, values[info.key]] as const] : [kept];
+  });
+  return Object.fromEntries(entries) as Written; // the draft's type is made of the same fields
+}

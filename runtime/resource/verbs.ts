@@ -1,0 +1,211 @@
+/** Makes, changes and deletes rows of a resource: each in a transaction, by its rules, with the tag that the caller has seen. */
+import type { Fragment, Tx } from "../db.ts";
+import { mistakes, notFound } from "../errors.ts";
+import { freeCode } from "../free-code.ts";
+import { mustMatch } from "../http/answers/etag.ts";
+import { slugOf } from "../slug.ts";
+import { integerId, isUuid, uuidOf, uuidv7 } from "../values.ts";
+import type { IdKind, IdOf } from "./fields.ts";
+import type { Change, Changed, Draft, Given, Id, New, Patch, Resource, Row, Shape } from "./declaration.ts";
+import { find, insert, lock, nextId, remove, update, type Ref } from "./store.ts";
+
+/** The version of the row with this id that the caller has seen; undefined = any. */
+export type Expected<T extends Shape> = (id: Id<T>) => number | undefined;
+
+const whichever = (): undefined => undefined;
+
+/** What a part of an address names; 404 if it can name nothing. */
+export function refOf<I extends IdKind>(
+  { id, byCode }: { readonly id: I; readonly byCode?: true },
+  text: string,
+): Ref<I> {
+  if (byCode && !(id === "uuid" ? isUuid(text) : /^\d+$/.test(text))) {
+    if (!/^[A-Za-z0-9._-]{1,100}$/.test(text)) throw notFound();
+    return { code: text };
+  }
+  return { id: (id === "uuid" ? uuidOf(text) : integerId(text)) as IdOf<I> }; // the kind decides the type
+}
+
+/** What narrows the rows of the account to those that the caller may see. */
+export function seen<T extends Shape>(of: Resource<T>, at: T["at"]): Fragment[] {
+  return of.visible ? [at.sql`and ${of.visible(at, at.sql)}`] : [];
+}
+
+/** The row, or 404. */
+export async function found<T extends Shape>(of: Resource<T>, at: T["at"], ref: Ref<T["id"]>): Promise<Row<T>> {
+  return there(await find(of, at.sql, at.caller.account.id, ref, seen(of, at)));
+}
+
+export async function create<T extends Shape>(of: Resource<T>, at: T["at"], given: New<T>): Promise<Row<T>> {
+  of.may?.(at, "create");
+  const row = await at.transaction(async (tx) => {
+    const id = await idFor(of, tx);
+    const after = await withCode(of, at, tx, given, merged(of, at, id, given, undefined));
+    const made = await insert(
+      of,
+      tx,
+      at.caller,
+      id,
+      await checked(of, at, { tx, id, given, before: undefined, after }),
+    );
+    await written(of, at, { before: undefined, after: made }, tx);
+    return made;
+  });
+  await committed(of, at, { before: undefined, after: row });
+  return row;
+}
+
+export async function change<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  ref: Ref<T["id"]>,
+  given: Patch<T>,
+  expected: Expected<T> = whichever,
+): Promise<Row<T>> {
+  of.may?.(at, "change");
+  const { before, after } = await at.transaction(async (tx) => {
+    const held = await locked(of, at, tx, ref, expected);
+    const draft = await checked(of, at, {
+      tx,
+      id: held.id,
+      given,
+      before: held,
+      after: merged(of, at, held.id, given, held),
+    });
+    const both = { before: held, after: await update(of, tx, at.caller, held.id, draft) };
+    await written(of, at, both, tx);
+    return both;
+  });
+  await committed(of, at, { before, after });
+  return after;
+}
+
+export async function erase<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  ref: Ref<T["id"]>,
+  expected: Expected<T> = whichever,
+): Promise<void> {
+  of.may?.(at, "delete");
+  const before = await at.transaction(async (tx) => {
+    const held = await locked(of, at, tx, ref, expected);
+    await remove(of, tx, at.caller.account.id, held.id);
+    await written(of, at, { before: held, after: undefined }, tx);
+    return held;
+  });
+  await committed(of, at, { before, after: undefined });
+}
+
+/** A row as lists show it. */
+export function toApi(of: Pick<Resource<Shape>, "shows">, row: object): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const [name, key] of of.shows) shown[name] = Reflect.get(row, key);
+  return shown;
+}
+
+/** Locked, in the version that the caller has seen: 404, 412. */
+async function locked<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  tx: Tx,
+  ref: Ref<T["id"]>,
+  expected: Expected<T>,
+): Promise<Row<T>> {
+  const row = there(await lock(of, tx, at.caller.account.id, ref, seen(of, at)));
+  mustMatch(row, expected(row.id));
+  return row;
+}
+
+async function checked<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  asked: Change<T["fields"], T["id"]>,
+): Promise<Draft<T>> {
+  const wrong = mistakes();
+  // Without a `check` there is nothing that it alone writes.
+  const draft = of.check ? await of.check(at, asked, wrong) : (asked.after as Draft<T>);
+  wrong.check();
+  return draft;
+}
+
+/** In the transaction: what the resource does beside, and its event. */
+async function written<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  both: Changed<T["fields"], T["id"]>,
+  tx: Tx,
+): Promise<void> {
+  await of.changed?.(at, both, tx);
+  const row = both.after ?? both.before;
+  if (!of.events || !row) return;
+  const kind = !both.before ? "create" : both.after ? "update" : "destroy";
+  await at.changed({ accountId: row.accountId, sourceType: of.model, kind, id: row.id, data: toApi(of, row) }, tx);
+}
+
+async function committed<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  both: Changed<T["fields"], T["id"]>,
+): Promise<void> {
+  if (of.committed) await at.committed(() => of.committed?.(at, both));
+}
+
+async function idFor<T extends Shape>(of: Resource<T>, tx: Tx): Promise<Id<T>> {
+  return (of.id === "uuid" ? uuidv7() : await nextId(of, tx)) as Id<T>; // the kind decides the type
+}
+
+/** What is left out stays; null is the blank value where a column has no null. */
+function merged<T extends Shape>(
+  of: Resource<T>,
+  { secrets }: T["at"],
+  id: Id<T>,
+  given: Patch<T>,
+  before: Row<T> | undefined,
+): Given<T> {
+  const asked: Readonly<Record<string, unknown>> = given;
+  const stored: Readonly<Record<string, unknown>> | undefined = before;
+  const draft: Record<string, unknown> = {};
+  for (const { name, key, info, field } of of.each) {
+    const { by, blank, orNull, sealing, madeOf } = field;
+    if (by !== "people") continue;
+    const value = asked[name];
+    const kept = stored ? stored[key] : blank;
+    if (sealing) {
+      draft[key] = value === undefined ? kept : isText(value) ? secrets.seal(value, sealing.place(id)) : null;
+      const told = isText(value) ? (sealing.info?.(value) ?? null) : null;
+      if (info) draft[info.key] = value === undefined ? (stored?.[info.key] ?? null) : told;
+    } else if (madeOf) draft[key] = isText(value) ? value : kept;
+    else draft[key] = value === undefined ? kept : value === null && !orNull ? blank : value;
+  }
+  return draft as Given<T>; // its type is made of the same fields
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** A new row's code, made of another field where none is given. */
+async function withCode<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  tx: Tx,
+  given: Patch<T>,
+  draft: Given<T>,
+): Promise<Given<T>> {
+  const asked: Readonly<Record<string, unknown>> = given;
+  let done = draft;
+  for (const { name, key, field } of of.each) {
+    const { madeOf } = field;
+    if (!madeOf || asked[name]) continue;
+    const from = asked[madeOf.field];
+    const base = (typeof from === "string" && slugOf(from)) || madeOf.otherwise;
+    const code = await freeCode(tx, { table: of.table, column: name, accountId: at.caller.account.id }, base);
+    done = { ...done, [key]: code };
+  }
+  return done;
+}
+
+function there<R>(row: R | undefined): R {
+  if (!row) throw notFound();
+  return row;
+}
