@@ -121,7 +121,7 @@ export { change, create, erase, found, refOf, toApi } from "./resource/verbs.ts"
 export { count, find, words } from "./resource/store.ts";
 export type { Ref } from "./resource/store.ts";
 export { route } from "./http/route.ts";
-export type { Access, Method, RequestInput, Route } from "./http/route.ts";
+export type { Access, Method, RequestInput, Route, RouteSpec } from "./http/route.ts";
 export { latestDueTime, nextDueTimes } from "./jobs/due-times.ts";
 export type { Secrets } from "./secrets.ts";
 export { nearest, unknownNames } from "./http/refusals/unknown.ts";

@@ -15,7 +15,7 @@ export interface Declarations {
   print(names: ReadonlySet<string>): string;
 }
 
-interface Statement {
+export interface Statement {
   readonly text: string;
   /** The name that it declares; undefined for imports and re-exports. */
   readonly name?: string;
@@ -84,7 +84,7 @@ function inStatements(text: string): Declarations {
 }
 
 /** A statement begins at the left margin, and the comment before it belongs to it. */
-function split(text: string): string[] {
+export function split(text: string): string[] {
   const statements: string[] = [];
   let comment = "";
   for (const block of text.split(/^(?=[a-z]|\/\*\*)/m)) {
@@ -98,7 +98,7 @@ function split(text: string): string[] {
   return statements.filter((statement) => statement.trim() !== "");
 }
 
-function statementOf(source: string): Statement {
+export function statementOf(source: string): Statement {
   const text = source.trimEnd();
   const code = text.replace(/^\/\*\*.*?\*\/\s*/s, "");
   const name = declaration.exec(code)?.[2];

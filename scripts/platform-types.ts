@@ -1,6 +1,6 @@
 /**
  * Writes runtime/platform-types.txt, the text of `corestead types`: the exports of "platform", for plugin authors who
- * have only the binary. It is self-contained: it includes the types of TypeBox and postgres.js that we use.
+ * have only the binary, and from it docs/platform.md. It is self-contained: it includes the types of TypeBox and postgres.js that we use.
  *
  *     bun scripts/platform-types.ts
  *
@@ -11,6 +11,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseDeclarations, type Declarations } from "./declarations.ts";
+import { platformPage } from "./platform-docs.ts";
 
 const root = resolve(import.meta.dir, "..");
 const testApp = "runtime/authors/test-app.ts";
@@ -50,7 +51,8 @@ if (import.meta.main) {
   const file = join(root, "runtime/platform-types.txt");
   const text = await generateTypes();
   await Bun.write(file, text);
-  process.stdout.write(`wrote ${relative(process.cwd(), file)} (${(text.length / 1000).toFixed(0)} kB)\n`);
+  await Bun.write(join(root, "docs/platform.md"), platformPage(text));
+  process.stdout.write(`wrote ${relative(process.cwd(), file)} (${(text.length / 1000).toFixed(0)} kB) and its page\n`);
 }
 
 /** The text for the present sources. */

@@ -3,13 +3,21 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { platformPage } from "../scripts/platform-docs.ts";
 import { generateTypes } from "../scripts/platform-types.ts";
 
 setDefaultTimeout(180_000);
 const root = resolve(import.meta.dir, "..");
 
 test("the types are those of runtime/sdk.ts: run bun scripts/platform-types.ts", async () => {
-  expect(await Bun.file(join(root, "runtime/platform-types.txt")).text()).toBe(await generateTypes());
+  const types = await generateTypes();
+  expect(await Bun.file(join(root, "runtime/platform-types.txt")).text()).toBe(types);
+  const page = await Bun.file(join(root, "docs/platform.md")).text();
+  expect(page).toBe(platformPage(types));
+  for (const name of ["platform", "platform/flows", "platform/test", "platform/studio"])
+    expect(page).toContain(`\n## ${name}\n`);
+  for (const name of ["definePlugin", "BaseContext", "setting.integer", "LiquidFilter", "notFound", "RouteSpec"])
+    expect(page).toContain(`\n### ${name}\n`);
 });
 
 /** The types must find each of these mistakes. */
