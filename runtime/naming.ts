@@ -112,7 +112,7 @@ export function usedByRoute(
     noun,
     privilege,
   }: { readonly one: `/${string}/:${string}`; readonly noun: string; readonly privilege: string },
-  named: (accountId: number, key: string) => Promise<Named>,
+  named: (caller: Caller, key: string) => Promise<Named>,
 ): Route {
   return route(
     "GET",
@@ -125,7 +125,7 @@ export function usedByRoute(
       responses: { 200: [{ kind: "webhook", id: 3, name: "Core::Record create", path: "/account/webhooks/3.json" }] },
     },
     async ({ caller, params }) => {
-      const uses = await names.usedBy(caller, await named(caller.account.id, Object.values(params)[0] ?? ""));
+      const uses = await names.usedBy(caller, await named(caller, Object.values(params)[0] ?? ""));
       return list([...uses], uses.length);
     },
   );

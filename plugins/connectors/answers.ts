@@ -1,18 +1,5 @@
-/** The answers of the routes of connectors. */
+/** The answers of the routes of connectors beside the usual five. */
 import { answer, field, Type } from "platform";
-
-export const Connector = answer.object("Connector", {
-  id: answer.uuid(),
-  name: Type.String(),
-  code: Type.String(),
-  kind: Type.String(),
-  url: Type.String(),
-  secret_token_info: field.nullable(Type.String()),
-  fields: answer.json(),
-  active: Type.Boolean(),
-  created_at: answer.time(),
-  updated_at: answer.time(),
-});
 
 export const ConnectorMethod = answer.object("ConnectorMethod", {
   name: Type.String(),

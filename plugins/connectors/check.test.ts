@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ConnectorKind } from "./api.ts";
-import { checkConnector, secretInfo, type ConnectorPatch } from "./check.ts";
 import { codeMistake, isCode, isUuid } from "./code.ts";
-import type { ConnectorInput } from "./store.ts";
+import { checkConnector, secretInfo, type ConnectorInput, type ConnectorPatch } from "./connector.ts";
 
 const kind = (given: Partial<ConnectorKind>): ConnectorKind => ({
   name: "test/kind",

@@ -1,16 +1,15 @@
-import { definePlugin, putAt, setting } from "platform";
+import { change, create, definePlugin, find, putAt, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { connectors, type Connectors } from "./api.ts";
 import { callRoutes } from "./call-routes.ts";
+import { Connector } from "./connector.ts";
 import { customConnector } from "./custom.ts";
 import migration from "./migrations/001_connectors.sql" with { type: "text" };
 import versions from "./migrations/002_version.sql" with { type: "text" };
 import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
 import { connectorRoutes } from "./routes.ts";
 import { createCalls } from "./service.ts";
-import { createConnectorStore } from "./store.ts";
 import { trialRoutes } from "./trial-routes.ts";
-import { createConnectorWriter } from "./writer.ts";
 
 /** Connectors: other services' HTTP methods behind a sealed secret. behaviour 4.3, B.9. */
 export default definePlugin({
@@ -33,29 +32,24 @@ export default definePlugin({
     { name: "002_version", sql: versions },
     { name: "003_account_keys", sql: accountKeys },
   ],
-  activity: { connectors: { model: "Core::Connector" } },
+  resources: [Connector],
 
   setup(ctx) {
-    const connectorStore = createConnectorStore(ctx.sql);
-    const calls = createCalls({ ctx, connectorStore });
+    const calls = createCalls(ctx);
     calls.register(customConnector(ctx.fetch));
     const { kinds, forget } = calls;
-    const connectorWriter = createConnectorWriter({ ctx, connectorStore, kinds, forget });
+    const around = { ...ctx, kinds, forget };
     const put: Connectors["put"] = async ({ accountId, userId }, connector) => {
-      const author = { account: { id: accountId }, user: { id: userId } };
-      return putAt(connector, await connectorStore.byCode(accountId, connector.code), {
-        create: () => connectorWriter.create(author, connector),
-        update: (id) => connectorWriter.update(author, id, connector),
+      const at = { ...around, caller: { account: { id: accountId }, user: { id: userId } } };
+      return putAt(connector, await find(Connector, ctx.sql, accountId, { code: connector.code }), {
+        create: () => create(Connector, at, connector),
+        update: (id) => change(Connector, at, { id }, connector),
       });
     };
     const publicLimit = ctx.limiter("connectors.public", { limit: ctx.config.publicLimit, windowSeconds: 60 });
     return {
       nameables: [{ model: "Core::Connector", noun: "connector", exists: calls.exists }],
-      routes: [
-        ...connectorRoutes({ names: ctx.names, connectorStore, connectorWriter, kinds }),
-        ...callRoutes({ calls, publicLimit }),
-        ...trialRoutes({ calls, connectorWriter }),
-      ],
+      routes: [...connectorRoutes(around), ...callRoutes({ calls, publicLimit }), ...trialRoutes(around, calls)],
       service: { ...calls, put },
     };
   },

@@ -1,17 +1,19 @@
 /** Calls connectors for routes and other plugins: finds one, opens its secret and clears the answer of it. */
-import { cacheKey, parseCacheKey, SecretFault, sentenceOf, ValidationError, type BaseContext } from "platform";
+import {
+  cacheKey,
+  find as findRow,
+  parseCacheKey,
+  SecretFault,
+  sentenceOf,
+  ValidationError,
+  type BaseContext,
+} from "platform";
 import type { CallOutcome, ConnectorCall, ConnectorKind, Connectors, KindCall, ShownRequest } from "./api.ts";
 import { Busy, createCallTurns } from "./at-once.ts";
 import { maxTimeoutSeconds } from "./definition.ts";
 import { isCode } from "./code.ts";
+import { Connector, secretPlace, type ConnectorRow } from "./connector.ts";
 import { hidden, redact, redactText, Unkept, withoutSecret } from "./redact.ts";
-import type { ConnectorRow, ConnectorStore } from "./store.ts";
-import { secretPlace } from "./writer.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "log" | "secrets">;
-  readonly connectorStore: Pick<ConnectorStore, "byCode">;
-}
 
 /** A call, and the request that it was, if the connector's kind tells it. The secret is in neither. */
 export interface Trial {
@@ -30,7 +32,7 @@ export interface Calls extends Omit<Connectors, "put"> {
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
 }
 
-export function createCalls({ ctx, connectorStore }: Needed): Calls {
+export function createCalls(ctx: Pick<BaseContext, "cache" | "log" | "secrets" | "sql">): Calls {
   const kinds = new Map<string, ConnectorKind>();
   const inTurn = createCallTurns();
   const cache = ctx.cache<ConnectorRow>({
@@ -38,7 +40,7 @@ export function createCalls({ ctx, connectorStore }: Needed): Calls {
     max: 1000,
     load: async (key) => {
       const { accountId, name: code } = parseCacheKey(key);
-      return connectorStore.byCode(accountId, code);
+      return findRow(Connector, ctx.sql, accountId, { code });
     },
   });
   const cached = async (accountId: number, code: string): Promise<ConnectorRow | undefined> => {

@@ -1,15 +1,13 @@
-import { invalid, notFound, ok, route, Type, warned, type Route } from "platform";
+import { found, invalid, notFound, ok, refOf, route, Type, warned, type Around, type Route } from "platform";
 import { ConnectorTrial } from "./answers.ts";
+import { Connector, exampleUrl, type ConnectorAt } from "./connector.ts";
 import { paramHints } from "./fill.ts";
-import { connectorExample } from "./routes.ts";
 import type { Calls } from "./service.ts";
-import type { ConnectorWriter } from "./writer.ts";
 
 const TrialInput = Type.Object({
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "the parameters of the call" })),
 });
 
-const { url } = connectorExample;
 const trialExample = {
   ok: true,
   status: 200,
@@ -18,19 +16,14 @@ const trialExample = {
   duration_ms: 87,
   request: {
     method: "GET",
-    url: `${url}/weather?q=Krak%C3%B3w&units=metric&appid=[secret]`,
+    url: `${exampleUrl}/weather?q=Krak%C3%B3w&units=metric&appid=[secret]`,
     headers: { accept: "application/json, */*;q=0.5" },
     body: null,
   },
 };
 
-interface Needed {
-  readonly calls: Pick<Calls, "methodsOf" | "tryOut">;
-  readonly connectorWriter: Pick<ConnectorWriter, "find">;
-}
-
 /** Calls a method as flows do, and shows the request beside the answer. behaviour B.9. */
-export function trialRoutes({ calls, connectorWriter }: Needed): Route[] {
+export function trialRoutes(around: Around<ConnectorAt>, calls: Pick<Calls, "methodsOf" | "tryOut">): Route[] {
   return [
     route(
       "POST",
@@ -49,7 +42,7 @@ export function trialRoutes({ calls, connectorWriter }: Needed): Route[] {
         responses: { 200: trialExample, 422: { city: ["is required"] } },
       },
       async ({ caller, params, body }) => {
-        const { code, active } = await connectorWriter.find(caller.account.id, params.id);
+        const { code, active } = await found(Connector, { ...around, caller }, refOf(Connector, params.id));
         if (!active) throw invalid({ base: ["the connector is not active: switch it on first"] });
         const given = { accountId: caller.account.id, code, method: params.method_name, params: body.params ?? {} };
         const trial = await calls.tryOut(given);

@@ -17,7 +17,7 @@ export interface Author {
 /** What every function of a resource gets; a plugin's own context has more. */
 export interface At<By extends Author = Caller> extends Pick<
   BaseContext,
-  "sql" | "transaction" | "committed" | "secrets" | "changed" | "now"
+  "sql" | "transaction" | "committed" | "secrets" | "changed" | "now" | "names"
 > {
   readonly caller: By;
 }
@@ -50,7 +50,7 @@ interface Saying {
   readonly refusals?: Readonly<Record<number, unknown>>;
 }
 
-type Verb = "list" | "get" | "create" | "change" | "delete";
+export type Verb = "list" | "get" | "create" | "change" | "delete";
 
 export interface Rules<F extends Fields, I extends IdKind, More extends TProperties, A extends At<Author>> {
   /** Throws the 403 of who may not do this to any row; the privilege is asked for already. */
@@ -63,6 +63,8 @@ export interface Rules<F extends Fields, I extends IdKind, More extends TPropert
   readonly committed?: (at: A, change: Changed<F, I>) => void | Promise<void>;
   /** The fields of `more`. */
   readonly tells?: (at: A, row: RowOf<F, I>) => Told<More> | Promise<Told<More>>;
+  /** For the header `Warning`, once a change is written: what was accepted and will not do what was meant. */
+  readonly hints?: (at: A, row: RowOf<F, I>) => readonly string[] | Promise<readonly string[]>;
   /** The rows that exist for this caller; all others are 404. Default: those of the account. */
   readonly visible?: (at: A, sql: Sql) => Fragment;
 }
@@ -96,6 +98,8 @@ export interface Declaration<
   /** Of lists, in SQL; default: `id`. */
   readonly order?: string;
   readonly filters?: Filters;
+  /** Others name a row by these: `…/used_by.json` lists them, and `Warning` tells who loses a name. */
+  readonly named?: { readonly noun: string; readonly keys: (row: RowOf<F, I>) => readonly string[] };
   /** 422 is `{ errors: { … } }`. */
   readonly errors?: "wrapped";
   /** Which columns say who has written it; default: both. */

@@ -7,11 +7,13 @@ import { pageReply } from "../http/answers/page-reply.ts";
 import { created, noContent, ok } from "../http/answers/reply.ts";
 import { route, type Route } from "../http/route.ts";
 import type { Caller } from "../http/auth.ts";
+import { usedByRoute } from "../naming.ts";
+import { warned } from "../http/refusals/warning.ts";
 import { pageOf } from "../values.ts";
 import { narrowedBy } from "./filter-store.ts";
-import type { At, Author, Id, New, Patch, Resource, Row, Shape } from "./declaration.ts";
+import type { At, Author, Id, New, Patch, Resource, Row, Shape, Verb } from "./declaration.ts";
 import { list, type Ref } from "./store.ts";
-import { change, create, erase, found, refOf, seen, toApi } from "./verbs.ts";
+import { change, create, erase, found, refOf, seen, toApi, type Both } from "./verbs.ts";
 
 /** What a plugin gives its resource: the context of its functions, without the caller. */
 export type Around<A extends At<Author>> = Omit<A, "caller">;
@@ -24,7 +26,7 @@ interface More<T extends Shape> {
     ref: Ref<T["id"]>,
     given: Patch<T>,
     expected: (id: Id<T>) => number | undefined,
-  ) => Promise<Row<T>>;
+  ) => Promise<Both<T>>;
   readonly forms?: Told<T>;
 }
 
@@ -35,7 +37,7 @@ interface Told<T extends Shape> {
   readonly needs?: Parameters<typeof field.needs>[1];
 }
 
-type Five = Readonly<Record<"list" | "get" | "create" | "change" | "delete", Route>>;
+type Five = Readonly<Record<Verb, Route>> & { readonly usedBy?: Route };
 
 /** All five; a plugin that answers one in its own way puts its own in place of it. */
 export function resourceRoutes<T extends Shape>(
@@ -51,7 +53,7 @@ export function resourceRoutes<T extends Shape>(
   const many = path.slice(path.lastIndexOf("/") + 1);
   const words = name.replaceAll("_", " ");
   const filters = Object.entries(of.filters ?? {}).map(([filter, { says: said }]) => [filter, said] as const);
-  const spec = (verb: keyof Five, summary: string) => {
+  const spec = (verb: Verb, summary: string) => {
     const { refusals: _, ...said } = says[verb] ?? {};
     return { summary, ...said, ...common };
   };
@@ -101,7 +103,8 @@ export function resourceRoutes<T extends Shape>(
       },
       async ({ caller, body }) => {
         const own = at(caller);
-        return created(...(await shown(of, own, await create(of, own, body as New<T>)))); // the route has checked it
+        const row = await create(of, own, body as New<T>); // the route has checked it
+        return warned(created(...(await shown(of, own, row))), await hintsOf(of, own, row));
       },
     ),
     change: route(
@@ -118,20 +121,43 @@ export function resourceRoutes<T extends Shape>(
       async ({ request, caller, params, body }) => {
         const own = at(caller);
         const expected = (id: string | number) => expectedVersion(request, id);
-        const row = await changeBy(own, refOf(of, params.id), body, expected);
-        return ok(...(await shown(of, own, row)));
+        const { before, after } = await changeBy(own, refOf(of, params.id), body, expected);
+        const gone = await lost(of, own, caller, before, after);
+        return warned(ok(...(await shown(of, own, after))), [...gone, ...(await hintsOf(of, own, after))]);
       },
     ),
+    ...(of.named && {
+      usedBy: usedByRoute(around.names, { one, noun: of.named.noun, privilege: of.privilege }, async (caller, key) => {
+        const row = await found(of, at(caller), refOf(of, key));
+        return { model: of.model, keys: of.named?.keys(row) ?? [] };
+      }),
+    }),
     delete: route(
       "DELETE",
       one,
       { ...spec("delete", `Delete a ${words}`), ifMatch: true, responses: { 204: null, ...says.delete?.refusals } },
       async ({ request, caller, params }) => {
-        await erase(of, at(caller), refOf(of, params.id), (id) => expectedVersion(request, id));
-        return noContent();
+        const own = at(caller);
+        const row = await erase(of, own, refOf(of, params.id), (id) => expectedVersion(request, id));
+        return warned(noContent(), await lost(of, own, caller, row));
       },
     ),
   };
+}
+
+const hintsOf = async <T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>) => (await of.hints?.(at, row)) ?? [];
+
+/** Hints about those who name what is gone. */
+async function lost<T extends Shape>(
+  of: Resource<T>,
+  { names }: T["at"],
+  caller: Caller,
+  before: Row<T>,
+  after?: Row<T>,
+) {
+  const left = new Set(after && of.named?.keys(after));
+  const keys = of.named?.keys(before).filter((key) => !left.has(key)) ?? [];
+  return keys.length > 0 ? names.lost(caller, { model: of.model, keys }) : [];
 }
 
 async function told<T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>): Promise<Record<string, unknown>> {

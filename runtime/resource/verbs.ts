@@ -9,6 +9,11 @@ import type { IdKind, IdOf } from "./fields.ts";
 import type { Change, Changed, Draft, Given, Id, New, Patch, Resource, Row, Shape } from "./declaration.ts";
 import { find, insert, lock, nextId, remove, update, type Ref } from "./store.ts";
 
+export interface Both<T extends Shape> {
+  readonly before: Row<T>;
+  readonly after: Row<T>;
+}
+
 /** The version of the row with this id that the caller has seen; undefined = any. */
 export type Expected<T extends Shape> = (id: Id<T>) => number | undefined;
 
@@ -55,15 +60,16 @@ export async function create<T extends Shape>(of: Resource<T>, at: T["at"], give
   return row;
 }
 
+/** The row before and after. */
 export async function change<T extends Shape>(
   of: Resource<T>,
   at: T["at"],
   ref: Ref<T["id"]>,
   given: Patch<T>,
   expected: Expected<T> = whichever,
-): Promise<Row<T>> {
+): Promise<Both<T>> {
   of.may?.(at, "change");
-  const { before, after } = await at.transaction(async (tx) => {
+  const both = await at.transaction(async (tx) => {
     const held = await locked(of, at, tx, ref, expected);
     const draft = await checked(of, at, {
       tx,
@@ -72,20 +78,21 @@ export async function change<T extends Shape>(
       before: held,
       after: merged(of, at, held.id, given, held),
     });
-    const both = { before: held, after: await update(of, tx, at.caller, held.id, draft) };
-    await written(of, at, both, tx);
-    return both;
+    const done = { before: held, after: await update(of, tx, at.caller, held.id, draft) };
+    await written(of, at, done, tx);
+    return done;
   });
-  await committed(of, at, { before, after });
-  return after;
+  await committed(of, at, both);
+  return both;
 }
 
+/** The row that was. */
 export async function erase<T extends Shape>(
   of: Resource<T>,
   at: T["at"],
   ref: Ref<T["id"]>,
   expected: Expected<T> = whichever,
-): Promise<void> {
+): Promise<Row<T>> {
   of.may?.(at, "delete");
   const before = await at.transaction(async (tx) => {
     const held = await locked(of, at, tx, ref, expected);
@@ -94,6 +101,7 @@ export async function erase<T extends Shape>(
     return held;
   });
   await committed(of, at, { before, after: undefined });
+  return before;
 }
 
 /** A row as lists show it. */

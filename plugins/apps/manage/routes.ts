@@ -205,8 +205,8 @@ export function appRoutes({ names, appStore, appWriter }: Needed): Route[] {
         return warned(ok(...shown(row)), [...lost, ...(await unknownNames(names, row))]);
       },
     ),
-    usedByRoute(names, { one: "/core/apps/:id", noun: "an app", ...access }, async (accountId, key) => {
-      const { urlCode, id } = await appWriter.find(accountId, key);
+    usedByRoute(names, { one: "/core/apps/:id", noun: "an app", ...access }, async ({ account }, key) => {
+      const { urlCode, id } = await appWriter.find(account.id, key);
       return { model, keys: [urlCode, id] };
     }),
     route(

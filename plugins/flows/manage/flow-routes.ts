@@ -145,8 +145,8 @@ export function flowRoutes({ names, flowStore, flowLookup, flowWriter, warnings 
         return warned(ok(...(await shown(row))), [...lost, ...fieldHints(body.fields)]);
       },
     ),
-    usedByRoute(names, { one: "/connect/flows/:id", noun: "a flow", ...access }, async (accountId, key) => {
-      const { code } = await flowLookup.find(accountId, key);
+    usedByRoute(names, { one: "/connect/flows/:id", noun: "a flow", ...access }, async ({ account }, key) => {
+      const { code } = await flowLookup.find(account.id, key);
       return { model, keys: [code] };
     }),
     route(

@@ -133,8 +133,8 @@ export function dbRoutes({ names, databaseStore, dbs }: Needed): Route[] {
         return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), hints);
       },
     ),
-    usedByRoute(names, { one: "/core/dbs/:db_id", noun: "a database", ...access }, async (accountId, key) => {
-      const { code, id } = await find(accountId, key);
+    usedByRoute(names, { one: "/core/dbs/:db_id", noun: "a database", ...access }, async ({ account }, key) => {
+      const { code, id } = await find(account.id, key);
       return { model, keys: [code, id] };
     }),
     route(
