@@ -190,6 +190,75 @@ test("a token that does not delete makes no flow that does", async () => {
   await client.close();
 });
 
+test("a token that does not delete opens no deletion by other ways", async () => {
+  const { id, token } = await make();
+  const { call, client } = await connect(app.origin, token);
+  const methods = { remove: { method: "delete", path: "/things/{id}" }, read: { path: "/things" } };
+  const wiper = { name: "Wiper", code: "wiper", url: "https://example.com", fields: { methods } };
+  expect((await app.post("/connect/connectors.json", { connector: wiper })).status).toBe(201);
+  const listed = { name: "Listed", code: "listed", public_methods: { list: true, update: true } };
+  expect((await app.post("/core/dbs.json", { db: listed })).status).toBe(201);
+  const open = {
+    name: "Open",
+    code: "opened",
+    public_methods: { delete: { scope_by: "a" }, create: { auto_fields: { a: "{user_id}" } } },
+  };
+  expect((await app.post("/core/dbs.json", { db: open })).status).toBe(201);
+  const made = (resource: string, fields: object) => ["create", { resource, fields }] as const;
+  const flow = (step: object) =>
+    made("flows", { name: "F", code: "f1", fields: { program: [{ type: "each", in: "ids", do: [step] }] } });
+  const connector = (method: object, kind = "core/custom_connector") =>
+    made("connectors", { ...wiper, code: "w2", kind, fields: { methods: { m: method } } });
+  const changed = (fields: object) => ["update", { resource: "dbs", id: "listed", fields }] as const;
+  const text = (old_string: string, new_string: string) =>
+    ["replace_text", { resource: "dbs", id: "listed", field: "public_methods", old_string, new_string }] as const;
+  const hook = { source_type: "Core::Db", kind: "create", target_kind: "connector", target_code: "wiper" };
+  const refused = [
+    made("dbs", { name: "Gone", public_methods: { delete: true } }),
+    changed({ public_methods: { delete: {} } }),
+    text('"list":true', '"delete":true'),
+    text("upda", "dele"),
+    text('"list":true', String.raw`"d\u0065lete":true`),
+    connector(methods.remove),
+    connector({ method: "POST", path: "/core/db/x/delete" }),
+    connector({ method: "POST", path: "/x", headers: { "X-HTTP-Method-Override": "DELETE" } }),
+    connector({ method: "POST", path: "/x", body: { operations: [{ op: "delete", id: "{id}" }] } }),
+    connector({ method: "POST", path: "/x", body: '{ "op": "delete" }' }),
+    connector({ sql: "DELETE from customers" }, "core/postgres"),
+    flow({ type: "connector", connector: "wiper", method: "remove" }),
+    flow({ type: "connector", connector: "x", method: "query", params: { sql: "truncate customers" } }),
+    made("webhooks", hook),
+  ];
+  for (const [name, args] of refused) {
+    const answer = await call(name, args);
+    expect([JSON.stringify(args), answer.isError, answer.text]).toEqual([
+      JSON.stringify(args),
+      true,
+      expect.stringContaining("mcp_delete"),
+    ]);
+  }
+  const harmless = [
+    changed({ public_methods: { list: true, update: true, delete: null } }),
+    text('"list":true', '"get":true'),
+    ["update", { resource: "dbs", id: "opened", fields: { public_methods: { ...open.public_methods, list: true } } }],
+    connector(methods.read),
+    flow({ type: "connector", connector: "wiper", method: "read" }),
+    ["create", { resource: "records", in: "listed", fields: { data: { op: "delete", sql: "drop" } } }],
+  ] as const;
+  for (const [name, args] of harmless) {
+    const answer = await call(name, args);
+    expect([JSON.stringify(args), answer.isError, answer.isError && answer.text]).toEqual([
+      JSON.stringify(args),
+      false,
+      false,
+    ]);
+  }
+  await app.patch(`/core/tokens/${id}.json`, { token: { mcp_delete: true } });
+  expect((await call(...made("webhooks", hook))).isError).toBe(false);
+  expect((await call(...changed({ public_methods: { delete: {} } }))).isError).toBe(false);
+  await client.close();
+});
+
 test("a record keeps its table unless another one is named", async () => {
   const tables = { orders: { fields: { n: "integer" } }, lines: { fields: {} } };
   await app.post("/core/dbs.json", { db: { name: "Tabled", code: "tabled", schema: { tables } } });

@@ -4,7 +4,6 @@
  */
 import { isObject } from "platform";
 import type { ToolResult } from "./answer.ts";
-import { serverInfo } from "./server-info.ts";
 
 export interface PlainCall {
   readonly id: string | number;
@@ -14,6 +13,8 @@ export interface PlainCall {
   readonly isModern: boolean;
 }
 
+/** What this server calls itself over the protocol. */
+export const serverInfo = { name: "corestead", title: "Corestead", version: "1" };
 const modern = "2026-07-28";
 const older: ReadonlySet<string | null> = new Set([null, "2025-11-25", "2025-06-18", "2025-03-26"]);
 const meta = "io.modelcontextprotocol/";

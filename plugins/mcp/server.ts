@@ -2,7 +2,7 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from "@modelcontextprotocol/server";
 import { HttpError, type BaseContext } from "platform";
 import { argumentsOf, listPrompts, readPrompt } from "./prompts.ts";
-import { serverInfo } from "./server-info.ts";
+import { serverInfo } from "./plain-call.ts";
 import { callTool, listTools } from "./tools/all.ts";
 import type { Session } from "./tools/tool.ts";
 

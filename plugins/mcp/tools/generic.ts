@@ -1,7 +1,8 @@
 /** Tools for everything that the API has lists of. */
-import { forbidden, invalid, isObject, parseExactly, Type, type Caller, type InnerAnswer, type Route } from "platform";
+import { invalid, parseExactly, Type, type Caller, type InnerAnswer, type Route } from "platform";
 import { resultOf, shortened, type ToolResult } from "../answer.ts";
 import { isOpen, pathIn, type Thing } from "../things.ts";
+import { mustMayDelete, mustMayMake, mustMayReplace } from "./deletions.ts";
 import { idInput, segment, tool, type Session, type Tool } from "./tool.ts";
 
 const what = {
@@ -86,7 +87,7 @@ export const genericTools: readonly Tool[] = [
     routes: has("create"),
     run: async (args, session) => {
       const { path, route } = found(args, "create", session);
-      await mustMayMake(session, args.fields);
+      await mustMayMake(session, args);
       const key = args.idempotency_key;
       const headers = key === undefined ? {} : { "idempotency-key": key };
       return briefly(await session.ask({ method: "POST", path, headers, body: wrapped(route, args.fields) }));
@@ -103,7 +104,7 @@ export const genericTools: readonly Tool[] = [
     routes: has("update"),
     run: async (args, session) => {
       const { path, route } = found(args, "update", session);
-      await mustMayMake(session, args.fields);
+      await mustMayMake(session, args);
       // Of records: what does not name a table leaves it as it is.
       const kept = route.spec.query?.["keep_table"] === undefined ? "" : "?keep_table=true";
       const one: `/${string}` = `${path}/${segment("id", args.id)}${kept}`;
@@ -130,6 +131,7 @@ export const genericTools: readonly Tool[] = [
     routes: has("replace"),
     run: async ({ resource, in: parent, id: of, etag, ...body }, session) => {
       const { path } = found({ resource, ...(parent !== undefined && { in: parent }) }, "replace", session);
+      if (resource === "dbs" && body.field === "public_methods") await mustMayReplace(session, of, body);
       const one: `/${string}` = `${path}/${segment("id", of)}/replace`;
       return resultOf(await session.ask({ method: "PATCH", path: one, headers: match(etag), body }));
     },
@@ -149,27 +151,6 @@ export const genericTools: readonly Tool[] = [
     },
   }),
 ];
-
-/** Whoever may not delete makes no flow that does. */
-async function mustMayMake(session: Session, given: unknown): Promise<void> {
-  if (hasDeletion(given)) await mustMayDelete(session);
-}
-
-/** Whether there is a step `{ type: "db", op: "delete" }`, at any depth. */
-function hasDeletion(given: unknown): boolean {
-  const left = [given];
-  while (left.length > 0) {
-    const one = left.pop();
-    if (typeof one !== "object" || one === null) continue;
-    if (isObject(one) && one["type"] === "db" && one["op"] === "delete") return true;
-    for (const inner of Object.values(one)) left.push(inner);
-  }
-  return false;
-}
-
-export async function mustMayDelete({ mayDelete }: Session): Promise<void> {
-  if (!(await mayDelete())) throw forbidden("this token does not delete over /mcp (`mcp_delete`)");
-}
 
 /** The address and the route. Privileges are the route's matter; here is only what the resource cannot do at all. */
 function found(args: What, part: Part, { things, caller }: Session): { path: `/${string}`; route: Route } {

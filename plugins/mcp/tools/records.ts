@@ -1,7 +1,7 @@
 /** Tools for the records of JSON databases. */
 import { invalid, isObject, Type } from "platform";
 import { resultOf } from "../answer.ts";
-import { mustMayDelete } from "./generic.ts";
+import { mustMayDelete } from "./deletions.ts";
 import { idInput, segment, tool, type Tool } from "./tool.ts";
 
 const value = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
