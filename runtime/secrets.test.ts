@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSecrets, loadSecretKey, randomToken, SecretFault } from "./secrets.ts";
@@ -106,6 +106,9 @@ test("a key file cut short is refused, not replaced", () => {
   writeFileSync(join(dir, "secret.key"), "abc\n");
   expect(() => loadSecretKey(dir, undefined)).toThrow("secret.key needs at least 16 characters");
   expect(readFileSync(join(dir, "secret.key"), "utf8")).toBe("abc\n");
+  rmSync(join(dir, "secret.key"));
+  mkdirSync(join(dir, "secret.key"));
+  expect(() => loadSecretKey(dir, undefined)).toThrow("secret.key is a folder, and must be a file: move it away");
 });
 
 test("processes that start at once agree on one key", async () => {

@@ -121,6 +121,8 @@ function readKey(path: string): string | undefined {
     return requireStrong(readFileSync(path, "utf8").trim(), path);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
+    if (hasCode(error, "EISDIR"))
+      throw new Error(`${path} is a folder, and must be a file: move it away`, { cause: error });
     throw error;
   }
 }

@@ -147,6 +147,22 @@ describe("beside a running server", () => {
     }
   });
 
+  test("a b-tree that has grown beyond what it holds, though its table is vacuumed", async () => {
+    await sql`create table swollen (id int, name text)`;
+    await sql`create index swollen_names on swollen (lower(name))`;
+    try {
+      await sql`insert into swollen select n, n || repeat(md5(n::text), 15) from generate_series(1, 75_000) n`;
+      await sql`vacuum analyze swollen`;
+      expect(of(await findings(), "database")).toEqual([expect.stringContaining("ok PostgreSQL")]);
+      await sql`delete from swollen where id % 50 > 0`;
+      await sql`vacuum analyze swollen`;
+      const told = of(await findings(), "database");
+      expect(told).toEqual([expect.stringMatching(/^warn indexes are over four times .*: swollen_names \(\d\d MB\)$/)]);
+    } finally {
+      await sql`drop table swollen`;
+    }
+  });
+
   test("mail that cannot be sent", async () => {
     const refused = await findings({
       SMTP_URL: "smtp://127.0.0.1:1",

@@ -11,6 +11,11 @@ const key = findingsOf("key");
 
 const leastVersion = 150_000;
 const fewDeadRows = 10_000;
+/** An index is as large as it should be up to here, whatever it holds. */
+const fewIndexBytes = 32_000_000;
+/** The pages of a b-tree that grows by and by are two thirds full. */
+const usuallyFull = 0.67;
+const widthIfUnknown = 256;
 
 interface Facts {
   readonly version: number;
@@ -30,6 +35,8 @@ interface Facts {
   readonly vacuums: boolean;
   /** Tables with more dead rows than live ones, the worst first. */
   readonly neglected: readonly string[];
+  /** B-trees of four times the size that their entries need, the largest first. */
+  readonly swollen: readonly string[];
 }
 
 interface Checked {
@@ -78,10 +85,31 @@ async function readFacts(sql: Sql): Promise<Facts> {
       pg_database_size(d.oid)::float8 as bytes,
       current_setting('autovacuum')::bool and current_setting('track_counts')::bool as vacuums,
       array(select relname::text from pg_stat_user_tables
-        where n_dead_tup > greatest(n_live_tup, ${fewDeadRows}) order by n_dead_tup desc limit 5) as neglected
+        where n_dead_tup > greatest(n_live_tup, ${fewDeadRows}) order by n_dead_tup desc limit 5) as neglected,
+      array(${swollenIndexes(sql)}) as swollen
     from pg_database d where d.datname = current_database()`;
   if (!facts) throw new Error("the database does not know itself");
   return facts;
+}
+
+/** Estimated by the statistics of PostgreSQL, because the extension that measures it may be missing. */
+function swollenIndexes(sql: Sql) {
+  return sql`
+    with large as materialized (
+      select i.oid, i.relname, i.reltuples, t.relname as table_name, n.nspname, x.indkey, pg_relation_size(i.oid) as bytes
+      from pg_class i join pg_am m on m.oid = i.relam and m.amname = 'btree' join pg_index x on x.indexrelid = i.oid
+        join pg_class t on t.oid = x.indrelid join pg_namespace n on n.oid = i.relnamespace and n.nspname = 'public'
+      where i.relkind = 'i' and i.reltuples >= 0 and pg_relation_size(i.oid) > ${fewIndexBytes}
+    ), estimated as (
+      select relname, bytes, reltuples / ${usuallyFull}::float8 * (
+        select sum(16 + coalesce(s.avg_width, ${widthIfUnknown})) from pg_attribute a left join pg_stats s
+          on s.schemaname = nspname and s.attname = a.attname
+            and s.tablename = case when indkey[a.attnum - 1] = 0 then relname else table_name end
+        where a.attrelid = large.oid
+      ) as needed from large
+    )
+    select relname || ' (' || pg_size_pretty(bytes) || ')' from estimated
+    where bytes > ${fewIndexBytes} + 4 * needed order by bytes desc limit 5`;
 }
 
 function judge(facts: Facts, { config, pooled }: Pick<Looking, "config" | "pooled">): Finding[] {
@@ -116,6 +144,10 @@ function judge(facts: Facts, { config, pooled }: Pick<Looking, "config" | "poole
     const message = `more rows are dead than alive in ${facts.neglected.join(", ")}`;
     const remedy = "run VACUUM on them, and look for transactions that stay open; REINDEX gives an index's room back";
     findings.push(database.warn(message, remedy));
+  }
+  if (facts.swollen.length > 0) {
+    const message = `indexes are over four times as large as what they hold: ${facts.swollen.join(", ")}`;
+    findings.push(database.warn(message, "run REINDEX INDEX CONCURRENTLY on them"));
   }
   const wanted = connectionsOf(config);
   if (!pooled && wanted + facts.others > facts.connections) {

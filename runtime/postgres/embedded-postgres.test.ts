@@ -342,7 +342,23 @@ test("a damaged lock file is named, with what to do", async () => {
   expect(start()).rejects.toThrow(`${lock} is damaged: make sure that no other corestead process runs, and remove`);
   await rm(lock);
   await mkdir(lock);
-  expect(start()).rejects.toThrow(`cannot be locked with ${lock}`);
+  expect(start()).rejects.toThrow(`${lock} is a folder, and must be a file: move it away`);
+});
+
+test("what stands in the place of a file, or of a folder, is named, with what to do", async () => {
+  await (await start()).stop();
+  for (const name of ["run/.s.PGSQL.5432", "run/.s.PGSQL.5432.lock", "postgres/postmaster.pid", "postgres.log"]) {
+    const path = join(folder, name);
+    await rm(path, { force: true });
+    await mkdir(path);
+    expect(await start().catch(String)).toContain(`${path} is a folder, and must be a file: move it away`);
+    await rm(path, { recursive: true });
+  }
+  await rm(join(folder, "run"), { recursive: true });
+  await writeFile(join(folder, "run"), "");
+  expect(await start().catch(String)).toContain(`${join(folder, "run")} is a file, and must be a folder: move it away`);
+  const file = join(folder, "corestead.lock");
+  expect(await start(file).catch(String)).toContain(`${file} is a file, and must be a folder: move it away`);
 });
 
 test("a folder too deep for a socket gets one elsewhere, which goes away with the server", async () => {

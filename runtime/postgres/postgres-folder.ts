@@ -46,6 +46,7 @@ const socketPathBytes = 107;
  * waits for it, and to hand each of its calls to another thread takes longer than the call.
  */
 export async function prepareFolder(folder: string): Promise<{ dataDir: string; cluster: string; runAs: RunAs }> {
+  mustBeKind(folder, "folder");
   mkdirSync(folder, { recursive: true });
   const dataDir = realpathSync(folder);
   const cluster = join(dataDir, "postgres");
@@ -70,6 +71,28 @@ export async function prepareFolder(folder: string): Promise<{ dataDir: string; 
     );
   }
   return { dataDir, cluster, runAs: privileged };
+}
+
+const kinds: readonly (readonly [string, "folder" | "file"])[] = [
+  ["postgres", "folder"],
+  ["postgres/PG_VERSION", "file"],
+  ["postgres/postmaster.pid", "file"],
+  ["anchors", "folder"],
+  ["media", "folder"],
+  ["run", "folder"],
+  ["run/.s.PGSQL.5432", "file"],
+  ["run/.s.PGSQL.5432.lock", "file"],
+  ["corestead.lock", "file"],
+  ["corestead.pid", "file"],
+  ["postgres.log", "file"],
+];
+
+/** The system says EISDIR, often without a path, and PostgreSQL that another postmaster runs. */
+function mustBeKind(path: string, kind: "folder" | "file"): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found || found.isDirectory() === (kind === "folder")) return;
+  const other = kind === "folder" ? "file" : "folder";
+  throw new Error(`${path} is a ${other}, and must be a ${kind}: move it away`);
 }
 
 /**
@@ -121,6 +144,7 @@ async function run(command: string[], runAs: RunAs): Promise<{ code: number; out
  * however the process ends, and of two processes that start at once exactly one gets it.
  */
 export function lockFolder(dataDir: string): () => void {
+  for (const [name, kind] of kinds) mustBeKind(join(dataDir, name), kind);
   const pidFile = join(dataDir, "corestead.pid");
   const lock = lockFile(join(dataDir, "corestead.lock"), () => {
     const holder = holderOf(pidFile);
