@@ -22,16 +22,6 @@ export const Mail = answer.object("Mail", {
 
 const words = { subject: Type.String(), text: Type.String() };
 
-export const MailTemplate = answer.object("MailTemplate", {
-  id: Type.Integer(),
-  code: Type.String(),
-  language: field.oneOf(languages),
-  ...words,
-  html: field.nullable(Type.String()),
-  created_at: answer.time(),
-  updated_at: answer.time(),
-});
-
 export const BuiltInMailTemplate = answer.object("BuiltInMailTemplate", {
   code: Type.String(),
   language: field.oneOf(languages),

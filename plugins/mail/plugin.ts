@@ -12,8 +12,8 @@ import { createRenderer } from "./render.ts";
 import { serverRoutes } from "./server-routes.ts";
 import { createServerStore } from "./server-store.ts";
 import { createMailStore } from "./store.ts";
+import { Template } from "./template.ts";
 import { templateRoutes } from "./template-routes.ts";
-import { createTemplateStore } from "./template-store.ts";
 
 /** Mails to people: one outgoing server, texts in their language, a queue with retries, a log. behaviour B.12. */
 export default definePlugin({
@@ -41,9 +41,9 @@ export default definePlugin({
     { name: "002_account_keys", sql: accountKeys },
   ],
   privileges: [{ name: "mails", doc: "see the log of mails, and change their texts and server", roles: ["admin"] }],
+  resources: [Template],
   activity: {
     mail_servers: { model: "Mail::Server", name: "sender" },
-    mail_templates: { model: "Mail::Template" },
     mails: false,
   },
   checks: checkMail,
@@ -52,7 +52,6 @@ export default definePlugin({
     const { config, sql } = ctx;
     const mailStore = createMailStore(sql);
     const serverStore = createServerStore(sql);
-    const templateStore = createTemplateStore(sql);
     const templates = new Map<string, MailTemplate>();
     const registerTemplate = (template: MailTemplate) => {
       if (templates.has(template.code)) throw new Error(`two plugins register the mail template "${template.code}"`);
@@ -66,7 +65,6 @@ export default definePlugin({
       accounts: ctx.services.accounts,
       mailStore,
       serverStore,
-      templateStore,
       servers,
       templates,
       renderer,
@@ -76,7 +74,7 @@ export default definePlugin({
       routes: [
         ...mailRoutes({ sql, mailStore, mails }),
         ...serverRoutes({ servers, mails, testTemplate }),
-        ...templateRoutes({ ctx, templateStore, templates, renderer, mails }),
+        ...templateRoutes({ ...ctx, templates, renderer }, mails),
       ],
       handlers: [on(sendQueued, (waiting, { signal }) => mails.deliver(waiting, signal), { concurrency: 4 })],
       schedules: [{ id: "mail.prune", cron: "17 * * * *", run: () => mailStore.prune(config.logDays) }],

@@ -1,14 +1,15 @@
 /** Mails wait in the database, and a job sends each. No HTTP, no SQL. */
 import {
+  type BaseContext,
+  findBy,
   invalid,
   job,
+  type Language,
   LiquidFault,
   SecretFault,
   tooMany,
-  uuidv7,
-  type BaseContext,
-  type Language,
   type Tx,
+  uuidv7,
 } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { hasControl, parseAddress, sendMail, type Outcome } from "../smtp/api.ts";
@@ -19,7 +20,7 @@ import type { Renderer, Words } from "./render.ts";
 import { secondsUntilRetry } from "./retry.ts";
 import type { ServerStore } from "./server-store.ts";
 import type { MailRow, MailStore, OpenMailRow } from "./store.ts";
-import type { TemplateStore } from "./template-store.ts";
+import { Template } from "./template.ts";
 
 interface Waiting {
   readonly accountId: number;
@@ -30,11 +31,13 @@ interface Waiting {
 export const sendQueued = job<Waiting>("mail.send");
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "connect" | "enqueue" | "limiter" | "log" | "origin" | "secrets" | "transaction">;
+  readonly ctx: Pick<
+    BaseContext,
+    "connect" | "enqueue" | "limiter" | "log" | "origin" | "secrets" | "sql" | "transaction"
+  >;
   readonly accounts: Pick<Accounts, "accountById">;
   readonly mailStore: MailStore;
   readonly serverStore: Pick<ServerStore, "has">;
-  readonly templateStore: Pick<TemplateStore, "find">;
   readonly servers: Servers;
   readonly templates: ReadonlyMap<string, MailTemplate>;
   readonly renderer: Renderer;
@@ -169,7 +172,7 @@ export function createMails(needed: Needed) {
 }
 
 /** What a mail says, in the account's own words if it has any. */
-function createTexts({ ctx, templateStore, renderer }: Pick<Needed, "ctx" | "templateStore" | "renderer">) {
+function createTexts({ ctx, renderer }: Pick<Needed, "ctx" | "renderer">) {
   interface Place {
     readonly name: string;
     readonly baseUrl: string;
@@ -178,7 +181,7 @@ function createTexts({ ctx, templateStore, renderer }: Pick<Needed, "ctx" | "tem
   return async ({ accountId, template, values, ...mail }: Now, account: Place): Promise<MailTexts> => {
     const language = mail.language ?? languageOfLocale(account.locale);
     const variables = { ...values, account: { name: account.name, url: account.baseUrl } };
-    const own = mail.words ?? (await templateStore.find(accountId, template.code, language));
+    const own = mail.words ?? (await findBy(Template, ctx.sql, accountId, { code: template.code, language }));
     try {
       if (own) return renderer.render(own, variables, language);
     } catch (error) {

@@ -55,6 +55,8 @@ export type Verb = "list" | "get" | "create" | "change" | "delete";
 export interface Rules<F extends Fields, I extends IdKind, More extends TProperties, A extends At<Author>> {
   /** Throws the 403 of who may not do this to any row; the privilege is asked for already. */
   readonly may?: (at: A, verb: "create" | "change" | "delete") => void;
+  /** Throws the 403 or 422 of who may not delete this row. */
+  readonly mayErase?: (at: A, row: RowOf<F, I>) => void;
   /** Adds what is wrong to `wrong`, throws 403, and returns what is to be written. Default: `after`. */
   readonly check?: (at: A, change: Change<F, I>, wrong: Mistakes) => DraftOf<F> | Promise<DraftOf<F>>;
   /** In the transaction, after the row is written. */

@@ -36,7 +36,20 @@ export async function find<T extends Shape>(
   return row;
 }
 
-/** The same, held until the transaction ends, so that changes take turns. */
+/** The row that has these values, which no two have. */
+export async function findBy<T extends Shape>(
+  of: Resource<T>,
+  on: Queryable,
+  accountId: number,
+  values: { readonly [K in keyof T["fields"]]?: string | number },
+): Promise<Row<T> | undefined> {
+  const conditions = Object.entries(values).map(([name, value]) => on`and ${on(name)} = ${value}`);
+  const [row] = await on<Row<T>[]>`
+    select ${words(on, of.read)} from ${words(on, of.table)} where account_id = ${accountId} ${conditions}`;
+  return row;
+}
+
+/** As `find`, held until the transaction ends, so that changes take turns. */
 export async function lock<T extends Shape>(
   of: Resource<T>,
   tx: Tx,

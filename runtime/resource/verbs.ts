@@ -96,6 +96,7 @@ export async function erase<T extends Shape>(
   of.may?.(at, "delete");
   const before = await at.transaction(async (tx) => {
     const held = await locked(of, at, tx, ref, expected);
+    of.mayErase?.(at, held);
     await remove(of, tx, at.caller.account.id, held.id);
     await written(of, at, { before: held, after: undefined }, tx);
     return held;
