@@ -68,13 +68,15 @@ export function createActivityStore(sql: Sql, read: Read) {
     async list(accountId: number, filter: ActivityFilter, before: number | undefined, page: Page) {
       const earlier = before === undefined ? sql`` : sql`and a.id < ${before}`;
       const from = sql`activity a where ${conditions(accountId, filter)} ${earlier}`;
-      return read((on) => readRows<ActivityRow>(on, page, { columns, from, order: sql`a.id desc` }));
+      const select = { columns, from, order: sql`a.id desc`, hasNumbers: true } as const;
+      return read((on) => readRows<ActivityRow>(on, page, select));
     },
 
     /** The oldest first, after this id: for exports. */
     async next(accountId: number, filter: ActivityFilter, after: number, limit: number) {
       const from = sql`activity a where ${conditions(accountId, filter)} and a.id > ${after}`;
-      return (await readRows<ActivityRow>(sql, { limit, offset: 0 }, { columns, from, order: sql`a.id` })).rows;
+      const select = { columns, from, order: sql`a.id`, hasNumbers: true } as const;
+      return (await readRows<ActivityRow>(sql, { limit, offset: 0 }, select)).rows;
     },
 
     async byId(accountId: number, id: number): Promise<ActivityRow | undefined> {

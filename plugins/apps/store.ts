@@ -145,7 +145,7 @@ export function createAppStore(sql: Sql) {
   return {
     async list(accountId: number, filter: AppFilter, page: Page) {
       const where = conditions(accountId, filter);
-      return readPage<AppRow>(sql, page, { columns, from: sql`apps where ${where}`, order: sql`id` });
+      return readPage<AppRow>(sql, page, { columns, from: sql`apps where ${where}`, order: sql`id`, hasNumbers: true });
     },
 
     /** By id or url_code. */

@@ -4,6 +4,7 @@ import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { createBulkStore } from "./bulk/bulk-store.ts";
 import { databaseOf, type DatabaseRow } from "./databases/database.ts";
 import { noTable } from "./databases/schema.ts";
+import { readPage } from "../../runtime/page-store.ts";
 import { printedLength } from "../../runtime/read-bounds.ts";
 
 let app: TestApp;
@@ -282,6 +283,34 @@ describe("a list of large things ends early, and says where it goes on", () => {
     const last = await app.get(`${list}?offset=${(all?.count ?? 0) - 1}`);
     expect([last.json.length, last.headers.get("warning")]).toEqual([1, null]);
     await app.sql.unsafe(`delete from ${table}`);
+  });
+
+  test.each([
+    [{ limit: 10, offset: 0 }, [5, undefined, 5]],
+    [{ limit: 5, offset: 0 }, [5, undefined, 5]],
+    [{ limit: 3, offset: 0 }, [3, undefined, 5]],
+    [{ limit: 3, offset: 3 }, [2, undefined, 5]],
+    [{ limit: 3, offset: 7 }, [0, undefined, 5]],
+  ])("%j has its rows, its end and the count of all", async (page, expected) => {
+    const numbers = { columns: app.sql`n`, from: app.sql`generate_series(1, 5) n`, order: app.sql`n` };
+    const { rows, next, total } = await readPage<{ n: number }>(app.sql, page, numbers);
+    expect([rows.length, next, total]).toEqual(expected);
+    expect(rows.map((row) => ({ ...row }))).toEqual(rows.map((_, at) => ({ n: page.offset + at + 1 })));
+    const long = { ...numbers, columns: app.sql`n, repeat('x', 5000000) as text` };
+    const cut = await readPage<{ n: number }>(app.sql, page, long);
+    const shown = Math.min(2, rows.length);
+    expect([cut.rows.length, cut.next, cut.total]).toEqual([shown, rows.length > 2 ? page.offset + 2 : undefined, 5]);
+    expect(cut.rows[0] && Object.keys(cut.rows[0])).toEqual(shown > 0 ? ["n", "text"] : undefined);
+  });
+
+  test.each(["jsonb", "numeric"])("numbers of %s are measured as they are printed", async (type) => {
+    const columns = app.sql.unsafe(`'1e100000'::${type} as value`);
+    const select = { columns, from: app.sql`generate_series(1, 100) n`, order: app.sql`n` };
+    const page = { limit: 100, offset: 0 };
+    const { rows, next, total } = await readPage(app.sql, page, { ...select, hasNumbers: true });
+    expect([rows.length, next, total]).toEqual([80, 80, 100]);
+    const forgotten: unknown = await readPage(app.sql, page, select).catch((error: unknown) => error);
+    expect(forgotten).toEqual(new Error("a list with the column value needs hasNumbers"));
   });
 
   test("the log of activity goes on by its cursor", async () => {

@@ -59,7 +59,12 @@ export function createMediaStore(sql: Sql) {
         ${under ? sql`and (folder = ${under} or folder like ${prefix(`${under}/`)})` : sql``}
         ${mime === undefined ? sql`` : sql`and mime like ${mime.endsWith("/") ? prefix(mime) : mime.replaceAll("%", "")}`}
         ${isPublic === undefined ? sql`` : sql`and is_public = ${isPublic}`}`;
-      return readPage<MediaRow>(sql, page, { columns, from: sql`media where ${where}`, order: sql`id desc` });
+      return readPage<MediaRow>(sql, page, {
+        columns,
+        from: sql`media where ${where}`,
+        order: sql`id desc`,
+        hasNumbers: true,
+      });
     },
 
     async folders(accountId: number, page: Page) {

@@ -98,6 +98,7 @@ export function createPromptStore(sql: Sql) {
         columns,
         from: sql`prompts where ${where}`,
         order: sql`${sql(order.by)} ${direction}, id ${direction}`,
+        hasNumbers: true,
       });
     },
 

@@ -12,6 +12,7 @@ export function createVersionStore(sql: Sql) {
         columns,
         from: sql`prompt_versions where ${where}`,
         order: sql`version desc`,
+        hasNumbers: true,
       });
     },
 

@@ -14,6 +14,7 @@ export function createVersionStore(sql: Sql) {
         columns,
         from: sql`app_versions where ${where}`,
         order: sql`version desc`,
+        hasNumbers: true,
       });
     },
 

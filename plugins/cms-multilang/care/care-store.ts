@@ -44,7 +44,8 @@ export function createCareStore(sql: Sql) {
     p.id, p.code, p.name, p.path, p.locale, p.kind, p.layout_id, p.content, p.fields, p.html_title, p.html_description,
     p.html_keywords, p.based_on_page_id, p.active, p.field_times, (${isRoot(site)}) as is_root`;
   const rowsAfter = async <Row>(most: number, of: Fragment, from: Fragment) =>
-    (await readRows<Row>(sql, { limit: most, offset: 0 }, { columns: of, from, order: sql`id` })).rows;
+    (await readRows<Row>(sql, { limit: most, offset: 0 }, { columns: of, from, order: sql`id`, hasNumbers: true }))
+      .rows;
 
   return {
     async domains({ accountId, id }: Site) {
@@ -80,6 +81,7 @@ export function createCareStore(sql: Sql) {
         columns: columns(site),
         from: sql`cms_pages p where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${isRoot(site)}`,
         order: sql`p.position, p.id`,
+        hasNumbers: true,
       });
     },
 

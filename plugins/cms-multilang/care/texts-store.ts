@@ -58,6 +58,7 @@ export function createTextsStore(sql: Sql) {
         columns: sql`id, code, name, fields, field_times`,
         from: sql`cms_paragraphs where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`,
         order: sql`position, id`,
+        hasNumbers: true,
       });
     },
 
@@ -66,6 +67,7 @@ export function createTextsStore(sql: Sql) {
         columns: sql`id, code, name, fields, field_times`,
         from: sql`cms_layouts where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`,
         order: sql`id`,
+        hasNumbers: true,
       });
     },
 
