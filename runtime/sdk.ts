@@ -118,7 +118,7 @@ export type { At, Author, Change, Changed, Mistakes } from "./resource/declarati
 export type { LoggedTable, ResourceFacts } from "./resource/facts.ts";
 export { resourceRoutes, shown, type Around } from "./resource/routes.ts";
 export { change, create, erase, found, refOf, toApi } from "./resource/verbs.ts";
-export { count, find, findBy, words } from "./resource/store.ts";
+export { count, find, findBy, lock, remove, words } from "./resource/store.ts";
 export type { Ref } from "./resource/store.ts";
 export { route } from "./http/route.ts";
 export type { Access, Method, RequestInput, Route, RouteSpec } from "./http/route.ts";

@@ -30,12 +30,3 @@ export const Me = answer.object("Me", {
     locale: Type.String(),
   }),
 });
-
-/** A team, department or group. */
-export const Unit = answer.object("Unit", {
-  id: Type.Integer(),
-  name: Type.String(),
-  people: Type.Integer({ description: "how many people are in it" }),
-  created_at: answer.time(),
-  updated_at: answer.time(),
-});

@@ -23,6 +23,7 @@ import { personExample, userRoutes } from "./routes.ts";
 import { createService } from "./service.ts";
 import { settingRoutes } from "./setting-routes.ts";
 import { createSettingStore } from "./setting-store.ts";
+import { allUnits } from "./unit.ts";
 import { unitRoutes } from "./unit-routes.ts";
 import { createUnitStore } from "./unit-store.ts";
 import { createUserStore } from "./user-store.ts";
@@ -51,10 +52,10 @@ export default definePlugin({
   ],
   commands: [userPassword, accountCreate, hostRelease],
   models: [{ name: "Account::User", privilege: "users", sample: personExample }],
+  resources: allUnits,
   activity: {
     accounts: { model: "Account::Account", quiet: ["settings_version"] },
     users: { model: "Account::User", name: "login" },
-    units: { model: "Account::Unit" },
     memberships: { model: "Account::Membership", account: { table: "users", column: "user_id" } },
     account_settings: { model: "Account::Setting" },
     account_sign_in_hosts: false,
@@ -99,7 +100,7 @@ export default definePlugin({
     return {
       routes: [
         ...userRoutes({ sql, userStore, people }),
-        ...unitRoutes({ ctx, unitStore, accountStore, accessTable: access }),
+        ...unitRoutes({ ...ctx, unitStore, accountStore, accessTable: access }),
         ...meRoutes({ sql, userStore, people, ownProof }),
         ...preferenceRoutes({ ctx, preferenceStore: createPreferenceStore(sql) }),
         ...settingRoutes(settings),

@@ -1,5 +1,5 @@
 /** The service `accounts` for other plugins; api.ts documents each part. No HTTP, no SQL. */
-import { notFound, verifyPassword, type BaseContext, type Sql } from "platform";
+import { find, notFound, verifyPassword, type BaseContext, type Sql } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountSettings } from "./account-settings.ts";
 import type { AccountStore } from "./account-store.ts";
@@ -9,6 +9,7 @@ import type { People } from "./people.ts";
 import type { OwnProof } from "./own.ts";
 import type { LoginStore } from "./login-store.ts";
 import { mustReach } from "./rules.ts";
+import { units } from "./unit.ts";
 import type { UnitStore } from "./unit-store.ts";
 import { toApi, type UserStore } from "./user-store.ts";
 
@@ -124,7 +125,7 @@ export function createService(needed: Needed): Accounts {
     },
 
     async unitExists(accountId, kind, id) {
-      return (await unitStore.byId(accountId, kind, id)) !== undefined;
+      return (await find(units[kind], ctx.sql, accountId, { id })) !== undefined;
     },
   };
 }

@@ -80,6 +80,10 @@ export interface Declaration<
   A extends At<Author>,
 > extends Rules<F, I, More, A> {
   readonly table: string;
+  /** What /openapi.json calls its type; default: its name. */
+  readonly type?: string;
+  /** Columns that are the same in all of its rows, of a table that has others, too. */
+  readonly fixed?: Readonly<Record<string, string>>;
   readonly path: `/${string}`;
   /** An integer is made by the database. */
   readonly id: I;
@@ -113,6 +117,8 @@ export interface Declaration<
   readonly request: readonly (keyof PatchOf<F> & string)[];
   /** The example of a change, and what it makes of the others. */
   readonly change: { readonly [K in keyof PatchOf<F>]?: unknown };
+  /** What the example of a new one has instead. */
+  readonly made?: Readonly<Record<string, unknown>>;
   readonly changes?: Readonly<Record<string, unknown>>;
   readonly says?: Readonly<Partial<Record<Verb, Saying>>>;
 }
@@ -141,7 +147,7 @@ export interface Resource<T extends Shape>
   readonly shows: readonly (readonly [string, string])[];
   readonly bodies: { readonly create: Typed<New<T>>; readonly change: Typed<Patch<T>> };
   readonly answers: { readonly one: TObject; readonly listed: TObject };
-  readonly examples: Readonly<Record<"request" | "one" | "listed" | "changed", object>>;
+  readonly examples: Readonly<Record<"request" | "one" | "made" | "listed" | "changed", object>>;
   /** Whether an answer tells what changes without a new version. */
   readonly isVolatile: boolean;
 }

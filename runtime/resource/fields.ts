@@ -30,9 +30,13 @@ interface Options<Kept> {
   /** Its schema in bodies; only what people write has one. */
   readonly body?: TSchema;
   readonly by?: "check" | "server";
+  /** What it is read from instead of a column of its own, in SQL; for those of `by: "server"`. */
+  readonly from?: string;
   /** What a new one has that does not say it, and what null then means. */
   readonly blank?: Kept;
   readonly orNull?: true;
+  /** What answers say of it in /openapi.json. */
+  readonly doc?: string;
   /** In no answer. */
   readonly hidden?: true;
   /** Also changed by the server alone: that is no new version and no news. Those of `by: "server"` always are. */
@@ -56,6 +60,7 @@ export interface Field<T extends Traits = Traits> {
   readonly orNull: boolean;
   readonly blank: unknown;
   readonly quiet: boolean;
+  readonly from?: string;
   readonly example: unknown;
   readonly sealing?: Sealing;
   /** A code that is made of this field if none is given, or of the word. */
@@ -80,12 +85,14 @@ function made<Kept, const O extends Options<Kept>>(column: ColumnType, shown: TS
 }
 
 function factsOf(column: ColumnType, shown: TSchema, options: Options<unknown>): Omit<Field, "traits"> {
-  const { body, by = "people", blank, orNull = false, hidden, example } = options;
+  const { body, by = "people", blank, orNull = false, hidden, from, doc, example } = options;
+  const said = doc === undefined ? shown : { ...shown, description: doc };
   return {
     column,
     by,
     ...(body && { body }),
-    ...(!hidden && { shown: orNull ? field.nullable(shown) : shown }),
+    ...(from !== undefined && { from }),
+    ...(!hidden && { shown: orNull ? field.nullable(said) : said }),
     needed: body !== undefined && blank === undefined && !orNull,
     orNull,
     blank: blank ?? null,

@@ -26,9 +26,17 @@ export function resource<
   A extends At<Author> = At,
   More extends TProperties = {},
 >(name: string, declared: Declaration<F, I, More, A>): Resource<{ fields: F; id: I; more: More; at: A }> {
-  const { fields, authors = ["created_by_id", "updated_by_id"], others = [], more, table, tellsInLists } = declared;
+  const {
+    fields,
+    authors = ["created_by_id", "updated_by_id"],
+    others = [],
+    fixed = {},
+    more,
+    table,
+    tellsInLists,
+  } = declared;
   const each = eachOf(fields);
-  checkNames(table, each);
+  checkNames([table, ...Object.keys(fixed)], each);
   const shown = shownOf(each);
   const listed = {
     id: declared.id === "uuid" ? answer.uuid() : Type.Integer(),
@@ -36,7 +44,7 @@ export function resource<
     created_at: answer.time(),
     updated_at: answer.time(),
   };
-  const type = name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const type = declared.type ?? name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const one = answer.object(type, { ...listed, ...more });
   const quiet = each.flatMap(({ name: field, field: { quiet: isQuiet } }) => (isQuiet ? [field] : []));
   const create = bodyOf(each);
@@ -45,7 +53,7 @@ export function resource<
     ...declared,
     name,
     each,
-    others,
+    others: [...others, ...Object.keys(fixed)],
     authors,
     read: ["id", "account_id", "version", "created_at", "updated_at", ...each.flatMap(namesOf)].join(", "),
     shows: [
@@ -77,12 +85,15 @@ function eachOf(fields: Fields): readonly Each[] {
 }
 
 /** Statements name them without quotes. */
-function checkNames(table: string, each: readonly Each[]): void {
-  for (const word of [table, ...each.map(({ name }) => name)])
+function checkNames(others: readonly string[], each: readonly Each[]): void {
+  for (const word of [...others, ...each.map(({ name }) => name)])
     if (!/^[a-z][a-z0-9_]*$/.test(word)) throw new Error(`no name of a table or a column: "${word}"`);
 }
 
-const namesOf = ({ name, info }: Each): string[] => (info ? [name, info.name] : [name]);
+function namesOf({ name, info, field: { from } }: Each): string[] {
+  if (from !== undefined) return [`${from} as ${name}`];
+  return info ? [name, info.name] : [name];
+}
 
 interface Shown {
   readonly name: string;
@@ -111,12 +122,13 @@ interface Examples {
   readonly request: readonly string[];
   readonly change: object;
   readonly changes?: object;
+  readonly made?: object;
   readonly fields: Fields;
   readonly tellsInLists?: true;
 }
 
 function examplesOf(declared: Examples, shown: readonly Shown[]) {
-  const { example, request, change, changes, fields, tellsInLists } = declared;
+  const { example, request, change, changes, made, fields, tellsInLists } = declared;
   const { id, ...told } = example;
   const row = Object.fromEntries(shown.map(({ name, example: value }) => [name, value]));
   const listed = { id, ...row, created_at: madeAt, updated_at: madeAt };
@@ -124,6 +136,7 @@ function examplesOf(declared: Examples, shown: readonly Shown[]) {
   return {
     request: Object.fromEntries(request.map((name) => [name, fields[name]?.example])),
     one,
+    made: { ...one, ...made },
     listed: tellsInLists ? one : listed,
     changed: { ...one, ...change, ...changes },
   };
@@ -138,9 +151,10 @@ function columnsOf(id: IdKind, authors: readonly string[], each: readonly Each[]
     column("created_at", "timestamptz"),
     column("updated_at", "timestamptz"),
     ...authors.map((name) => column(name, "int8", true)),
-    ...each.flatMap(({ name, info, field }) => [
-      column(name, field.column, field.orNull),
-      ...(info ? [column(info.name, "text", true)] : []),
-    ]),
+    ...each.flatMap(({ name, info, field }) =>
+      field.from !== undefined
+        ? []
+        : [column(name, field.column, field.orNull), ...(info ? [column(info.name, "text", true)] : [])],
+    ),
   ];
 }

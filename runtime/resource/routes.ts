@@ -99,7 +99,7 @@ export function resourceRoutes<T extends Shape>(
         },
         request: examples.request,
         answers: { 201: answers.one },
-        responses: { 201: examples.one, ...says.create?.refusals },
+        responses: { 201: examples.made, ...says.create?.refusals },
       },
       async ({ caller, body }) => {
         const own = at(caller);

@@ -18,7 +18,7 @@ export async function list<T extends Shape>(
 ): Promise<ReadPage<Row<T>>> {
   return readPage<Row<T>>(on, page, {
     columns: words(on, of.read),
-    from: on`${words(on, of.table)} where account_id = ${accountId} ${all(on, narrowed)}`,
+    from: on`${words(on, of.table)} where account_id = ${accountId} ${all(on, [...fixed(of, on), ...narrowed])}`,
     order: words(on, of.order ?? "id"),
   });
 }
@@ -32,7 +32,7 @@ export async function find<T extends Shape>(
 ): Promise<Row<T> | undefined> {
   const [row] = await on<Row<T>[]>`
     select ${words(on, of.read)} from ${words(on, of.table)}
-    where account_id = ${accountId} and ${named(on, ref)} ${all(on, narrowed)}`;
+    where account_id = ${accountId} and ${named(on, ref)} ${all(on, [...fixed(of, on), ...narrowed])}`;
   return row;
 }
 
@@ -45,7 +45,7 @@ export async function findBy<T extends Shape>(
 ): Promise<Row<T> | undefined> {
   const conditions = Object.entries(values).map(([name, value]) => on`and ${on(name)} = ${value}`);
   const [row] = await on<Row<T>[]>`
-    select ${words(on, of.read)} from ${words(on, of.table)} where account_id = ${accountId} ${conditions}`;
+    select ${words(on, of.read)} from ${words(on, of.table)} where account_id = ${accountId} ${all(on, [...fixed(of, on), ...conditions])}`;
   return row;
 }
 
@@ -70,6 +70,7 @@ export async function insert<T extends Shape>(
   const values = {
     id,
     account_id: account.id,
+    ...of.fixed,
     ...written(of, tx, draft),
     ...(of.authors?.includes("created_by_id") && { created_by_id: user.id }),
   };
@@ -120,6 +121,9 @@ export async function nextId({ table }: { readonly table: string }, tx: Tx): Pro
 export function words(on: Queryable, text: string): Fragment {
   return on(Object.assign([text], { raw: [text] }));
 }
+
+const fixed = (of: Pick<Resource<Shape>, "fixed">, on: Queryable): Fragment[] =>
+  Object.entries(of.fixed ?? {}).map(([name, value]) => on`and ${on(name)} = ${value}`);
 
 function named<I extends IdKind>(on: Queryable, ref: Ref<I>): Fragment {
   return "id" in ref ? on`id = ${ref.id}` : on`code = ${ref.code}`;
