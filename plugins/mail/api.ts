@@ -1,5 +1,5 @@
 /** Sending mails to people, for other plugins: they register what a mail says, and send it in their own transaction. */
-import { service, type Language, type Tx } from "platform";
+import { service, type Account, type Language, type Tx } from "platform";
 
 export { mailTexts } from "./texts.ts";
 
@@ -51,8 +51,15 @@ export interface Mail {
    * Throws a 422 if mail is not set up or `to` is no address.
    */
   send(mail: OutgoingMail, tx?: Tx): Promise<string>;
+  /** The same for news that must stop nothing: where `send` throws that 422, nobody is told. */
+  tell(mail: OutgoingMail, tx: Tx): Promise<void>;
   /** To be called in `setup`. */
   registerTemplate(template: MailTemplate): void;
+}
+
+/** `2026-01-31 10:00`, on the account's clocks: as mails say it. */
+export function timeIn({ timezone }: Pick<Account, "timezone">): string {
+  return new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short", timeZone: timezone }).format();
 }
 
 export const mail = service<Mail>("mail");

@@ -292,6 +292,41 @@ const signInAlert: MailTemplate = {
   },
 };
 
+const signInLinked: MailTemplate = {
+  code: "sign_in_linked",
+  doc: "tells a person that a sign-in provider opens their login from now on, and nothing from before does",
+  values: { name: person, login, provider: { doc: "the provider's name", example: "Example ID" }, time },
+  texts: {
+    en: mailTexts({
+      subject: "{{ provider }} signs you in at {{ account.name }} from now on",
+      paragraphs: [
+        "Hello {{ name }},",
+        "on {{ time }} somebody whom {{ provider }} knows by this e-mail address signed in at {{ account.name }}. The login {{ login }} is theirs from now on.",
+        "Its password, passkeys and sessions have ended, and its API tokens are switched off until you switch them on again. What you have made there goes on as before.",
+        "If it was not you, tell your administrator at once.",
+      ],
+    }),
+    pl: mailTexts({
+      subject: "{{ provider }} loguje Cię odtąd do {{ account.name }}",
+      paragraphs: [
+        "Cześć {{ name }},",
+        "{{ time }} do {{ account.name }} zalogowała się osoba, którą {{ provider }} zna pod tym adresem e-mail. Odtąd należy do niej login {{ login }}.",
+        "Jego hasło, klucze dostępu i sesje wygasły, a tokeny API są wyłączone, aż włączysz je ponownie. To, co tam powstało, działa dalej.",
+        "Jeśli to nie Ty, natychmiast zawiadom administratora.",
+      ],
+    }),
+    de: mailTexts({
+      subject: "{{ provider }} meldet Sie ab jetzt bei {{ account.name }} an",
+      paragraphs: [
+        "Guten Tag {{ name }},",
+        "am {{ time }} hat sich bei {{ account.name }} jemand angemeldet, den {{ provider }} unter dieser E-Mail-Adresse kennt. Der Benutzername {{ login }} gehört ab jetzt dieser Person.",
+        "Passwort, Passkeys und Sitzungen sind beendet, und die API-Tokens sind abgeschaltet, bis Sie sie wieder einschalten. Was Sie dort angelegt haben, läuft weiter.",
+        "Wenn Sie das nicht waren, wenden Sie sich sofort an Ihre Administration.",
+      ],
+    }),
+  },
+};
+
 /** To try out whether mails arrive. */
 export const testTemplate: MailTemplate = {
   code: "test",
@@ -321,5 +356,6 @@ export const builtIn: readonly MailTemplate[] = [
   emailChangeAsked,
   emailChanged,
   signInAlert,
+  signInLinked,
   testTemplate,
 ];

@@ -78,7 +78,13 @@ export default definePlugin({
       ],
       handlers: [on(sendQueued, (waiting, { signal }) => mails.deliver(waiting, signal), { concurrency: 4 })],
       schedules: [{ id: "mail.prune", cron: "17 * * * *", run: () => mailStore.prune(config.logDays) }],
-      service: { isSetUp: servers.isSetUp, mustBeSetUp: mails.mustBeSetUp, send: mails.send, registerTemplate },
+      service: {
+        isSetUp: servers.isSetUp,
+        mustBeSetUp: mails.mustBeSetUp,
+        send: mails.send,
+        tell: mails.tell,
+        registerTemplate,
+      },
     };
   },
 });

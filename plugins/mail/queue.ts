@@ -8,6 +8,7 @@ import {
   LiquidFault,
   SecretFault,
   tooMany,
+  ValidationError,
   type Tx,
   uuidv7,
 } from "platform";
@@ -123,20 +124,28 @@ export function createMails(needed: Needed) {
     return mailStore.failed(row, said);
   };
 
+  const send = async (mail: OutgoingMail, tx?: Tx): Promise<string> => {
+    const { accountId } = mail;
+    mustFit(templates.get(mail.template), mail);
+    const to = parseAddress(mail.to);
+    if (!to) throw invalid({ to: ["is not a mail address"] });
+    // In a transaction only its own connection may be used: the others may all be waiting for it.
+    const isSetUp = tx && !servers.standard ? await serverStore.has(tx, accountId) : await servers.isSetUp(accountId);
+    if (!isSetUp) throw notSetUp();
+    return tx ? write(tx, mail, to.address) : ctx.transaction((own) => write(own, mail, to.address));
+  };
+
   return {
     async mustBeSetUp(accountId: number): Promise<void> {
       if (!(await servers.isSetUp(accountId))) throw notSetUp();
     },
 
-    async send(mail: OutgoingMail, tx?: Tx): Promise<string> {
-      const { accountId } = mail;
-      mustFit(templates.get(mail.template), mail);
-      const to = parseAddress(mail.to);
-      if (!to) throw invalid({ to: ["is not a mail address"] });
-      // In a transaction only its own connection may be used: the others may all be waiting for it.
-      const isSetUp = tx && !servers.standard ? await serverStore.has(tx, accountId) : await servers.isSetUp(accountId);
-      if (!isSetUp) throw notSetUp();
-      return tx ? write(tx, mail, to.address) : ctx.transaction((own) => write(own, mail, to.address));
+    send,
+
+    async tell(mail: OutgoingMail, tx: Tx): Promise<void> {
+      await send(mail, tx).catch((error: unknown) => {
+        if (!(error instanceof ValidationError)) throw error;
+      });
     },
 
     /** The job. A mail that another job has taken over, or that is done, is left alone. */

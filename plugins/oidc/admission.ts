@@ -2,6 +2,7 @@
 import { HttpError, ValidationError, type Account, type BaseContext, type Role } from "platform";
 import { isSameAddress, type Accounts, type Person } from "../accounts/api.ts";
 import type { Factors } from "../factors/api.ts";
+import { timeIn, type Mail } from "../mail/api.ts";
 import type { Passwords } from "../passwords/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import { Refusal } from "./refusal.ts";
@@ -20,13 +21,21 @@ interface Needed {
   >;
   readonly factors: Pick<Factors, "kindsOf" | "endPasskeys">;
   readonly tokens: Pick<Tokens, "switchOff">;
+  readonly mail: Pick<Mail, "tell">;
   readonly passwords: Pick<Passwords, "invitationByHash" | "takeUp">;
   readonly identityStore: IdentityStore;
 }
 
+/** Somebody whom a provider proves and nobody here knows by it. */
+interface Newcomer {
+  readonly account: Account;
+  readonly provider: ProviderRow;
+  readonly proof: Proof;
+}
+
 export type Admission = ReturnType<typeof createAdmission>;
 
-export function createAdmission({ ctx, accounts, factors, tokens, passwords, identityStore }: Needed) {
+export function createAdmission({ ctx, accounts, factors, tokens, mail, passwords, identityStore }: Needed) {
   const placeOf = ({ accountId, id }: ProviderRow) => ({ accountId, providerId: id });
 
   const existing = async (accountId: number, teams: readonly number[] | undefined) => {
@@ -36,9 +45,10 @@ export function createAdmission({ ctx, accounts, factors, tokens, passwords, ide
 
   /**
    * Links a person who is here already, if the account allows it. Whoever had this address here until now may have been
-   * somebody else: by what they know or hold nobody comes in any more.
+   * somebody else: by what they know or hold nobody comes in any more. The address is told.
    */
-  const link = async (provider: ProviderRow, proof: Proof, email: string, person: Person): Promise<number> => {
+  const link = async (newcomer: Newcomer, email: string, person: Person): Promise<number> => {
+    const { account, provider, proof } = newcomer;
     // Somebody's login may look like this address without being theirs.
     if (!provider.linkByEmail || !isSameAddress(person.email, email)) throw new Refusal("taken", person.id);
     // Before the link, because a refusal must leave nothing behind.
@@ -55,6 +65,9 @@ export function createAdmission({ ctx, accounts, factors, tokens, passwords, ide
       await identityStore.deleteOthers(tx, placeOf(provider), id, email);
       await factors.endPasskeys(owner, tx);
       ended = await tokens.switchOff(owner.accountId, id, tx);
+      const { name, login } = person;
+      const values = { name, login, provider: provider.name, time: timeIn(account) };
+      await mail.tell({ accountId: owner.accountId, to: email, template: "sign_in_linked", values }, tx);
     });
     await ended();
     return person.id;
@@ -98,11 +111,12 @@ export function createAdmission({ ctx, accounts, factors, tokens, passwords, ide
     return invitation.userId;
   };
 
-  const newcomer = async (provider: ProviderRow, proof: Proof): Promise<number> => {
+  const admit = async (newcomer: Newcomer): Promise<number> => {
+    const { provider, proof } = newcomer;
     const email = emailOf(provider, proof);
     try {
       const person = await accounts.personByLogin(provider.accountId, email);
-      return await (person ? link(provider, proof, email, person) : make(provider, proof, email));
+      return await (person ? link(newcomer, email, person) : make(provider, proof, email));
     } catch (error) {
       if (!(error instanceof HttpError || error instanceof Refusal)) throw error;
       // The same person may have come by two tabs at once.
@@ -136,7 +150,7 @@ export function createAdmission({ ctx, accounts, factors, tokens, passwords, ide
         throw new Refusal("wrong");
       const userId =
         invitation === null
-          ? ((await identityStore.use(placeOf(provider), proof)) ?? (await newcomer(provider, proof)))
+          ? ((await identityStore.use(placeOf(provider), proof)) ?? (await admit({ account, provider, proof })))
           : await invited(account, provider, proof, invitation);
       const person = await accounts.person(provider.accountId, userId);
       if (!person?.active) throw new Refusal("switchedOff", userId);

@@ -348,6 +348,9 @@ describe("who comes in", () => {
     await signIn(browser);
     expect(await browser.me()).toMatchObject({ id: userId, role: "manager" });
     expect(await works()).toEqual([401, 401, 401, 401]);
+    const theirs = `The login ${here.login} is theirs from now on.`;
+    const isTold = () => receiver.mails.some(({ to, text }) => to === email && text.includes(theirs));
+    await eventually(isTold, "the mail to whose login it was");
     for (const login of [here.login, email])
       expect((await app.post("/account/session.json", { login, password }, { token: null })).status).toBe(401);
     expect((await app.get(link.slice(app.origin.length), { token: null })).status).toBe(401);

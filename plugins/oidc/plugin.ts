@@ -1,6 +1,7 @@
 import { definePlugin, filledIn } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { factors } from "../factors/api.ts";
+import { mail } from "../mail/api.ts";
 import { passwords } from "../passwords/api.ts";
 import { sessions } from "../sessions/api.ts";
 import { tokens } from "../tokens/api.ts";
@@ -26,7 +27,7 @@ import { allWords } from "./words.ts";
 /** Signing in by OpenID Connect, with providers of the account's choice. behaviour B.17. */
 export default definePlugin({
   name: "oidc",
-  needs: { accounts, factors, passwords, sessions, tokens },
+  needs: { accounts, factors, mail, passwords, sessions, tokens },
   migrations: [
     { name: "001_sign_in_providers", sql: migration },
     { name: "002_account_keys", sql: accountKeys },

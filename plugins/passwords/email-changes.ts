@@ -1,10 +1,10 @@
 /** Addresses that people give for themselves: each counts once a link in a mail to it was opened. No HTTP, no SQL. */
-import { invalid, randomToken, sha256, tooMany, ValidationError, type Account, type BaseContext } from "platform";
+import { invalid, randomToken, sha256, tooMany, type Account, type BaseContext } from "platform";
 import type { Accounts, EmailConfirmation } from "../accounts/api.ts";
-import type { Mail } from "../mail/api.ts";
+import { timeIn, type Mail } from "../mail/api.ts";
 import { parseAddress } from "../smtp/api.ts";
 import type { EmailStore } from "./email-store.ts";
-import { isToken, LinkEnded, timeIn } from "./links.ts";
+import { isToken, LinkEnded } from "./links.ts";
 
 export const confirmHours = 24;
 const hourMs = 3_600_000;
@@ -14,7 +14,7 @@ const perPerson = { limit: 10, windowSeconds: 3600, exact: true };
 interface Needed {
   readonly ctx: Pick<BaseContext, "limiter">;
   readonly accounts: Pick<Accounts, "accountById" | "person" | "setEmail">;
-  readonly mail: Pick<Mail, "isSetUp" | "send">;
+  readonly mail: Pick<Mail, "isSetUp" | "send" | "tell">;
   readonly emailStore: EmailStore;
 }
 
@@ -51,13 +51,13 @@ export function createEmailChanges({ ctx, accounts, mail, emailStore }: Needed) 
       await mail.send({ accountId, to: email, template: "email_confirmation", values, expiresAt }, tx);
       if (emailBefore === null) return;
       const notice = { name, login, email, time: timeIn(account) };
-      await told(mail.send({ accountId, to: emailBefore, template: "email_change_asked", values: notice }, tx));
+      await mail.tell({ accountId, to: emailBefore, template: "email_change_asked", values: notice }, tx);
     },
 
     async tell({ accountId, person: { name, login, email }, before }, tx) {
       const account = await accounts.accountById(accountId);
       const values = { name, login, email: email ?? "–", time: account ? timeIn(account) : "" };
-      await told(mail.send({ accountId, to: before, template: "email_changed", values }, tx));
+      await mail.tell({ accountId, to: before, template: "email_changed", values }, tx);
     },
   };
 
@@ -76,13 +76,6 @@ export function createEmailChanges({ ctx, accounts, mail, emailStore }: Needed) 
       });
     },
   };
-}
-
-/** Mail is not set up, or the old address is none that mail can reach: that stops no change. */
-async function told(sending: Promise<unknown>): Promise<void> {
-  await sending.catch((error: unknown) => {
-    if (!(error instanceof ValidationError)) throw error;
-  });
 }
 
 const notConfirmable =

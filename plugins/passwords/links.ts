@@ -1,7 +1,7 @@
 /** Links in mails by which people set a password. No HTTP, no SQL. */
 import { randomToken, sha256, type Account, type Language, type Tx } from "platform";
 import { isSameAddress, type Accounts, type Person } from "../accounts/api.ts";
-import type { Mail } from "../mail/api.ts";
+import { timeIn, type Mail } from "../mail/api.ts";
 import type { LinkRow, LinkStore } from "./store.ts";
 
 interface Needed {
@@ -126,9 +126,4 @@ type Special = Pick<LinkRow, "purpose" | "isNew" | "invitedById"> & { values: Re
 
 export function mayUse({ isNew, email }: LinkRow, person: Person): boolean {
   return (person.active || isNew) && isSameAddress(person.email, email);
-}
-
-/** `2026-01-31 10:00`, on the account's clocks. */
-export function timeIn({ timezone }: Account): string {
-  return new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short", timeZone: timezone }).format();
 }

@@ -1,7 +1,7 @@
 /** Mails people who sign in by a device that they have not used before. No HTTP, no SQL. */
 import type { BaseContext, RequestInput } from "platform";
 import type { Accounts } from "../accounts/api.ts";
-import type { Mail } from "../mail/api.ts";
+import { timeIn, type Mail } from "../mail/api.ts";
 import { deviceOf } from "./device.ts";
 import type { DeviceStore } from "./device-store.ts";
 import { alertSettings } from "./settings.ts";
@@ -26,12 +26,12 @@ export function createAlert({ ctx, accounts, mail, deviceStore }: Needed): Alert
     if (!isOn || !person || !(await mail.isSetUp(accountId))) return async () => {};
     const browser = deviceOf(request.headers.get("user-agent")) ?? "–";
     const { name, login, email } = person;
-    const time = new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short", timeZone: account.timezone });
+    const time = timeIn(account);
 
     const tell = () =>
       ctx.transaction(async (tx) => {
         if (!(await deviceStore.isNews(tx, { accountId, userId, device: browser })) || !email) return;
-        const values = { name, login, address, browser, time: time.format() };
+        const values = { name, login, address, browser, time };
         await mail.send({ accountId, to: email, template: "sign_in_alert", values }, tx);
       });
     return () =>
