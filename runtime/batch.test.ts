@@ -175,9 +175,15 @@ describe("a batch that fails", () => {
     expect(times).toBe(1);
   });
 
-  test("of fewer results than items rejects those without one", async () => {
-    const first = batched(async (items: readonly number[]) => items.slice(0, 1));
-    const settled = await Promise.allSettled([first(1), first(2)]);
-    expect(settled.map(({ status }): string => status)).toEqual(["fulfilled", "rejected"]);
+  test("of fewer results than items leaves the others for the next statement", async () => {
+    const seen: number[][] = [];
+    const first = batched(async (items: readonly number[]) => {
+      seen.push([...items]);
+      return items.slice(0, 2);
+    });
+    expect(await Promise.all([1, 2, 3, 4, 5].map(first))).toEqual([1, 2, 3, 4, 5]);
+    expect(seen).toEqual([[1, 2, 3, 4, 5], [3, 4, 5], [5]]);
+    const none = batched(async (items: readonly number[]) => items.slice(1));
+    expect(await none(1).catch(String)).toContain("no result");
   });
 });

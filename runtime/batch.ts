@@ -36,6 +36,7 @@ interface Asked<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
+/** `run` may answer only the first of its items, if all are too much for one statement. */
 export function batched<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
   { most = 500, atOnce = 1, patienceMs, alone = false, keyOf }: ItemOptions<T> = {},
@@ -48,10 +49,13 @@ export function batched<T, R>(
   const settle = async (batch: readonly Asked<T, R>[]): Promise<void> => {
     try {
       const results = await run(batch.map(({ item }) => item));
-      for (const [at, { resolve, reject }] of batch.entries()) {
+      const done = batch.slice(0, Math.max(1, results.length));
+      // What is more than the statement takes goes into the next one.
+      waiting.unshift(...batch.slice(done.length));
+      for (const [at, { resolve, reject }] of done.entries()) {
         const result = results[at];
         if (at in results && result !== undefined) resolve(result);
-        else reject(new Error("a batch gave fewer results than it had items"));
+        else reject(new Error("a batch gave no result for an item"));
       }
     } catch (error) {
       if (alone && batch.length > 1 && isRefusal(error)) for (const one of batch) await settle([one]);

@@ -168,6 +168,19 @@ test("an agent that knows only what the server says builds an app with a databas
   await client.close();
 });
 
+test("a prompt that becomes too long is refused, not sent", async () => {
+  const content = `{% for n in (1..40) %}{{ text }}${"x".repeat(10_000)}{% endfor %}`;
+  const made = await app.post("/core/prompts.json", { prompt: { name: "Long", code: "long", content } });
+  expect(made.status).toBe(201);
+  expect((await app.get("/core/prompt/long.md")).text.length).toBe(400_000);
+  expect(await failureOf(agent.client.getPrompt({ name: "long" }))).toContain("at most 300000");
+  const own = { name: "Apps", code: "apps_api", content };
+  const { id } = (await app.post("/core/prompts.json", { prompt: own })).json;
+  const uri = "corestead://instructions/apps_api";
+  expect(await failureOf(agent.client.readResource({ uri }))).toContain("at most 300000");
+  for (const code of ["long", id]) await app.delete(`/core/prompts/${code}.json`);
+});
+
 test("what an agent reads before it builds is short", async () => {
   const { call, client } = agent;
   const resources = ["dbs", "records", "apps", "connectors", "flows", "webhooks", "pages"];

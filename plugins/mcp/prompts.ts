@@ -6,18 +6,20 @@ export interface PromptFacts {
   readonly code: string;
   readonly name: string;
   readonly description: string | undefined;
-  /** Of a stored prompt. */
-  readonly content: string | undefined;
+  /** Of a stored prompt: what a caller may send with it. */
+  readonly arguments: readonly string[];
 }
+
+type Templates = Pick<BaseContext["liquid"], "variablesOf">;
 
 const mostPrompts = 500;
 /** What the server fills in. */
 const filledIn = new Set(["TOKEN", "api_token", "ACCOUNT_URL", "account_url", "base_url", "date"]);
 
 /** Stored prompts and built-in ones, each code once: `instructions` are the built-in `*_api`. */
-export async function listPrompts(session: Session) {
-  const stored = session.caller.privileges.has("prompts") ? await rowsAt(session, "/core/prompts") : [];
-  const builtIn = await rowsAt(session, "/core/prompts/system");
+export async function listPrompts(session: Session, liquid: Templates) {
+  const stored = session.caller.privileges.has("prompts") ? await rowsAt(session, liquid, "/core/prompts") : [];
+  const builtIn = await rowsAt(session, liquid, "/core/prompts/system");
   const isInstruction = ({ code }: PromptFacts) => code.endsWith("_api");
   const byCode = new Map<string, PromptFacts>();
   for (const prompt of [...builtIn.filter(isInstruction), ...stored, ...builtIn]) {
@@ -44,14 +46,14 @@ export async function readPrompt(
   return { ...answer, body: session.withoutToken(answer.body) };
 }
 
-/** What a caller may send with a stored prompt: the names that its text reads. */
-export function argumentsOf(content: string | undefined, liquid: Pick<BaseContext["liquid"], "variablesOf">): string[] {
-  if (content === undefined) return [];
+/** The names that the text of a stored prompt reads. */
+function argumentsOf(content: unknown, liquid: Templates): string[] {
+  if (typeof content !== "string") return [];
   const names = liquid.variablesOf(content).map((path) => path.split(/[.[]/, 1)[0] ?? "");
   return [...new Set(names)].filter((name) => /^\w{1,100}$/.test(name) && !filledIn.has(name)).slice(0, 50);
 }
 
-async function rowsAt({ ask }: Session, path: `/${string}`): Promise<PromptFacts[]> {
+async function rowsAt({ ask }: Session, liquid: Templates, path: `/${string}`): Promise<PromptFacts[]> {
   const found: PromptFacts[] = [];
   // A page of long prompts ends early.
   for (let total = 1, offset = 0; offset < Math.min(total, mostPrompts);) {
@@ -61,16 +63,17 @@ async function rowsAt({ ask }: Session, path: `/${string}`): Promise<PromptFacts
     });
     const rows: unknown = status === 200 ? JSON.parse(body) : [];
     if (!Array.isArray(rows) || rows.length === 0) break;
-    found.push(...rows.flatMap((row) => factsOf(row)));
+    found.push(...rows.flatMap((row) => factsOf(row, liquid)));
     total = Number(headers["x-total-count"]);
     offset += rows.length;
   }
   return found;
 }
 
-function factsOf(row: unknown): PromptFacts[] {
+/** Without the contents: those of all prompts are too much to keep. */
+function factsOf(row: unknown, liquid: Templates): PromptFacts[] {
   if (!isObject(row) || typeof row["code"] !== "string") return [];
   const { code, name, ai_placeholder: hint, content } = row;
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-  return [{ code, name: text(name) ?? code, description: text(hint), content: text(content) }];
+  return [{ code, name: text(name) ?? code, description: text(hint), arguments: argumentsOf(content, liquid) }];
 }

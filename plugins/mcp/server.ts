@@ -1,7 +1,8 @@
 /** The protocol: a server for each request, because nothing is kept between requests. */
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from "@modelcontextprotocol/server";
 import { HttpError, type BaseContext } from "platform";
-import { argumentsOf, listPrompts, readPrompt } from "./prompts.ts";
+import { maxAnswerChars } from "./answer.ts";
+import { listPrompts, readPrompt } from "./prompts.ts";
 import { serverInfo } from "./plain-call.ts";
 import { callTool, listTools } from "./tools/all.ts";
 import type { Session } from "./tools/tool.ts";
@@ -25,12 +26,12 @@ export function serverOf(session: Session, liquid: Pick<BaseContext["liquid"], "
   });
   server.setRequestHandler("prompts/list", async ({ params }) => {
     mustBeFirstPage(params);
-    const { prompts } = await listPrompts(session);
-    const shown = prompts.map(({ code, name, description, content }) => ({
+    const { prompts } = await listPrompts(session, liquid);
+    const shown = prompts.map(({ code, name, description, arguments: names }) => ({
       name: code,
       title: name,
       ...(description !== undefined && { description }),
-      arguments: argumentsOf(content, liquid).map((argument) => ({ name: argument })),
+      arguments: names.map((argument) => ({ name: argument })),
     }));
     return { prompts: shown };
   });
@@ -40,7 +41,7 @@ export function serverOf(session: Session, liquid: Pick<BaseContext["liquid"], "
   });
   server.setRequestHandler("resources/list", async ({ params }) => {
     mustBeFirstPage(params);
-    const { instructions: all } = await listPrompts(session);
+    const { instructions: all } = await listPrompts(session, liquid);
     return {
       resources: all.map(({ code, name }) => ({ uri: scheme + code, name: code, title: name, mimeType: markdown })),
     };
@@ -65,6 +66,8 @@ function mustBeFirstPage(params: { readonly cursor?: string | undefined } | unde
 async function textOf(session: Session, code: string, params?: Readonly<Record<string, string>>): Promise<string> {
   try {
     const { status, body } = await readPrompt(session, code, params);
+    if (status === 200 && body.length > maxAnswerChars)
+      throw mistake(`the text has ${body.length} characters, and at most ${maxAnswerChars} are sent`);
     if (status === 200) return body;
     throw mistake(`${status} ${body}`);
   } catch (error) {

@@ -3,7 +3,7 @@
  * chosen for what a start costs PostgreSQL, which a batch of four pays as a batch of thirty does: one parameter has all
  * the patches, and where they all set the same column, or none, the statement sets no other.
  */
-import type { Sql } from "platform";
+import { bytesBefore, readBounds, type Sql } from "platform";
 import { inboxFacts, inboxGiven, inboxManyColumns, inboxOld } from "../../activity/api.ts";
 import { rawRecord } from "./answer-store.ts";
 import { indexColumns, kindOf, type IndexColumn } from "../databases/columns.ts";
@@ -18,6 +18,9 @@ export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {
   readonly index: IndexValues;
 }
 
+/** A record that was changed; `raw` is null if it has to be read alone. */
+export type Changed = { readonly raw: string; readonly id?: string } | { readonly raw: null; readonly id: string };
+
 export function createPatchMany(sql: Sql) {
   let returnsOld: Promise<boolean> | undefined;
   const asked = () => {
@@ -30,9 +33,10 @@ export function createPatchMany(sql: Sql) {
   /**
    * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's store
    * says, or, if there are several, locked or just changed by somebody: then the statement waits for nobody, so that no
-   * record delays those beside it. 422 if a single one would become too large.
+   * record delays those beside it. 422 if a single one would become too large. What several become is shown as far as an
+   * answer has room for it.
    */
-  return async (db: Database, table: Table, all: readonly IndexedPatch[]): Promise<{ raw: string }[]> => {
+  return async (db: Database, table: Table, all: readonly IndexedPatch[]): Promise<Changed[]> => {
     const statement = statementOf(all);
     const { silent, logged } = statement;
     const isLogged = all.some(({ actor }) => actor !== undefined);
@@ -42,10 +46,10 @@ export function createPatchMany(sql: Sql) {
     const [only, ...others] = all.map((patch) => `[${statement.written(patch)}]`);
     if (only && others.length === 0) {
       const text = isLogged ? ((await asked()) ? logged.one : logged.oneHeld) : silent.one;
-      return sql.unsafe<{ raw: string }[]>(text, [only, ...of], { prepare: true }).catch(refuseSize);
+      return sql.unsafe<Changed[]>(text, [only, ...of], { prepare: true }).catch(refuseSize);
     }
     const text = isLogged ? logged.several : silent.several;
-    return sql.unsafe<{ raw: string }[]>(text, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
+    return sql.unsafe<Changed[]>(text, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
   };
 }
 
@@ -84,8 +88,11 @@ const noted = (isOne: boolean) => {
     insert into activity_inbox (${inboxManyColumns})
     select $3, 'update', $7, $8, ${array("c.id")}, ${array(inboxOld("c.old_data", "c.patch", "$1"))}, ${inboxGiven("$1", given)}
     from changed c ${isOne ? "" : "having count(*) > 0"})
-  select raw from changed`;
+  ${isOne ? "select raw from changed" : shownChanges}`;
 };
+
+const shownChanges = `
+  select id, case when ${bytesBefore("octet_length(raw)")} < ${readBounds.answerBytes} then raw end as raw from changed`;
 
 const begin = ({ id, json }: IndexedPatch) => `"${id}",${json}`;
 
@@ -154,7 +161,10 @@ function textsOf(columns: string): Pick<Statement, "silent" | "logged"> {
   const several = `${change} from h where r.ctid = h.place and r.db_id = $2 and r.account_id = $3`;
   const result = `returning ${rawRecord()} as raw`;
   return {
-    silent: { one: `${oneOf("")} ${result}`, several: `with ${chosen("")} ${several} ${result}` },
+    silent: {
+      one: `${oneOf("")} ${result}`,
+      several: `with ${chosen("")}, changed as (${several} ${result}, r.id) ${shownChanges}`,
+    },
     logged: {
       one: `with changed as (${oneOf("")} ${result}, ${replaced("old.data")}) ${noted(true)}`,
       oneHeld: `with changed as (${oneOf(held)} ${result}, ${replaced("held.data")}) ${noted(true)}`,

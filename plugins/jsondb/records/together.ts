@@ -3,7 +3,7 @@
  * into the next one together: the busier it is, the fewer statements and commits a request costs. A batch is one
  * statement, so that what is repeated after a refusal has never been committed.
  */
-import { batched, type Read } from "platform";
+import { batched, readBounds, type Read } from "platform";
 import type { Database } from "../databases/database.ts";
 import { indexValues } from "./index-values.ts";
 import type { ManyStore } from "./many-store.ts";
@@ -14,8 +14,7 @@ import type { Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
 
 const bounds = {
-  // Of records of up to 2 MB, which are in memory together.
-  most: 32,
+  most: 32, // as far as their bytes allow (behaviour B.3.21)
   atOnce: 2,
   // A statement may wait for somebody's lock: those that come later do not.
   patienceMs: 20,
@@ -24,6 +23,8 @@ const bounds = {
 /** Batched results are never undefined. */
 interface Result {
   readonly written: Written | undefined;
+  /** It was changed, and is read alone. */
+  readonly isUnread?: boolean;
 }
 
 export type WholePatch = Omit<Patch, "guard" | "expected"> & { readonly data: Data };
@@ -53,7 +54,10 @@ export function createTogether(stores: Stores) {
   return {
     get: async (db: Database, id: string) => (await get(db)(id)).written,
     create: (db: Database, made: CreatedRecord) => create(db, made.table)(made),
-    update: async (db: Database, patch: WholePatch) => (await update(db, patch.table)(patch)).written,
+    update: async (db: Database, patch: WholePatch) => {
+      const { written, isUnread } = await update(db, patch.table)(patch);
+      return isUnread ? stores.recordStore.get(db, patch.id, { form: "nested" }) : written;
+    },
   };
 }
 
@@ -80,12 +84,21 @@ async function getAll(
   if (ids.length === 1 && only) {
     return [{ written: await read((sql) => recordStore.get(db, only, { form: "nested" }, undefined, sql)) }];
   }
-  const found = byId(await read((sql) => manyStore.get(sql, db, ids)));
-  return ids.map((id) => ({ written: found.get(id) }));
+  const { rows, done } = await read((sql) => manyStore.get(sql, db, ids));
+  const found = byId(rows);
+  return ids.slice(0, done).map((id) => ({ written: found.get(id) }));
+}
+
+/** The first of them, as many as one statement takes. */
+function fitting<T extends { readonly json: string }>(all: readonly T[]): readonly T[] {
+  let characters = 0;
+  const end = all.findIndex(({ json }) => (characters += json.length) > readBounds.answerBytes);
+  return end === -1 ? all : all.slice(0, Math.max(1, end));
 }
 
 /** Of one table: all or none. */
-async function createAll({ recordStore, manyStore }: Stores, db: Database, all: readonly CreatedRecord[]) {
+async function createAll({ recordStore, manyStore }: Stores, db: Database, made: readonly CreatedRecord[]) {
+  const all = fitting(made);
   const [first] = all;
   if (!first) return [];
   const { table } = first;
@@ -101,20 +114,24 @@ async function createAll({ recordStore, manyStore }: Stores, db: Database, all: 
 }
 
 /** Of different records of one table. */
-async function updateAll({ manyStore }: Stores, db: Database, all: readonly WholePatch[]): Promise<Result[]> {
+async function updateAll({ manyStore }: Stores, db: Database, patches: readonly WholePatch[]): Promise<Result[]> {
+  const all = fitting(patches);
   const [first] = all;
   if (!first) return [];
   const { table } = first;
   const indexed = all.map(({ id, json, data, actor }) => ({ id, json, actor, index: indexValues(table, data) }));
-  const changed = byId(await manyStore.update(db, table, indexed));
-  return all.map(({ id }) => ({ written: changed.get(id) }));
+  const rows = await manyStore.update(db, table, indexed);
+  const changed = byId(rows);
+  const unread = new Set(rows.flatMap(({ raw, id }) => (raw === null ? [id] : [])));
+  return all.map(({ id }) => ({ written: changed.get(id), isUnread: unread.has(id) }));
 }
 
-function byId(rows: readonly { readonly raw: string }[]): Map<string, Written> {
+function byId(rows: readonly { readonly raw: string | null }[]): Map<string, Written> {
   return new Map(
-    rows.map(({ raw }) => {
+    rows.flatMap(({ raw }) => {
+      if (raw === null) return [];
       const printed = readRaw(raw);
-      return [printed.id, { answer: printRecord(printed, "nested"), version: versionOf(raw), record: undefined }];
+      return [[printed.id, { answer: printRecord(printed, "nested"), version: versionOf(raw), record: undefined }]];
     }),
   );
 }

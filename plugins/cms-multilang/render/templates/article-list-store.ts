@@ -8,12 +8,22 @@ import {
   type ListedArticle,
   type SiteData,
 } from "../data.ts";
-import type { Read, Sql } from "platform";
-import type { Fragment } from "../../ref-store.ts";
+import { LiquidFault, readBounds, readRows, type Fragment, type Page, type Read, type Sql } from "platform";
+
 import type { ArticlesQuery, SortKey } from "./articles-block.ts";
+import { TemplateFault } from "./fault.ts";
 
 export const nothing: Counted = { count: 0, longest: 0 };
 const maxArticlesAtOnce = 200;
+const tooLarge = new TemplateFault(
+  "articles",
+  new LiquidFault(
+    "limit",
+    `the articles of a list hold more than ${readBounds.answerBytes} bytes: list fewer (limit)`,
+    { line: 1, column: 1 },
+    undefined,
+  ),
+);
 
 export function articleQueries(sql: Sql, read: Read) {
   const articleColumns = sql`
@@ -46,27 +56,28 @@ export function articleQueries(sql: Sql, read: Read) {
     path: sql`a.path`,
   };
 
+  /** A list that ended early would hide articles from visitors. */
+  const whole = async (columns: Fragment, from: (now: Fragment) => Fragment, by: Fragment, { limit, offset }: Page) => {
+    const { rows, next } = await read((on, now) =>
+      readRows<ArticleResult>(on, { limit, offset }, { columns, from: from(now), order: by }),
+    );
+    if (next === undefined) return rows.map(withCategories);
+    throw tooLarge;
+  };
+
   return {
     /** `within`: only articles that are in this category as well. */
     async articles(of: ArticlesOf, query: ArticlesQuery, categories: Categories, within: number | null) {
       const { by, descending } = query.sort;
       const direction = descending ? sql`desc` : sql`asc`;
-      const rows = await read(
-        (on, now) => on<ArticleResult[]>`
-        select ${articleColumns}, ${query.listsContent ? sql`a.content` : sql`'' as content`}
-        from cms_articles a where ${articlesWhere(of, now, categories, within)}
-        order by ${order[by]} ${direction} nulls last, a.id ${direction} limit ${query.limit} offset ${query.offset}`,
-      );
-      return rows.map(withCategories);
+      const columns = sql`${articleColumns}, ${query.listsContent ? sql`a.content` : sql`'' as content`}`;
+      const from = (now: Fragment) => sql`cms_articles a where ${articlesWhere(of, now, categories, within)}`;
+      return whole(columns, from, sql`${order[by]} ${direction} nulls last, a.id ${direction}`, query);
     },
 
     async articlesAt(of: ArticlesOf, path: string): Promise<ArticleData[]> {
-      const rows = await read(
-        (on, now) => on<ArticleResult[]>`
-        select ${articleColumns}, a.content from cms_articles a
-        where ${articlesWhere(of, now)} and a.path = ${path} order by a.id limit ${maxArticlesAtOnce}`,
-      );
-      return rows.map(withCategories);
+      const from = (now: Fragment) => sql`cms_articles a where ${articlesWhere(of, now)} and a.path = ${path}`;
+      return whole(sql`${articleColumns}, a.content`, from, sql`a.id`, { limit: maxArticlesAtOnce, offset: 0 });
     },
 
     async countArticles(of: ArticlesOf, categories: Categories, within: number | null): Promise<Counted> {

@@ -77,6 +77,20 @@ describe("a list of articles", () => {
     expect((await at("blog.pl", "/none")).text).toBe("nothing");
   });
 
+  test("that holds more than an answer is a fault, not a part of it", async () => {
+    const category = { category_code: "large", site_code: "blog" };
+    await make.category({ code: "large", name: "Large", site_code: "blog" });
+    const fields = { text: "x".repeat(450_000) };
+    for (let n = 10; n < 30; n++)
+      await make.article({ code: `l${n}`, title: `l${n}`, published_at: "2026-01-01", fields, ...category });
+    const list = (limit: number) =>
+      `{% articles category="large" limit=${limit} %}{% list %}{{ article.title }}{% show %}-{% endarticles %}`;
+    await make.page({ code: "large-whole", path: "whole", site_code: "blog", content: list(20) });
+    await make.page({ code: "large-part", path: "part", site_code: "blog", content: list(2) });
+    expect((await at("blog.pl", "/part")).text).toBe("l29l28");
+    expect((await at("blog.pl", "/whole")).status).toBe(500);
+  });
+
   const sorts: [string, string][] = [
     ["published_at", "A1A3A7"],
     ["-title", "A7A3A1"],
