@@ -12,8 +12,8 @@ import { chmod, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { chromium, type Page } from "playwright-core";
-import { startPebble } from "../plugins/certificates/pebble-fixture.ts";
-import { startMailReceiver } from "../plugins/mail/receiver-fixture.ts";
+import { startPebble } from "../tests/fixtures/pebble.ts";
+import { startMailReceiver } from "../tests/fixtures/mail-receiver.ts";
 import { eventually } from "../runtime/authors/test-client.ts";
 import { parseArguments } from "../runtime/command/arguments.ts";
 

@@ -21,7 +21,7 @@ interface Source {
 /** Every module of ours that ships. The apps of a site run in a browser's sandbox, and are data to us. */
 const sources: Source[] = [];
 for await (const path of new Bun.Glob("{runtime,plugins,sites}/**/*.{ts,tsx,js,mjs}").scan(root)) {
-  if (/\.(test|d)\.ts$|-fixture\.ts$|^sites\/[^/]+\/apps\//.test(path)) continue;
+  if (/\.(test|d)\.ts$|^sites\/[^/]+\/apps\//.test(path)) continue;
   sources.push(sourceOf(path, await Bun.file(join(root, path)).text()));
 }
 

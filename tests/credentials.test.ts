@@ -1,7 +1,7 @@
 /** A credential changes only with proof: every credential by every kind of caller. behaviour B.19. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startMailReceiver, type MailReceiver } from "../plugins/mail/receiver-fixture.ts";
-import { connect } from "../plugins/mcp/client-fixture.ts";
+import { startMailReceiver, type MailReceiver } from "./fixtures/mail-receiver.ts";
+import { connect } from "./fixtures/mcp-client.ts";
 import { tokens } from "../plugins/tokens/api.ts";
 import { eventually, person, startTestApp, type RequestOptions, type TestApp } from "./harness.ts";
 

@@ -19,7 +19,7 @@ import { checkConfig } from "../runtime/doctor/settings.ts";
 import { checkDisk } from "../runtime/doctor/storage.ts";
 import { runningPostgres } from "../runtime/postgres/running-postgres.ts";
 import { eventually } from "./harness.ts";
-import { s3Credentials, startS3 } from "../runtime/s3/s3-fixture.ts";
+import { s3Credentials, startS3 } from "./fixtures/s3.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 
 // A machine that runs other tests at the same time may be slow.

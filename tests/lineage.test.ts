@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { startMailReceiver } from "../plugins/mail/receiver-fixture.ts";
+import { startMailReceiver } from "./fixtures/mail-receiver.ts";
 import { adminPassword, adminToken, createDatabase, eventually, startTestApp } from "./harness.ts";
 import { startReceiver } from "./receiver.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";

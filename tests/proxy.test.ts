@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { certificate as good } from "../runtime/outbound/outbound-fixture.ts";
+import { certificate as good } from "./fixtures/outbound.ts";
 import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "./harness.ts";
 
 const readme = await Bun.file(`${import.meta.dir}/../README.md`).text();

@@ -54,7 +54,7 @@ interface Found extends Expression {
 async function expressionsOf(pattern: string): Promise<Found[]> {
   const all: Found[] = [];
   for await (const path of new Bun.Glob(pattern).scan(root)) {
-    if (/\.(test|d)\.ts$|-fixture\.ts$/.test(path)) continue;
+    if (/\.(test|d)\.ts$/.test(path)) continue;
     const text = await Bun.file(join(root, path)).text();
     all.push(...expressionsIn(text, extname(path)).map((one) => ({ path, ...one })));
   }

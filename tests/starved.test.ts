@@ -1,7 +1,7 @@
 /** A machine too busy for what runs in guarded processes: no fault of a source or a picture, so try again later. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { plugins as builtIn } from "../plugins/index.ts";
-import { png } from "../plugins/media/files-fixture.ts";
+import { png } from "./fixtures/media-files.ts";
 import type { Plugin } from "../runtime/plugin.ts";
 import { startTestApp, type TestApp } from "./harness.ts";
 

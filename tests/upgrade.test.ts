@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
-import { datagrams } from "../runtime/service/datagrams-fixture.ts";
+import { datagrams } from "./fixtures/datagrams.ts";
 import { runOnMachine, type Ran } from "../runtime/service/steps.ts";
 import { upgrade } from "../runtime/upgrade/upgrade.ts";
 import { eventually, requester } from "./harness.ts";

@@ -11,7 +11,7 @@ import { parseAllow } from "../../runtime/outbound/addresses.ts";
 import { createOutbound } from "../../runtime/outbound/outbound.ts";
 import type { BackupSource } from "../../runtime/postgres/backup-file.ts";
 import { createBucket } from "../../runtime/s3/s3.ts";
-import { faultXml, s3Credentials, startS3 } from "../../runtime/s3/s3-fixture.ts";
+import { faultXml, s3Credentials, startS3 } from "../../tests/fixtures/s3.ts";
 import type { BackupStore } from "../../runtime/backups/backup-store.ts";
 import { createFolderStore } from "../../runtime/backups/folder-store.ts";
 import { makeBackup, type Needed } from "../../runtime/backups/backups.ts";
@@ -23,7 +23,7 @@ import { openFiles } from "../../runtime/files/open-files.ts";
 import { migrate } from "../../runtime/postgres/migrate.ts";
 import { migrationSets } from "../../runtime/postgres/runtime-migrations.ts";
 import { definePlugin, job, type BaseContext } from "../../runtime/sdk.ts";
-import { startMailReceiver, type MailReceiver } from "../mail/receiver-fixture.ts";
+import { startMailReceiver, type MailReceiver } from "../../tests/fixtures/mail-receiver.ts";
 import { plugins } from "../index.ts";
 
 const key = "a key of the tests with 32 characters or more";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:tls";
 import { createDatabase, eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
-import { freePorts, pebbleProgram, startPebble, type Pebble } from "./pebble-fixture.ts";
+import { freePorts, pebbleProgram, startPebble, type Pebble } from "../../tests/fixtures/pebble.ts";
 
 /** What both servers and the authority share. */
 interface Place {

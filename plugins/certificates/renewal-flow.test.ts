@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { definePlugin, job, type BaseContext } from "../../runtime/sdk.ts";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { certificateId } from "./acme.ts";
-import { freePorts, pebbleProgram, startPebble, type Pebble } from "./pebble-fixture.ts";
+import { freePorts, pebbleProgram, startPebble, type Pebble } from "../../tests/fixtures/pebble.ts";
 
 let enqueue: BaseContext["enqueue"];
 const clockwork = definePlugin({

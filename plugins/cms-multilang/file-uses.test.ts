@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { otherAccount, person } from "../../tests/harness.ts";
 import { serverWithSites } from "../../tests/sites.ts";
-import { gif } from "../media/files-fixture.ts";
+import { gif } from "../../tests/fixtures/media-files.ts";
 
 const server = serverWithSites(async () => {});
 const { make } = server;

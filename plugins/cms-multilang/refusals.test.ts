@@ -1,6 +1,6 @@
 /** Who may write what: every refused write of a site leaves no row and no event, whoever sent it. */
 import { describe, expect, test } from "bun:test";
-import { refusals, type Refusal } from "./refusals-fixture.ts";
+import { refusals, type Refusal } from "../../tests/fixtures/cms-refusals.ts";
 
 const { refused, seen, send } = refusals();
 

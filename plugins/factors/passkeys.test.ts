@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { otherAccount, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
 import { tokens } from "../tokens/api.ts";
-import { base64url, softwareAuthenticator } from "./software-authenticator-fixture.ts";
+import { base64url, softwareAuthenticator } from "../../tests/fixtures/software-authenticator.ts";
 
 let app: TestApp;
 beforeAll(async () => {

@@ -5,7 +5,12 @@ import { definePlugin } from "../../runtime/sdk.ts";
 import { accounts } from "../accounts/api.ts";
 import { mail, mailTexts, type OutgoingMail } from "./api.ts";
 import { createMailStore } from "./store.ts";
-import { receiverPassword, startMailReceiver, type MailReceiver, type ReceivedMail } from "./receiver-fixture.ts";
+import {
+  receiverPassword,
+  startMailReceiver,
+  type MailReceiver,
+  type ReceivedMail,
+} from "../../tests/fixtures/mail-receiver.ts";
 
 const alarm = (words: string) => mailTexts({ subject: `${words}: {{ reason }}`, paragraphs: ["{{ reason }}"] });
 /** Another plugin, with a mail of its own. */

@@ -4,7 +4,7 @@ import { adminPassword, otherAccount, startTestApp, type TestApp } from "../../t
 import { maxAnswerChars, said } from "./answer.ts";
 import { definePlugin, field, ok, route, Type } from "../../runtime/sdk.ts";
 import { agentTools } from "./api.ts";
-import { connect, failureOf } from "./client-fixture.ts";
+import { connect, failureOf } from "../../tests/fixtures/mcp-client.ts";
 
 let app: TestApp;
 /** Works for a person, as a dialog with a model does. */

@@ -1,7 +1,7 @@
 /** The Model Context Protocol by the protocol's own client, over both revisions. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminToken, person, startTestApp, type TestApp } from "../../tests/harness.ts";
-import { connect, failureOf, revisions, type Agent } from "./client-fixture.ts";
+import { connect, failureOf, revisions, type Agent } from "../../tests/fixtures/mcp-client.ts";
 
 let app: TestApp;
 let agent: Agent;

@@ -12,9 +12,9 @@ import { createLog } from "../../runtime/log.ts";
 import { backup, restore } from "../../runtime/postgres/backup.ts";
 import { migrate } from "../../runtime/postgres/migrate.ts";
 import { migrationSets } from "../../runtime/postgres/runtime-migrations.ts";
-import { faultXml, s3Credentials, startS3 } from "../../runtime/s3/s3-fixture.ts";
+import { faultXml, s3Credentials, startS3 } from "../../tests/fixtures/s3.ts";
 import { plugins } from "../index.ts";
-import { png } from "./files-fixture.ts";
+import { png } from "../../tests/fixtures/media-files.ts";
 
 const silent = createLog("error", () => {});
 const s3 = startS3({ bucket: "core-files" });

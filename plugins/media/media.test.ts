@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { otherAccount, person, startTestApp, type RequestOptions, type TestApp } from "../../tests/harness.ts";
-import { gif, jpeg, png, svg } from "./files-fixture.ts";
+import { gif, jpeg, png, svg } from "../../tests/fixtures/media-files.ts";
 
 let app: TestApp;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { createFiles } from "../../runtime/files/files.ts";
 import { createLog } from "../../runtime/log.ts";
 import { roomIn } from "../../runtime/room.ts";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
-import { withExif, png } from "./files-fixture.ts";
+import { withExif, png } from "../../tests/fixtures/media-files.ts";
 import { createPictures } from "./pictures/pictures.ts";
 import { createVariantStore } from "./pictures/variant-store.ts";
 import { createMediaStore } from "./store.ts";

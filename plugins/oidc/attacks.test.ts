@@ -8,9 +8,9 @@ import {
   type OtherAccount,
   type TestApp,
 } from "../../tests/harness.ts";
-import { startMailReceiver, type MailReceiver } from "../mail/receiver-fixture.ts";
-import { startBrowser, type Browser, type Visit } from "./browser-fixture.ts";
-import { clientId, startHostile, type Hostile } from "./hostile-fixture.ts";
+import { startMailReceiver, type MailReceiver } from "../../tests/fixtures/mail-receiver.ts";
+import { startBrowser, type Browser, type Visit } from "../../tests/fixtures/oidc-browser.ts";
+import { clientId, startHostile, type Hostile } from "../../tests/fixtures/oidc-hostile.ts";
 
 let app: TestApp;
 let other: OtherAccount;

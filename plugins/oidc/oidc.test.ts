@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { codeAt, stepSeconds } from "../factors/totp.ts";
 import { tokens } from "../tokens/api.ts";
-import { startMailReceiver, type MailReceiver } from "../mail/receiver-fixture.ts";
-import { startBrowser, type Browser, type Visit } from "./browser-fixture.ts";
-import { startPeer, type Peer } from "./peer-fixture.ts";
+import { startMailReceiver, type MailReceiver } from "../../tests/fixtures/mail-receiver.ts";
+import { startBrowser, type Browser, type Visit } from "../../tests/fixtures/oidc-browser.ts";
+import { startPeer, type Peer } from "../../tests/fixtures/oidc-peer.ts";
 
 let app: TestApp;
 let peer: Peer;

@@ -10,7 +10,7 @@ import {
   type TestApp,
 } from "../../tests/harness.ts";
 import { codeAt, stepSeconds } from "../factors/totp.ts";
-import { startMailReceiver, type MailReceiver, type ReceivedMail } from "../mail/receiver-fixture.ts";
+import { startMailReceiver, type MailReceiver, type ReceivedMail } from "../../tests/fixtures/mail-receiver.ts";
 
 let app: TestApp;
 let other: OtherAccount;

@@ -10,7 +10,7 @@ import { openPool, type Sql } from "../../runtime/db.ts";
 import { startEmbeddedPostgres } from "../../runtime/postgres/embedded-postgres.ts";
 import { createLog } from "../../runtime/log.ts";
 import { parseAllow } from "../../runtime/outbound/addresses.ts";
-import { certificate, otherPrivateHosts } from "../../runtime/outbound/outbound-fixture.ts";
+import { certificate, otherPrivateHosts } from "../../tests/fixtures/outbound.ts";
 import { connectors } from "../connectors/api.ts";
 import { createConnect } from "../../runtime/outbound/outbound-socket.ts";
 import { plugins } from "../index.ts";

@@ -1,7 +1,7 @@
 /** People hear of sign-ins by devices that are new. A real mail server takes the mails. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
-import { startMailReceiver, type MailReceiver } from "../mail/receiver-fixture.ts";
+import { startMailReceiver, type MailReceiver } from "../../tests/fixtures/mail-receiver.ts";
 
 let app: TestApp;
 let receiver: MailReceiver;

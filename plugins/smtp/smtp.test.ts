@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { follower, traces } from "../../tests/traces.ts";
-import { certificate, otherPrivateHosts } from "../../runtime/outbound/outbound-fixture.ts";
+import { certificate, otherPrivateHosts } from "../../tests/fixtures/outbound.ts";
 import { connectors } from "../connectors/api.ts";
 import { plugins } from "../index.ts";
 import { parseAddress } from "./address.ts";

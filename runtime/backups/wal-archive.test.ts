@@ -13,7 +13,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from "../postgres/embedd
 import { migrate } from "../postgres/migrate.ts";
 import { migrationSets } from "../postgres/runtime-migrations.ts";
 import { createBucket } from "../s3/s3.ts";
-import { faultXml, s3Credentials, startS3 } from "../s3/s3-fixture.ts";
+import { faultXml, s3Credentials, startS3 } from "../../tests/fixtures/s3.ts";
 import type { BackupPlaces } from "./backup-owner.ts";
 import type { BackupStore } from "./backup-store.ts";
 import { createBucketStore } from "./bucket-store.ts";

@@ -87,7 +87,11 @@ test("a process that never listens can publish: its flush waits for the sending"
 test("flush waits until a process that is slow to hear has heard, and does not wait for one that is gone", async () => {
   // Longer than any test: who is gone is known by its session.
   await using a = await startProcess(database.target, { maxFlushMs: 600_000 });
-  const fixture = [process.execPath, `${import.meta.dir}/broadcast-fixture.ts`, JSON.stringify(database.target)];
+  const fixture = [
+    process.execPath,
+    `${import.meta.dir}/../../tests/fixtures/broadcast.ts`,
+    JSON.stringify(database.target),
+  ];
   const slow = Bun.spawn(fixture, { stdout: "inherit", stderr: "inherit" });
   try {
     const heard: string[] = [];

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { adminToken, eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
-import { certificate } from "../outbound/outbound-fixture.ts";
+import { certificate } from "../../tests/fixtures/outbound.ts";
 
 const host = "good.example";
 const folder = mkdtempSync(join(tmpdir(), "corestead-http2-"));

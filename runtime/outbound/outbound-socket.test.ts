@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLog } from "../log.ts";
 import { OutboundFault } from "./outbound.ts";
-import { certificate, privateHosts } from "./outbound-fixture.ts";
+import { certificate, privateHosts } from "../../tests/fixtures/outbound.ts";
 import { parseAllow } from "./addresses.ts";
 import { createConnect } from "./outbound-socket.ts";
 

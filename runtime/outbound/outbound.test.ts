@@ -6,7 +6,7 @@ import { host } from "#host";
 import { createLog } from "../log.ts";
 import { parseAllow } from "./addresses.ts";
 import { createOutbound, OutboundFault, type Needed, type OutboundRequest } from "./outbound.ts";
-import { certificate } from "./outbound-fixture.ts";
+import { certificate } from "../../tests/fixtures/outbound.ts";
 
 const log = createLog("error", () => {});
 const stops: (() => void)[] = [];

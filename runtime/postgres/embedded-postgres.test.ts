@@ -47,7 +47,7 @@ async function rowsOf(server: EmbeddedPostgres, statement: string): Promise<unkn
 
 /** Another process with a server; `said` is its one line. */
 function startOutside(dataDir: string, as: { uid?: number; gid?: number } = {}, failpoint = "") {
-  const fixture = join(import.meta.dir, "embedded-postgres-fixture.ts");
+  const fixture = join(import.meta.dir, "../../tests/fixtures/embedded-postgres.ts");
   const child = Bun.spawn([process.execPath, fixture, dataDir], {
     stdin: "ignore",
     stdout: "pipe",
@@ -323,7 +323,7 @@ const namespaces =
   linux && Bun.spawnSync(["unshare", "--pid", "--fork", "--mount-proc", "true"], { stderr: "ignore" }).exitCode === 0;
 
 test.if(namespaces)("where process numbers repeat, a start after a power cut waits for its own server", async () => {
-  const fixture = join(import.meta.dir, "embedded-postgres-fixture.ts");
+  const fixture = join(import.meta.dir, "../../tests/fixtures/embedded-postgres.ts");
   const words = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", process.execPath, fixture, folder];
   for (let cut = 0; cut < 8; cut++) {
     const child = Bun.spawn(words, { stdin: "ignore", stdout: "pipe", stderr: "inherit" });

@@ -4,7 +4,7 @@ import { createLog } from "../log.ts";
 import { createOutbound, OutboundFault } from "../outbound/outbound.ts";
 import { configuredBucket } from "./configured-bucket.ts";
 import { createBucket, type Bucket, type BucketOptions } from "./s3.ts";
-import { faultXml, s3Credentials, startS3, verify, type S3Request } from "./s3-fixture.ts";
+import { faultXml, s3Credentials, startS3, verify, type S3Request } from "../../tests/fixtures/s3.ts";
 import { encodeKey, queryText, signed } from "./sign.ts";
 import { parseBucketPlace } from "./settings.ts";
 import { elements, textOf } from "./xml.ts";

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { datagrams } from "./datagrams-fixture.ts";
+import { datagrams } from "../../tests/fixtures/datagrams.ts";
 import { notifyService } from "./notify.ts";
 import { installService, printStatus, serviceState, uninstallService, type Service } from "./service.ts";
 import type { Ran } from "./steps.ts";

@@ -1,6 +1,6 @@
 /** The library of media files in Chromium. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { png } from "../../plugins/media/files-fixture.ts";
+import { png } from "../fixtures/media-files.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;

@@ -1,6 +1,6 @@
 /** An administrator sets up a provider in the Studio, and somebody signs in by it: of another site, as browsers see it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startPeer, type Peer } from "../../plugins/oidc/peer-fixture.ts";
+import { startPeer, type Peer } from "../fixtures/oidc-peer.ts";
 import { faultsOf } from "../chromium.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 

@@ -1,6 +1,6 @@
 /** The Studio's pages of mails, with a real mail server. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { receiverPassword, startMailReceiver, type MailReceiver } from "../../plugins/mail/receiver-fixture.ts";
+import { receiverPassword, startMailReceiver, type MailReceiver } from "../fixtures/mail-receiver.ts";
 import { eventually } from "../harness.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 

@@ -1,7 +1,7 @@
 /** Refused writes of layouts, pages and paragraphs: each names its field, and leaves no row and no event. */
 import { describe, expect, test } from "bun:test";
 import { adminToken as token } from "../../../tests/harness.ts";
-import { deep, notACode, holdsToken, refusals, type Wrong } from "../refusals-fixture.ts";
+import { deep, notACode, holdsToken, refusals, type Wrong } from "../../../tests/fixtures/cms-refusals.ts";
 
 const { refused, seen, send } = refusals();
 

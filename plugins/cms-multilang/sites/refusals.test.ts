@@ -1,7 +1,7 @@
 /** Refused writes of sites and domains: each names its field, and leaves no row and no event. */
 import { expect, test } from "bun:test";
 import { adminToken as token } from "../../../tests/harness.ts";
-import { deep, notACode, holdsToken, refusals, type Wrong } from "../refusals-fixture.ts";
+import { deep, notACode, holdsToken, refusals, type Wrong } from "../../../tests/fixtures/cms-refusals.ts";
 
 const { refused, seen, send } = refusals();
 const notAHost = "must be a host name such as www.example.com, without https:// and without a path";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { publicServer, unknownId } from "./public-fixture.ts";
+import { publicServer, unknownId } from "../../../tests/fixtures/public-methods.ts";
 
 const server = publicServer();
 const { call, database, read } = server;

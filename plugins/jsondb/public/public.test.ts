@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { adminPassword, startTestApp } from "../../../tests/harness.ts";
-import { publicServer, unknownId } from "./public-fixture.ts";
+import { publicServer, unknownId } from "../../../tests/fixtures/public-methods.ts";
 
 const server = publicServer();
 const { call, database, read } = server;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { startTestApp } from "../../../tests/harness.ts";
-import { keyOf, publicServer } from "./public-fixture.ts";
+import { keyOf, publicServer } from "../../../tests/fixtures/public-methods.ts";
 
 const server = publicServer();
 const { call, database, read } = server;

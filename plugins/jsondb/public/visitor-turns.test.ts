@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { eventually } from "../../../tests/harness.ts";
-import { publicServer } from "./public-fixture.ts";
+import { publicServer } from "../../../tests/fixtures/public-methods.ts";
 import { createVisitorTurns, visitorTurns } from "./visitor-turns.ts";
 
 const server = publicServer();

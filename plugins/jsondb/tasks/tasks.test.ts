@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { eventually, otherAccount, person } from "../../../tests/harness.ts";
-import { csv, importServer, ndjson } from "../bulk/imports/import-fixture.ts";
+import { csv, importServer, ndjson } from "../../../tests/fixtures/import.ts";
 import { createTaskStore } from "./task-store.ts";
 
 const server = importServer();

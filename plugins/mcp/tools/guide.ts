@@ -115,7 +115,7 @@ function filtersOf({ spec: { query = {} } }: Route): Readonly<Record<string, unk
 }
 
 /** What the tool's own argument `etag` says. */
-const ofEtags = / ?With `If-Match[^.]*\.(?= |$)/;
+const ofEtags = / ?With `If-Match[^.]{0,200}\.(?= |$)/;
 
 /** Fields that are those of `before`, which is shown above, are not shown again. */
 function written({ method, path, spec }: Route, before?: Route): string {

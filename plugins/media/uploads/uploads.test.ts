@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Upload } from "tus-js-client";
 import { adminToken, eventually, otherAccount, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { png } from "../files-fixture.ts";
+import { png } from "../../../tests/fixtures/media-files.ts";
 
 let app: TestApp;
 let folder: string;

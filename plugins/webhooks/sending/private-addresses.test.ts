@@ -4,7 +4,7 @@ import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { parseAllow } from "../../../runtime/outbound/addresses.ts";
 import { createOutbound } from "../../../runtime/outbound/outbound.ts";
-import { privateHosts } from "../../../runtime/outbound/outbound-fixture.ts";
+import { privateHosts } from "../../../tests/fixtures/outbound.ts";
 import { plugins } from "../../index.ts";
 import { createAttempt } from "./attempt.ts";
 import type { Hook } from "../subscriptions/subscriptions.ts";

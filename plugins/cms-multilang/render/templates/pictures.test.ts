@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { otherAccount } from "../../../../tests/harness.ts";
 import { serverWithSites } from "../../../../tests/sites.ts";
-import { gif, png } from "../../../media/files-fixture.ts";
+import { gif, png } from "../../../../tests/fixtures/media-files.ts";
 
 const server = serverWithSites(async () => {});
 const { make, at } = server;

@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { adminToken, eventually } from "../../../../tests/harness.ts";
 import { traces } from "../../../../tests/traces.ts";
-import { csv, importServer } from "./import-fixture.ts";
+import { csv, importServer } from "../../../../tests/fixtures/import.ts";
 
 const server = importServer();
 const { begin, data, imports, newDb, send } = server;

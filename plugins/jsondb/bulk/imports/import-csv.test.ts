@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { csv, importServer } from "./import-fixture.ts";
+import { csv, importServer } from "../../../../tests/fixtures/import.ts";
 import { inSlices } from "./import-slices.ts";
 import { dataFromText } from "./import-values.ts";
 import { parseSchema } from "../../databases/schema.ts";

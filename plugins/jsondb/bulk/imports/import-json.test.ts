@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { importServer, json, ndjson } from "./import-fixture.ts";
+import { importServer, json, ndjson } from "../../../../tests/fixtures/import.ts";
 
 const server = importServer({ followed: true });
 const { data, newDb, send } = server;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { eventually, person } from "../../../../tests/harness.ts";
-import { csv, importServer } from "./import-fixture.ts";
+import { csv, importServer } from "../../../../tests/fixtures/import.ts";
 
 const server = importServer();
 const { data, newDb } = server;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { person } from "../../../../tests/harness.ts";
-import { csv, importServer, json, tables } from "./import-fixture.ts";
+import { csv, importServer, json, tables } from "../../../../tests/fixtures/import.ts";
 
 const server = importServer({ followed: true });
 const { data, imports, newDb, records, send } = server;

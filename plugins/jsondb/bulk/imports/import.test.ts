@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { eventually } from "../../../../tests/harness.ts";
 import { createImportStore } from "./import-store.ts";
-import { csv, importSchema, importServer, ndjson } from "./import-fixture.ts";
+import { csv, importSchema, importServer, ndjson } from "../../../../tests/fixtures/import.ts";
 
 const server = importServer();
 const { imports, newDb, send } = server;
