@@ -329,3 +329,49 @@ test("a phone shows all of it without scrolling sideways, in Polish and in the d
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   expect(serious(faults)).toEqual([]);
 });
+
+test("whoever names a flow or a database is told before it is renamed, deleted or loses a table", async () => {
+  const schema = { tables: { a: { fields: { n: "string" } }, b: { fields: { n: "string" } } } };
+  expect((await app.post("/core/dbs.json", { db: { name: "Stock", code: "stock", schema } })).status).toBe(201);
+  await flow("counted", [{ type: "db", op: "search", db: "stock", table_name: "b", as: "all" }]);
+  const cron = { name: "Each night", target_code: "counted", schedule: "0 3 * * *" };
+  expect((await app.post("/account/crons.json", { cron })).status).toBe(201);
+  await using opened = await studio.signedIn();
+  const { page, faults } = opened;
+  const asked = page.getByRole("dialog");
+  const told = async (name: string, ...lines: string[]) => {
+    await asked.getByText(`${name} is still used`).waitFor();
+    expect(await asked.getByRole("listitem").allTextContents()).toEqual(lines);
+  };
+  const stay = () => asked.getByRole("button", { name: "Cancel" }).click();
+
+  await at(page, "connect/flows/counted");
+  await heading(page, "counted");
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await told("counted", "cron Each night");
+  await stay();
+  await page.getByLabel("Code").first().fill("counted2");
+  await save(page);
+  await told("counted", "cron Each night");
+  await stay();
+  await at(page, "core/dbs/stock/schema");
+  await page.getByRole("button", { name: "Remove table b" }).click();
+  await save(page);
+  await told("stock", "flow counted");
+  await stay();
+  expect((await app.get("/connect/flows/counted.json")).status).toBe(200);
+  expect((await app.get("/core/dbs/stock.json")).json.schema.tables).toHaveProperty("b");
+
+  await at(page, "connect/flows?q=counted");
+  await page
+    .getByRole("row", { name: /counted/ })
+    .getByRole("checkbox")
+    .check();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await told("counted", "cron Each night");
+  await asked.getByRole("button", { name: "Yes" }).click();
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await at(page, "connect/flows");
+  await eventually(async () => (await app.get("/connect/flows/counted.json")).status === 404);
+  expect(faults).toEqual([]);
+});

@@ -89,7 +89,9 @@ function contextOf(params: StudioContext["params"], { endings }: Open): StudioCo
     },
     async confirm(words) {
       let end = () => {};
-      const answer = await questions.ask(words, (question) => endings.add((end = () => question.answer(false))));
+      const answer = await questions.ask(words, undefined, (question) =>
+        endings.add((end = () => question.answer(false))),
+      );
       endings.delete(end);
       return answer;
     },

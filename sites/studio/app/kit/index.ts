@@ -32,6 +32,7 @@ export { router } from "../state/router.svelte.ts";
 export { session } from "../state/session.svelte.ts";
 export { shortcuts } from "../state/shortcuts.svelte.ts";
 export { catalogue, filledIn, text, type Language } from "../state/text.svelte.ts";
+export { mayLose } from "../state/uses.ts";
 export { toasts, type Later } from "../state/toasts.svelte.ts";
 export { isMap, ownOf, textOf, visible } from "../resources/values.ts";
 export { default as ApiCall } from "./ApiCall.svelte";

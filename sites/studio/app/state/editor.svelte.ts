@@ -14,6 +14,7 @@ import { session } from "./session.svelte.ts";
 import { text } from "./text.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
 import { isMap, textOf } from "../resources/values.ts";
+import { mayLose } from "./uses.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -171,7 +172,7 @@ export class Editor {
     if (this.saving) return;
     this.messages = this.read().messages;
     const call = this.call();
-    if (!call) return;
+    if (!call || (this.losesCode && !(await this.mayLoseCode(this.code)))) return;
     const sent = this.inputs;
     this.saving = true;
     this.problem = "";
@@ -186,6 +187,21 @@ export class Editor {
     } finally {
       this.saving = false;
     }
+  }
+
+  /** By which others name it. */
+  private get code(): string {
+    return textOf(this.record?.["code"] ?? this.record?.["url_code"]);
+  }
+
+  private get losesCode(): boolean {
+    const { code = this.code, url_code = code } = this.read().values;
+    return !this.isNew && this.code !== "" && url_code !== this.code;
+  }
+
+  /** Asks whoever would take a record from those who use it; `title` is what it is called. */
+  mayLoseCode(title: string): Promise<boolean> {
+    return mayLose(this.resource, [{ name: title, values: this.values }]);
   }
 
   private created({ json }: Answer): void {

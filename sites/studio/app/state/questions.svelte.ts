@@ -1,7 +1,14 @@
 /** Questions that are answered by yes or no, in a dialog of the Studio. One after the other. */
 
+export interface About {
+  readonly says: string;
+  readonly lines: readonly string[];
+}
+
 export interface Question {
   readonly words: string;
+  /** What to know before one answers. */
+  readonly about: About | undefined;
   /** Takes the question away. */
   answer(yes: boolean): void;
 }
@@ -10,10 +17,11 @@ class Questions {
   list = $state.raw<readonly Question[]>([]);
 
   /** `asked` is told of the question: whoever leaves before it is answered says no by it. */
-  ask(words: string, asked?: (question: Question) => void): Promise<boolean> {
+  ask(words: string, about?: About, asked?: (question: Question) => void): Promise<boolean> {
     return new Promise((resolve) => {
       const question: Question = {
         words,
+        about,
         answer: (yes) => {
           this.list = this.list.filter((other) => other !== question);
           resolve(yes);
