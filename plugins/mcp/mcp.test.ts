@@ -131,6 +131,41 @@ test("an agent builds an app, a database and a page, and is told what is wrong b
   expect((await call("check_site", { site: "s" })).json.result).toBeArray();
 });
 
+test("filters compare numbers of any length", async () => {
+  const fields = { name: "Long numbers", code: "long-numbers", schema: { fields: { n: "number" } } };
+  expect((await agent.call("create", { resource: "dbs", fields })).isError).toBe(false);
+  const numbers = ["12345678901234567890", "12345678901234567891", "12345678901234567892", "0.1234567890123456789"];
+  const operations = numbers.map((n) => `{"op":"create","data":{"n":${n},"other":${n}}}`).join();
+  /** As the client of the protocol cannot send it: its numbers are JavaScript's. */
+  const raw = async (name: string, args: string) => {
+    const text = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
+    const answer = await app.post("/mcp", undefined, { raw: text, headers: { "content-type": "application/json" } });
+    return answer.json.result.content[0].text;
+  };
+  expect(await raw("batch_records", `{"db":"long-numbers","operations":[${operations}]}`)).toContain(numbers[1]);
+  const found = async (filter: string) =>
+    [...(await raw("search_records", `{"db":"long-numbers","sort":"n",${filter}}`)).matchAll(/"n": ?([\d.]+)/g)].map(
+      ([, n]) => n,
+    );
+  for (const field of ["n", "other"]) {
+    const one = (condition: string) => found(`"filter":{"${field}":${condition}}`);
+    expect(await one("12345678901234567891")).toEqual([numbers[1]]);
+    expect(await one('{"gt":12345678901234567890}')).toEqual([numbers[1], numbers[2]]);
+    expect(await one('{"gte":12345678901234567891,"lt":12345678901234567892}')).toEqual([numbers[1]]);
+    expect(await one('{"in":[12345678901234567892,0.1234567890123456789]}')).toEqual([numbers[3], numbers[2]]);
+    expect(await one('{"ne":12345678901234567891}')).toEqual([numbers[3], numbers[0], numbers[2]]);
+    expect(await found(`"any":[{"${field}":12345678901234567890},{"${field}":{"lt":1}}]`)).toEqual([
+      numbers[3],
+      numbers[0],
+    ]);
+  }
+  const sum = await raw("aggregate", '{"db":"long-numbers","sum":["n"],"filter":{"n":{"gte":12345678901234567891}}}');
+  expect(sum).toContain('"sum":{"n":24691357802469135783}');
+  expect(
+    await raw("list", '{"resource":"records","in":"long-numbers","filter":{"filter[n][gt]":12345678901234567891}}'),
+  ).toContain(numbers[2]);
+});
+
 test("an agent that knows only what the server says builds an app with a database and a page in two languages", async () => {
   const { call, client } = await connect(app.origin, adminToken);
   expect(client.getInstructions()).toContain("Call the tool guide first");
@@ -264,13 +299,16 @@ test("/llms.txt says where everything is, and / leads to it", async () => {
 test.each([
   ["list", { resource: "dbs", limit: 0 }, "limit"],
   ["list", { resource: "dbs", where: "x" }, "where"],
+  ["list", { resource: "dbs", filter: { code: ["x"] } }, "filter"],
   ["list", { resource: "records" }, "in"],
   ["list", { resource: "dbs", in: "x" }, "in"],
   ["get", { resource: "dbs", id: ".." }, "id"],
   ["get", { resource: "api_tokens", id: 1 }, "resource"],
   ["create", { resource: "activity", fields: {} }, "resource"],
   ["create", { resource: "dbs" }, "fields"],
-  ["search_records", { db: "guests", filter: { a: { gt: { b: 1 } } } }, "filter"],
+  ["search_records", { db: "guests", filter: { a: { gt: { b: 1 } } } }, "filter[a][gt]"],
+  ["search_records", { db: "guests", filter: { a: { in: ["x", {}] } } }, "filter[a][in]"],
+  ["search_records", { db: "guests", filter: { a: ["x"] } }, "filter[a]"],
   ["search_records", { db: "guests", filter: { a: {} } }, "filter[a]"],
   ["search_records", { db: "guests", filter: { a: { gt: null } } }, "filter[a][gt]"],
   ["aggregate", { db: "guests", any: [] }, "any"],

@@ -3,7 +3,7 @@ import { invalid, parseExactly, Type, type Caller, type InnerAnswer, type Route 
 import { resultOf, shortened, type ToolResult } from "../answer.ts";
 import { isOpen, pathIn, type Thing } from "../things.ts";
 import { mustMayDelete, mustMayMake, mustMayReplace } from "./deletions.ts";
-import { idInput, segment, tool, type Session, type Tool } from "./tool.ts";
+import { idInput, isFilterValue, segment, tool, type Session, type Tool } from "./tool.ts";
 
 const what = {
   resource: Type.String({ minLength: 1, maxLength: 100, description: "as `guide` lists them: apps, dbs" }),
@@ -39,7 +39,7 @@ export const genericTools: readonly Tool[] = [
       ...what,
       q: Type.Optional(Type.String({ maxLength: 1000, description: "searches names and codes" })),
       filter: Type.Optional(
-        Type.Record(Type.String({ maxLength: 100 }), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+        Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
           description: "other parameters, e.g. site_code; `guide` tells them",
         }),
       ),
@@ -51,7 +51,10 @@ export const genericTools: readonly Tool[] = [
       const { path } = found(args, "list", session);
       const query = new URLSearchParams({ limit: `${args.limit ?? 20}`, offset: `${args.offset ?? 0}` });
       if (args.q !== undefined) query.set("q", args.q);
-      for (const [name, value] of Object.entries(args.filter ?? {})) query.append(name, String(value));
+      for (const [name, value] of Object.entries(args.filter ?? {})) {
+        if (!isFilterValue(value)) throw invalid({ filter: [`${name} must be a text, a number, true or false`] });
+        query.append(name, String(value));
+      }
       const answer = await session.ask({ method: "GET", path: `${path}?${query}` });
       return briefly(answer);
     },

@@ -2,15 +2,10 @@
 import { invalid, isObject, Type } from "platform";
 import { resultOf } from "../answer.ts";
 import { mustMayDelete } from "./deletions.ts";
-import { idInput, segment, tool, type Tool } from "./tool.ts";
+import { idInput, isFilterValue, segment, tool, type Tool } from "./tool.ts";
 
-const value = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
-const filterOf = (description: string) =>
-  Type.Record(
-    Type.String({ maxLength: 200 }),
-    Type.Union([value, Type.Record(Type.String(), Type.Union([value, Type.Array(value)]))]),
-    { description },
-  );
+/** `addFilter` judges the values. */
+const filterOf = (description: string) => Type.Record(Type.String({ maxLength: 200 }), Type.Unknown(), { description });
 const names = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50, description }));
 
@@ -111,11 +106,14 @@ function queryOf({ filter, any, ...plain }: Readonly<Record<string, unknown>>): 
 function addFilter(query: URLSearchParams, prefix: string, filter: Readonly<Record<string, unknown>>): void {
   for (const [name, given] of Object.entries(filter)) {
     const place = `${prefix}[${name}]`;
-    if (!isObject(given)) append(query, place, given ?? "");
+    if (given === null || isFilterValue(given)) append(query, place, given ?? "");
+    else if (!isObject(given)) throw invalid({ [place]: ["must be a value, or an object of operators"] });
     else if (Object.keys(given).length === 0) throw invalid({ [place]: ["has no operator"] });
     else
       for (const [operator, bound] of Object.entries(given)) {
         if (bound === null && operator !== "ne") throw invalid({ [`${place}[${operator}]`]: ["must not be null"] });
+        if (!(Array.isArray(bound) ? bound : [bound]).every((one) => one === null || isFilterValue(one)))
+          throw invalid({ [`${place}[${operator}]`]: ["must be a value or a list of values"] });
         append(query, `${place}[${operator}]`, bound ?? "");
       }
   }

@@ -2,6 +2,7 @@
 import {
   checkerOf,
   invalid,
+  isNumber,
   isObject,
   Type,
   unknownNames,
@@ -85,6 +86,11 @@ export function tool<S extends TObject>(facts: Facts<S>): Tool {
 /** An id, a code or a key; a dot alone would lead to another address. */
 export const idInput = (description: string) =>
   Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Integer()], { description });
+
+/** What TypeBox cannot say: it knows no numbers of more digits than JavaScript's. */
+export function isFilterValue(given: unknown): boolean {
+  return typeof given === "string" || typeof given === "boolean" || isNumber(given);
+}
 
 export function segment(name: string, given: string | number): string {
   const text = String(given);
