@@ -8,7 +8,7 @@ import type { Tokens } from "../tokens/api.ts";
 import { Refusal } from "./refusal.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import type { Proof } from "./peer.ts";
-import type { ProviderRow } from "./provider-store.ts";
+import type { ProviderRow } from "./provider.ts";
 import { isOfDomain, isPlain, nameOf, roleOf, teamsOf, verifiedEmail, type Claims } from "./rules.ts";
 
 const maxSubjectChars = 255;

@@ -15,7 +15,7 @@ import invitation from "./migrations/004_invitation.sql" with { type: "text" };
 import { createOriginStore } from "./origin-store.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPeers } from "./peer.ts";
-import { createProviders } from "./providers.ts";
+import { Provider } from "./provider.ts";
 import { createProviderStore } from "./provider-store.ts";
 import { providerPartRoutes, providerRoutes } from "./routes.ts";
 import { isOfDomain } from "./rules.ts";
@@ -41,8 +41,8 @@ export default definePlugin({
       roles: ["admin"],
     },
   ],
+  resources: [Provider],
   activity: {
-    sign_in_providers: { model: "Account::SignInProvider" },
     // A sign-in shows as its use.
     sign_in_identities: { model: "Account::SignInIdentity", name: "email" },
     sign_in_attempts: false,
@@ -62,7 +62,7 @@ export default definePlugin({
     const signOut = createSignOut({ ctx, ...services, providerStore, originStore, attemptStore, peers });
     const originOf = signOut.note;
     const signIn = createProviderSignIn({ ctx, providerStore, attemptStore, admission, peers, originOf });
-    const providers = createProviders({ ctx, ...services, providerStore, identityStore, originStore, peers });
+    const around = { ...ctx, ...services, identityStore, originStore, peers };
     const prune = async () => {
       await Promise.all([attemptStore.prune(), originStore.prune()]);
     };
@@ -93,8 +93,8 @@ export default definePlugin({
       routes: [
         ...pageRoutes({ ctx, ...services, signIn }),
         ...signOutRoutes({ ctx, ...services, signOut }),
-        ...providerRoutes({ providers, providerStore, identityStore }),
-        ...providerPartRoutes({ providers, providerStore, identityStore }),
+        ...providerRoutes(around),
+        ...providerPartRoutes(around),
       ],
       schedules: [{ id: "oidc.prune", cron: "7 * * * *", run: prune }],
     };

@@ -1,7 +1,7 @@
 /** What an account makes of the claims of a provider. Pure. */
 import { isObject, roles, type Role } from "platform";
 import { isPlainlyWritten } from "../accounts/api.ts";
-import type { ProviderRow } from "./provider-store.ts";
+import type { ProviderRow } from "./provider.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,9 @@ import type { Invited } from "../passwords/api.ts";
 import type { Admission } from "./admission.ts";
 import type { AttemptStore } from "./attempt-store.ts";
 import { PeerFault, type PeerFacts, type Peers, type Proof, type Sent } from "./peer.ts";
-import type { ProviderRow, ProviderStore } from "./provider-store.ts";
+import { redirectUriOf, secretPlace } from "./places.ts";
+import type { ProviderRow } from "./provider.ts";
+import type { ProviderStore } from "./provider-store.ts";
 import { Refusal } from "./refusal.ts";
 
 /** As long as somebody may take to sign in at the provider. */
@@ -136,18 +138,8 @@ export function createProviderSignIn({ ctx, providerStore, attemptStore, admissi
   };
 }
 
-/** Where the provider sends people back: the account's own address, whatever the `Host` header says. */
-export function redirectUriOf({ baseUrl }: Pick<Account, "baseUrl">, code: string): string {
-  return new URL(`${baseUrl}/login/with/${code}/callback`).href;
-}
-
 export function peerFacts({ secrets }: Pick<BaseContext, "secrets">, row: ProviderRow): PeerFacts {
   const { id, version, issuer, clientId, clientSecret: sealed } = row;
   const clientSecret = sealed === null ? null : secrets.open(sealed, secretPlace(id));
   return { key: `${id}:${version}`, issuer, clientId, clientSecret };
-}
-
-/** What a client secret is sealed for: it cannot be opened for another row. */
-export function secretPlace(id: string): string {
-  return `sign_in_providers.client_secret:${id}`;
 }

@@ -1,13 +1,14 @@
 /** Signing out at a provider, and by a provider. No HTTP, no SQL. */
 import {
-  type Account,
-  type BaseContext,
   filledIn,
+  find,
   HttpError,
   randomToken,
   sha256,
   unauthorized,
   uuidv7,
+  type Account,
+  type BaseContext,
 } from "platform";
 import type { Leaving, Started } from "../sessions/api.ts";
 import type { Tokens } from "../tokens/api.ts";
@@ -15,14 +16,16 @@ import type { AttemptStore } from "./attempt-store.ts";
 import { logoutSeconds } from "./logout-token.ts";
 import type { OriginStore } from "./origin-store.ts";
 import { PeerFault, type Peers, type Proof } from "./peer.ts";
-import type { ProviderRow, ProviderStore } from "./provider-store.ts";
-import { attemptSeconds, peerFacts, redirectUriOf } from "./sign-in.ts";
+import { signedOutUriOf } from "./places.ts";
+import { Provider, type ProviderRow } from "./provider.ts";
+import type { ProviderStore } from "./provider-store.ts";
+import { attemptSeconds, peerFacts } from "./sign-in.ts";
 import { allWords } from "./words.ts";
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "log" | "secrets">;
+  readonly ctx: Pick<BaseContext, "log" | "secrets" | "sql">;
   readonly tokens: Pick<Tokens, "endSessions">;
-  readonly providerStore: Pick<ProviderStore, "activeByCode" | "byId">;
+  readonly providerStore: Pick<ProviderStore, "activeByCode">;
   readonly originStore: OriginStore;
   readonly attemptStore: AttemptStore;
   readonly peers: Peers;
@@ -58,7 +61,7 @@ export function createSignOut({ ctx, tokens, providerStore, originStore, attempt
     /** Where somebody goes to be signed out at the provider too. */
     leaving: (async ({ account, tokenId }) => {
       const origin = await originStore.ofSession(account.id, tokenId);
-      const provider = origin && (await providerStore.byId(account.id, origin.providerId));
+      const provider = origin && (await find(Provider, ctx.sql, account.id, { id: origin.providerId }));
       // The ID token is nobody's but its issuer's.
       if (!provider?.active || !provider.signOutThere || provider.issuer !== origin?.issuer) return undefined;
       const { idToken: sealed, id } = origin;
@@ -109,16 +112,6 @@ export function createSignOut({ ctx, tokens, providerStore, originStore, attempt
       });
     },
   };
-}
-
-/** Where the provider sends people back who have signed out there. */
-export function signedOutUriOf(account: Pick<Account, "baseUrl">, code: string): string {
-  return redirectUriOf(account, code).replace(/callback$/, "signed_out");
-}
-
-/** Where the provider says that somebody has signed out there. */
-export function backchannelUriOf(account: Pick<Account, "baseUrl">, code: string): string {
-  return redirectUriOf(account, code).replace(/callback$/, "backchannel_logout");
 }
 
 function refused(status: number, error: string): HttpError {
