@@ -1,8 +1,10 @@
 /**
- * A large installation beside an empty one: time until it serves, its lists, its backup and its restore.
+ * A large installation beside an empty one: time until it serves, its lists, its backup and its restore, and the memory
+ * of the processes that make them.
  * `bun scripts/bench/big.ts [--jobs 1000000] [--rounds 3]`. It holds 200 databases, 2,000 webhooks, 5,000 pages, 500 apps,
  * 1,000 people and a million waiting jobs. Linux only.
  */
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
@@ -14,6 +16,7 @@ const { values: options } = parseArgs({
   options: { jobs: { type: "string", default: "1000000" }, rounds: { type: "string", default: "3" } },
 });
 const rounds = Number(options.rounds);
+let slowest = 0;
 const folder = await temporaryFolder();
 const [empty, big] = [join(folder, "empty"), join(folder, "big")];
 const lists = [
@@ -38,9 +41,21 @@ for (let round = 0; round < rounds; round += 1)
     if (round === rounds - 1 && name === "big") await measureLists(`http://127.0.0.1:${server.port}`, server.pid);
     await server.stop();
   }
+const file = join(folder, "backup");
+const backup = await command(big, ["backup", file]);
+const restore = await command(join(folder, "restored"), ["restore", file]);
 const verdicts: Verdict[] = [
   verdict("start, by an empty one's", median(starts.big) / median(starts.empty), { most: 1.5 }),
+  verdict("the first answer of the slowest list", slowest, { most: 400 }, "ms"),
+  verdict("memory of a backup", backup.peak, { most: 250 }, "MB"),
+  verdict("memory of a restore", restore.peak, { most: 250 }, "MB"),
 ];
+console.log(
+  table(
+    [`a file of ${number(statSync(file).size / 1e6, 1)} MB`, "seconds", "peak MB"],
+    Object.entries({ backup, restore }).map(([name, { seconds, peak }]) => [name, number(seconds, 1), number(peak, 0)]),
+  ),
+);
 console.log(
   table(
     ["start", "ms"],
@@ -61,9 +76,24 @@ async function measureLists(origin: string, pid: number): Promise<void> {
       if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
       times.push(performance.now() - began);
     }
+    slowest = Math.max(slowest, times[0] ?? NaN);
     rows.push([path, number(times[0] ?? NaN, 0), number(median(times), 0)]);
   }
   console.log(`${table(["list", "first ms", "ms"], rows)}\n\nmemory ${number(memoryOf(pid).now, 0)} MB\n`);
+}
+
+/** Its time, and the peak of its process's memory, without PostgreSQL's. */
+async function command(dataDir: string, words: readonly string[]): Promise<{ seconds: number; peak: number }> {
+  const env = { PATH: Bun.env["PATH"] ?? "", DATA_DIR: dataDir, SECRET_KEY: secretKey, LOG_LEVEL: "error" };
+  const began = performance.now();
+  const child = Bun.spawn([process.execPath, "plugins/main.ts", ...words], {
+    env,
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  if ((await child.exited) !== 0) throw new Error(`corestead ${words.join(" ")} failed`);
+  const peak = (child.resourceUsage()?.maxRSS ?? NaN) / 2 ** 20;
+  return { seconds: (performance.now() - began) / 1000, peak };
 }
 
 async function seed(): Promise<void> {
