@@ -267,7 +267,7 @@ describe("my account", () => {
       name: "Me Myself",
       email: null,
     });
-    await profile.getByRole("button", { name: "Keep the present address" }).click();
+    await profile.getByRole("button", { name: "Withdraw this address" }).click();
     await profile.getByText("waits for its confirmation").waitFor({ state: "detached" });
     expect((await app.delete("/core/mail_server.json")).status).toBe(204);
     await page.getByLabel("Current password").fill("wrong");

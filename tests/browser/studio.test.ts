@@ -340,6 +340,14 @@ describe("the page", () => {
     const look = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
     await look();
     await banner.getByText("uploads and imports are refused").waitFor();
+    await page.mouse.wheel(0, 500);
+    const bottom = await banner.evaluate((shown) => shown.getBoundingClientRect().bottom);
+    const isBelow = () =>
+      page
+        .locator("#menu a")
+        .first()
+        .evaluate((link, above) => scrollY > 0 && link.getBoundingClientRect().top >= above, bottom);
+    await eventually(isBelow, "the menu, below the banner");
     [status, facts] = [503, { error: "no space left in DATA_DIR", disk: "full", writable: false }];
     await look();
     await banner.getByText("nothing can be saved").waitFor();

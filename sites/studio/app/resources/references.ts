@@ -2,6 +2,7 @@
 import { addressOf } from "../address.ts";
 import { lastWord } from "./names.ts";
 import type { Resource } from "./resources.ts";
+import { textOf } from "./values.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -13,6 +14,7 @@ export function singularOf({ path, create }: Pick<Resource, "path" | "create">):
 
 /** Where the record stands that a field names; undefined if it names none, or one that the person may not see. */
 export function referenceOf(name: string, row: Row, resources: readonly Resource[]): string | undefined {
+  if (name === "path") return placeOfPath(textOf(row[name]), resources);
   const [, about = "", kind] = /^(\w+)_(id|code)$/.exec(name) ?? [];
   if (kind === undefined) return undefined;
   const words = [about, about.endsWith("_by") ? "user" : "", about.split("_").at(-1) ?? ""];
@@ -22,6 +24,13 @@ export function referenceOf(name: string, row: Row, resources: readonly Resource
   const value = row[`${about}_id`] ?? row[name];
   if (!found || !isValue(value)) return undefined;
   return addressOf(found, [String(value)]);
+}
+
+/** `/account/webhooks/3.json`, as lists of uses show it. */
+function placeOfPath(path: string, resources: readonly Resource[]): string | undefined {
+  const [, list, id = ""] = /^(\/.+)\/([^/]+)\.json$/.exec(path) ?? [];
+  const found = resources.find((one) => one.path === list);
+  return found && addressOf(found, [id]);
 }
 
 function isCalled(resource: Resource, word: unknown): boolean {

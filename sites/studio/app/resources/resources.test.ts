@@ -423,6 +423,9 @@ describe("references", () => {
     ["target_code", { target_code: "daily", kind: "create", target_kind: null }, undefined],
     ["created_by_id", { created_by_id: null }, undefined],
     ["message_id", { message_id: "m" }, undefined],
+    ["path", { path: "/account/webhooks/3.json" }, "/studio/account/webhooks/3"],
+    ["path", { path: "/account/nothing/3.json" }, undefined],
+    ["path", { path: "about/us" }, undefined],
     ["name", { name: "flow" }, undefined],
   ] as const)("%s of %p leads to %p", (name, row, address) => {
     expect(referenceOf(name, row, resources)).toBe(address);
