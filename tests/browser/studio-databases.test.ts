@@ -66,6 +66,32 @@ test("thousands of records are scrolled with a few rows in the document, and sor
   expect(session.faults).toEqual([]);
 });
 
+test("a number of any length is shown, copied and saved with all its digits", async () => {
+  const digits = ["76159173374952512.31", "12345678901234567890.5"] as const;
+  const schema = { fields: { name: "string", amount: "number", other: "number" } };
+  expect((await app.post("/core/dbs.json", { db: { name: "digits", code: "digits", schema } })).status).toBe(201);
+  const raw = `{"record":{"data":{"name":"Ann","amount":${digits[0]},"other":${digits[0]},"outside":${digits[0]}}}}`;
+  const headers = { "content-type": "application/json" };
+  expect((await app.post("/core/dbs/digits/records.json", undefined, { raw, headers })).status).toBe(201);
+  await using session = await opened("/studio/core/dbs/digits/records");
+  const { page } = session;
+  const line = grid(page).getByRole("row").nth(1);
+  await line.getByRole("gridcell", { name: digits[0], exact: true }).first().click();
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "Amount" }).fill(digits[1]);
+  await page.keyboard.press("Enter");
+  await cell(page, digits[1]).waitFor();
+  const stored = async () => {
+    const [row] =
+      await app.sql`select data ->> 'amount' as amount, data ->> 'other' as other, data ->> 'outside' as outside
+      from records r join dbs d on d.id = r.db_id where d.code = 'digits'`;
+    return row;
+  };
+  await eventually(async () => (await stored())?.["amount"] === digits[1], "the number that was typed");
+  expect(await stored()).toEqual({ amount: digits[1], other: digits[0], outside: digits[0] });
+  expect(session.faults).toEqual([]);
+});
+
 test("a cell is changed by keys, the server's words stand at it, and undo takes it back", async () => {
   await database("cells", [{ name: "Ann", city: "Łódź", age: 34 }]);
   await using session = await opened("/studio/core/dbs/cells/records");

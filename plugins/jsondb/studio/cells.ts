@@ -47,8 +47,13 @@ function slim(row: Row): Row {
   return cut.size === 0 ? row : { ...row, data: Object.fromEntries(data), cut };
 }
 
+/** A number of JSON that JavaScript would round, as the Studio reads it. */
+function isLongNumber(value: unknown): boolean {
+  return "rawJSON" in JSON && JSON.isRawJSON(value);
+}
+
 function isLarge(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
+  return typeof value === "object" && value !== null && !isLongNumber(value);
 }
 
 /** A column's value: one of the record's own, or a field of its data. A field that is called `id` is the data's only where shown so. */
@@ -94,7 +99,11 @@ export type Typed = { readonly value: unknown } | { readonly mistake: "number" |
 export function typedValue(type: FieldType | undefined, text: string, before?: unknown): Typed {
   if (text === "") return { value: null };
   if (type === "boolean" || (type === undefined && typeof before === "boolean")) return booleanOf(text);
-  if (type === "integer" || type === "number" || (type === undefined && typeof before === "number"))
+  if (
+    type === "integer" ||
+    type === "number" ||
+    (type === undefined && (typeof before === "number" || isLongNumber(before)))
+  )
     return numberOf(text.trim(), type === "integer");
   return { value: type === "date" || type === "time" || type === "datetime" ? text.trim() : text };
 }
@@ -105,10 +114,13 @@ function booleanOf(text: string): Typed {
   return word === "false" || word === "0" ? { value: false } : { mistake: "boolean" };
 }
 
-/** A whole number beyond 2^53 is sent as text: a number would lose its last digits. */
+/** A whole number beyond 2^53 is sent as text, another one with all the digits that were typed. */
 function numberOf(text: string, whole: boolean): Typed {
   const number = Number(text);
   if (text === "" || !Number.isFinite(number)) return { mistake: "number" };
+  const isLong = text.length > 15 && /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text);
   const isExact = Number.isSafeInteger(number) || !Number.isInteger(number);
-  return { value: whole && !isExact && /^-?\d+$/.test(text) ? text : number };
+  return {
+    value: whole && !isExact && /^-?\d+$/.test(text) ? text : isLong && "rawJSON" in JSON ? JSON.rawJSON(text) : number,
+  };
 }

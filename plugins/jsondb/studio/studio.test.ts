@@ -163,6 +163,17 @@ describe("cells", () => {
     expect(typedValue(undefined, "x", 7)).toEqual({ mistake: "number" });
   });
 
+  test("of long numbers keep their digits", () => {
+    const digits = "7615917337495251231";
+    const raw = JSON.rawJSON(digits);
+    const one = rowOf({ ...row({}), data: { n: raw } });
+    expect([cellText(one?.data["n"]), plainText(raw), one && canEditInCell(one, "n")]).toEqual([digits, digits, true]);
+    for (const result of [typedValue("number", `${digits}.5`), typedValue(undefined, `${digits}.5`, raw)])
+      expect(JSON.stringify(result)).toBe(`{"value":${digits}.5}`);
+    expect(typedValue("integer", digits)).toEqual({ value: digits });
+    expect(typedValue("number", "1234567890123456789x")).toEqual({ mistake: "number" });
+  });
+
   test("of a long value are cut, and not changed in their cell", () => {
     const long = rowOf({ ...row({ text: "x".repeat(900_000), list: Array(3000).fill(1), n: 1 }) });
     expect(String(long?.data["text"])).toHaveLength(2000);

@@ -3,6 +3,7 @@
  * that ends: the frame says so meanwhile, and the request goes on.
  */
 import { connection } from "./state/connection.svelte.ts";
+import { parseJson } from "./exact.ts";
 import { isMap, textOf } from "./resources/values.ts";
 
 export interface Answer {
@@ -155,7 +156,7 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
 async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response;
   const body = await response.text();
-  const json: unknown = isJson(headers) && body !== "" ? JSON.parse(body) : body === "" ? null : body;
+  const json: unknown = isJson(headers) && body !== "" ? parseJson(body) : body === "" ? null : body;
   if (response.ok) return { status, headers, json };
   throw refusalOf(status, json);
 }

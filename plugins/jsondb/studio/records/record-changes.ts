@@ -5,10 +5,11 @@ import { isMap } from "../schema.ts";
 export function changedFields(
   before: Readonly<Record<string, unknown>>,
   text: string,
+  parse: (text: string) => unknown = JSON.parse,
 ): Record<string, unknown> | undefined {
   let after: unknown;
   try {
-    after = JSON.parse(text);
+    after = parse(text);
   } catch {
     return undefined;
   }

@@ -14,6 +14,7 @@ import {
   words,
   type Conflict,
   type Draft,
+  parseJson,
 } from "studio";
 import { isMap, type TableDraft } from "../schema.ts";
 import { plainText, typedValue } from "../cells.ts";
@@ -146,7 +147,7 @@ export class RecordForm {
     this.messages = {};
     this.problem = "";
     if (this.asJson) {
-      const typed = changedFields(this.data ?? {}, this.json);
+      const typed = changedFields(this.data ?? {}, this.json, parseJson);
       if (!typed) this.problem = say("json");
       return typed;
     }
@@ -207,7 +208,7 @@ export class RecordForm {
 
   /** `takeTheirs`: the fields whose other version wins. */
   resolve(takeTheirs: ReadonlySet<string>): void {
-    const changes = changedFields(this.data ?? {}, this.json) ?? {};
+    const changes = changedFields(this.data ?? {}, this.json, parseJson) ?? {};
     this.put(Object.fromEntries(Object.entries(changes).filter(([name]) => !takeTheirs.has(name))));
     this.conflicts = [];
     this.keep();

@@ -2,7 +2,7 @@
  * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
  * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
  */
-import { ApiError, get, isMap, ownOf, request, same, toasts, type Later } from "studio";
+import { ApiError, get, isMap, ownOf, parseJson, request, same, toasts, type Later } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
 import { messageOf } from "../database.svelte.ts";
 import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
@@ -336,7 +336,7 @@ export class Rows {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let source: EventSource | undefined;
     const take = (kind: string) => (event: MessageEvent<string>) => {
-      const row = rowOf(JSON.parse(event.data));
+      const row = rowOf(parseJson(event.data));
       if (row) waiting.push({ kind, row });
       timer ??= setTimeout(() => {
         timer = undefined;

@@ -34,6 +34,7 @@ export { shortcuts } from "../state/shortcuts.svelte.ts";
 export { catalogue, filledIn, text, type Language } from "../state/text.svelte.ts";
 export { mayLose } from "../state/uses.ts";
 export { toasts, type Later } from "../state/toasts.svelte.ts";
+export { isLongNumber, numberOf, parseJson } from "../exact.ts";
 export { isMap, ownOf, textOf, visible } from "../resources/values.ts";
 export { default as ApiCall } from "./ApiCall.svelte";
 export { default as Cell } from "./Cell.svelte";

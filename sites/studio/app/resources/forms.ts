@@ -3,6 +3,7 @@ import { words } from "./names.ts";
 import { isNullable, typesOf, type Choices, type Schema } from "./openapi.ts";
 import { singularOf } from "./references.ts";
 import type { Resource } from "./resources.ts";
+import { numberOf, parseJson } from "../exact.ts";
 import { textOf } from "./values.ts";
 
 export type FieldKind =
@@ -253,11 +254,11 @@ export function typed(field: FormField, input: Input): Typed {
   switch (field.kind) {
     case "number": {
       const number = Number(input);
-      return Number.isFinite(number) && input.trim() !== "" ? { value: number } : { mistake: "number" };
+      return Number.isFinite(number) && input.trim() !== "" ? { value: numberOf(input.trim()) } : { mistake: "number" };
     }
     case "json":
       try {
-        return { value: JSON.parse(input) };
+        return { value: parseJson(input) };
       } catch {
         return { mistake: "json" };
       }

@@ -1,7 +1,8 @@
 /** JSON values as a form or a table shows them. */
+import { isLongNumber } from "../exact.ts";
 
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
 }
 
 /** A text as it is, nothing for null, anything else as JSON. */

@@ -1,0 +1,45 @@
+/**
+ * JSON whose numbers keep all their digits: one that JavaScript would round becomes a raw number of JSON, which
+ * `JSON.stringify` prints as it was. A browser without those reads JSON as it always did. Pure.
+ */
+declare global {
+  // TypeScript does not know them yet.
+  interface JSON {
+    rawJSON(text: string): object;
+    isRawJSON(value: unknown): boolean;
+  }
+}
+
+const isKnown = "rawJSON" in JSON;
+/** Most answers have no such number: with a reviver they take several times as long. */
+const mayBeLong = /[\d.]{16}|[\s:,[]-?\d[\d.]*e/i;
+
+export function parseJson(text: string): unknown {
+  return isKnown && mayBeLong.test(text) ? JSON.parse(text, revived) : JSON.parse(text);
+}
+
+function revived(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === "number" && context?.source !== undefined ? numberOf(context.source) : value;
+}
+
+/** A number as JSON writes it, with its digits. */
+export function numberOf(text: string): unknown {
+  const number = Number(text);
+  if (!isKnown || !Number.isFinite(number) || !form.test(text)) return number;
+  return significantIn(text) === significantIn(String(number)) ? number : JSON.rawJSON(text);
+}
+
+export function isLongNumber(value: unknown): boolean {
+  return isKnown && JSON.isRawJSON(value);
+}
+
+const form = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** Its digits without the zeros around them: a double has the same ones if it holds the number. */
+function significantIn(text: string): string {
+  const [mantissa = ""] = text.split(/e/i);
+  const digits = mantissa.replace(/^-/, "").replace(".", "").replace(/^0+/, "");
+  let end = digits.length;
+  while (digits.charCodeAt(end - 1) === 0x30) end--;
+  return digits.slice(0, end);
+}
