@@ -179,6 +179,28 @@ test("in flows: input, expressions, templates, records, connectors, processes", 
   expect(valuesIn(remote.at("/echo").at(-1)?.body ?? "", "list")).toEqual(values);
 });
 
+test("in versions of apps, preferences, and groups of a template", async () => {
+  const fields = { name: "V", url_code: "v", app_engine: "html", source_code: "<p></p>" };
+  await made("/core/apps.json", { app: { ...fields, fields: { list }, config: { one: JSON.rawJSON(one) } } });
+  await app.patch("/core/apps/v.json", { app: { fields: {}, config: {} } });
+  sameIn({ text: (await app.get("/core/apps/v/versions.json")).text.replaceAll('"list":[]', "") });
+  const restored = await app.post("/core/apps/v/versions/1/restore.json");
+  sameIn(restored);
+  expect(restored.text).toContain(`"one":${one}`);
+  const preferences = { mine: { list } };
+  sameIn(await app.patch("/account/me/preferences.json", { preferences }));
+  sameIn(await app.get("/account/me/preferences.json"));
+  const value = { groups: "{{ input.rows | group_by: 'n' }}" };
+  const flow = { name: "Groups", code: "groups", fields: { program: [{ type: "return", value }] } };
+  await made("/connect/flows.json", { flow });
+  const [near, n] = [JSON.rawJSON("7615917337495251232"), JSON.rawJSON(one)];
+  const rows = [{ n }, { n: near }, { n }];
+  const { text } = await app.post("/connect/flows/groups/run.json?wait=10", { rows });
+  expect(/"data":\{"groups":(.*?)\},"error"/.exec(text)?.[1]).toBe(
+    `[{"name":${one},"items":[{"n":${one}},{"n":${one}}]},{"name":7615917337495251232,"items":[{"n":7615917337495251232}]}]`,
+  );
+});
+
 test("in calls of connectors, and what cannot be kept is an error", async () => {
   sameIn(await app.post("/connect/connectors/remote/echo", data));
   await app.post("/connect/connectors/remote/query", { one: JSON.rawJSON(one) });
