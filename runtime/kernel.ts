@@ -132,7 +132,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     listen: events.listen,
     changed: async (event, tx) => {
       await hooks.run(event, tx);
-      await events.emit(modelChanged, event, tx);
+      await events.emit(modelChanged, event, tx, { accountId: event.accountId });
     },
     enqueue: async (ref, payload, enqueueOptions) => void (await queue.enqueue(ref, payload, enqueueOptions)),
     fetch: (url, request = {}) => outbound.fetchOutside(url, causations.sealed(request)),

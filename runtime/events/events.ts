@@ -19,6 +19,8 @@ import { job, type EventRef, type JobRef } from "../references.ts";
 export interface EmitOptions {
   /** Written beside the jobs that follow. */
   readonly accountId?: number | undefined;
+  /** As that of a job. */
+  readonly share?: string | undefined;
   /** The jobs of each handler for one order key run one after another. */
   readonly orderKey?: string | undefined;
 }
@@ -88,7 +90,7 @@ export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events
     },
     listen: (ref, run) => add<Listener>(listeners, ref.id, { run }),
     wanted: (ref, payload) => willing(ref.id, payload).length > 0,
-    async emit(ref, payload, tx, { accountId, orderKey } = {}) {
+    async emit(ref, payload, tx, { accountId, share, orderKey } = {}) {
       // Also where nobody follows: a loop is a mistake before somebody does.
       const causation = causationOf(ref.id);
       const jobs = willing(ref.id, payload).map((follower) => ({
@@ -96,6 +98,7 @@ export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events
         payload,
         causation,
         accountId,
+        share,
         orderKey: follower.orderKey(payload) ?? orderKey,
       }));
       await queue.add(jobs, tx);

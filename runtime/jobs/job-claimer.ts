@@ -7,7 +7,8 @@ import type { Log } from "../log.ts";
 import type { Runs } from "./job-runs.ts";
 import type { Settler } from "./job-settler.ts";
 import type { Claim, ClaimedJob, JobStore } from "./job-store.ts";
-import { chooseClaims, claimed, claiming, markedDue, type Lane } from "./lane.ts";
+import { chooseClaims, claimed, claiming, freed, markedDue, type Lane } from "./lane.ts";
+import { readBounds } from "../read-bounds.ts";
 
 interface Needed {
   readonly jobStore: Pick<JobStore, "claim">;
@@ -38,7 +39,7 @@ export function createClaimer({ jobStore, log, lanes, runs, settler, concurrency
     const claims = chooseClaims([...lanes.values()], concurrency - runs.running(), turn++);
     if (claims.length === 0) return;
     underWay = true;
-    for (const { name } of claims) change(lanes.get(name), claiming);
+    for (const given of claims) change(lanes.get(given.name), (cursor) => claiming(cursor, given));
     try {
       startAll(await jobStore.claim(claims), claims);
     } catch (error) {
@@ -56,11 +57,16 @@ export function createClaimer({ jobStore, log, lanes, runs, settler, concurrency
     setImmediate(() => void claim());
   };
   const startAll = (jobs: readonly ClaimedJob[], claims: readonly Claim[]) => {
+    const cut = jobs.reduce((sum, { bytes }) => sum + bytes, 0) >= readBounds.pageBytes;
     for (const given of claims) {
       const own = jobs.filter(({ name }) => name === given.name);
-      change(lanes.get(given.name), (cursor) => claimed(cursor, given, own));
+      change(lanes.get(given.name), (cursor) => claimed(cursor, given, own, cut));
     }
-    for (const job of jobs) void runs.start(job, lanes.get(job.name)).then(claimSoon);
+    for (const job of jobs)
+      void runs.start(job, lanes.get(job.name)).then(() => {
+        change(lanes.get(job.name), freed);
+        claimSoon();
+      });
   };
 
   return { claim: () => void claim(), underWay: () => underWay };

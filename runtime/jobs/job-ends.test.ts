@@ -5,7 +5,7 @@ import type { Run } from "./job.ts";
 
 function run(id: number, orderKey: string | null = null, name = "mail"): Run {
   const job = { id, name, attempt: 1, forgiven: 0, maxAttempts: null, orderKey, accountId: null, payload: {} };
-  const claimed = { ...job, causation: null, dueAt: new Date(0) };
+  const claimed = { ...job, share: null, bytes: 2, causation: null, dueAt: new Date(0) };
   return { job: claimed, leaseSeconds: 30, controller: new AbortController(), extendedAt: 0, finished: true };
 }
 

@@ -11,6 +11,7 @@ import { createSettler } from "./job-settler.ts";
 import type { JobStore, OrderKey } from "./job-store.ts";
 import { createTimers } from "./job-timers.ts";
 import { lookingFrom, markedDue, startCursor, type Handler, type Lane } from "./lane.ts";
+import { nothingHeld } from "./shares.ts";
 
 export interface Needed {
   readonly jobStore: JobStore;
@@ -55,7 +56,14 @@ export function createRunner({ jobStore, log, wake, concurrency, pollMs, graceMs
       const { name } = handler;
       if (lanes.has(name)) throw new Error(`job "${name}" has a handler already`);
       const { concurrency: most = defaultConcurrency, leaseSeconds = defaultLeaseSeconds } = options;
-      const lane: Lane = { handler, options, concurrency: most, leaseSeconds, running: 0, cursor: startCursor };
+      const lane: Lane = {
+        handler,
+        options,
+        concurrency: most,
+        leaseSeconds,
+        held: nothingHeld(),
+        cursor: startCursor,
+      };
       lanes.set(name, lane);
       timers.heartbeatWithin((leaseSeconds * 1000) / 4);
       claimer.claim();

@@ -8,6 +8,7 @@ import type { Settler } from "./job-settler.ts";
 import type { ClaimedJob, JobStore } from "./job-store.ts";
 import { untilTrue } from "./job-timers.ts";
 import type { Lane } from "./lane.ts";
+import { leave, take } from "./shares.ts";
 
 interface Needed {
   readonly jobStore: Pick<JobStore, "extend">;
@@ -62,10 +63,10 @@ export function createRuns({ jobStore, log, settler, runs }: Needed) {
       runs.add(run);
       if (!lane) return settler.giveBack([run]);
       running++;
-      lane.running++;
+      take(lane.held, job);
       await work(run, lane);
       running--;
-      lane.running--;
+      leave(lane.held, job);
     },
 
     /** Extends leases after a third of their time, and aborts runs whose lease another process has taken. */

@@ -1,6 +1,8 @@
 /** All SQL of the queue. Statements whose plan must not change are functions in migrations/001_jobs.sql. */
 import type { Causation } from "../events/causation.ts";
 import type { Fragment, Queryable, Sql } from "../db.ts";
+import { readBounds } from "../read-bounds.ts";
+import type { Full } from "./shares.ts";
 
 /** A job to write. */
 export interface NewJob {
@@ -13,6 +15,8 @@ export interface NewJob {
   readonly orderKey?: string | undefined;
   readonly maxAttempts?: number | undefined;
   readonly accountId?: number | undefined;
+  /** What it belongs to within its account: one share never keeps the places of the others (shares.ts). */
+  readonly share?: string | undefined;
   readonly causation?: Causation | undefined;
 }
 
@@ -25,7 +29,10 @@ export interface ClaimedJob {
   readonly maxAttempts: number | null;
   readonly orderKey: string | null;
   readonly accountId: number | null;
+  readonly share: string | null;
   readonly payload: unknown;
+  /** Of the payload. */
+  readonly bytes: number;
   readonly causation: Causation | null;
   /** When it became claimable. */
   readonly dueAt: Date;
@@ -37,6 +44,8 @@ export interface Claim {
   readonly leaseSeconds: number;
   /** Skips jobs due before this time. */
   readonly since: Date;
+  /** Asks for the first jobs of others than these only. */
+  readonly full?: readonly Full[];
 }
 
 export interface Inserted {
@@ -72,10 +81,16 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
   return {
     insert: (jobs: readonly NewJob[], on: Queryable = sql) => insertJobs(on, jobs, now()),
 
-    claim: (claims: readonly Claim[]) => sql<ClaimedJob[]>`
-      select id, name, attempt, forgiven, max_attempts, order_key, account_id, payload, causation, due_at
-      from claim_jobs(${claims.map((c) => c.name)}, ${claims.map((c) => c.limit)},
-        ${claims.map((c) => c.leaseSeconds)}, ${claims.map((c) => c.since.toISOString())}::text[]::timestamptz[], ${worker}, ${now()})`,
+    /** At most `readBounds.pageBytes`, and the job that reaches them. */
+    claim(claims: readonly Claim[]) {
+      const full = claims.flatMap(({ name, full: all = [] }) => all.map((one) => ({ name, ...one })));
+      return sql<ClaimedJob[]>`
+        select id, name, attempt, forgiven, max_attempts, order_key, account_id, share, payload, bytes, causation, due_at
+        from claim_fair_jobs(${claims.map((c) => c.name)}, ${claims.map((c) => c.limit)},
+          ${claims.map((c) => c.leaseSeconds)}, ${claims.map((c) => c.since.toISOString())}::text[]::timestamptz[],
+          ${claims.map((c) => `${c.full !== undefined}`)}::text[]::boolean[], ${full.map((f) => f.name)}, ${full.map((f) => f.accountId)}::bigint[],
+          ${full.map((f) => f.share)}::text[], ${readBounds.pageBytes}, ${worker}, ${now()})`;
+    },
 
     finish: (jobs: readonly Finish[]) => sql`
       select from finish_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)}, ${jobs.map((j) => j.outcome)},
@@ -167,18 +182,19 @@ export async function writeJob(sql: Sql, job: NewJob) {
 async function insertJobs(on: Queryable, jobs: readonly NewJob[], now: Date | null): Promise<Inserted[]> {
   // Jobs of one statement are a microsecond apart, so that a claim can continue where the last one ended.
   return on<Inserted[]>`
-    insert into jobs (name, state, run_at, created_at, max_attempts, key, order_key, account_id, payload, causation)
+    insert into jobs (name, state, run_at, created_at, max_attempts, key, order_key, account_id, share, payload, bytes, causation)
     select j.name, case when j.order_key is null then 'waiting' else 'parked' end,
       coalesce(j.run_at::timestamptz, at.now + (j.n - 1) * interval '1 microsecond'), at.now,
-      j.max_attempts, j.key, j.order_key, j.account_id, j.payload::json, j.causation::json
+      j.max_attempts, j.key, j.order_key, j.account_id, j.share, j.payload::json, octet_length(j.payload), j.causation::json
     from (select coalesce(${now}::timestamptz, now()) as now) at
     cross join unnest(
       ${jobs.map((j) => j.name)}::text[], ${jobs.map((j) => j.runAt?.toISOString() ?? null)}::text[],
       ${jobs.map((j) => j.maxAttempts ?? null)}::integer[], ${jobs.map((j) => j.key ?? null)}::text[],
       ${jobs.map((j) => j.orderKey ?? null)}::text[], ${jobs.map((j) => j.accountId ?? null)}::bigint[],
+      ${jobs.map((j) => j.share ?? null)}::text[],
       ${jobs.map((j) => JSON.stringify(j.payload) ?? "null")}::text[],
       ${jobs.map((j) => (j.causation ? JSON.stringify(j.causation) : null))}::text[]
-    ) with ordinality as j (name, run_at, max_attempts, key, order_key, account_id, payload, causation, n)
+    ) with ordinality as j (name, run_at, max_attempts, key, order_key, account_id, share, payload, causation, n)
     order by j.n
     on conflict (name, key) where key is not null and state <> 'running' do nothing
     returning id, name, order_key, run_at,

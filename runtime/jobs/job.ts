@@ -12,7 +12,10 @@ export interface JobInfo {
 }
 
 export interface HandleOptions {
-  /** Maximum concurrent runs in this process; default: 20. */
+  /**
+   * Maximum concurrent runs of one share of one account in this process, and of what has no account; default: 20. All
+   * together have four times as many, of which each finds half free (shares.ts).
+   */
   readonly concurrency?: number;
   /** Seconds until the next attempt after a failed one; undefined gives up. */
   readonly retry?: (attempt: number, error: unknown) => number | undefined;

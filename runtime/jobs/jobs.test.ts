@@ -1,8 +1,9 @@
 import { type JobInfo } from "./job.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startProcess, startTestDatabase, until, type TestDatabase } from "../../tests/job-fixtures.ts";
-import { transaction } from "../db.ts";
+import { transaction, type Sql } from "../db.ts";
 
+import { createJobStore } from "./job-store.ts";
 import { job } from "../references.ts";
 
 let database: TestDatabase;
@@ -364,7 +365,8 @@ test("old history is forgotten in pieces", async () => {
 test("a claim that was planned on a tiny table does not scan one of 100,000 jobs", async () => {
   await database.sql.begin(async (tx) => {
     const claim = () =>
-      tx`select id from claim_jobs(array['a'], array[100], array[30], array['-infinity'::timestamptz], 'w', null)`;
+      tx`select id from claim_fair_jobs(array['a'], array[100], array[30], array['-infinity'::timestamptz], array[false],
+        array['a'], array[1::bigint], array[null::text], 1000, 'w', null)`;
     const scans = async () => {
       const [row] = await tx<{ scans: number }[]>`select pg_stat_get_xact_numscans('jobs'::regclass) as scans`;
       return row?.scans;
@@ -381,6 +383,83 @@ test("a claim that was planned on a tiny table does not scan one of 100,000 jobs
     expect(await claim()).toHaveLength(0);
     expect(await scans()).toBe(before ?? NaN);
   });
+});
+
+test("a claim for others takes a few steps of the index, whatever waits for those who are full", async () => {
+  await database.sql`
+    insert into jobs (name, account_id, share, run_at, created_at, payload)
+    select 'a', 1 + n % 2, case when n % 2 = 0 then 'hangs' end, now() - interval '1 hour', now(), '1'
+    from generate_series(1, 100000) n`;
+  const [free] = await database.sql`
+    insert into jobs (name, account_id, share, run_at, created_at, payload)
+    select 'a', o.account, o.share, now() - o.age * interval '1 second', now(), '1'
+    from (values (1, 'other', 1), (3, null, 2), (null, null, 3)) o (account, share, age) returning id`;
+  await database.sql`vacuum analyze jobs`;
+  await database.sql.begin(async (tx) => {
+    const store = createJobStore(tx as unknown as Sql, "w"); // a transaction answers as a pool does
+    const full = [
+      { accountId: 1, share: "hangs" },
+      { accountId: 2, share: null },
+    ];
+    const claim = { name: "a", limit: 100, leaseSeconds: 30, since: new Date(0), full };
+    const ids = (await store.claim([claim])).map(({ id }) => id).toSorted((a, b) => a - b);
+    const first: number = free?.["id"];
+    expect(ids).toEqual([first, first + 1, first + 2]);
+    const [row] = await tx<{ reads: number }[]>`
+      select (pg_stat_get_xact_tuples_returned('jobs'::regclass) + pg_stat_get_xact_tuples_returned('jobs_due'::regclass)
+        + pg_stat_get_xact_tuples_returned('jobs_shares'::regclass))::int as reads`;
+    expect(row?.reads).toBeLessThan(50);
+  });
+});
+
+test("what hangs for one share or account keeps no place of another", async () => {
+  await using a = await startProcess(database.target);
+  const release = Promise.withResolvers<void>();
+  const started: number[] = [];
+  const run = async ({ n }: { n: number }) => (started.push(n), n < 100_000 ? release.promise : undefined);
+  a.queue.handle(count, run, { concurrency: 20 });
+  await a.queue.start();
+  const hangs = async (accountId: number, share: string | undefined, most: number) => {
+    const before = started.length;
+    const payloads = Array.from({ length: 200 }, (_, n) => ({ n }));
+    await a.queue.enqueueMany(count, payloads, { accountId, share });
+    await until(() => started.length === before + most);
+  };
+  await hangs(1, "a", 20);
+  await hangs(1, "b", 10);
+  await hangs(2, undefined, 13);
+  await hangs(3, undefined, 10);
+  for (const [n, by] of [
+    [1, { accountId: 1, share: "c" }],
+    [2, { accountId: 2, share: "x" }],
+    [3, { accountId: 4 }],
+    [4, {}],
+  ] as const) {
+    await a.queue.enqueue(count, { n: 100_000 + n }, by);
+    await until(() => started.includes(100_000 + n));
+  }
+  expect(started.filter((n) => n < 100_000)).toHaveLength(53);
+  await database.sql`delete from jobs where state = 'waiting'`;
+  release.resolve();
+  await until(async () => (await waiting()).length === 0);
+});
+
+test("claims read no more than their bytes, and large payloads take several places", async () => {
+  await using a = await startProcess(database.target);
+  const release = Promise.withResolvers<void>();
+  const held: number[] = [];
+  const large = job<{ n: number; text: string }>("test.large");
+  a.queue.handle(large, async ({ n }) => (held.push(n), release.promise), { concurrency: 20 });
+  await a.queue.enqueueMany(
+    large,
+    Array.from({ length: 40 }, (_, n) => ({ n, text: "x".repeat(3_000_000) })),
+  );
+  const store = createJobStore(database.sql, "other");
+  expect(await store.claim([{ name: large.id, limit: 100, leaseSeconds: 30, since: new Date(0) }])).toHaveLength(1);
+  await a.queue.start();
+  await until(() => held.length === 2);
+  release.resolve();
+  await until(async () => (await a.queue.stats()).done === 39);
 });
 
 test("a job that was made while the clock was a day ahead runs when the clock is right again", async () => {

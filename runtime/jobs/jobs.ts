@@ -26,6 +26,8 @@ export interface EnqueueOptions {
   /** Jobs of one name and order key run in sequence. Their order is defined only if writers of the key take turns. */
   readonly orderKey?: string | undefined;
   readonly accountId?: number | undefined;
+  /** What it belongs to within its account, such as a flow: one never keeps the places of the others. */
+  readonly share?: string | undefined;
 }
 
 /** `key` and `orderKey` are computed for each payload. */
@@ -78,7 +80,7 @@ const pruneChunk = 5000;
 
 export function createQueue(needed: Needed): Queue {
   const { sql, broadcast, log, processId, clock, historyDays = 7, alone = false } = needed;
-  const { concurrency = 200, pollMs = 1000, graceMs = 10_000 } = needed;
+  const { concurrency = 1000, pollMs = 1000, graceMs = 10_000 } = needed;
   const jobStore = createJobStore(sql, processId, clock);
   const wake = (name: string) => broadcast.publish(dueTopic, name);
   const runner = createRunner({ jobStore, log, wake, concurrency, pollMs, graceMs });

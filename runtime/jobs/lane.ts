@@ -3,10 +3,12 @@
  *
  * A claim asks for a name when its jobs may be due: after a wake, a poll, or a full batch. It starts where the last
  * claim ended, or a second earlier if that batch was not full, because a transaction that was still open may have
- * committed a job with an earlier time.
+ * committed a job with an earlier time. While somebody holds all the places that they may (shares.ts), it asks for the
+ * first jobs of the others.
  */
 import type { HandleOptions, JobInfo } from "./job.ts";
 import type { Claim, ClaimedJob } from "./job-store.ts";
+import { roomOf, type Held } from "./shares.ts";
 
 /**
  * `run` is a method so that a handler of any payload type fits: the job's ref typed the payload when it was enqueued.
@@ -22,13 +24,15 @@ export interface Lane {
   readonly options: HandleOptions;
   readonly concurrency: number;
   readonly leaseSeconds: number;
-  running: number;
+  readonly held: Held;
   cursor: Cursor;
 }
 
 export interface Cursor {
   /** Whether jobs of this name may be due. */
   readonly due: boolean;
+  /** Whether those who may take more places may have due jobs. */
+  readonly others: boolean;
   /** A claim skips jobs due before this time. */
   readonly since: Date;
   /** The earliest time from which somebody asked to look while the last claim was running. */
@@ -42,10 +46,15 @@ const lateMs = 1000;
 const never = new Date(8.64e15);
 
 /** The first claim looks at everything. */
-export const startCursor: Cursor = { due: true, since: new Date(0), asked: never };
+export const startCursor: Cursor = { due: true, others: true, since: new Date(0), asked: never };
 
 export function markedDue(cursor: Cursor): Cursor {
-  return { ...cursor, due: true };
+  return { ...cursor, due: true, others: true };
+}
+
+/** A place is free again, perhaps for somebody who had no more. */
+export function freed(cursor: Cursor): Cursor {
+  return { ...cursor, others: cursor.due };
 }
 
 /** A job is due at this time. */
@@ -54,24 +63,31 @@ export function lookingFrom(cursor: Cursor, at: Date): Cursor {
 }
 
 /** A claim begins: requests from now on are for the next one. */
-export function claiming(cursor: Cursor): Cursor {
-  return { ...cursor, due: false, asked: never };
+export function claiming(cursor: Cursor, { full }: Pick<Claim, "full"> = {}): Cursor {
+  return full ? { ...cursor, others: false } : { ...cursor, due: false, asked: never };
 }
 
-/** That claim has returned these jobs. After a full batch there may be more. */
+/** That claim has returned these jobs. After a full batch, or one that was `cut` for its size, there may be more. */
 export function claimed(
   cursor: Cursor,
-  { limit, since }: Pick<Claim, "limit" | "since">,
+  { limit, since, full: heads }: Pick<Claim, "limit" | "since" | "full">,
   jobs: readonly Pick<ClaimedJob, "dueAt">[],
+  cut = false,
 ): Cursor {
-  if (jobs.length === 0) return cursor;
-  const full = jobs.length === limit;
+  if (heads) return { ...cursor, others: cursor.others || cut || jobs.length > 0 };
+  if (jobs.length === 0) return cut ? markedDue(cursor) : cursor;
+  const full = cut || jobs.length === limit;
   const last = Math.max(...jobs.map(({ dueAt }) => dueAt.getTime()));
   const next = new Date(full ? last : last - lateMs);
-  return { ...cursor, due: cursor.due || full, since: earlier(cursor.asked, next > since ? next : since) };
+  return {
+    ...cursor,
+    due: cursor.due || full,
+    others: cursor.others || full,
+    since: earlier(cursor.asked, next > since ? next : since),
+  };
 }
 
-type Claimable = Pick<Lane, "concurrency" | "leaseSeconds" | "running" | "cursor"> & {
+type Claimable = Pick<Lane, "concurrency" | "leaseSeconds" | "held" | "cursor"> & {
   readonly handler: Pick<Handler, "name">;
 };
 
@@ -82,10 +98,13 @@ export function chooseClaims(lanes: readonly Claimable[], free: number, turn: nu
   for (let i = 0; i < lanes.length; i++) {
     const lane = lanes[(i + turn) % lanes.length];
     if (!lane?.cursor.due) continue;
-    const limit = Math.min(lane.concurrency - lane.running, claimBatch, left);
-    if (limit <= 0) continue;
+    const { most, full } = roomOf(lane.held, lane.concurrency);
+    const isOpen = full.length === 0;
+    const limit = Math.min(most, claimBatch, left);
+    if (limit <= 0 || (!isOpen && !lane.cursor.others)) continue;
     left -= limit;
-    claims.push({ name: lane.handler.name, limit, leaseSeconds: lane.leaseSeconds, since: lane.cursor.since });
+    const { leaseSeconds, cursor, handler } = lane;
+    claims.push({ name: handler.name, limit, leaseSeconds, since: cursor.since, ...(!isOpen && { full }) });
   }
   return claims;
 }

@@ -5,6 +5,7 @@ import waits from "../migrations/004_waits.sql" with { type: "text" };
 import backupRuns from "../migrations/005_backup_runs.sql" with { type: "text" };
 import rateLimits from "../migrations/006_rate_limits.sql" with { type: "text" };
 import backupKinds from "../migrations/007_backup_kinds.sql" with { type: "text" };
+import shares from "../migrations/008_shares.sql" with { type: "text" };
 import type { PluginFacts } from "../plugin.ts";
 import type { Migration, MigrationSet } from "./migrate.ts";
 
@@ -17,6 +18,7 @@ export const runtimeMigrations: readonly Migration[] = [
   { name: "005_backup_runs", sql: backupRuns },
   { name: "006_rate_limits", sql: rateLimits },
   { name: "007_backup_kinds", sql: backupKinds },
+  { name: "008_shares", sql: shares },
 ];
 
 /** The kernel's migrations, then each plugin's. */

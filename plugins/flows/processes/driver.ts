@@ -5,7 +5,7 @@ import { createRun, type Run } from "../engine/engine.ts";
 import { Gone, MemoryFull } from "../engine/fault.ts";
 import { createHost } from "./live-host.ts";
 import { createLoad, type Load } from "./load.ts";
-import { computeProcess, driveProcess, type DrivenProcess, type Needed, type News } from "./needed.ts";
+import { computeProcess, driveProcess, placeOf, type DrivenProcess, type Needed, type News } from "./needed.ts";
 import type { HeldProcess, ProcessId } from "./process-store.ts";
 import { memoryText, programIdsOf, type State } from "../engine/state.ts";
 
@@ -82,7 +82,7 @@ const longestTurnMs = 500;
 
 function turnOf({ accountId, flowCode, id }: ProcessId & { readonly flowCode: string }) {
   const turn = parseInt(id.slice(-4), 16) % turnsOfOneFlow;
-  return { accountId, orderKey: `${accountId}/${flowCode}/${turn}` };
+  return { ...placeOf({ accountId, flowCode }), orderKey: `${accountId}/${flowCode}/${turn}` };
 }
 
 interface Driving {
@@ -126,7 +126,7 @@ async function goOn(needed: Needed, news: News, load: Load, { held, mode, signal
       else {
         const runAt = new Date(outcome.until);
         const calls = mode === "compute" && outcome.until <= Date.now();
-        await ctx.enqueue(driveProcess, { ...process, calls }, { tx, accountId, runAt });
+        await ctx.enqueue(driveProcess, { ...process, calls }, { tx, ...placeOf(process), runAt });
       }
     });
     return;

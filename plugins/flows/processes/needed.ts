@@ -52,6 +52,11 @@ export const driveProcess = job<DrivenProcess>("flows.drive");
 /** Continues a process of a flow that computes much: the processes of one flow take turns. */
 export const computeProcess = job<DrivenProcess>("flows.compute");
 
+/** Processes that hang keep no place of another flow or account. */
+export function placeOf({ accountId, flowCode }: { readonly accountId: number; readonly flowCode: string }) {
+  return { accountId, share: flowCode };
+}
+
 export const processModel = "Connect::FlowProcess";
 
 /** The kinds of event that a process causes when it gets this status. */

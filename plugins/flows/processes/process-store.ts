@@ -80,6 +80,7 @@ export interface ProcessId {
 }
 
 export interface LostProcess extends ProcessId {
+  readonly flowCode: string;
   readonly failed: boolean;
 }
 
@@ -123,7 +124,7 @@ export function createProcessStore(sql: Sql) {
      * up.
      */
     lost: (jobNames: readonly string[], most: number) => sql<LostProcess[]>`
-      select p.account_id, p.id, exists (${failedJob(sql, jobNames, sql`p.id::text`)}) as failed from flow_processes p
+      select p.account_id, p.id, p.flow_code, exists (${failedJob(sql, jobNames, sql`p.id::text`)}) as failed from flow_processes p
       where p.status = 'pending' and not exists (${openJob(sql, jobNames, sql`p.id::text`)}) limit ${most}`,
 
     /** Stores how far it is, and its end. False if the process has ended or another driver has taken it over. */

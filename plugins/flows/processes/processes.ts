@@ -7,6 +7,7 @@ import {
   driveHandler,
   driveProcess,
   kindsOf,
+  placeOf,
   processStarted,
   type Needed,
 } from "./needed.ts";
@@ -38,8 +39,8 @@ export function createProcesses(needed: Needed) {
     handlers: [
       onEvent(processStarted, driveHandler, drive, options),
       on(driveProcess, drive, options),
-      // Each computes for up to 25 ms before others of this server process get their turn.
-      on(computeProcess, compute, { ...options, concurrency: 4 }),
+      // Each computes for up to 25 ms before others of this server process get their turn: four in all.
+      on(computeProcess, compute, { ...options, concurrency: 1 }),
     ] satisfies Handler[],
 
     sweep: createSweeper(needed, news),
@@ -71,7 +72,8 @@ export function createProcesses(needed: Needed) {
         forgetAttempts(found.cursor.frames);
         const row = await processStore.resume(tx, accountId, id, found.cursor);
         await news.tell(row, ["update"], tx);
-        await withCausation(rootOf(found), () => ctx.enqueue(driveProcess, { accountId, id }, { tx, accountId }));
+        const process = { accountId, id, flowCode: found.flowCode };
+        await withCausation(rootOf(found), () => ctx.enqueue(driveProcess, process, { tx, ...placeOf(process) }));
         return show(accountId, id, undefined, tx);
       });
     },

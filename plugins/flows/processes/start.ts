@@ -5,7 +5,7 @@ import { createRun } from "../engine/engine.ts";
 import { MemoryFull } from "../engine/fault.ts";
 import type { End } from "../engine/host.ts";
 import { createHost } from "./live-host.ts";
-import { driveProcess, kindsOf, processStarted, type CurrentFlow, type Needed, type News } from "./needed.ts";
+import { driveProcess, kindsOf, placeOf, processStarted, type CurrentFlow, type Needed, type News } from "./needed.ts";
 import type { NewProcess, ProcessRow, Started } from "./process-store.ts";
 import { rootOf, starterNow, traceNow } from "./starter.ts";
 import { memoryText, newState, type Memory } from "../engine/state.ts";
@@ -35,8 +35,8 @@ export function createStarter(needed: Needed, news: News) {
     await news.tell(process, kinds, tx);
     if (until === undefined) return;
     if (until > Date.now())
-      await ctx.enqueue(driveProcess, { accountId, id, flowCode }, { tx, accountId, runAt: new Date(until) });
-    else await ctx.emit(processStarted, { accountId, id, flowCode }, tx, { accountId });
+      await ctx.enqueue(driveProcess, { accountId, id, flowCode }, { tx, ...placeOf(process), runAt: new Date(until) });
+    else await ctx.emit(processStarted, { accountId, id, flowCode }, tx, placeOf(process));
   };
 
   /** All that follows from a process that nothing has led to can be found by its id. */

@@ -9,6 +9,7 @@ import {
   driveHandler,
   driveProcess,
   kindsOf,
+  placeOf,
   processStarted,
   type Needed,
   type News,
@@ -30,11 +31,11 @@ export function createSweeper({ ctx, processStore, waiting }: Needed, news: News
 
   return async (): Promise<void> => {
     for (const lost of await processStore.lost(jobNames, most)) {
-      const { accountId, id } = lost;
+      const { accountId, id, flowCode } = lost;
       ctx.log.warn("a flow process had no job to continue it", { flow_process_id: id, given_up: lost.failed });
       // With a new job, a process whose job was given up would be tried for ever.
       if (lost.failed) await giveUp(lost);
-      else await ctx.enqueue(driveProcess, { accountId, id }, { accountId, key: id });
+      else await ctx.enqueue(driveProcess, { accountId, id, flowCode }, { ...placeOf(lost), key: id });
     }
   };
 }

@@ -1,15 +1,21 @@
-/** A flow that computes much takes turns: nobody else's flow waits until all its processes have ended. */
+/** What one flow or account does, computing or hanging in calls, keeps nobody else's flow waiting. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, otherAccount, startTestApp, type OtherAccount, type TestApp } from "../../../tests/harness.ts";
+import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
 import { createLoad } from "./load.ts";
 
 let app: TestApp;
+let remote: Receiver;
 let other: OtherAccount;
 beforeAll(async () => {
   app = await startTestApp();
+  remote = startReceiver();
   other = await otherAccount(app);
 });
-afterAll(() => app.stop());
+afterAll(async () => {
+  await app.stop();
+  await remote.stop();
+});
 
 const count = { type: "each", in: "{{ (1..1000) }}", do: [{ type: "mutation", set: { n: "{{ item }}" } }] };
 const read = { type: "db", op: "search", db: "notes", params: { limit: 1 } };
@@ -44,6 +50,38 @@ test("while many processes of a heavy flow go on, small flows of the same and of
     return row?.["id"] as string | undefined;
   }, "the end of a heavy process");
   expect((await app.get(`/connect/flow_processes/${ended}.json`)).json.data).toEqual({ n: 1000 });
+}, 60_000);
+
+test("while hundreds of processes hang in calls, flows of the same and of another account end at once", async () => {
+  const release = Promise.withResolvers<void>();
+  remote.answer = async () => {
+    await release.promise;
+    return Response.json({});
+  };
+  const methods = { go: { method: "POST", path: "/go", timeout: 60 } };
+  const call = { type: "connector", connector: "slow", method: "go" };
+  await app.post("/connect/connectors.json", {
+    connector: { name: "Slow", code: "slow", url: remote.url, fields: { methods } },
+  });
+  for (const code of ["hangs", "hangs-too"])
+    await app.post("/connect/flows.json", { flow: { name: code, code, fields: { program: [call] } } });
+  const started = await Promise.all(
+    Array.from({ length: 500 }, (_, n) =>
+      app.post(`/connect/flows/${n % 5 === 0 ? "hangs-too" : "hangs"}/run.json?wait=0`, {}),
+    ),
+  );
+  await eventually(() => remote.requests.length === 100, "the calls that a connector makes at once");
+  for (const client of [app, other]) {
+    const { json } = await client.post("/connect/flows/small/run.json?wait=25", {});
+    expect([json.status, json.data]).toEqual(["finished", 1]);
+  }
+  expect(remote.requests).toHaveLength(100);
+  release.resolve();
+  await eventually(
+    async () => (await app.sql`select from flow_processes where status = 'pending'`).length === 0,
+    "the end of all processes",
+  );
+  expect(started.map(({ status }) => status)).toEqual(Array(500).fill(201));
 }, 60_000);
 
 test("what a flow has computed is forgotten by and by", () => {

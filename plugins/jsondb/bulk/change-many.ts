@@ -144,7 +144,7 @@ export function createChangeMany({ ctx, databases, changeManyStore, taskStore, r
         await taskStore.fail(accountId, taskId, error instanceof HttpError ? error.message : "the server failed");
       }
     },
-    { concurrency: 2, maxAttempts: mostAttempts },
+    { concurrency: 1, maxAttempts: mostAttempts },
   );
 
   return {

@@ -73,7 +73,7 @@ export function backgroundJobs({ ctx, backgroundStore, taskStore, databases }: N
         const runAt = new Date(Date.now() + 1000);
         await ctx.enqueue(reindexRecords, { accountId, dbId }, { key: dbId, runAt, accountId });
       },
-      { concurrency: 2 },
+      { concurrency: 1 },
     ),
     on(
       dropRecords,
@@ -84,7 +84,7 @@ export function backgroundJobs({ ctx, backgroundStore, taskStore, databases }: N
         const runAt = new Date(Date.now() + secondDropMs);
         if (!again) await ctx.enqueue(dropRecords, { accountId, dbId, again: true }, { key: dbId, runAt, accountId });
       },
-      { concurrency: 2 },
+      { concurrency: 1 },
     ),
   ];
 }

@@ -1,0 +1,82 @@
+/**
+ * Divides the places of a lane. Each account leaves as many free as it has, and so does each share of it (a flow, say)
+ * within what its account may have: whatever hangs, who comes next finds a place. One share alone has a quarter of all,
+ * as many as the handler's `concurrency`. Nothing here waits or reads a clock.
+ */
+
+/** The places that are taken. */
+export interface Held {
+  places: number;
+  readonly accounts: Map<number, { places: number; readonly shares: Map<string, number> }>;
+}
+
+/** Who may take no more; without `share` the whole account. */
+export interface Full {
+  readonly accountId: number;
+  readonly share: string | null;
+}
+
+/** A job, for the places that it takes. */
+interface Holder {
+  readonly accountId: number | null;
+  readonly share: string | null;
+  readonly bytes: number;
+}
+
+/** Large payloads take several places: so many bytes each. */
+const bytesOfPlace = 250_000;
+const placesOfShare = 4;
+
+export function nothingHeld(): Held {
+  return { places: 0, accounts: new Map() };
+}
+
+export function take(held: Held, job: Holder): void {
+  change(held, job, placesOf(job));
+}
+
+export function leave(held: Held, job: Holder): void {
+  change(held, job, -placesOf(job));
+}
+
+/** How many jobs may be taken whosever they are or, if some holders are full, at most of others. */
+export function roomOf(held: Held, concurrency: number): { readonly most: number; readonly full: readonly Full[] } {
+  const free = concurrency * placesOfShare - held.places;
+  if (free <= 0) return { most: 0, full: [] };
+  let most = room(room(free, 0), 0);
+  const full: Full[] = [];
+  for (const [accountId, { places, shares }] of held.accounts) {
+    const ofAccount = room(free, places);
+    // Shares without a place begin all the same, unless the account has so many.
+    if (ofAccount === 0 && shares.size >= room(free, 0)) full.push({ accountId, share: null });
+    else
+      for (const [share, taken] of shares) {
+        const ofShare = room(ofAccount, taken);
+        most = Math.min(most, ofShare);
+        if (ofShare === 0) full.push({ accountId, share });
+      }
+  }
+  return { most: full.length > 0 ? free : most, full };
+}
+
+/** How many more may be taken one after another, each while no more are taken than are free. */
+function room(free: number, taken: number): number {
+  return Math.max(0, Math.ceil((free - taken) / 2));
+}
+
+function placesOf({ bytes }: Holder): number {
+  return 1 + Math.floor(bytes / bytesOfPlace);
+}
+
+function change(held: Held, { accountId, share }: Holder, by: number): void {
+  const id = accountId ?? 0;
+  const account = held.accounts.get(id) ?? { places: 0, shares: new Map<string, number>() };
+  const name = share ?? "";
+  const taken = (account.shares.get(name) ?? 0) + by;
+  held.places += by;
+  account.places += by;
+  if (taken > 0) account.shares.set(name, taken);
+  else account.shares.delete(name);
+  if (account.places > 0) held.accounts.set(id, account);
+  else held.accounts.delete(id);
+}
