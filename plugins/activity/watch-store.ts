@@ -22,12 +22,16 @@ export async function watchTables({ ctx, sql, declared }: Needed): Promise<void>
       const wanted = facts ? JSON.stringify(facts) : null;
       return wanted === table.facts ? [] : [{ table: table.name, wanted }];
     });
-  if (wrong(await find(sql)).length === 0) return;
-  await ctx.transaction(async (tx) => {
-    // Several processes start at once.
-    await tx`select pg_advisory_xact_lock(hashtext('corestead activity watch'))`;
-    for (const { table, wanted } of wrong(await find(tx))) await tx.unsafe(triggerOf(table, wanted));
-  });
+  const tables = await find(sql);
+  const due = wrong(tables).map(({ table, wanted }) => triggerOf(table, wanted));
+  // A table at a time where others may write: a transaction that holds one and waits for the next stops theirs.
+  const isNew = tables.every(({ facts }) => facts === null);
+  for (const statements of isNew ? [due.join("\n")] : due)
+    await ctx.transaction(async (tx) => {
+      // Several processes start at once.
+      await tx`select pg_advisory_xact_lock(hashtext('corestead activity watch'))`;
+      await tx.unsafe(statements);
+    });
 }
 
 const trigger = "activity_note";

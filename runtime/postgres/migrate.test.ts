@@ -1,9 +1,10 @@
 /** What brings a database up to date at a start. */
 import { afterAll, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../tests/harness.ts";
+import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { plugins } from "../../plugins/index.ts";
 import { definePlugin } from "../plugin.ts";
-import { pending } from "./migrate.ts";
+import { createLog } from "../log.ts";
+import { migrate, pending } from "./migrate.ts";
 
 let app: TestApp | undefined;
 afterAll(() => app?.stop());
@@ -52,4 +53,27 @@ test.each([
   ["an edited file", [applied("notes", "001_b", "B")], "notes/001_b was edited after it was applied"],
 ])("a database of %s is refused", (_, rows, message) => {
   expect(() => pending(sets, rows)).toThrow(message);
+});
+
+test("a migration gives way where it and a write of an older server wait for each other", async () => {
+  if (!app) throw new Error("the server was not started");
+  const { sql } = app;
+  await sql`create table first_things (id int)`;
+  await sql`create table second_things (id int)`;
+  const begun = Promise.withResolvers<void>();
+  const write = sql.begin(async (tx) => {
+    await tx`insert into second_things values (1)`;
+    begun.resolve();
+    await eventually(async () => {
+      const [held] = await sql`
+        select from pg_locks where relation = 'first_things'::regclass and mode = 'AccessExclusiveLock' and granted`;
+      return held !== undefined;
+    }, "the migration's first lock");
+    await tx`insert into first_things values (1)`;
+  });
+  await begun.promise;
+  const change = "alter table first_things add column x int; alter table second_things add column x int;";
+  const due = [{ plugin: "things", migrations: [{ name: "001_things", sql: change }] }];
+  await Promise.all([migrate(sql, due, createLog("error")), write]);
+  expect(await sql`select id, x from first_things`).toMatchObject([{ id: 1, x: null }]);
 });

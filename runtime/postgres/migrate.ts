@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { transaction, withoutTimeouts, type Sql, type Tx } from "../db.ts";
 import type { Log } from "../log.ts";
 
@@ -16,6 +17,15 @@ export interface MigrationSet {
 
 /** An arbitrary number for our advisory lock: one process migrates while the others wait. */
 const migrationLock = 7_246_139_001;
+
+/**
+ * Less than PostgreSQL's `deadlock_timeout` of a second: where an older server's write and a migration wait for each
+ * other, the migration gives way and begins again, so that no request fails.
+ */
+const lockTimeoutMs = 500;
+/** After so long it waits for the locks like everybody, rather than never to get them on a busy table. */
+const givesWayForMs = 60_000;
+const gaveWay: ReadonlySet<unknown> = new Set(["55P03", "40P01"]); // lock_not_available, deadlock_detected
 
 /** The SQLSTATE of a database on which nothing has run. */
 const undefinedTable = "42P01";
@@ -39,6 +49,22 @@ async function mustBeUnicode(tx: Tx): Promise<void> {
  * applied file has been edited since, or if a newer version has migrated it.
  */
 export async function migrate(sql: Sql, sets: readonly MigrationSet[], log: Log): Promise<void> {
+  const until = performance.now() + givesWayForMs;
+  for (let givesWay = true; ; givesWay = performance.now() < until)
+    try {
+      return await migrateOnce(sql, sets, log, givesWay);
+    } catch (error) {
+      if (!givesWay || !(error instanceof Error) || !gaveWay.has(codeOf(error.cause))) throw error;
+      log.info("a migration gave way to a transaction of another server, and begins again", { error });
+      await sleep(100 + Math.random() * 400);
+    }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+async function migrateOnce(sql: Sql, sets: readonly MigrationSet[], log: Log, givesWay: boolean): Promise<void> {
   await transaction(sql, async (tx) => {
     // An index on a large table takes minutes, and the other processes wait that long for the lock.
     await withoutTimeouts(tx);
@@ -51,6 +77,7 @@ export async function migrate(sql: Sql, sets: readonly MigrationSet[], log: Log)
     const isNew = applied.length === 0;
     if (isNew) await mustBeUnicode(tx);
     const due = pending(sets, applied);
+    if (givesWay) await tx`select set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`;
     // A person at a first start looks for the password, not for ninety names.
     if (isNew) log.info("making the tables", { migrations: due.length });
     for (const { plugin, name, sql: source } of due) {
