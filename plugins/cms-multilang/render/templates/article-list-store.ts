@@ -59,7 +59,7 @@ export function articleQueries(sql: Sql, read: Read) {
   /** A list that ended early would hide articles from visitors. */
   const whole = async (columns: Fragment, from: (now: Fragment) => Fragment, by: Fragment, { limit, offset }: Page) => {
     const { rows, next } = await read((on, now) =>
-      readRows<ArticleResult>(on, { limit, offset }, { columns, from: from(now), order: by }),
+      readRows<ArticleResult>(on, { limit, offset }, { columns, from: from(now), order: by, hasNumbers: true }),
     );
     if (next === undefined) return rows.map(withCategories);
     throw tooLarge;
