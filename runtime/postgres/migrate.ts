@@ -19,10 +19,10 @@ export interface MigrationSet {
 const migrationLock = 7_246_139_001;
 
 /**
- * Less than PostgreSQL's `deadlock_timeout` of a second: where an older server's write and a migration wait for each
- * other, the migration gives way and begins again, so that no request fails.
+ * Far less than PostgreSQL's `deadlock_timeout` of a second: where an older server's write and a migration wait for each
+ * other, the migration gives way and begins again. Only a write that has waited for a second already may still fail.
  */
-const lockTimeoutMs = 500;
+const lockTimeoutMs = 100;
 /** After so long it waits for the locks like everybody, rather than never to get them on a busy table. */
 const givesWayForMs = 60_000;
 const gaveWay: ReadonlySet<unknown> = new Set(["55P03", "40P01"]); // lock_not_available, deadlock_detected
