@@ -20,7 +20,7 @@ import { replicaAddresses } from "./replicas/addresses.ts";
 import { distance, nearest } from "./http/refusals/unknown.ts";
 import { parseNetworks } from "./http/client-address.ts";
 
-/** The runtime's own settings (behaviour B.2). The README's table is checked against them. */
+/** The runtime's own settings (behaviour B.2). docs/settings.md is generated from them. */
 export const runtimeSettings = {
   port: integer("PORT", 3000, "Port to serve on; 0 takes a free one", { min: 0, max: 65535 }),
   host: text("HOST", "127.0.0.1", "Address to serve on; `0.0.0.0` for all"),

@@ -1,6 +1,6 @@
 /**
  * What a plugin is: facts as plain data (listed, migrated and documented without starting anything), and `setup`, which
- * builds its behaviour from one context. See the README's "Write a plugin".
+ * builds its behaviour from one context. See docs/plugins.md.
  */
 import { type HandleOptions, type JobInfo } from "./jobs/job.ts";
 import type { HostDoor } from "./http/door.ts";

@@ -6,7 +6,7 @@
  *     bun scripts/release.ts --targets linux-x64        one platform
  *     RELEASE_KEY=key.pem bun scripts/release.ts        and a signature (openssl genpkey -algorithm ed25519 -out key.pem)
  *
- * - an archive for each platform: the executable, licences, README, docs/production.md and the systemd unit;
+ * - an archive for each platform: the executable, licences, README, how to run and set it up, and the systemd unit;
  * - for linux-x64 and linux-arm64 a Debian package and an OCI image;
  * - an SBOM (CycloneDX 1.6), SHA256SUMS, and SHA256SUMS.sig (Ed25519).
  *
@@ -82,7 +82,7 @@ async function platform(target: string, { out, time, save }: Release): Promise<v
 
 async function archiveOf(target: string, executable: string, time: number): Promise<Uint8Array> {
   const folder = `corestead-${version}-${target}`;
-  const files = ["LICENSE", "NOTICE", "README.md", "docs/production.md"];
+  const files = ["LICENSE", "NOTICE", "README.md", "SECURITY.md", "docs/production.md", "docs/settings.md"];
   const unit = target.startsWith("linux") ? ["packaging/corestead.service", "packaging/corestead.env"] : [];
   const entries: Entry[] = [...files, ...unit].map((file) => ({ path: `${folder}/${file}`, from: join(root, file) }));
   return gzipped(await tarOf([{ path: `${folder}/corestead`, from: executable, mode: 0o755 }, ...entries], { time }));

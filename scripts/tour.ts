@@ -1,21 +1,21 @@
 /**
- * Runs the README's tour against a running server and writes its output into the README:
+ * Runs the commands of docs/tour.md against a running server and writes their output there:
  * `bun scripts/tour.ts http://127.0.0.1:3000 TOKEN`. tests/readme.test.ts runs it too and compares.
  */
 import { dirname } from "node:path";
 
-const file = `${import.meta.dir}/../README.md`;
+const file = `${import.meta.dir}/../docs/tour.md`;
 const written = "http://127.0.0.1:3000";
 /** The port of the tour's receiver; replaced by a free one here. */
 const writtenPort = "4000";
 const place = /(?<=<!-- tour: bun scripts\/tour\.ts -->\n)[^]*?(?=<!-- \/tour -->)/;
 const step = /```sh\n([^]*?)```(?:\n\n```(json|)\n([^]*?)```)?/g;
 
-/** The README with the output of its tour at this server, run in a folder of its own for cookies. */
-export async function readmeWithTour(origin: string, token: string, folder: string): Promise<string> {
-  const readme = await Bun.file(file).text();
-  const tour = place.exec(readme)?.[0];
-  if (!tour) throw new Error("README.md has no tour");
+/** The page with the output of its commands at this server, run in a folder of its own for cookies. */
+export async function pageWithTour(origin: string, token: string, folder: string): Promise<string> {
+  const page = await Bun.file(file).text();
+  const tour = place.exec(page)?.[0];
+  if (!tour) throw new Error("docs/tour.md has no commands");
   const steps = [...tour.matchAll(step)];
   // One shell for all blocks, as a reader would use; a marker line separates the outputs.
   const script = steps.map(([, commands = ""]) => `${commands}\necho "<end of step>"`).join("\n");
@@ -40,7 +40,7 @@ export async function readmeWithTour(origin: string, token: string, folder: stri
       .replaceAll(/core_\w{30,}/g, "core_…");
     return `\`\`\`sh\n${commands}\`\`\`${language === undefined ? "" : `\n\n\`\`\`${language}\n${output}\`\`\``}`;
   });
-  return readme.replace(place, () => printed);
+  return page.replace(place, () => printed);
 }
 
 function freePort(): number {
@@ -61,5 +61,5 @@ export function withoutVariables(text: string): string {
 if (import.meta.main) {
   const [origin = written, token = ""] = process.argv.slice(2);
   const folder = (await import("node:fs")).mkdtempSync("/tmp/corestead-tour-");
-  await Bun.write(file, await readmeWithTour(origin, token, folder));
+  await Bun.write(file, await pageWithTour(origin, token, folder));
 }

@@ -1,4 +1,4 @@
-/** The server under Deno does over HTTP what it does under Bun; README.md, "Deno", lists what it does not. */
+/** The server under Deno does over HTTP what it does under Bun; docs/development.md, "Deno", lists what it does not. */
 // needs: deno
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync } from "node:fs";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { readmeWithTour, withoutVariables } from "../scripts/tour.ts";
+import { pageWithTour, withoutVariables } from "../scripts/tour.ts";
 import { adminToken, startTestApp, type TestApp } from "./harness.ts";
 import { startOtherPostgres } from "./other-postgres.ts";
 
@@ -14,15 +14,15 @@ describe.each(["16", "17"])("PostgreSQL %s", (version) => {
   const native = join(root, `.tools/postgres/node_modules/postgres${version}/native`);
   const missing = existsSync(native) ? "" : " (skipped: scripts/test could not fetch it)";
 
-  test.skipIf(missing !== "")(`takes all migrations, the README's tour and records${missing}`, async () => {
+  test.skipIf(missing !== "")(`takes all migrations, the tour and records${missing}`, async () => {
     const server = await startOtherPostgres(native);
     const folder = mkdtempSync(join(tmpdir(), "corestead-tour-"));
     try {
       const app = await startTestApp({ target: server.target });
       const [row] = await app.sql`select current_setting('server_version') as version`;
       expect(row?.["version"]).toStartWith(`${version}.`);
-      const printed = await readmeWithTour(app.origin, adminToken, folder);
-      expect(withoutVariables(printed)).toBe(withoutVariables(readFileSync(join(root, "README.md"), "utf8")));
+      const printed = await pageWithTour(app.origin, adminToken, folder);
+      expect(withoutVariables(printed)).toBe(withoutVariables(readFileSync(join(root, "docs/tour.md"), "utf8")));
       await useRecords(app);
       await app.stop();
     } finally {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { certificate as good } from "./fixtures/outbound.ts";
 import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "./harness.ts";
 
-const readme = await Bun.file(`${import.meta.dir}/../README.md`).text();
+const production = await Bun.file(`${import.meta.dir}/../docs/production.md`).text();
 const scaling = await Bun.file(`${import.meta.dir}/../docs/scaling.md`).text();
 const host = "good.example";
 const folder = mkdtempSync(join(tmpdir(), "corestead-proxy-"));
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 /** The page's example in this language, with this test's name, files and port of the server. */
-function example(language: string, page = readme): string {
+function example(language: string, page = production): string {
   const [, text = ""] = page.split(`\n\`\`\`${language}\n`);
   const code = text.slice(0, text.indexOf("\n```"));
   if (code === "") throw new Error(`the page has no example for ${language}`);
@@ -110,8 +110,8 @@ const form = (headers: Record<string, string> = {}): Init => ({
 const bearer = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
 
 describe.each([
-  ["nginx as the README has it", () => nginx(example("nginx"))],
-  ["Caddy as the README has it", () => caddy(example("caddyfile"))],
+  ["nginx as docs/production.md has it", () => nginx(example("nginx"))],
+  ["Caddy as docs/production.md has it", () => caddy(example("caddyfile"))],
   ["Caddy before two machines, of which one is off", () => caddy(example("caddyfile", scaling))],
 ])("behind %s", (_, start) => {
   let ask: Ask;

@@ -4,26 +4,36 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
 import { checkSettingNames } from "../runtime/config.ts";
-import { readmeWithSettings } from "../scripts/readme.ts";
-import { readmeWithTour, withoutVariables } from "../scripts/tour.ts";
+import { settingsPage } from "../scripts/settings.ts";
+import { pageWithTour, withoutVariables } from "../scripts/tour.ts";
 import { adminToken, startTestApp } from "./harness.ts";
 
-const readme = await Bun.file(`${import.meta.dir}/../README.md`).text();
+const root = join(import.meta.dir, "..");
+const page = (path: string) => Bun.file(join(root, path)).text();
 
-test("the README's table of settings is that of the code: run bun scripts/readme.ts", async () => {
-  expect(readme).toBe(await readmeWithSettings());
+test("the README has at most 900 words and one small picture, and leads to every page of docs/", async () => {
+  const readme = await page("README.md");
+  expect(readme.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(900);
+  expect(readme).toContain("(docs/studio.png)");
+  expect(Bun.file(join(root, "docs/studio.png")).size).toBeLessThanOrEqual(150_000);
+  const pages = [...new Bun.Glob("docs/*.md").scanSync(root), "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+  expect(pages.filter((path) => !readme.includes(`(${path})`))).toEqual([]);
+});
+
+test("docs/settings.md is that of the code: run bun scripts/settings.ts", async () => {
+  expect(await page("docs/settings.md")).toBe(settingsPage());
 });
 
 test("no variable is declared twice, by the runtime or by a built-in plugin", () => {
   expect(() => checkSettingNames([], plugins)).not.toThrow();
 });
 
-test("the README's tour prints what it says: run bun scripts/tour.ts", async () => {
+test("the tour prints what it says: run bun scripts/tour.ts", async () => {
   const app = await startTestApp();
   const folder = mkdtempSync(join(tmpdir(), "corestead-tour-"));
   try {
-    const printed = await readmeWithTour(app.origin, adminToken, folder);
-    expect(withoutVariables(printed)).toBe(withoutVariables(readme));
+    const printed = await pageWithTour(app.origin, adminToken, folder);
+    expect(withoutVariables(printed)).toBe(withoutVariables(await page("docs/tour.md")));
   } finally {
     rmSync(folder, { recursive: true, force: true });
     await app.stop();

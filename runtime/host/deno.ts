@@ -1,4 +1,4 @@
-/** `#host` under Deno, from source. README.md, "Deno", says what is different there. */
+/** `#host` under Deno, from source. docs/development.md, "Deno", says what is different there. */
 import { hash } from "node:crypto";
 import { deno } from "./deno-api.ts";
 import { bundlePage, importsOf } from "./deno-bundle.ts";

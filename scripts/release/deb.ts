@@ -25,6 +25,7 @@ export async function deb({ root, version, architecture, executable, time }: Deb
     { path: `${docs}/changelog.gz`, from: await packed(root, "CHANGELOG.md") },
     { path: `${docs}/README.md`, from: join(root, "README.md") },
     { path: `${docs}/production.md`, from: join(root, "docs/production.md") },
+    { path: `${docs}/settings.md`, from: join(root, "docs/settings.md") },
   ];
   const size = Math.ceil(Bun.file(executable).size / 1024) + 1024;
   const control: Entry[] = [

@@ -1,4 +1,4 @@
-/** The README's order, built and followed in the Studio alone: visitor, webhooks, flow, connector, second record, cron. */
+/** The order of docs/tour.md, built and followed in the Studio alone: visitor, webhooks, flow, connector, second record, cron. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { eventually, type TestApp } from "../harness.ts";
