@@ -31,10 +31,7 @@ export async function find<T extends Shape>(
   ref: Ref<T["id"]>,
   narrowed: Fragment[] = [],
 ): Promise<Row<T> | undefined> {
-  const [row] = await on<Row<T>[]>`
-    select ${words(on, of.read)} from ${words(on, of.table)}
-    where account_id = ${accountId} and ${named(on, ref)} ${all(on, [...fixed(of, on), ...narrowed])}`;
-  return row;
+  return one(of, on, accountId, [on`and ${named(on, ref)}`, ...narrowed]);
 }
 
 /** The row that has these values, which no two have. */
@@ -45,8 +42,18 @@ export async function findBy<T extends Shape>(
   values: { readonly [K in keyof T["fields"]]?: string | number },
 ): Promise<Row<T> | undefined> {
   const conditions = Object.entries(values).map(([name, value]) => on`and ${on(name)} = ${value}`);
+  return one(of, on, accountId, conditions);
+}
+
+async function one<T extends Shape>(
+  of: Resource<T>,
+  on: Queryable,
+  accountId: number,
+  conditions: Fragment[],
+): Promise<Row<T> | undefined> {
   const [row] = await on<Row<T>[]>`
-    select ${words(on, of.read)} from ${words(on, of.table)} where account_id = ${accountId} ${all(on, [...fixed(of, on), ...conditions])}`;
+    select ${words(on, of.read)} from ${words(on, of.table)}
+    where account_id = ${accountId} ${all(on, [...fixed(of, on), ...conditions])}`;
   return row;
 }
 
@@ -114,8 +121,9 @@ export async function count({ table }: { readonly table: string }, on: Queryable
 
 /** The next id of a table whose ids the database makes. */
 export async function nextId({ table }: { readonly table: string }, tx: Tx): Promise<number> {
-  const [row] = await tx<{ id: number }[]>`select nextval(pg_get_serial_sequence(${table}, 'id')) as id`;
-  return row?.id ?? 0;
+  const [row] = await tx<{ id: number | null }[]>`select nextval(pg_get_serial_sequence(${table}, 'id')) as id`;
+  if (typeof row?.id !== "number") throw new Error(`the database counts no ids of ${table}`);
+  return row.id;
 }
 
 /** Names of a declaration in a statement: constants of ours. */
