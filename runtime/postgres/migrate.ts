@@ -23,7 +23,7 @@ const migrationLock = 7_246_139_001;
  * other, the migration gives way and begins again. Only a write that has waited for a second already may still fail.
  */
 const lockTimeoutMs = 100;
-/** After so long it waits for the locks like everybody, rather than never to get them on a busy table. */
+/** After so long it waits for the locks like everybody, rather than never to get them. */
 const givesWayForMs = 60_000;
 const gaveWay: ReadonlySet<unknown> = new Set(["55P03", "40P01"]); // lock_not_available, deadlock_detected
 
@@ -44,27 +44,45 @@ async function mustBeUnicode(tx: Tx): Promise<void> {
   );
 }
 
+/** `tables` could not be had while others were held. */
+class GaveWay extends Error {
+  readonly tables: readonly string[];
+
+  constructor(tables: readonly string[], cause: unknown) {
+    super(`no lock of ${tables.join(", ")}`, { cause });
+    this.tables = tables;
+  }
+}
+
 /**
  * Applies the missing migrations of `sets`, in order and in one transaction: all or nothing. Refuses a database if an
  * applied file has been edited since, or if a newer version has migrated it.
  */
 export async function migrate(sql: Sql, sets: readonly MigrationSet[], log: Log): Promise<void> {
   const until = performance.now() + givesWayForMs;
-  for (let givesWay = true; ; givesWay = performance.now() < until)
+  let first: readonly string[] = [];
+  while (performance.now() < until)
     try {
-      return await migrateOnce(sql, sets, log, givesWay);
+      return await migrateOnce(sql, sets, log, first);
     } catch (error) {
-      if (!givesWay || !(error instanceof Error) || !gaveWay.has(codeOf(error.cause))) throw error;
+      if (!(error instanceof GaveWay)) throw error;
       log.info("a migration gave way to a transaction of another server, and begins again", { error });
+      first = [...new Set([...error.tables, ...first])];
       await sleep(100 + Math.random() * 400);
     }
+  await migrateOnce(sql, sets, log, undefined);
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
-
-async function migrateOnce(sql: Sql, sets: readonly MigrationSet[], log: Log, givesWay: boolean): Promise<void> {
+/**
+ * `first` are tables that could not be had while others were held: writes hold them already when they come to those. So
+ * they are locked before all else. Undefined: no lock gives way.
+ */
+async function migrateOnce(
+  sql: Sql,
+  sets: readonly MigrationSet[],
+  log: Log,
+  first: readonly string[] | undefined,
+): Promise<void> {
   await transaction(sql, async (tx) => {
     // An index on a large table takes minutes, and the other processes wait that long for the lock.
     await withoutTimeouts(tx);
@@ -77,17 +95,44 @@ async function migrateOnce(sql: Sql, sets: readonly MigrationSet[], log: Log, gi
     const isNew = applied.length === 0;
     if (isNew) await mustBeUnicode(tx);
     const due = pending(sets, applied);
-    if (givesWay) await tx`select set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`;
+    if (first) await lockFirst(tx, first);
     // A person at a first start looks for the password, not for ninety names.
     if (isNew) log.info("making the tables", { migrations: due.length });
     for (const { plugin, name, sql: source } of due) {
       log[isNew ? "debug" : "info"]("migrating", { plugin, migration: name });
       await tx.unsafe(source).catch((cause: unknown) => {
+        if (gaveWay.has(codeOf(cause))) throw new GaveWay(tablesOf(source), cause);
         throw new Error(`migration ${plugin}/${name} failed`, { cause });
       });
       await tx`insert into migrations (plugin, name, checksum) values (${plugin}, ${name}, ${checksum(source)})`;
     }
   });
+}
+
+/** The very first lock may take its time: whoever holds nothing is in nobody's way. */
+async function lockFirst(tx: Tx, tables: readonly string[]): Promise<void> {
+  for (const [place, table] of tables.entries()) {
+    if (place === 1) await giveWay(tx);
+    const [found] = await tx`select to_regclass(${table}) is not null as yes`;
+    if (!found?.["yes"]) continue;
+    await tx`lock table ${tx(table)} in access exclusive mode`.catch((cause: unknown) => {
+      throw gaveWay.has(codeOf(cause)) ? new GaveWay([table], cause) : cause;
+    });
+  }
+  await giveWay(tx);
+}
+
+async function giveWay(tx: Tx): Promise<void> {
+  await tx`select set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`;
+}
+
+/** Those that a migration changes, which takes their whole lock. */
+function tablesOf(source: string): string[] {
+  return [...source.matchAll(/^ *alter table (?:only )?(\w+)/gm)].map(([, table = ""]) => table);
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 /** Whether there is nothing to apply: one statement, without the lock. Throws as `migrate` does. */
