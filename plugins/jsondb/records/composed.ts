@@ -10,9 +10,15 @@ export function composed(value: unknown): unknown {
     return items.some((item, at) => item !== value[at]) ? items : value;
   }
   if (!isObject(value)) return value;
-  const entries = Object.entries(value);
-  const made = entries.map(([name, one]) => [name.normalize("NFC"), composed(one)] as const);
-  const isSame = made.every(([name, one], at) => name === entries[at]?.[0] && one === entries[at]?.[1]);
-  // `fromEntries` makes a name like `__proto__` an own property.
-  return isSame ? value : Object.fromEntries(made);
+  let changed: Map<string, unknown> | undefined;
+  for (const name in value) {
+    const one = composed(value[name]);
+    if (one !== value[name] || name !== name.normalize("NFC")) (changed ??= new Map()).set(name, one);
+  }
+  if (!changed) return value;
+  const made = Object.entries(value).map(
+    ([name, one]) => [name.normalize("NFC"), changed.has(name) ? changed.get(name) : one] as const,
+  );
+  // It makes a name like `__proto__` an own property.
+  return Object.fromEntries(made);
 }

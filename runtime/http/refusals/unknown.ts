@@ -66,19 +66,44 @@ function nestedHints(walk: Walk, schema: TSchema, value: unknown, place: string)
     if (isSchema(items)) value.forEach((one, at) => nestedHints(walk, items, one, `${place}[${at}]`));
     return;
   }
-  const forms = branches(schema, "object");
-  const known = Object.assign({}, ...forms.map(({ properties }) => properties ?? {}));
-  const others = forms.map(({ additionalProperties, patternProperties }) =>
-    isObject(patternProperties) ? Object.values(patternProperties)[0] : additionalProperties,
-  );
-  if (forms.length > 0 && others.every((one) => one === undefined || one === false))
+  const { known, others, isClosed } = objectForm(schema);
+  if (isClosed)
     walk.hints.push(
       ...unknownNames(Object.keys(value), Object.keys(known), (name) => `unknown field "${name}" in "${place}"`),
     );
+  if (!isClosed && others === undefined && Object.keys(known).length === 0) return;
   for (const [name, inner] of Object.entries(value)) {
-    const form = Object.hasOwn(known, name) ? known[name] : others.find(isSchema);
-    if (isSchema(form)) nestedHints(walk, form, inner, `${place}.${name}`);
+    const form = Object.hasOwn(known, name) ? known[name] : others;
+    if (form) nestedHints(walk, form, inner, `${place}.${name}`);
   }
+}
+
+interface ObjectForm {
+  readonly known: Readonly<Record<string, TSchema>>;
+  /** Of the values with other names; undefined if nothing is known of them. */
+  readonly others: TSchema | undefined;
+  /** Whether there are no other names. */
+  readonly isClosed: boolean;
+}
+
+const objectForms = new WeakMap<TSchema, ObjectForm>();
+
+/** What the forms of an object say together, worked out once: bodies are checked on each request. */
+function objectForm(schema: TSchema): ObjectForm {
+  const kept = objectForms.get(schema);
+  if (kept) return kept;
+  const forms = branches(schema, "object");
+  const others: unknown[] = forms.map(({ additionalProperties, patternProperties }) =>
+    isObject(patternProperties) ? Object.values(patternProperties)[0] : additionalProperties,
+  );
+  const saysMore = (one: unknown): one is TSchema => isSchema(one) && Object.keys(one).length > 0;
+  const form = {
+    known: Object.assign({}, ...forms.map(({ properties }) => properties ?? {})),
+    others: others.find(saysMore),
+    isClosed: forms.length > 0 && others.every((one) => one === undefined || one === false),
+  };
+  objectForms.set(schema, form);
+  return form;
 }
 
 /** The forms of this type that a value may have. */
