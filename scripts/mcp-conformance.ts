@@ -5,7 +5,7 @@
  * The other scenarios need a server with tools made for them, such as `test_image_content`.
  */
 import { createServer, request as ask } from "node:http";
-import { adminToken, startCorestead, temporaryFolder } from "./bench/processes.ts";
+import { adminToken, startCorestead, temporaryFolder } from "./bench/harness.ts";
 
 const tester = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const both = ["tools-list", "resources-list", "prompts-list", "dns-rebinding-protection"];

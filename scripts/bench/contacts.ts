@@ -1,7 +1,13 @@
 /**
- * The benchmark's data: the same contacts in Corestead and in the ceiling. Contact `n` is a function of `n`, so that
- * the load generator knows the right answer to each request.
+ * The benchmark's data: the same contacts in Corestead and beside it. Contact `n` is a function of `n`, so that the load
+ * generator knows the right answer to each request.
  */
+import { databaseOf, tableForWrite } from "../../plugins/jsondb/databases/database.ts";
+import type { DbRow } from "../../plugins/jsondb/databases/database-store.ts";
+import { createRecordStore } from "../../plugins/jsondb/records/record-store.ts";
+import type { Sql } from "../../runtime/db.ts";
+import { adminToken, api, type Server } from "./harness.ts";
+
 export interface Contact {
   readonly name: string;
   readonly email: string;
@@ -100,6 +106,139 @@ export function fragmentOf(n: number, random: () => number): string {
   const length = Math.min(last.length, 5 + pick(random, 4));
   const start = pick(random, last.length - length + 1);
   return last.slice(start, start + length);
+}
+
+/** A database `contacts`, made through the API and filled by its store, because a million requests would take longer. */
+export async function seedCorestead(server: Server, sql: Sql, total: number, fields: object = schema): Promise<void> {
+  const { id } = await api(server, "POST", "/core/dbs.json", {
+    db: { name: "Contacts", code: "contacts", schema: fields },
+  });
+  const [row] = await sql<DbRow[]>`select * from dbs where id = ${id}`;
+  if (!row) throw new Error("the database is not there");
+  const db = databaseOf(row);
+  const store = createRecordStore(sql);
+  await withoutIndexes(sql, "records", () =>
+    inBatches(total, (batch) => {
+      const rows = batch.map(({ id: one, ...data }) => ({
+        id: one,
+        createdAt: new Date(),
+        json: JSON.stringify(data),
+      }));
+      return store.createMany(db, tableForWrite(db, undefined), rows);
+    }),
+  );
+}
+
+export type Ceiling = "wide" | "narrow";
+
+/** The same in the hand-written server's database (ceiling.ts). */
+export async function seedCeiling(sql: Sql, total: number, ceiling: Ceiling): Promise<void> {
+  await sql.unsafe(tables + indexes[ceiling]);
+  const hash = new Bun.CryptoHasher("sha256").update(adminToken).digest("hex");
+  await sql`insert into tokens (token_hash, user_id) values (${hash}, 1)`;
+  await withoutIndexes(sql, "contacts", () =>
+    inBatches(
+      total,
+      (batch) => sql`
+        insert into contacts (id, name, email, city, age, visits, joined_at, phone, note, active)
+        select id, name, email, city, age, visits, joined_at, phone, note, active
+        from json_populate_recordset(null::contacts, ${JSON.stringify(batch)}::text::json)`,
+    ),
+  );
+}
+
+const tables = `
+  create extension if not exists pg_trgm;
+  create table tokens (
+    token_hash text primary key, user_id bigint not null, active boolean not null default true, expires_at timestamptz
+  );
+  create table contacts (
+    id uuid primary key, name text not null, email text not null, city text, age bigint, visits bigint,
+    joined_at timestamptz, phone text, note text, active boolean,
+    created_at timestamptz not null default now(), updated_at timestamptz not null default now()
+  );`;
+
+/**
+ * Wide: an index wherever Corestead has one for the same schema, and its free space in each page, where an update of
+ * what no index holds finds room. Narrow: as one writes them for exactly this list and this search.
+ */
+const indexes: Record<Ceiling, string> = {
+  wide: `
+    alter table contacts set (fillfactor = 90);
+    create index contacts_by_name on contacts (name, id, age, visits, joined_at, hashtext(email), hashtext(city));
+    create index contacts_by_email on contacts (email, id, age, visits, joined_at, hashtext(name), hashtext(city));
+    create index contacts_by_city on contacts (city, id, age, visits, joined_at, hashtext(name), hashtext(email));
+    create index contacts_by_age on contacts
+      (age, id, visits, joined_at, hashtext(name), hashtext(email), hashtext(city));
+    create index contacts_by_visits on contacts
+      (visits, id, age, joined_at, hashtext(name), hashtext(email), hashtext(city));
+    create index contacts_by_joined_at on contacts
+      (joined_at, id, age, visits, hashtext(name), hashtext(email), hashtext(city));
+    create index contacts_by_fragment on contacts using gin
+      (lower(name) gin_trgm_ops, lower(email) gin_trgm_ops, lower(city) gin_trgm_ops);`,
+  narrow: `
+    create index contacts_by_city on contacts (city, visits desc);
+    create index contacts_by_fragment on contacts using gin (lower(name) gin_trgm_ops);`,
+};
+
+/** The site `bench.test` with the pages `cached`, which is small, and `rendered`, of 31 kB and different at each request. */
+export async function seedSite(server: Server): Promise<void> {
+  const items = Array.from({ length: 50 }, (_, n) => ({ name: `Item ${n}`, price: n * 2, text: "Text. ".repeat(45) }));
+  const menu = Array.from({ length: 20 }, (_, n) => ({ path: `p${n}`, name: `Page ${n}` }));
+  const fields = { title: "A page", text: `<p>${"A paragraph of text. ".repeat(200)}</p>`, items, menu };
+  const page = { site_code: "bench", layout_code: "frame", fields };
+  const things = {
+    site: [{ code: "bench", name: "Bench", locale: "pl", multilang: true }],
+    layout: [{ code: "frame", name: "Frame", site_code: "bench", content: layout }],
+    page: [
+      { ...page, code: "cached", path: "cached", name: "Cached", content: "<h1>{{ title }}</h1>" },
+      { ...page, code: "rendered", path: "rendered", name: "Rendered", content: `${content}<!-- {{ params.r }} -->` },
+    ],
+    domain: [{ name: "bench.test", site_code: "bench", locale: "pl" }],
+  };
+  for (const [kind, all] of Object.entries(things))
+    for (const one of all) await api(server, "POST", `/cms/${kind}s.json`, { [kind]: one });
+}
+
+const layout = `<!doctype html>
+<html lang="{{ html_lang }}"><head><meta charset="utf-8"><title>{{ html_title | escape }}</title>{{ seo_head }}</head>
+<body><header>{% for entry in menu %}<a href="/{{ entry.path }}">{{ entry.name | escape }}</a>{% endfor %}</header>
+<main>{{ content }}</main></body></html>`;
+
+const content = `<h1>{{ title }}</h1>{{ text }}
+{% for item in items %}<section class="item"><h2>{{ item.name | escape }}</h2><p>{{ item.text }}</p>
+{% if item.price > 50 %}<strong>{{ item.price | times: 1.23 | round: 2 }}</strong>{% else %}<em>{{ item.price }}</em>{% endif %}</section>{% endfor %}
+<ul>{% for item in items %}<li>{{ forloop.index }}. <a href="/{{ item.name | downcase }}">{{ item.name }}</a> {{ item.text | truncate: 40 }}</li>{% endfor %}</ul>`;
+
+type Seeded = Contact & { readonly id: string };
+
+/** Passes contacts `0` to `total` - 1 to `insert`. */
+async function inBatches(total: number, insert: (batch: readonly Seeded[]) => Promise<unknown>): Promise<void> {
+  const size = 5_000;
+  for (let start = 0; start < total; start += size) {
+    const numbers = Array.from({ length: Math.min(size, total - start) }, (_, i) => start + i);
+    await insert(numbers.map((n) => ({ id: idOf(n), ...contactOf(n, total) })));
+  }
+}
+
+/** Builds the table's indexes after `fill`: this is faster, and makes them equally compact on both sides. */
+async function withoutIndexes(sql: Sql, table: string, fill: () => Promise<void>): Promise<void> {
+  const dropped = await sql<{ name: string; definition: string; comment: string | null }[]>`
+    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition,
+      obj_description(indexrelid, 'pg_class') as comment
+    from pg_index where indrelid = ${table}::regclass and not indisprimary`;
+  for (const { name } of dropped) await sql`drop index ${sql(name)}`;
+  await fill();
+  const reserved = await sql.reserve();
+  await reserved`set maintenance_work_mem = '256MB'`;
+  for (const { name, definition, comment } of dropped) {
+    await reserved.unsafe(definition);
+    // By which version of ICU it is built: without it the server builds it anew.
+    if (comment !== null) await reserved.unsafe(`comment on index ${name} is '${comment}'`);
+  }
+  await reserved`reset maintenance_work_mem`;
+  await reserved.unsafe(`vacuum (analyze) ${table}`);
+  reserved.release();
 }
 
 function words(seed: number, count: number, syllables: number): string[] {

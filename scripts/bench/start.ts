@@ -1,181 +1,169 @@
 /**
- * Time until the server is ready, on an empty folder and on a used one, and the memory of its process:
- * `bun scripts/bench/start.ts [--quick] [--write]`. Also measures `dist/corestead` if it has been built, and the floor:
- * an executable of Bun that only answers, and the start of PostgreSQL alone.
+ * Time until the server is ready, and the memory of its process: `bun scripts/bench/start.ts [--quick] [--only small,large]`.
+ *
+ * Small: an empty folder and a used one, from source, of `dist/corestead` if it has been built, and of the floor: an
+ * executable of Bun that only answers. Large: an installation of 200 databases, 1,000 webhooks, 5,000 pages, 500 apps,
+ * 1,000 people and a million waiting jobs; its start, its lists, its backup and its restore.
  */
-import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db.ts";
-import { createLog } from "../../runtime/log.ts";
-import { startEmbeddedPostgres } from "../../runtime/postgres/embedded-postgres.ts";
-import { median } from "./compare.ts";
-import { operationNames } from "./operations.ts";
-import {
-  adminToken,
-  fromSource,
-  memoryOf,
-  postgresOf,
-  startCorestead,
-  startLoadGenerator,
-  temporaryFolder,
-} from "./processes.ts";
-import { number, publish, table, verdict, verdictTable } from "./report.ts";
-import { seedCorestead } from "./seed.ts";
+import { createJobStore } from "../../runtime/jobs/job-store.ts";
+import { seedCorestead } from "./contacts.ts";
+import * as harness from "./harness.ts";
+import { adminToken, median, number, root, secretKey, type Server } from "./harness.ts";
+import type { Load } from "./load.ts";
 
 const { values: options } = parseArgs({
-  options: { quick: { type: "boolean", default: false }, write: { type: "boolean", default: false } },
+  options: { quick: { type: "boolean", default: false }, only: { type: "string", default: "small,large" } },
 });
-const runs = options.quick ? 2 : 5;
-const binary = resolve(import.meta.dir, "../../dist/corestead");
-const targets = {
-  "from source": { empty: 1500, used: 600, idle: 100 },
-  "dist/corestead": { empty: 600, used: 150, idle: 64 },
-};
-const programs: { name: keyof typeof targets; command: readonly string[] }[] = [
-  { name: "from source", command: fromSource },
-];
-const isBuilt = existsSync(binary);
-if (isBuilt) programs.push({ name: "dist/corestead", command: [binary, "serve"] });
+/** A tenth of everything. */
+const scale = options.quick ? 0.1 : 1;
+if (options.only.includes("small")) await small();
+if (options.only.includes("large")) await large();
+process.exit();
 
-const floor = await measureFloor();
-const results = [];
-for (const { name, command } of programs) {
-  const folder = await temporaryFolder();
-  const empty: number[] = [];
-  const used: number[] = [];
-  for (let run = 0; run < runs; run++) {
-    const dataDir = join(folder, `${run}`);
-    empty.push(await readyAfter(command, dataDir));
-    used.push(await readyAfter(command, dataDir));
+async function small(): Promise<void> {
+  const binary = join(root, "dist/corestead");
+  const programs: Record<string, readonly string[]> = {
+    "from source": harness.fromSource,
+    ...(existsSync(binary) && { "dist/corestead": [binary, "serve"] }),
+    "the floor": [await floor()],
+  };
+  const rows: string[][] = [];
+  for (const [name, command] of Object.entries(programs)) {
+    const folder = await harness.temporaryFolder();
+    const times = { empty: [] as number[], used: [] as number[] };
+    for (let run = 0; run < (options.quick ? 2 : 5); run++)
+      for (const which of ["empty", "used"] as const)
+        times[which].push(await readyAfter(command, join(folder, `${run}`)));
+    const { idle, loaded } = await memoryBy(command, name === "the floor");
+    rows.push([name, ...[median(times.empty), median(times.used), idle, loaded].map((one) => number(one))]);
+    if (name !== "the floor") harness.bound(`${name}: under load`, loaded, { most: 250 }, " MB");
   }
-  results.push({ name, empty: median(empty), used: median(used), ...(await memory(command)) });
+  harness.printTable(["", "empty folder, ms", "used folder, ms", "idle, MB", "under load, MB"], rows);
+  if (existsSync(binary)) process.stdout.write(`dist/corestead has ${number(statSync(binary).size / 1e6)} MB.\n`);
 }
 
-const text = [
-  `Medians of ${runs} starts, PostgreSQL included; memory is that of the server process.`,
-  table(
-    ["", "empty folder, ms", "used folder, ms", "idle, MB", "under load, MB"],
-    results.map(({ name, empty, used, idle, loaded }) => [
-      name,
-      ...[empty, used, idle, loaded].map((n) => number(n, 0)),
-    ]),
-  ),
-  `The floor: an executable of Bun that only answers is ready after ${number(floor.readyMs, 0)} ms, has ${number(floor.idle, 0)} MB idle and is ${number(floor.megabytes, 0)} MB large; PostgreSQL alone answers on a used folder after ${number(floor.postgresMs, 0)} ms.`,
-  ...(isBuilt ? [await sizes()] : []),
-  verdictTable([
-    ...results.flatMap(({ name, empty, used, idle, loaded }) => [
-      verdict(`${name}: ready on an empty folder`, empty, { most: targets[name].empty }, "ms"),
-      verdict(`${name}: ready on a used folder`, used, { most: targets[name].used }, "ms"),
-      verdict(`${name}: idle`, idle, { most: targets[name].idle }, "MB"),
-      verdict(`${name}: under load`, loaded, { most: 250 }, "MB"),
-    ]),
-    ...(isBuilt ? [verdict("dist/corestead: size", Bun.file(binary).size / 1e6, { most: 120 }, "MB")] : []),
-  ]),
-];
-await publish("start", text.join("\n\n"), options.write);
-
 async function readyAfter(command: readonly string[], dataDir: string): Promise<number> {
-  const server = await startCorestead(dataDir, {}, command);
+  const server = await harness.startCorestead(dataDir, {}, command);
   await server.stop();
   return server.readyMs;
 }
 
-async function measureFloor() {
-  const folder = await temporaryFolder();
+async function floor(): Promise<string> {
+  const folder = await harness.temporaryFolder();
   const [source, program] = [join(folder, "empty.ts"), join(folder, "empty")];
   const listens = "const { port } = Bun.serve({ port: 0, fetch: () => new Response() });";
   await Bun.write(source, `${listens}\nconsole.log(\`serves on http://127.0.0.1:\${port}\`);\n`);
-  await Bun.build({
-    entrypoints: [source],
-    target: "bun",
-    format: "esm",
-    bytecode: true,
-    compile: { outfile: program },
-  });
-  const server = await startCorestead(folder, {}, [program]);
-  await Bun.sleep(3000);
-  const idle = memoryOf(server.pid).now;
-  await server.stop();
-  const ready: number[] = [];
-  const postgres: number[] = [];
-  for (let run = 0; run < runs; run++) {
-    ready.push(await readyAfter([program], folder));
-    postgres.push(await postgresAfter(join(folder, "data")));
-  }
-  return { readyMs: median(ready), idle, megabytes: Bun.file(program).size / 1e6, postgresMs: median(postgres) };
-}
-
-/** Milliseconds until the embedded server answers the first statement, on a folder that has been used. */
-async function postgresAfter(dataDir: string): Promise<number> {
-  const log = createLog("error");
-  await (await startEmbeddedPostgres({ dataDir, log })).stop();
-  const begun = performance.now();
-  const { target, stop } = await startEmbeddedPostgres({ dataDir, log });
-  const sql = openPool(target, { max: 1 });
-  await sql`select 1`;
-  const ms = performance.now() - begun;
-  await sql.end();
-  await stop();
-  return ms;
-}
-
-/** What the executable is made of. */
-async function sizes(): Promise<string> {
-  const dist = resolve(import.meta.dir, "../../dist");
-  const files = async (folder: string) =>
-    (await readdir(join(dist, folder), { recursive: true })).map((name) => Bun.file(join(dist, folder, name)));
-  const megabytes = (of: readonly Bun.BunFile[]) => of.reduce((sum, { size }) => sum + size, 0) / 1e6;
-  const parts = (await files("parts")).toSorted((one, other) => other.lastModified - one.lastModified);
-  /** The newest: what earlier builds packed may be there too, and what tests packed less. */
-  const packed = (pattern: RegExp) => megabytes(parts.filter(({ name }) => pattern.test(name ?? "")).slice(0, 1));
-  /** The executable holds no file that it holds compressed. */
-  const forBrowsers = async (folder: string) =>
-    megabytes((await files(folder)).filter(({ name }) => /\.(br|gz)$/.test(name ?? "")));
-  const known: [string, number][] = [
-    ["Bun", floor.megabytes],
-    ["PostgreSQL, packed", packed(/-19\/pg-[^/]*$/)],
-    ["the cluster with a migrated database, packed", packed(/-19\/cluster-[^/]*$/)],
-    ["esbuild, packed", packed(/\/esbuild-[^/]*$/)],
-    ["the Studio's files", await forBrowsers("studio")],
-    ["what apps import in browsers", await forBrowsers("runtimes")],
-  ];
-  const whole = Bun.file(binary).size / 1e6;
-  const rest = whole - known.reduce((sum, [, size]) => sum + size, 0);
-  const rows: [string, number][] = [
-    ...known,
-    ["our code and its libraries with their bytecode, codecs of pictures, pictures of the demo", rest],
-    ["together", whole],
-  ];
-  return table(
-    ["in dist/corestead", "MB"],
-    rows.map(([name, size]) => [name, number(size, 1)]),
-  );
+  await Bun.build({ entrypoints: [source], target: "bun", bytecode: true, compile: { outfile: program } });
+  return program;
 }
 
 /** Idle a few seconds after the start, and the peak while every operation ran at 64 connections. */
-async function memory(command: readonly string[]): Promise<{ idle: number; loaded: number }> {
-  const dataDir = await temporaryFolder();
-  const server = await startCorestead(dataDir, {}, command);
+async function memoryBy(command: readonly string[], isFloor: boolean): Promise<{ idle: number; loaded: number }> {
+  const dataDir = await harness.temporaryFolder();
+  const server = await harness.startCorestead(dataDir, {}, command);
   await Bun.sleep(3000);
-  const idle = memoryOf(server.pid).now;
-  const sql = openPool((await postgresOf(dataDir)).target, { max: 2 });
-  await seedCorestead(server, sql, "contacts", 5_000);
-  await sql.end();
-  const load = startLoadGenerator();
-  const target = {
-    kind: "corestead",
-    port: server.port,
-    token: adminToken,
-    path: "/core/dbs/contacts",
-    total: 5_000,
-  } as const;
-  const seconds = options.quick ? 1 : 4;
-  for (const operation of operationNames)
-    await load.run({ operation, target, connections: 64, seconds, maxRequests: 200_000, seed: 1 });
-  load.stop();
-  const loaded = memoryOf(server.pid).peak;
+  const idle = harness.memoryOf(server.pid).now;
+  if (!isFloor) {
+    const sql = openPool((await harness.postgresOf(dataDir)).target, { max: 2 });
+    await seedCorestead(server, sql, 5_000);
+    await sql.end();
+    const load = harness.startLoadGenerator();
+    const target = { kind: "corestead", port: server.port, token: adminToken, total: 5_000 } as const;
+    const common: Omit<Load, "operation"> = { target, connections: 64, seconds: options.quick ? 1 : 4, seed: 1 };
+    for (const operation of ["get", "list", "search", "patch", "create"] as const)
+      await load.run({ ...common, operation });
+    load.stop();
+  }
+  const loaded = harness.memoryOf(server.pid).peak;
   await server.stop();
   return { idle, loaded };
+}
+
+async function large(): Promise<void> {
+  const folder = await harness.temporaryFolder();
+  const [empty, big] = [join(folder, "empty"), join(folder, "big")];
+  await (await harness.startCorestead(empty)).stop();
+  await fill(big);
+  const times = { empty: [] as number[], big: [] as number[] };
+  for (let round = 0; round < 3; round++) {
+    times.empty.push(await readyAfter(harness.fromSource, empty));
+    const server = await harness.startCorestead(big);
+    times.big.push(server.readyMs);
+    if (round === 2) await lists(server);
+    await server.stop();
+  }
+  const file = join(folder, "backup");
+  const rows: string[][] = [];
+  for (const [words, dataDir] of [
+    [["backup", file], big],
+    [["restore", file], join(folder, "restored")],
+  ] as const) {
+    const { seconds, peak } = await runCommand(dataDir, words);
+    rows.push([words[0], number(seconds, 1), number(peak)]);
+    harness.bound(`memory of a ${words[0]}`, peak, { most: 250 }, " MB");
+  }
+  harness.printTable([`a file of ${number(statSync(file).size / 1e6, 1)} MB`, "seconds", "peak MB"], rows);
+  const [started, other] = [median(times.big), median(times.empty)];
+  process.stdout.write(`\nThe large one is ready after ${number(started)} ms, an empty one after ${number(other)}.\n`);
+  harness.bound("start, by an empty one's", started / other, { most: 1.5 });
+}
+
+async function lists(server: Server): Promise<void> {
+  const names = ["core/dbs", "core/apps", "core/prompts", "account/webhooks", "account/users", "account/api_tokens"];
+  const more = ["cms/pages", "cms/sites", "connect/flows", "connect/flow_processes"];
+  const rows: string[][] = [];
+  let slowest = 0;
+  for (const name of [...names, ...more]) {
+    const times: number[] = [];
+    for (let i = 0; i < 5; i++)
+      times.push(await harness.timed(() => harness.api(server, "GET", `/${name}.json?limit=50`)));
+    slowest = Math.max(slowest, times[0] ?? NaN);
+    rows.push([name, number(times[0] ?? NaN), number(median(times))]);
+  }
+  harness.printTable(["list", "first ms", "median ms"], rows);
+  process.stdout.write(`\nmemory ${number(harness.memoryOf(server.pid).now)} MB\n`);
+  harness.bound("the first answer of the slowest list", slowest, { most: 400 }, " ms");
+}
+
+/** The time of a command, and the peak of its process's memory, without PostgreSQL's. */
+async function runCommand(dataDir: string, words: readonly string[]): Promise<{ seconds: number; peak: number }> {
+  const env = { PATH: Bun.env["PATH"] ?? "", DATA_DIR: dataDir, SECRET_KEY: secretKey, LOG_LEVEL: "error" };
+  const began = performance.now();
+  const program = [process.execPath, "plugins/main.ts", ...words];
+  const child = Bun.spawn(program, { cwd: root, env, stdout: "ignore", stderr: "inherit" });
+  if ((await child.exited) !== 0) throw new Error(`corestead ${words.join(" ")} failed`);
+  return { seconds: (performance.now() - began) / 1000, peak: (child.resourceUsage()?.maxRSS ?? NaN) / 2 ** 20 };
+}
+
+async function fill(dataDir: string): Promise<void> {
+  const server = await harness.startCorestead(dataDir, { RATE_LIMIT_REQUESTS: "100000000" });
+  const make = async (count: number, path: string, body: (n: number) => object) => {
+    const numbers = Array.from({ length: count * scale }, (_, n) => n).values();
+    const worker = async () => {
+      for (const n of numbers) await harness.api(server, "POST", `/${path}.json`, body(n));
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
+  };
+  const schema = { fields: { title: "string", amount: "integer" }, indexed_fields: ["title", "amount"] };
+  await make(200, "core/dbs", (n) => ({ db: { name: `Database ${n}`, code: `db-${n}`, schema } }));
+  const hook = { source_type: "Core::Record", kind: "create" };
+  // An account may have 1,000.
+  await make(1000, "account/webhooks", (n) => ({ webhook: { ...hook, url: `https://receiver.example/${n}` } }));
+  await harness.api(server, "POST", "/cms/sites.json", { site: { code: "site", name: "Site", locale: "en" } });
+  const page = { site_code: "site", content: "<p>Text</p>" };
+  await make(5000, "cms/pages", (n) => ({ page: { ...page, name: `Page ${n}`, path: `page-${n}` } }));
+  const app = { app_engine: "html", css_engine: "none", source_code: "<h1>App</h1>" };
+  await make(500, "core/apps", (n) => ({ app: { ...app, name: `App ${n}` } }));
+  await make(1000, "account/users", (n) => ({ user: { login: `person-${n}`, name: `Person ${n}`, role: "user" } }));
+  const sql = openPool((await harness.postgresOf(dataDir)).target, { max: 1 });
+  // They wait for another day, so that no worker takes them.
+  const job = { name: "flows.run", payload: {}, runAt: new Date(Date.now() + 86_400_000) };
+  const jobs = createJobStore(sql, "bench");
+  for (let n = 0; n < 1_000_000 * scale; n += 5000) await jobs.insert(Array.from({ length: 5000 }, () => job));
+  await sql.end();
+  await server.stop();
 }

@@ -1,163 +1,149 @@
 /**
- * Imports and exports of contacts beside COPY of the same rows in the same PostgreSQL: `bun scripts/bench/transfer.ts
- * [--quick] [--write]`. The rows that COPY reads are finished ones, with their ids and index columns, and go into a copy
- * of the table with the same indexes; so it is the least that storing them can cost.
+ * Much at once: `bun scripts/bench/transfer.ts [--quick] [--only import,export,upload,picture]`.
+ *
+ * Imports and exports of contacts beside COPY of the same rows in the same PostgreSQL. The rows that COPY reads are
+ * finished ones, with their ids and index columns, and go into a copy of the table with the same indexes; so it is the
+ * least that storing them can cost. Then the memory of the server while large files arrive, and a resized picture
+ * beside the same bytes as a static file of a Bun server that does nothing else.
  */
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import sharp from "sharp";
 import { openPool } from "../../runtime/db.ts";
-import { median } from "./compare.ts";
 import { contactOf, narrowSchema, schema as wideSchema, type Contact } from "./contacts.ts";
-import {
-  adminToken,
-  cpuOf,
-  cpuOfPostgres,
-  memoryOf,
-  postgresOf,
-  startCorestead,
-  temporaryFolder,
-} from "./processes.ts";
-import { measuredWith, number, publish, table, verdict, verdictTable, versionOf } from "./report.ts";
+import * as harness from "./harness.ts";
+import { adminToken, median, number } from "./harness.ts";
+import { runLoop } from "./load.ts";
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    write: { type: "boolean", default: false },
-    total: { type: "string" },
-    rounds: { type: "string" },
-    only: { type: "string" },
+    only: { type: "string", default: "import,export,upload,picture" },
   },
 });
-const total = Number(options.total ?? (options.quick ? 20_000 : 100_000));
-const rounds = Number(options.rounds ?? (options.quick ? 2 : 3));
-const databases = [
-  { code: "narrow", indexed: 3, schema: narrowSchema },
-  { code: "wide", indexed: 6, schema: wideSchema },
-] as const;
-const formats = ["csv", "ndjson", "json"] as const;
-type Format = (typeof formats)[number];
+const total = options.quick ? 20_000 : 100_000;
+const rounds = options.quick ? 2 : 3;
+const wanted = (part: string) => options.only.split(",").includes(part);
+const databases = { narrow: narrowSchema, wide: wideSchema };
 const types = { csv: "text/csv", ndjson: "application/x-ndjson", json: "application/json" } as const;
+type Format = keyof typeof types;
 
-const dataDir = await temporaryFolder();
-const server = await startCorestead(dataDir);
-const { target, pid: postgresPid } = await postgresOf(dataDir);
-const sql = openPool(target, { max: 2, statementTimeoutMs: 0 });
-await sql`create table copied (like records including all)`;
-for (const { code, schema } of databases) await made(code, schema);
-
-const idle = memoryOf(server.pid).now;
-const bodies = new Map(formats.map((format) => [format, bodyOf(format)]));
-/** What COPY reads. */
+/** What COPY reads: the records of the last import, as they are. */
 let finished: readonly Buffer[] = [];
-const chosen = databases.flatMap((one) => formats.map((format) => ({ ...one, format })));
-const wanted = (what: string) => options.only === undefined || options.only.split(",").includes(what);
-const imports = [];
-for (const one of chosen.filter(({ format }) => format !== "json" && wanted("import")))
-  imports.push(await compared(`${one.format}, ${one.indexed} indexed fields`, () => imported(one), copiedIn, readBack));
-const importPeak = memoryOf(server.pid).peak;
-const exports = [];
-if (wanted("export") && !wanted("import")) await imported({ code: "wide", format: "csv" });
-// As autovacuum does within a minute: PostgreSQL plans for records that have been there for a while.
-if (wanted("export")) await sql`vacuum analyze records`;
-for (const format of formats.filter(() => wanted("export")))
-  exports.push(
-    await compared(
-      format,
-      () => exported("wide", format),
-      () => copiedOut(format),
-    ),
-  );
-const peak = memoryOf(server.pid).peak;
 
-const report = [
-  measuredWith(await versionOf(sql)),
-  `${number(total, 0)} contacts; medians of ${rounds} interleaved rounds. An import by HTTP beside COPY FROM of the finished rows into a copy of the table with the same indexes, an export beside COPY TO of the same records in the order of their ids (of CSV, with the same columns). Processor seconds are those of PostgreSQL with the emptying of the lists of pending entries, and of the server process.`,
-  tableOf("import", imports),
-  tableOf("export", exports),
-  table(
-    ["resident memory of the server, MB", "idle", "most while it imports", "most"],
-    [["", ...[idle, importPeak, peak].map((one) => number(one, 0))]],
-  ),
-  verdictTable([
-    ...imports.map(({ what, ratio }) => verdict(`import of ${what}, rows/s by COPY's`, ratio, { least: 0.5 })),
-    ...exports.map(({ what, ratio }) => verdict(`export of ${what}, records/s by COPY's`, ratio, { least: 0.5 })),
-    verdict("memory of the server above idle", peak - idle, { most: 200 }, "MB"),
-  ]),
-];
-await sql.end({ timeout: 5 });
+const dataDir = await harness.temporaryFolder();
+const server = await harness.startCorestead(dataDir);
+const origin = `http://127.0.0.1:${server.port}`;
+const authorization = `Bearer ${adminToken}`;
+const { target, pid: postmaster } = await harness.postgresOf(dataDir);
+const sql = openPool(target, { max: 2, statementTimeoutMs: 0 });
+await harness.printMeasuredWith(sql);
+if (wanted("import")) await imports();
+if (wanted("export")) await exports();
+if (wanted("upload")) await uploads();
+if (wanted("picture")) await pictures();
+await sql.end();
 await server.stop();
-await publish("transfer", report.join("\n\n"), options.write);
-process.exit(0);
+process.exit();
 
+async function imports(): Promise<void> {
+  await sql`create table copied (like records including all)`;
+  const idle = harness.memoryOf(server.pid).now;
+  const rows = [];
+  for (const [code, schema] of Object.entries(databases)) {
+    await harness.api(server, "POST", "/core/dbs.json", { db: { name: code, code, schema } });
+    for (const format of ["csv", "ndjson"] as const) {
+      const body = bodyOf(format);
+      const what = `import of ${format}, ${schema.indexed_fields.length} indexed fields`;
+      rows.push(await besideCopy(what, () => imported(code, format, body), readBack, copiedIn));
+    }
+  }
+  printBesideCopy(rows);
+  harness.bound("memory of the server above idle", harness.memoryOf(server.pid).peak - idle, { most: 200 }, " MB");
+}
+
+async function exports(): Promise<void> {
+  if (!wanted("import")) {
+    await harness.api(server, "POST", "/core/dbs.json", { db: { name: "wide", code: "wide", schema: wideSchema } });
+    await imported("wide", "csv", bodyOf("csv"));
+  }
+  // As autovacuum does within a minute: PostgreSQL plans for records that have been there for a while.
+  await sql`vacuum analyze records`;
+  const rows = [];
+  for (const format of ["csv", "ndjson", "json"] as const) {
+    const nothing = async () => {};
+    rows.push(
+      await besideCopy(
+        `export of ${format}`,
+        () => exported(format),
+        nothing,
+        () => copiedOut(format),
+      ),
+    );
+  }
+  printBesideCopy(rows);
+}
+
+type Run = () => Promise<void>;
+
+/** Seconds, and processor seconds of server and PostgreSQL. */
 interface Cost {
   readonly seconds: number;
   readonly server: number;
   readonly postgres: number;
 }
 
-/** By turns; the ratio is that of the speeds, the median of the rounds' ratios. */
-async function compared(
-  what: string,
-  ours: () => Promise<void>,
-  theirs: () => Promise<void>,
-  between: () => Promise<void> = async () => {},
-) {
+async function besideCopy(what: string, ours: Run, between: Run, theirs: Run) {
   const pairs: { ours: Cost; theirs: Cost }[] = [];
   for (let round = 0; round < rounds; round++) {
-    const first = await cost(ours);
+    const first = await costOf(ours);
     await between();
-    pairs.push({ ours: first, theirs: await cost(theirs) });
+    pairs.push({ ours: first, theirs: await costOf(theirs) });
   }
-  return {
-    what,
-    pairs,
-    ratio: median(pairs.map((pair) => pair.theirs.seconds / pair.ours.seconds)),
-    cpuRatio: median(pairs.map((pair) => pair.theirs.postgres / (pair.ours.server + pair.ours.postgres))),
-  };
+  return { what, pairs };
 }
 
-type Compared = Awaited<ReturnType<typeof compared>>;
-
-async function cost(run: () => Promise<void>): Promise<Cost> {
+async function costOf(run: Run): Promise<Cost> {
   await sql`checkpoint`;
-  const before = { server: cpuOf(server.pid), postgres: cpuOfPostgres(postgresPid) };
-  const began = performance.now();
-  await run();
-  const seconds = (performance.now() - began) / 1000;
+  const before = harness.cpuOf(server.pid, postmaster);
+  const ms = await harness.timed(run);
   // What is pending is paid for by whoever has made it.
-  await sql`select gin_clean_pending_list(indexrelid) from pg_stat_user_indexes
+  await sql`
+    select gin_clean_pending_list(indexrelid) from pg_stat_user_indexes
     where indexrelname = 'records_fragments' or indexrelname like 'copied_record_lower%'`;
-  return {
-    seconds,
-    server: cpuOf(server.pid) - before.server,
-    postgres: cpuOfPostgres(postgresPid) - before.postgres,
-  };
+  const after = harness.cpuOf(server.pid, postmaster);
+  return { seconds: ms / 1000, server: after.server - before.server, postgres: after.postgres - before.postgres };
 }
 
-function tableOf(operation: string, all: readonly Compared[]): string {
-  return table(
-    [operation, "seconds", "COPY", "ratio", "server CPU s", "PostgreSQL CPU s", "COPY", "CPU ratio"],
-    all.map(({ what, pairs, ratio, cpuRatio }) => [
-      what,
-      number(median(pairs.map(({ ours }) => ours.seconds)), 2),
-      number(median(pairs.map(({ theirs }) => theirs.seconds)), 2),
-      number(ratio, 2),
-      number(median(pairs.map(({ ours }) => ours.server)), 2),
-      number(median(pairs.map(({ ours }) => ours.postgres)), 2),
-      number(median(pairs.map(({ theirs }) => theirs.postgres)), 2),
-      number(cpuRatio, 2),
-    ]),
+function printBesideCopy(all: readonly Awaited<ReturnType<typeof besideCopy>>[]): void {
+  const head = [`${number(total)} contacts`, "seconds", "COPY", "ratio", "server CPU s", "PostgreSQL CPU s", "COPY"];
+  const rows = all.map(({ what, pairs }) => {
+    const middle = (of: (pair: (typeof pairs)[number]) => number) => median(pairs.map(of));
+    const ratio = middle((pair) => pair.theirs.seconds / pair.ours.seconds);
+    const numbers = [
+      middle(({ ours }) => ours.seconds),
+      middle(({ theirs }) => theirs.seconds),
+      ratio,
+      middle(({ ours }) => ours.server),
+      middle(({ ours }) => ours.postgres),
+      middle(({ theirs }) => theirs.postgres),
+    ];
+    return { what, ratio, cells: [what, ...numbers.map((one) => number(one, 2))] };
+  });
+  harness.printTable(
+    head,
+    rows.map(({ cells }) => cells),
   );
+  for (const { what, ratio } of rows) harness.bound(`${what}, rows/s by COPY's`, ratio, { least: 0.5 });
 }
 
-async function imported({ code, format }: { readonly code: string; readonly format: Format }): Promise<void> {
+async function imported(code: string, format: Format, body: string): Promise<void> {
   await sql`truncate records`;
-  const response = await call(`/core/dbs/${code}/import`, bodies.get(format) ?? "", types[format]);
-  if (response.status !== 201) throw new Error(`the import failed: ${await response.text()}`);
-  const { imported: count } = await response.json();
+  const path = `/core/dbs/${code}/import`;
+  const { imported: count } = await harness.api(server, "POST", path, body, { "content-type": types[format] });
   if (count !== total) throw new Error(`${count} records were imported`);
 }
 
-/** The records of the last import, as they are. */
 async function readBack(): Promise<void> {
   finished = await Array.fromAsync<Buffer>(await sql`copy records to stdout`.readable());
 }
@@ -171,10 +157,8 @@ async function copiedIn(): Promise<void> {
   await stored;
 }
 
-async function exported(code: string, format: Format): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${server.port}/core/dbs/${code}/export?format=${format}`, {
-    headers: { authorization: `Bearer ${adminToken}` },
-  });
+async function exported(format: Format): Promise<void> {
+  const response = await fetch(`${origin}/core/dbs/wide/export?format=${format}`, { headers: { authorization } });
   let bytes = 0;
   for await (const piece of response.body ?? []) bytes += piece.length;
   if (response.status !== 200 || bytes < total * 100) throw new Error(`the export failed: ${response.status}`);
@@ -189,27 +173,92 @@ async function copiedOut(format: Format): Promise<void> {
       where db_id = (select id from dbs where code = 'wide') order by id) to stdout ${format === "csv" ? "csv" : ""}`;
   let bytes = 0;
   for await (const piece of await sql.unsafe(text).readable()) bytes += piece.length;
-  if (bytes < total * 100) throw new Error("COPY gave too little");
+  if (bytes < total * 100) throw new Error("COPY returned too little");
 }
 
-function bodyOf(format: Format): string {
+function bodyOf(format: "csv" | "ndjson"): string {
   const contacts = Array.from({ length: total }, (_, n) => contactOf(n, total));
-  if (format === "json") return JSON.stringify(contacts);
   if (format === "ndjson") return contacts.map((one) => `${JSON.stringify(one)}\n`).join("");
-  const names = Object.keys(wideSchema.fields);
   const cells = (one: Contact) => Object.values(one).map((value) => `"${`${value}`.replaceAll('"', '""')}"`);
-  return [names.join(","), ...contacts.map((one) => cells(one).join(","))].join("\n");
+  return [Object.keys(wideSchema.fields).join(","), ...contacts.map((one) => cells(one).join(","))].join("\n");
 }
 
-async function made(code: string, schema: object): Promise<void> {
-  const response = await call("/core/dbs.json", JSON.stringify({ db: { name: code, code, schema } }));
-  if (response.status !== 201) throw new Error(`the database was not made: ${await response.text()}`);
+async function uploads(): Promise<void> {
+  const rows: string[][] = [];
+  const peaks: number[] = [];
+  for (const bytes of options.quick ? [250e6, 500e6] : [1e9, 2e9, 5e9]) {
+    const before = harness.memoryOf(server.pid).now;
+    let most = before;
+    const sampling = setInterval(() => (most = Math.max(most, harness.memoryOf(server.pid).now)), 20);
+    const seconds = (await harness.timed(() => upload(bytes))) / 1000;
+    clearInterval(sampling);
+    peaks.push(most);
+    const rate = number(bytes / 1e6 / seconds);
+    rows.push([`${number(bytes / 1e9, 2)} GB`, number(seconds, 1), rate, number(before), number(most)]);
+  }
+  harness.printTable(["upload", "seconds", "MB/s", "memory before, MB", "most, MB"], rows);
+  const growth = (peaks.at(-1) ?? NaN) / (peaks[0] ?? NaN);
+  harness.bound("most memory at the largest upload by that at the smallest", growth, { most: 1.3 });
 }
 
-function call(path: string, body: string, type = "application/json"): Promise<Response> {
-  return fetch(`http://127.0.0.1:${server.port}${path}`, {
+async function upload(bytes: number): Promise<void> {
+  const tus = { authorization, "tus-resumable": "1.0.0" };
+  const begun = await fetch(`${origin}/core/media/uploads`, {
     method: "POST",
-    headers: { authorization: `Bearer ${adminToken}`, "content-type": type },
-    body,
+    headers: { ...tus, "upload-length": `${bytes}`, "upload-metadata": `filename ${btoa(`film ${bytes}.bin`)}` },
   });
+  const piece = new Uint8Array(1_000_000).fill(7);
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      controller.enqueue(piece);
+      sent += piece.length;
+      if (sent >= bytes) controller.close();
+    },
+  });
+  const headers = { ...tus, "content-type": "application/offset+octet-stream", "upload-offset": "0" };
+  const answer = await fetch(origin + begun.headers.get("location"), { method: "PATCH", headers, body });
+  if (answer.status !== 204) throw new Error(`the upload was answered by ${answer.status}: ${await answer.text()}`);
+}
+
+async function pictures(): Promise<void> {
+  const noise = { type: "gaussian", mean: 128, sigma: 40 } as const;
+  const image = await sharp({ create: { width: 1200, height: 800, channels: 3, background: "teal", noise } })
+    .png()
+    .toBuffer();
+  const form = new FormData();
+  form.append("is_public", "true");
+  form.append("file", new Blob([new Uint8Array(image)]), "team.png");
+  const made = await fetch(`${origin}/core/media.json`, { method: "POST", headers: { authorization }, body: form });
+  const { id } = await made.json();
+  const path = `/media/${id}/w/640.webp`;
+  const answer = await fetch(origin + path);
+  const headers = { ...Object.fromEntries(answer.headers), date: undefined, "content-length": undefined };
+  const file = join(await harness.temporaryFolder(), "team.webp");
+  await Bun.write(file, answer);
+  const source = `
+    const options = { headers: ${JSON.stringify(headers)} };
+    const { port } = Bun.serve({ port: 0, fetch: () => new Response(Bun.file(${JSON.stringify(file)}), options) });
+    console.log("serves on http://127.0.0.1:" + port);`;
+  const peer = await harness.startServer([process.execPath, "-e", source], {});
+  const turns: [own: number, peer: number][] = [];
+  for (let round = 0; round <= rounds * 2; round++) {
+    const turn: [number, number] = [await perSecond(server.port, path), await perSecond(peer.port, path)];
+    if (round > 0) turns.push(turn); // the first one warms both up
+  }
+  await peer.stop();
+  const ratio = median(turns.map(([own, other]) => own / other));
+  const shown = [0, 1].map((side) => number(median(turns.map((turn) => turn[side === 0 ? 0 : 1]))));
+  harness.printTable(
+    ["640 px from the cache, 16 at once", "requests/s", "static file", "ratio"],
+    [[`${number(Bun.file(file).size / 1000)} kB`, ...shown, number(ratio, 2)]],
+  );
+  harness.bound("a resized picture by a static file, requests/s", ratio, { least: 0.8 });
+}
+
+async function perSecond(port: number, path: string): Promise<number> {
+  const request = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+  const next = () => ({ request, status: 200, contains: "WEBP" });
+  const { requests, seconds } = await runLoop({ port, connections: 16, seconds: options.quick ? 0.5 : 1.5, next });
+  return requests / seconds;
 }
