@@ -26,7 +26,7 @@ const crossings: readonly { readonly is: RegExp; readonly why: string }[] = [
   { is: /^(DELETE FROM|UPDATE) ONLY "public"/, why: "PostgreSQL's own: a row of a reference table is deleted" },
   {
     is: /^select r\.\* from records r where r\.long_strings = 0 and record_lower/,
-    why: "the index for fragments has no database; docs/sharding.md has the function for several servers",
+    why: "the index for fragments has no database; docs/scaling.md has the function for a table in partitions",
   },
 ];
 
