@@ -68,8 +68,6 @@ export function createOwn({ ctx, access, loginStore, ownProof, ownGuards }: Need
   };
 }
 
-export type Own = ReturnType<typeof createOwn>;
-
 function mustBeOwnChange(caller: Caller, isFresh: boolean, before: UserRow, patch: PersonPatch): void {
   const { login = before.login, email = before.email, password } = patch;
   const hasOtherEmail = (email || null) !== before.email;

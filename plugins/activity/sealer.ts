@@ -27,8 +27,6 @@ interface Needed {
   readonly keep: (sealings: readonly Sealing[]) => Promise<void>;
 }
 
-export type Sealer = ReturnType<typeof createSealer>;
-
 export function createSealer({ ctx, log, sealStore, inbox, sign, tell, keep }: Needed) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> = Promise.resolve();

@@ -112,15 +112,6 @@ export interface ArticleRow extends Kept {
   readonly fieldTimes: FieldTimes;
 }
 
-/** The additional categories of an article. */
-export interface ArticleCategoryRow {
-  readonly accountId: number;
-  readonly siteId: number;
-  readonly articleId: number;
-  readonly categoryId: number;
-  readonly position: number;
-}
-
 /** A redirect that an editor has written. */
 export interface RedirectRuleRow extends Kept {
   readonly siteId: number;
@@ -130,15 +121,4 @@ export interface RedirectRuleRow extends Kept {
   /** `/offer`, or an address (`https://…`); encoded as it is sent. */
   readonly target: string;
   readonly status: 301 | 302 | 308;
-}
-
-/** A path that a page had before. */
-export interface RedirectRow {
-  readonly id: number;
-  readonly accountId: number;
-  readonly siteId: number;
-  readonly path: string;
-  readonly locale: Locale | null;
-  readonly pageId: number;
-  readonly createdAt: Date;
 }

@@ -1,6 +1,6 @@
 /** A connector: the way to another service, with a sealed secret. behaviour 4.3, B.9. */
 import { column, field, filter, isObject, mistakes, resource, unknownNames, type At, type Author } from "platform";
-import type { DraftOf, NewOf, PatchOf, RowOf } from "platform";
+import type { DraftOf, PatchOf, RowOf } from "platform";
 import type { ConnectorKind } from "./api.ts";
 import { codeMistake } from "./code.ts";
 
@@ -42,7 +42,6 @@ const fields = {
 export type ConnectorRow = RowOf<typeof fields, "uuid">;
 export type ConnectorInput = DraftOf<typeof fields>;
 export type ConnectorPatch = PatchOf<typeof fields>;
-export type NewConnectorFields = NewOf<typeof fields>;
 
 export interface ConnectorAt extends At<Author> {
   readonly kinds: ReadonlyMap<string, ConnectorKind>;

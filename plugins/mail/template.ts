@@ -1,5 +1,5 @@
 /** An account's own words for a mail, in one language. behaviour B.12. */
-import { column, field, filter, invalid, resource, Type, type At, type RowOf } from "platform";
+import { column, field, filter, invalid, resource, Type, type At } from "platform";
 import { languages } from "./answers.ts";
 import type { MailTemplate } from "./api.ts";
 import type { Renderer } from "./render.ts";
@@ -26,8 +26,6 @@ const fields = {
     orNull: true,
   }),
 };
-
-export type TemplateRow = RowOf<typeof fields, "integer">;
 
 export type Templates = ReadonlyMap<string, MailTemplate>;
 

@@ -26,8 +26,6 @@ export function before(model: `${string}::${string}`, kind: string | readonly st
   return { model, kinds: typeof kind === "string" ? [kind] : kind, run };
 }
 
-export type Hooks = ReturnType<typeof createHooks>;
-
 export function createHooks() {
   const byChange = new Map<string, HookRun[]>();
   const keyOf = (model: string, kind: string) => `${model} ${kind}`;

@@ -97,10 +97,6 @@ export interface BodySpec<S extends TObject> {
   readonly schema: S;
 }
 
-export interface Example {
-  readonly [status: number]: unknown;
-}
-
 export interface RouteSpec<A extends Access, S extends TObject, Q extends QuerySpec = QuerySpec> {
   readonly summary: string;
   readonly description?: string;

@@ -18,8 +18,6 @@ interface Needed {
 
 const maxBatch = 500;
 
-export type Ends = ReturnType<typeof createEnds>;
-
 export function createEnds({ jobStore, wake, soon, settled }: Needed) {
   const finishes: { run: Run; row: Finish }[] = [];
   const retries: { run: Run; row: Retry }[] = [];

@@ -1,8 +1,6 @@
 /** All SQL of the schedules: one row for each due time that was fired. */
 import type { Queryable, Sql } from "../db.ts";
 
-export type ScheduleStore = ReturnType<typeof createScheduleStore>;
-
 export function createScheduleStore(sql: Sql) {
   return {
     /** Returns false if this due time has already fired. */

@@ -21,7 +21,7 @@ import {
 import { createRuns, type LiquidOptions, type RenderOptions } from "./liquid-run.ts";
 
 export type { Template } from "./liquid-engine.ts";
-export type { FilterFunction, Partials } from "./liquid-guard.ts";
+export type { FilterFunction } from "./liquid-guard.ts";
 export type { LiquidOptions, RenderOptions } from "./liquid-run.ts";
 
 /** A template could not be parsed ("syntax"), exceeded a limit, or failed while it ran. */

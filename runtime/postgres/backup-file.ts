@@ -20,7 +20,6 @@ import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 
 /** The second has files after the tables. */
 const formats = [1, 2] as const;
-export type Format = (typeof formats)[number];
 
 /** The header of a backup. */
 export const Header = Type.Object({

@@ -22,8 +22,6 @@ interface Needed {
   readonly own: Sql;
 }
 
-export type Primary = ReturnType<typeof createPrimary>;
-
 export const wordKey = "primary_word";
 
 export function createPrimary({ sql, own }: Needed) {

@@ -2,8 +2,6 @@
 import type { Sql } from "../db.ts";
 import { sharedAsk } from "./shared-ask.ts";
 
-export type Progress = ReturnType<typeof createProgress>;
-
 /** The longest pause between two questions, while somebody waits. */
 export const longestPauseMs = 10;
 

@@ -3,7 +3,6 @@ import { currentActor, currentCausation, type Causation } from "platform";
 import type { Starter } from "../api.ts";
 
 export const starterKinds = ["person", "app", "cron", "webhook", "flow", "command"] as const;
-export type StarterKind = (typeof starterKinds)[number];
 
 /** Whoever makes the request or gives the command. */
 export function starterNow(): Starter | undefined {

@@ -38,8 +38,6 @@ interface Needed {
   readonly indexStore: IndexStore;
 }
 
-export type Learning = ReturnType<typeof createLearning>;
-
 export function createLearning({ ctx, databases, indexStore }: Needed) {
   let tallies = new Map<string, Tally>();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -10,8 +10,6 @@ export const visitorTurns = { atOnce: 5, ofAddress: 3, waitingOfAddress: 300 } a
 const longestWaitMs = 10_000;
 const retrySeconds = 5;
 
-export type VisitorTurns = ReturnType<typeof createVisitorTurns>;
-
 export function createVisitorTurns(waitMs = longestWaitMs) {
   const { atOnce, ofAddress, waitingOfAddress } = visitorTurns;
   const all = createTurns(atOnce);

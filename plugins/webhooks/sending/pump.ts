@@ -22,8 +22,6 @@ interface Needed {
   readonly forget: (lane: Lane) => void;
 }
 
-export type Pump = ReturnType<typeof createPump>;
-
 const pauseAfterErrorMs = 500;
 // Claims rest while so many outcomes are not written: the database is slow or away.
 const maxUnwritten = 2000;

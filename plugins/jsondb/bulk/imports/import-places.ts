@@ -26,8 +26,6 @@ export interface ImportPlace {
   leave(): void;
 }
 
-export type ImportPlaces = ReturnType<typeof createImportPlaces>;
-
 const retryAfterSeconds = 10;
 
 export function createImportPlaces({
