@@ -1,14 +1,15 @@
 /** What `corestead doctor` says about mail. */
 import { findingsOf, reasonOf, setting, type CheckContext, type Finding } from "platform";
 import { serverOf, type TlsMode } from "../smtp/api.ts";
-import { standardOf, type Standard } from "./outgoing.ts";
-import { createServerStore } from "./server-store.ts";
-import { createMailStore } from "./store.ts";
+import type { Standard } from "./context.ts";
+import { standardOf } from "./outgoing.ts";
+import { count } from "./server-store.ts";
+import { failedLately } from "./store.ts";
 
 const report = findingsOf("mail");
 const timeoutMs = 10_000;
 
-interface Needed extends Pick<CheckContext<{}>, "sql" | "connect"> {
+interface Checked extends Pick<CheckContext<{}>, "sql" | "connect"> {
   readonly config: {
     readonly url: string;
     readonly from: string;
@@ -17,15 +18,15 @@ interface Needed extends Pick<CheckContext<{}>, "sql" | "connect"> {
   };
 }
 
-export async function checkMail({ sql, connect, config }: Needed): Promise<readonly Finding[]> {
+export async function checkMail({ sql, connect, config }: Checked): Promise<readonly Finding[]> {
   const standard = fromEnvironment(config);
   if (standard.faults.length > 0) return standard.faults;
   const findings: Finding[] = [];
-  const { failed, lastError } = await createMailStore(sql).failedLately();
+  const { failed, lastError } = await failedLately(sql);
   if (failed > 0)
     findings.push(report.warn(`${failed} mails failed in the last day: ${lastError ?? ""}`, "see Account -> Mails"));
   if (standard.server) findings.push(await checkServer(standard.server, connect));
-  else if ((await createServerStore(sql).count()) > 0)
+  else if ((await count(sql)) > 0)
     findings.push(report.ok("accounts have mail servers of their own; Account -> Mail server tries one out"));
   else
     findings.push(
@@ -37,7 +38,7 @@ export async function checkMail({ sql, connect, config }: Needed): Promise<reado
   return findings;
 }
 
-function fromEnvironment(config: Needed["config"]): { server?: Standard | undefined; faults: readonly Finding[] } {
+function fromEnvironment(config: Checked["config"]): { server?: Standard | undefined; faults: readonly Finding[] } {
   try {
     return { server: standardOf(config), faults: [] };
   } catch (error) {
@@ -49,7 +50,7 @@ function fromEnvironment(config: Needed["config"]): { server?: Standard | undefi
 }
 
 /** Whether the server can be reached: signing in would count as a try there. */
-async function checkServer(standard: Standard, connect: Needed["connect"]): Promise<Finding> {
+async function checkServer(standard: Standard, connect: Checked["connect"]): Promise<Finding> {
   const { host, port } = serverOf(standard.url, {});
   try {
     const { socket } = await connect({ host, port, timeoutMs });

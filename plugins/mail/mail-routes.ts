@@ -1,8 +1,10 @@
 import { answer, field, invalid, pageReply, notFound, ok, pageOf, pageQuery, route, uuidOf } from "platform";
-import type { Route, Sql, Static } from "platform";
+import type { Route, Static } from "platform";
 import { Mail } from "./answers.ts";
-import type { Mails } from "./queue.ts";
-import { states, type MailRow, type MailStore } from "./store.ts";
+import { states, type MailRow } from "./store.ts";
+import * as mailStore from "./store.ts";
+import * as mails from "./queue.ts";
+import type { MailContext } from "./context.ts";
 
 const access = { privilege: "mails" } as const;
 
@@ -21,14 +23,8 @@ const example = {
   sent_at: null,
 };
 
-interface Needed {
-  readonly sql: Sql;
-  readonly mailStore: MailStore;
-  readonly mails: Pick<Mails, "retry">;
-}
-
 /** The log of mails. behaviour B.12. */
-export function mailRoutes({ sql, mailStore, mails }: Needed): Route[] {
+export function mailRoutes(ctx: MailContext): Route[] {
   return [
     route(
       "GET",
@@ -53,7 +49,7 @@ export function mailRoutes({ sql, mailStore, mails }: Needed): Route[] {
           template: query.get("template") || undefined,
           state: query.get("state") || undefined,
         };
-        return pageReply(await mailStore.list(caller.account.id, filter, pageOf(query)), toApi);
+        return pageReply(await mailStore.list(ctx.sql, caller.account.id, filter, pageOf(query)), toApi);
       },
     ),
     route(
@@ -61,7 +57,7 @@ export function mailRoutes({ sql, mailStore, mails }: Needed): Route[] {
       "/core/mails/:id",
       { summary: "One mail", access, answers: { 200: Mail }, responses: { 200: example } },
       async ({ caller, params }) => {
-        const row = await mailStore.byId(sql, caller.account.id, uuidOf(params.id));
+        const row = await mailStore.byId(ctx.sql, caller.account.id, uuidOf(params.id));
         if (!row) throw notFound();
         return ok(toApi(row));
       },
@@ -82,11 +78,11 @@ export function mailRoutes({ sql, mailStore, mails }: Needed): Route[] {
       },
       async ({ caller, params }) => {
         const id = uuidOf(params.id);
-        const row = await mailStore.byId(sql, caller.account.id, id);
+        const row = await mailStore.byId(ctx.sql, caller.account.id, id);
         if (!row) throw notFound();
-        if (!(await mails.retry(caller.account.id, id)))
+        if (!(await mails.retry(ctx, caller.account.id, id)))
           throw invalid({ state: [`is ${row.state}: only a mail that failed or waits can be tried again`] });
-        return ok(toApi((await mailStore.byId(sql, caller.account.id, id)) ?? row));
+        return ok(toApi((await mailStore.byId(ctx.sql, caller.account.id, id)) ?? row));
       },
     ),
   ];

@@ -4,7 +4,7 @@ import { transaction } from "../../runtime/db.ts";
 import { definePlugin } from "../../runtime/sdk.ts";
 import { accounts } from "../accounts/api.ts";
 import { mail, mailTexts, type OutgoingMail } from "./api.ts";
-import { createMailStore } from "./store.ts";
+import { prune as pruneMails } from "./store.ts";
 import {
   receiverPassword,
   startMailReceiver,
@@ -323,7 +323,7 @@ describe("the queue", () => {
     expect((await app.post(`/core/mails/${waiting.id}/retry.json`)).status).toBe(404);
   });
 
-  const prune = () => createMailStore(app.sql).prune(30);
+  const prune = () => pruneMails(app.sql, 30);
 });
 
 test("another plugin sends a mail of its own, which an account may change too", async () => {

@@ -1,23 +1,15 @@
 /** Through which server an account's mails go: its own, else that of the installation. No HTTP, no SQL. */
 import { invalid, mistakes, mustMatch, setting, type BaseContext, type FieldErrors } from "platform";
 import { checkServer, parseAddress, serverOf, type Address, type OpenServer, type TlsMode } from "../smtp/api.ts";
-import type { ServerRow, ServerStore } from "./server-store.ts";
+import type { ServerRow } from "./server-store.ts";
+import * as serverStore from "./server-store.ts";
+import type { MailContext, Standard } from "./context.ts";
 
 /** What is needed to send. */
 export interface Outgoing {
   readonly server: OpenServer;
   readonly from: Address;
   readonly replyTo: Address | undefined;
-}
-
-/** The environment's server. */
-export interface Standard {
-  readonly url: string;
-  readonly user: string | null;
-  readonly password: string | null;
-  readonly from: string;
-  readonly replyTo: string | null;
-  readonly tls: TlsMode | null;
 }
 
 /** The fields of a request; each may be missing. */
@@ -30,58 +22,59 @@ export interface ServerPatch {
   readonly tls?: TlsMode | null;
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "secrets" | "transaction">;
-  readonly serverStore: ServerStore;
-  readonly standard: Standard | undefined;
-}
-
-export type Servers = ReturnType<typeof createServers>;
-
-export function createServers({ ctx, serverStore, standard }: Needed) {
-  const rows = ctx.cache<{ row: ServerRow | undefined }>({
+/** The servers of accounts, in memory. */
+export function serverRows({ cache, sql }: Pick<BaseContext, "cache" | "sql">): MailContext["serverRows"] {
+  return cache({
     name: "mail.servers",
     max: 1_000,
-    load: async (accountId) => ({ row: await serverStore.of(Number(accountId)) }),
+    load: async (accountId) => ({ row: await serverStore.find(sql, Number(accountId)) }),
   });
-  const rowOf = async (accountId: number): Promise<ServerRow | undefined> => (await rows.get(`${accountId}`))?.row;
-  const place = (accountId: number) => `mail_server:${accountId}`;
+}
 
-  return {
-    rowOf,
-    standard,
+export async function rowOf(ctx: MailContext, accountId: number): Promise<ServerRow | undefined> {
+  return (await ctx.serverRows.get(`${accountId}`))?.row;
+}
 
-    async of(accountId: number): Promise<Outgoing | undefined> {
-      const row = await rowOf(accountId);
-      if (!row) return standard && outgoingOf(standard);
-      const password = row.password === null ? null : ctx.secrets.open(row.password, place(accountId));
-      return outgoingOf({ ...row, user: row.username, password, from: row.sender });
-    },
+export async function outgoingFor(ctx: MailContext, accountId: number): Promise<Outgoing | undefined> {
+  const row = await rowOf(ctx, accountId);
+  if (!row) return ctx.standard && outgoingOf(ctx.standard);
+  const password = row.password === null ? null : ctx.secrets.open(row.password, place(accountId));
+  return outgoingOf({ ...row, user: row.username, password, from: row.sender });
+}
 
-    isSetUp: async (accountId: number): Promise<boolean> =>
-      standard !== undefined || (await rowOf(accountId)) !== undefined,
+export async function isSetUp(ctx: MailContext, accountId: number): Promise<boolean> {
+  return ctx.standard !== undefined || (await rowOf(ctx, accountId)) !== undefined;
+}
 
-    /** Throws the 422 that names every mistake. `expected` is the version that the caller has seen; undefined = any. */
-    async save(accountId: number, userId: number, patch: ServerPatch, expected: number | undefined): Promise<void> {
-      await ctx.transaction(async (tx) => {
-        const before = await serverStore.lock(tx, accountId);
-        mustMatch({ version: before?.version ?? 0 }, expected);
-        const { password, ...server } = merged(before, patch);
-        const sealed = typeof password === "string" ? ctx.secrets.seal(password, place(accountId)) : null;
-        const kept = password === undefined ? (before?.password ?? null) : sealed;
-        await serverStore.put(tx, accountId, userId, { ...server, password: kept });
-      });
-      await rows.invalidate(`${accountId}`);
-    },
+/** Throws the 422 that names every mistake. `expected` is the version that the caller has seen; undefined = any. */
+export async function save(
+  ctx: MailContext,
+  accountId: number,
+  userId: number,
+  patch: ServerPatch,
+  expected: number | undefined,
+): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const before = await serverStore.lock(tx, accountId);
+    mustMatch({ version: before?.version ?? 0 }, expected);
+    const { password, ...server } = merged(before, patch);
+    const sealed = typeof password === "string" ? ctx.secrets.seal(password, place(accountId)) : null;
+    const kept = password === undefined ? (before?.password ?? null) : sealed;
+    await serverStore.put(tx, accountId, userId, { ...server, password: kept });
+  });
+  await ctx.serverRows.invalidate(`${accountId}`);
+}
 
-    async remove(accountId: number, expected: number | undefined): Promise<void> {
-      await ctx.transaction(async (tx) => {
-        mustMatch({ version: (await serverStore.lock(tx, accountId))?.version ?? 0 }, expected);
-        await serverStore.delete(tx, accountId);
-      });
-      await rows.invalidate(`${accountId}`);
-    },
-  };
+export async function remove(ctx: MailContext, accountId: number, expected: number | undefined): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    mustMatch({ version: (await serverStore.lock(tx, accountId))?.version ?? 0 }, expected);
+    await serverStore.remove(tx, accountId);
+  });
+  await ctx.serverRows.invalidate(`${accountId}`);
+}
+
+function place(accountId: number) {
+  return `mail_server:${accountId}`;
 }
 
 /** The server after the change; `password` undefined = the stored one. */

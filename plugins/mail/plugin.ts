@@ -1,17 +1,16 @@
 import { definePlugin, on, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { mail, type MailTemplate } from "./api.ts";
-import { builtIn, testTemplate } from "./built-in.ts";
+import { builtIn } from "./built-in.ts";
 import { mailRoutes } from "./mail-routes.ts";
 import migration from "./migrations/001_mail.sql" with { type: "text" };
 import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
 import { checkMail } from "./checks.ts";
-import { createServers, standardOf } from "./outgoing.ts";
-import { createMails, sendQueued } from "./queue.ts";
-import { createRenderer } from "./render.ts";
+import type { MailContext } from "./context.ts";
+import * as servers from "./outgoing.ts";
+import * as mails from "./queue.ts";
 import { serverRoutes } from "./server-routes.ts";
-import { createServerStore } from "./server-store.ts";
-import { createMailStore } from "./store.ts";
+import { prune } from "./store.ts";
 import { Template } from "./template.ts";
 import { templateRoutes } from "./template-routes.ts";
 
@@ -49,40 +48,32 @@ export default definePlugin({
   checks: checkMail,
 
   setup(ctx) {
-    const { config, sql } = ctx;
-    const mailStore = createMailStore(sql);
-    const serverStore = createServerStore(sql);
+    const { config } = ctx;
     const templates = new Map<string, MailTemplate>();
     const registerTemplate = (template: MailTemplate) => {
       if (templates.has(template.code)) throw new Error(`two plugins register the mail template "${template.code}"`);
       templates.set(template.code, template);
     };
     for (const template of builtIn) registerTemplate(template);
-    const renderer = createRenderer();
-    const servers = createServers({ ctx, serverStore, standard: standardOf(config) });
-    const mails = createMails({
-      ctx,
+    const shared: MailContext = {
+      ...ctx,
       accounts: ctx.services.accounts,
-      mailStore,
-      serverStore,
-      servers,
       templates,
-      renderer,
-      hourlyLimit: config.hourlyLimit,
-    });
+      standard: servers.standardOf(config),
+      serverRows: servers.serverRows(ctx),
+      sent: ctx.limiter("mail.sent", { limit: config.hourlyLimit, windowSeconds: 3600 }),
+    };
     return {
-      routes: [
-        ...mailRoutes({ sql, mailStore, mails }),
-        ...serverRoutes({ servers, mails, testTemplate }),
-        ...templateRoutes({ ...ctx, templates, renderer }, mails),
+      routes: [...mailRoutes(shared), ...serverRoutes(shared), ...templateRoutes(shared)],
+      handlers: [
+        on(mails.sendQueued, (waiting, { signal }) => mails.deliver(shared, waiting, signal), { concurrency: 4 }),
       ],
-      handlers: [on(sendQueued, (waiting, { signal }) => mails.deliver(waiting, signal), { concurrency: 4 })],
-      schedules: [{ id: "mail.prune", cron: "17 * * * *", run: () => mailStore.prune(config.logDays) }],
+      schedules: [{ id: "mail.prune", cron: "17 * * * *", run: () => prune(ctx.sql, config.logDays) }],
       service: {
-        isSetUp: servers.isSetUp,
-        mustBeSetUp: mails.mustBeSetUp,
-        send: mails.send,
-        tell: mails.tell,
+        isSetUp: (accountId) => servers.isSetUp(shared, accountId),
+        mustBeSetUp: (accountId) => mails.mustBeSetUp(shared, accountId),
+        send: (message, tx) => mails.send(shared, message, tx),
+        tell: (message, tx) => mails.tell(shared, message, tx),
         registerTemplate,
       },
     };

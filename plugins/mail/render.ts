@@ -24,67 +24,62 @@ const limits = { steps: 20_000, memory: 2_000_000, outputChars: 300_000 };
 const maxSubjectChars = 250;
 const noSubject = "—";
 
-export type Renderer = ReturnType<typeof createRenderer>;
+// Made when the first mail is written: most processes never write one.
+let made: Liquid | undefined;
 
-export function createRenderer() {
-  // Made when the first mail is written: most processes never write one.
-  let made: Liquid | undefined;
-  const engine = (): Liquid => {
-    if (made) return made;
-    made = createLiquid({ limits });
-    made.registerFilter("escape", (value) => escapeHtml(textOf(value)));
-    return made;
-  };
+/** Throws a LiquidFault. */
+export function render(words: Words, variables: Variables, language: Language): MailTexts {
+  const options = { locale: language };
+  const given = { ...variables, language };
+  const subject = oneLine(engine().renderSync(words.subject, given, options)) || noSubject;
+  const text = engine().renderSync(words.text, given, options);
+  if (words.html === null) return { subject, text, html: htmlOfText(text, language) };
+  // The values are escaped already, and once is enough.
+  const escaping = { ...options, filters: { escape: textOf } };
+  return { subject, text, html: engine().renderSync(words.html, escaped(given), escaping) };
+}
 
-  /** Throws a LiquidFault. */
-  const render = (words: Words, variables: Variables, language: Language): MailTexts => {
-    const options = { locale: language };
-    const given = { ...variables, language };
-    const subject = oneLine(engine().renderSync(words.subject, given, options)) || noSubject;
-    const text = engine().renderSync(words.text, given, options);
-    if (words.html === null) return { subject, text, html: htmlOfText(text, language) };
-    // The values are escaped already, and once is enough.
-    const escaping = { ...options, filters: { escape: textOf } };
-    return { subject, text, html: engine().renderSync(words.html, escaped(given), escaping) };
-  };
-
-  /** Throws the 422 that names the part with the mistake. */
-  const check = (words: Words, template: MailTemplate, language: Language): void => {
-    const wrong = mistakes();
-    const variables = examplesOf(template);
-    for (const part of parts) {
-      const source = words[part];
-      if (source === null) continue;
-      const syntax = engine().syntaxError(source);
-      if (syntax) wrong.add(part, `line ${syntax.line}, column ${syntax.column}: ${syntax.message}`);
-      else for (const message of mistakesIn(source, part, template)) wrong.add(part, message);
-    }
-    wrong.check();
-    for (const part of parts) {
-      const source = words[part];
-      if (source === null) continue;
-      const fault = faultOf(() => engine().renderSync(source, { ...variables, language }, { locale: language }));
-      if (fault) wrong.add(part, `line ${fault.line}, column ${fault.column}: ${fault.message}`);
-    }
-    wrong.check();
-    if (render(words, variables, language).subject === noSubject) throw invalid({ subject: ["is empty"] });
-  };
-
-  function* mistakesIn(source: string, part: string, { values }: MailTemplate): Generator<string> {
-    const used = new Set(
-      engine()
-        .variablesOf(source)
-        .map((path) => path.split(/[.[]/, 1)[0] ?? ""),
-    );
-    const known = [...Object.keys(values), "account", "language"];
-    for (const name of used)
-      if (!known.includes(name)) yield `there is no {{ ${name} }} in this mail, only ${known.join(", ")}`;
-    if (part === "subject") return;
-    for (const [name, { needed }] of Object.entries(values))
-      if (needed && !used.has(name)) yield `must have {{ ${name} }}`;
+/** Throws the 422 that names the part with the mistake. */
+export function check(words: Words, template: MailTemplate, language: Language): void {
+  const wrong = mistakes();
+  const variables = examplesOf(template);
+  for (const part of parts) {
+    const source = words[part];
+    if (source === null) continue;
+    const syntax = engine().syntaxError(source);
+    if (syntax) wrong.add(part, `line ${syntax.line}, column ${syntax.column}: ${syntax.message}`);
+    else for (const message of mistakesIn(source, part, template)) wrong.add(part, message);
   }
+  wrong.check();
+  for (const part of parts) {
+    const source = words[part];
+    if (source === null) continue;
+    const fault = faultOf(() => engine().renderSync(source, { ...variables, language }, { locale: language }));
+    if (fault) wrong.add(part, `line ${fault.line}, column ${fault.column}: ${fault.message}`);
+  }
+  wrong.check();
+  if (render(words, variables, language).subject === noSubject) throw invalid({ subject: ["is empty"] });
+}
 
-  return { render, check };
+function engine(): Liquid {
+  if (made) return made;
+  made = createLiquid({ limits });
+  made.registerFilter("escape", (value) => escapeHtml(textOf(value)));
+  return made;
+}
+
+function* mistakesIn(source: string, part: string, { values }: MailTemplate): Generator<string> {
+  const used = new Set(
+    engine()
+      .variablesOf(source)
+      .map((path) => path.split(/[.[]/, 1)[0] ?? ""),
+  );
+  const known = [...Object.keys(values), "account", "language"];
+  for (const name of used)
+    if (!known.includes(name)) yield `there is no {{ ${name} }} in this mail, only ${known.join(", ")}`;
+  if (part === "subject") return;
+  for (const [name, { needed }] of Object.entries(values))
+    if (needed && !used.has(name)) yield `must have {{ ${name} }}`;
 }
 
 /** What a mail of this template is shown with before it is sent to anybody. */

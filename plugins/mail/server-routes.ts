@@ -3,9 +3,10 @@ import type { Caller, Route, Static } from "platform";
 import { parseAddress, tlsModes } from "../smtp/api.ts";
 import { MailServer, SentTest } from "./answers.ts";
 import { mustMayRedirect } from "./rights.ts";
-import type { Servers } from "./outgoing.ts";
-import type { Mails } from "./queue.ts";
-import type { MailTemplate } from "./api.ts";
+import { testTemplate } from "./built-in.ts";
+import * as servers from "./outgoing.ts";
+import * as mails from "./queue.ts";
+import type { MailContext } from "./context.ts";
 
 const access = { privilege: "mails" } as const;
 
@@ -41,17 +42,11 @@ const example = {
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 
-interface Needed {
-  readonly servers: Servers;
-  readonly mails: Pick<Mails, "sendNow">;
-  readonly testTemplate: MailTemplate;
-}
-
 /** `/core/mail_server`: through which server the account's mails go. behaviour B.12. */
-export function serverRoutes({ servers, mails, testTemplate }: Needed): Route[] {
+export function serverRoutes(ctx: MailContext): Route[] {
   const shown = async (accountId: number) => {
-    const server = await shownServer(servers, accountId);
-    const version = (await servers.rowOf(accountId))?.version ?? 0;
+    const server = await shownServer(ctx, accountId);
+    const version = (await servers.rowOf(ctx, accountId))?.version ?? 0;
     return ok(server, { etag: etag(accountId, version, server) });
   };
   return [
@@ -85,7 +80,7 @@ export function serverRoutes({ servers, mails, testTemplate }: Needed): Route[] 
       async ({ request, caller, body }) => {
         mustMayRedirect(caller);
         const { account, user } = caller;
-        await servers.save(account.id, user.id, body, expectedVersion(request, account.id));
+        await servers.save(ctx, account.id, user.id, body, expectedVersion(request, account.id));
         return shown(account.id);
       },
     ),
@@ -102,7 +97,7 @@ export function serverRoutes({ servers, mails, testTemplate }: Needed): Route[] 
       },
       async ({ request, caller }) => {
         mustMayRedirect(caller);
-        await servers.remove(caller.account.id, expectedVersion(request, caller.account.id));
+        await servers.remove(ctx, caller.account.id, expectedVersion(request, caller.account.id));
         return noContent();
       },
     ),
@@ -125,7 +120,7 @@ export function serverRoutes({ servers, mails, testTemplate }: Needed): Route[] 
       async ({ caller, request, body }) => {
         const to = receiverOf(caller, body.to);
         const mail = { accountId: caller.account.id, to, template: testTemplate, language: undefined, values: {} };
-        const { data, error } = await mails.sendNow(mail, request.signal);
+        const { data, error } = await mails.sendNow(ctx, mail, request.signal);
         if (!data) throw invalid({ base: [error ?? "the mail was not sent"] });
         return ok({ message_id: data.message_id, response: data.response });
       },
@@ -141,14 +136,14 @@ export function receiverOf({ user }: Pick<Caller, "user">, given: string | undef
   return to;
 }
 
-async function shownServer(servers: Servers, accountId: number): Promise<Static<typeof MailServer>> {
-  const row = await servers.rowOf(accountId);
+async function shownServer(ctx: MailContext, accountId: number): Promise<Static<typeof MailServer>> {
+  const row = await servers.rowOf(ctx, accountId);
   if (row) {
     const { url, username: user, password, sender: from, replyTo, tls, updatedAt } = row;
     const address = { url, user, has_password: password !== null, from };
     return { source: "account", ...address, reply_to: replyTo, tls, updated_at: updatedAt };
   }
-  const { standard } = servers;
+  const { standard } = ctx;
   const hidden = { url: null, user: null, has_password: false, tls: null, updated_at: null };
   return {
     ...hidden,

@@ -1,11 +1,12 @@
 import { answer, found, invalid, list, ok, pageOf, pageQuery, refOf, resourceRoutes, route } from "platform";
-import type { Around, Route, Static } from "platform";
+import type { Route, Static } from "platform";
 import { BuiltInMailTemplate, languages, MailPreview, SentTest } from "./answers.ts";
 import type { MailTemplate } from "./api.ts";
-import type { Mails } from "./queue.ts";
-import { examplesOf } from "./render.ts";
+import type { MailContext } from "./context.ts";
+import { sendNow } from "./queue.ts";
+import { check, examplesOf, render } from "./render.ts";
 import { receiverOf } from "./server-routes.ts";
-import { Template, templateOf, type TemplateAt } from "./template.ts";
+import { Template, templateOf } from "./template.ts";
 
 const access = { privilege: "mails" } as const;
 const previewExample = {
@@ -24,12 +25,12 @@ const builtInExample = {
 };
 
 /** `/core/mail_templates`: an account's own words for mails. behaviour B.12. */
-export function templateRoutes(around: Around<TemplateAt>, mails: Pick<Mails, "sendNow">): Route[] {
-  return [...builtInRoutes(around), ...Object.values(resourceRoutes(Template, around)), testRoute(around, mails)];
+export function templateRoutes(ctx: MailContext): Route[] {
+  return [...builtInRoutes(ctx), ...Object.values(resourceRoutes(Template, ctx)), testRoute(ctx)];
 }
 
 /** The built-in words, and how words look that are not saved yet. */
-function builtInRoutes({ templates, renderer }: Around<TemplateAt>): Route[] {
+function builtInRoutes({ templates }: MailContext): Route[] {
   return [
     route(
       "GET",
@@ -63,14 +64,14 @@ function builtInRoutes({ templates, renderer }: Around<TemplateAt>): Route[] {
       ({ body }) => {
         const words = { ...body, html: body.html || null };
         const template = templateOf(templates, words.code);
-        renderer.check(words, template, words.language);
-        return ok(renderer.render(words, examplesOf(template), words.language));
+        check(words, template, words.language);
+        return ok(render(words, examplesOf(template), words.language));
       },
     ),
   ];
 }
 
-function testRoute(around: Around<TemplateAt>, mails: Pick<Mails, "sendNow">): Route {
+function testRoute(ctx: MailContext): Route {
   return route(
     "POST",
     "/core/mail_templates/:id/test",
@@ -87,12 +88,12 @@ function testRoute(around: Around<TemplateAt>, mails: Pick<Mails, "sendNow">): R
       },
     },
     async ({ caller, request: asked, params }) => {
-      const row = await found(Template, { ...around, caller }, refOf(Template, params.id));
-      const template = templateOf(around.templates, row.code);
+      const row = await found(Template, { ...ctx, caller }, refOf(Template, params.id));
+      const template = templateOf(ctx.templates, row.code);
       const { account: _, ...values } = examplesOf(template);
       const to = receiverOf(caller, undefined);
       const mail = { accountId: caller.account.id, to, template, language: row.language, values, words: row };
-      const { data, error } = await mails.sendNow(mail, asked.signal);
+      const { data, error } = await sendNow(ctx, mail, asked.signal);
       if (!data) throw invalid({ base: [error ?? "the mail was not sent"] });
       return ok({ message_id: data.message_id, response: data.response });
     },

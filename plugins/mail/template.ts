@@ -2,7 +2,7 @@
 import { column, field, filter, invalid, resource, Type, type At } from "platform";
 import { languages } from "./answers.ts";
 import type { MailTemplate } from "./api.ts";
-import type { Renderer } from "./render.ts";
+import { check } from "./render.ts";
 import { mustMayReword } from "./rights.ts";
 
 const { choice, text } = column;
@@ -31,7 +31,6 @@ export type Templates = ReadonlyMap<string, MailTemplate>;
 
 export interface TemplateAt extends At {
   readonly templates: Templates;
-  readonly renderer: Renderer;
 }
 
 export const Template = resource("mail_template", {
@@ -43,9 +42,9 @@ export const Template = resource("mail_template", {
   fields,
   order: "code, language",
   filters: { code: filter.exact(codes), language: filter.exact(field.oneOf(languages)) },
-  check({ templates, renderer, caller }: TemplateAt, { before, after }) {
+  check({ templates, caller }: TemplateAt, { before, after }) {
     const written = { ...after, html: after.html || null };
-    renderer.check(written, templateOf(templates, written.code), written.language);
+    check(written, templateOf(templates, written.code), written.language);
     for (const code of [before?.code ?? written.code, written.code]) mustMayReword(caller, templates.get(code));
     return written;
   },

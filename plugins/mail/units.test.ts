@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { standardOf } from "./outgoing.ts";
-import { redacted } from "./redact.ts";
-import { secondsUntilRetry } from "./retry.ts";
+import { redacted, secondsUntilRetry } from "./queue.ts";
 
 test("waits longer after each failed attempt, for about a day", () => {
   const waits = Array.from({ length: 9 }, (_, failed) => secondsUntilRetry(failed + 1));
