@@ -1,4 +1,5 @@
 /** Finds endpoints by address: for requests of handlers to this server itself, and for methods that a router does not know. */
+import { Memoirist } from "memoirist";
 import { pathOf } from "./arrival.ts";
 import type { Method } from "./route.ts";
 import { together, type Endpoint } from "./route-table.ts";
@@ -14,91 +15,40 @@ export interface Others {
   readonly always: Readonly<Record<string, string>>;
 }
 
-/** A place in the addresses: what may follow it. */
-interface Place {
-  readonly words: Map<string, Place>;
-  anyWord: Place | undefined;
-  /** In the order in which they were declared. */
-  readonly endpoints: Map<string, Endpoint>;
-}
-
-type Fits = (place: Place) => boolean;
-
-/** As the network's router does: a word of its own goes before a parameter. Undefined where nothing answers. */
+/** By the router that Elysia has, so that both find the same; it is built at the first question, after the start. */
 export function createFinder(endpoints: readonly Endpoint[]) {
-  const root = newPlace();
-  for (const endpoint of endpoints) for (const path of endpoint.paths) addPath(root, path, endpoint);
-  const placeOf = (url: string, fits: Fits) => {
-    const [path = ""] = pathOf(url).split("?", 1);
-    const given: string[] = [];
-    const place = placeAt(root, path.split("/"), 1, given, fits);
-    return { place, given };
-  };
+  const byMethod = new Memoirist<Endpoint>({ onParam: decodeURIComponent, lazy: true });
+  const byAddress = new Memoirist<readonly Endpoint[]>({ lazy: true });
+  const pairs = endpoints.flatMap((endpoint) => endpoint.paths.map((path) => ({ path, endpoint })));
+  for (const { path, endpoint } of pairs) byMethod.add(endpoint.method, path, endpoint);
+  for (const [path, all] of Map.groupBy(pairs, (pair) => pair.path))
+    byAddress.add(
+      "",
+      path,
+      all.map(({ endpoint }) => endpoint),
+    );
+  const addressOf = (url: string) => pathOf(url).split("?", 1)[0] ?? "";
   return {
     find(method: string, url: string): Found | undefined {
-      const { place, given } = placeOf(url, ({ endpoints: own }) => own.has(method));
-      const endpoint = place?.endpoints.get(method);
-      return endpoint && { endpoint, params: Object.fromEntries(given.map((value, at) => [`p${at}`, value])) };
+      try {
+        const found = byMethod.find(method, addressOf(url));
+        return found ? { endpoint: found.store, params: found.params } : undefined;
+      } catch (error) {
+        if (error instanceof URIError) return undefined;
+        throw error;
+      }
     },
 
     /** What answers other methods at this address. */
     others(url: string): Others | undefined {
-      const { place } = placeOf(url, ({ endpoints: own }) => own.size > 0);
-      if (!place) return undefined;
-      const own = [...place.endpoints.values()];
-      return {
-        allowed: own.map(({ method }) => method),
-        cors: own.some(({ cors }) => cors),
-        always: together(own.map(({ always }) => always)),
-      };
+      const own = byAddress.find("", addressOf(url))?.store;
+      return (
+        own && {
+          allowed: own.map(({ method }) => method),
+          cors: own.some(({ cors }) => cors),
+          always: together(own.map(({ always }) => always)),
+        }
+      );
     },
   };
-}
-
-function addPath(root: Place, path: string, endpoint: Endpoint): void {
-  let place = root;
-  for (const word of path.split("/").slice(1)) {
-    const next: Place = (word.startsWith(":") ? place.anyWord : place.words.get(word)) ?? newPlace();
-    if (word.startsWith(":")) place.anyWord = next;
-    else place.words.set(word, next);
-    place = next;
-  }
-  place.endpoints.set(endpoint.method, endpoint);
-}
-
-function newPlace(): Place {
-  return { words: new Map(), anyWord: undefined, endpoints: new Map() };
-}
-
-/** `given` receives the parameters. */
-function placeAt(place: Place, words: readonly string[], at: number, given: string[], fits: Fits): Place | undefined {
-  const word = words[at];
-  if (word === undefined) return fits(place) ? place : undefined;
-  const own = place.words.get(word);
-  const found = own && placeAt(own, words, at + 1, given, fits);
-  return found ?? placeOfAny(place, words, at, given, fits) ?? restOf(place, fits);
-}
-
-function placeOfAny({ anyWord }: Place, words: readonly string[], at: number, given: string[], fits: Fits) {
-  const value = decoded(words[at] ?? "");
-  if (!anyWord || !value) return undefined;
-  given.push(value);
-  const found = placeAt(anyWord, words, at + 1, given, fits);
-  if (!found) given.pop();
-  return found;
-}
-
-/** `/*`: whatever follows. */
-function restOf({ words }: Place, fits: Fits): Place | undefined {
-  const rest = words.get("*");
-  return rest && fits(rest) ? rest : undefined;
-}
-
-function decoded(word: string): string | undefined {
-  if (!word.includes("%")) return word;
-  try {
-    return decodeURIComponent(word);
-  } catch {
-    return undefined;
-  }
 }
