@@ -10,8 +10,7 @@ import { roomIn } from "../../runtime/room.ts";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { withExif, png } from "../../tests/fixtures/media-files.ts";
 import { createPictures } from "./pictures/pictures.ts";
-import { createVariantStore } from "./pictures/variant-store.ts";
-import { createMediaStore } from "./store.ts";
+import { byId } from "./store.ts";
 import sharp from "sharp";
 
 let app: TestApp;
@@ -167,7 +166,7 @@ describe("a picture", () => {
       // Its points are all needed before the first can be passed on.
       const large = sharp({ create: { width: 7200, height: 5416, channels: 3, background: "#208040" } });
       id ||= (await upload("needy.jpg", await large.jpeg({ quality: 50, progressive: true }).toBuffer())).id;
-      const source = await createMediaStore(app.sql).byId(app.sql, 1, id);
+      const source = await byId(app.sql, 1, id);
       if (!source) throw new Error("the picture is missing");
       const child = childOf();
       const refused = mock(async () => {});
@@ -177,15 +176,15 @@ describe("a picture", () => {
         invalidate: async () => {},
         clear: async () => {},
       };
-      const pictures = createPictures({
-        ctx: { cache: () => rows },
-        child,
-        files: createFiles(join(dataDir, "media"), roomIn(dataDir, 0)),
-        cacheFiles: createFiles(join(dataDir, "media/cache"), roomIn(dataDir, 0)),
-        variantStore: createVariantStore(app.sql),
-        maxBytes: 1_000_000,
-        refused,
-      });
+      const pictures = createPictures(
+        { sql: app.sql, cache: () => rows, contents: createFiles(join(dataDir, "media"), roomIn(dataDir, 0)) },
+        {
+          child,
+          cacheFiles: createFiles(join(dataDir, "media/cache"), roomIn(dataDir, 0)),
+          maxBytes: 1_000_000,
+          refused,
+        },
+      );
       const answer = pictures.get(source, { width: 2560, format: "jpeg" });
       const error = await answer.catch((reason: unknown) => reason);
       expect(error).toMatchObject({ status: 503, headers: { "retry-after": "1" } });

@@ -4,19 +4,18 @@ import uploadsMigration from "./migrations/003_uploads.sql" with { type: "text" 
 import variants from "./migrations/002_variants.sql" with { type: "text" };
 import writers from "./migrations/005_writers.sql" with { type: "text" };
 import accountKeys from "./migrations/004_account_keys.sql" with { type: "text" };
-import { media, type FileUses } from "./api.ts";
-import { createLinks } from "./links.ts";
+import { media } from "./api.ts";
+import type { MediaContext } from "./context.ts";
 import { mediaExample, mediaRoutes } from "./routes.ts";
 import { serveRoutes } from "./serve-routes.ts";
-import { createMediaStore, type MediaRow } from "./store.ts";
-import { createPictures } from "./pictures/pictures.ts";
-import { createVariantStore } from "./pictures/variant-store.ts";
-import { createMedia, type Changed } from "./service.ts";
+import * as mediaStore from "./store.ts";
+import type { MediaRow } from "./store.ts";
+import { createPictures, resizing } from "./pictures/pictures.ts";
+import { mediaService, type Changed } from "./service.ts";
 import { uploadRoutes } from "./uploads/upload-routes.ts";
-import { createUploadStore } from "./uploads/upload-store.ts";
-import { createUploads } from "./uploads/uploads.ts";
+import { prune } from "./uploads/uploads.ts";
 import { useRoutes } from "./use-routes.ts";
-import { createMediaWriter } from "./writer.ts";
+import { collect } from "./writer.ts";
 
 /** Files of an account: uploaded once, served forever. behaviour B.15. */
 export default definePlugin({
@@ -54,9 +53,7 @@ export default definePlugin({
 
   setup(ctx) {
     const { config, sql } = ctx;
-    const files = ctx.files("media");
-    const mediaStore = createMediaStore(sql);
-    const links = createLinks(ctx.secrets);
+    const listeners = new Set<Changed>();
     const rows = ctx.cache<MediaRow>({
       name: "media",
       max: 10_000,
@@ -65,56 +62,47 @@ export default definePlugin({
         return mediaStore.byId(sql, accountId, name);
       },
     });
-    const listeners = new Set<Changed>();
-    const uses: FileUses[] = [];
-    const changed: Changed = async (accountId) => {
+    const notify: Changed = async (accountId) => {
       for (const run of listeners) await run(accountId);
     };
-    const writer = createMediaWriter({ ctx, files, mediaStore, quota: config.quota, forget: rows.invalidate, changed });
     const { maxBytes, quota } = config;
-    const uploadStore = createUploadStore(sql);
-    const uploads = createUploads({ ctx, files, mediaStore, uploadStore, writer, maxBytes, quota });
-    const child = ctx.child("resize", {
-      processes: 1,
-      timeLimitMs: 20_000,
-      memoryBytes: 1_800_000_000,
-      programs: { SHARP_FOLDER: "sharp" },
-      // All but the picture's points is small, and address space that is reserved for more would count as data.
-      env: { BUN_JSC_forceRAMSize: "100000000", MIMALLOC_ARENA_EAGER_COMMIT: "0" },
-      idleMs: 30_000,
-    });
-    const pictures = createPictures({
-      ctx,
+    const shared: MediaContext = {
+      ...ctx,
+      contents: ctx.files("media"),
+      rows,
+      maxBytes,
+      quota,
+      notify,
+      listeners,
+      uses: [],
+    };
+    const child = resizing(ctx);
+    const cacheFiles = ctx.files("media/cache");
+    const pictures = createPictures(shared, {
       child,
-      files,
-      cacheFiles: ctx.files("media/cache"),
-      variantStore: createVariantStore(sql),
+      cacheFiles,
       maxBytes: config.cacheBytes,
       async refused(source) {
-        for (const id of await mediaStore.undecodable(source)) await rows.invalidate(cacheKey(source.accountId, id));
-        await changed(source.accountId);
+        for (const id of await mediaStore.undecodable(sql, source))
+          await rows.invalidate(cacheKey(source.accountId, id));
+        await notify(source.accountId);
       },
     });
     /** What is no longer used goes at once when the disk has little room. */
     const makeRoom = async () => {
-      if (!(await ctx.files("media/cache").isShort())) return;
-      await writer.collect(true);
+      if (!(await cacheFiles.isShort())) return;
+      await collect(shared, true);
       await pictures.trim(0);
     };
     return {
-      routes: [
-        ...mediaRoutes({ ctx, files, mediaStore, writer, links, maxBytes }),
-        ...useRoutes({ ctx, mediaStore, uses }),
-        ...uploadRoutes({ uploads, maxBytes }),
-        ...serveRoutes({ files, rows, links, pictures }),
-      ],
+      routes: [...mediaRoutes(shared), ...useRoutes(shared), ...uploadRoutes(shared), ...serveRoutes(shared, pictures)],
       schedules: [
-        { id: "media.collect", cron: "47 * * * *", run: () => writer.collect() },
+        { id: "media.collect", cron: "47 * * * *", run: () => collect(shared) },
         { id: "media.room", cron: "* * * * *", run: makeRoom },
-        { id: "media.uploads", cron: "17 * * * *", run: uploads.prune },
+        { id: "media.uploads", cron: "17 * * * *", run: () => prune(shared) },
         { id: "media.trim", cron: "*/10 * * * *", run: () => pictures.trim() },
       ],
-      service: createMedia({ sql, files, mediaStore, writer, listeners, uses }),
+      service: mediaService(shared),
       stop: child.stop,
     };
   },

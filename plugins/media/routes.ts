@@ -16,11 +16,8 @@ import {
   Type,
   uuidOf,
   wildcardPattern,
-  type BaseContext,
   type Caller,
-  type Files,
   type Route,
-  type Sql,
   warned,
 } from "platform";
 import { kept, placed, reached, visibleFolder } from "./app-folder.ts";
@@ -28,10 +25,13 @@ import { addressOf, MediaFile, MediaFolder, MediaLink, toApi } from "./answers.t
 import { headerBytes } from "./content/dimensions.ts";
 import { folderOf } from "./content/names.ts";
 import { Patch, patchOf, type MediaPatch } from "./fields.ts";
-import type { Links } from "./links.ts";
 import { readUpload } from "./multipart.ts";
-import type { MediaRow, MediaStore } from "./store.ts";
-import { arrivedFile, type Arrived, type MediaWriter } from "./writer.ts";
+import type { MediaRow } from "./store.ts";
+import { arrivedFile, withDrafts, type Arrived } from "./writer.ts";
+import * as writer from "./writer.ts";
+import * as mediaStore from "./store.ts";
+import * as links from "./links.ts";
+import type { MediaContext } from "./context.ts";
 
 const access = { privilege: "media" } as const;
 const apps = "the files in its own folder, `apps/<id>`, for a viewer with `media`";
@@ -53,21 +53,12 @@ export const mediaExample = {
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "stopping"> & { readonly sql: Sql };
-  readonly files: Files;
-  readonly mediaStore: MediaStore;
-  readonly writer: MediaWriter;
-  readonly links: Links;
-  readonly maxBytes: number;
-}
-
 /** `/core/media`: an account's files and their texts. behaviour B.15. */
-export function mediaRoutes(needed: Needed): Route[] {
-  return [uploadRoute(needed), ...readRoutes(needed), ...changeRoutes(needed)];
+export function mediaRoutes(ctx: MediaContext): Route[] {
+  return [uploadRoute(ctx), ...readRoutes(ctx), ...changeRoutes(ctx)];
 }
 
-function uploadRoute({ ctx, files, writer, maxBytes }: Needed): Route {
+function uploadRoute(ctx: MediaContext): Route {
   return route(
     "POST",
     "/core/media",
@@ -103,36 +94,26 @@ function uploadRoute({ ctx, files, writer, maxBytes }: Needed): Route {
       },
     },
     async ({ app, caller, request, once }) => {
-      await writer.mustFit(caller.account.id, Number(request.headers.get("content-length") ?? 0));
-      const drafts = [await files.begin()];
-      const begin = async () => {
-        const draft = await files.begin();
-        drafts.push(draft);
-        return draft;
-      };
-      try {
-        const [first] = drafts;
-        if (!first) throw new Error("a draft was begun");
-        const limits = { maxBytes, headBytes: headerBytes, stopping: ctx.stopping };
+      await writer.mustFit(ctx, caller.account.id, Number(request.headers.get("content-length") ?? 0));
+      return withDrafts(ctx, async (first, begin) => {
+        const limits = { maxBytes: ctx.maxBytes, headBytes: headerBytes, stopping: ctx.stopping };
         const { fileName, fields, head } = await readUpload(request, first, limits);
         const given = placed(app, { name: fileName, ...patchOf(fields) });
         const arrived = await arrivedFile(first, head, given.name, begin);
-        const run = () => stored(writer, caller, arrived, given);
+        const run = () => stored(ctx, caller, arrived, given);
         // A retry's multipart body has other separators: what counts is what is in it.
-        return await once(`token:${caller.tokenId}`, run, async () => sha256(JSON.stringify([given, arrived.hash])));
-      } finally {
-        for (const draft of drafts) await draft.drop();
-      }
+        return once(`token:${caller.tokenId}`, run, async () => sha256(JSON.stringify([given, arrived.hash])));
+      });
     },
   );
 }
 
-async function stored(writer: MediaWriter, caller: Caller, arrived: Arrived, given: MediaPatch) {
-  const { row, isNew } = await writer.create(caller, arrived, given);
+async function stored(ctx: MediaContext, caller: Caller, arrived: Arrived, given: MediaPatch) {
+  const { row, isNew } = await writer.create(ctx, caller, arrived, given);
   return warned(isNew ? created(...shown(row)) : ok(...shown(row)), arrived.hints);
 }
 
-function readRoutes({ ctx, mediaStore }: Needed): Route[] {
+function readRoutes(ctx: MediaContext): Route[] {
   return [
     route(
       "GET",
@@ -162,7 +143,7 @@ function readRoutes({ ctx, mediaStore }: Needed): Route[] {
           mime: query.get("mime") || undefined,
           isPublic: flagOf(query, "is_public"),
         };
-        return pageReply(await mediaStore.list(caller.account.id, filter, pageOf(query)), toApi);
+        return pageReply(await mediaStore.list(ctx.sql, caller.account.id, filter, pageOf(query)), toApi);
       },
     ),
     route(
@@ -189,13 +170,13 @@ function readRoutes({ ctx, mediaStore }: Needed): Route[] {
         responses: { 200: [{ path: "team", files: 1, bytes: mediaExample.size }] },
       },
       async ({ caller, query }) => {
-        return pageReply(await mediaStore.folders(caller.account.id, pageOf(query)), (row) => row);
+        return pageReply(await mediaStore.listFolders(ctx.sql, caller.account.id, pageOf(query)), (row) => row);
       },
     ),
   ];
 }
 
-function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
+function changeRoutes(ctx: MediaContext): Route[] {
   return [
     route(
       "PATCH",
@@ -215,7 +196,9 @@ function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
       async ({ app, request, caller, params, body }) => {
         const id = uuidOf(params.id);
         return ok(
-          ...shown(await writer.update(caller, id, kept(app, body), { app, expected: expectedVersion(request, id) })),
+          ...shown(
+            await writer.update(ctx, caller, id, kept(app, body), { app, expected: expectedVersion(request, id) }),
+          ),
         );
       },
     ),
@@ -232,7 +215,7 @@ function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
       },
       async ({ app, request, caller, params }) => {
         const id = uuidOf(params.id);
-        await writer.remove(caller, id, { app, expected: expectedVersion(request, id) });
+        await writer.remove(ctx, caller, id, { app, expected: expectedVersion(request, id) });
         return noContent();
       },
     ),
@@ -256,7 +239,7 @@ function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
       },
       async ({ app, caller, params, body }) => {
         const row = reached(app, await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id)));
-        const { query, expiresAt } = links.make(row, body.expires_in ?? 3600);
+        const { query, expiresAt } = links.make(ctx.secrets, row, body.expires_in ?? 3600);
         return ok({ url: `${addressOf(row)}?${query}`, expires_at: expiresAt });
       },
     ),
@@ -286,7 +269,7 @@ function changeRoutes({ ctx, mediaStore, writer, links }: Needed): Route[] {
       async ({ caller, body }) => {
         const [from, to] = [folderOf(body.from, "from"), folderOf(body.to, "to")];
         if (to === from || to.startsWith(`${from}/`)) throw invalid({ to: ["is the folder itself, or in it"] });
-        return ok(await writer.renameFolder(caller, from, to));
+        return ok(await writer.renameFolder(ctx, caller, from, to));
       },
     ),
   ];

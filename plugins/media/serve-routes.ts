@@ -7,38 +7,30 @@ import {
   notFound,
   route,
   type Account,
-  type Cache,
   type Caller,
   type Files,
   type Route,
 } from "platform";
 import { addressOf } from "./answers.ts";
 import { isInline } from "./content/sniff.ts";
-import type { Pictures } from "./pictures/pictures.ts";
 import { formats, variantOf } from "./pictures/variants.ts";
-import type { Links } from "./links.ts";
-import { rangeOf } from "./range.ts";
 import type { MediaRow } from "./store.ts";
-
-interface Needed {
-  readonly files: Files;
-  readonly rows: Cache<MediaRow>;
-  readonly links: Links;
-  readonly pictures: Pictures;
-}
+import type { Pictures } from "./pictures/pictures.ts";
+import * as links from "./links.ts";
+import type { MediaContext } from "./context.ts";
 
 /** Nothing in a file may act, whatever it pretends to be: not in a window of its own either. */
 const policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /** `/media/<id>/<name>`: the bytes. behaviour B.15. */
-export function serveRoutes({ files, rows, links, pictures }: Needed): Route[] {
+export function serveRoutes(ctx: MediaContext, pictures: Pictures): Route[] {
   const readable = async (account: Account, caller: Caller | null, id: string, query: URLSearchParams) => {
     if (!isUuid(id)) throw notFound();
     const key = cacheKey(account.id, id.toLowerCase());
-    const row = rows.peek(key) ?? (await rows.get(key));
+    const row = ctx.rows.peek(key) ?? (await ctx.rows.get(key));
     if (!row) throw notFound();
     const mayRead = caller?.privileges.has("media") ?? false;
-    return { row, caching: cachingOf(row, mayRead, () => links.secondsLeft(row, query)) };
+    return { row, caching: cachingOf(row, mayRead, () => links.secondsLeft(ctx.secrets, row, query)) };
   };
   return [
     route(
@@ -59,7 +51,7 @@ export function serveRoutes({ files, rows, links, pictures }: Needed): Route[] {
         const { row, caching } = await readable(account, caller, params.id, query);
         const { pathname, search } = new URL(request.url);
         if (pathname.slice(pathname.lastIndexOf("/") + 1) !== encodeURIComponent(row.name)) return renamed(row, search);
-        return sent(files, row, request, caching);
+        return sent(ctx.contents, row, request, caching);
       },
     ),
     route(
@@ -150,4 +142,26 @@ function dispositionOf(mime: string, name: string): string {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
   return `${isInline(mime) ? "inline" : "attachment"}; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
+
+/** From the first byte to before the last; `unsatisfiable` is 416; undefined sends the whole. */
+export type Range = { readonly from: number; readonly to: number } | "unsatisfiable" | undefined;
+
+/**
+ * Of several ranges, or of a header that cannot be read, the whole is sent, as the standard allows. `tag` is the file's:
+ * with an `If-Range` of another one it is a part of something else that is wanted.
+ */
+export function rangeOf(headers: Headers, size: number, tag: string): Range {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("range")?.trim() ?? "") ?? [];
+  if (first === "" && last === "") return undefined;
+  const condition = headers.get("if-range");
+  if (condition !== null && condition.trim() !== tag) return undefined;
+  if (first === "") {
+    const bytes = Math.min(Number(last), size);
+    return bytes === 0 ? "unsatisfiable" : { from: size - bytes, to: size };
+  }
+  const from = Number(first);
+  if (last !== "" && Number(last) < from) return undefined;
+  if (from >= size) return "unsatisfiable";
+  return { from, to: last === "" ? size : Math.min(Number(last) + 1, size) };
 }

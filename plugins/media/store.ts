@@ -42,146 +42,160 @@ export interface FolderRow {
   readonly bytes: number;
 }
 
-export type MediaStore = ReturnType<typeof createMediaStore>;
+const columns = (
+  sql: Queryable,
+) => sql`id, account_id, hash, folder, name, size, mime, width, height, is_animated, is_public, titles, alts,
+  version,
+  created_at, updated_at`;
 
-export function createMediaStore(sql: Sql) {
-  const columns = sql`id, account_id, hash, folder, name, size, mime, width, height, is_animated, is_public, titles, alts,
-    version,
-    created_at, updated_at`;
-  const prefix = (text: string) => `${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+export async function list(sql: Sql, accountId: number, filter: MediaFilter, page: Page) {
+  const { q, folder, under, mime, isPublic } = filter;
+  const where = sql`
+    account_id = ${accountId} ${q === undefined ? sql`` : sql`and name ilike ${q}`}
+    ${folder === undefined ? sql`` : sql`and folder = ${folder}`}
+    ${under ? sql`and (folder = ${under} or folder like ${prefix(`${under}/`)})` : sql``}
+    ${mime === undefined ? sql`` : sql`and mime like ${mime.endsWith("/") ? prefix(mime) : mime.replaceAll("%", "")}`}
+    ${isPublic === undefined ? sql`` : sql`and is_public = ${isPublic}`}`;
+  return readPage<MediaRow>(sql, page, {
+    columns: columns(sql),
+    from: sql`media where ${where}`,
+    order: sql`id desc`,
+    hasNumbers: true,
+  });
+}
 
-  return {
-    async list(accountId: number, filter: MediaFilter, page: Page) {
-      const { q, folder, under, mime, isPublic } = filter;
-      const where = sql`
-        account_id = ${accountId} ${q === undefined ? sql`` : sql`and name ilike ${q}`}
-        ${folder === undefined ? sql`` : sql`and folder = ${folder}`}
-        ${under ? sql`and (folder = ${under} or folder like ${prefix(`${under}/`)})` : sql``}
-        ${mime === undefined ? sql`` : sql`and mime like ${mime.endsWith("/") ? prefix(mime) : mime.replaceAll("%", "")}`}
-        ${isPublic === undefined ? sql`` : sql`and is_public = ${isPublic}`}`;
-      return readPage<MediaRow>(sql, page, {
-        columns,
-        from: sql`media where ${where}`,
-        order: sql`id desc`,
-        hasNumbers: true,
-      });
-    },
+export async function listFolders(sql: Sql, accountId: number, page: Page) {
+  return readPage<FolderRow>(sql, page, {
+    columns: sql`folder as path, count(*) as files, sum(size)::bigint as bytes`,
+    from: sql`media where account_id = ${accountId} group by folder`,
+    order: sql`folder`,
+    counted: sql`(select distinct folder from media where account_id = ${accountId}) f`,
+  });
+}
 
-    async folders(accountId: number, page: Page) {
-      return readPage<FolderRow>(sql, page, {
-        columns: sql`folder as path, count(*) as files, sum(size)::bigint as bytes`,
-        from: sql`media where account_id = ${accountId} group by folder`,
-        order: sql`folder`,
-        counted: sql`(select distinct folder from media where account_id = ${accountId}) f`,
-      });
-    },
+export async function byId(db: Queryable, accountId: number, id: string): Promise<MediaRow | undefined> {
+  const [row] = await db<MediaRow[]>`
+    select ${columns(db)} from media where account_id = ${accountId} and id = ${id}`;
+  return row;
+}
 
-    async byId(db: Queryable, accountId: number, id: string): Promise<MediaRow | undefined> {
-      const [row] = await db<MediaRow[]>`
-        select ${columns} from media where account_id = ${accountId} and id = ${id}`;
-      return row;
-    },
+export async function lock(tx: Tx, accountId: number, id: string): Promise<MediaRow | undefined> {
+  const [row] = await tx<MediaRow[]>`
+    select ${columns(tx)} from media where account_id = ${accountId} and id = ${id} for update`;
+  return row;
+}
 
-    async lock(tx: Tx, accountId: number, id: string): Promise<MediaRow | undefined> {
-      const [row] = await tx<MediaRow[]>`
-        select ${columns} from media where account_id = ${accountId} and id = ${id} for update`;
-      return row;
-    },
+export async function byPlace(
+  db: Queryable,
+  accountId: number,
+  folder: string,
+  name: string,
+): Promise<MediaRow | undefined> {
+  const [row] = await db<MediaRow[]>`
+    select ${columns(db)} from media where account_id = ${accountId} and folder = ${folder} and name = ${name}`;
+  return row;
+}
 
-    async byPlace(db: Queryable, accountId: number, folder: string, name: string): Promise<MediaRow | undefined> {
-      const [row] = await db<MediaRow[]>`
-        select ${columns} from media where account_id = ${accountId} and folder = ${folder} and name = ${name}`;
-      return row;
-    },
+/** Public ones, by folder and name: `team/anna.jpg`. */
+export async function publicByPaths(
+  sql: Sql,
+  accountId: number,
+  paths: readonly string[],
+): Promise<(MediaRow & { readonly path: string })[]> {
+  const folders = paths.map((path) => path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+  const names = paths.map((path) => path.slice(path.lastIndexOf("/") + 1));
+  return sql<(MediaRow & { path: string })[]>`
+    select ${columns(sql)}, asked.path
+    from unnest(${[...paths]}::text[], ${folders}::text[], ${names}::text[]) asked (path, asked_folder, asked_name)
+    join media on account_id = ${accountId} and is_public and folder = asked_folder and name = asked_name`;
+}
 
-    /** Public ones, by folder and name: `team/anna.jpg`. */
-    async publicByPaths(
-      accountId: number,
-      paths: readonly string[],
-    ): Promise<(MediaRow & { readonly path: string })[]> {
-      const folders = paths.map((path) => path.slice(0, Math.max(0, path.lastIndexOf("/"))));
-      const names = paths.map((path) => path.slice(path.lastIndexOf("/") + 1));
-      return sql<(MediaRow & { path: string })[]>`
-        select ${columns}, asked.path
-        from unnest(${[...paths]}::text[], ${folders}::text[], ${names}::text[]) asked (path, asked_folder, asked_name)
-        join media on account_id = ${accountId} and is_public and folder = asked_folder and name = asked_name`;
-    },
+/** Uploads of an account take turns from here to the end of the transaction, so that none passes the quota. */
+export async function bytesOf(tx: Tx, accountId: number): Promise<number> {
+  await tx`select pg_advisory_xact_lock(hashtext('media'), ${accountId}::int)`;
+  const [row] = await tx<{ bytes: number }[]>`
+    select coalesce(sum(size), 0)::bigint as bytes from (
+      select max(size) as size from media where account_id = ${accountId} group by hash) as contents`;
+  return row?.bytes ?? 0;
+}
 
-    /** Uploads of an account take turns from here to the end of the transaction, so that none passes the quota. */
-    async bytesOf(tx: Tx, accountId: number): Promise<number> {
-      await tx`select pg_advisory_xact_lock(hashtext('media'), ${accountId}::int)`;
-      const [row] = await tx<{ bytes: number }[]>`
-        select coalesce(sum(size), 0)::bigint as bytes from (
-          select max(size) as size from media where account_id = ${accountId} group by hash) as contents`;
-      return row?.bytes ?? 0;
-    },
+export async function hasContent(db: Queryable, accountId: number, hash: string): Promise<boolean> {
+  const rows = await db`select 1 from media where account_id = ${accountId} and hash = ${hash} limit 1`;
+  return rows.length > 0;
+}
 
-    async hasContent(db: Queryable, accountId: number, hash: string): Promise<boolean> {
-      const rows = await db`select 1 from media where account_id = ${accountId} and hash = ${hash} limit 1`;
-      return rows.length > 0;
-    },
+/** From now on nobody removes this content for a while; waits for whoever is removing it. */
+export async function touchContent(sql: Sql, hash: string, size: number): Promise<void> {
+  await sql`
+    insert into media_contents (hash, size) values (${hash}, ${size})
+    on conflict (hash) do update set touched_at = now()`;
+}
 
-    /** From now on nobody removes this content for a while; waits for whoever is removing it. */
-    async touchContent(hash: string, size: number): Promise<void> {
-      await sql`
-        insert into media_contents (hash, size) values (${hash}, ${size})
-        on conflict (hash) do update set touched_at = now()`;
-    },
+/** Undefined if another file has this name in this folder. */
+export async function insert(tx: Tx, userId: number | null, row: NewMedia): Promise<MediaRow | undefined> {
+  const { id, accountId, hash, folder, name, size, mime, width, height, isAnimated, isPublic, titles, alts } = row;
+  const [made] = await tx<MediaRow[]>`
+    insert into media (id, account_id, hash, folder, name, size, mime, width, height, is_animated, is_public, titles, alts,
+      created_by_id)
+    values (${id}, ${accountId}, ${hash}, ${folder}, ${name}, ${size}, ${mime}, ${width}, ${height}, ${isAnimated}, ${isPublic},
+      ${tx.json(titles)}, ${tx.json(alts)}, ${userId})
+    on conflict on constraint media_unique_name do nothing returning ${columns(tx)}`;
+  return made;
+}
 
-    /** Undefined if another file has this name in this folder. */
-    async insert(tx: Tx, userId: number | null, row: NewMedia): Promise<MediaRow | undefined> {
-      const { id, accountId, hash, folder, name, size, mime, width, height, isAnimated, isPublic, titles, alts } = row;
-      const [made] = await tx<MediaRow[]>`
-        insert into media (id, account_id, hash, folder, name, size, mime, width, height, is_animated, is_public, titles, alts,
-          created_by_id)
-        values (${id}, ${accountId}, ${hash}, ${folder}, ${name}, ${size}, ${mime}, ${width}, ${height}, ${isAnimated}, ${isPublic},
-          ${tx.json(titles)}, ${tx.json(alts)}, ${userId})
-        on conflict on constraint media_unique_name do nothing returning ${columns}`;
-      return made;
-    },
+export async function update(tx: Tx, row: MediaRow, userId: number | null, fields: MediaFields): Promise<MediaRow> {
+  const { folder, name, isPublic, titles, alts } = fields;
+  const [updated] = await tx<MediaRow[]>`
+    update media set folder = ${folder}, name = ${name}, is_public = ${isPublic}, titles = ${tx.json(titles)},
+      alts = ${tx.json(alts)}, updated_by_id = ${userId}, version = version + 1, updated_at = now()
+    where account_id = ${row.accountId} and id = ${row.id} returning ${columns(tx)}`;
+  return updated as MediaRow; // `lock` held the row
+}
 
-    async update(tx: Tx, row: MediaRow, userId: number | null, fields: MediaFields): Promise<MediaRow> {
-      const { folder, name, isPublic, titles, alts } = fields;
-      const [updated] = await tx<MediaRow[]>`
-        update media set folder = ${folder}, name = ${name}, is_public = ${isPublic}, titles = ${tx.json(titles)},
-          alts = ${tx.json(alts)}, updated_by_id = ${userId}, version = version + 1, updated_at = now()
-        where account_id = ${row.accountId} and id = ${row.id} returning ${columns}`;
-      return updated as MediaRow; // `lock` held the row
-    },
+/** Forgets the dimensions of pictures with this content, which cannot be decoded: they have no other sizes. */
+export async function undecodable(
+  sql: Sql,
+  { accountId, hash }: Pick<MediaRow, "accountId" | "hash">,
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    update media set width = null, height = null where account_id = ${accountId} and hash = ${hash} returning id`;
+  return rows.map(({ id }) => id);
+}
 
-    /** Forgets the dimensions of pictures with this content, which cannot be decoded: they have no other sizes. */
-    async undecodable({ accountId, hash }: Pick<MediaRow, "accountId" | "hash">): Promise<string[]> {
-      const rows = await sql<{ id: string }[]>`
-        update media set width = null, height = null where account_id = ${accountId} and hash = ${hash} returning id`;
-      return rows.map(({ id }) => id);
-    },
+/** Also of the folders in it. */
+export async function renameFolder(
+  tx: Tx,
+  accountId: number,
+  userId: number,
+  from: string,
+  to: string,
+): Promise<MediaRow[]> {
+  return tx<MediaRow[]>`
+    update media set folder = trim(leading '/' from ${to}::text || substr(folder, length(${from}::text) + 1)),
+      updated_by_id = ${userId}, version = version + 1, updated_at = now()
+    where account_id = ${accountId} and (folder = ${from} or folder like ${prefix(`${from}/`)})
+    returning ${columns(tx)}`;
+}
 
-    /** Also of the folders in it. */
-    async renameFolder(tx: Tx, accountId: number, userId: number, from: string, to: string): Promise<MediaRow[]> {
-      return tx<MediaRow[]>`
-        update media set folder = trim(leading '/' from ${to}::text || substr(folder, length(${from}::text) + 1)),
-          updated_by_id = ${userId}, version = version + 1, updated_at = now()
-        where account_id = ${accountId} and (folder = ${from} or folder like ${prefix(`${from}/`)})
-        returning ${columns}`;
-    },
+/** The content stays for a while, because somebody may be reading it. */
+export async function remove(tx: Tx, { accountId, id, hash }: MediaRow): Promise<void> {
+  await tx`delete from media where account_id = ${accountId} and id = ${id}`;
+  await tx`update media_contents set touched_at = now() where hash = ${hash}`;
+}
 
-    /** The content stays for a while, because somebody may be reading it. */
-    async delete(tx: Tx, { accountId, id, hash }: MediaRow): Promise<void> {
-      await tx`delete from media where account_id = ${accountId} and id = ${id}`;
-      await tx`update media_contents set touched_at = now() where hash = ${hash}`;
-    },
+/** Contents that no file has had since `before`, held until the transaction ends. */
+export async function unused(tx: Tx, before: Date, limit: number): Promise<string[]> {
+  const rows = await tx<{ hash: string }[]>`
+    select hash from media_contents c where touched_at < ${before}
+      and not exists (select 1 from media where media.hash = c.hash)
+    order by touched_at limit ${limit} for update skip locked`;
+  return rows.map(({ hash }) => hash);
+}
 
-    /** Contents that no file has had since `before`, held until the transaction ends. */
-    async unused(tx: Tx, before: Date, limit: number): Promise<string[]> {
-      const rows = await tx<{ hash: string }[]>`
-        select hash from media_contents c where touched_at < ${before}
-          and not exists (select 1 from media where media.hash = c.hash)
-        order by touched_at limit ${limit} for update skip locked`;
-      return rows.map(({ hash }) => hash);
-    },
+export async function deleteContent(tx: Tx, hash: string): Promise<void> {
+  await tx`delete from media_contents where hash = ${hash}`;
+}
 
-    async deleteContent(tx: Tx, hash: string): Promise<void> {
-      await tx`delete from media_contents where hash = ${hash}`;
-    },
-  };
+function prefix(text: string) {
+  return `${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }

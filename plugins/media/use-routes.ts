@@ -1,19 +1,13 @@
-import { answer, list, notFound, route, uuidOf, type Route, type Sql } from "platform";
+import { answer, list, notFound, route, uuidOf, type Route } from "platform";
 import { MediaUse } from "./answers.ts";
-import type { FileUses } from "./api.ts";
-import type { MediaStore } from "./store.ts";
+import * as mediaStore from "./store.ts";
+import type { MediaContext } from "./context.ts";
 
 /** The most that is answered of the records of one plugin: enough to know that a file is in use, and where. */
 const most = 200;
 
-interface Needed {
-  readonly ctx: { readonly sql: Sql };
-  readonly mediaStore: Pick<MediaStore, "byId">;
-  readonly uses: readonly FileUses[];
-}
-
 /** `/core/media/:id/uses`: before a file is deleted, moved or made private. behaviour B.15.14. */
-export function useRoutes({ ctx, mediaStore, uses }: Needed): Route[] {
+export function useRoutes(ctx: MediaContext): Route[] {
   return [
     route(
       "GET",
@@ -29,7 +23,7 @@ export function useRoutes({ ctx, mediaStore, uses }: Needed): Route[] {
         const row = await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id));
         if (!row) throw notFound();
         const path = row.folder === "" ? row.name : `${row.folder}/${row.name}`;
-        const asked = uses.filter(({ privilege }) => caller.privileges.has(privilege));
+        const asked = ctx.uses.filter(({ privilege }) => caller.privileges.has(privilege));
         const found = await Promise.all(asked.map((one) => one.find(caller.account.id, { id: row.id, path }, most)));
         const all = found.flat().map(({ siteCode, ...use }) => ({ ...use, site_code: siteCode }));
         return list(all, all.length);

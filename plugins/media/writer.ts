@@ -8,11 +8,8 @@ import {
   tooLarge,
   uuidv7,
   type AppGrant,
-  type BaseContext,
   type Caller,
   type Draft,
-  type Files,
-  type Sql,
   type Tx,
 } from "platform";
 import { toApi } from "./answers.ts";
@@ -22,7 +19,9 @@ import { folderOf, nameOf } from "./content/names.ts";
 import { sniff, xmlEncoding } from "./content/sniff.ts";
 import { harmlessSvg, maxSvgBytes } from "./content/svg.ts";
 import type { MediaPatch } from "./fields.ts";
-import type { FolderRow, MediaFields, MediaRow, MediaStore } from "./store.ts";
+import type { FolderRow, MediaFields, MediaRow } from "./store.ts";
+import * as mediaStore from "./store.ts";
+import type { MediaContext } from "./context.ts";
 
 /** A file that has arrived and has no row yet. */
 export interface Arrived {
@@ -35,18 +34,6 @@ export interface Arrived {
   readonly isAnimated: boolean;
   /** What was changed in it. */
   readonly hints: readonly string[];
-}
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "committed"> & { readonly sql: Sql };
-  readonly files: Files;
-  readonly mediaStore: MediaStore;
-  /** How many bytes an account may have. */
-  readonly quota: number;
-  /** Called before a change is answered. */
-  readonly forget: (key: string) => Promise<void>;
-  /** The same, for those who show the account's files. */
-  readonly changed: (accountId: number) => Promise<void>;
 }
 
 /** Whose files, and who changes them; null = no person (a command). */
@@ -66,99 +53,101 @@ const graceMs = 24 * 3_600_000;
 /** While room is short: an upload that is about to use one takes less. */
 const shortGraceMs = 60_000;
 
-export type MediaWriter = ReturnType<typeof createMediaWriter>;
+export async function create(ctx: MediaContext, { account, user }: Author, arrived: Arrived, given: MediaPatch) {
+  const { draft, hash, size, mime, width, height, isAnimated } = arrived;
+  const fields = fieldsOf(blank, given);
+  await mediaStore.touchContent(ctx.sql, hash, size);
+  await draft.keep();
+  const same = { accountId: account.id, hash, size, mime, width, height, isAnimated };
+  const made = await ctx.transaction(async (tx) => {
+    const used = await mediaStore.bytesOf(tx, account.id);
+    const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
+    if (twin?.hash === hash) return { row: twin, isNew: false };
+    if (twin) throw invalid({ name: ["has already been taken in this folder"] });
+    if (used + size > ctx.quota && !(await mediaStore.hasContent(tx, account.id, hash))) throw overQuota(ctx.quota);
+    const row = await mediaStore.insert(tx, user.id, { id: uuidv7(), ...same, ...fields });
+    if (!row) throw invalid({ name: ["has already been taken in this folder"] });
+    await ctx.changed(eventOf("create", row), tx);
+    return { row, isNew: true };
+  });
+  await ctx.committed(() => ctx.notify(account.id));
+  return made;
+}
 
-export function createMediaWriter({ ctx, files, mediaStore, quota, forget, changed }: Needed) {
-  const create = async ({ account, user }: Author, arrived: Arrived, given: MediaPatch) => {
-    const { draft, hash, size, mime, width, height, isAnimated } = arrived;
-    const fields = fieldsOf(blank, given);
-    await mediaStore.touchContent(hash, size);
-    await draft.keep();
-    const same = { accountId: account.id, hash, size, mime, width, height, isAnimated };
-    const made = await ctx.transaction(async (tx) => {
-      const used = await mediaStore.bytesOf(tx, account.id);
-      const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
-      if (twin?.hash === hash) return { row: twin, isNew: false };
-      if (twin) throw invalid({ name: ["has already been taken in this folder"] });
-      if (used + size > quota && !(await mediaStore.hasContent(tx, account.id, hash))) throw overQuota(quota);
-      const row = await mediaStore.insert(tx, user.id, { id: uuidv7(), ...same, ...fields });
-      if (!row) throw invalid({ name: ["has already been taken in this folder"] });
-      await ctx.changed(eventOf("create", row), tx);
-      return { row, isNew: true };
+export async function update(
+  ctx: MediaContext,
+  { account, user }: Author,
+  id: string,
+  given: MediaPatch,
+  change: Change,
+) {
+  const row = await ctx.transaction(async (tx) => {
+    const before = await held(tx, account.id, id, change);
+    const fields = fieldsOf(before, given);
+    const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
+    if (twin && twin.id !== id) throw invalid({ name: ["has already been taken in this folder"] });
+    const after = await mediaStore.update(tx, before, user.id, fields);
+    await ctx.changed(eventOf("update", after), tx);
+    return after;
+  });
+  await Promise.all([ctx.rows.invalidate(cacheKey(account.id, id)), ctx.notify(account.id)]);
+  return row;
+}
+
+export async function remove(ctx: MediaContext, { account }: Author, id: string, change: Change): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const row = await held(tx, account.id, id, change);
+    await mediaStore.remove(tx, row);
+    await ctx.changed(eventOf("destroy", row), tx);
+  });
+  await Promise.all([ctx.rows.invalidate(cacheKey(account.id, id)), ctx.notify(account.id)]);
+}
+
+export async function renameFolder(
+  ctx: MediaContext,
+  { account, user }: Caller,
+  from: string,
+  to: string,
+): Promise<FolderRow> {
+  const renamed = await ctx.transaction(async (tx) => {
+    const rows = await mediaStore.renameFolder(tx, account.id, user.id, from, to).catch((error: unknown) => {
+      throw databaseFault(error) === "unique" ? invalid({ to: ["has files of the same names already"] }) : error;
     });
-    await ctx.committed(() => changed(account.id));
-    return made;
-  };
+    if (rows.length === 0) throw invalid({ from: ["is no folder that has files"] });
+    for (const row of rows) await ctx.changed(eventOf("update", row), tx);
+    return { path: to, files: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) };
+  });
+  await ctx.committed(() => ctx.notify(account.id));
+  return renamed;
+}
 
-  /** Held until the transaction ends, in the version that the caller has seen. */
-  const held = async (tx: Tx, accountId: number, id: string, { app, expected }: Change): Promise<MediaRow> => {
-    const row = reached(app, await mediaStore.lock(tx, accountId, id));
-    mustMatch(row, expected);
-    return row;
-  };
+/** 413 before anything is read of a file that cannot fit. */
+export async function mustFit(ctx: MediaContext, accountId: number, bytes: number): Promise<void> {
+  const used = await ctx.transaction((tx) => mediaStore.bytesOf(tx, accountId));
+  if (used >= ctx.quota || bytes - formBytes > ctx.quota) throw overQuota(ctx.quota);
+}
 
-  const update = async ({ account, user }: Author, id: string, given: MediaPatch, change: Change) => {
-    const row = await ctx.transaction(async (tx) => {
-      const before = await held(tx, account.id, id, change);
-      const fields = fieldsOf(before, given);
-      const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
-      if (twin && twin.id !== id) throw invalid({ name: ["has already been taken in this folder"] });
-      const after = await mediaStore.update(tx, before, user.id, fields);
-      await ctx.changed(eventOf("update", after), tx);
-      return after;
+/** Removes contents that no file has any more. Others may do the same at the same time. */
+export async function collect(ctx: MediaContext, isShort = false): Promise<void> {
+  await ctx.contents.sweep(new Date(Date.now() - graceMs));
+  const before = new Date(Date.now() - (isShort ? shortGraceMs : graceMs));
+  const removeOne = () =>
+    ctx.transaction(async (tx) => {
+      const [hash] = await mediaStore.unused(tx, before, 1);
+      if (hash === undefined) return false;
+      // The row is held: whoever stores this content meanwhile waits, and then writes the bytes again.
+      await ctx.contents.remove(hash);
+      await mediaStore.deleteContent(tx, hash);
+      return true;
     });
-    await Promise.all([forget(cacheKey(account.id, id)), changed(account.id)]);
-    return row;
-  };
+  while (await removeOne());
+}
 
-  const remove = async ({ account }: Author, id: string, change: Change): Promise<void> => {
-    await ctx.transaction(async (tx) => {
-      const row = await held(tx, account.id, id, change);
-      await mediaStore.delete(tx, row);
-      await ctx.changed(eventOf("destroy", row), tx);
-    });
-    await Promise.all([forget(cacheKey(account.id, id)), changed(account.id)]);
-  };
-
-  const renameFolder = async ({ account, user }: Caller, from: string, to: string): Promise<FolderRow> => {
-    const renamed = await ctx.transaction(async (tx) => {
-      const rows = await mediaStore.renameFolder(tx, account.id, user.id, from, to).catch((error: unknown) => {
-        throw databaseFault(error) === "unique" ? invalid({ to: ["has files of the same names already"] }) : error;
-      });
-      if (rows.length === 0) throw invalid({ from: ["is no folder that has files"] });
-      for (const row of rows) await ctx.changed(eventOf("update", row), tx);
-      return { path: to, files: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) };
-    });
-    await ctx.committed(() => changed(account.id));
-    return renamed;
-  };
-
-  return {
-    create,
-    update,
-    remove,
-    renameFolder,
-    /** 413 before anything is read of a file that cannot fit. */
-    async mustFit(accountId: number, bytes: number): Promise<void> {
-      const used = await ctx.transaction((tx) => mediaStore.bytesOf(tx, accountId));
-      if (used >= quota || bytes - formBytes > quota) throw overQuota(quota);
-    },
-    /** Removes contents that no file has any more. Others may do the same at the same time. */
-    async collect(isShort = false): Promise<void> {
-      await files.sweep(new Date(Date.now() - graceMs));
-      const before = new Date(Date.now() - (isShort ? shortGraceMs : graceMs));
-      const removeOne = () =>
-        ctx.transaction(async (tx) => {
-          const [hash] = await mediaStore.unused(tx, before, 1);
-          if (hash === undefined) return false;
-          // The row is held: whoever stores this content meanwhile waits, and then writes the bytes again.
-          await files.remove(hash);
-          await mediaStore.deleteContent(tx, hash);
-          return true;
-        });
-      while (await removeOne());
-    },
-  };
+/** Held until the transaction ends, in the version that the caller has seen. */
+async function held(tx: Tx, accountId: number, id: string, { app, expected }: Change): Promise<MediaRow> {
+  const row = reached(app, await mediaStore.lock(tx, accountId, id));
+  mustMatch(row, expected);
+  return row;
 }
 
 /** What a form has around its file. */
@@ -183,6 +172,24 @@ export function fieldsOf(before: MediaFields, given: MediaPatch): MediaFields {
 
 const placeHint =
   "the picture says where it was taken (GPS), to everyone who may read the original; its other sizes do not";
+
+/** Runs `work` with a new draft, and with a way to begin more. Those that it does not keep are dropped. */
+export async function withDrafts<T>(
+  { contents }: Pick<MediaContext, "contents">,
+  work: (first: Draft, begin: () => Promise<Draft>) => Promise<T>,
+): Promise<T> {
+  const drafts: Draft[] = [];
+  const begin = async () => {
+    const draft = await contents.begin();
+    drafts.push(draft);
+    return draft;
+  };
+  try {
+    return await work(await begin(), begin);
+  } finally {
+    for (const draft of drafts) await draft.drop();
+  }
+}
 
 /**
  * Finds out what has arrived. An SVG is replaced by one without anything that could act: `begin` makes its draft, and

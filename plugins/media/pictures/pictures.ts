@@ -12,16 +12,14 @@ import {
 } from "platform";
 import type { MediaRow } from "../store.ts";
 import type { Answer } from "./resize.ts";
-import type { VariantStore } from "./variant-store.ts";
 import { whyNot, type Variant } from "./variants.ts";
+import * as variantStore from "./variant-store.ts";
+import type { MediaContext } from "../context.ts";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "cache">;
+interface Options {
   readonly child: Child;
-  readonly files: Files;
   /** Of variants; what is missing is made again. */
   readonly cacheFiles: Files;
-  readonly variantStore: VariantStore;
   readonly maxBytes: number;
   /** Called for a picture that cannot be decoded: nobody is told of other sizes again. */
   readonly refused: (source: MediaRow) => Promise<void>;
@@ -42,13 +40,16 @@ const maxWaitMs = 20_000;
 /** How often it is noted that a variant is in use. */
 const usedEveryMs = 3_600_000;
 
-export function createPictures({ ctx, child, files, cacheFiles, variantStore, maxBytes, refused }: Needed) {
+export function createPictures(
+  ctx: Pick<MediaContext, "cache" | "contents" | "sql">,
+  { child, cacheFiles, maxBytes, refused }: Options,
+) {
   const rows = ctx.cache({
     name: "media.variants",
     max: 20_000,
     load: async (key) => {
       const [hash = "", variant = ""] = key.split("/");
-      const row = await variantStore.find(hash, variant);
+      const row = await variantStore.find(ctx.sql, hash, variant);
       return row && { ...row, notedAt: Date.now() };
     },
   });
@@ -67,13 +68,13 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
     if (row.size <= memory.one) lately.add(row.content, new Blob([await bytes.bytes()]));
     if (Date.now() - row.notedAt > usedEveryMs) {
       row.notedAt = Date.now();
-      await variantStore.used(row.hash, row.variant);
+      await variantStore.used(ctx.sql, row.hash, row.variant);
     }
     return { content: row.content, size: row.size, bytes };
   };
 
   const make = async (source: MediaRow, { width, format }: Variant, key: string): Promise<MadePicture> => {
-    const found = await files.find(source.hash);
+    const found = await ctx.contents.find(source.hash);
     if (!found) throw new Error(`the content of media file ${source.id} is missing`);
     const encoded = (await found.bytes()).toBase64();
     const answer = await child.run({ source: encoded, width, format }).catch(told);
@@ -88,7 +89,7 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
       await draft.write(Uint8Array.fromBase64(made.bytes));
       const { hash: content, size } = await draft.end();
       await draft.keep();
-      await variantStore.put(source.hash, `${width}.${format}`, content, size);
+      await variantStore.put(ctx.sql, source.hash, `${width}.${format}`, content, size);
       await rows.invalidate(key);
       const bytes = await cacheFiles.find(content);
       if (!bytes) throw new Error("a picture that was just made is missing");
@@ -123,9 +124,22 @@ export function createPictures({ ctx, child, files, cacheFiles, variantStore, ma
 
     /** Removes what was not used for the longest, until the cache fits. */
     async trim(bytes = maxBytes): Promise<void> {
-      for (const content of await variantStore.trim(bytes)) await cacheFiles.remove(content);
+      for (const content of await variantStore.trim(ctx.sql, bytes)) await cacheFiles.remove(content);
     },
   };
+}
+
+/** The guarded process that decodes pictures. */
+export function resizing(ctx: Pick<BaseContext, "child">): Child {
+  return ctx.child("resize", {
+    processes: 1,
+    timeLimitMs: 20_000,
+    memoryBytes: 1_800_000_000,
+    programs: { SHARP_FOLDER: "sharp" },
+    // All but the picture's points is small, and address space that is reserved for more would count as data.
+    env: { BUN_JSC_forceRAMSize: "100000000", MIMALLOC_ARENA_EAGER_COMMIT: "0" },
+    idleMs: 30_000,
+  });
 }
 
 export type Pictures = ReturnType<typeof createPictures>;

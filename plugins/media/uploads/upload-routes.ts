@@ -14,7 +14,8 @@ import {
 } from "platform";
 import { bytesOf, extensions, metadataOf, mustSpeakTus, tusVersion } from "./tus.ts";
 import type { UploadRow } from "./upload-store.ts";
-import type { Uploads } from "./uploads.ts";
+import * as uploads from "./uploads.ts";
+import type { MediaContext } from "../context.ts";
 
 const access = { privilege: "media" } as const;
 const partType = "application/offset+octet-stream";
@@ -35,14 +36,9 @@ const example = {
   expires_at: "2026-02-01T10:00:00.000Z",
 };
 
-interface Needed {
-  readonly uploads: Uploads;
-  readonly maxBytes: number;
-}
-
-export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
+export function uploadRoutes(ctx: MediaContext): Route[] {
   const own = { "tus-resumable": tusVersion, "cache-control": "no-store" };
-  const about = { "tus-version": tusVersion, "tus-extension": extensions, "tus-max-size": `${maxBytes}` };
+  const about = { "tus-version": tusVersion, "tus-extension": extensions, "tus-max-size": `${ctx.maxBytes}` };
   const always = { "tus-resumable": tusVersion, ...about };
   const stateOf = (row: UploadRow, offset: number) => ({
     ...own,
@@ -71,7 +67,8 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
       async ({ caller, request }) => {
         const { headers } = request;
         mustSpeakTus(headers);
-        const row = await uploads.begin(
+        const row = await uploads.start(
+          ctx,
           caller,
           bytesOf(headers, "Upload-Length"),
           metadataOf(headers.get("Upload-Metadata")),
@@ -80,7 +77,7 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
         const isPart = headers.get("content-type") === partType && row.size > 0;
         const { offset, mediaId } =
           isPart || row.size === 0
-            ? await uploads.append(caller, { id: row.id, offset: 0, body: isPart ? request.body : null })
+            ? await uploads.append(ctx, caller, { id: row.id, offset: 0, body: isPart ? request.body : null })
             : { offset: 0, mediaId: null };
         const place = { location: `/core/media/uploads/${row.id}`, ...about };
         return created(shown({ ...row, mediaId }, offset), { ...stateOf(row, offset), ...place });
@@ -98,7 +95,7 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
         responses: { 200: example },
       },
       async ({ caller, params }) => {
-        const { row, offset } = await uploads.progress(caller, uuidOf(params.id));
+        const { row, offset } = await uploads.progress(ctx, caller, uuidOf(params.id));
         return ok(shown(row, offset), stateOf(row, offset));
       },
     ),
@@ -121,11 +118,11 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
         },
       },
       async ({ caller, request, params }) => {
-        const { id } = await uploads.find(caller, uuidOf(params.id));
+        const { id } = await uploads.find(ctx, caller, uuidOf(params.id));
         mustSpeakTus(request.headers);
         if (request.headers.get("content-type") !== partType) throw unsupportedType(`send ${partType}`);
         const given = { id, offset: bytesOf(request.headers, "Upload-Offset"), body: request.body };
-        const { row, offset, mediaId, hints } = await uploads.append(caller, given);
+        const { row, offset, mediaId, hints } = await uploads.append(ctx, caller, given);
         return warned(noContent({ ...stateOf(row, offset), ...placeOf(mediaId) }), hints);
       },
     ),
@@ -139,9 +136,9 @@ export function uploadRoutes({ uploads, maxBytes }: Needed): Route[] {
         responses: { 204: null, 412: { error: `send the header Tus-Resumable: ${tusVersion}` } },
       },
       async ({ caller, request, params }) => {
-        const { id } = await uploads.find(caller, uuidOf(params.id));
+        const { id } = await uploads.find(ctx, caller, uuidOf(params.id));
         mustSpeakTus(request.headers);
-        await uploads.end(caller, id);
+        await uploads.end(ctx, caller, id);
         return noContent(own);
       },
     ),

@@ -1,37 +1,18 @@
 /** Files that arrive in several requests: one writes at a time, and what it was told of is on disk. */
-import {
-  HttpError,
-  notFound,
-  tooLarge,
-  tooMany,
-  unavailable,
-  uuidv7,
-  type BaseContext,
-  type Caller,
-  type Files,
-  type Part,
-  type Sql,
-} from "platform";
+import { HttpError, notFound, tooLarge, tooMany, unavailable, uuidv7, type Caller, type Part } from "platform";
 import { headerBytes } from "../content/dimensions.ts";
 import { patchOf } from "../fields.ts";
-import type { MediaStore } from "../store.ts";
-import { arrivedFile, fieldsOf, blank, type MediaWriter } from "../writer.ts";
-import type { Upload, UploadRow, UploadStore, Writer } from "./upload-store.ts";
+import { arrivedFile, fieldsOf, blank } from "../writer.ts";
+import type { Upload, UploadRow, Writer } from "./upload-store.ts";
+import * as uploadStore from "./upload-store.ts";
+import * as writer from "../writer.ts";
+import * as mediaStore from "../store.ts";
+import type { MediaContext } from "../context.ts";
 
 const keptSeconds = 24 * 3600;
 const renewMs = 20_000;
 const maxOpen = 100;
 const swept = 500;
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "peers" | "transaction" | "stopping"> & { readonly sql: Sql };
-  readonly files: Files;
-  readonly mediaStore: MediaStore;
-  readonly uploadStore: UploadStore;
-  readonly writer: MediaWriter;
-  readonly maxBytes: number;
-  readonly quota: number;
-}
 
 export interface Progress {
   readonly row: UploadRow;
@@ -45,134 +26,136 @@ interface Made {
   readonly hints: readonly string[];
 }
 
-export type Uploads = ReturnType<typeof createUploads>;
+export async function find(ctx: MediaContext, caller: Caller, id: string): Promise<UploadRow> {
+  const row = await uploadStore.find(ctx.sql, ownerOf(caller), id);
+  if (!row) throw notFound("there is no such upload, or it has expired");
+  return row;
+}
 
-export function createUploads({ ctx, files, mediaStore, uploadStore, writer, maxBytes, quota }: Needed) {
-  const ownerOf = ({ account, user }: Caller) => ({ accountId: account.id, userId: user.id });
-
-  const find = async (caller: Caller, id: string): Promise<UploadRow> => {
-    const row = await uploadStore.find(ownerOf(caller), id);
-    if (!row) throw notFound("there is no such upload, or it has expired");
-    return row;
-  };
-
-  /** From a process that died while it wrote. */
-  const takeOver = async (upload: Upload, by: Writer): Promise<UploadRow | undefined> => {
-    const dead = await uploadStore.writer(upload);
-    if (dead === undefined || (await ctx.peers.isAlive(dead))) return undefined;
-    return uploadStore.take(upload, { ...by, dead });
-  };
-
-  /** Runs `work` as the only writer. 423 while somebody else writes. */
-  const alone = async <T>(upload: Upload, work: (row: UploadRow) => Promise<T>): Promise<T> => {
-    const by = { id: crypto.randomUUID(), process: ctx.peers.id };
-    const row = (await uploadStore.take(upload, by)) ?? (await takeOver(upload, by));
-    if (!row) throw new HttpError(423, { error: "another request writes to this upload" });
-    const renewal = setInterval(() => void uploadStore.take(upload, by).catch(() => {}), renewMs);
-    try {
-      return await work(row);
-    } finally {
-      clearInterval(renewal);
-      await uploadStore.release(upload, by.id, keptSeconds);
+export async function append(ctx: MediaContext, caller: Caller, given: Appended): Promise<Progress & Made> {
+  const { id, offset, body } = given;
+  return alone(ctx, await find(ctx, caller, id), async (row) => {
+    if (row.mediaId !== null) {
+      if (offset !== row.size) throw misplaced(row.size);
+      return { row, offset: row.size, mediaId: row.mediaId, hints: [] };
     }
-  };
-
-  /** Turns what has arrived into a media file. */
-  const complete = async (caller: Caller, row: UploadRow, part: Part): Promise<Made> => {
-    const drafts = [await part.finish()];
-    const begin = async () => {
-      const draft = await files.begin();
-      drafts.push(draft);
-      return draft;
-    };
+    const part = await ctx.contents.resume(id);
     try {
-      const [whole] = drafts;
-      if (!whole) throw new Error("a draft was begun");
-      const head = new Uint8Array(await whole.content.slice(0, headerBytes).arrayBuffer());
-      const arrived = await arrivedFile(whole, head, row.fields.name, begin);
-      const made = await writer.create(caller, arrived, row.fields);
-      await uploadStore.became(ctx.sql, row, made.row.id);
-      return { mediaId: made.row.id, hints: arrived.hints };
-    } catch (error) {
-      // What cannot be stored is refused for good; a server that cannot store it now is asked again.
-      if (error instanceof HttpError && error.status < 500) await uploadStore.remove(row);
-      else drafts.splice(0, 1);
-      throw error;
+      if (part.size() !== offset) throw misplaced(part.size());
+      await write(part, body, { most: row.size, stopping: ctx.stopping });
     } finally {
-      for (const draft of drafts) await draft.drop();
-    }
-  };
-
-  const append = async (caller: Caller, given: Appended): Promise<Progress & Made> => {
-    const { id, offset, body } = given;
-    return alone(await find(caller, id), async (row) => {
-      if (row.mediaId !== null) {
-        if (offset !== row.size) throw misplaced(row.size);
-        return { row, offset: row.size, mediaId: row.mediaId, hints: [] };
-      }
-      const part = await files.resume(id);
-      try {
-        if (part.size() !== offset) throw misplaced(part.size());
-        await write(part, body, { most: row.size, stopping: ctx.stopping });
-      } finally {
-        await part.close();
-      }
-      const now = part.size();
-      return {
-        row,
-        offset: now,
-        ...(now === row.size ? await complete(caller, row, part) : { mediaId: null, hints: [] }),
-      };
-    });
-  };
-
-  return {
-    find,
-    append,
-
-    /** 413 for a file that will not fit, 429 for too many at once, 422 for what it cannot be called. */
-    async begin(caller: Caller, size: number, metadata: Readonly<Record<string, string>>): Promise<UploadRow> {
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      const { filename, filetype: _, name = filename, ...form } = metadata;
-      const given = patchOf({ ...form, ...(name !== undefined && { name }) });
-      const { name: checked } = fieldsOf(blank, given);
-      await writer.mustFit(caller.account.id, size);
-      const { accountId, userId } = ownerOf(caller);
-      const row = await ctx.transaction(async (tx) => {
-        const used = await mediaStore.bytesOf(tx, accountId);
-        const open = await uploadStore.open(tx, accountId);
-        if (open.count >= maxOpen) throw tooMany(60);
-        if (used + open.bytes + size > quota) throw tooLarge(quota);
-        return uploadStore.insert(
-          tx,
-          { id: uuidv7(), accountId, userId, size, fields: { ...given, name: checked } },
-          keptSeconds,
-        );
-      });
-      if (!row) throw new Error("an insert returns its row");
-      return row;
-    },
-
-    async progress(caller: Caller, id: string): Promise<Progress> {
-      const row = await find(caller, id);
-      if (row.mediaId !== null) return { row, offset: row.size };
-      const part = await files.resume(id);
       await part.close();
-      return { row, offset: part.size() };
-    },
+    }
+    const now = part.size();
+    return {
+      row,
+      offset: now,
+      ...(now === row.size ? await complete(ctx, caller, row, part) : { mediaId: null, hints: [] }),
+    };
+  });
+}
 
-    async end(caller: Caller, id: string): Promise<void> {
-      await alone(await find(caller, id), async (row) => {
-        await uploadStore.remove(row);
-        await (await files.resume(id)).drop();
-      });
-    },
+/** 413 for a file that will not fit, 429 for too many at once, 422 for what it cannot be called. */
+export async function start(
+  ctx: MediaContext,
+  caller: Caller,
+  size: number,
+  metadata: Readonly<Record<string, string>>,
+): Promise<UploadRow> {
+  if (size > ctx.maxBytes) throw tooLarge(ctx.maxBytes);
+  const { filename, filetype: _, name = filename, ...form } = metadata;
+  const given = patchOf({ ...form, ...(name !== undefined && { name }) });
+  const { name: checked } = fieldsOf(blank, given);
+  await writer.mustFit(ctx, caller.account.id, size);
+  const { accountId, userId } = ownerOf(caller);
+  const row = await ctx.transaction(async (tx) => {
+    const used = await mediaStore.bytesOf(tx, accountId);
+    const open = await uploadStore.open(tx, accountId);
+    if (open.count >= maxOpen) throw tooMany(60);
+    if (used + open.bytes + size > ctx.quota) throw tooLarge(ctx.quota);
+    return uploadStore.insert(
+      tx,
+      { id: uuidv7(), accountId, userId, size, fields: { ...given, name: checked } },
+      keptSeconds,
+    );
+  });
+  if (!row) throw new Error("an insert returns its row");
+  return row;
+}
 
-    async prune(): Promise<void> {
-      for (let ids = await uploadStore.expired(swept); ids.length > 0; ids = await uploadStore.expired(swept))
-        for (const id of ids) await (await files.resume(id)).drop();
-    },
+export async function progress(ctx: MediaContext, caller: Caller, id: string): Promise<Progress> {
+  const row = await find(ctx, caller, id);
+  if (row.mediaId !== null) return { row, offset: row.size };
+  const part = await ctx.contents.resume(id);
+  await part.close();
+  return { row, offset: part.size() };
+}
+
+export async function end(ctx: MediaContext, caller: Caller, id: string): Promise<void> {
+  await alone(ctx, await find(ctx, caller, id), async (row) => {
+    await uploadStore.remove(ctx.sql, row);
+    await (await ctx.contents.resume(id)).drop();
+  });
+}
+
+export async function prune(ctx: MediaContext): Promise<void> {
+  for (
+    let ids = await uploadStore.expired(ctx.sql, swept);
+    ids.length > 0;
+    ids = await uploadStore.expired(ctx.sql, swept)
+  )
+    for (const id of ids) await (await ctx.contents.resume(id)).drop();
+}
+
+function ownerOf({ account, user }: Caller) {
+  return { accountId: account.id, userId: user.id };
+}
+
+/** From a process that died while it wrote. */
+async function takeOver(ctx: MediaContext, upload: Upload, by: Writer): Promise<UploadRow | undefined> {
+  const dead = await uploadStore.writingProcess(ctx.sql, upload);
+  if (dead === undefined || (await ctx.peers.isAlive(dead))) return undefined;
+  return uploadStore.take(ctx.sql, upload, { ...by, dead });
+}
+
+/** Runs `work` as the only writer. 423 while somebody else writes. */
+async function alone<T>(ctx: MediaContext, upload: Upload, work: (row: UploadRow) => Promise<T>): Promise<T> {
+  const by = { id: crypto.randomUUID(), process: ctx.peers.id };
+  const row = (await uploadStore.take(ctx.sql, upload, by)) ?? (await takeOver(ctx, upload, by));
+  if (!row) throw new HttpError(423, { error: "another request writes to this upload" });
+  const renewal = setInterval(() => void uploadStore.take(ctx.sql, upload, by).catch(() => {}), renewMs);
+  try {
+    return await work(row);
+  } finally {
+    clearInterval(renewal);
+    await uploadStore.release(ctx.sql, upload, by.id, keptSeconds);
+  }
+}
+
+/** Turns what has arrived into a media file. */
+async function complete(ctx: MediaContext, caller: Caller, row: UploadRow, part: Part): Promise<Made> {
+  const drafts = [await part.finish()];
+  const begin = async () => {
+    const draft = await ctx.contents.begin();
+    drafts.push(draft);
+    return draft;
   };
+  try {
+    const [whole] = drafts;
+    if (!whole) throw new Error("a draft was begun");
+    const head = new Uint8Array(await whole.content.slice(0, headerBytes).arrayBuffer());
+    const arrived = await arrivedFile(whole, head, row.fields.name, begin);
+    const made = await writer.create(ctx, caller, arrived, row.fields);
+    await uploadStore.became(ctx.sql, row, made.row.id);
+    return { mediaId: made.row.id, hints: arrived.hints };
+  } catch (error) {
+    // What cannot be stored is refused for good; a server that cannot store it now is asked again.
+    if (error instanceof HttpError && error.status < 500) await uploadStore.remove(ctx.sql, row);
+    else drafts.splice(0, 1);
+    throw error;
+  } finally {
+    for (const draft of drafts) await draft.drop();
+  }
 }
 
 export interface Appended {
