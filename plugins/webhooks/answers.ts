@@ -1,29 +1,12 @@
-/** The answers of the webhook routes. */
+/** The answers of the webhook routes beside the usual five. */
 import { answer, field, Type } from "platform";
+import { Webhook } from "./subscriptions/webhook.ts";
 
-const shown = {
-  id: Type.Integer(),
-  source_type: Type.String(),
-  kind: Type.String(),
-  target_kind: field.oneOf(["url", "connector", "flow"]),
-  url: field.nullable(Type.String()),
-  target_code: field.nullable(Type.String()),
-  api_token_info: field.nullable(Type.String()),
-  active: Type.Boolean(),
-  disabled_reason: field.nullable(Type.String()),
-  filter: field.nullable(answer.json()),
-  ordered: Type.Boolean(),
-  rate_limit: field.nullable(Type.Integer()),
-  rate_period: field.oneOf(["second", "minute"]),
-  concurrency: Type.Integer(),
-  failing_since: field.nullable(answer.time()),
-  created_at: answer.time(),
-  updated_at: answer.time(),
-};
-
-export const Webhook = answer.object("Webhook", shown);
 /** The only answer that shows a signing secret: the secret is new. */
-export const WebhookWithSecret = answer.object("WebhookWithSecret", { ...shown, signing_secret: Type.String() });
+export const WebhookWithSecret = answer.object("WebhookWithSecret", {
+  ...Webhook.answers.one.properties,
+  signing_secret: Type.String(),
+});
 
 export const SourceType = answer.object("SourceType", {
   source_type: Type.String(),

@@ -11,7 +11,6 @@ import { healthRoutes } from "./deliveries/health-routes.ts";
 import { createHealthStore } from "./sending/health-store.ts";
 import { createLanes } from "./sending/lanes.ts";
 import { createLeaseStore } from "./sending/lease-store.ts";
-import { createManagement } from "./subscriptions/manage.ts";
 import migration from "./migrations/001_webhooks.sql" with { type: "text" };
 import madeBy from "./migrations/002_made_by.sql" with { type: "text" };
 import rates from "./migrations/003_rates.sql" with { type: "text" };
@@ -25,8 +24,9 @@ import { parseWaits, standardWaits } from "./sending/retry.ts";
 import { createRights } from "./subscriptions/rights.ts";
 import { webhookRoutes } from "./subscriptions/routes.ts";
 import { clearQueue, dueTopic, urgedTopic } from "./signals.ts";
-import { createWebhookStore } from "./subscriptions/store.ts";
+import { webhooksNaming } from "./subscriptions/store.ts";
 import { createSubscriptions } from "./subscriptions/subscriptions.ts";
+import { Webhook } from "./subscriptions/webhook.ts";
 import { clearAll, clearWebhook, pruneAll } from "./deliveries/tidy.ts";
 import { trialRoutes } from "./deliveries/trial-routes.ts";
 import { createTrials } from "./deliveries/trial.ts";
@@ -65,8 +65,8 @@ export default definePlugin({
   ],
   privileges: [{ name: "webhooks", doc: "keep webhooks and see what they sent", roles: ["manager"] }],
   prompts: { "webhooks_api.md": instructions },
+  resources: [Webhook],
   activity: {
-    webhooks: { model: "Core::Webhook", name: "url", quiet: ["failing_since"] },
     webhook_deliveries: false,
     webhook_queue: false,
     webhook_rates: false,
@@ -77,11 +77,10 @@ export default definePlugin({
     const models = new Map(
       ctx.plugins.flatMap((plugin) => plugin.models).map((model) => [model.name as string, model]),
     );
-    const webhookStore = createWebhookStore(ctx.sql);
     const deliveryStore = createDeliveryStore(ctx.sql, ctx.read);
     const leaseStore = createLeaseStore(ctx.sql, crypto.randomUUID());
     const queueStore = createQueueStore(ctx.sql);
-    const subscriptions = createSubscriptions({ ctx, webhookStore });
+    const subscriptions = createSubscriptions(ctx);
     const timeoutMs = config.timeoutSeconds * 1000;
     const rights = createRights({ models, accounts: ctx.services.accounts, plugins: ctx.plugins });
     const { refusal } = rights;
@@ -110,15 +109,18 @@ export default definePlugin({
     ctx.broadcast.on(dueTopic, placed(lanes.wake));
     ctx.broadcast.on(urgedTopic, placed(lanes.urge));
     ctx.stopping.addEventListener("abort", lanes.rest);
-    const management = createManagement({ ctx, webhookStore, subscriptions, models, rights });
-    const redelivery = createRedelivery({ ctx, webhookStore, deliveryStore, queueStore });
+    const management = { ...ctx, forget: subscriptions.forget, models, rights };
+    const redelivery = createRedelivery({ ctx, deliveryStore, queueStore });
     const trials = createTrials({ deliveryStore, subscriptions, attempt, models });
     const fanOut = createFanOut({ ctx, queueStore, subscriptions, refusal, switchOff: health.switchOff });
 
     return {
-      uses: { privilege: "webhooks", find: webhookStore.naming },
+      uses: {
+        privilege: "webhooks",
+        find: (accountId, named, limit) => webhooksNaming(ctx.sql, accountId, named, limit),
+      },
       routes: [
-        ...webhookRoutes({ names: ctx.names, webhookStore, management, rights }),
+        ...webhookRoutes(management),
         ...deliveryRoutes({ management, deliveryStore, redelivery, rights }),
         ...trialRoutes({ management, trials }),
         ...healthRoutes({ deliveryStore }),

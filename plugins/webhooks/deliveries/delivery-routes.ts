@@ -17,7 +17,7 @@ import {
 } from "platform";
 import { Delivery, DeliveryWithBody, Redelivered } from "../answers.ts";
 import { toApi, type DeliveryStore } from "./delivery-store.ts";
-import type { Management } from "../subscriptions/manage.ts";
+import { findManaged, type Management } from "../subscriptions/manage.ts";
 import { maxPerRange, type Redelivery } from "./redeliver.ts";
 import type { Rights } from "../subscriptions/rights.ts";
 
@@ -80,7 +80,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         responses: { 200: [deliveryExample] },
       },
       async ({ account, caller, params, query }) => {
-        const { id } = await management.findManaged(caller, integerId(params.id));
+        const { id } = await findManaged(management, caller, integerId(params.id));
         const wanted = {
           status: query.get("status") || undefined,
           before: wholeOf(query, "before", maxId),
@@ -102,7 +102,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         responses: { 200: { ...deliveryExample, body: bodyExample } },
       },
       async ({ account, caller, params }) => {
-        const { id } = await management.findManaged(caller, integerId(params.id));
+        const { id } = await findManaged(management, caller, integerId(params.id));
         const row = await deliveryStore.byId(account.id, id, integerId(params.delivery_id));
         if (!row) throw notFound();
         const body = parseExactly(row.body) as Record<string, unknown>; // what an event tells is an object
@@ -121,7 +121,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         responses: { 200: pendingExample, 422: inactive },
       },
       async ({ caller, params }) => {
-        const row = await management.findManaged(caller, integerId(params.id));
+        const row = await findManaged(management, caller, integerId(params.id));
         return ok(toApi(await redelivery.one(row, integerId(params.delivery_id))));
       },
     ),
@@ -139,7 +139,7 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         responses: { 200: { redelivered: 17, more: false } },
       },
       async ({ caller, params, body }) => {
-        const row = await management.findManaged(caller, integerId(params.id));
+        const row = await findManaged(management, caller, integerId(params.id));
         const from = timeOf("from", body.from);
         const to = body.to ? timeOf("to", body.to) : new Date();
         if (from > to) throw invalid({ to: ["must not be before from"] });

@@ -3,11 +3,11 @@ import { invalid, notFound, type BaseContext, type Tx } from "platform";
 import type { DeliveryRange, DeliveryRow, DeliveryStore } from "./delivery-store.ts";
 import type { QueueStore } from "../sending/queue-store.ts";
 import { urgedTopic } from "../signals.ts";
-import type { WebhookRow, WebhookStore } from "../subscriptions/store.ts";
+import type { WebhookRow } from "../subscriptions/fields.ts";
+import { holdWebhook } from "../subscriptions/store.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "committed" | "broadcast">;
-  readonly webhookStore: Pick<WebhookStore, "hold">;
   readonly deliveryStore: DeliveryStore;
   readonly queueStore: Pick<QueueStore, "promote">;
 }
@@ -18,10 +18,10 @@ export const maxPerRange = 10_000;
 
 type Queued = readonly { readonly orderKey: string | null }[];
 
-export function createRedelivery({ ctx, webhookStore, deliveryStore, queueStore }: Needed) {
+export function createRedelivery({ ctx, deliveryStore, queueStore }: Needed) {
   const requeue = async ({ accountId, id }: WebhookRow, tx: Tx, ids: readonly number[]): Promise<Queued> => {
     // Switching it off or deleting it clears its queue: nothing may be written after that.
-    const held = await webhookStore.hold(tx, accountId, id);
+    const held = await holdWebhook(tx, accountId, id);
     if (!held) throw notFound();
     mustBeActive(held);
     return ids.length === 0 ? [] : deliveryStore.requeue(tx, accountId, ids);

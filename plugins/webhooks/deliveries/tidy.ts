@@ -9,11 +9,12 @@ const piece = 2000;
 export async function clearWebhook({ queueStore, deliveryStore }: Stores, place: Place, signal: AbortSignal) {
   await clearAll(queueStore, signal);
   await forgetAll(deliveryStore, place, signal);
+  await queueStore.forgetRate(place);
   return !(await queueStore.leftOf(place));
 }
 
 interface Stores {
-  readonly queueStore: Pick<QueueStore, "clear" | "leftOf">;
+  readonly queueStore: Pick<QueueStore, "clear" | "forgetRate" | "leftOf">;
   readonly deliveryStore: DeliveryStore;
 }
 

@@ -2,7 +2,7 @@ import { badRequest, integerId, ok, route, type Route } from "platform";
 import { Delivery, DeliveryPreview } from "../answers.ts";
 import { bodyExample, deliveryExample, inactive } from "./delivery-routes.ts";
 import { toApi } from "./delivery-store.ts";
-import type { Management } from "../subscriptions/manage.ts";
+import { findManaged, type Management } from "../subscriptions/manage.ts";
 import type { Trials } from "./trial.ts";
 
 const previewExample = {
@@ -16,7 +16,7 @@ const previewExample = {
 const access = { privilege: "webhooks" } as const;
 
 interface Needed {
-  readonly management: Pick<Management, "findManaged">;
+  readonly management: Management;
   readonly trials: Trials;
 }
 
@@ -36,7 +36,7 @@ export function trialRoutes({ management, trials }: Needed): Route[] {
         responses: { 200: deliveryExample, 422: inactive },
       },
       async ({ caller, params, request }) => {
-        const row = await management.findManaged(caller, integerId(params.id));
+        const row = await findManaged(management, caller, integerId(params.id));
         try {
           return ok(toApi(await trials.test(row, request.signal)));
         } catch (error) {
@@ -56,7 +56,7 @@ export function trialRoutes({ management, trials }: Needed): Route[] {
         responses: { 200: previewExample },
       },
       async ({ caller, params }) =>
-        ok(await trials.preview(await management.findManaged(caller, integerId(params.id)))),
+        ok(await trials.preview(await findManaged(management, caller, integerId(params.id)))),
     ),
   ];
 }

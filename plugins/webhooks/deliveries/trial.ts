@@ -3,7 +3,7 @@ import { notFound, parseExactly, uuidv7, type Model } from "platform";
 import { headersOf, type Attempt } from "../sending/attempt.ts";
 import type { DeliveryRow, DeliveryStore } from "./delivery-store.ts";
 import { mustBeActive } from "./redeliver.ts";
-import type { WebhookRow } from "../subscriptions/store.ts";
+import type { WebhookRow } from "../subscriptions/fields.ts";
 import type { Hook, Subscriptions } from "../subscriptions/subscriptions.ts";
 
 interface Needed {

@@ -4,7 +4,7 @@
  */
 import type { Outcome } from "./attempt.ts";
 import type { ClaimedDelivery, Want } from "./lease-store.ts";
-import type { RatePeriod } from "../subscriptions/store.ts";
+import type { RatePeriod } from "../subscriptions/fields.ts";
 
 export interface LaneState {
   readonly inFlight: number;

@@ -98,6 +98,11 @@ export function createQueueStore(sql: Sql) {
         select webhook_id, order_key from heads where due_at = 'infinity'`;
     },
 
+    /** Forgets the rate of a webhook that is gone. */
+    forgetRate: ({ accountId, webhookId }: Place) => sql`
+      delete from webhook_rates where webhook_id = ${webhookId}
+        and not exists (select from webhooks where account_id = ${accountId} and id = ${webhookId})`,
+
     /** Whether something waits, or is held, for a webhook that is off or gone. */
     async leftOf({ accountId, webhookId }: Place): Promise<boolean> {
       const [row] = await sql<{ left: boolean }[]>`

@@ -1,7 +1,7 @@
 /** The right to follow a model: checked when a webhook is saved or looked into, and whenever it sends. No HTTP, no SQL. */
 import { forbidden, type BaseContext, type Caller, type Model, type Role } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
-import type { TargetKind, WebhookRow } from "./store.ts";
+import type { TargetKind, WebhookRow } from "./fields.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 

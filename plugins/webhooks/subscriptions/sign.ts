@@ -34,3 +34,13 @@ export async function signatureOf({ id, timestamp, body }: Message, keys: readon
 function base64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes));
 }
+
+/** The context that a secret is sealed for. */
+export function sealContext(webhookId: string | number, secret: "signing" | "api_token"): string {
+  return `webhook:${webhookId}:${secret}`;
+}
+
+/** A credential as it is shown: a few of its characters, none of a short one. */
+export function tokenInfo(token: string): string {
+  return token.length < 20 ? "..." : `${token.slice(0, 4)}...${token.slice(-4)}`;
+}

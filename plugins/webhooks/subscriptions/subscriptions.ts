@@ -4,8 +4,9 @@
  */
 import type { BaseContext, ModelEvent } from "platform";
 import { mayMatch, matches } from "./match.ts";
-import { importSecret } from "./sign.ts";
-import type { WebhookRow, WebhookStore } from "./store.ts";
+import type { WebhookRow } from "./fields.ts";
+import { importSecret, sealContext } from "./sign.ts";
+import { activeWebhooks } from "./store.ts";
 
 /** An active webhook, ready to send. */
 export interface Hook {
@@ -29,17 +30,12 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>;
 const accountsKept = 2000;
 const readTopic = "webhooks.read";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "secrets" | "log" | "broadcast">;
-  readonly webhookStore: Pick<WebhookStore, "active">;
-}
-
-export function createSubscriptions({ ctx, webhookStore }: Needed) {
+export function createSubscriptions(ctx: Pick<BaseContext, "sql" | "cache" | "secrets" | "log" | "broadcast">) {
   const cache = ctx.cache<Hooks>({
     name: "webhooks",
     max: accountsKept,
     load: async (accountId) => {
-      const rows = await webhookStore.active(Number(accountId));
+      const rows = await activeWebhooks(ctx.sql, Number(accountId));
       return indexed(await Promise.all(rows.map((row) => readied(ctx, row))));
     },
   });
@@ -126,9 +122,4 @@ async function readied({ secrets, log }: Pick<BaseContext, "secrets" | "log">, r
         "its secrets cannot be opened (was SECRET_KEY changed?): rotate the signing secret, and set api_token again if it has one",
     };
   }
-}
-
-/** The context that a secret is sealed for. */
-export function sealContext(webhookId: number, secret: "signing" | "api_token"): string {
-  return `webhook:${webhookId}:${secret}`;
 }

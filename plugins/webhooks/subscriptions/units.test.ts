@@ -3,8 +3,7 @@ import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { exactly } from "../../../runtime/exact-number.ts";
 import { matches, mayMatch } from "./match.ts";
-import { importSecret, newSecret, signatureOf } from "./sign.ts";
-import { tokenInfo } from "./webhook.ts";
+import { importSecret, newSecret, signatureOf, tokenInfo } from "./sign.ts";
 
 describe("a filter", () => {
   test.each([

@@ -1,76 +1,125 @@
-/** A webhook as it will be saved: the given fields over the present ones, checked by the rules of behaviour 2.5. */
-import { mistakes, type Model } from "platform";
-import type { Filter } from "./match.ts";
-import type { RatePeriod, TargetKind, WebhookInput } from "./store.ts";
-
-/** The fields of a request. A field that is left out stays as it is. */
-export interface WebhookFields {
-  readonly source_type?: string;
-  readonly kind?: string;
-  readonly target_kind?: TargetKind | null;
-  readonly url?: string | null;
-  readonly target_code?: string | null;
-  readonly api_token?: string | null;
-  readonly active?: boolean;
-  readonly filter?: Filter | null;
-  readonly ordered?: boolean;
-  readonly rate_limit?: number | null;
-  readonly rate_period?: RatePeriod;
-  readonly concurrency?: number;
-}
+/** A webhook: what it is to others, and the rules of behaviour 2.5. */
+import { count, filter, invalid, resource, Type, unknownNames } from "platform";
+import type { At, BaseContext, Change, Changed, DraftOf, Mention, Mistakes, Model, Tx } from "platform";
+import { fields, maxUrlLength, type WebhookFields, type WebhookInput, type WebhookRow } from "./fields.ts";
+import type { Able, Rights } from "./rights.ts";
+import { newSecret, sealContext } from "./sign.ts";
+import { clearQueue, urgedTopic } from "../signals.ts";
 
 export const standardKinds = ["create", "update", "destroy"] as const;
-export const maxUrlLength = 2000;
 const maxFilterKeys = 20;
 const maxFilterChars = 4000;
+const maxPerAccount = 1000;
 
-const blank: Standing = {
-  apiToken: null,
-  sourceType: "",
-  kind: "",
-  targetKind: "url",
-  url: null,
-  targetCode: null,
-  active: true,
-  filter: null,
-  ordered: false,
-  rateLimit: null,
-  ratePeriod: "second",
-  concurrency: 10,
-};
-
-/** The present fields, with the stored credential of the receiver. */
-type Standing = WebhookInput & { readonly apiToken: string | null };
-
-/** Throws the 422 of all mistakes together. */
-export function merged(
-  given: WebhookFields,
-  models: ReadonlyMap<string, Model>,
-  before: Standing = blank,
-): WebhookInput {
-  const targetKind = given.target_kind === undefined ? before.targetKind : (given.target_kind ?? "url");
-  const url = given.url === undefined ? before.url : given.url;
-  const targetCode = given.target_code === undefined ? before.targetCode : given.target_code;
-  const after: WebhookInput = {
-    sourceType: given.source_type ?? before.sourceType,
-    kind: given.kind ?? before.kind,
-    targetKind,
-    // behaviour 2.5 rule 2: the fields of another kind of target are cleared.
-    url: targetKind === "url" ? url : null,
-    targetCode: targetKind === "url" ? null : targetCode,
-    active: given.active ?? before.active,
-    filter: given.filter === undefined ? before.filter : given.filter,
-    ordered: given.ordered ?? before.ordered,
-    rateLimit: given.rate_limit === undefined ? before.rateLimit : given.rate_limit,
-    ratePeriod: given.rate_period ?? before.ratePeriod,
-    concurrency: given.concurrency ?? before.concurrency,
-  };
-  check(after, given, models, before);
-  return after;
+export interface WebhookAt extends At, Pick<BaseContext, "enqueue" | "broadcast"> {
+  readonly rights: Rights;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly forget: (accountId: number) => Promise<void>;
+  /** Its maker, looked up before the change (manage.ts). */
+  readonly maker?: { readonly id: number | null; readonly able: Able | undefined };
 }
 
-function check(after: WebhookInput, given: WebhookFields, models: ReadonlyMap<string, Model>, before: Standing): void {
-  const wrong = mistakes();
+/** Its maker has changed since they were looked up: look again. */
+export class Outdated extends Error {}
+
+type Its = Change<typeof fields, "integer">;
+type Both = Changed<typeof fields, "integer">;
+
+export const Webhook = resource("webhook", {
+  table: "webhooks",
+  path: "/account/webhooks",
+  id: "integer",
+  privilege: "webhooks",
+  model: "Core::Webhook",
+  nameColumn: "url",
+  fields,
+  authors: [],
+  filters: {
+    source_type: filter.exact("exact"),
+    kind: filter.exact("exact"),
+    target_kind: filter.exact("exact"),
+    active: filter.flagged(Type.Boolean({ description: "true or false" })),
+  },
+  check,
+  changed,
+  committed,
+  hints: webhookHints,
+  example: { id: 3 },
+  request: ["source_type", "kind", "url", "filter"],
+  change: { active: false },
+  says: {
+    list: { summary: "List the account's webhooks" },
+    change: {
+      description:
+        "Switching it on again clears `disabled_reason`. Switching it off cancels what still waits. If `url` changes " +
+        "to another origin, `api_token` must be given again.",
+    },
+    delete: { summary: "Delete a webhook with its deliveries" },
+  },
+});
+
+async function check(at: WebhookAt, change: Its, wrong: Mistakes): Promise<DraftOf<typeof fields>> {
+  const { rights, caller } = at;
+  const { tx, id, given, before } = change;
+  const isUrl = change.after.targetKind === "url";
+  // behaviour 2.5 rule 2: the fields of another kind of target are cleared.
+  const after = { ...change.after, ...(isUrl ? { targetCode: null } : { url: null }) };
+  checkInput(after, given, at.models, before, wrong);
+  wrong.check();
+  if (!before) {
+    rights.mustFollow(caller, after.sourceType);
+    rights.mustReach(caller, after);
+    if ((await count(Webhook, tx, caller.account.id)) >= maxPerAccount)
+      throw invalid({ base: [`an account may have at most ${maxPerAccount} webhooks`] });
+    const signingSecret = at.secrets.seal(newSecret(), sealContext(id, "signing"));
+    return { ...after, createdById: caller.user.id, signingSecret, disabledReason: null, failingSince: null };
+  }
+  const { maker } = at;
+  if (!maker || maker.id !== before.createdById) throw new Outdated();
+  const off = onlySwitchesOff(given);
+  if (!off) mustBeTheirs(at, before, after, maker.able);
+  // The caller becomes its maker if it has none, or now follows another model.
+  const stays = off || (maker.able !== undefined && after.sourceType === before.sourceType);
+  const revived = after.active && !before.active;
+  return {
+    ...after,
+    createdById: stays ? before.createdById : caller.user.id,
+    signingSecret: before.signingSecret,
+    // Switched on again: the server forgets what it found wrong.
+    disabledReason: revived ? null : before.disabledReason,
+    failingSince: revived ? null : before.failingSince,
+  };
+}
+
+async function changed({ enqueue }: WebhookAt, { before, after }: Both, tx: Tx): Promise<void> {
+  if (!before || (after && (after.active || !before.active))) return;
+  await enqueue(clearQueue, { accountId: before.accountId, webhookId: before.id }, { tx });
+}
+
+async function committed({ forget, broadcast, caller }: WebhookAt, { before, after }: Both): Promise<void> {
+  await forget(caller.account.id);
+  if (before && after?.active) broadcast.publish(urgedTopic, `${after.accountId}:${after.id}`);
+}
+
+/** Throws the 403 if the webhook is, or becomes, more than the caller may have. */
+function mustBeTheirs({ rights, caller }: WebhookAt, before: WebhookRow, after: WebhookInput, maker: Able | undefined) {
+  rights.mustManage(caller, before, maker);
+  rights.mustFollow(caller, after.sourceType);
+  rights.mustReach(caller, after, before);
+}
+
+/** Everybody who sees a webhook may switch it off: that can only limit damage. */
+function onlySwitchesOff(given: WebhookFields): boolean {
+  return given.active === false && Object.keys(given).length === 1;
+}
+
+function checkInput(
+  after: WebhookInput,
+  given: WebhookFields,
+  models: ReadonlyMap<string, Model>,
+  before: WebhookRow | undefined,
+  wrong: Mistakes,
+): void {
   const model = models.get(after.sourceType);
   if (model && !kindsOf(model).includes(after.kind))
     wrong.add("kind", `must be one of ${kindsOf(model).join(", ")} for ${model.name}`);
@@ -88,10 +137,9 @@ function check(after: WebhookInput, given: WebhookFields, models: ReadonlyMap<st
   if (given.api_token && !/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(given.api_token))
     wrong.add("api_token", "must be visible ASCII characters, with spaces only between them");
   // A person who changes the address has not seen the credential, and must not have it sent there.
-  const kept = before.apiToken !== null && given.api_token === undefined;
-  if (kept && after.url !== null && originOf(after.url) !== originOf(before.url))
+  const kept = Boolean(before?.apiToken) && given.api_token === undefined;
+  if (kept && after.url !== null && originOf(after.url) !== originOf(before?.url ?? null))
     wrong.add("api_token", "must be given again, or removed with null, if the url has another origin");
-  wrong.check();
 }
 
 function originOf(url: string | null): string | undefined {
@@ -116,7 +164,24 @@ export function kindsOf(model: Pick<Model, "kinds">): readonly string[] {
   return [...standardKinds, ...(model.kinds ?? [])];
 }
 
-/** A credential as it is shown: a few of its characters, none of a short one. */
-export function tokenInfo(token: string): string {
-  return token.length < 20 ? "..." : `${token.slice(0, 4)}...${token.slice(-4)}`;
+/** What a saved webhook names that is not there: nothing would ever be sent. */
+export async function webhookHints({ names, models }: Pick<WebhookAt, "names" | "models">, row: WebhookRow) {
+  const { accountId, sourceType, targetKind, targetCode, filter: wanted } = row;
+  const code = sourceType === "Core::Record" ? wanted?.["db_code"] : undefined;
+  const target = { url: undefined, flow: "Core::Flow", connector: "Core::Connector" }[targetKind];
+  const mentions: Mention[] = [];
+  if (code !== undefined) {
+    const key = typeof code === "string" ? code : JSON.stringify(code);
+    mentions.push({ place: "filter.db_code", model: "Core::Db", key });
+  }
+  if (target !== undefined && targetCode !== null)
+    mentions.push({ place: "target_code", model: target, key: targetCode });
+  const model = models.get(sourceType);
+  const known = !model || model.anyKeys ? undefined : Object.keys(model.sample);
+  return [
+    ...(await names.unknown(accountId, mentions)),
+    ...(known
+      ? unknownNames(Object.keys(wanted ?? {}), known, (name) => `filter: ${sourceType} has no "${name}"`)
+      : []),
+  ];
 }
