@@ -2,7 +2,7 @@
  * Follows docs/production.md to the letter in an empty Debian, with pebble as the authority, a mail server and Chromium:
  *
  *     debootstrap --variant=minbase bookworm /tmp/debian
- *     bun scripts/try-production.ts --debian /tmp/debian --deb dist/release/corestead_0.1.0_amd64.deb --screenshots /tmp/seen
+ *     bun scripts/try-production.ts --debian /tmp/debian --deb dist/release/corestead_0.2.0_amd64.deb --screenshots /tmp/seen
  *
  * As root on Linux; needs unshare, pebble, Chromium and certutil (libnss3-tools). The shell blocks of the page run as one
  * session in a chroot with a network of its own. systemd does not run there: a stand-in starts what the unit says, as the
