@@ -8,7 +8,7 @@ import {
   type TestApp,
 } from "../../tests/harness.ts";
 import { createSecrets } from "../../runtime/secrets.ts";
-import { createAppTokens } from "./serve/app-token.ts";
+import { issue } from "./serve/app-token.ts";
 
 /** What the token of an app's page opens, and that it opens nothing else. behaviour B.10. */
 let app: TestApp;
@@ -299,7 +299,7 @@ describe("a token that is not ours", () => {
     const good = await pageToken(id);
     const [head = "", tail = ""] = good.split(".");
     const forged = [
-      createAppTokens(createSecrets("another secret key, as long as it has to be")).issue(claims(id)).token,
+      issue(createSecrets("another secret key, as long as it has to be"), claims(id)).token,
       good.replace(`~${viewer.id}~`, "~1~"),
       `${head}.${tail.slice(0, -1)}`,
       head,
@@ -329,7 +329,7 @@ describe("a token that is not ours", () => {
     const token = await pageToken(id);
     expect(await status(other.get("/core/db/own/list", { token }))).toBe(401);
     const stranger = await person(app, { of: other });
-    const mixed = createAppTokens(createSecrets(key)).issue({
+    const mixed = issue(createSecrets(key), {
       ...claims(id),
       viewer: { userId: stranger.id, tokenId: 1 },
     });
@@ -338,17 +338,17 @@ describe("a token that is not ours", () => {
 
   test("expires after an hour, and is renewed as long as its viewer is signed in", async () => {
     const { id } = await make();
-    const at = (hours: number) => createAppTokens(createSecrets(key), () => Date.now() + hours * 3_600_000);
     const [row] = await app.sql`select id from api_tokens where user_id = ${viewer.id} limit 1`;
     const mine = { ...claims(id), viewer: { userId: viewer.id, tokenId: Number(row?.["id"]) } };
-    expect(await opens(at(-0.9).issue(mine).token)).toBe(200);
-    const expired = at(-1.1).issue(mine).token;
+    const at = (hours: number) => issue(createSecrets(key), mine, Date.now() + hours * 3_600_000);
+    expect(await opens(at(-0.9).token)).toBe(200);
+    const expired = at(-1.1).token;
     expect([
       await opens(expired),
       await status(app.post(`/core/apps/${id}/token.json`, undefined, { token: expired })),
     ]).toEqual([401, 401]);
     const renewal = (token: string) => app.post(`/core/apps/${id}/token.json`, undefined, { token });
-    const fresh = await renewal(at(-0.9).issue(mine).token);
+    const fresh = await renewal(at(-0.9).token);
     expect([fresh.status, await opens(fresh.json.token)]).toEqual([200, 200]);
     expect(fresh.json.expires_in).toBeGreaterThan(3500);
     expect(new Date(fresh.json.expires_at).getTime()).toBeGreaterThan(Date.now() + 3_500_000);

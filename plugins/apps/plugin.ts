@@ -1,26 +1,23 @@
-import { definePlugin, setting } from "platform";
+import { createTurnsByKey, definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { flows } from "../flows/api.ts";
 import { jsonDatabases } from "../jsondb/api.ts";
 import { tokens } from "../tokens/api.ts";
-import { createAppActions } from "./actions/act.ts";
 import { apps } from "./api.ts";
+import type { AppsContext } from "./context.ts";
 import { accountSettings } from "./serve/app-origins.ts";
 import { actionRoutes } from "./actions/action-routes.ts";
-import { appTokenPrefix, createAppTokens } from "./serve/app-token.ts";
-import { createBuildStore } from "./build/build-store.ts";
-import { createBuilds } from "./build/builds.ts";
+import { appTokenPrefix } from "./serve/app-token.ts";
 import { createCompiler } from "./build/compile.ts";
-import { createEmbedStore } from "./serve/embed-store.ts";
 import { embedRoutes } from "./serve/embed-routes.ts";
 import migration from "./migrations/001_apps.sql" with { type: "text" };
 import withoutRuns from "./migrations/002_runs.sql" with { type: "text" };
 import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
 import { pageRoutes } from "./serve/page-routes.ts";
 import { previewRoutes } from "./manage/preview-routes.ts";
-import { createPreviewStore } from "./manage/preview-store.ts";
-import { createPageTokens } from "./serve/page-tokens.ts";
-import { createPreviews } from "./manage/preview.ts";
+import { prune } from "./manage/preview-store.ts";
+import { verify } from "./serve/page-tokens.ts";
+import { loadPreview } from "./manage/preview.ts";
 import appsApi from "./prompts/apps_api.md" with { type: "text" };
 import appsHtmlApi from "./prompts/apps_html_api.md" with { type: "text" };
 import appsJsApi from "./prompts/apps_js_api.md" with { type: "text" };
@@ -32,15 +29,12 @@ import appsVueApi from "./prompts/apps_vue_api.md" with { type: "text" };
 import { appExample, appRoutes } from "./manage/routes.ts";
 import { runtimeRoutes } from "./serve/runtime-routes.ts";
 import { loadRuntimes } from "./build/runtimes.ts";
-import { createService } from "./manage/service.ts";
-import { createServedApps } from "./serve/served-apps.ts";
+import { appsService } from "./manage/service.ts";
+import { loadMeta, loadPage } from "./serve/served-apps.ts";
 import { storageRoutes } from "./actions/storage-routes.ts";
-import { createStorageStore } from "./actions/storage-store.ts";
-import { createAppStore } from "./store.ts";
+import * as appStore from "./store.ts";
 import { tokenRoutes } from "./serve/token-routes.ts";
 import { versionRoutes } from "./manage/version-routes.ts";
-import { createVersionStore } from "./manage/version-store.ts";
-import { createAppWriter } from "./manage/write.ts";
 
 const windowSeconds = 10;
 
@@ -87,44 +81,46 @@ export default definePlugin({
   },
 
   async setup(ctx) {
-    const { accounts: people, databases, flows: running } = ctx.services;
     const runtimes = await loadRuntimes();
-    const compiler = createCompiler(ctx, runtimes);
-    const appStore = createAppStore(ctx.sql);
-    const previewStore = createPreviewStore(ctx.sql);
-    const buildStore = createBuildStore(ctx.sql);
-    const versionStore = createVersionStore(ctx.sql);
-    const builds = createBuilds({ log: ctx.log, appStore, buildStore, compiler });
-    const servedApps = createServedApps({ ctx, buildStore, builds });
-    const pageTokens = createPageTokens({ tokens: createAppTokens(ctx.secrets), servedApps });
-    const appWriter = createAppWriter({ ctx, appStore, versionStore, builds, forget: servedApps.forget });
-    const previews = createPreviews({ ctx, appStore, previewStore, builds });
-    const appActions = createAppActions({ flows: running });
-    ctx.services.tokens.acceptCredential(appTokenPrefix, pageTokens.verify);
-
     const limit = ctx.config.rateLimitActions;
-    const limits = {
-      runs: ctx.limiter("apps.runs", { limit, windowSeconds }),
-      polls: ctx.limiter("apps.polls", { limit: 5 * limit, windowSeconds }),
+    const shared: AppsContext = {
+      ...ctx,
+      accounts: ctx.services.accounts,
+      databases: ctx.services.databases,
+      flows: ctx.services.flows,
+      runtimes,
+      compiler: createCompiler(ctx, runtimes),
+      // The builds: at most 400 kB each.
+      pages: ctx.cache({ name: "apps.pages", max: 200, load: (key) => loadPage(shared, key) }),
+      metas: ctx.cache({ name: "apps.metas", max: 10_000, load: (key) => loadMeta(shared, key) }),
+      previews: ctx.cache({ name: "apps.previews", max: 50, load: (key) => loadPreview(shared, key) }),
+      saving: createTurnsByKey(),
+      limits: {
+        runs: ctx.limiter("apps.runs", { limit, windowSeconds }),
+        polls: ctx.limiter("apps.polls", { limit: 5 * limit, windowSeconds }),
+        stored: ctx.limiter("apps.storage", { limit, windowSeconds }),
+      },
     };
-    const stored = ctx.limiter("apps.storage", { limit, windowSeconds });
+    ctx.services.tokens.acceptCredential(appTokenPrefix, (token) => verify(shared, token));
     return {
-      nameables: [{ model: "Core::App", noun: "app", exists: appStore.exists }],
-      uses: { privilege: "apps", find: appStore.naming },
-      service: createService({ appStore, appWriter }),
+      nameables: [
+        { model: "Core::App", noun: "app", exists: (accountId, key) => appStore.exists(ctx.sql, accountId, key) },
+      ],
+      uses: { privilege: "apps", find: (accountId, named, most) => appStore.naming(ctx.sql, accountId, named, most) },
+      service: appsService(shared),
       routes: [
-        ...appRoutes({ names: ctx.names, appStore, appWriter }),
-        ...versionRoutes({ names: ctx.names, versionStore, appWriter }),
-        ...previewRoutes(previews),
-        ...actionRoutes({ servedApps, appActions, databases, limits }),
-        ...storageRoutes({ ctx, servedApps, storageStore: createStorageStore(ctx.sql), databases, limit: stored }),
-        ...tokenRoutes({ servedApps, pageTokens }),
-        ...embedRoutes(createEmbedStore(ctx.sql)),
-        ...pageRoutes({ runtimes, servedApps, pageTokens, findPreview: previews.find, accounts: people, databases }),
+        ...appRoutes(shared),
+        ...versionRoutes(shared),
+        ...previewRoutes(shared),
+        ...actionRoutes(shared),
+        ...storageRoutes(shared),
+        ...tokenRoutes(shared),
+        ...embedRoutes(shared),
+        ...pageRoutes(shared),
         ...runtimeRoutes(runtimes),
       ],
-      schedules: [{ id: "apps.prune", cron: "41 * * * *", run: () => previewStore.prune() }],
-      stop: compiler.stop,
+      schedules: [{ id: "apps.prune", cron: "41 * * * *", run: () => prune(ctx.sql) }],
+      stop: shared.compiler.stop,
     };
   },
 });

@@ -6,6 +6,7 @@ import {
   type Fragment,
   type Named,
   type Page,
+  type Queryable,
   type Sql,
   type Static,
   type Tx,
@@ -66,6 +67,12 @@ export interface ServedRow extends Omit<AppRow, "sourceCode" | "prompt"> {
   readonly failedBuild: readonly string[] | null;
 }
 
+/** The part of an app that a visitor's requests need. */
+export type AppMeta = Pick<ServedRow, "id" | "accountId" | "active" | "public" | "actions"> & {
+  /** The databases that it names. */
+  readonly dbCodes: readonly string[];
+};
+
 export interface VersionRow extends Saved {
   readonly version: number;
   readonly createdById: number | null;
@@ -93,142 +100,150 @@ export interface AppFilter {
   readonly public?: boolean | undefined;
 }
 
-/** `saved`: what a save writes and a version keeps; `head`: an app without its long texts; `columns`: an AppRow. */
-export function appColumns(sql: Sql) {
-  const saved = sql`name, url_code, description, app_engine, css_engine, source_code, public, active, db_code,
-    show_in_module, prompt, actions, fields, config`;
-  const head = sql`id, account_id, name, url_code, description, app_engine, css_engine, public, active, db_code,
-    show_in_module, actions, fields, config, trusted, app_build_time, css_build_time, created_by_id, updated_by_id,
-    version, created_at, updated_at`;
-  return { saved, head, columns: sql`${head}, source_code, prompt` };
-}
+/** What a save writes and a version keeps. */
+export const saved = (
+  sql: Queryable,
+) => sql`name, url_code, description, app_engine, css_engine, source_code, public, active,
+  db_code, show_in_module, prompt, actions, fields, config`;
+
+/** An app without its long texts. */
+export const head = (
+  sql: Queryable,
+) => sql`id, account_id, name, url_code, description, app_engine, css_engine, public, active,
+  db_code, show_in_module, actions, fields, config, trusted, app_build_time, css_build_time, created_by_id, updated_by_id,
+  version, created_at, updated_at`;
+
+/** An AppRow. */
+const columns = (sql: Queryable) => sql`${head(sql)}, source_code, prompt`;
 
 /** The latest ones of an app; older ones go with the next save. */
 export const keptVersions = 200;
 
 /** By id or url_code. */
-export const byKey = (sql: Sql, accountId: number, key: string) =>
+export const byKey = (sql: Queryable, accountId: number, key: string) =>
   sql`account_id = ${accountId} and ${isUuid(key) ? sql`id = ${key}` : sql`url_code = ${key}`}`;
 
-export type AppStore = ReturnType<typeof createAppStore>;
+const isTile = (sql: Queryable) => sql`coalesce(fields -> 'dashboard_widget' = 'true', false)`;
 
-/** Apps as their authors save them; build-store.ts keeps their builds, version-store.ts reads their versions. */
-export function createAppStore(sql: Sql) {
-  const { saved, head, columns } = appColumns(sql);
-  const isTile = sql`coalesce(fields -> 'dashboard_widget' = 'true', false)`;
+export async function listApps(sql: Sql, accountId: number, filter: AppFilter, page: Page) {
+  const where = conditions(sql, accountId, filter);
+  return readPage<AppRow>(sql, page, {
+    columns: columns(sql),
+    from: sql`apps where ${where}`,
+    order: sql`id`,
+    hasNumbers: true,
+  });
+}
 
-  /** Wraps a statement that saves an app: keeps the new version and answers with the app. */
-  const savedBy = async (tx: Tx, app: Saved, statement: Fragment): Promise<AppRow> => {
-    const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
-      with app as (${statement} returning ${columns}), kept as (
-        insert into app_versions (app_id, version, account_id, ${saved}, created_by_id, created_at)
-        select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at from app
-      ), pruned as (
-        delete from app_versions v using app
-        where v.account_id = app.account_id and v.app_id = app.id and v.version <= app.version - ${keptVersions}::integer)
-      select ${head} from app`;
-    if (!row) throw new Error("an app that was just inserted or locked exists");
-    return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
-  };
+/** By id or url_code. */
+export async function findApp(sql: Sql, accountId: number, key: string): Promise<AppRow | undefined> {
+  if (!isKey(key)) return undefined;
+  const [row] = await sql<AppRow[]>`select ${columns(sql)} from apps where ${byKey(sql, accountId, key)}`;
+  return row;
+}
 
-  const conditions = (accountId: number, filter: AppFilter) => {
-    const { q, appEngine, showInModule, dashboardWidget, active } = filter;
-    return sql`account_id = ${accountId}
-      ${q === undefined ? sql`` : sql`and (name ilike ${q} or url_code ilike ${q} or description ilike ${q})`}
-      ${appEngine === undefined ? sql`` : sql`and app_engine = ${appEngine}`}
-      ${showInModule === undefined ? sql`` : sql`and show_in_module = ${showInModule}`}
-      ${dashboardWidget === undefined ? sql`` : sql`and ${isTile} = ${dashboardWidget}`}
-      ${active === undefined ? sql`` : sql`and active = ${active}`}
-      ${filter.public === undefined ? sql`` : sql`and public = ${filter.public}`}`;
-  };
+/** Those that name one of these databases, in a field or the source, or whose actions start one of these flows. */
+export async function naming(
+  sql: Sql,
+  accountId: number,
+  { model, keys }: Named,
+  limit: number,
+): Promise<readonly Use[]> {
+  const names = {
+    "Core::Db": sql`(
+      db_code = any(${keys}) or jsonb_exists_any((fields -> 'dbs')::jsonb, ${keys})
+      or exists (select from unnest(${keys}::text[]) k where source_code ~ (
+        '(/core/dbs?/|\\.(db|records)\\([''"\`])' || k || '(?![A-Za-z0-9_-])')))`,
+    "Core::Flow": sql`exists (
+      select from jsonb_array_elements(actions::jsonb) a where a ->> 'flow_code' = any(${keys}))`,
+  }[model];
+  if (!names) return [];
+  const rows = await sql<Pick<AppRow, "id" | "name">[]>`
+    select id, name from apps where account_id = ${accountId} and ${names} order by url_code limit ${limit}`;
+  return rows.map(({ id, name }) => ({ kind: "app", id, name, path: `/core/apps/${id}.json` }));
+}
 
-  return {
-    async list(accountId: number, filter: AppFilter, page: Page) {
-      const where = conditions(accountId, filter);
-      return readPage<AppRow>(sql, page, { columns, from: sql`apps where ${where}`, order: sql`id`, hasNumbers: true });
-    },
+export async function exists(sql: Sql, accountId: number, key: string): Promise<boolean> {
+  if (!isKey(key)) return false;
+  return (await sql`select from apps where ${byKey(sql, accountId, key)}`).length > 0;
+}
 
-    /** By id or url_code. */
-    async find(accountId: number, key: string): Promise<AppRow | undefined> {
-      if (!isKey(key)) return undefined;
-      const [row] = await sql<AppRow[]>`select ${columns} from apps where ${byKey(sql, accountId, key)}`;
-      return row;
-    },
+/** The id for a url_code. An id is returned unchanged, whether or not the app exists. */
+export async function idOf(sql: Sql, accountId: number, key: string): Promise<string | undefined> {
+  if (isUuid(key)) return key.toLowerCase();
+  if (!isKey(key)) return undefined;
+  const [row] = await sql<{ id: string }[]>`
+    select id from apps where account_id = ${accountId} and url_code = ${key}`;
+  return row?.id;
+}
 
-    /** Those that name one of these databases, in a field or the source, or whose actions start one of these flows. */
-    async naming(accountId: number, { model, keys }: Named, limit: number): Promise<readonly Use[]> {
-      const names = {
-        "Core::Db": sql`(
-          db_code = any(${keys}) or jsonb_exists_any((fields -> 'dbs')::jsonb, ${keys})
-          or exists (select from unnest(${keys}::text[]) k where source_code ~ (
-            '(/core/dbs?/|\\.(db|records)\\([''"\`])' || k || '(?![A-Za-z0-9_-])')))`,
-        "Core::Flow": sql`exists (
-          select from jsonb_array_elements(actions::jsonb) a where a ->> 'flow_code' = any(${keys}))`,
-      }[model];
-      if (!names) return [];
-      const rows = await sql<Pick<AppRow, "id" | "name">[]>`
-        select id, name from apps where account_id = ${accountId} and ${names} order by url_code limit ${limit}`;
-      return rows.map(({ id, name }) => ({ kind: "app", id, name, path: `/core/apps/${id}.json` }));
-    },
+/** The current version. Nobody else can change the app until this transaction ends. */
+export async function lock(tx: Tx, accountId: number, id: string): Promise<number | undefined> {
+  const [row] = await tx<{ version: number }[]>`
+    select version from apps where account_id = ${accountId} and id = ${id} for update`;
+  return row?.version;
+}
 
-    async exists(accountId: number, key: string): Promise<boolean> {
-      if (!isKey(key)) return false;
-      return (await sql`select from apps where ${byKey(sql, accountId, key)}`).length > 0;
-    },
+export function insert(tx: Tx, app: Saved & Owned & { readonly build: Build }): Promise<AppRow> {
+  const { build } = app;
+  const statement = tx`
+    insert into apps (id, account_id, ${saved(tx)}, trusted, app_code, css_code, toolchain, app_build_time,
+      css_build_time, created_by_id)
+    values (${app.id}, ${app.accountId}, ${app.name}, ${app.urlCode}, ${app.description}, ${app.appEngine},
+      ${app.cssEngine}, ${app.sourceCode}, ${app.public}, ${app.active}, ${app.dbCode}, ${app.showInModule},
+      ${app.prompt}, ${json(app.actions)}::text::jsonb, ${json(app.fields)}::text::jsonb,
+      ${json(app.config)}::text::jsonb, ${app.trusted}, ${build.appCode}, ${build.cssCode}, ${build.toolchain},
+      ${build.appBuildMs}, ${build.cssBuildMs}, ${app.userId})`;
+  return savedBy(tx, app, statement);
+}
 
-    /** The id for a url_code. An id is returned unchanged, whether or not the app exists. */
-    async idOf(accountId: number, key: string): Promise<string | undefined> {
-      if (isUuid(key)) return key.toLowerCase();
-      if (!isKey(key)) return undefined;
-      const [row] = await sql<{ id: string }[]>`
-        select id from apps where account_id = ${accountId} and url_code = ${key}`;
-      return row?.id;
-    },
+/** Without a build the compiled code stays as it is. */
+export function update(tx: Tx, app: Saved & Owned & { readonly build: Build | undefined }): Promise<AppRow> {
+  const { build } = app;
+  const built = build
+    ? tx`app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
+      app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs}, failed_build = null,`
+    : tx``;
+  const statement = tx`
+    update apps set name = ${app.name}, url_code = ${app.urlCode}, description = ${app.description},
+      app_engine = ${app.appEngine}, css_engine = ${app.cssEngine}, source_code = ${app.sourceCode},
+      public = ${app.public}, active = ${app.active}, db_code = ${app.dbCode},
+      show_in_module = ${app.showInModule}, prompt = ${app.prompt}, actions = ${json(app.actions)}::text::jsonb,
+      fields = ${json(app.fields)}::text::jsonb, config = ${json(app.config)}::text::jsonb,
+      trusted = ${app.trusted}, ${built} updated_by_id = ${app.userId}, version = version + 1, updated_at = now()
+    where account_id = ${app.accountId} and id = ${app.id}`;
+  return savedBy(tx, app, statement);
+}
 
-    /** The current version. Nobody else can change the app until this transaction ends. */
-    async lock(tx: Tx, accountId: number, id: string): Promise<number | undefined> {
-      const [row] = await tx<{ version: number }[]>`
-        select version from apps where account_id = ${accountId} and id = ${id} for update`;
-      return row?.version;
-    },
+export async function remove(tx: Tx, accountId: number, id: string): Promise<AppRow | undefined> {
+  const [row] = await tx<AppRow[]>`
+    delete from apps where account_id = ${accountId} and id = ${id} returning ${columns(tx)}`;
+  return row;
+}
 
-    insert(tx: Tx, app: Saved & Owned & { readonly build: Build }): Promise<AppRow> {
-      const { build } = app;
-      const statement = tx`
-        insert into apps (id, account_id, ${saved}, trusted, app_code, css_code, toolchain, app_build_time,
-          css_build_time, created_by_id)
-        values (${app.id}, ${app.accountId}, ${app.name}, ${app.urlCode}, ${app.description}, ${app.appEngine},
-          ${app.cssEngine}, ${app.sourceCode}, ${app.public}, ${app.active}, ${app.dbCode}, ${app.showInModule},
-          ${app.prompt}, ${json(app.actions)}::text::jsonb, ${json(app.fields)}::text::jsonb,
-          ${json(app.config)}::text::jsonb, ${app.trusted}, ${build.appCode}, ${build.cssCode}, ${build.toolchain},
-          ${build.appBuildMs}, ${build.cssBuildMs}, ${app.userId})`;
-      return savedBy(tx, app, statement);
-    },
+/** Wraps a statement that saves an app: keeps the new version and answers with the app. */
+async function savedBy(tx: Tx, app: Saved, statement: Fragment): Promise<AppRow> {
+  const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
+    with app as (${statement} returning ${columns(tx)}), kept as (
+      insert into app_versions (app_id, version, account_id, ${saved(tx)}, created_by_id, created_at)
+      select id, version, account_id, ${saved(tx)}, coalesce(updated_by_id, created_by_id), updated_at from app
+    ), pruned as (
+      delete from app_versions v using app
+      where v.account_id = app.account_id and v.app_id = app.id and v.version <= app.version - ${keptVersions}::integer)
+    select ${head(tx)} from app`;
+  if (!row) throw new Error("an app that was just inserted or locked exists");
+  return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
+}
 
-    /** Without a build the compiled code stays as it is. */
-    update(tx: Tx, app: Saved & Owned & { readonly build: Build | undefined }): Promise<AppRow> {
-      const { build } = app;
-      const built = build
-        ? sql`app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
-          app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs}, failed_build = null,`
-        : sql``;
-      const statement = tx`
-        update apps set name = ${app.name}, url_code = ${app.urlCode}, description = ${app.description},
-          app_engine = ${app.appEngine}, css_engine = ${app.cssEngine}, source_code = ${app.sourceCode},
-          public = ${app.public}, active = ${app.active}, db_code = ${app.dbCode},
-          show_in_module = ${app.showInModule}, prompt = ${app.prompt}, actions = ${json(app.actions)}::text::jsonb,
-          fields = ${json(app.fields)}::text::jsonb, config = ${json(app.config)}::text::jsonb,
-          trusted = ${app.trusted}, ${built} updated_by_id = ${app.userId}, version = version + 1, updated_at = now()
-        where account_id = ${app.accountId} and id = ${app.id}`;
-      return savedBy(tx, app, statement);
-    },
-
-    async delete(tx: Tx, accountId: number, id: string): Promise<AppRow | undefined> {
-      const [row] = await tx<AppRow[]>`
-        delete from apps where account_id = ${accountId} and id = ${id} returning ${columns}`;
-      return row;
-    },
-  };
+function conditions(sql: Sql, accountId: number, filter: AppFilter) {
+  const { q, appEngine, showInModule, dashboardWidget, active } = filter;
+  return sql`account_id = ${accountId}
+    ${q === undefined ? sql`` : sql`and (name ilike ${q} or url_code ilike ${q} or description ilike ${q})`}
+    ${appEngine === undefined ? sql`` : sql`and app_engine = ${appEngine}`}
+    ${showInModule === undefined ? sql`` : sql`and show_in_module = ${showInModule}`}
+    ${dashboardWidget === undefined ? sql`` : sql`and ${isTile(sql)} = ${dashboardWidget}`}
+    ${active === undefined ? sql`` : sql`and active = ${active}`}
+    ${filter.public === undefined ? sql`` : sql`and public = ${filter.public}`}`;
 }
 
 /** Whether this can be an app's address; if not, there is no need to look for one. */

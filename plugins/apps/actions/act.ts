@@ -1,12 +1,8 @@
 /** Actions: the only way from an app's page to the back end. behaviour 4.3, B.9. No HTTP, no SQL. */
 import { invalid, notFound, type Caller } from "platform";
-import type { ActionState, Flows } from "../../flows/api.ts";
-import type { AppMeta } from "../serve/served-apps.ts";
-import type { Action } from "../store.ts";
-
-interface Needed {
-  readonly flows: Flows;
-}
+import type { ActionState } from "../../flows/api.ts";
+import type { AppMeta, Action } from "../store.ts";
+import type { AppsContext } from "../context.ts";
 
 export interface Act {
   readonly app: AppMeta;
@@ -18,43 +14,39 @@ export interface Act {
   readonly onPending?: (state: ActionState) => Promise<void>;
 }
 
-export type AppActions = ReturnType<typeof createAppActions>;
+/** Runs the action's flow and waits a second for its result. 422: parameters too large, or no such flow. */
+export async function run(
+  ctx: AppsContext,
+  { app, action, caller, owner, onPending }: Act,
+  params: Readonly<Record<string, unknown>>,
+): Promise<ActionState> {
+  checkSize(params);
+  const { accountId, id: appId } = app;
+  const { flow_code: flowCode, action: name } = action;
+  const scope = scopeOf({ appId, name, caller });
+  // Stored with the process in one write, so that nobody else ever learns its result.
+  const origin = { app_id: appId, action: name, owner };
+  const by = { kind: "app", id: appId, details: { action: name, user_id: caller?.user.id } } as const;
+  const state = await ctx.flows.runAction({ accountId, flowCode, input: params, scope, origin, by, onPending });
+  if (!state) throw invalid({ flow_code: [`no active flow has the code "${flowCode}"`] });
+  return state;
+}
 
-export function createAppActions({ flows }: Needed) {
-  return {
-    /** Runs the action's flow and waits a second for its result. 422: parameters too large, or no such flow. */
-    async run(
-      { app, action, caller, owner, onPending }: Act,
-      params: Readonly<Record<string, unknown>>,
-    ): Promise<ActionState> {
-      checkSize(params);
-      const { accountId, id: appId } = app;
-      const { flow_code: flowCode, action: name } = action;
-      const scope = scopeOf({ appId, name, caller });
-      // Stored with the process in one write, so that nobody else ever learns its result.
-      const origin = { app_id: appId, action: name, owner };
-      const by = { kind: "app", id: appId, details: { action: name, user_id: caller?.user.id } } as const;
-      const state = await flows.runAction({ accountId, flowCode, input: params, scope, origin, by, onPending });
-      if (!state) throw invalid({ flow_code: [`no active flow has the code "${flowCode}"`] });
-      return state;
-    },
-
-    /** 404 for a process of another action or of somebody else. */
-    async status(
-      { app, action, owner }: Pick<Act, "app" | "action" | "owner">,
-      { processId, waitSeconds, signal }: { processId: string; waitSeconds: number; signal: AbortSignal },
-    ): Promise<ActionState> {
-      const run = await flows.originOf({ accountId: app.accountId, processId });
-      const { app_id: appId, action: name, owner: starter } = run?.origin ?? {};
-      const isOurs = appId === app.id && name === action.action && (starter === null || starter === owner);
-      if (!run || !isOurs) throw notFound(noProcess);
-      // The flow it was started with: by now the action may name another one.
-      const asked = { accountId: app.accountId, flowCode: run.flowCode, processId, waitSeconds, signal };
-      const state = await flows.actionStatus(asked);
-      if (!state) throw notFound(noProcess);
-      return state;
-    },
-  };
+/** 404 for a process of another action or of somebody else. */
+export async function status(
+  ctx: AppsContext,
+  { app, action, owner }: Pick<Act, "app" | "action" | "owner">,
+  { processId, waitSeconds, signal }: { processId: string; waitSeconds: number; signal: AbortSignal },
+): Promise<ActionState> {
+  const started = await ctx.flows.originOf({ accountId: app.accountId, processId });
+  const { app_id: appId, action: name, owner: starter } = started?.origin ?? {};
+  const isOurs = appId === app.id && name === action.action && (starter === null || starter === owner);
+  if (!started || !isOurs) throw notFound(noProcess);
+  // The flow it was started with: by now the action may name another one.
+  const asked = { accountId: app.accountId, flowCode: started.flowCode, processId, waitSeconds, signal };
+  const state = await ctx.flows.actionStatus(asked);
+  if (!state) throw notFound(noProcess);
+  return state;
 }
 
 /** 404 where the app has no such action. */

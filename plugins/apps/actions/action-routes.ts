@@ -14,11 +14,11 @@ import {
   limitKey,
 } from "platform";
 import type { ActionState } from "../../flows/api.ts";
-import type { JsonDatabases } from "../../jsondb/api.ts";
 import { ActionRun, ActionStatus } from "../answers.ts";
-import { actionOf, type AppActions } from "./act.ts";
-import type { ServedApps } from "../serve/served-apps.ts";
+import { actionOf } from "./act.ts";
 import { appFor, ownerOf } from "../serve/visit.ts";
+import * as appActions from "./act.ts";
+import type { AppsContext } from "../context.ts";
 
 const access = { open: "an action may be public; any other one needs sign-in", partly: true } as const;
 const shared = { access, apps: "the app's own actions", cors: true, onSites: true } as const;
@@ -29,16 +29,8 @@ const busy = { error: "too many requests, try again in 4 s" };
 
 type Limit = ReturnType<BaseContext["limiter"]>;
 
-interface Needed {
-  readonly servedApps: ServedApps;
-  readonly appActions: AppActions;
-  readonly databases: JsonDatabases;
-  /** For visitors without sign-in, by address: starts, and requests for the status. */
-  readonly limits: { readonly runs: Limit; readonly polls: Limit };
-}
-
 /** behaviour 4.3, B.9. */
-export function actionRoutes({ servedApps, appActions, databases, limits }: Needed): Route[] {
+export function actionRoutes(ctx: AppsContext): Route[] {
   const take = async (limit: Limit, ip: string) => {
     const { allowed, retryAfterSeconds } = await limit.take(limitKey(ip));
     if (!allowed) throw tooMany(retryAfterSeconds);
@@ -66,17 +58,17 @@ export function actionRoutes({ servedApps, appActions, databases, limits }: Need
       },
       async (input) => {
         const { caller, app: grant, params, body, ip, settle } = input;
-        const app = await appFor(servedApps, input, params.id);
+        const app = await appFor(ctx, input, params.id);
         const action = actionOf(app, params.action_name);
         if (!caller && !action.public) throw unauthorized();
-        if (!caller) await take(limits.runs, ip);
+        if (!caller) await take(ctx.limits.runs, ip);
         const given = paramsOf(body);
         // They are kept with the process.
-        if (!caller) await databases.visitorStores(ip, JSON.stringify(given).length);
+        if (!caller) await ctx.databases.visitorStores(ip, JSON.stringify(given).length);
         // A visitor without an app's token may be a program without cookies, which knows only the id.
-        const owner = caller || grant ? ownerOf(databases, input).owner : null;
+        const owner = caller || grant ? ownerOf(ctx, input).owner : null;
         const onPending = (state: ActionState) => settle(answerOf(state));
-        return answerOf(await appActions.run({ app, action, caller, owner, onPending }, given));
+        return answerOf(await appActions.run(ctx, { app, action, caller, owner, onPending }, given));
       },
     ),
     route(
@@ -99,15 +91,15 @@ export function actionRoutes({ servedApps, appActions, databases, limits }: Need
       },
       async (input) => {
         const { caller, params, query, request, ip } = input;
-        const app = await appFor(servedApps, input, params.id);
+        const app = await appFor(ctx, input, params.id);
         const action = actionOf(app, params.action_name);
         if (!caller && !action.public) throw unauthorized();
-        if (!caller) await take(limits.polls, ip);
+        if (!caller) await take(ctx.limits.polls, ip);
         const given = query.get("flow_process_id");
         if (!given) throw invalid({ flow_process_id: ["is required"] });
-        const { owner } = ownerOf(databases, input);
+        const { owner } = ownerOf(ctx, input);
         const asked = { processId: uuidOf(given), waitSeconds: secondsOf(query.get("wait")), signal: request.signal };
-        const { status, data: result, error } = await appActions.status({ app, action, owner }, asked);
+        const { status, data: result, error } = await appActions.status(ctx, { app, action, owner }, asked);
         return ok({ status, data: result, error });
       },
     ),

@@ -12,13 +12,13 @@ import {
   tooMany,
   Type,
   unauthorized,
+  type RequestInput,
+  type Route,
 } from "platform";
-import type { BaseContext, RequestInput, Route } from "platform";
-import type { JsonDatabases } from "../../jsondb/api.ts";
 import { StoredValue } from "../answers.ts";
-import type { ServedApps } from "../serve/served-apps.ts";
-import type { StorageStore } from "./storage-store.ts";
 import { appFor, ownerOf } from "../serve/visit.ts";
+import * as storageStore from "./storage-store.ts";
+import type { AppsContext } from "../context.ts";
 
 const access = {
   open: "the visitor's own values: the app's token, the session or, in a public app, the cookie tells whose",
@@ -29,28 +29,19 @@ const example = { key: "theme", value: "dark" };
 
 const busy = { error: "too many requests, try again in 4 s" };
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction">;
-  readonly servedApps: ServedApps;
-  readonly storageStore: StorageStore;
-  readonly databases: JsonDatabases;
-  /** For writes by visitors without sign-in, by address. */
-  readonly limit: ReturnType<BaseContext["limiter"]>;
-}
-
 type Input = Omit<RequestInput, "params" | "body"> & { readonly params: { readonly id: string } };
 
 /** `core.storage`: small JSON values for each app and visitor. behaviour B.10. */
-export function storageRoutes({ ctx, servedApps, storageStore, databases, limit }: Needed): Route[] {
+export function storageRoutes(ctx: AppsContext): Route[] {
   const whoseIs = async (input: Input) => {
-    const app = await appFor(servedApps, input, input.params.id);
+    const app = await appFor(ctx, input, input.params.id);
     if (!input.caller && !app.public) throw unauthorized();
-    const { owner, headers } = ownerOf(databases, input);
+    const { owner, headers } = ownerOf(ctx, input);
     return { headers, whose: { accountId: app.accountId, appId: app.id, owner } };
   };
   const whoWrites = async (input: Input) => {
     if (!input.caller) {
-      const { allowed, retryAfterSeconds } = await limit.take(limitKey(input.ip));
+      const { allowed, retryAfterSeconds } = await ctx.limits.stored.take(limitKey(input.ip));
       if (!allowed) throw tooMany(retryAfterSeconds);
     }
     return whoseIs(input);
@@ -73,7 +64,7 @@ export function storageRoutes({ ctx, servedApps, storageStore, databases, limit 
       async (input) => {
         const { whose, headers } = await whoseIs(input);
         const { limit: most, offset } = pageOf(input.query);
-        const entries = await storageStore.entries(whose, input.query.get("prefix") ?? "");
+        const entries = await storageStore.entriesOf(ctx.sql, whose, input.query.get("prefix") ?? "");
         const shown = entries.slice(offset, offset + most);
         const withValues = input.query.get("values") === "true";
         if (!withValues)
@@ -99,7 +90,7 @@ export function storageRoutes({ ctx, servedApps, storageStore, databases, limit 
       async (input) => {
         const { whose, headers } = await whoseIs(input);
         const key = keyOf(input.params.key);
-        const value = await storageStore.get(whose, key);
+        const value = await storageStore.get(ctx.sql, whose, key);
         return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value ?? "null"}}`, headers);
       },
     ),
@@ -125,7 +116,7 @@ export function storageRoutes({ ctx, servedApps, storageStore, databases, limit 
         const { whose, headers } = await whoWrites(input);
         const key = keyOf(input.params.key);
         const value = JSON.stringify(input.body.value);
-        if (!input.caller) await databases.visitorStores(input.ip, value.length);
+        if (!input.caller) await ctx.databases.visitorStores(input.ip, value.length);
         const stored = await ctx.transaction((tx) => storageStore.set(tx, whose, { key, value }));
         if (!stored) throw notFound("there is no such app");
         return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value}}`, headers);
@@ -142,7 +133,7 @@ export function storageRoutes({ ctx, servedApps, storageStore, databases, limit 
       async (input) => {
         const { whose, headers } = await whoWrites(input);
         const key = keyOf(input.params.key);
-        await ctx.transaction((tx) => storageStore.delete(tx, whose, key));
+        await ctx.transaction((tx) => storageStore.remove(tx, whose, key));
         return noContent(headers);
       },
     ),

@@ -104,13 +104,13 @@ export interface Core {
   readonly CoreError: typeof CoreError;
 }
 
-interface Needed {
+interface CoreOptions {
   readonly transport: Transport;
   readonly appId: string;
   readonly ownDb: string | null;
 }
 
-export function createCore({ transport, appId, ownDb }: Needed): Core {
+export function createCore({ transport, appId, ownDb }: CoreOptions): Core {
   const codeOf = (code: string | undefined): string => {
     const chosen = code ?? ownDb;
     if (!chosen) throw new CoreError(0, "this app has no database: set its db_code, or name one");

@@ -4,7 +4,7 @@ import { applied, blank, patchTo, checkPatch, sameCode, type AppPatch } from "./
 import { edited } from "./edit.ts";
 import { isModule, isView } from "../places.ts";
 import type { AppRow, Saved } from "../store.ts";
-import { cleanUrlCode } from "./url-code.ts";
+import { cleanUrlCode } from "./patch.ts";
 
 const json = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 });
 const tile = fc.constantFrom(undefined, true, false);

@@ -5,7 +5,7 @@ import { invalid, isObject, isUuid, mistakes } from "platform";
 import { holdsToken } from "../../tokens/api.ts";
 import { isModule, isView, modules } from "../places.ts";
 import type { Action, Json, Saved } from "../store.ts";
-import { cleanUrlCode } from "./url-code.ts";
+import { asciiOf } from "platform";
 
 /** An action as a request has it: null is as good as leaving out. */
 export interface GivenAction extends Omit<Action, "public"> {
@@ -194,4 +194,9 @@ function codePoints(text: string): number {
 function repeated(actions: readonly GivenAction[]): string[] {
   const names = actions.map(({ action }) => action);
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
+}
+
+/** Removes the characters that an address cannot contain: "Moja apka!" -> "Mojaapka", "zażółć" -> "zazolc". */
+export function cleanUrlCode(given: string): string {
+  return asciiOf(given).replaceAll(/[^A-Za-z0-9_-]/g, "");
 }

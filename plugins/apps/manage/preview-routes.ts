@@ -1,13 +1,14 @@
 import { field, ok, route, Type, type Route } from "platform";
 import { AppPreview } from "../answers.ts";
-import type { Previews } from "./preview.ts";
+import type { AppsContext } from "../context.ts";
+import { makePreview } from "./preview.ts";
 import { access, AppChanges, requestExample } from "./routes.ts";
 
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 const id = Type.Optional(field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" })));
 const PreviewInput = Type.Composite([AppChanges, Type.Object({ id })]);
 
-export function previewRoutes(previews: Previews): Route[] {
+export function previewRoutes(ctx: AppsContext): Route[] {
   return [
     route(
       "POST",
@@ -29,7 +30,7 @@ export function previewRoutes(previews: Previews): Route[] {
         },
       },
       async ({ caller, body }) => {
-        const { token, expiresAt, lines = null } = await previews.create(caller, body);
+        const { token, expiresAt, lines = null } = await makePreview(ctx, caller, body);
         return ok({ url: `/a/preview/${token}`, expires_at: expiresAt, source_lines: lines });
       },
     ),

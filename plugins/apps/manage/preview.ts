@@ -1,63 +1,51 @@
 /** Compiles an app without saving it, for its author. No HTTP, no SQL. */
-import { cacheKey, invalid, parseCacheKey, randomToken, sha256, uuidv7, type BaseContext, type Caller } from "platform";
-import type { Builds } from "../build/builds.ts";
+import { cacheKey, invalid, parseCacheKey, randomToken, sha256, uuidv7, type Caller } from "platform";
 import { applied, blank, checkPatch, type AppPatch } from "./patch.ts";
 import type { PreviewApp } from "../serve/page.ts";
-import type { PreviewRow, PreviewStore } from "./preview-store.ts";
+import type { PreviewRow } from "./preview-store.ts";
 import { mustBeAllowedToDraft } from "./rights.ts";
-import type { AppStore } from "../store.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "cache">;
-  readonly appStore: AppStore;
-  readonly previewStore: PreviewStore;
-  readonly builds: Pick<Builds, "buildOf">;
-}
+import * as appStore from "../store.ts";
+import * as builds from "../build/builds.ts";
+import * as previewStore from "./preview-store.ts";
+import type { AppsContext } from "../context.ts";
 
 const livesMs = 10 * 60_000;
 const mostPerPerson = 20;
 
-export type Previews = ReturnType<typeof createPreviews>;
+export async function loadPreview(ctx: AppsContext, key: string): Promise<PreviewApp | undefined> {
+  const { accountId, name: hash } = parseCacheKey(key);
+  const row = await previewStore.find(ctx.sql, accountId, hash);
+  return row && previewApp(row);
+}
 
-export function createPreviews({ ctx, appStore, previewStore, builds }: Needed) {
-  // The page keeps a template per object, so the cache must return the same one. A preview never changes.
-  const cache = ctx.cache<PreviewApp>({
-    name: "apps.previews",
-    max: 50,
-    load: async (key) => {
-      const { accountId, name: hash } = parseCacheKey(key);
-      const row = await previewStore.find(accountId, hash);
-      return row && previewApp(row);
-    },
-  });
+/** `id` names the saved app that this is a draft of: the preview then uses its actions, storage and database. */
+export async function makePreview(
+  ctx: AppsContext,
+  caller: Caller,
+  { id, ...given }: AppPatch & { readonly id?: string | null },
+) {
+  const { account, user } = caller;
+  checkPatch(given);
+  const saved = id ? await appStore.findApp(ctx.sql, account.id, id) : undefined;
+  if (id && !saved) throw invalid({ id: ["names no app"] });
+  const app = applied(saved ?? { ...blank, name: "Preview" }, given);
+  if (saved) mustBeAllowedToDraft(caller, saved, app);
+  if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
+  const { appCode, cssCode, lines } = await builds.buildOf(ctx, app, account.id);
+  const token = randomToken();
+  const expiresAt = new Date(Date.now() + livesMs);
+  const { name, appEngine, cssEngine, fields, config } = app;
+  const whose = { tokenHash: sha256(token), accountId: account.id, userId: user.id, appId: saved?.id ?? null };
+  const row = { ...whose, name, appEngine, cssEngine, appCode, cssCode, fields, config, expiresAt };
+  await ctx.transaction((tx) => previewStore.insert(tx, row, mostPerPerson));
+  return { token, expiresAt, lines };
+}
 
-  return {
-    /** `id` names the saved app that this is a draft of: the preview then uses its actions, storage and database. */
-    async create(caller: Caller, { id, ...given }: AppPatch & { readonly id?: string | null }) {
-      const { account, user } = caller;
-      checkPatch(given);
-      const saved = id ? await appStore.find(account.id, id) : undefined;
-      if (id && !saved) throw invalid({ id: ["names no app"] });
-      const app = applied(saved ?? { ...blank, name: "Preview" }, given);
-      if (saved) mustBeAllowedToDraft(caller, saved, app);
-      if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
-      const { appCode, cssCode, lines } = await builds.buildOf(app, account.id);
-      const token = randomToken();
-      const expiresAt = new Date(Date.now() + livesMs);
-      const { name, appEngine, cssEngine, fields, config } = app;
-      const whose = { tokenHash: sha256(token), accountId: account.id, userId: user.id, appId: saved?.id ?? null };
-      const row = { ...whose, name, appEngine, cssEngine, appCode, cssCode, fields, config, expiresAt };
-      await ctx.transaction((tx) => previewStore.insert(tx, row, mostPerPerson));
-      return { token, expiresAt, lines };
-    },
-
-    async find(accountId: number, token: string): Promise<PreviewApp | undefined> {
-      if (token.length > 100) return undefined;
-      const key = cacheKey(accountId, sha256(token));
-      const found = cache.peek(key) ?? (await cache.get(key));
-      return found && found.expiresAt.getTime() > Date.now() ? found : undefined;
-    },
-  };
+export async function findPreview(ctx: AppsContext, accountId: number, token: string): Promise<PreviewApp | undefined> {
+  if (token.length > 100) return undefined;
+  const key = cacheKey(accountId, sha256(token));
+  const found = ctx.previews.peek(key) ?? (await ctx.previews.get(key));
+  return found && found.expiresAt.getTime() > Date.now() ? found : undefined;
 }
 
 function previewApp(row: PreviewRow): PreviewApp {

@@ -15,15 +15,20 @@ import {
   Type,
   usedByRoute,
   warned,
+  wildcardPattern,
+  type Names,
+  type Route,
 } from "platform";
-import { wildcardPattern, type Names, type Route } from "platform";
 import { App } from "../answers.ts";
 import { limits, type GivenAction } from "./patch.ts";
 
 import { editable, edited } from "./edit.ts";
-import { databasesOf, toApi, type AppFilter, type AppRow, type AppStore, type Json } from "../store.ts";
+import { databasesOf, toApi, type AppFilter, type AppRow, type Json } from "../store.ts";
 import { authorOf } from "./rights.ts";
-import type { SeenVersion, AppWriter } from "./write.ts";
+import type { SeenVersion } from "./write.ts";
+import * as appStore from "../store.ts";
+import * as appWriter from "./write.ts";
+import type { AppsContext } from "../context.ts";
 
 const JsonObject = Type.Unsafe<Json>(Type.Object({}, { additionalProperties: true }));
 const ActionInput = Type.Unsafe<GivenAction>(
@@ -121,14 +126,8 @@ const model = "Core::App";
 export const access = { privilege: "apps" } as const;
 const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
-interface Needed {
-  readonly names: Names;
-  readonly appStore: AppStore;
-  readonly appWriter: AppWriter;
-}
-
 /** behaviour 4.3; `:id` is the id or the url_code. */
-export function appRoutes({ names, appStore, appWriter }: Needed): Route[] {
+export function appRoutes(ctx: AppsContext): Route[] {
   return [
     route(
       "GET",
@@ -149,7 +148,7 @@ export function appRoutes({ names, appStore, appWriter }: Needed): Route[] {
         responses: { 200: [appExample] },
       },
       async ({ account, query }) => {
-        return pageReply(await appStore.list(account.id, filterOf(query), pageOf(query)), toApi);
+        return pageReply(await appStore.listApps(ctx.sql, account.id, filterOf(query), pageOf(query)), toApi);
       },
     ),
     route(
@@ -168,15 +167,15 @@ export function appRoutes({ names, appStore, appWriter }: Needed): Route[] {
         responses: { 201: appExample, 422: buildFails },
       },
       async ({ caller, body, request }) => {
-        const row = await appWriter.create(authorOf(caller, request), body);
-        return warned(created(...shown(row)), await unknownNames(names, row));
+        const row = await appWriter.create(ctx, authorOf(caller, request), body);
+        return warned(created(...shown(row)), await unknownNames(ctx.names, row));
       },
     ),
     route(
       "GET",
       "/core/apps/:id",
       { summary: "One app", access, answers: { 200: App }, responses: { 200: appExample, 304: null } },
-      async ({ caller, params }) => ok(...shown(await appWriter.find(caller.account.id, params.id))),
+      async ({ caller, params }) => ok(...shown(await appWriter.find(ctx, caller.account.id, params.id))),
     ),
     route(
       "PATCH",
@@ -200,13 +199,13 @@ export function appRoutes({ names, appStore, appWriter }: Needed): Route[] {
           before = urlCode;
           return body;
         };
-        const row = await appWriter.update(authorOf(caller, request), params.id, work, seen);
-        const lost = row.urlCode === before ? [] : await names.lost(caller, { model, keys: [before] });
-        return warned(ok(...shown(row)), [...lost, ...(await unknownNames(names, row))]);
+        const row = await appWriter.update(ctx, authorOf(caller, request), params.id, work, seen);
+        const lost = row.urlCode === before ? [] : await ctx.names.lost(caller, { model, keys: [before] });
+        return warned(ok(...shown(row)), [...lost, ...(await unknownNames(ctx.names, row))]);
       },
     ),
-    usedByRoute(names, { one: "/core/apps/:id", noun: "an app", ...access }, async ({ account }, key) => {
-      const { urlCode, id } = await appWriter.find(account.id, key);
+    usedByRoute(ctx.names, { one: "/core/apps/:id", noun: "an app", ...access }, async ({ account }, key) => {
+      const { urlCode, id } = await appWriter.find(ctx, account.id, key);
       return { model, keys: [urlCode, id] };
     }),
     route(
@@ -221,8 +220,8 @@ export function appRoutes({ names, appStore, appWriter }: Needed): Route[] {
       },
       async ({ caller, params, request }) => {
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        const { urlCode, id } = await appWriter.remove(authorOf(caller, request), params.id, seen);
-        return warned(noContent(), await names.lost(caller, { model, keys: [urlCode, id] }));
+        const { urlCode, id } = await appWriter.remove(ctx, authorOf(caller, request), params.id, seen);
+        return warned(noContent(), await ctx.names.lost(caller, { model, keys: [urlCode, id] }));
       },
     ),
     route(
@@ -244,8 +243,8 @@ export function appRoutes({ names, appStore, appWriter }: Needed): Route[] {
       async ({ caller, params, body, request }) => {
         const work = (row: AppRow) => edited(row, body);
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        const row = await appWriter.update(authorOf(caller, request), params.id, work, seen);
-        return warned(ok(...shown(row)), await unknownNames(names, row));
+        const row = await appWriter.update(ctx, authorOf(caller, request), params.id, work, seen);
+        return warned(ok(...shown(row)), await unknownNames(ctx.names, row));
       },
     ),
   ];

@@ -1,25 +1,23 @@
 import { isObject } from "platform";
 import type { Apps } from "../api.ts";
 import { applied, patchTo } from "./patch.ts";
-import type { AppRow, AppStore } from "../store.ts";
-import type { AppWriter } from "./write.ts";
-
-interface Needed {
-  readonly appStore: AppStore;
-  readonly appWriter: AppWriter;
-}
+import type { AppRow } from "../store.ts";
+import * as appStore from "../store.ts";
+import * as appWriter from "./write.ts";
+import type { AppsContext } from "../context.ts";
 
 /** Apps for other plugins, which need no privileges for this. */
-export function createService({ appStore, appWriter }: Needed): Apps {
+export function appsService(ctx: AppsContext): Apps {
   return {
     async put({ accountId, userId }, app) {
       const author = { accountId, userId, mayTrust: true, mayOpenDatabases: true, mayNameFlows: true };
-      const found = await appStore.find(accountId, app.url_code);
-      if (!found) return { id: (await appWriter.create(author, app)).id, done: "made" };
+      const found = await appStore.findApp(ctx.sql, accountId, app.url_code);
+      if (!found) return { id: (await appWriter.create(ctx, author, app)).id, done: "made" };
       const same = (row: AppRow) =>
         (app.trusted ?? row.trusted) === row.trusted && printed(patchTo(applied(row, app))) === printed(patchTo(row));
       if (same(found)) return { id: found.id, done: "unchanged" };
       await appWriter.update(
+        ctx,
         author,
         found.id,
         () => app,
@@ -27,7 +25,7 @@ export function createService({ appStore, appWriter }: Needed): Apps {
       );
       return { id: found.id, done: "changed" };
     },
-    promptOf: async (accountId, key) => (await appStore.find(accountId, key))?.prompt,
+    promptOf: async (accountId, key) => (await appStore.findApp(ctx.sql, accountId, key))?.prompt,
   };
 }
 

@@ -9,24 +9,19 @@ import {
   pageQuery,
   route,
   warned,
-  type Names,
   type Route,
 } from "platform";
 import { App, AppVersion } from "../answers.ts";
 import { authorOf } from "./rights.ts";
 import { access, appExample, shown, unknownNames, versionExample } from "./routes.ts";
 import { keptVersions, versionToApi } from "../store.ts";
-import type { VersionStore } from "./version-store.ts";
-import type { AppWriter, SeenVersion } from "./write.ts";
-
-interface Needed {
-  readonly names: Names;
-  readonly versionStore: VersionStore;
-  readonly appWriter: AppWriter;
-}
+import type { SeenVersion } from "./write.ts";
+import * as appWriter from "./write.ts";
+import * as versionStore from "./version-store.ts";
+import type { AppsContext } from "../context.ts";
 
 /** Every save creates a version. behaviour B.10. */
-export function versionRoutes({ names, versionStore, appWriter }: Needed): Route[] {
+export function versionRoutes(ctx: AppsContext): Route[] {
   return [
     route(
       "GET",
@@ -40,8 +35,8 @@ export function versionRoutes({ names, versionStore, appWriter }: Needed): Route
         responses: { 200: [versionExample] },
       },
       async ({ caller, params, query }) => {
-        const { id } = await appWriter.find(caller.account.id, params.id);
-        return pageReply(await versionStore.list(caller.account.id, id, pageOf(query)), versionToApi);
+        const { id } = await appWriter.find(ctx, caller.account.id, params.id);
+        return pageReply(await versionStore.list(ctx.sql, caller.account.id, id, pageOf(query)), versionToApi);
       },
     ),
     route(
@@ -60,8 +55,8 @@ export function versionRoutes({ names, versionStore, appWriter }: Needed): Route
         const version = integerId(params.n);
         if (version > maxVersion) throw notFound();
         const seen: SeenVersion = (id) => expectedVersion(request, id);
-        const row = await appWriter.restore(authorOf(caller, request), params.id, version, seen);
-        return warned(ok(...shown(row)), await unknownNames(names, row));
+        const row = await appWriter.restore(ctx, authorOf(caller, request), params.id, version, seen);
+        return warned(ok(...shown(row)), await unknownNames(ctx.names, row));
       },
     ),
   ];

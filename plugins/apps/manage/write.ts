@@ -1,130 +1,122 @@
 /** Creates, changes and deletes apps: checks rights, builds, saves and tells others. */
-import { createTurnsByKey, freeCode, notFound, preconditionFailed, slugOf, uuidv7 } from "platform";
-import type { BaseContext, ModelEvent, Tx } from "platform";
-import type { Builds } from "../build/builds.ts";
+import { freeCode, notFound, preconditionFailed, slugOf, uuidv7, type ModelEvent, type Tx } from "platform";
 import { applied, blank, patchTo, checkPatch, sameCode, type AppPatch, type NewApp } from "./patch.ts";
 import { mustBeAllowed, type Author } from "./rights.ts";
-import { toApi, type AppRow, type AppStore, type Saved } from "../store.ts";
-import type { VersionStore } from "./version-store.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "changed">;
-  readonly appStore: AppStore;
-  readonly versionStore: Pick<VersionStore, "find">;
-  readonly builds: Builds;
-  /** Called after the commit and before the answer, with the rows that have changed. */
-  readonly forget: (...rows: readonly AppRow[]) => Promise<void>;
-}
+import { toApi, type AppRow, type Saved } from "../store.ts";
+import * as appStore from "../store.ts";
+import * as builds from "../build/builds.ts";
+import * as versionStore from "./version-store.ts";
+import type { AppsContext } from "../context.ts";
+import { forget } from "../serve/served-apps.ts";
 
 /** The version of this app that the caller has seen; undefined = any. */
 export type SeenVersion = (id: string) => number | undefined;
 
-export type AppWriter = ReturnType<typeof createAppWriter>;
+export async function find(ctx: AppsContext, accountId: number, key: string): Promise<AppRow> {
+  const row = await appStore.findApp(ctx.sql, accountId, key);
+  if (!row) throw notFound();
+  return row;
+}
 
-export function createAppWriter({ ctx, appStore, versionStore, builds, forget }: Needed) {
-  // Of simultaneous changes of one app, all but one would have to be built again.
-  const turns = createTurnsByKey<string>();
+export async function create(ctx: AppsContext, author: Author, given: NewApp): Promise<AppRow> {
+  const { accountId, userId } = author;
+  checkPatch(given, author.token);
+  const app = applied(blank, given);
+  const trusted = given.trusted ?? false;
+  mustBeAllowed(author, { before: undefined, after: app, trusted });
+  const build = await builds.buildOf(ctx, app, accountId);
+  const row = await ctx.transaction(async (tx) => {
+    const whole = await withUrlCode(tx, accountId, app);
+    const owned = { id: uuidv7(), accountId, userId, trusted };
+    const made = await appStore.insert(tx, { ...whole, ...owned, build });
+    await ctx.changed(eventOf("create", made), tx);
+    return made;
+  });
+  await forget(ctx, row);
+  return row;
+}
 
-  const find = async (accountId: number, key: string): Promise<AppRow> => {
-    const row = await appStore.find(accountId, key);
-    if (!row) throw notFound();
-    return row;
-  };
+/** `key` is an id or a url_code; `work` gets the current app. */
+export async function update(
+  ctx: AppsContext,
+  author: Author,
+  key: string,
+  work: (before: AppRow) => AppPatch,
+  seenVersion: SeenVersion,
+): Promise<AppRow> {
+  const id = await idOf(ctx, author.accountId, key);
+  const expected = seenVersion(id);
+  return ctx.saving.run(id, () => updated(ctx, author, id, work, expected));
+}
 
-  const idOf = async (accountId: number, key: string): Promise<string> => {
-    const id = await appStore.idOf(accountId, key);
-    if (id === undefined) throw notFound();
-    return id;
-  };
+export async function remove(ctx: AppsContext, author: Author, key: string, seenVersion: SeenVersion): Promise<AppRow> {
+  const id = await idOf(ctx, author.accountId, key);
+  const expected = seenVersion(id);
+  const row = await ctx.transaction(async (tx) => {
+    const found = await appStore.remove(tx, author.accountId, id);
+    if (!found) throw notFound();
+    mustBeAllowed(author, { before: found, after: found, trusted: found.trusted });
+    if (expected !== undefined && found.version !== expected) throw preconditionFailed();
+    await ctx.changed(eventOf("destroy", found), tx);
+    return found;
+  });
+  await forget(ctx, row);
+  return row;
+}
 
-  const create = async (author: Author, given: NewApp): Promise<AppRow> => {
-    const { accountId, userId } = author;
-    checkPatch(given, author.token);
-    const app = applied(blank, given);
-    const trusted = given.trusted ?? false;
-    mustBeAllowed(author, { before: undefined, after: app, trusted });
-    const build = await builds.buildOf(app, accountId);
-    const row = await ctx.transaction(async (tx) => {
-      const whole = await withUrlCode(tx, accountId, app);
-      const owned = { id: uuidv7(), accountId, userId, trusted };
-      const made = await appStore.insert(tx, { ...whole, ...owned, build });
-      await ctx.changed(eventOf("create", made), tx);
-      return made;
-    });
-    await forget(row);
-    return row;
-  };
+/** Saves an earlier version as a new one. `trusted` is not part of a version. */
+export async function restore(
+  ctx: AppsContext,
+  author: Author,
+  key: string,
+  version: number,
+  seenVersion: SeenVersion,
+): Promise<AppRow> {
+  const id = await idOf(ctx, author.accountId, key);
+  const old = await versionStore.find(ctx.sql, author.accountId, id, version);
+  if (!old) throw notFound();
+  const patch = patchTo(old);
+  return update(ctx, author, id, () => patch, seenVersion);
+}
 
-  /** `key` is an id or a url_code; `work` gets the current app. */
-  const update = async (
-    author: Author,
-    key: string,
-    work: (before: AppRow) => AppPatch,
-    seenVersion: SeenVersion,
-  ): Promise<AppRow> => {
-    const id = await idOf(author.accountId, key);
-    const expected = seenVersion(id);
-    return turns.run(id, () => updated(author, id, work, expected));
-  };
+async function idOf(ctx: AppsContext, accountId: number, key: string): Promise<string> {
+  const id = await appStore.idOf(ctx.sql, accountId, key);
+  if (id === undefined) throw notFound();
+  return id;
+}
 
-  const updated = async (
-    author: Author,
-    id: string,
-    work: (before: AppRow) => AppPatch,
-    expected: number | undefined,
-  ): Promise<AppRow> => {
-    const { accountId, userId } = author;
-    for (;;) {
-      const seen = await find(accountId, id);
-      if (expected !== undefined && seen.version !== expected) throw preconditionFailed();
-      const planned = plan(author, seen, work);
-      // Built before the transaction, so that the row is not locked meanwhile.
-      const build = sameCode(planned.app, seen)
-        ? undefined
-        : await builds.buildOfChange(planned.app, seen, () => forget(seen));
-      const saved = await ctx.transaction(async (tx) => {
-        // Somebody else has changed it meanwhile: plan again from the current state.
-        if ((await appStore.lock(tx, accountId, id)) !== seen.version) return undefined;
-        const owned = { id, accountId, userId, trusted: planned.trusted };
-        const row = await appStore.update(tx, {
-          ...(await withUrlCode(tx, accountId, planned.app, seen.urlCode)),
-          ...owned,
-          build,
-        });
-        await ctx.changed(eventOf("update", row), tx);
-        return row;
+async function updated(
+  ctx: AppsContext,
+  author: Author,
+  id: string,
+  work: (before: AppRow) => AppPatch,
+  expected: number | undefined,
+): Promise<AppRow> {
+  const { accountId, userId } = author;
+  for (;;) {
+    const seen = await find(ctx, accountId, id);
+    if (expected !== undefined && seen.version !== expected) throw preconditionFailed();
+    const planned = plan(author, seen, work);
+    // Built before the transaction, so that the row is not locked meanwhile.
+    const build = sameCode(planned.app, seen)
+      ? undefined
+      : await builds.buildOfChange(ctx, planned.app, seen, () => forget(ctx, seen));
+    const saved = await ctx.transaction(async (tx) => {
+      // Somebody else has changed it meanwhile: plan again from the current state.
+      if ((await appStore.lock(tx, accountId, id)) !== seen.version) return undefined;
+      const owned = { id, accountId, userId, trusted: planned.trusted };
+      const row = await appStore.update(tx, {
+        ...(await withUrlCode(tx, accountId, planned.app, seen.urlCode)),
+        ...owned,
+        build,
       });
-      if (!saved) continue;
-      await forget(seen, saved);
-      return saved;
-    }
-  };
-
-  const remove = async (author: Author, key: string, seenVersion: SeenVersion): Promise<AppRow> => {
-    const id = await idOf(author.accountId, key);
-    const expected = seenVersion(id);
-    const row = await ctx.transaction(async (tx) => {
-      const found = await appStore.delete(tx, author.accountId, id);
-      if (!found) throw notFound();
-      mustBeAllowed(author, { before: found, after: found, trusted: found.trusted });
-      if (expected !== undefined && found.version !== expected) throw preconditionFailed();
-      await ctx.changed(eventOf("destroy", found), tx);
-      return found;
+      await ctx.changed(eventOf("update", row), tx);
+      return row;
     });
-    await forget(row);
-    return row;
-  };
-
-  /** Saves an earlier version as a new one. `trusted` is not part of a version. */
-  const restore = async (author: Author, key: string, version: number, seenVersion: SeenVersion): Promise<AppRow> => {
-    const id = await idOf(author.accountId, key);
-    const old = await versionStore.find(author.accountId, id, version);
-    if (!old) throw notFound();
-    const patch = patchTo(old);
-    return update(author, id, () => patch, seenVersion);
-  };
-
-  return { find, create, update, remove, restore };
+    if (!saved) continue;
+    await forget(ctx, seen, saved);
+    return saved;
+  }
 }
 
 /** `own` is the code that the app has: it is not taken by another. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { contentHash } from "platform";
-import { createAppTokens } from "./app-token.ts";
+import { issue, read, type Claims } from "./app-token.ts";
 
 /** Signs without a key: the claims stay readable, so that a test can change them. */
 const secrets = {
@@ -23,7 +23,13 @@ const asked = {
 /** Tokens, and a clock that the test sets. */
 function tokensAt(ms: number) {
   const clock = { ms };
-  return { clock, tokens: createAppTokens(secrets, () => clock.ms) };
+  return {
+    clock,
+    tokens: {
+      issue: (claims: Omit<Claims, "expiresAt">) => issue(secrets, claims, clock.ms),
+      read: (token: string) => read(secrets, token, clock.ms),
+    },
+  };
 }
 
 describe("a page's token", () => {

@@ -24,25 +24,24 @@ export interface IssuedAppToken {
 const purpose = "apps.token/1";
 const livesSeconds = 3600;
 
-export type AppTokens = ReturnType<typeof createAppTokens>;
+/** `now` is in milliseconds. */
+export function issue(
+  { sign }: Pick<Secrets, "sign">,
+  claims: Omit<Claims, "expiresAt">,
+  now: number = Date.now(),
+): IssuedAppToken {
+  const issuedAt = Math.floor(now / 1000);
+  const expiresAt = issuedAt + livesSeconds;
+  const token = appTokenPrefix + sign(purpose, written({ ...claims, expiresAt }, issuedAt));
+  return { token, expiresAt: new Date(expiresAt * 1000) };
+}
 
-export function createAppTokens(secrets: Pick<Secrets, "sign" | "verify">, clock: () => number = Date.now) {
-  const seconds = () => Math.floor(clock() / 1000);
-  return {
-    issue(claims: Omit<Claims, "expiresAt">): IssuedAppToken {
-      const issuedAt = seconds();
-      const expiresAt = issuedAt + livesSeconds;
-      const token = appTokenPrefix + secrets.sign(purpose, written({ ...claims, expiresAt }, issuedAt));
-      return { token, expiresAt: new Date(expiresAt * 1000) };
-    },
-    /** The claims of a valid, unexpired token. */
-    read(token: string): Claims | undefined {
-      if (!token.startsWith(appTokenPrefix)) return undefined;
-      const payload = secrets.verify(purpose, token.slice(appTokenPrefix.length));
-      const claims = payload === undefined ? undefined : readClaims(payload);
-      return claims && claims.expiresAt > seconds() ? claims : undefined;
-    },
-  };
+/** The claims of a valid, unexpired token. */
+export function read({ verify }: Pick<Secrets, "verify">, token: string, now: number = Date.now()): Claims | undefined {
+  if (!token.startsWith(appTokenPrefix)) return undefined;
+  const payload = verify(purpose, token.slice(appTokenPrefix.length));
+  const claims = payload === undefined ? undefined : readClaims(payload);
+  return claims && claims.expiresAt > Math.floor(now / 1000) ? claims : undefined;
 }
 
 /** Without blanks, and without a dot, which separates the signature. */

@@ -1,7 +1,21 @@
-import { answer, pageQuery, type Static } from "platform";
-import { invalid, list, pageReply, notFound, pageOf, route, type Account, type Page, type Route } from "platform";
+import {
+  answer,
+  pageQuery,
+  type Static,
+  invalid,
+  list,
+  pageReply,
+  notFound,
+  pageOf,
+  route,
+  type Account,
+  type Page,
+  type Route,
+} from "platform";
 import { EmbeddedApp, ModuleApps } from "../answers.ts";
-import type { EmbeddedRow, EmbedStore } from "./embed-store.ts";
+import type { AppsContext } from "../context.ts";
+import * as embedStore from "./embed-store.ts";
+import type { EmbeddedRow } from "./embed-store.ts";
 import { isModule, isView, modules } from "../places.ts";
 
 const access = { signedIn: "every signed-in person may see every app in the account" } as const;
@@ -17,9 +31,9 @@ const example = {
 };
 
 /** Lists the apps to embed in modules and views. behaviour 2.3, `show_in_module`. */
-export function embedRoutes(embedStore: EmbedStore): Route[] {
-  const shownIn = async (account: Account, place: string, asked: Page) => {
-    return pageReply(await embedStore.shownIn(account.id, place, asked), toApi);
+export function embedRoutes({ sql }: AppsContext): Route[] {
+  const appsIn = async (account: Account, place: string, asked: Page) => {
+    return pageReply(await embedStore.shownIn(sql, account.id, place, asked), toApi);
   };
   return [
     route(
@@ -35,7 +49,7 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
       },
       async ({ account, query }) => {
         const { limit, offset } = pageOf(query);
-        const { rows } = await embedStore.inModules(account.id, modules);
+        const { rows } = await embedStore.inModules(sql, account.id, modules);
         const byModule = Map.groupBy(rows, (row) => row.showInModule);
         const shown = modules
           .map((name) => ({ name, apps: byModule.get(name)?.map(toApi) ?? [] }))
@@ -55,7 +69,7 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
         responses: { 200: [{ ...example, url: "/a/counter?embed=1", show_in_module: null }] },
       },
       async ({ account, query }) => {
-        return pageReply(await embedStore.tiles(account.id, pageOf(query)), (row) =>
+        return pageReply(await embedStore.tiles(sql, account.id, pageOf(query)), (row) =>
           toApi({ ...row, showInModule: null }),
         );
       },
@@ -73,7 +87,7 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
       },
       async ({ account, params, query }) => {
         if (!isModule(params.module)) throw notFound("there is no such module");
-        return shownIn(account, params.module, pageOf(query));
+        return appsIn(account, params.module, pageOf(query));
       },
     ),
     route(
@@ -90,7 +104,7 @@ export function embedRoutes(embedStore: EmbedStore): Route[] {
       async ({ account, query }) => {
         const path = query.get("path")?.replace(/^\//, "") ?? "";
         if (!isView(path)) throw invalid({ path: ["must be a view like tasks/show"] });
-        return shownIn(account, path, pageOf(query));
+        return appsIn(account, path, pageOf(query));
       },
     ),
   ];

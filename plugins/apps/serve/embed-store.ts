@@ -14,30 +14,28 @@ export interface EmbeddedRow {
 /** More are not shown at once: menus and dashboards are for people. */
 const mostShown = 1000;
 
-export type EmbedStore = ReturnType<typeof createEmbedStore>;
+/** The active apps in a module or a view. */
+export function shownIn(sql: Sql, accountId: number, place: string, asked: Page) {
+  return page(sql, sql`account_id = ${accountId} and show_in_module = ${place} and active`, asked);
+}
 
-export function createEmbedStore(sql: Sql) {
-  const page = (where: Fragment, asked: Page) =>
-    readPage<EmbeddedRow>(sql, asked, {
-      columns: sql`id, name, url_code, description, app_engine, public, show_in_module`,
-      from: sql`apps where ${where}`,
-      order: sql`name, id`,
-    });
+/** The active apps in any of these modules. */
+export function inModules(sql: Sql, accountId: number, modules: readonly string[]) {
+  return page(sql, sql`account_id = ${accountId} and show_in_module = any(${modules}::text[]) and active`, {
+    limit: mostShown,
+    offset: 0,
+  });
+}
 
-  return {
-    /** The active apps in a module or a view. */
-    shownIn: (accountId: number, place: string, asked: Page) =>
-      page(sql`account_id = ${accountId} and show_in_module = ${place} and active`, asked),
+/** The active apps that may be tiles of a dashboard. */
+export function tiles(sql: Sql, accountId: number, asked: Page) {
+  return page(sql, sql`account_id = ${accountId} and fields -> 'dashboard_widget' = 'true' and active`, asked);
+}
 
-    /** The active apps in any of these modules. */
-    inModules: (accountId: number, modules: readonly string[]) =>
-      page(sql`account_id = ${accountId} and show_in_module = any(${modules}::text[]) and active`, {
-        limit: mostShown,
-        offset: 0,
-      }),
-
-    /** The active apps that may be tiles of a dashboard. */
-    tiles: (accountId: number, asked: Page) =>
-      page(sql`account_id = ${accountId} and fields -> 'dashboard_widget' = 'true' and active`, asked),
-  };
+function page(sql: Sql, where: Fragment, asked: Page) {
+  return readPage<EmbeddedRow>(sql, asked, {
+    columns: sql`id, name, url_code, description, app_engine, public, show_in_module`,
+    from: sql`apps where ${where}`,
+    order: sql`name, id`,
+  });
 }

@@ -6,18 +6,20 @@ import type { AppContext, ContextUser } from "../client/page-data.ts";
 /** Names of teams, groups and departments may be this old; a person's own fields are always current. */
 const namesForMs = 30_000;
 
-export function createUserContext({ unitsOf }: Pick<Accounts, "unitsOf">, clock: () => number = Date.now) {
-  // The runtime gives the same object for a person until something about them changes.
-  const known = new WeakMap<User, { readonly user: ContextUser; readonly at: number }>();
+// The runtime gives the same object for a person until something about them changes.
+const known = new WeakMap<User, { readonly user: ContextUser; readonly at: number }>();
 
-  return async (account: Account, user: User): Promise<ContextUser> => {
-    const found = known.get(user);
-    if (found && clock() - found.at < namesForMs) return found.user;
-    const isMember = user.teamIds.length + user.groupIds.length + user.departmentIds.length > 0;
-    const context = contextUser(user, isMember ? await unitsOf(account.id, user.id) : []);
-    known.set(user, { user: context, at: clock() });
-    return context;
-  };
+export async function contextOf(
+  { unitsOf }: Pick<Accounts, "unitsOf">,
+  account: Account,
+  user: User,
+): Promise<ContextUser> {
+  const found = known.get(user);
+  if (found && Date.now() - found.at < namesForMs) return found.user;
+  const isMember = user.teamIds.length + user.groupIds.length + user.departmentIds.length > 0;
+  const context = contextUser(user, isMember ? await unitsOf(account.id, user.id) : []);
+  known.set(user, { user: context, at: Date.now() });
+  return context;
 }
 
 function contextUser(user: User, units: readonly Unit[]): ContextUser {

@@ -13,12 +13,10 @@ import {
   type RequestInput,
   type Route,
 } from "platform";
-import type { Accounts } from "../../accounts/api.ts";
-import type { JsonDatabases } from "../../jsondb/api.ts";
 import type { AppContext } from "../client/page-data.ts";
 import { accountSettings } from "./app-origins.ts";
 import { framePage, framePolicy } from "./frame-page.ts";
-import { createUserContext, nobody, placeOf } from "./page-context.ts";
+import { contextOf, nobody, placeOf } from "./page-context.ts";
 import { askingPage, askingPolicy, noticePage, noticePolicy } from "./page-notice.ts";
 import {
   isFramed,
@@ -27,22 +25,13 @@ import {
   type Asset,
   type PageApp,
   type PageTemplate,
-  type PreviewApp,
   type ShownApp,
 } from "./page.ts";
-import type { PageTokens } from "./page-tokens.ts";
+import { findPreview } from "../manage/preview.ts";
+import { tokenFor } from "./page-tokens.ts";
 import type { AppRuntimes } from "../build/runtimes.ts";
-import type { ServedApps } from "./served-apps.ts";
-
-interface Needed {
-  readonly runtimes: AppRuntimes;
-  readonly servedApps: Pick<ServedApps, "findForPage">;
-  readonly pageTokens: Pick<PageTokens, "tokenFor">;
-  /** The compiled but unsaved app of a preview's address, or undefined if it has expired. */
-  readonly findPreview: (accountId: number, token: string) => Promise<PreviewApp | undefined>;
-  readonly accounts: Pick<Accounts, "settingsOf" | "unitsOf">;
-  readonly databases: Pick<JsonDatabases, "visitor">;
-}
+import * as servedApps from "./served-apps.ts";
+import type { AppsContext } from "../context.ts";
 
 const noApp = "There is no app at this address, or it is switched off.";
 
@@ -60,9 +49,7 @@ const query = {
 };
 
 /** The pages of apps, and their own files. behaviour 4.3, B.10. */
-export function pageRoutes(needed: Needed): Route[] {
-  const show = createShow(needed);
-  const templates = createTemplates(needed.runtimes);
+export function pageRoutes(ctx: AppsContext): Route[] {
   return [
     route(
       "GET",
@@ -82,11 +69,11 @@ export function pageRoutes(needed: Needed): Route[] {
         },
       },
       async (input) => {
-        const app = await needed.servedApps.findForPage(input.account.id, input.params.url_code);
+        const app = await servedApps.findForPage(ctx, input.account.id, input.params.url_code);
         if (!app) return missing(input, noApp);
         if (!app.public && !input.caller) return signInFirst(input);
-        if (isFramed(app) && isWindow(input)) return around(input, app, needed.runtimes);
-        return show(input, app, templates.of(app, input));
+        if (isFramed(app) && isWindow(input)) return around(input, app, ctx.runtimes);
+        return show(ctx, input, app, templateOf(ctx, app, input));
       },
     ),
     route(
@@ -107,11 +94,11 @@ export function pageRoutes(needed: Needed): Route[] {
       },
       async (input) => {
         if (!input.caller) return signInFirst(input);
-        const app = await needed.findPreview(input.account.id, input.params.token);
+        const app = await findPreview(ctx, input.account.id, input.params.token);
         if (!app || app.madeById !== input.caller.user.id)
           return missing(input, "This preview has expired, or it belongs to someone else.");
         // The address is the key to the preview, so it must not leak.
-        const reply = await show(input, app, templates.of(app, input, `preview-${input.params.token}`));
+        const reply = await show(ctx, input, app, templateOf(ctx, app, input, `preview-${input.params.token}`));
         return { ...reply, headers: { ...reply.headers, "referrer-policy": "no-referrer" } };
       },
     ),
@@ -132,8 +119,8 @@ export function pageRoutes(needed: Needed): Route[] {
         const [key = ""] = file.split(".", 1);
         const preview = key.startsWith("preview-") ? key.slice("preview-".length) : undefined;
         const { id } = input.account;
-        const app = preview ? await needed.findPreview(id, preview) : await needed.servedApps.findForPage(id, key);
-        const asset = app && templates.of(app, input, preview && key).assets.get(file);
+        const app = preview ? await findPreview(ctx, id, preview) : await servedApps.findForPage(ctx, id, key);
+        const asset = app && templateOf(ctx, app, input, preview && key).assets.get(file);
         if (!asset) throw notFound();
         return fileReply(input.request, asset, {
           "cache-control": `${app.public && !preview ? "public" : "private"}, max-age=31536000, immutable`,
@@ -161,70 +148,66 @@ function around(input: Input & { params: { url_code: string } }, app: ShownApp, 
 
 const vary = "sec-fetch-dest";
 
-/** Templates are made once per build: the cache of apps returns the same object until the app changes. */
-function createTemplates(runtimes: AppRuntimes) {
-  const made = new WeakMap<PageApp, Map<string, PageTemplate>>();
-  return {
-    of(app: PageApp, { account, caller }: Pick<Input, "account" | "caller">, key?: string): PageTemplate {
-      const isAuthor = caller?.privileges.has("apps") === true;
-      const name = `${account.locale} ${isAuthor}`;
-      const variants = made.get(app) ?? new Map<string, PageTemplate>();
-      const found = variants.get(name);
-      if (found) return found;
-      const template = pageTemplate(app, { runtimes, lang: account.locale, isAuthor, assetKey: key ?? app.id });
-      made.set(app, variants.set(name, template));
-      return template;
-    },
-  };
+// Templates are made once per build: the cache of apps returns the same object until the app changes.
+const templates = new WeakMap<PageApp, Map<string, PageTemplate>>();
+
+function templateOf(
+  { runtimes }: AppsContext,
+  app: PageApp,
+  { account, caller }: Pick<Input, "account" | "caller">,
+  key?: string,
+): PageTemplate {
+  const isAuthor = caller?.privileges.has("apps") === true;
+  const name = `${account.locale} ${isAuthor}`;
+  const variants = templates.get(app) ?? new Map<string, PageTemplate>();
+  const found = variants.get(name);
+  if (found) return found;
+  const template = pageTemplate(app, { runtimes, lang: account.locale, isAuthor, assetKey: key ?? app.id });
+  templates.set(app, variants.set(name, template));
+  return template;
 }
 
-function createShow({ pageTokens, accounts, databases }: Needed) {
-  const contextOf = createUserContext(accounts);
-  const printed = createContexts();
-  return async (input: Input, app: ShownApp, template: PageTemplate): Promise<Reply> => {
-    const { account, caller } = input;
-    const visitor = databases.visitor(input);
-    const shown = printed(app, account, caller ? await contextOf(account, caller.user) : nobody, input.query);
-    const hasToken = !app.trusted && app.isDraft !== false;
-    const token = hasToken ? tokenOf(pageTokens, app, { caller, visitor: visitor.cookieKey }) : null;
-    const { origins } = await accounts.settingsOf(account.id, accountSettings);
-    const page = printPage(template, { context: shown, token, origins });
-    return text(200, page.html, html, {
-      etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey, ...origins]),
-      "content-security-policy": page.policy,
-      // Browsers refuse to show a sandboxed page with any other value.
-      "cross-origin-opener-policy": "unsafe-none",
-      ...(isFramed(app) && { vary }),
-      // DNS lookups could carry data out of the sandbox.
-      "x-dns-prefetch-control": "off",
-      ...visitor.headers,
-    });
-  };
+async function show(ctx: AppsContext, input: Input, app: ShownApp, template: PageTemplate): Promise<Reply> {
+  const { account, caller } = input;
+  const visitor = ctx.databases.visitor(input);
+  const user = caller ? await contextOf(ctx.accounts, account, caller.user) : nobody;
+  const shown = printedContext(app, account, user, input.query);
+  const hasToken = !app.trusted && app.isDraft !== false;
+  const token = hasToken ? tokenOf(ctx, app, { caller, visitor: visitor.cookieKey }) : null;
+  const { origins } = await ctx.accounts.settingsOf(account.id, accountSettings);
+  const page = printPage(template, { context: shown, token, origins });
+  return text(200, page.html, html, {
+    etag: etagOf(template, [shown, caller?.tokenId, visitor.cookieKey, ...origins]),
+    "content-security-policy": page.policy,
+    // Browsers refuse to show a sandboxed page with any other value.
+    "cross-origin-opener-policy": "unsafe-none",
+    ...(isFramed(app) && { vary }),
+    // DNS lookups could carry data out of the sandbox.
+    "x-dns-prefetch-control": "off",
+    ...visitor.headers,
+  });
 }
 
-/** `CoreAppContext` as JSON. It is the same for all visitors without sign-in and without parameters in the address. */
-function createContexts() {
-  const ofNobody = new WeakMap<
-    PageApp,
-    { readonly account: Account; readonly baseUrl: string; readonly json: string }
-  >();
-  return (app: PageApp, account: Account, user: AppContext["user"], asked: URLSearchParams): string => {
-    const { baseUrl } = account;
-    const isPlain = user === nobody && asked.size === 0;
-    const found = isPlain ? ofNobody.get(app) : undefined;
-    if (found?.account === account && found.baseUrl === baseUrl) return found.json;
-    const context: AppContext = {
-      user,
-      app: { id: app.id, name: app.name, url_code: app.urlCode },
-      base_url: baseUrl,
-      locale: account.locale,
-      timezone: account.timezone,
-      ...placeOf(asked),
-    };
-    const json = JSON.stringify(context);
-    if (isPlain) ofNobody.set(app, { account, baseUrl, json });
-    return json;
+// The context is the same for all visitors without sign-in and without parameters in the address.
+const ofNobody = new WeakMap<PageApp, { readonly account: Account; readonly baseUrl: string; readonly json: string }>();
+
+/** `CoreAppContext` as JSON. */
+function printedContext(app: PageApp, account: Account, user: AppContext["user"], asked: URLSearchParams): string {
+  const { baseUrl } = account;
+  const isPlain = user === nobody && asked.size === 0;
+  const found = isPlain ? ofNobody.get(app) : undefined;
+  if (found?.account === account && found.baseUrl === baseUrl) return found.json;
+  const context: AppContext = {
+    user,
+    app: { id: app.id, name: app.name, url_code: app.urlCode },
+    base_url: baseUrl,
+    locale: account.locale,
+    timezone: account.timezone,
+    ...placeOf(asked),
   };
+  const json = JSON.stringify(context);
+  if (isPlain) ofNobody.set(app, { account, baseUrl, json });
+  return json;
 }
 
 /** How long a browser may show its cached page again, including the token in it. */
@@ -236,10 +219,8 @@ function etagOf({ hash }: PageTemplate, shown: readonly unknown[]): string {
   return `"${contentHash([hash, slot, ...shown].join("\n"))}"`;
 }
 
-type TokenFor = Parameters<PageTokens["tokenFor"]>;
-
-function tokenOf(pageTokens: Pick<PageTokens, "tokenFor">, app: TokenFor[0], viewer: TokenFor[1]) {
-  const { token, expiresAt } = pageTokens.tokenFor(app, viewer);
+function tokenOf(ctx: AppsContext, app: ShownApp, viewer: Parameters<typeof tokenFor>[2]) {
+  const { token, expiresAt } = tokenFor(ctx, app, viewer);
   const lives = Math.floor((expiresAt.getTime() - Date.now()) / 1000);
   return { value: token, expires_in: Math.max(lives - samePageSeconds, 60) };
 }

@@ -1,40 +1,32 @@
 /** The tokens of apps' pages: issued with a page, renewed while it is open, and checked at every request. behaviour B.10. */
 import type { Caller } from "platform";
 import type { ForeignCredential } from "../../tokens/api.ts";
-import type { AppTokens, Claims, IssuedAppToken } from "./app-token.ts";
-import type { AppMeta, ServedApps } from "./served-apps.ts";
+import { issue, read, type Claims, type IssuedAppToken } from "./app-token.ts";
+import type { AppMeta } from "../store.ts";
+import * as servedApps from "./served-apps.ts";
+import type { AppsContext } from "../context.ts";
 
-interface Needed {
-  readonly tokens: AppTokens;
-  readonly servedApps: Pick<ServedApps, "findActive">;
+/** The token for a page that is being loaded. Without sign-in (`caller` null) only public apps are ever shown. */
+export function tokenFor(
+  ctx: AppsContext,
+  app: Pick<AppMeta, "id" | "accountId">,
+  { caller, visitor }: { readonly caller: Caller | null; readonly visitor: string },
+): IssuedAppToken {
+  const viewer = caller && { userId: caller.user.id, tokenId: caller.tokenId };
+  return issue(ctx.secrets, { accountId: app.accountId, appId: app.id, viewer, visitor });
 }
 
-export type PageTokens = ReturnType<typeof createPageTokens>;
+/** The same claims for another hour; undefined if the token is none. */
+export function renew(ctx: AppsContext, token: string): IssuedAppToken | undefined {
+  const claims = read(ctx.secrets, token);
+  return claims && issue(ctx.secrets, claims);
+}
 
-export function createPageTokens({ tokens, servedApps }: Needed) {
-  return {
-    /** The token for a page that is being loaded. Without sign-in (`caller` null) only public apps are ever shown. */
-    tokenFor(
-      app: Pick<AppMeta, "id" | "accountId">,
-      { caller, visitor }: { readonly caller: Caller | null; readonly visitor: string },
-    ): IssuedAppToken {
-      const viewer = caller && { userId: caller.user.id, tokenId: caller.tokenId };
-      return tokens.issue({ accountId: app.accountId, appId: app.id, viewer, visitor });
-    },
-
-    /** The same claims for another hour; undefined if the token is none. */
-    renew(token: string): IssuedAppToken | undefined {
-      const claims = tokens.read(token);
-      return claims && tokens.issue(claims);
-    },
-
-    /** What the token opens now. The caller of this checks the person's own rights. */
-    async verify(token: string): Promise<ForeignCredential | undefined> {
-      const claims = tokens.read(token);
-      const app = claims && (await servedApps.findActive(claims.accountId, claims.appId));
-      return app && (claims.viewer !== null || app.public) ? credentialOf(claims, app) : undefined;
-    },
-  };
+/** What the token opens now. The caller of this checks the person's own rights. */
+export async function verify(ctx: AppsContext, token: string): Promise<ForeignCredential | undefined> {
+  const claims = read(ctx.secrets, token);
+  const app = claims && (await servedApps.findActive(ctx, claims.accountId, claims.appId));
+  return app && (claims.viewer !== null || app.public) ? credentialOf(claims, app) : undefined;
 }
 
 /**

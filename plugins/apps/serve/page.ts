@@ -8,11 +8,11 @@ import { isClassic } from "../compiler/classic-mark.ts";
 import { contentSecurityPolicy } from "./page-policy.ts";
 import { iconOf } from "./page-icon.ts";
 import type { AppRuntimes } from "../build/runtimes.ts";
-import type { ServedApp } from "./served-apps.ts";
+import type { ServedRow } from "../store.ts";
 
 /** The parts of a page, also of a preview. */
 export type PageApp = Pick<
-  ServedApp,
+  ServedRow,
   | "id"
   | "accountId"
   | "name"

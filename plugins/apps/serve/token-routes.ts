@@ -1,16 +1,11 @@
 import { credentialOf, ok, route, secret, unauthorized, type Route } from "platform";
 import { AppToken } from "../answers.ts";
-import type { PageTokens } from "./page-tokens.ts";
-import type { ServedApps } from "./served-apps.ts";
 import { appFor } from "./visit.ts";
-
-interface Needed {
-  readonly servedApps: ServedApps;
-  readonly pageTokens: Pick<PageTokens, "renew">;
-}
+import * as pageTokens from "./page-tokens.ts";
+import type { AppsContext } from "../context.ts";
 
 /** behaviour B.10: keeps the token of an open page valid. */
-export function tokenRoutes({ servedApps, pageTokens }: Needed): Route[] {
+export function tokenRoutes(ctx: AppsContext): Route[] {
   return [
     route(
       "POST",
@@ -29,9 +24,9 @@ export function tokenRoutes({ servedApps, pageTokens }: Needed): Route[] {
         },
       },
       async (input) => {
-        const app = await appFor(servedApps, input, input.params.id);
+        const app = await appFor(ctx, input, input.params.id);
         const isOwn = input.app?.appId === app.id;
-        const renewed = isOwn && pageTokens.renew(credentialOf(input.request.headers)?.token ?? "");
+        const renewed = isOwn && pageTokens.renew(ctx, credentialOf(input.request.headers)?.token ?? "");
         if (!renewed) throw unauthorized("send the token of the app's page");
         const { token, expiresAt } = renewed;
         const expires_in = Math.max(0, Math.floor((expiresAt.getTime() - Date.now()) / 1000));
