@@ -165,7 +165,7 @@ const hotPaths: Readonly<Record<string, RegExp>> = {
   "settle deliveries": /update webhook_deliveries d set status/,
   "start a flow": /insert into flow_processes/,
   "write a step": /update flow_processes/,
-  "claim a job": /from claim_fair_jobs/,
+  "claim a job": /from claim_jobs_by_turns/,
   "fire a cron": /from crons where account_id/,
   "keep an answer for its Idempotency-Key": /insert into idempotency_keys/,
   "note a change for the log of activity": /insert into activity_inbox \(/,

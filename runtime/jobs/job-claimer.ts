@@ -8,6 +8,7 @@ import type { Runs } from "./job-runs.ts";
 import type { Settler } from "./job-settler.ts";
 import type { Claim, ClaimedJob, JobStore } from "./job-store.ts";
 import { chooseClaims, claimed, claiming, freed, markedDue, type Lane } from "./lane.ts";
+import { tookTurns } from "./shares.ts";
 import { readBounds } from "../read-bounds.ts";
 
 interface Needed {
@@ -60,7 +61,10 @@ export function createClaimer({ jobStore, log, lanes, runs, settler, concurrency
     const cut = jobs.reduce((sum, { bytes }) => sum + bytes, 0) >= readBounds.pageBytes;
     for (const given of claims) {
       const own = jobs.filter(({ name }) => name === given.name);
-      change(lanes.get(given.name), (cursor) => claimed(cursor, given, own, cut));
+      const lane = lanes.get(given.name);
+      change(lane, (cursor) => claimed(cursor, given, own, cut));
+      if (lane && given.turns) tookTurns(lane.turns, own);
+      else if (lane) lane.turns.recent = new Set(own.map(({ accountId }) => accountId ?? 0));
     }
     for (const job of jobs)
       void runs.start(job, lanes.get(job.name)).then(() => {

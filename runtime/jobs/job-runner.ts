@@ -11,7 +11,7 @@ import { createSettler } from "./job-settler.ts";
 import type { JobStore, OrderKey } from "./job-store.ts";
 import { createTimers } from "./job-timers.ts";
 import { lookingFrom, markedDue, startCursor, type Handler, type Lane } from "./lane.ts";
-import { nothingHeld } from "./shares.ts";
+import { nothingHeld, noTurns } from "./shares.ts";
 
 export interface Needed {
   readonly jobStore: JobStore;
@@ -62,6 +62,7 @@ export function createRunner({ jobStore, log, wake, concurrency, pollMs, graceMs
         concurrency: most,
         leaseSeconds,
         held: nothingHeld(),
+        turns: noTurns(),
         cursor: startCursor,
       };
       lanes.set(name, lane);

@@ -2,7 +2,7 @@
 import type { Causation } from "../events/causation.ts";
 import type { Fragment, Queryable, Sql } from "../db.ts";
 import { readBounds } from "../read-bounds.ts";
-import type { Full } from "./shares.ts";
+import type { Full, Turns } from "./shares.ts";
 
 /** A job to write. */
 export interface NewJob {
@@ -44,8 +44,8 @@ export interface Claim {
   readonly leaseSeconds: number;
   /** Skips jobs due before this time. */
   readonly since: Date;
-  /** Asks for the first jobs of others than these only. */
-  readonly full?: readonly Full[];
+  /** Asks only for the first jobs of shares whose turn is next, so many of each. */
+  readonly turns?: Pick<Turns, "last" | "shares"> & { readonly each: number; readonly full: readonly Full[] };
 }
 
 export interface Inserted {
@@ -83,13 +83,18 @@ export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
 
     /** At most `readBounds.pageBytes`, and the job that reaches them. */
     claim(claims: readonly Claim[]) {
-      const full = claims.flatMap(({ name, full: all = [] }) => all.map((one) => ({ name, ...one })));
+      const full = claims.flatMap(({ name, turns }) => (turns?.full ?? []).map((one) => ({ name, ...one })));
+      const last = claims.flatMap(({ name, turns }) =>
+        [...(turns?.shares ?? [])].map(([accountId, share]) => ({ name, accountId, share })),
+      );
       return sql<ClaimedJob[]>`
         select id, name, attempt, forgiven, max_attempts, order_key, account_id, share, payload, bytes, causation, due_at
-        from claim_fair_jobs(${claims.map((c) => c.name)}, ${claims.map((c) => c.limit)},
+        from claim_jobs_by_turns(${claims.map((c) => c.name)}, ${claims.map((c) => c.limit)},
           ${claims.map((c) => c.leaseSeconds)}, ${claims.map((c) => c.since.toISOString())}::text[]::timestamptz[],
-          ${claims.map((c) => `${c.full !== undefined}`)}::text[]::boolean[], ${full.map((f) => f.name)}, ${full.map((f) => f.accountId)}::bigint[],
-          ${full.map((f) => f.share)}::text[], ${readBounds.pageBytes}, ${worker}, ${now()})`;
+          ${claims.map((c) => c.turns?.each ?? 0)}, ${claims.map((c) => c.turns?.last ?? 0)}::bigint[], ${last.map((l) => l.name)},
+          ${last.map((l) => l.accountId)}::bigint[], ${last.map((l) => l.share)}::text[], ${full.map((f) => f.name)},
+          ${full.map((f) => f.accountId)}::bigint[], ${full.map((f) => f.share)}::text[], ${readBounds.pageBytes},
+          ${worker}, ${now()})`;
     },
 
     finish: (jobs: readonly Finish[]) => sql`

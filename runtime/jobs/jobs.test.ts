@@ -5,6 +5,7 @@ import { transaction, type Sql } from "../db.ts";
 
 import { createJobStore } from "./job-store.ts";
 import { job } from "../references.ts";
+import { noTurns, tookTurns } from "./shares.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -365,8 +366,9 @@ test("old history is forgotten in pieces", async () => {
 test("a claim that was planned on a tiny table does not scan one of 100,000 jobs", async () => {
   await database.sql.begin(async (tx) => {
     const claim = () =>
-      tx`select id from claim_fair_jobs(array['a'], array[100], array[30], array['-infinity'::timestamptz], array[false],
-        array['a'], array[1::bigint], array[null::text], 1000, 'w', null)`;
+      tx`select id from claim_jobs_by_turns(array['a', 'a'], array[100, 100], array[30, 30],
+        array['-infinity'::timestamptz, '-infinity'], array[0, 100], array[0, 0::bigint], array['a'], array[2::bigint],
+        array['x'], array['a'], array[1::bigint], array[null::text], 1000, 'w', null)`;
     const scans = async () => {
       const [row] = await tx<{ scans: number }[]>`select pg_stat_get_xact_numscans('jobs'::regclass) as scans`;
       return row?.scans;
@@ -401,7 +403,8 @@ test("a claim for others takes a few steps of the index, whatever waits for thos
       { accountId: 1, share: "hangs" },
       { accountId: 2, share: null },
     ];
-    const claim = { name: "a", limit: 100, leaseSeconds: 30, since: new Date(0), full };
+    const turns = { last: 0, shares: new Map(), each: 1, full };
+    const claim = { name: "a", limit: 100, leaseSeconds: 30, since: new Date(0), turns };
     const ids = (await store.claim([claim])).map(({ id }) => id).toSorted((a, b) => a - b);
     const first: number = free?.["id"];
     expect(ids).toEqual([first, first + 1, first + 2]);
@@ -442,6 +445,77 @@ test("what hangs for one share or account keeps no place of another", async () =
   await database.sql`delete from jobs where state = 'waiting'`;
   release.resolve();
   await until(async () => (await waiting()).length === 0);
+});
+
+test("many that hang leave a place to who comes next", async () => {
+  await using a = await startProcess(database.target);
+  const release = Promise.withResolvers<void>();
+  const started = new Set<number>();
+  a.queue.handle(count, ({ n }) => (started.add(n), release.promise), { concurrency: 20 });
+  await a.queue.start();
+  for (let n = 1; n <= 25; n++) {
+    await a.queue.enqueueMany(
+      count,
+      Array.from({ length: 50 }, () => ({ n })),
+      { accountId: n, share: `s${n % 3}` },
+    );
+    await until(() => started.has(n));
+  }
+  await database.sql`delete from jobs where state = 'waiting'`;
+  release.resolve();
+  await until(async () => (await waiting()).length === 0);
+});
+
+test("a backlog of quick jobs lets in who comes next, and shares of it their turns", async () => {
+  await using a = await startProcess(database.target);
+  const order: string[] = [];
+  const named = job<{ by: string }>("test.named");
+  a.queue.handle(named, async ({ by }) => void order.push(by), { concurrency: 20 });
+  const backlog = async (accountId: number, share: string | null, most: number) =>
+    database.sql`
+      insert into jobs (name, account_id, share, run_at, created_at, payload, bytes)
+      select 'test.named', ${accountId}, ${share}, now() - interval '1 hour' + n * interval '1 microsecond', now(),
+        json_build_object('by', ${`${accountId}${share ?? ""}`}::text), 20
+      from generate_series(1, ${most}::integer) n`;
+  await backlog(1, null, 20_000);
+  await a.queue.start();
+  await until(() => order.length > 500);
+  const before = order.length;
+  await a.queue.enqueueMany(
+    named,
+    Array.from({ length: 40 }, () => ({ by: "2" })),
+    { accountId: 2 },
+  );
+  await until(() => order.filter((by) => by === "2").length === 40);
+  expect(order.length - before).toBeLessThan(5000);
+  await until(async () => (await waiting()).length === 0);
+});
+
+test("claims by turns go round the accounts, and round the shares of each", async () => {
+  const rows = [1, 1, 1, 2, 2, 3].map((account, n) => ({ account, share: n < 5 ? `s${n % 3}` : null, n }));
+  for (const { account, share } of rows)
+    await database.sql`
+      insert into jobs (name, account_id, share, run_at, created_at, payload)
+      select 'a', ${account}, ${share}, now() - interval '1 hour', now(), '1' from generate_series(1, 9)`;
+  const store = createJobStore(database.sql, "w");
+  const turns = noTurns();
+  const got: string[] = [];
+  for (let n = 0; n < 9; n++) {
+    const full = [{ accountId: 3, share: "other" }];
+    const claim = { name: "a", limit: 2, leaseSeconds: 30, since: new Date(0), turns: { ...turns, each: 1, full } };
+    const jobs = await store.claim([claim]);
+    tookTurns(turns, jobs);
+    got.push(...jobs.map(({ accountId, share }) => `${accountId}${share ?? ""}`));
+  }
+  const times = Map.groupBy(got, (one) => one);
+  expect(Object.fromEntries([...times].map(([one, all]) => [one, all.length]))).toEqual({
+    "1s0": 2,
+    "1s1": 2,
+    "1s2": 2,
+    "2s0": 3,
+    "2s1": 3,
+    3: 6,
+  });
 });
 
 test("claims read no more than their bytes, and large payloads take several places", async () => {

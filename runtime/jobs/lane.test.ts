@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { chooseClaims, claimed, claiming, lookingFrom, markedDue, startCursor, type Cursor } from "./lane.ts";
-import { nothingHeld, take } from "./shares.ts";
+import { nothingHeld, noTurns, take } from "./shares.ts";
 
 const at = (seconds: number) => new Date(1_800_000_000_000 + seconds * 1000);
 const due = (...seconds: number[]) => seconds.map((one) => ({ dueAt: at(one) }));
@@ -8,7 +8,7 @@ const due = (...seconds: number[]) => seconds.map((one) => ({ dueAt: at(one) }))
 function lane(name: string, { busy = 0, concurrency = 20, cursor = startCursor }: Partial<Given> = {}) {
   const held = nothingHeld();
   for (let n = 0; n < busy; n++) take(held, { accountId: null, share: null, bytes: 10 });
-  return { handler: { name }, concurrency, leaseSeconds: 30, held, cursor };
+  return { handler: { name }, concurrency, leaseSeconds: 30, held, turns: noTurns(), cursor };
 }
 interface Given {
   readonly busy: number;
@@ -19,7 +19,7 @@ const idle = claiming(startCursor);
 
 describe("a claim asks for", () => {
   const limits = (...args: Parameters<typeof chooseClaims>) =>
-    chooseClaims(...args).map(({ name, limit, full }) => `${name} ${limit}${full ? " of others" : ""}`);
+    chooseClaims(...args).map(({ name, limit, turns }) => `${name} ${limit}${turns ? " of others" : ""}`);
 
   test.each<[string, ReturnType<typeof lane>[], number, number, string[]]>([
     ["nothing without lanes", [], 200, 0, []],
@@ -27,6 +27,15 @@ describe("a claim asks for", () => {
     ["as many as a lane may run", [lane("a"), lane("b", { concurrency: 3 })], 200, 0, ["a 20", "b 3"]],
     ["what a busy lane has left", [lane("a", { busy: 15 })], 200, 0, ["a 5"]],
     ["the jobs of others where somebody has all that they may", [lane("a", { busy: 20 })], 200, 0, ["a 60 of others"]],
+    [
+      "the jobs of others in every eighth claim of a backlog",
+      [lane("a", { cursor: { ...startCursor, backlog: 7 } }), lane("b", { cursor: { ...startCursor, backlog: 6 } })],
+      200,
+      0,
+      ["a 20 of others", "b 20"],
+    ],
+    ["one job of others where no place is left", [lane("a", { busy: 80 })], 200, 0, ["a 1 of others"]],
+    ["nothing where as many others have come as there are places", [lane("a", { busy: 160 })], 200, 0, []],
     ["what the process has left", [lane("a"), lane("b")], 25, 0, ["a 20", "b 5"]],
     ["another lane first in the next turn", [lane("a"), lane("b"), lane("c")], 25, 1, ["b 20", "c 5"]],
     ["each in its turn, over and over", [lane("a"), lane("b"), lane("c")], 25, 5, ["c 20", "a 5"]],
@@ -45,7 +54,7 @@ describe("a claim asks for", () => {
   });
 
   test("jobs from where the lane's cursor stands, leased for as long as the lane says", () => {
-    const cursor = { due: true, others: true, since: at(7), asked: at(9) };
+    const cursor = { due: true, others: true, backlog: 0, since: at(7), asked: at(9) };
     expect(chooseClaims([{ ...lane("a", { cursor }), leaseSeconds: 90 }], 1, 0)).toEqual([
       { name: "a", limit: 1, leaseSeconds: 90, since: at(7) },
     ]);

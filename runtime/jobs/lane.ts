@@ -4,11 +4,12 @@
  * A claim asks for a name when its jobs may be due: after a wake, a poll, or a full batch. It starts where the last
  * claim ended, or a second earlier if that batch was not full, because a transaction that was still open may have
  * committed a job with an earlier time. While somebody holds all the places that they may (shares.ts), it asks for the
- * first jobs of the others.
+ * first jobs of the others, by turns. So does every eighth claim of a backlog, which would else be worked off before
+ * anything that came after it.
  */
 import type { HandleOptions, JobInfo } from "./job.ts";
 import type { Claim, ClaimedJob } from "./job-store.ts";
-import { roomOf, type Held } from "./shares.ts";
+import { roomOf, type Full, type Held, type Turns } from "./shares.ts";
 
 /**
  * `run` is a method so that a handler of any payload type fits: the job's ref typed the payload when it was enqueued.
@@ -25,6 +26,7 @@ export interface Lane {
   readonly concurrency: number;
   readonly leaseSeconds: number;
   readonly held: Held;
+  readonly turns: Turns;
   cursor: Cursor;
 }
 
@@ -33,6 +35,8 @@ export interface Cursor {
   readonly due: boolean;
   /** Whether those who may take more places may have due jobs. */
   readonly others: boolean;
+  /** Claims one after another that left jobs behind. */
+  readonly backlog: number;
   /** A claim skips jobs due before this time. */
   readonly since: Date;
   /** The earliest time from which somebody asked to look while the last claim was running. */
@@ -40,13 +44,14 @@ export interface Cursor {
 }
 
 const claimBatch = 100;
+const claimsOfBacklog = 7;
 const mostOfOneClaim = 4 * claimBatch;
 // The poll finds the jobs of another process's transaction that took longer than this.
 const lateMs = 1000;
 const never = new Date(8.64e15);
 
 /** The first claim looks at everything. */
-export const startCursor: Cursor = { due: true, others: true, since: new Date(0), asked: never };
+export const startCursor: Cursor = { due: true, others: true, backlog: 0, since: new Date(0), asked: never };
 
 export function markedDue(cursor: Cursor): Cursor {
   return { ...cursor, due: true, others: true };
@@ -63,18 +68,18 @@ export function lookingFrom(cursor: Cursor, at: Date): Cursor {
 }
 
 /** A claim begins: requests from now on are for the next one. */
-export function claiming(cursor: Cursor, { full }: Pick<Claim, "full"> = {}): Cursor {
-  return full ? { ...cursor, others: false } : { ...cursor, due: false, asked: never };
+export function claiming(cursor: Cursor, { turns }: Pick<Claim, "turns"> = {}): Cursor {
+  return turns ? { ...cursor, others: false, backlog: 0 } : { ...cursor, due: false, asked: never };
 }
 
 /** That claim has returned these jobs. After a full batch, or one that was `cut` for its size, there may be more. */
 export function claimed(
   cursor: Cursor,
-  { limit, since, full: heads }: Pick<Claim, "limit" | "since" | "full">,
+  { limit, since, turns }: Pick<Claim, "limit" | "since" | "turns">,
   jobs: readonly Pick<ClaimedJob, "dueAt">[],
   cut = false,
 ): Cursor {
-  if (heads) return { ...cursor, others: cursor.others || cut || jobs.length > 0 };
+  if (turns) return { ...cursor, others: cursor.others || cut || jobs.length > 0 };
   if (jobs.length === 0) return cut ? markedDue(cursor) : cursor;
   const full = cut || jobs.length === limit;
   const last = Math.max(...jobs.map(({ dueAt }) => dueAt.getTime()));
@@ -83,11 +88,12 @@ export function claimed(
     ...cursor,
     due: cursor.due || full,
     others: cursor.others || full,
+    backlog: full ? cursor.backlog + 1 : 0,
     since: earlier(cursor.asked, next > since ? next : since),
   };
 }
 
-type Claimable = Pick<Lane, "concurrency" | "leaseSeconds" | "held" | "cursor"> & {
+type Claimable = Pick<Lane, "concurrency" | "leaseSeconds" | "held" | "turns" | "cursor"> & {
   readonly handler: Pick<Handler, "name">;
 };
 
@@ -99,14 +105,21 @@ export function chooseClaims(lanes: readonly Claimable[], free: number, turn: nu
     const lane = lanes[(i + turn) % lanes.length];
     if (!lane?.cursor.due) continue;
     const { most, full } = roomOf(lane.held, lane.concurrency);
-    const isOpen = full.length === 0;
     const limit = Math.min(most, claimBatch, left);
-    if (limit <= 0 || (!isOpen && !lane.cursor.others)) continue;
+    const isTurn = full.length > 0 ? lane.cursor.others : lane.cursor.backlog >= claimsOfBacklog;
+    if (limit <= 0 || (full.length > 0 && !isTurn)) continue;
     left -= limit;
-    const { leaseSeconds, cursor, handler } = lane;
-    claims.push({ name: handler.name, limit, leaseSeconds, since: cursor.since, ...(!isOpen && { full }) });
+    const { leaseSeconds, cursor, handler, turns } = lane;
+    const { last, shares } = turns;
+    const others = full.length > 0 ? { last, shares, full, each: 1 } : { last, shares, full: busy(lane), each: limit };
+    claims.push({ name: handler.name, limit, leaseSeconds, since: cursor.since, ...(isTurn && { turns: others }) });
   }
   return claims;
+}
+
+/** Those who have their turns in order: a claim by turns need not walk over what was theirs. */
+function busy({ held, turns }: Pick<Lane, "held" | "turns">): Full[] {
+  return [...new Set([...held.accounts.keys(), ...turns.recent])].map((accountId) => ({ accountId, share: null }));
 }
 
 function earlier(a: Date, b: Date): Date {

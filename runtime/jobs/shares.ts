@@ -1,7 +1,8 @@
 /**
  * Divides the places of a lane. Each account leaves as many free as it has, and so does each share of it (a flow, say)
  * within what its account may have: whatever hangs, who comes next finds a place. One share alone has a quarter of all,
- * as many as the handler's `concurrency`. Nothing here waits or reads a clock.
+ * as many as the handler's `concurrency`. When all are taken, as many again are for accounts that have none. Nothing here
+ * waits or reads a clock.
  */
 
 /** The places that are taken. */
@@ -16,6 +17,14 @@ export interface Full {
   readonly share: string | null;
 }
 
+/** Whose turn it was last: of the accounts, and of each account's shares. */
+export interface Turns {
+  last: number;
+  readonly shares: Map<number, string>;
+  /** The accounts of the last claim in order. */
+  recent: ReadonlySet<number>;
+}
+
 /** A job, for the places that it takes. */
 interface Holder {
   readonly accountId: number | null;
@@ -26,9 +35,31 @@ interface Holder {
 /** Large payloads take several places: so many bytes each. */
 const bytesOfPlace = 250_000;
 const placesOfShare = 4;
+const mostTurnsKept = 1000;
 
 export function nothingHeld(): Held {
   return { places: 0, accounts: new Map() };
+}
+
+export function noTurns(): Turns {
+  return { last: 0, shares: new Map(), recent: new Set() };
+}
+
+/** The jobs of a claim by turns, in any order. */
+export function tookTurns(turns: Turns, jobs: readonly Omit<Holder, "bytes">[]): void {
+  // After the last one first, as the claim goes round.
+  const round = jobs
+    .map(({ accountId, share }) => ({ id: accountId ?? 0, share: share ?? "" }))
+    .map(({ id, share }) => ({ id, share, isNext: id > turns.last, comesNext: share > (turns.shares.get(id) ?? "") }))
+    .toSorted(
+      (a, b) => Number(b.isNext) - Number(a.isNext) || a.id - b.id || Number(b.comesNext) - Number(a.comesNext),
+    );
+  for (const { id, share } of round) {
+    turns.shares.delete(id);
+    turns.shares.set(id, share);
+    turns.last = id;
+  }
+  for (const id of turns.shares.keys()) if (turns.shares.size > mostTurnsKept) turns.shares.delete(id);
 }
 
 export function take(held: Held, job: Holder): void {
@@ -41,17 +72,21 @@ export function leave(held: Held, job: Holder): void {
 
 /** How many jobs may be taken whosever they are or, if some holders are full, at most of others. */
 export function roomOf(held: Held, concurrency: number): { readonly most: number; readonly full: readonly Full[] } {
-  const free = concurrency * placesOfShare - held.places;
-  if (free <= 0) return { most: 0, full: [] };
+  const places = concurrency * placesOfShare;
+  const free = places - held.places;
+  if (free <= 0) {
+    const full = [...held.accounts.keys()].map((accountId) => ({ accountId, share: null }));
+    return { most: held.places < 2 * places ? 1 : 0, full };
+  }
   let most = room(room(free, 0), 0);
   const full: Full[] = [];
-  for (const [accountId, { places, shares }] of held.accounts) {
-    const ofAccount = room(free, places);
+  for (const [accountId, { places: taken, shares }] of held.accounts) {
+    const ofAccount = room(free, taken);
     // Shares without a place begin all the same, unless the account has so many.
     if (ofAccount === 0 && shares.size >= room(free, 0)) full.push({ accountId, share: null });
     else
-      for (const [share, taken] of shares) {
-        const ofShare = room(ofAccount, taken);
+      for (const [share, ofThis] of shares) {
+        const ofShare = room(ofAccount, ofThis);
         most = Math.min(most, ofShare);
         if (ofShare === 0) full.push({ accountId, share });
       }

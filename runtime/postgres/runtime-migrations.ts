@@ -6,6 +6,7 @@ import backupRuns from "../migrations/005_backup_runs.sql" with { type: "text" }
 import rateLimits from "../migrations/006_rate_limits.sql" with { type: "text" };
 import backupKinds from "../migrations/007_backup_kinds.sql" with { type: "text" };
 import shares from "../migrations/008_shares.sql" with { type: "text" };
+import turns from "../migrations/009_turns.sql" with { type: "text" };
 import type { PluginFacts } from "../plugin.ts";
 import type { Migration, MigrationSet } from "./migrate.ts";
 
@@ -19,6 +20,7 @@ export const runtimeMigrations: readonly Migration[] = [
   { name: "006_rate_limits", sql: rateLimits },
   { name: "007_backup_kinds", sql: backupKinds },
   { name: "008_shares", sql: shares },
+  { name: "009_turns", sql: turns },
 ];
 
 /** The kernel's migrations, then each plugin's. */
