@@ -1,18 +1,19 @@
 /** The command line: `corestead serve|migrate|token|user|account|backup|restore|doctor|plugins|types|version|help`. */
 import { plugins as builtIn } from "./index.ts";
 import { modules } from "./modules.ts";
-import type { Arguments } from "../runtime/command/arguments.ts";
-import { authorCommand } from "../runtime/authors/commands.ts";
+import type { Arguments } from "../runtime/operations/command/arguments.ts";
+import { authorCommand } from "../runtime/operations/authors/commands.ts";
 import { runChild } from "../runtime/child/child-main.ts";
-import { checkCommand, runCommand, usage, versionText } from "../runtime/command/commands.ts";
-import { checkSettingNames, checkSettings, readConfig } from "../runtime/config.ts";
-import type { Begun } from "../runtime/postgres/database.ts";
-import { loadExternalPlugins } from "../runtime/external.ts";
-import { flushLogs, processLog } from "../runtime/log.ts";
-import { writeErrors, writeOutput, written } from "../runtime/output.ts";
-import { serve, serveWorker, type Setup } from "../runtime/command/run.ts";
-import { hasDatabase } from "../runtime/command/with-database.ts";
-import { ConfigError } from "../runtime/settings.ts";
+import { checkCommand, runCommand, usage } from "../runtime/operations/command/commands.ts";
+import { versionText } from "../runtime/plugin/platform-version.ts";
+import { checkSettingNames, checkSettings, readConfig } from "../runtime/settings/config.ts";
+import type { Begun } from "../runtime/operations/postgres/database.ts";
+import { loadExternalPlugins } from "../runtime/plugin/external.ts";
+import { flushLogs, processLog } from "../runtime/system/log.ts";
+import { writeErrors, writeOutput, written } from "../runtime/system/output.ts";
+import { serve, serveWorker, type Setup } from "../runtime/operations/command/run.ts";
+import { hasDatabase } from "../runtime/operations/command/with-database.ts";
+import { ConfigError } from "../runtime/settings/settings.ts";
 
 interface Given extends Arguments {
   /** Where it is to serve: what is starting already. */
@@ -64,13 +65,13 @@ async function run(given: Given): Promise<number> {
     return forAuthors.run(rest, options, { names: builtIn.map(({ name }) => name), modules });
   }
   if (command === "service") {
-    const { runService } = await import("../runtime/service/command.ts");
+    const { runService } = await import("../runtime/operations/command/machine.ts");
     return runService(words.slice(1), options);
   }
-  if (command === "upgrade") return (await import("../runtime/service/command.ts")).runUpgrade(options);
+  if (command === "upgrade") return (await import("../runtime/operations/command/machine.ts")).runUpgrade(options);
   // Wrong settings are what it reports.
   if (command === "doctor") {
-    const { runDoctor } = await import("../runtime/doctor/command.ts");
+    const { runDoctor } = await import("../runtime/operations/doctor/command.ts");
     return runDoctor(
       { env: process.env, builtIn, modules, folder: process.cwd() },
       { json: options["json"] === "true" },

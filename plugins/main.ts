@@ -1,8 +1,8 @@
 /** The program: `bun plugins/main.ts [command]`, or the executable. What it does stands in command-line.ts. */
-import { parseArguments } from "../runtime/command/arguments.ts";
+import { parseArguments } from "../runtime/operations/command/arguments.ts";
 import { host } from "#host";
-import { ownProgram } from "../runtime/command/own-program.ts";
-import { runUnpack } from "../runtime/postgres/unpack.ts";
+import { ownProgram } from "../runtime/system/own-program.ts";
+import { runUnpack } from "../runtime/system/unpack.ts";
 
 const { words, options } = parseArguments(process.argv.slice(2));
 const [command = "serve", ...rest] = words;
@@ -13,6 +13,8 @@ const serves = command === "serve" && !("help" in options) && !("version" in opt
 if (serves) await host.prepareServer(ownProgram());
 // Who adopts a database opens it before that.
 const begins = serves && !("adopt" in options);
-const begun = begins ? await (await import("../runtime/postgres/database.ts")).beginDatabase(process.env) : undefined;
+const begun = begins
+  ? await (await import("../runtime/operations/postgres/database.ts")).beginDatabase(process.env)
+  : undefined;
 const { runCommandLine } = await import("./command-line.ts");
 await runCommandLine({ words, options, begun });

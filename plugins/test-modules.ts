@@ -1,3 +1,3 @@
 /** What `corestead test` gives a plugin's tests: the modules of plugins, and "platform/test". */
 export { modules } from "./modules.ts";
-export * as testing from "../runtime/authors/test-app.ts";
+export * as testing from "../runtime/operations/authors/test-app.ts";

@@ -12,12 +12,12 @@
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { parseArguments } from "../runtime/command/arguments.ts";
+import { parseArguments } from "../runtime/operations/command/arguments.ts";
 import { plugins } from "../plugins/index.ts";
-import { pluginTemplate } from "../runtime/authors/new-plugin.ts";
-import { linkLibraries } from "../runtime/postgres/postgres-binaries.ts";
-import { exists } from "../runtime/postgres/whole-folder.ts";
-import { builtInPages, withBundledPages } from "../runtime/studio-pages.ts";
+import { pluginTemplate } from "../runtime/operations/authors/new-plugin.ts";
+import { linkLibraries } from "../runtime/operations/postgres/postgres-binaries.ts";
+import { exists } from "../runtime/system/whole-folder.ts";
+import { builtInPages, withBundledPages } from "../runtime/plugin/studio-pages.ts";
 import { clusterRecipe, pack, packCluster } from "./cluster.ts";
 import { trimIcu } from "./icu.ts";
 import { sharpParts } from "./notice.ts";
@@ -104,7 +104,7 @@ interface Parts {
 function bundledSource({ programs, cluster, version }: Parts): string {
   const names = cluster ? "programs, cluster" : "programs";
   const lines = [
-    `import { setBundledPostgres } from ${text(join(root, "runtime/postgres/postgres-binaries.ts"))};`,
+    `import { setBundledPostgres } from ${text(join(root, "runtime/operations/postgres/postgres-binaries.ts"))};`,
     `import programs from ${text(programs)} with { type: "file" };`,
     ...(cluster ? [`import cluster from ${text(cluster)} with { type: "file" };`] : []),
     `setBundledPostgres({ ${names}, version: ${text(version)} });`,
@@ -112,7 +112,7 @@ function bundledSource({ programs, cluster, version }: Parts): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Files made by scripts, and programs from npm packages: name (runtime/generated.ts) -> path. */
+/** Files made by scripts, and programs from npm packages: name (runtime/system/generated.ts) -> path. */
 async function generatedFiles(target: string): Promise<Map<string, string>> {
   await Promise.all([makeRuntimes(), makeStudio()]);
   const made = await Promise.all(["runtimes", "studio"].map(filesIn));
@@ -213,7 +213,7 @@ async function esbuildProgram(platform: string): Promise<readonly [string, strin
 function generatedSource(files: ReadonlyMap<string, string>): string {
   const entries = [...files];
   const lines = [
-    `import { setGeneratedFiles } from ${text(join(root, "runtime/generated.ts"))};`,
+    `import { setGeneratedFiles } from ${text(join(root, "runtime/system/generated.ts"))};`,
     ...entries.map(([, path], at) => `import file${at} from ${text(path)} with { type: "file" };`),
     `setGeneratedFiles({ ${entries.map(([name], at) => `${text(name)}: file${at}`).join(", ")} });`,
   ];

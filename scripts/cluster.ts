@@ -6,19 +6,19 @@
 import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openPool } from "../runtime/db.ts";
-import { createLog } from "../runtime/log.ts";
-import { inOrder } from "../runtime/order.ts";
-import type { PluginFacts } from "../runtime/plugin.ts";
-import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
-import { migrate } from "../runtime/postgres/migrate.ts";
-import { migrationSets } from "../runtime/postgres/runtime-migrations.ts";
+import { openPool } from "../runtime/db/db.ts";
+import { createLog } from "../runtime/system/log.ts";
+import { inOrder } from "../runtime/base/order.ts";
+import type { PluginFacts } from "../runtime/plugin/plugin.ts";
+import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
+import { migrate } from "../runtime/db/migrate.ts";
+import { migrationSets } from "../runtime/db/runtime-migrations.ts";
 
 /** A change in how clusters are made, or of a migration, changes the archive's name. */
 export async function clusterRecipe(plugins: readonly PluginFacts[]): Promise<string> {
-  const files = ["postgres-folder.ts", "embedded-postgres.ts", "launch.ts", "migrate.ts"];
-  const folder = join(import.meta.dir, "../runtime/postgres");
-  const sources = files.map((name) => Bun.file(join(folder, name)).text());
+  const files = ["postgres-folder", "embedded-postgres", "launch"].map((name) => `operations/postgres/${name}.ts`);
+  const folder = join(import.meta.dir, "../runtime");
+  const sources = [...files, "db/migrate.ts"].map((name) => Bun.file(join(folder, name)).text());
   const recipe = [...(await Promise.all(sources)), await Bun.file(import.meta.path).text()];
   return Bun.hash(JSON.stringify([recipe, migrationSets(inOrder(plugins))])).toString(36);
 }

@@ -10,6 +10,7 @@ import { dirname, join, resolve } from "node:path";
 import { $ } from "bun";
 import limits from "./house.json" with { type: "json" };
 
+const operations = "runtime/operations/";
 const root = resolve(import.meta.dir, "..");
 
 interface Source {
@@ -31,7 +32,8 @@ function figuresOf(all: readonly Source[], readme: string): Figures {
   return {
     lines: linesOf(all),
     files: all.length,
-    runtimeLines: linesOf(within("runtime/")),
+    kernelLines: linesOf(within("runtime/").filter(({ path }) => !path.startsWith(operations))),
+    operationsLines: linesOf(within(operations)),
     exportedFactories: countOf(all, /^export (?:async )?function create[A-Z]/gm),
     needed: countOf(all, /^(?:export )?(?:interface|type) Needed\b/gm),
     runtimeCircles: circlesOf(within("runtime/")).length,

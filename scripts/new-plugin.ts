@@ -6,8 +6,8 @@
  */
 import { plugins } from "../plugins/index.ts";
 import { modules } from "../plugins/modules.ts";
-import { parseArguments } from "../runtime/command/arguments.ts";
-import { authorCommand } from "../runtime/authors/commands.ts";
+import { parseArguments } from "../runtime/operations/command/arguments.ts";
+import { authorCommand } from "../runtime/operations/authors/commands.ts";
 
 try {
   const { words, options } = parseArguments(process.argv.slice(2));

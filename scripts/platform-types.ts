@@ -14,7 +14,7 @@ import { parseDeclarations, type Declarations } from "./declarations.ts";
 import { platformPage } from "./platform-docs.ts";
 
 const root = resolve(import.meta.dir, "..");
-const testApp = "runtime/authors/test-app.ts";
+const testApp = "runtime/operations/authors/test-app.ts";
 /** For the pages of plugins, which run in browsers. */
 const studioPage = "sites/studio/app/author.ts";
 const typebox = join(root, "node_modules/@sinclair/typebox/build/esm");

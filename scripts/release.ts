@@ -16,7 +16,7 @@ import { createPrivateKey, sign } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import manifest from "../package.json" with { type: "json" };
-import { parseArguments } from "../runtime/command/arguments.ts";
+import { parseArguments } from "../runtime/operations/command/arguments.ts";
 import { build } from "./build.ts";
 import { bundledPackages } from "./notice.ts";
 import { deb } from "./release/deb.ts";

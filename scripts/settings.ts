@@ -1,7 +1,7 @@
 /** Writes docs/settings.md from the settings themselves: `bun scripts/settings.ts`. */
 import { plugins } from "../plugins/index.ts";
-import { runtimeSettings } from "../runtime/config.ts";
-import type { Setting } from "../runtime/settings.ts";
+import { runtimeSettings } from "../runtime/settings/config.ts";
+import type { Setting } from "../runtime/settings/settings.ts";
 
 const intro = `# Settings
 

@@ -18,7 +18,7 @@ const slow = [
   "tests/harness.ts",
   "tests/server-process.ts",
   "tests/other-postgres.ts",
-  "runtime/postgres/embedded-postgres.ts",
+  "runtime/operations/postgres/embedded-postgres.ts",
   "tests/architecture.test.ts",
 ];
 

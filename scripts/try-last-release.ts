@@ -11,12 +11,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { plugins } from "../plugins/index.ts";
-import { openPool, type SocketTarget } from "../runtime/db.ts";
-import { createLog } from "../runtime/log.ts";
-import { inOrder } from "../runtime/order.ts";
-import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
-import { migrate } from "../runtime/postgres/migrate.ts";
-import { migrationSets } from "../runtime/postgres/runtime-migrations.ts";
+import { openPool, type SocketTarget } from "../runtime/db/db.ts";
+import { createLog } from "../runtime/system/log.ts";
+import { inOrder } from "../runtime/base/order.ts";
+import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
+import { migrate } from "../runtime/db/migrate.ts";
+import { migrationSets } from "../runtime/db/runtime-migrations.ts";
 import { checkOut, lastVersion, whyNot } from "../tests/older-tree.ts";
 
 const root = resolve(import.meta.dir, "..");

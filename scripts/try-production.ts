@@ -14,8 +14,8 @@ import { join, resolve } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import { startPebble } from "../tests/fixtures/pebble.ts";
 import { startMailReceiver } from "../tests/fixtures/mail-receiver.ts";
-import { eventually } from "../runtime/authors/test-client.ts";
-import { parseArguments } from "../runtime/command/arguments.ts";
+import { eventually } from "../runtime/operations/authors/test-client.ts";
+import { parseArguments } from "../runtime/operations/command/arguments.ts";
 
 const host = "core.example.com";
 const sites = [`kobalt.${host}`, `en.kobalt.${host}`];

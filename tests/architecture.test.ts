@@ -69,7 +69,48 @@ const hostGlobal = /(?<!["'`.\w])(?:Bun|Deno)\.\w+/;
 const sqlText =
   /\b(?:sql|tx)`|[\w)]`\s*(?:select\s|insert into\s|update \S+ set\s|delete from\s|with (?:recursive )?\w+ as\s|(?:create|alter|drop) (?:table|index)\s)/i;
 
+/** The rooms of the runtime: each imports only from those before it. Operations know the kernel, which knows none. */
+const rooms = [
+  ["host", "base", "times", "net", "settings", "system", "db", "outbound", "liquid", "scope", "broadcast", "child"],
+  ["files", "jobs", "events", "http", "openapi", "lineage", "plugin", "resource"],
+  [
+    "dump",
+    "s3",
+    "postgres",
+    "backups",
+    "replicas",
+    "https",
+    "authors",
+    "start",
+    "service",
+    "upgrade",
+    "doctor",
+    "command",
+  ].map((name) => `operations/${name}`),
+  ["sdk.ts"],
+].flat();
+/** Its place among the rooms; infinite for what is in none. */
+function roomOf(path: string): number {
+  const at = rooms.findIndex((room) => `${path}/`.startsWith(`runtime/${room}/`));
+  return at === -1 ? Infinity : at;
+}
+
 const rules: readonly Rule[] = [
+  {
+    in: /^runtime\//,
+    says: "the rooms of the runtime import one way, and each file is in a room",
+    wrong: ({ path, imports }) =>
+      roomOf(path) === Infinity
+        ? path
+        : imports.find((name) => /^runtime\/.*\.ts$/.test(name) && roomOf(name) > roomOf(path)),
+    finds: [
+      ["runtime/base/a.ts", `import type { Log } from "../system/log.ts";`],
+      ["runtime/http/a.ts", `import { a } from "../operations/backups/a.ts"; a();`],
+      ["runtime/operations/start/a.ts", `import { a } from "../command/a.ts"; a();`],
+      ["runtime/helpers.ts", `export const a = 1;`],
+      ["runtime/newcomer/a.ts", `export const a = 1;`],
+    ],
+  },
   {
     in: /^runtime\//,
     says: "the runtime imports nothing of ours: the entry stands beside the list of plugins",
@@ -121,13 +162,13 @@ const rules: readonly Rule[] = [
   },
   {
     // The tools for authors of plugins are made of Bun's bundler and its test runner.
-    in: /^(?!runtime\/host\/|runtime\/authors\/(pack|run-tests|test-(?:app|receiver))\.ts$)/,
+    in: /^(?!runtime\/host\/|runtime\/operations\/authors\/(pack|run-tests|test-(?:app|receiver))\.ts$)/,
     says: "only runtime/host names what runs us: Bun or Deno",
     wrong: (source) => source.packages.find((name) => /^bun(:|$)/.test(name)) ?? first(hostGlobal, source),
     finds: [
       ["runtime/a.ts", `import { Database } from "bun:sqlite"; Database;`],
       ["runtime/a.ts", `await Bun.sleep(1);`],
-      ["runtime/http/serve.ts", `export const stop = () => Deno.exit(1);`],
+      ["runtime/operations/start/serve.ts", `export const stop = () => Deno.exit(1);`],
       ["plugins/main.ts", `Bun.serve({ fetch });`],
     ],
   },

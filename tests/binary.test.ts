@@ -6,8 +6,8 @@ import { demoApps, fakeWeather } from "./browser/demo-apps.ts";
 import { atStudio } from "./browser/studio-fixture.ts";
 import { faultsOf, launchChromium } from "./chromium.ts";
 import { eventually } from "./harness.ts";
-import { openPool } from "../runtime/db.ts";
-import { runningPostgres } from "../runtime/postgres/running-postgres.ts";
+import { openPool } from "../runtime/db/db.ts";
+import { runningPostgres } from "../runtime/operations/postgres/running-postgres.ts";
 import { cleanUp, folderWith, run, startServer, type ServerProcess } from "./server-process.ts";
 
 const token = "the-administrator's-token-of-binary.test.ts";

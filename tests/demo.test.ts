@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { dimensionsOf } from "../plugins/media/content/dimensions.ts";
-import { readFrames } from "../runtime/postgres/backup-file.ts";
+import { readFrames } from "../runtime/operations/dump/backup-file.ts";
 import { demoIndex, demoIndexText } from "../scripts/demo-files.ts";
 import { adminPassword, otherAccount, secretKey, startTestApp, type TestApp } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer } from "./server-process.ts";

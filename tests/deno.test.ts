@@ -8,7 +8,7 @@ import { denoEnv, fromSourceByDeno } from "./deno-process.ts";
 import { pureTests } from "./deno/pure-tests.ts";
 import { followStream } from "./event-stream.ts";
 import { modules } from "../plugins/modules.ts";
-import { clientOf } from "../runtime/authors/test-client.ts";
+import { clientOf } from "../runtime/operations/authors/test-client.ts";
 import { adminPassword, adminToken, eventually, freePort } from "./harness.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
 import { examplePassword, isAsExpected, isForAnyServer, nameOf, operationsOf, runExamples } from "./route-examples.ts";

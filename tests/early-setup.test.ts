@@ -1,10 +1,10 @@
 /** While the embedded database still starts, the plugins are set up: they must not ask it before `prepare`. */
 import { expect, test } from "bun:test";
-import type { Plugin } from "../runtime/plugin.ts";
+import type { Plugin } from "../runtime/plugin/plugin.ts";
 import { plugins } from "../plugins/index.ts";
-import { describe as describePlugins } from "../runtime/boot.ts";
-import { readConfig } from "../runtime/config.ts";
-import { createLog } from "../runtime/log.ts";
+import { describe as describePlugins } from "../runtime/operations/start/boot.ts";
+import { readConfig } from "../runtime/settings/config.ts";
+import { createLog } from "../runtime/system/log.ts";
 
 const asked: string[] = [];
 

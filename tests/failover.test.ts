@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPool } from "../runtime/db.ts";
+import { openPool } from "../runtime/db/db.ts";
 import { eventually, startTestApp, type TestApp } from "./harness.ts";
 import { startPair, type Pair } from "./standby.ts";
 

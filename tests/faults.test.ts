@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { runningPostgres } from "../runtime/postgres/running-postgres.ts";
+import { runningPostgres } from "../runtime/operations/postgres/running-postgres.ts";
 import { adminToken, eventually } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "./server-process.ts";
 

@@ -19,26 +19,26 @@ import {
   type Answer,
   type Client,
   type RequestOptions,
-} from "../runtime/authors/test-client.ts";
-import { parseArguments } from "../runtime/command/arguments.ts";
-import { startReceiver, type Receiver } from "../runtime/authors/test-receiver.ts";
-import { runSchedule } from "../runtime/authors/test-schedule.ts";
-import { boot, type App } from "../runtime/boot.ts";
-import { addressOf } from "../runtime/authors/test-app.ts";
+} from "../runtime/operations/authors/test-client.ts";
+import { parseArguments } from "../runtime/operations/command/arguments.ts";
+import { startReceiver, type Receiver } from "../runtime/operations/authors/test-receiver.ts";
+import { runSchedule } from "../runtime/operations/authors/test-schedule.ts";
+import { boot, type App } from "../runtime/operations/start/boot.ts";
+import { addressOf } from "../runtime/operations/authors/test-app.ts";
 import { denoEnv, fromSourceByDeno } from "./deno-process.ts";
 import { documented, type Documented } from "./documented.ts";
 import { recorded } from "./recorder.ts";
-import { readConfig } from "../runtime/config.ts";
-import { openPool, type DatabaseTarget, type SocketTarget, type Sql } from "../runtime/db.ts";
-import { inOrder } from "../runtime/order.ts";
-import { migrate } from "../runtime/postgres/migrate.ts";
-import { migrationSets } from "../runtime/postgres/runtime-migrations.ts";
-import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
-import { createLog } from "../runtime/log.ts";
+import { readConfig } from "../runtime/settings/config.ts";
+import { openPool, type DatabaseTarget, type SocketTarget, type Sql } from "../runtime/db/db.ts";
+import { inOrder } from "../runtime/base/order.ts";
+import { migrate } from "../runtime/db/migrate.ts";
+import { migrationSets } from "../runtime/db/runtime-migrations.ts";
+import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
+import { createLog } from "../runtime/system/log.ts";
 import type { Role } from "../runtime/http/auth.ts";
 import type { NameLookup } from "../runtime/outbound/name-lookup.ts";
-import type { Plugin } from "../runtime/plugin.ts";
-import type { ServiceRef } from "../runtime/references.ts";
+import type { Plugin } from "../runtime/plugin/plugin.ts";
+import type { ServiceRef } from "../runtime/base/references.ts";
 
 // Generous, because the machine may be busy: tests fail by their assertions, and this only ends a test that hangs. Bun
 // then kills what the process has started, PostgreSQL and Chromium too, so that all tests after it fail.

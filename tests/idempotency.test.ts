@@ -1,6 +1,6 @@
 /** An Idempotency-Key under faults: whatever fails and when, a retry makes nothing twice and is answered at once. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPool, type Sql } from "../runtime/db.ts";
+import { openPool, type Sql } from "../runtime/db/db.ts";
 import { adminToken, databaseSettings, eventually, startTestApp, type Answer, type TestApp } from "./harness.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
 import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "./server-process.ts";

@@ -2,13 +2,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createBroadcast } from "../runtime/events/broadcast.ts";
-import { openPool, type DatabaseTarget, type Sql } from "../runtime/db.ts";
-import { startEmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
+import { createBroadcast } from "../runtime/broadcast/broadcast.ts";
+import { openPool, type DatabaseTarget, type Sql } from "../runtime/db/db.ts";
+import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
 import { createEvents } from "../runtime/events/events.ts";
 import { createQueue, type Needed as QueueNeeded } from "../runtime/jobs/jobs.ts";
-import { createLog } from "../runtime/log.ts";
-import { runtimeMigrations } from "../runtime/postgres/runtime-migrations.ts";
+import { createLog } from "../runtime/system/log.ts";
+import { runtimeMigrations } from "../runtime/db/runtime-migrations.ts";
 import { createDatabaseClock } from "../runtime/jobs/database-clock.ts";
 import { createScheduleStore } from "../runtime/jobs/schedule-store.ts";
 import { createSchedules } from "../runtime/jobs/schedule.ts";

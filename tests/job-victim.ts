@@ -1,9 +1,9 @@
 /** A process that jobs.test.ts kills while its job runs: it reports the start of the job, which never ends. */
-import { openPool } from "../runtime/db.ts";
-import { createBroadcast } from "../runtime/events/broadcast.ts";
+import { openPool } from "../runtime/db/db.ts";
+import { createBroadcast } from "../runtime/broadcast/broadcast.ts";
 import { createQueue } from "../runtime/jobs/jobs.ts";
-import { createLog } from "../runtime/log.ts";
-import { job } from "../runtime/references.ts";
+import { createLog } from "../runtime/system/log.ts";
+import { job } from "../runtime/base/references.ts";
 
 const [, , target = "", name = ""] = process.argv;
 const log = createLog("error");

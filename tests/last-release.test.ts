@@ -7,10 +7,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { plugins } from "../plugins/index.ts";
-import { openPool, type Sql } from "../runtime/db.ts";
-import { createLog } from "../runtime/log.ts";
-import { migrate } from "../runtime/postgres/migrate.ts";
-import { migrationSets } from "../runtime/postgres/runtime-migrations.ts";
+import { openPool, type Sql } from "../runtime/db/db.ts";
+import { createLog } from "../runtime/system/log.ts";
+import { migrate } from "../runtime/db/migrate.ts";
+import { migrationSets } from "../runtime/db/runtime-migrations.ts";
 import { createDatabase } from "./harness.ts";
 import type { Statement } from "./recorder.ts";
 

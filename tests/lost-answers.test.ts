@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
-import { openPool, type Sql } from "../runtime/db.ts";
+import { openPool, type Sql } from "../runtime/db/db.ts";
 import { createDatabase, eventually, startTestApp, type Answer, type TestApp } from "./harness.ts";
 
 /** A proxy before PostgreSQL that can swallow the end of an answer: what it answers is committed. */

@@ -8,8 +8,8 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SocketTarget } from "../runtime/db.ts";
-import { linkLibraries } from "../runtime/postgres/postgres-binaries.ts";
+import type { SocketTarget } from "../runtime/db/db.ts";
+import { linkLibraries } from "../runtime/operations/postgres/postgres-binaries.ts";
 
 export interface OtherPostgres {
   readonly target: SocketTarget;

@@ -6,7 +6,7 @@
  *     const sql = openPool({ url: pooler.url }, { pooled: true });
  */
 import { connect, createServer, type Socket } from "node:net";
-import type { SocketTarget } from "../runtime/db.ts";
+import type { SocketTarget } from "../runtime/db/db.ts";
 import { eventually } from "./harness.ts";
 
 export interface Pooler {

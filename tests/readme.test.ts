@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
-import { checkSettingNames } from "../runtime/config.ts";
+import { checkSettingNames } from "../runtime/settings/config.ts";
 import { settingsPage } from "../scripts/settings.ts";
 import { pageWithTour, withoutVariables } from "../scripts/tour.ts";
 import { adminToken, startTestApp } from "./harness.ts";

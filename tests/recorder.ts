@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
-import type { DatabaseTarget } from "../runtime/db.ts";
+import type { DatabaseTarget } from "../runtime/db/db.ts";
 
 export interface Statement {
   readonly text: string;

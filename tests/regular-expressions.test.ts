@@ -32,13 +32,13 @@ const bounded: readonly Bound[] = [
   },
   { path: "runtime/openapi/openapi.ts", source: String.raw`[^a-z]+(\w)`, longest: 200, why: "paths of our own routes" },
   {
-    path: "runtime/liquid/liquid-dates.ts",
+    path: "runtime/times/format-date.ts",
     source: String.raw`(?:\b(?:Z|UT|UTC|GMT|[ECMP][SD]T)|\d:\d\d(?::\d\d)?(?:[.,]\d+)? ?[+-]\d\d(?::?\d\d)?)(?: \(.*\))?$`,
     longest: 100,
     why: "parseMoment takes no longer text for a date",
   },
   {
-    path: "runtime/liquid/liquid-dates.ts",
+    path: "runtime/times/format-date.ts",
     source: String.raw`\d+$`,
     longest: 1_000,
     why: "flags of a format, which is bounded",

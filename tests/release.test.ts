@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { readConfig } from "../runtime/config.ts";
+import { readConfig } from "../runtime/settings/config.ts";
 import { bundledPackages } from "../scripts/notice.ts";
 import { deb } from "../scripts/release/deb.ts";
 import { sbom } from "../scripts/release/sbom.ts";

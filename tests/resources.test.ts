@@ -1,8 +1,8 @@
 /** Every resource is compared with its table. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { plugins } from "../plugins/index.ts";
-import type { Sql } from "../runtime/db.ts";
-import type { ResourceFacts } from "../runtime/resource/facts.ts";
+import type { Sql } from "../runtime/db/db.ts";
+import type { ResourceFacts } from "../runtime/plugin/facts.ts";
 import { startTestApp, type TestApp } from "./harness.ts";
 
 let app: TestApp;

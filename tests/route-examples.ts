@@ -6,7 +6,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Client } from "../runtime/authors/test-client.ts";
+import type { Client } from "../runtime/operations/authors/test-client.ts";
 import { adminToken, eventually } from "./harness.ts";
 import type { Receiver } from "./receiver.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
-import { definePlugin } from "../runtime/plugin.ts";
+import { definePlugin } from "../runtime/plugin/plugin.ts";
 import { ok } from "../runtime/http/answers/reply.ts";
 import { route } from "../runtime/http/route.ts";
 import { createDatabase, eventually, startTestApp, type TestApp } from "./harness.ts";

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readdirSync, writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
-import { parseHeader, readFrames } from "../runtime/postgres/backup-file.ts";
-import { runtimeSettings } from "../runtime/config.ts";
+import { parseHeader, readFrames } from "../runtime/operations/dump/backup-file.ts";
+import { runtimeSettings } from "../runtime/settings/config.ts";
 import { eventually, type Answer } from "./harness.ts";
 import { cleanUp, folderWith, fromSource, run, startServer, type ServerProcess } from "./server-process.ts";
 

@@ -10,9 +10,9 @@ import { appendFileSync, chownSync, cpSync, mkdtempSync, readdirSync, rmSync, st
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openPool, type SocketTarget } from "../runtime/db.ts";
-import { startEmbeddedPostgres, type EmbeddedPostgres } from "../runtime/postgres/embedded-postgres.ts";
-import { createLog } from "../runtime/log.ts";
+import { openPool, type SocketTarget } from "../runtime/db/db.ts";
+import { startEmbeddedPostgres, type EmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
+import { createLog } from "../runtime/system/log.ts";
 import { eventually } from "./harness.ts";
 
 export interface Host {

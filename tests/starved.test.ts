@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { plugins as builtIn } from "../plugins/index.ts";
 import { png } from "./fixtures/media-files.ts";
-import type { Plugin } from "../runtime/plugin.ts";
+import type { Plugin } from "../runtime/plugin/plugin.ts";
 import { startTestApp, type TestApp } from "./harness.ts";
 
 /** Its guarded processes never start in time. */

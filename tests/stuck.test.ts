@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { openPool, type Sql } from "../runtime/db.ts";
+import { openPool, type Sql } from "../runtime/db/db.ts";
 import { createDatabase, eventually, startTestApp, type Answer, type TestApp, type TestOptions } from "./harness.ts";
 import { startProxy, type Proxy } from "./standby.ts";
 

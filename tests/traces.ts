@@ -7,7 +7,7 @@
  *     expect(await traces(app, "apps", "app_versions")).toEqual(before);
  */
 import { modelChanged, type ModelEvent } from "../runtime/events/models.ts";
-import { definePlugin, onEvent } from "../runtime/plugin.ts";
+import { definePlugin, onEvent } from "../runtime/plugin/plugin.ts";
 import type { TestApp } from "./harness.ts";
 
 const name = "everything";

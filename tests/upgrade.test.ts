@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import { datagrams } from "./fixtures/datagrams.ts";
-import { runOnMachine, type Ran } from "../runtime/service/steps.ts";
-import { upgrade } from "../runtime/upgrade/upgrade.ts";
+import { runOnMachine, type Ran } from "../runtime/operations/service/steps.ts";
+import { upgrade } from "../runtime/operations/upgrade/upgrade.ts";
 import { eventually, requester } from "./harness.ts";
 import { cleanUp, folderWith, fromSource } from "./server-process.ts";
 
@@ -53,9 +53,9 @@ async function systemctl(action: string, notified: ReturnType<typeof datagrams>,
 
 /** A version that writes down a migration, breaks the data, and ends. */
 const newer = `
-  import { openPool } from ${JSON.stringify(join(import.meta.dir, "../runtime/db.ts"))};
-  import { createLog } from ${JSON.stringify(join(import.meta.dir, "../runtime/log.ts"))};
-  import { startEmbeddedPostgres } from ${JSON.stringify(join(import.meta.dir, "../runtime/postgres/embedded-postgres.ts"))};
+  import { openPool } from ${JSON.stringify(join(import.meta.dir, "../runtime/db/db.ts"))};
+  import { createLog } from ${JSON.stringify(join(import.meta.dir, "../runtime/system/log.ts"))};
+  import { startEmbeddedPostgres } from ${JSON.stringify(join(import.meta.dir, "../runtime/operations/postgres/embedded-postgres.ts"))};
   const server = await startEmbeddedPostgres({ dataDir: "data", log: createLog("error") });
   const sql = openPool(server.target);
   await sql\`insert into migrations (plugin, name, checksum) values ('mail', '099_newer', 'x')\`;

@@ -8,9 +8,9 @@ import {
   startTestApp,
   type TestApp,
 } from "../../tests/harness.ts";
-import { boot } from "../../runtime/boot.ts";
-import { readConfig } from "../../runtime/config.ts";
-import { createLog } from "../../runtime/log.ts";
+import { boot } from "../../runtime/operations/start/boot.ts";
+import { readConfig } from "../../runtime/settings/config.ts";
+import { createLog } from "../../runtime/system/log.ts";
 import { plugins } from "../index.ts";
 import { hostNames } from "./access.ts";
 import { accounts } from "./api.ts";

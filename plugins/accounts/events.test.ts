@@ -9,7 +9,7 @@ import {
   type TestApp,
 } from "../../tests/harness.ts";
 import { modelChanged } from "../../runtime/events/models.ts";
-import { definePlugin, onEvent } from "../../runtime/plugin.ts";
+import { definePlugin, onEvent } from "../../runtime/plugin/plugin.ts";
 import { plugins } from "../index.ts";
 
 interface Seen {

@@ -11,8 +11,8 @@ import {
   type TestApp,
 } from "../../tests/harness.ts";
 import { startReceiver } from "../../tests/receiver.ts";
-import { transaction, type Tx } from "../../runtime/db.ts";
-import { createSecrets } from "../../runtime/secrets.ts";
+import { transaction, type Tx } from "../../runtime/db/db.ts";
+import { createSecrets } from "../../runtime/base/secrets.ts";
 import { accounts } from "../accounts/api.ts";
 import { plugins } from "../index.ts";
 import { createRetention } from "./retention.ts";

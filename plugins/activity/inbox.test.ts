@@ -1,7 +1,7 @@
 /** What stands between a change and its entry: whose row it is, what cannot be read, several who take, one who is killed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { definePlugin } from "platform";
-import { transaction } from "../../runtime/db.ts";
+import { transaction } from "../../runtime/db/db.ts";
 import { databaseSettings, eventually, secretKey, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { cleanUp, folderWith, fromSource, startServer } from "../../tests/server-process.ts";
 import { createInbox } from "./inbox.ts";

@@ -7,7 +7,7 @@ import {
   type RequestOptions,
   type TestApp,
 } from "../../tests/harness.ts";
-import { createSecrets } from "../../runtime/secrets.ts";
+import { createSecrets } from "../../runtime/base/secrets.ts";
 import { issue } from "./serve/app-token.ts";
 
 /** What the token of an app's page opens, and that it opens nothing else. behaviour B.10. */

@@ -2,7 +2,7 @@
 import { type AppEngine } from "./engines.ts";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createChild } from "../../runtime/child/child.ts";
-import { createLog } from "../../runtime/log.ts";
+import { createLog } from "../../runtime/system/log.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
 import { createCompiler, type Compiler } from "./build/compile.ts";
 import { loadRuntimes } from "./build/runtimes.ts";

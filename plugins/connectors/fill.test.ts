@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ValidationError } from "../../runtime/errors.ts";
+import { ValidationError } from "../../runtime/base/errors.ts";
 import type { OpenConnector } from "./api.ts";
 import { requestOf } from "./custom.ts";
 import { methodsOf } from "./definition.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseExactly } from "../../runtime/exact-number.ts";
+import { parseExactly } from "../../runtime/base/exact-number.ts";
 import { redact, redactText, Unkept } from "./redact.ts";
 
 const secret = "s3cret/+ key";

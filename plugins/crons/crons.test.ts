@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { follower, traces } from "../../tests/traces.ts";
-import { afterCommit, transaction } from "../../runtime/db.ts";
-import { createLog } from "../../runtime/log.ts";
+import { afterCommit, transaction } from "../../runtime/db/db.ts";
+import { createLog } from "../../runtime/system/log.ts";
 import { flows, type StartFlow } from "../flows/api.ts";
 import { plugins } from "../index.ts";
 import { createFiring } from "./fire.ts";

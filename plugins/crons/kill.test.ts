@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openPool, type Sql } from "../../runtime/db.ts";
-import { runningPostgres } from "../../runtime/postgres/running-postgres.ts";
+import { openPool, type Sql } from "../../runtime/db/db.ts";
+import { runningPostgres } from "../../runtime/operations/postgres/running-postgres.ts";
 import { adminToken, eventually } from "../../tests/harness.ts";
 import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "../../tests/server-process.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
-import { createSecrets } from "../../runtime/secrets.ts";
+import { createSecrets } from "../../runtime/base/secrets.ts";
 
 const key = "a secret key of the tests, 32 characters or more";
 const proof = (at = Date.now(), purpose = "probe", of = key) => ({

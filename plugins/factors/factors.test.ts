@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { otherAccount, person, startTestApp, type Answer, type TestApp } from "../../tests/harness.ts";
 import { tokens } from "../tokens/api.ts";
-import { createSecrets } from "../../runtime/secrets.ts";
+import { createSecrets } from "../../runtime/base/secrets.ts";
 import { codeAt } from "./totp.ts";
 
 let app: TestApp;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { eventually, otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { modelChanged } from "../../runtime/events/models.ts";
-import { definePlugin, onEvent } from "../../runtime/plugin.ts";
+import { definePlugin, onEvent } from "../../runtime/plugin/plugin.ts";
 import { plugins } from "../index.ts";
 import { connectors } from "../connectors/api.ts";
 import { flows } from "./api.ts";

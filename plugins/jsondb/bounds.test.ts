@@ -4,8 +4,8 @@ import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { createBulkStore } from "./bulk/bulk-store.ts";
 import { databaseOf, type DatabaseRow } from "./databases/database.ts";
 import { noTable } from "./databases/schema.ts";
-import { readPage } from "../../runtime/page-store.ts";
-import { printedLength } from "../../runtime/read-bounds.ts";
+import { readPage } from "../../runtime/db/page-store.ts";
+import { printedLength } from "../../runtime/base/read-bounds.ts";
 
 let app: TestApp;
 beforeAll(async () => {

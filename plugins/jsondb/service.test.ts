@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { parseExactly } from "../../runtime/exact-number.ts";
+import { parseExactly } from "../../runtime/base/exact-number.ts";
 import { eventually, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { accounts } from "../accounts/api.ts";
 import { jsonDatabases } from "./api.ts";

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { adminToken, eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { eventStream, spoken, startModel, type ModelServer } from "../../tests/model-server.ts";
-import { createLog } from "../../runtime/log.ts";
-import { parseAllow } from "../../runtime/outbound/addresses.ts";
+import { createLog } from "../../runtime/system/log.ts";
+import { parseAllow } from "../../runtime/net/addresses.ts";
 import { createOutbound } from "../../runtime/outbound/outbound.ts";
 import { connectors } from "../connectors/api.ts";
 import { askModel } from "./ask.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exactly } from "../../runtime/exact-number.ts";
+import { exactly } from "../../runtime/base/exact-number.ts";
 import { answerMistake, schemaMistake } from "./schema.ts";
 
 const person = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually, otherAccount, person, startTestApp, type TestApp } from "../../tests/harness.ts";
-import { transaction } from "../../runtime/db.ts";
+import { transaction } from "../../runtime/db/db.ts";
 import { definePlugin } from "../../runtime/sdk.ts";
 import { accounts } from "../accounts/api.ts";
 import { mail, mailTexts, type OutgoingMail } from "./api.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminPassword, adminToken, otherAccount, person, startTestApp } from "../../tests/harness.ts";
 import type { Answer, RequestOptions, TestApp } from "../../tests/harness.ts";
 import { accounts } from "../accounts/api.ts";
-import { sha256 } from "../../runtime/hash.ts";
+import { sha256 } from "../../runtime/base/hash.ts";
 import { createFailureStore } from "./store.ts";
 
 let app: TestApp;

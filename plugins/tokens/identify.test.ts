@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { sha256 } from "../../runtime/hash.ts";
-import { createLog } from "../../runtime/log.ts";
+import { sha256 } from "../../runtime/base/hash.ts";
+import { createLog } from "../../runtime/system/log.ts";
 import type { Accounts } from "../accounts/api.ts";
 import { createIdentifier } from "./identify.ts";
 import { newRawToken } from "./raw-token.ts";

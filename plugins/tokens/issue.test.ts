@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Caller } from "../../runtime/http/auth.ts";
 import { modelChanged } from "../../runtime/events/models.ts";
-import { definePlugin, onEvent } from "../../runtime/plugin.ts";
+import { definePlugin, onEvent } from "../../runtime/plugin/plugin.ts";
 import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { plugins } from "../index.ts";
 import { tokens, type Tokens } from "./api.ts";

@@ -1,13 +1,21 @@
 /** The inside of a child process: `corestead child <plugin> <name>`, started by child-process.ts alone. */
-import { parseExactly } from "../exact-number.ts";
+import { parseExactly } from "../base/exact-number.ts";
 import { linesOf } from "./child-output.ts";
-import type { PluginFacts } from "../plugin.ts";
+
+export type Children = Readonly<Record<string, () => Promise<{ readonly default: ChildFunction }>>>;
+/** Input and output are JSON. An exception ends its process. */
+type ChildFunction = (input: unknown) => unknown;
+
+interface WithChildren {
+  readonly name: string;
+  readonly children?: Children;
+}
 
 /**
  * Answers each line `{"input": …}` on standard input with a line `{"ok": true, "output": …}`. An exception of the
  * function ends the process, because it may have left any state behind.
  */
-export async function runChild(plugins: readonly PluginFacts[], pluginName = "", name = ""): Promise<never> {
+export async function runChild(plugins: readonly WithChildren[], pluginName = "", name = ""): Promise<never> {
   const load = plugins.find((plugin) => plugin.name === pluginName)?.children?.[name];
   if (!load) throw new Error(`plugin "${pluginName}" has no child "${name}"`);
   // Standard output is reserved for answers.

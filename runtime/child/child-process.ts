@@ -4,12 +4,12 @@
 import { host } from "#host";
 import { lastWords, linesOf } from "./child-output.ts";
 import { cpuSecondsOf } from "./cpu-time.ts";
-import { parseExactly } from "../exact-number.ts";
+import { parseExactly } from "../base/exact-number.ts";
 import { processorsOfChildren } from "./processors.ts";
-import type { Log } from "../log.ts";
-import { ownProgram } from "../command/own-program.ts";
-import { machineMemory } from "../postgres/postgres-memory.ts";
-import { start, type Started } from "../process.ts";
+import type { Log } from "../system/log.ts";
+import { ownProgram } from "../system/own-program.ts";
+import { machineMemory } from "../system/postgres-memory.ts";
+import { start, type Started } from "../system/process.ts";
 
 /** `busy` and `stopped` are no fault of the input: the same run may work later. */
 export type ChildReason = "busy" | "crash" | "result-too-large" | "stopped" | "timeout";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
 import { ChildFault } from "./child-process.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "../system/log.ts";
 import { processorsOf, upperHalf } from "./processors.ts";
 
 setDefaultTimeout(180_000);
@@ -272,7 +272,7 @@ describe("a child", () => {
 test("kill -9 of the server leaves no process behind", async () => {
   const server = `
     import { createChild } from ${JSON.stringify(join(import.meta.dir, "child.ts"))};
-    import { createLog } from ${JSON.stringify(join(import.meta.dir, "../log.ts"))};
+    import { createLog } from ${JSON.stringify(join(import.meta.dir, "../system/log.ts"))};
     const child = createChild({ plugin: "odd", name: "work", log: createLog("error"), programs: async () => ({}),
       options: { env: { PLUGINS_DIR: ${JSON.stringify(folder)} } } });
     console.log((await child.run({ do: "echo" })).pid);

@@ -11,7 +11,7 @@
 import { ChildFault } from "./child-process.ts";
 import { createChildPool, type Worker } from "./child-pool.ts";
 import { createChildQueue, type Run } from "./child-queue.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 
 export interface ChildOptions {
   /** The maximum number of processes. A second one starts only when others wait for a long run. */

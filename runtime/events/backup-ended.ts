@@ -1,4 +1,4 @@
-import { event } from "../references.ts";
+import { event } from "../base/references.ts";
 
 /** A backup of the schedule that ended, well or not. */
 export interface BackupEnd {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startProcess, startTestDatabase, until, type TestDatabase } from "../../tests/job-fixtures.ts";
-import { createSecrets } from "../secrets.ts";
+import { createSecrets } from "../base/secrets.ts";
 import {
   causationFromHeader,
   causationToHeader,
   createCausationSeal,
   currentCausation,
   withCausation,
-} from "./causation.ts";
-import { transaction } from "../db.ts";
-import { event, job } from "../references.ts";
+} from "../scope/causation.ts";
+import { transaction } from "../db/db.ts";
+import { event, job } from "../base/references.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -10,11 +10,11 @@
  *     });
  */
 import { type HandleOptions, type JobInfo } from "../jobs/job.ts";
-import { causationOf, withCausation } from "./causation.ts";
-import { afterCommit, type Tx } from "../db.ts";
+import { causationOf, withCausation } from "../scope/causation.ts";
+import { afterCommit, type Tx } from "../db/db.ts";
 import type { Queue } from "../jobs/jobs.ts";
-import type { Log } from "../log.ts";
-import { job, type EventRef, type JobRef } from "../references.ts";
+import type { Log } from "../system/log.ts";
+import { job, type EventRef, type JobRef } from "../base/references.ts";
 
 export interface EmitOptions {
   /** Written beside the jobs that follow. */

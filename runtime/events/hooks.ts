@@ -5,7 +5,7 @@
  *       if (data.table_name === "orders" && !(await inStock(tx, data))) throw invalid({ item: ["is out of stock"] });
  *     })]
  */
-import type { Tx } from "../db.ts";
+import type { Tx } from "../db/db.ts";
 import type { ModelEvent } from "./models.ts";
 
 type HookRun = (event: ModelEvent, tx: Tx) => Promise<void> | void;

@@ -1,4 +1,4 @@
-import { event, type EventRef } from "../references.ts";
+import { event, type EventRef } from "../base/references.ts";
 
 /** A kind of record whose changes others may follow, named `Module::Model` (behaviour 6, B.8). */
 export interface Model {

@@ -1,5 +1,5 @@
-import { event } from "../references.ts";
-import type { Actor } from "./actor.ts";
+import { event } from "../base/references.ts";
+import type { Actor } from "../scope/actor.ts";
 
 /** Something that the log of activity names though no record has changed. */
 export interface Notice {

@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { host } from "#host";
-import { diskFull, isDiskFull, type Room } from "../room.ts";
+import { diskFull, isDiskFull, type Room } from "../system/room.ts";
 
 export interface Files {
   /** Begins a file that has no name yet. */

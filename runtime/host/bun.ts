@@ -1,5 +1,5 @@
 /** `#host` under Bun, from source and in the executable. */
-import { withPlace } from "../authors/build-messages.ts";
+import { withPlace } from "./build-messages.ts";
 import { sendDatagram } from "./bun-datagram.ts";
 import { allowManyRequests, manyRequests } from "./bun-requests.ts";
 import type { AddressedRequest, Bundled, Host, Listening, ListenOptions, Modules } from "./host.ts";

@@ -1,6 +1,6 @@
 /** A request as it arrives: where it comes from, which host it asks for, and its form for the router. */
 import { plainHost } from "./auth.ts";
-import { clientAddress, inNetworks, type Networks } from "./client-address.ts";
+import { clientAddress, inNetworks, type Networks } from "../net/client-address.ts";
 import type { SiteDoor } from "./door.ts";
 import { proxyMistakes, type ProxyMistake } from "./refusals/proxy-mistake.ts";
 

@@ -1,6 +1,6 @@
 /** The caller: the types that a plugin's `identify` passes to every route. behaviour B.1 and B.4. */
 
-import { HttpError } from "../errors.ts";
+import { HttpError } from "../base/errors.ts";
 import type { Take } from "./limits/rate-limit.ts";
 
 /** A tenant. Every table carries `account_id`, and no query crosses accounts. */

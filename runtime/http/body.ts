@@ -1,9 +1,9 @@
 import type { TObject } from "@sinclair/typebox";
-import { badRequest, HttpError, tooLarge, unsupportedType } from "../errors.ts";
-import { isObject } from "../values.ts";
+import { badRequest, HttpError, tooLarge, unsupportedType } from "../base/errors.ts";
+import { isObject } from "../base/values.ts";
 import { formFields, isForm } from "./form.ts";
 import { bodyHints } from "./refusals/unknown.ts";
-import { printedLength, readBounds } from "../read-bounds.ts";
+import { printedLength, readBounds } from "../base/read-bounds.ts";
 import { knownFields, mayBeUnstorable, parseJson, readJson, refuseLong, refuseUnstorable } from "./validate.ts";
 
 export interface RouteBody {

@@ -5,7 +5,7 @@ import { plugins } from "../../plugins/index.ts";
 import { accounts } from "../../plugins/accounts/api.ts";
 import type { Account } from "./auth.ts";
 import type { DoorRequest } from "./door.ts";
-import { definePlugin } from "../plugin.ts";
+import { definePlugin } from "../plugin/plugin.ts";
 import { ok, text } from "./answers/reply.ts";
 import { route } from "./route.ts";
 

@@ -1,6 +1,6 @@
 /** Hosts other than the API's: a plugin answers there before any route does. behaviour B.11. */
 import type { Account } from "./auth.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 import type { Reply } from "./answers/reply.ts";
 
 export interface HostDoor {

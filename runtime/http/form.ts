@@ -1,5 +1,5 @@
 /** Bodies that a browser's form sends. */
-import { badRequest, invalid } from "../errors.ts";
+import { badRequest, invalid } from "../base/errors.ts";
 
 const urlencoded = "application/x-www-form-urlencoded";
 const multipart = "multipart/form-data";

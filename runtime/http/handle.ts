@@ -2,19 +2,19 @@
 import { arrivalOf, pathOf } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Identify, type Identity } from "./auth.ts";
 import { bodyLimit, readBody, takesBody } from "./body.ts";
-import { withActor } from "../events/actor.ts";
+import { withActor } from "../scope/actor.ts";
 import type { Notice } from "../events/notices.ts";
-import { causationHeader, withCausation, type CausationSeal } from "../events/causation.ts";
-import { badRequest, forbidden, unauthorized } from "../errors.ts";
+import { causationHeader, withCausation, type CausationSeal } from "../scope/causation.ts";
+import { badRequest, forbidden, unauthorized } from "../base/errors.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
-import { currentScope } from "./idempotency/keyed.ts";
+import { currentScope } from "../scope/keyed.ts";
 import { actorOf, noteRefusal, noteReply, type Asked } from "./noting.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 import type { Reply } from "./answers/reply.ts";
 import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./limits/quota.ts";
 import type { RequestInput, Route } from "./route.ts";
 import { queryHints } from "./refusals/unknown.ts";
-import { isObject } from "../values.ts";
+import { isObject } from "../base/values.ts";
 
 export interface Needed {
   readonly identify: Identify;

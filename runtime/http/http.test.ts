@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { fromSameOrigin, type Caller, type Identify } from "./auth.ts";
-import { invalid } from "../errors.ts";
+import { invalid } from "../base/errors.ts";
 import { createHttp } from "./http.ts";
 import type { Idempotency, KeyedRequest } from "./idempotency/idempotency.ts";
-import { createLog } from "../log.ts";
-import { createMetrics } from "../metrics.ts";
+import { createLog } from "../system/log.ts";
+import { createMetrics } from "../system/metrics.ts";
 import { created, noContent, ok, text } from "./answers/reply.ts";
 import { eventually } from "../../tests/harness.ts";
 import { route, type Route } from "./route.ts";

@@ -1,15 +1,15 @@
 /** HTTP: mounts routes on Elysia, and gives what handles them (handle.ts) the form of an answer. behaviour B.1 and B.3. */
 import { Elysia } from "elysia";
-import type { Answers } from "../openapi/answers.ts";
+import type { Answers } from "./answers/answers.ts";
 import { arrivalOf, clientOf, pathOf, routed, type Peer } from "./arrival.ts";
 import { credentialOf, plainHost, type Caller } from "./auth.ts";
-import type { Networks } from "./client-address.ts";
+import type { Networks } from "../net/client-address.ts";
 import { isLocalHost, type HostDoor } from "./door.ts";
-import { badRequest, methodNotAllowed, notFound } from "../errors.ts";
+import { badRequest, methodNotAllowed, notFound } from "../base/errors.ts";
 import { createFinder, type Others } from "./finder.ts";
-import { databaseFault } from "../db.ts";
+import { databaseFault } from "../db/db.ts";
 import { handle, safeMethods, type Found, type Needed as HandleNeeded } from "./handle.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../system/metrics.ts";
 import { refusalOf } from "./refusals/refusal.ts";
 import type { Reply } from "./answers/reply.ts";
 import { innerAnswer } from "./inside.ts";

@@ -1,6 +1,6 @@
 import { host } from "#host";
 import type { Listening, ListenOptions } from "../host/host.ts";
-import { ConfigError } from "../settings.ts";
+import { ConfigError } from "../settings/settings.ts";
 
 /** Throws a ConfigError that names the wrong setting instead of the host's "Failed to start server". */
 export function listenOn(options: ListenOptions, names = plainNames): Listening {

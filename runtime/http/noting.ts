@@ -1,7 +1,7 @@
 /** What the log of activity is told of a request: who makes it, and what is of note though no record changes. */
-import type { Actor } from "../events/actor.ts";
+import type { Actor } from "../scope/actor.ts";
 import type { Notice } from "../events/notices.ts";
-import { HttpError } from "../errors.ts";
+import { HttpError } from "../base/errors.ts";
 import { pathOf, type Client } from "./arrival.ts";
 import type { Identity } from "./auth.ts";
 import type { Reply } from "./answers/reply.ts";

@@ -1,7 +1,6 @@
 /** Whether requests would be served now. Uses a connection of its own, because the pool may be full or stuck. */
-import type { Sql } from "../db.ts";
-import { HttpError } from "../errors.ts";
-import type { ReplicaFacts } from "../replicas/replica.ts";
+import type { Sql } from "../db/db.ts";
+import { HttpError } from "../base/errors.ts";
 
 export interface Readiness {
   /**
@@ -33,7 +32,7 @@ interface Needed {
   readonly disk: () => Promise<"ok" | "short" | "full">;
   /** Whether the database is on that disk. */
   readonly isHere: boolean;
-  readonly replicas?: () => readonly ReplicaFacts[];
+  readonly replicas?: () => readonly { readonly state: string }[];
   readonly rehearses: () => boolean;
   readonly withinMs?: number;
 }

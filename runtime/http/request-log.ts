@@ -1,5 +1,5 @@
 /** The line that the log gets for every request. */
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 
 export function logRequest(
   log: Log,

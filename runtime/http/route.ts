@@ -11,9 +11,9 @@
  */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
-import type { Answers } from "../openapi/answers.ts";
+import type { Answers } from "./answers/answers.ts";
 import type { Account, AppGrant, Caller } from "./auth.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 import type { Reply } from "./answers/reply.ts";
 import { checkFields, givenFields } from "./validate.ts";
 

@@ -3,7 +3,7 @@
  * checks, log and error words as any other, from the client's address of the request that the handler answers. A
  * token's limit of requests counts both as one, if they have the same token.
  */
-import { causationHeader } from "../events/causation.ts";
+import { causationHeader } from "../scope/causation.ts";
 import { arriveWith } from "./arrival.ts";
 import { credentialOf } from "./auth.ts";
 import type { Method } from "./route.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { ValidationError } from "../errors.ts";
-import { exactly } from "../exact-number.ts";
+import { ValidationError } from "../base/errors.ts";
+import { exactly } from "../base/exact-number.ts";
 import { field } from "./answers/fields.ts";
 import { checkerOf, givenFields, mayBeUnstorable } from "./validate.ts";
 

@@ -1,10 +1,10 @@
 import { FormatRegistry, type Static, type TObject } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
-import { isDateTime, isDay } from "../dates.ts";
-import { badRequest, invalid } from "../errors.ts";
-import { ExactNumber, hasExact, parseScanned, rounded, scanNumbers } from "../exact-number.ts";
-import { printedLength, readBounds } from "../read-bounds.ts";
+import { isDateTime, isDay } from "../times/dates.ts";
+import { badRequest, invalid } from "../base/errors.ts";
+import { ExactNumber, hasExact, parseScanned, rounded, scanNumbers } from "../base/exact-number.ts";
+import { printedLength, readBounds } from "../base/read-bounds.ts";
 
 // Elysia registers formats of these names that accept any date that `Date` can turn into another one.
 FormatRegistry.Set("date", isDay);

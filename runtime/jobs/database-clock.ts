@@ -2,7 +2,7 @@
  * The database's time, by which all that is due goes: the clocks of several machines differ, and each would fire a due
  * time at another moment.
  */
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 
 export interface DatabaseClock {
   now(): Date;

@@ -3,13 +3,13 @@
  * the busier this process is, the larger its batches.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 import type { Runs } from "./job-runs.ts";
 import type { Settler } from "./job-settler.ts";
 import type { Claim, ClaimedJob, JobStore } from "./job-store.ts";
 import { chooseClaims, claimed, claiming, freed, markedDue, type Lane } from "./lane.ts";
 import { tookTurns } from "./shares.ts";
-import { readBounds } from "../read-bounds.ts";
+import { readBounds } from "../base/read-bounds.ts";
 
 interface Needed {
   readonly jobStore: Pick<JobStore, "claim">;

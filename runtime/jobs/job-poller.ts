@@ -1,5 +1,5 @@
 /** Asks the database what is due: at intervals, and when a job is known to become due sooner. */
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 import type { Claimer } from "./job-claimer.ts";
 import type { JobStore } from "./job-store.ts";
 import type { Timers } from "./job-timers.ts";

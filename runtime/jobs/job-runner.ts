@@ -2,7 +2,7 @@
  * Runs jobs in this process: the poller finds what is due, the claimer claims it, runs execute it, and the settler
  * writes how it ended.
  */
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 import type { HandleOptions, Run } from "./job.ts";
 import { createClaimer } from "./job-claimer.ts";
 import { createPoller } from "./job-poller.ts";

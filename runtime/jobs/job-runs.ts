@@ -1,8 +1,8 @@
 /** The jobs running in this process: their handlers, outcomes and leases. */
-import { withActor } from "../events/actor.ts";
-import { withCausation } from "../events/causation.ts";
-import { inScope } from "../http/idempotency/keyed.ts";
-import type { Log } from "../log.ts";
+import { withActor } from "../scope/actor.ts";
+import { withCausation } from "../scope/causation.ts";
+import { inScope } from "../scope/keyed.ts";
+import type { Log } from "../system/log.ts";
 import type { HandleOptions, JobInfo, Run } from "./job.ts";
 import type { Settler } from "./job-settler.ts";
 import type { ClaimedJob, JobStore } from "./job-store.ts";

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Run } from "./job.ts";
 import { createEnds } from "./job-ends.ts";
 import type { Finish, JobStore, OrderKey } from "./job-store.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 
 interface Needed {
   readonly jobStore: Pick<JobStore, "finish" | "retry" | "promote">;

@@ -1,7 +1,7 @@
 /** All SQL of the queue. Statements whose plan must not change are functions in migrations/001_jobs.sql. */
-import type { Causation } from "../events/causation.ts";
-import type { Fragment, Queryable, Sql } from "../db.ts";
-import { readBounds } from "../read-bounds.ts";
+import type { Causation } from "../scope/causation.ts";
+import type { Fragment, Queryable, Sql } from "../db/db.ts";
+import { readBounds } from "../base/read-bounds.ts";
 import type { Full, Turns } from "./shares.ts";
 
 /** A job to write. */

@@ -1,10 +1,10 @@
 import { type JobInfo } from "./job.ts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startProcess, startTestDatabase, until, type TestDatabase } from "../../tests/job-fixtures.ts";
-import { transaction, type Sql } from "../db.ts";
+import { transaction, type Sql } from "../db/db.ts";
 
 import { createJobStore } from "./job-store.ts";
-import { job } from "../references.ts";
+import { job } from "../base/references.ts";
 import { noTurns, tookTurns } from "./shares.ts";
 
 let database: TestDatabase;

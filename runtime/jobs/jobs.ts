@@ -7,13 +7,13 @@
  *     await queue.enqueue(reindex, { dbId: 7 }, { tx, key: "7" });
  */
 import { type HandleOptions, type JobInfo } from "./job.ts";
-import type { Broadcast } from "../events/broadcast.ts";
-import { currentCausation } from "../events/causation.ts";
-import { afterCommit, type Sql, type Tx } from "../db.ts";
+import type { Broadcast } from "../broadcast/broadcast.ts";
+import { currentCausation } from "../scope/causation.ts";
+import { afterCommit, type Sql, type Tx } from "../db/db.ts";
 import { createRunner, type Counters, type Needed as RunnerNeeded } from "./job-runner.ts";
 import { createJobStore, type Inserted, type NewJob, type OrderKey, type Waiting } from "./job-store.ts";
-import type { Log } from "../log.ts";
-import type { JobRef } from "../references.ts";
+import type { Log } from "../system/log.ts";
+import type { JobRef } from "../base/references.ts";
 
 export interface EnqueueOptions {
   /** Earliest time to run. */

@@ -1,5 +1,5 @@
 /** All SQL of the schedules: one row for each due time that was fired. */
-import type { Queryable, Sql } from "../db.ts";
+import type { Queryable, Sql } from "../db/db.ts";
 
 export function createScheduleStore(sql: Sql) {
   return {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startProcess, startTestDatabase, until, type TestDatabase } from "../../tests/job-fixtures.ts";
-import { nextDueTimes } from "./due-times.ts";
+import { nextDueTimes } from "../times/due-times.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -5,12 +5,12 @@
  *     schedules.register({ id: "jsondb.purge", cron: "0 3 * * *", run: async (dueAt) => { … } });
  */
 import { type HandleOptions } from "./job.ts";
-import { transaction, type Sql } from "../db.ts";
+import { transaction, type Sql } from "../db/db.ts";
 import type { Queue } from "./jobs.ts";
-import type { Log } from "../log.ts";
-import { job } from "../references.ts";
-import { dueTimes, parseCron } from "./due-times.ts";
-import type { Pattern } from "./local-pattern.ts";
+import type { Log } from "../system/log.ts";
+import { job } from "../base/references.ts";
+import { dueTimes, parseCron } from "../times/due-times.ts";
+import type { Pattern } from "../times/local-pattern.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { createScheduleStore } from "./schedule-store.ts";
 

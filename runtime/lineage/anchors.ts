@@ -4,7 +4,7 @@
  */
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { writeWhole } from "../postgres/backup-file.ts";
+import { writeWhole } from "../system/whole-file.ts";
 
 export interface Anchor {
   read(): Promise<string | undefined>;

@@ -1,7 +1,7 @@
 /** The lineage in `runtime_state`, and what identifies a database. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Queryable } from "../db.ts";
+import type { Queryable } from "../db/db.ts";
 import { Home } from "./home.ts";
 
 export const Lineage = Type.Object({

@@ -6,8 +6,8 @@
  *     const { lineage, rehearses } = await standingOf(sql, { config, target });
  *     if (rehearses) log.warn(rehearses);
  */
-import type { Config } from "../config.ts";
-import type { DatabaseTarget, Queryable, Sql } from "../db.ts";
+import type { Config } from "../settings/config.ts";
+import type { DatabaseTarget, Queryable, Sql } from "../db/db.ts";
 import { folderFacts, isSameHome, type Home } from "./home.ts";
 import { databaseIdentity, readLineage, replaceLineage, type Lineage } from "./lineage-store.ts";
 

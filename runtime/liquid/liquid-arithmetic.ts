@@ -3,8 +3,8 @@
  * beyond 2^53 keep their digits. Pure. An `ExactNumber` that is given throws, as in JavaScript's own arithmetic.
  */
 import { toValue } from "liquidjs";
-import { exactly, type ExactNumber } from "../exact-number.ts";
-import { trimmedEnd } from "../values.ts";
+import { exactly, type ExactNumber } from "../base/exact-number.ts";
+import { trimmedEnd } from "../base/values.ts";
 
 type Result = number | ExactNumber;
 

@@ -6,8 +6,8 @@
 import { filters as originals, toValue, toValueSync } from "liquidjs";
 import type { FilterImplOptions } from "liquidjs";
 import { dividedBy, minus, plus, sum, times } from "./liquid-arithmetic.ts";
-import { ExactNumber, isNumber } from "../exact-number.ts";
-import { defaultDateFormat, formatDate } from "./liquid-dates.ts";
+import { ExactNumber, isNumber } from "../base/exact-number.ts";
+import { defaultDateFormat, formatDate } from "../times/format-date.ts";
 import {
   guarded,
   jsonOf,

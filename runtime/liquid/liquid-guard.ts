@@ -5,9 +5,9 @@
  */
 import { Context, Drop, Expression, evalTokenValue, Token, Tokenizer, TokenKind, toValue, TypeGuards } from "liquidjs";
 import type { Emitter, Scope } from "liquidjs";
-import { ExactNumber, exactly } from "../exact-number.ts";
-import { isObject } from "../values.ts";
-import type { DateSettings } from "./liquid-dates.ts";
+import { ExactNumber, exactly } from "../base/exact-number.ts";
+import { isObject } from "../base/values.ts";
+import type { DateSettings } from "../times/format-date.ts";
 
 export const limits = {
   parseChars: 256_000,

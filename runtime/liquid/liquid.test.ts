@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import * as fc from "fast-check";
 import { Tag } from "liquidjs";
-import { parseExactly } from "../exact-number.ts";
+import { parseExactly } from "../base/exact-number.ts";
 import { createLiquid, LiquidFault, type Liquid, type RenderOptions } from "./liquid.ts";
 
 test("an engine loads no tables of Intl until a template asks for them", () => {

@@ -3,14 +3,14 @@
  * it" (docs-script.ts).
  */
 import { createHash } from "node:crypto";
-import { escapeHtml } from "../html.ts";
+import { escapeHtml } from "../base/html.ts";
 import type { Language } from "../http/language.ts";
 import { answerHtml, operationHtml, type Frame, type Operation } from "./docs-operation.ts";
 import { docsScript } from "./docs-script.ts";
 import { docsStyle } from "./docs-style.ts";
 import { inside, schemaHtml, type Json } from "./docs-tables.ts";
 import { docsWords, type DocsWords } from "./docs-words.ts";
-import { isObject } from "../values.ts";
+import { isObject } from "../base/values.ts";
 
 interface Document {
   readonly paths: Json;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Type, type TSchema } from "@sinclair/typebox";
-import { answer, pageQuery } from "./answers.ts";
+import { answer, pageQuery } from "../http/answers/answers.ts";
 import { field } from "../http/answers/fields.ts";
 import { openapi } from "./openapi.ts";
 import { createSchemas } from "./openapi-schemas.ts";

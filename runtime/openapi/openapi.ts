@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 description of every route, made from the routes themselves. */
 import manifest from "../../package.json" with { type: "json" };
 import { Type, type TSchema } from "@sinclair/typebox";
-import { answer, type Answers } from "./answers.ts";
+import { answer, type Answers } from "../http/answers/answers.ts";
 import type { SystemRoute } from "../http/http.ts";
 import { sharedResponses, usualResponse, usualSchemas } from "./openapi-refusals.ts";
 import { createSchemas, type Schemas } from "./openapi-schemas.ts";

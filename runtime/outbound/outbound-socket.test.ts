@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createLog } from "../log.ts";
+import { createLog } from "../system/log.ts";
 import { OutboundFault } from "./outbound.ts";
 import { certificate, privateHosts } from "../../tests/fixtures/outbound.ts";
-import { parseAllow } from "./addresses.ts";
+import { parseAllow } from "../net/addresses.ts";
 import { createConnect } from "./outbound-socket.ts";
 
 const log = createLog("error", () => {});

@@ -7,7 +7,7 @@
  */
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { isPublicAddress, literalAddress, plainHost } from "./addresses.ts";
+import { isPublicAddress, literalAddress, plainHost } from "../net/addresses.ts";
 import { checkedAddresses, OutboundFault, type Needed } from "./outbound.ts";
 
 export interface ConnectTarget {

@@ -3,8 +3,8 @@ import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, createSecureContext } from "node:tls";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { host } from "#host";
-import { createLog } from "../log.ts";
-import { parseAllow } from "./addresses.ts";
+import { createLog } from "../system/log.ts";
+import { parseAllow } from "../net/addresses.ts";
 import { createOutbound, OutboundFault, type Needed, type OutboundRequest } from "./outbound.ts";
 import { certificate } from "../../tests/fixtures/outbound.ts";
 

@@ -13,8 +13,8 @@
 import { lookup as lookupHost } from "node:dns/promises";
 import { host } from "#host";
 import type { Host } from "../host/host.ts";
-import { literalAddress, mayReach, plainHost, type Allow } from "./addresses.ts";
-import type { Log } from "../log.ts";
+import { literalAddress, mayReach, plainHost, type Allow } from "../net/addresses.ts";
+import type { Log } from "../system/log.ts";
 import { readBody, TooLarge, textOf } from "./outbound-body.ts";
 
 export type OutboundFaultKind =

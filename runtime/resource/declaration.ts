@@ -1,11 +1,11 @@
 /** What a resource is declared with, and what follows from it: types alone. */
 import type { Static, TObject, TProperties } from "@sinclair/typebox";
-import type { mistakes } from "../errors.ts";
+import type { mistakes } from "../base/errors.ts";
 import type { Caller } from "../http/auth.ts";
-import type { Fragment, Sql, Tx } from "../db.ts";
-import type { BaseContext } from "../plugin.ts";
+import type { Fragment, Sql, Tx } from "../db/db.ts";
+import type { BaseContext } from "../plugin/plugin.ts";
 import type { DraftOf, Field, Fields, GivenOf, IdKind, IdOf, NewOf, PatchOf, RowOf } from "./fields.ts";
-import type { ResourceFacts } from "./facts.ts";
+import type { ResourceFacts } from "../plugin/facts.ts";
 import type { Filters } from "./filter-store.ts";
 
 /** Who makes a change: a caller, or no person. */

@@ -9,7 +9,7 @@
  *     };
  */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
-import { answer, type JsonObject } from "../openapi/answers.ts";
+import { answer, type JsonObject } from "../http/answers/answers.ts";
 import { field } from "../http/answers/fields.ts";
 
 export type ColumnType = "text" | "bool" | "int4" | "int8" | "uuid" | "timestamptz" | "json" | "jsonb" | "_text";

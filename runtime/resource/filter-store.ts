@@ -1,7 +1,7 @@
 /** The query parameters of a resource's list, each with its SQL. */
 import type { TSchema } from "@sinclair/typebox";
-import type { Fragment, Sql } from "../db.ts";
-import { flagOf, wildcardPattern } from "../values.ts";
+import type { Fragment, Sql } from "../db/db.ts";
+import { flagOf, wildcardPattern } from "../base/values.ts";
 
 export interface Filter {
   readonly says: string | TSchema;

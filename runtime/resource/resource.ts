@@ -13,9 +13,9 @@
  * `resourceRoutes`, and the caller.
  */
 import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
-import { answer } from "../openapi/answers.ts";
+import { answer } from "../http/answers/answers.ts";
 import type { At, Author, Declaration, Each, Resource, Typed } from "./declaration.ts";
-import type { Column } from "./facts.ts";
+import type { Column } from "../plugin/facts.ts";
 import { camel, type Fields, type IdKind, type NewOf } from "./fields.ts";
 
 const madeAt = "2026-01-31T10:00:00.000Z";

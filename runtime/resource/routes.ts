@@ -1,15 +1,15 @@
 /** The five routes of a resource. behaviour B.3. */
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { answer, pageQuery } from "../openapi/answers.ts";
+import { answer, pageQuery } from "../http/answers/answers.ts";
 import { field } from "../http/answers/fields.ts";
 import { etag, expectedVersion } from "../http/answers/etag.ts";
 import { pageReply } from "../http/answers/page-reply.ts";
 import { created, noContent, ok } from "../http/answers/reply.ts";
 import { route, type Route } from "../http/route.ts";
 import type { Caller } from "../http/auth.ts";
-import { usedByRoute } from "../naming.ts";
+import { usedByRoute } from "../plugin/naming.ts";
 import { warned } from "../http/refusals/warning.ts";
-import { pageOf } from "../values.ts";
+import { pageOf } from "../base/values.ts";
 import { narrowedBy } from "./filter-store.ts";
 import type { At, Author, Id, New, Patch, Resource, Row, Shape, Verb } from "./declaration.ts";
 import { list, type Ref } from "./store.ts";

@@ -1,7 +1,7 @@
 /** The statements of every resource. A row is found by the account and its id, so that a sharded table needs one shard. */
-import type { Fragment, Queryable, Tx } from "../db.ts";
-import { readPage, type ReadPage } from "../page-store.ts";
-import type { Page } from "../values.ts";
+import type { Fragment, Queryable, Tx } from "../db/db.ts";
+import { readPage, type ReadPage } from "../db/page-store.ts";
+import type { Page } from "../base/values.ts";
 import type { IdKind, IdOf } from "./fields.ts";
 import type { Author, Draft, Id, Resource, Row, Shape } from "./declaration.ts";
 

@@ -1,10 +1,10 @@
 /** Makes, changes and deletes rows of a resource: each in a transaction, by its rules, with the tag that the caller has seen. */
-import type { Fragment, Tx } from "../db.ts";
-import { mistakes, notFound } from "../errors.ts";
-import { freeCode } from "../free-code.ts";
+import type { Fragment, Tx } from "../db/db.ts";
+import { mistakes, notFound } from "../base/errors.ts";
+import { freeCode } from "../db/free-code.ts";
 import { mustMatch } from "../http/answers/etag.ts";
-import { slugOf } from "../slug.ts";
-import { integerId, isUuid, uuidOf, uuidv7 } from "../values.ts";
+import { slugOf } from "../base/slug.ts";
+import { integerId, isUuid, uuidOf, uuidv7 } from "../base/values.ts";
 import type { IdKind, IdOf } from "./fields.ts";
 import type { Change, Changed, Draft, Given, Id, New, Patch, Resource, Row, Shape } from "./declaration.ts";
 import { find, insert, lock, nextId, remove, update, type Ref } from "./store.ts";

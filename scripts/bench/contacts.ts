@@ -5,7 +5,7 @@
 import { databaseOf, tableForWrite } from "../../plugins/jsondb/databases/database.ts";
 import type { DbRow } from "../../plugins/jsondb/databases/database-store.ts";
 import { createRecordStore } from "../../plugins/jsondb/records/record-store.ts";
-import type { Sql } from "../../runtime/db.ts";
+import type { Sql } from "../../runtime/db/db.ts";
 import { adminToken, api, type Server } from "./harness.ts";
 
 export interface Contact {

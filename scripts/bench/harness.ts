@@ -4,8 +4,8 @@ import { chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { dependencies } from "../../package.json";
-import type { DatabaseTarget, Sql } from "../../runtime/db.ts";
-import { runningPostgres } from "../../runtime/postgres/running-postgres.ts";
+import type { DatabaseTarget, Sql } from "../../runtime/db/db.ts";
+import { runningPostgres } from "../../runtime/operations/postgres/running-postgres.ts";
 import type { Load, LoadAnswer, Measured } from "./load.ts";
 
 export const root = resolve(import.meta.dir, "../..");

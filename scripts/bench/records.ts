@@ -14,7 +14,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openPool } from "../../runtime/db.ts";
+import { openPool } from "../../runtime/db/db.ts";
 import { denoEnv, fromSourceByDeno } from "../../tests/deno-process.ts";
 import { narrowSchema, seedCeiling, seedCorestead, seedSite, type Ceiling } from "./contacts.ts";
 import * as harness from "./harness.ts";

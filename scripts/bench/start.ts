@@ -8,7 +8,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openPool } from "../../runtime/db.ts";
+import { openPool } from "../../runtime/db/db.ts";
 import { createJobStore } from "../../runtime/jobs/job-store.ts";
 import { seedCorestead } from "./contacts.ts";
 import * as harness from "./harness.ts";

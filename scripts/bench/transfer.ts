@@ -9,7 +9,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import sharp from "sharp";
-import { openPool } from "../../runtime/db.ts";
+import { openPool } from "../../runtime/db/db.ts";
 import { contactOf, narrowSchema, schema as wideSchema, type Contact } from "./contacts.ts";
 import * as harness from "./harness.ts";
 import { adminToken, median, number } from "./harness.ts";

@@ -5,11 +5,11 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { afterCommit, openPool, transaction } from "../../runtime/db.ts";
-import { createBroadcast } from "../../runtime/events/broadcast.ts";
+import { afterCommit, openPool, transaction } from "../../runtime/db/db.ts";
+import { createBroadcast } from "../../runtime/broadcast/broadcast.ts";
 import { createQueue } from "../../runtime/jobs/jobs.ts";
-import { createLog } from "../../runtime/log.ts";
-import { job } from "../../runtime/references.ts";
+import { createLog } from "../../runtime/system/log.ts";
+import { job } from "../../runtime/base/references.ts";
 import * as harness from "./harness.ts";
 import { adminToken, median, number, percentile, timed } from "./harness.ts";
 import { runLoop, send, summaryOf, type Exchange } from "./load.ts";

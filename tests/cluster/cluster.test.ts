@@ -3,8 +3,8 @@
  * is there once, every webhook of one has arrived, every flow that was started has ended, and every cron was fired once.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPool, type Sql } from "../../runtime/db.ts";
-import { clientOf } from "../../runtime/authors/test-client.ts";
+import { openPool, type Sql } from "../../runtime/db/db.ts";
+import { clientOf } from "../../runtime/operations/authors/test-client.ts";
 import { adminToken, eventually } from "../harness.ts";
 import { followStream, type Follower } from "../event-stream.ts";
 import { startReceiver, type Receiver } from "../receiver.ts";

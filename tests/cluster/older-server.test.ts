@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { clientOf, type Client } from "../../runtime/authors/test-client.ts";
+import { clientOf, type Client } from "../../runtime/operations/authors/test-client.ts";
 import { followStream } from "../event-stream.ts";
 import { adminToken, createDatabase, databaseSettings, eventually, secretKey } from "../harness.ts";
 import { checkOut, lastVersion, whyNot, type OlderTree } from "../older-tree.ts";

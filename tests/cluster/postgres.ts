@@ -11,8 +11,8 @@ import { appendFileSync, chmodSync, chownSync, mkdtempSync, readdirSync, rmSync,
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openPool } from "../../runtime/db.ts";
-import { eventually } from "../../runtime/authors/test-client.ts";
+import { openPool } from "../../runtime/db/db.ts";
+import { eventually } from "../../runtime/operations/authors/test-client.ts";
 
 const user = "core";
 const settings = [

@@ -1,6 +1,6 @@
 /** Where reads run when there are replicas: counted at the servers, by the statements that each has run. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPool } from "../../runtime/db.ts";
+import { openPool } from "../../runtime/db/db.ts";
 import { adminToken, eventually, startTestApp, type Answer, type TestApp } from "../harness.ts";
 import { startNetwork, type Network } from "./network.ts";
 import { programs, startCluster, statementsAt, type Cluster, type Standby, type Statements } from "./postgres.ts";

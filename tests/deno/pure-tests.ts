@@ -6,10 +6,10 @@ const needsBun = /\bBun\.|"bun"|import\.meta\.dir\b|"platform\/test"|\bsetSystem
 const imported = /(?:from|import) "(\.[^"]{1,200})"/g;
 const left = new Set([
   // Its subject is the words of Bun's loader.
-  "runtime/external.test.ts",
+  "runtime/plugin/external.test.ts",
   // These need seconds each, of passwords or of random templates, and nothing in them depends on what runs them but
   // Argon2, which deno.test.ts tries.
-  "runtime/password.test.ts",
+  "runtime/base/password.test.ts",
   "runtime/liquid/liquid-hostile.test.ts",
   "runtime/liquid/liquid-alike.test.ts",
   "plugins/prompts/token-flow.test.ts",

@@ -1,7 +1,7 @@
 /** The statements that a database has really run, those inside its functions and triggers too. */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openPool, type DatabaseTarget } from "../../runtime/db.ts";
+import { openPool, type DatabaseTarget } from "../../runtime/db/db.ts";
 
 /**
  * PostgreSQL's own auto_explain writes each statement to the server's log. Call it before the first connection to the

@@ -3,7 +3,7 @@
  * `distribution.test.ts` compares this with the catalogue.
  */
 
-import type { Sql } from "../../runtime/db.ts";
+import type { Sql } from "../../runtime/db/db.ts";
 import type { Layout } from "./statements.ts";
 
 /** By the account, together on one node with everything else of the account. */

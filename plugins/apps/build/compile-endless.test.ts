@@ -3,9 +3,9 @@ import { type AppEngine, type CssEngine } from "../engines.ts";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createChild } from "../../../runtime/child/child.ts";
 import type { CompileResult } from "../compiler/types.ts";
-import { createLog } from "../../../runtime/log.ts";
+import { createLog } from "../../../runtime/system/log.ts";
 import { makeRuntimes } from "../../../scripts/runtimes.ts";
-import { HttpError } from "../../../runtime/errors.ts";
+import { HttpError } from "../../../runtime/base/errors.ts";
 import { createCompiler, type Compiler, type Source } from "./compile.ts";
 import { loadRuntimes } from "./runtimes.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { exactly, parseExactly } from "../../../runtime/exact-number.ts";
+import { exactly, parseExactly } from "../../../runtime/base/exact-number.ts";
 import { numberLiteral } from "../../../tests/number-literals.ts";
 import { parseYaml, printYaml, type Values } from "./yaml.ts";
 

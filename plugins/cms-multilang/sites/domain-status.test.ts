@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { migrate } from "../../../runtime/postgres/migrate.ts";
-import { openPool } from "../../../runtime/db.ts";
-import { createLog } from "../../../runtime/log.ts";
+import { migrate } from "../../../runtime/db/migrate.ts";
+import { openPool } from "../../../runtime/db/db.ts";
+import { createLog } from "../../../runtime/system/log.ts";
 import { adminPassword, createDatabase, otherAccount, person, startTestApp } from "../../../tests/harness.ts";
 import type { OtherAccount, TestApp } from "../../../tests/harness.ts";
 import accountsMigration from "../../accounts/migrations/001_accounts.sql" with { type: "text" };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
-import { job } from "../../../runtime/references.ts";
-import { definePlugin } from "../../../runtime/plugin.ts";
+import { job } from "../../../runtime/base/references.ts";
+import { definePlugin } from "../../../runtime/plugin/plugin.ts";
 import { plugins } from "../../index.ts";
 
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { transaction, type Tx } from "../../../runtime/db.ts";
-import { HttpError } from "../../../runtime/errors.ts";
-import { createLog } from "../../../runtime/log.ts";
+import { transaction, type Tx } from "../../../runtime/db/db.ts";
+import { HttpError } from "../../../runtime/base/errors.ts";
+import { createLog } from "../../../runtime/system/log.ts";
 import { followStream, type Follower, type Following } from "../../../tests/event-stream.ts";
 import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { accounts } from "../../accounts/api.ts";

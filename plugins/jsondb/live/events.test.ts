@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { transaction } from "../../../runtime/db.ts";
+import { transaction } from "../../../runtime/db/db.ts";
 import { followStream, type Event, type Follower, type Following } from "../../../tests/event-stream.ts";
 import { adminToken, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";

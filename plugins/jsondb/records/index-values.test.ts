@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { exactly } from "../../../runtime/exact-number.ts";
+import { exactly } from "../../../runtime/base/exact-number.ts";
 import { numberLiteral } from "../../../tests/number-literals.ts";
 import { indexValues } from "./index-values.ts";
 import { checkRecord, type Data } from "./record.ts";

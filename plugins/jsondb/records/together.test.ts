@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openPool } from "../../../runtime/db.ts";
+import { openPool } from "../../../runtime/db/db.ts";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type DatabaseRow } from "../databases/database.ts";
 import { noTable } from "../databases/schema.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readOn } from "../../../runtime/db.ts";
+import { readOn } from "../../../runtime/db/db.ts";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { createAggregates } from "./aggregate-run.ts";
 import { databaseOf, type DatabaseRow } from "../databases/database.ts";

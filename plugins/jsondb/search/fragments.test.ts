@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createLog } from "../../../runtime/log.ts";
+import { createLog } from "../../../runtime/system/log.ts";
 import { eventually, startTestApp } from "../../../tests/harness.ts";
 import { createFragments } from "./fragments.ts";
 

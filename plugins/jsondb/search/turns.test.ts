@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { createTurns } from "../../../runtime/turns.ts";
+import { createTurns } from "../../../runtime/base/turns.ts";
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
-import type { Queryable } from "../../../runtime/db.ts";
+import type { Queryable } from "../../../runtime/db/db.ts";
 import { modelChanged } from "../../../runtime/events/models.ts";
-import { definePlugin } from "../../../runtime/plugin.ts";
+import { definePlugin } from "../../../runtime/plugin/plugin.ts";
 import { plugins } from "../../index.ts";
 
 /** What a webhook that is switched off or deleted leaves behind, whatever is being written at that moment. */

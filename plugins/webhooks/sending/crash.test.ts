@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { adminToken, eventually } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
 import { cleanUp, folderWith, fromSource, startServer, type ServerProcess } from "../../../tests/server-process.ts";
-import { openPool } from "../../../runtime/db.ts";
-import { runningPostgres } from "../../../runtime/postgres/running-postgres.ts";
+import { openPool } from "../../../runtime/db/db.ts";
+import { runningPostgres } from "../../../runtime/operations/postgres/running-postgres.ts";
 
 /** A server is killed (-9) at each boundary of a delivery, and started again on the same data: nothing is lost. */
 let receiver: Receiver;

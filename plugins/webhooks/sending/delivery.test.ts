@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Received, type Receiver } from "../../../tests/receiver.ts";
 import { modelChanged } from "../../../runtime/events/models.ts";
-import { definePlugin } from "../../../runtime/plugin.ts";
+import { definePlugin } from "../../../runtime/plugin/plugin.ts";
 import { plugins } from "../../index.ts";
 
 let app: TestApp;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { modelChanged } from "../../../runtime/events/models.ts";
 import { certificate } from "../../../tests/fixtures/outbound.ts";
-import { definePlugin } from "../../../runtime/plugin.ts";
+import { definePlugin } from "../../../runtime/plugin/plugin.ts";
 import { plugins } from "../../index.ts";
 
 /** Every fault of a receiver is in the log as what it is. */

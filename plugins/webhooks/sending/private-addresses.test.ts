@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
-import { createLog } from "../../../runtime/log.ts";
-import { parseAllow } from "../../../runtime/outbound/addresses.ts";
+import { createLog } from "../../../runtime/system/log.ts";
+import { parseAllow } from "../../../runtime/net/addresses.ts";
 import { createOutbound } from "../../../runtime/outbound/outbound.ts";
 import { privateHosts } from "../../../tests/fixtures/outbound.ts";
 import { plugins } from "../../index.ts";

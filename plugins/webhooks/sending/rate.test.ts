@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
-import { openPool, type Sql } from "../../../runtime/db.ts";
+import { openPool, type Sql } from "../../../runtime/db/db.ts";
 import { createLeaseStore, type ClaimedDelivery, type LeaseStore } from "./lease-store.ts";
 import { createQueueStore } from "./queue-store.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createDatabase, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver } from "../../../tests/receiver.ts";
-import { openPool, readOn, type Sql } from "../../../runtime/db.ts";
+import { openPool, readOn, type Sql } from "../../../runtime/db/db.ts";
 import { createDeliveryStore } from "../deliveries/delivery-store.ts";
 import { createLeaseStore, type LeaseStore } from "./lease-store.ts";
 import { createQueueStore, type QueueStore } from "./queue-store.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eventually, person, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
 import { follower, traces } from "../../../tests/traces.ts";
-import { definePlugin } from "../../../runtime/plugin.ts";
+import { definePlugin } from "../../../runtime/plugin/plugin.ts";
 import { plugins } from "../../index.ts";
 
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
-import { exactly } from "../../../runtime/exact-number.ts";
+import { exactly } from "../../../runtime/base/exact-number.ts";
 import { matches, mayMatch } from "./match.ts";
 import { importSecret, newSecret, signatureOf, tokenInfo } from "./sign.ts";
 

@@ -1,5 +1,5 @@
-import { preconditionFailed } from "../../errors.ts";
-import { contentHash } from "../../hash.ts";
+import { preconditionFailed } from "../../base/errors.ts";
+import { contentHash } from "../../base/hash.ts";
 
 /**
  * The ETag of a row's version, e.g. `"3-7"`. An answer that also tells what changes without a new version (when a cron

@@ -1,7 +1,7 @@
 /** A text that stays the same while the process runs: compressed once for each encoding that a client asks for. */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { contentHash } from "../../hash.ts";
+import { contentHash } from "../../base/hash.ts";
 import { webFile } from "./web-file.ts";
 
 /**

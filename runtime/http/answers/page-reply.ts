@@ -1,6 +1,6 @@
 /** Answers with a page of a list. */
-import type { ReadPage } from "../../page-store.ts";
-import { readBounds } from "../../read-bounds.ts";
+import type { ReadPage } from "../../db/page-store.ts";
+import { readBounds } from "../../base/read-bounds.ts";
 import { warned } from "../refusals/warning.ts";
 import { list, type Reply } from "./reply.ts";
 

@@ -1,11 +1,6 @@
-/** A handler's answer; the runtime adds the common headers and makes the Response. */
-export interface Reply {
-  readonly status: number;
-  readonly body: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Shows a secret: never stored for an Idempotency-Key. */
-  readonly secret?: boolean;
-}
+import type { Reply } from "../../scope/keyed.ts";
+
+export type { Reply };
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 /** Remembers where a database's server can be reached, for commands that run beside it and print addresses. */
-import type { Sql } from "../../db.ts";
+import type { Sql } from "../../db/db.ts";
 
 const key = "served_at";
 const answersWithinMs = 1_000;

@@ -1,9 +1,9 @@
 /** Answers requests to the hosts of sites. */
 import { arrivalOf, routed, type Client } from "../arrival.ts";
 import type { SiteDoor } from "../door.ts";
-import { notFound } from "../../errors.ts";
-import type { Log } from "../../log.ts";
-import type { Metrics } from "../../metrics.ts";
+import { notFound } from "../../base/errors.ts";
+import type { Log } from "../../system/log.ts";
+import type { Metrics } from "../../system/metrics.ts";
 import { refusalOf } from "../refusals/refusal.ts";
 import type { Reply } from "./reply.ts";
 import { logRequest } from "../request-log.ts";

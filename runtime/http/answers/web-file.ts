@@ -1,5 +1,5 @@
 /** Files for browsers that a build has named by their content and compressed once: sent as the client takes them, kept forever. */
-import { notFound } from "../../errors.ts";
+import { notFound } from "../../base/errors.ts";
 import { etag, isKnownTag } from "./etag.ts";
 
 type Encoding = "br" | "gzip" | "identity";

@@ -2,8 +2,8 @@
  * Keys of requests whose work cannot be undone: the first to claim a key does the work. A dead process's claim is free.
  */
 import type { IdempotencyStore, Kept, KeyOwner } from "./idempotency-store.ts";
-import type { Log } from "../../log.ts";
-import type { Peers } from "../../peers-store.ts";
+import type { Log } from "../../system/log.ts";
+import type { Peers } from "../../db/peers-store.ts";
 
 interface Needed {
   readonly store: IdempotencyStore;

@@ -1,7 +1,7 @@
 /** All SQL about Idempotency-Keys. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Queryable, Sql, Tx } from "../../db.ts";
-import { conflict } from "../../errors.ts";
+import type { Queryable, Sql, Tx } from "../../db/db.ts";
+import { conflict } from "../../base/errors.ts";
 import type { Reply } from "../answers/reply.ts";
 
 export interface KeyOwner {

@@ -6,13 +6,13 @@
  * lock in that transaction blocks a second request. So whatever crashes, both are stored or neither, and the key is
  * free at once. Work that cannot be undone, such as a call to another server, claims the key before it begins.
  */
-import type { Queryable, Sql, Tx } from "../../db.ts";
-import { conflict } from "../../errors.ts";
+import type { Queryable, Sql, Tx } from "../../db/db.ts";
+import { conflict } from "../../base/errors.ts";
 import { createClaims } from "./idempotency-claims.ts";
 import { createIdempotencyStore, type Kept, type KeyOwner } from "./idempotency-store.ts";
-import { createScope, inScope, type Scope } from "./keyed.ts";
-import type { Log } from "../../log.ts";
-import type { Peers } from "../../peers-store.ts";
+import { createScope, inScope, type Scope } from "../../scope/keyed.ts";
+import type { Log } from "../../system/log.ts";
+import type { Peers } from "../../db/peers-store.ts";
 import type { Reply } from "../answers/reply.ts";
 
 export interface Idempotency {

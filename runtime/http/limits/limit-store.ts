@@ -1,4 +1,4 @@
-import { transaction, type Sql } from "../../db.ts";
+import { transaction, type Sql } from "../../db/db.ts";
 import { takeFrom, type Counter, type Take } from "./rate-limit.ts";
 import type { Taken } from "./shared-limits.ts";
 

@@ -5,7 +5,7 @@
  *     RateLimit: "token";r=42
  */
 import type { Quota } from "../auth.ts";
-import { HttpError, tooMany } from "../../errors.ts";
+import { HttpError, tooMany } from "../../base/errors.ts";
 import type { Reply } from "../answers/reply.ts";
 
 export type QuotaHeaders = Readonly<Record<string, string>>;

@@ -4,9 +4,9 @@
  * limit. So no request waits for the database, and a key gets at most its limit, and for each further machine a
  * twentieth of it and what that machine lets through in one such interval. Exact limits are counted in the database.
  */
-import type { Broadcast } from "../../events/broadcast.ts";
+import type { Broadcast } from "../../broadcast/broadcast.ts";
 import type { LimitStore } from "./limit-store.ts";
-import { sha256 } from "../../hash.ts";
+import { sha256 } from "../../base/hash.ts";
 import type { Counting, Limits, Taken, Told } from "./shared-limits.ts";
 
 interface Needed {

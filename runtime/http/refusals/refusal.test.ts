@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { plugins } from "../../../plugins/index.ts";
-import { definePlugin } from "../../plugin.ts";
+import { definePlugin } from "../../plugin/plugin.ts";
 import { created, ok } from "../answers/reply.ts";
 import { route } from "../route.ts";
 

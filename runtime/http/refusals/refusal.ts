@@ -1,10 +1,10 @@
-import { LoopError } from "../../events/causation.ts";
-import { databaseFault, type DatabaseFault } from "../../db.ts";
-import { conflict, HttpError, unavailable, ValidationError } from "../../errors.ts";
-import type { Log } from "../../log.ts";
+import { LoopError } from "../../scope/causation.ts";
+import { databaseFault, type DatabaseFault } from "../../db/db.ts";
+import { conflict, HttpError, unavailable, ValidationError } from "../../base/errors.ts";
+import type { Log } from "../../system/log.ts";
 import { jsonType, type Reply } from "../answers/reply.ts";
-import { diskFull, isDiskFull } from "../../room.ts";
-import { SecretFault } from "../../secrets.ts";
+import { diskFull, isDiskFull } from "../../system/room.ts";
+import { SecretFault } from "../../base/secrets.ts";
 
 /** Turns whatever a handler threw into an answer. Unexpected errors are logged in full and answered with a bare 500. */
 export function refusalOf(error: unknown, log: Log | undefined, requestId: string, shape?: "plain" | "wrapped"): Reply {

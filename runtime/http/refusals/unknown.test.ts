@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, test } from "bun:test";
-import { bodyHints, nearest, queryHints, unknownNames } from "./unknown.ts";
+import { nearest } from "../../base/nearest.ts";
+import { bodyHints, queryHints, unknownNames } from "./unknown.ts";
 
 describe("the nearest name", () => {
   test.each<[string, string[], string[]]>([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { studioIcons } from "../../../runtime/studio-pages.ts";
+import { studioIcons } from "../../../runtime/plugin/studio-pages.ts";
 import { icons } from "./icons.ts";
 import { iconOf, menuOf } from "./menu.ts";
 import type { Resource } from "./resources/resources.ts";

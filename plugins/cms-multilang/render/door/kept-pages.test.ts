@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Reply } from "platform";
-import { createLog } from "../../../../runtime/log.ts";
+import { createLog } from "../../../../runtime/system/log.ts";
 import { addressIn, type Asked } from "./asked.ts";
 import type { Locale } from "../../locales.ts";
 import type { SiteState } from "./cache.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "../../../../tests/harness.ts";
-import { parseExactly } from "../../../../runtime/exact-number.ts";
+import { parseExactly } from "../../../../runtime/base/exact-number.ts";
 import { csvLine, withoutFormula } from "../csv.ts";
 import { headerOfField } from "./export-columns.ts";
 import { printRecord } from "../../records/print.ts";

@@ -1,0 +1,198 @@
+/** `corestead doctor`: looks at everything that an installation needs, and changes nothing. */
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { migrationSets } from "../../db/runtime-migrations.ts";
+import type { Config } from "../../settings/config.ts";
+import { openPool, type DatabaseTarget, type Sql } from "../../db/db.ts";
+import { loadExternalPlugins } from "../../plugin/external.ts";
+import type { Modules } from "../../host/host.ts";
+import { createLog } from "../../system/log.ts";
+import { inOrder } from "../../base/order.ts";
+import { createOutbound } from "../../outbound/outbound.ts";
+import { createConnect } from "../../outbound/outbound-socket.ts";
+import type { Plugin } from "../../plugin/plugin.ts";
+import { openDatabase, type Database } from "../postgres/database.ts";
+import { isPooled } from "../../db/pooler.ts";
+import { runningPostgres } from "../postgres/running-postgres.ts";
+import { packagedUnitFile, serviceUser, stateFolder, unitFile } from "../service/unit.ts";
+import type { Environment } from "../../settings/settings.ts";
+import { exists } from "../../system/whole-folder.ts";
+import { checkBackups } from "./backups.ts";
+import { checkClock } from "./clock.ts";
+import { checkDatabase } from "./database.ts";
+import { findingsOf, reasonOf, type BaseCheckContext, type Finding } from "../../plugin/finding.ts";
+import { checkHosts, checkPorts, checkProxy, type Network } from "./network.ts";
+import { createProbe } from "./probe.ts";
+import { checkReplicas } from "./replicas.ts";
+import { checkConfig } from "./settings.ts";
+import { checkDataFolder, checkDisk, checkKeyFile, checkOwnCertificates } from "./storage.ts";
+
+export interface Given {
+  readonly env: Environment;
+  readonly builtIn: readonly Plugin[];
+  readonly modules: Modules;
+  /** Where `.env` may be. */
+  readonly folder: string;
+  readonly addressesOf?: Network["addressesOf"];
+  /** "/" but in tests. */
+  readonly root?: string;
+}
+
+const quiet = createLog("error", () => {});
+
+export async function doctor(given: Given): Promise<readonly Finding[]> {
+  const loaded = await external(given);
+  const plugins = inOrder([...given.builtIn, ...loaded.plugins]);
+  const { config, findings } = checkConfig({ env: given.env, plugins, folder: given.folder });
+  const ofSettings = [...loaded.findings, ...findings];
+  if (!config) return ofSettings;
+  const { found, findings: ofKey } = checkKeyFile(config);
+  const probe = createProbe(found, config.outboundCa);
+  const ports = await checkPorts(config, probe);
+  const network: Network = {
+    config,
+    probe,
+    isServed: ports.isServed,
+    ...(given.addressesOf && { addressesOf: given.addressesOf }),
+  };
+  const parts: Finding[][] = [
+    ofSettings,
+    elsewhere(given),
+    await guarded("data", () => checkDataFolder(config)),
+    ofKey,
+  ];
+  const database = await checkInDatabase({ plugins, network, env: given.env });
+  parts.push(
+    [...database.findings],
+    [await checkDisk(config, config.databaseUrl === "" ? database.bytes : undefined)],
+    [...ports.findings],
+    await guarded("dns", () => checkHosts("hosts", baseHost(config), network)),
+    await guarded("proxy", () => checkProxy(network)),
+    await checkOwnCertificates(config),
+    [...database.ofPlugins],
+  );
+  return parts.flat();
+}
+
+/** A service has the settings of its own folder, and another one may be meant here. */
+function elsewhere({ env, folder, root = "/" }: Given): Finding[] {
+  const isInstalled = [unitFile, packagedUnitFile].some((file) => existsSync(join(root, file)));
+  if (!isInstalled || env["DATA_DIR"] || folder === stateFolder) return [];
+  const remedy = `cd ${stateFolder} && sudo -u ${serviceUser} corestead doctor`;
+  return [findingsOf("settings").warn(`these are those of ${folder}, not of the service in ${stateFolder}`, remedy)];
+}
+
+function baseHost({ baseUrl }: Config): string[] {
+  return baseUrl === "" ? [] : [new URL(baseUrl).hostname];
+}
+
+/** Plugins of PLUGINS_DIR have settings and checks of their own. */
+async function external({ env, modules }: Given): Promise<{ plugins: Plugin[]; findings: Finding[] }> {
+  try {
+    return { plugins: await loadExternalPlugins(env["PLUGINS_DIR"]?.trim() ?? "", modules), findings: [] };
+  } catch (error) {
+    const remedy = "mend or remove it: the server does not start with it";
+    return { plugins: [], findings: [findingsOf("plugins").fail(reasonOf(error), remedy)] };
+  }
+}
+
+/** A check that fails is a finding: the others go on. */
+async function guarded(check: string, run: () => Promise<readonly Finding[]>): Promise<Finding[]> {
+  try {
+    return [...(await run())];
+  } catch (error) {
+    return [findingsOf(check).fail(`could not be looked at: ${reasonOf(error)}`, "mend that first, and ask again")];
+  }
+}
+
+interface Inside {
+  readonly plugins: readonly Plugin[];
+  readonly network: Network;
+  readonly env: Environment;
+}
+
+interface Looked {
+  readonly findings: readonly Finding[];
+  readonly ofPlugins: readonly Finding[];
+  readonly bytes: number | undefined;
+}
+
+async function checkInDatabase(inside: Inside): Promise<Looked> {
+  const { config } = inside.network;
+  const report = findingsOf("database");
+  const none = { ofPlugins: [], bytes: undefined };
+  if (config.databaseUrl === "" && !(await exists(join(config.dataDir, "postgres"))))
+    return { ...none, findings: [report.ok("there is none yet: the first start makes it")] };
+  let database: Database | undefined;
+  try {
+    database = await attach(config);
+    if (!database) {
+      const remedy = "call it as the server's user, in its folder, or start the server";
+      return { ...none, findings: [report.warn("it is stopped, and belongs to another user", remedy)] };
+    }
+    return await checkAt(database.target, inside);
+  } catch (error) {
+    const remedy = config.databaseUrl
+      ? "see that PostgreSQL runs, and that host, user and password of DATABASE_URL are right"
+      : `see ${join(config.dataDir, "postgres.log")}`;
+    return { ...none, findings: [report.fail(`it does not answer: ${reasonOf(error)}`, remedy)] };
+  } finally {
+    await database?.stop();
+  }
+}
+
+/**
+ * The embedded server of a running Corestead, or one that is started to look at it. Undefined for root in the folder of
+ * another user: what root leaves there, such as a log, would stop that user's next start.
+ */
+async function attach(config: Config): Promise<Database | undefined> {
+  const target = config.databaseUrl ? undefined : await runningPostgres(config.dataDir);
+  if (target) return { target, stop: async () => {} };
+  const owner = (await stat(config.dataDir).catch(() => undefined))?.uid;
+  if (config.databaseUrl === "" && process.getuid?.() === 0 && owner !== undefined && owner !== 0) return undefined;
+  return openDatabase({ config: { ...config, databaseWaitSeconds: 0 }, log: quiet });
+}
+
+async function checkAt(target: DatabaseTarget, inside: Inside): Promise<Looked> {
+  const { config } = inside.network;
+  const connectTimeoutMs = config.databaseConnectSeconds * 1000;
+  const pooled = await isPooled(target, connectTimeoutMs);
+  const options = { max: 2, prepare: false, pooled, connectTimeoutMs, applicationName: "corestead doctor" };
+  const sql = openPool(target, options);
+  try {
+    const sets = migrationSets(inside.plugins);
+    const { findings, bytes, ready } = await checkDatabase({ sql, config, sets, pooled });
+    const clock = await guarded("clock", async () => [await databaseClock(sql)]);
+    const replicas = await guarded("replica", () => checkReplicas(sql, config));
+    const backups = ready.has("runtime") ? await guarded("backup", () => checkBackups(sql, config, target)) : [];
+    const ofPlugins = await checkPlugins(sql, ready, inside);
+    return { findings: [...findings, ...replicas, ...clock], ofPlugins: [...backups, ...ofPlugins], bytes };
+  } finally {
+    await sql.end({ timeout: 2 });
+  }
+}
+
+async function databaseClock(sql: Sql): Promise<Finding> {
+  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+  return checkClock("the database", row?.now ?? new Date());
+}
+
+async function checkPlugins(sql: Sql, ready: ReadonlySet<string>, inside: Inside): Promise<Finding[]> {
+  const { network, env, plugins } = inside;
+  const { config } = network;
+  const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
+  const outside = { allow: config.outboundAllow, log: quiet, ...ca };
+  const base: BaseCheckContext = {
+    sql,
+    fetch: createOutbound(outside).fetchOutside,
+    connect: createConnect(outside),
+    isHttps: config.https === "on",
+    hosts: (what, names) => checkHosts(what, names, network),
+    clock: checkClock,
+  };
+  const found: Finding[] = [];
+  for (const { name, checks } of plugins)
+    if (checks && ready.has(name)) found.push(...(await guarded(name, () => checks(base, env))));
+  return found;
+}

@@ -1,0 +1,121 @@
+/** Asks a server whether it is this installation, and what of the request arrives there (plugins/doctor). */
+import { rootCertificates } from "node:tls";
+import { isObject } from "../../base/values.ts";
+import { createSecrets } from "../../base/secrets.ts";
+import { reasonOf } from "../../plugin/finding.ts";
+
+export interface Seen {
+  readonly host: string;
+  readonly ip: string;
+  readonly forwardedHost: string | undefined;
+  readonly forwardedProto: string | undefined;
+  readonly forwardedFor: string | undefined;
+  readonly bytes: number;
+}
+
+export type Answered =
+  /** This installation. */
+  | { readonly by: "us"; readonly seen: Seen }
+  /** Something else, or a proxy that does not let it through. */
+  | {
+      readonly by: "another";
+      readonly status: number;
+      readonly location: string;
+      /** Whether it answers as a Corestead does. */
+      readonly isAlike: boolean;
+    }
+  | { readonly by: "nobody"; readonly reason: string; readonly code: string };
+
+export interface Asking {
+  /** Instead of the host of the address. */
+  readonly host?: string;
+  readonly bytes?: number;
+  /** Accepts any certificate: the connection goes to a port of this machine. */
+  readonly anyCertificate?: boolean;
+}
+
+export type Probe = ReturnType<typeof createProbe>;
+
+const timeoutMs = 15_000;
+
+/** `secretKey` undefined: the installation cannot be told from another one, and is not asked. */
+export function createProbe(secretKey: string | undefined, ca: string) {
+  const secrets = secretKey === undefined ? undefined : createSecrets(secretKey);
+  const options = ({ host, anyCertificate = false }: Asking) => ({
+    redirect: "manual" as const,
+    keepalive: false,
+    headers: { ...(host && { host }), "x-corestead-probe": secrets?.sign("probe", `${Date.now()}`) ?? "" },
+    signal: AbortSignal.timeout(timeoutMs),
+    tls: {
+      ...(host && { serverName: host.replace(/:\d+$/, "") }),
+      ...(ca && { ca: [...rootCertificates, ca] }),
+      rejectUnauthorized: !anyCertificate,
+    },
+  });
+
+  return {
+    canAsk: secrets !== undefined,
+
+    async ask(origin: string, asking: Asking = {}): Promise<Answered> {
+      const body = new Uint8Array(asking.bytes ?? 0);
+      try {
+        const response = await fetch(`${origin}/core/probe`, { ...options(asking), method: "POST", body });
+        const text = await response.text();
+        const seen = response.status === 200 ? seenIn(text) : undefined;
+        if (seen) return { by: "us", seen };
+        const { status, headers } = response;
+        const isAlike = headers.has("x-request-id") && text.includes("not found");
+        return { by: "another", status, location: headers.get("location") ?? "", isAlike };
+      } catch (error) {
+        const code = error instanceof Error && "code" in error ? String(error.code) : "";
+        return { by: "nobody", reason: reasonOf(error), code };
+      }
+    },
+
+    /** Whether the first of two events arrives well before the second; undefined if they do not come. */
+    async streams(origin: string): Promise<boolean | undefined> {
+      try {
+        const response = await fetch(`${origin}/core/probe/events`, options({}));
+        if (response.status !== 200 || !response.body) return undefined;
+        const decoder = new TextDecoder();
+        let text = "";
+        let first: number | undefined;
+        for await (const chunk of response.body) {
+          text += decoder.decode(chunk, { stream: true });
+          if (text.includes("data: 1")) first ??= performance.now();
+        }
+        if (first === undefined || !text.includes("data: 2")) return undefined;
+        return performance.now() - first > atOnceMs;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Half of the server's pause between the two. */
+const atOnceMs = 1_000;
+
+function seenIn(body: string): Seen | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const text = (name: string): string | undefined => {
+    const found = value[name];
+    return typeof found === "string" ? found : undefined;
+  };
+  const [host, ip, { bytes }] = [text("host"), text("ip"), value];
+  if (host === undefined || ip === undefined || typeof bytes !== "number") return undefined;
+  return {
+    host,
+    ip,
+    bytes,
+    forwardedHost: text("forwarded_host"),
+    forwardedProto: text("forwarded_proto"),
+    forwardedFor: text("forwarded_for"),
+  };
+}

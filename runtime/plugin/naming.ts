@@ -1,0 +1,132 @@
+/**
+ * Records that name others by their code, e.g. a webhook's filter by `db_code`. A plugin says what it has that others
+ * may name, and which of its own records name others: so a name that leads nowhere is told when it is saved, and those
+ * who lose theirs when a code changes.
+ */
+import type { Caller } from "../http/auth.ts";
+import { list } from "../http/answers/reply.ts";
+import { route, type Route } from "../http/route.ts";
+import { answer } from "../http/answers/answers.ts";
+import { Type } from "@sinclair/typebox";
+
+/** A record as others name it. */
+export interface Named {
+  /** E.g. `Core::Db`. */
+  readonly model: string;
+  /** Its code, its id, or both. */
+  readonly keys: readonly string[];
+}
+
+export interface Nameable {
+  readonly model: string;
+  /** E.g. `database`. */
+  readonly noun: string;
+  /** Whether the account has one of this code or id. */
+  readonly exists: (accountId: number, key: string) => Promise<boolean>;
+}
+
+/** A record that names another. */
+export interface Use {
+  /** E.g. `webhook`. */
+  readonly kind: string;
+  readonly id: string | number;
+  readonly name: string;
+  /** Where the API shows it. */
+  readonly path: string;
+}
+
+/** Which of a plugin's records name another one; shown to those who have the privilege. */
+export interface Uses {
+  readonly privilege: string;
+  readonly find: (accountId: number, named: Named, limit: number) => Promise<readonly Use[]>;
+}
+
+/** A place of a record that is saved, e.g. `filter.db_code`, and what it names. */
+export interface Mention {
+  readonly place: string;
+  readonly model: string;
+  readonly key: string;
+}
+
+export type Names = Pick<ReturnType<typeof createNames>, "usedBy" | "lost" | "unknown">;
+
+const most = 100;
+
+export function createNames() {
+  const nameables = new Map<string, Nameable>();
+  const all: Uses[] = [];
+
+  const found = (accountId: number, named: Named) =>
+    Promise.all(all.map(async ({ privilege, find }) => ({ privilege, uses: await find(accountId, named, most + 1) })));
+
+  return {
+    add({ nameables: own = [], uses }: { nameables?: readonly Nameable[]; uses?: Uses }): void {
+      for (const nameable of own) nameables.set(nameable.model, nameable);
+      if (uses) all.push(uses);
+    },
+
+    /** Of what the caller may see, at most 100. */
+    async usedBy({ account, privileges }: Caller, named: Named): Promise<readonly Use[]> {
+      const seen = (await found(account.id, named)).filter(({ privilege }) => privileges.has(privilege));
+      return seen.flatMap(({ uses }) => uses).slice(0, most);
+    },
+
+    /** Hints for the header `Warning` when nothing has these names any more. */
+    async lost({ account, privileges }: Caller, named: Named): Promise<readonly string[]> {
+      const code = named.keys[0] ?? "";
+      const groups = await found(account.id, named);
+      const seen = groups.filter(({ privilege }) => privileges.has(privilege)).flatMap(({ uses }) => uses);
+      const isHidden = groups.some(({ privilege, uses }) => !privileges.has(privilege) && uses.length > 0);
+      return [
+        ...seen.map(({ kind, name }) => `the ${kind} "${name}" names "${code}", which is gone`),
+        ...(isHidden ? [`records that you may not see name "${code}", which is gone`] : []),
+      ];
+    },
+
+    /** A hint for each that names nothing of the account. */
+    async unknown(accountId: number, mentions: readonly Mention[]): Promise<readonly string[]> {
+      const hints = await Promise.all(
+        mentions.map(async ({ place, model, key }) => {
+          const nameable = nameables.get(model);
+          if (!nameable || (await nameable.exists(accountId, key))) return [];
+          return [`\`${place}\` names no ${nameable.noun} of this account: "${key}"`];
+        }),
+      );
+      return hints.flat();
+    },
+  };
+}
+
+const NamedBy = answer.object("NamedBy", {
+  kind: Type.String(),
+  id: Type.Union([Type.String(), Type.Integer()]),
+  name: Type.String(),
+  path: Type.String(),
+});
+
+/** `GET /core/apps/:id/used_by`. `named` throws the 404. */
+export function usedByRoute(
+  names: Names,
+  {
+    one,
+    noun,
+    privilege,
+  }: { readonly one: `/${string}/:${string}`; readonly noun: string; readonly privilege: string },
+  named: (caller: Caller, key: string) => Promise<Named>,
+): Route {
+  return route(
+    "GET",
+    `${one}/used_by`,
+    {
+      summary: `Where ${noun} is used`,
+      description: `Webhooks, crons, flows, apps, databases and records of sites that name it, as far as you may see them; at most ${most}. A name that a template or a program puts together is not found.`,
+      access: { privilege },
+      answers: { 200: answer.list(NamedBy) },
+      responses: { 200: [{ kind: "webhook", id: 3, name: "Core::Record create", path: "/account/webhooks/3.json" }] },
+    },
+    async ({ caller, params }) => {
+      const uses = await names.usedBy(caller, await named(caller, Object.values(params)[0] ?? ""));
+      return list([...uses], uses.length);
+    },
+  );
+}

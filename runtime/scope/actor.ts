@@ -1,0 +1,55 @@
+/**
+ * Who makes the changes of what runs now: it travels with the request or the job, and every transaction says it to
+ * PostgreSQL, where the log of activity is written.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Tx } from "../db/db.ts";
+import { currentCausation } from "./causation.ts";
+
+export interface Actor {
+  /** Nobody in particular is `system`. */
+  readonly kind: "person" | "app" | "flow" | "command";
+  readonly account?: number | undefined;
+  readonly user?: number | undefined;
+  readonly login?: string | undefined;
+  readonly token?: number | undefined;
+  /** The client's address, its browser or program, and the request's id. */
+  readonly ip?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly request?: string | undefined;
+  readonly app?: string | undefined;
+  /** The flow's process. */
+  readonly process?: string | undefined;
+  readonly command?: string | undefined;
+}
+
+/** Made only when something is written: most requests write nothing. */
+type ActorOf = () => Actor;
+
+const storage = new AsyncLocalStorage<ActorOf | undefined>();
+
+/** Runs `run`, and all that it starts, as the work of this actor. */
+export function withActor<T>(actor: ActorOf | undefined, run: () => T): T {
+  return storage.run(actor, run);
+}
+
+export function currentActor(): Actor | undefined {
+  return storage.getStore()?.();
+}
+
+/** What follows from the log's own news has this among its causes. */
+export const activityCause = "core.activity";
+
+/** Whoever makes the changes, as the log of activity takes it; undefined = nobody in particular. */
+export function actorText(): string | undefined {
+  const actor = currentActor();
+  // Told to nobody: a webhook on the log whose receiver changes something would be told of that, and so on.
+  const echo = currentCausation()?.chain.includes(activityCause) === true;
+  return actor || echo ? JSON.stringify(echo ? { ...actor, echo } : actor) : undefined;
+}
+
+/** Tells PostgreSQL, for this transaction. */
+export async function sayActor(tx: Tx): Promise<void> {
+  const actor = actorText();
+  if (actor !== undefined) await tx`select set_config('corestead.actor', ${actor}, true)`;
+}
