@@ -3,6 +3,7 @@
  *
  *     bun scripts/test-files.ts needs PATH…    the programs that their comments `// needs: NAME` name, one a line
  *     bun scripts/test-files.ts quick          the files of `scripts/test --quick`, one a line
+ *     bun scripts/test-files.ts times          about how long each takes, for `bun test --timings`
  */
 import { globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -19,7 +20,10 @@ const slow = [
   "tests/server-process.ts",
   "tests/other-postgres.ts",
   "runtime/operations/postgres/embedded-postgres.ts",
+  "runtime/child/child.ts",
+  "runtime/base/password.test.ts",
   "tests/architecture.test.ts",
+  "tests/regular-expressions.test.ts",
 ];
 
 /** Of whatever stands in these files and folders; all of them without a path. */
@@ -52,6 +56,16 @@ export function quickFiles(): string[] {
   return [...testFiles().filter(isQuick), ...examples];
 }
 
+/**
+ * In milliseconds, roughly, so that nobody has to keep measured times: what starts processes or a browser, or spans
+ * plugins, begins first, and no worker is alone with it in the end. A file without a time would begin before them.
+ */
+export function timesOf(files: readonly string[]): Record<string, number> {
+  const isLong = (file: string) =>
+    file.startsWith("tests/") || reach(file).has("tests/server-process.ts") || reach(file).has("tests/chromium.ts");
+  return Object.fromEntries(files.map((file) => [file, isLong(file) ? 20_000 : 2000]));
+}
+
 const known = new Map<string, { readonly imports: readonly string[]; readonly needs: readonly string[] }>();
 
 function read(file: string) {
@@ -67,6 +81,10 @@ function read(file: string) {
 
 if (import.meta.main) {
   const [what, ...paths] = process.argv.slice(2);
-  const lines = what === "quick" ? quickFiles() : needsOf(testFiles(paths));
-  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  if (what === "times") {
+    process.stdout.write(JSON.stringify({ version: 1, files: timesOf(testFiles()) }));
+  } else {
+    const lines = what === "quick" ? quickFiles() : needsOf(testFiles(paths));
+    process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  }
 }
