@@ -152,7 +152,7 @@ async function demoPictures(): Promise<[string, string][]> {
   return (await readdir(folder)).map((name) => [`demo/${name}`, join(folder, name)]);
 }
 
-/** The files of a folder of dist/, by their names there; one that is there compressed is unpacked when it is asked for. */
+/** The files of a folder of dist/ by name. Of a file that is there compressed only that form, unpacked on request. */
 async function filesIn(folder: string): Promise<[string, string][]> {
   const names = (await readdir(join(root, "dist", folder))).filter((name) => !name.startsWith("."));
   const kept = names.filter((name) => !names.includes(`${name}.br`));

@@ -46,6 +46,6 @@ async function compile(folder: string): Promise<void> {
   options.splice(options.indexOf("--types") + 1, 0, "");
   const command = [join(root, "node_modules/.bin/tsc"), "--declaration", "--ignoreConfig", ...options, "index.ts"];
   const tsc = Bun.spawn(command, { cwd: folder, stdout: "pipe", stderr: "inherit" });
-  const said = await new Response(tsc.stdout).text();
-  if ((await tsc.exited) !== 0) throw new Error(`the client does not compile:\n${said}`);
+  const output = await new Response(tsc.stdout).text();
+  if ((await tsc.exited) !== 0) throw new Error(`the client does not compile:\n${output}`);
 }

@@ -55,8 +55,8 @@ async function dropUnusedLog(folder: string): Promise<void> {
 }
 
 /**
- * Which pages have room (`_fsm`) and which are visible to all (`_vm`): PostgreSQL does without, and vacuum makes them
- * anew. They are one file in six, and what counts at a first start is how many there are.
+ * Drops the free space maps (`_fsm`) and visibility maps (`_vm`): PostgreSQL works without them, and vacuum makes new
+ * ones. They are one file in six, and the time of a first start depends on the number of files.
  */
 async function dropHints(cluster: string): Promise<void> {
   for (const name of await readdir(cluster, { recursive: true }))

@@ -21,7 +21,7 @@ interface Item {
 /** `file` is a libicudata of Linux. Throws if its data has another form. */
 export async function trimIcu(file: string): Promise<void> {
   const bytes = Buffer.from(await Bun.file(file).arrayBuffer());
-  // The form stands twelve bytes behind the beginning, which says how long the header is.
+  // The form is twelve bytes after the beginning, which holds the length of the header.
   const header = bytes.indexOf(form) - 12;
   if (header < 0 || bytes.readUInt16BE(header + 2) !== 0xda27) throw new Error(`${file} is not data of ICU`);
   const table = bytes.subarray(header + bytes.readUInt16LE(header));
@@ -45,7 +45,7 @@ function itemsOf(table: Buffer): Item[] {
   }));
   return places.map(({ nameAt, at }, index) => {
     const name = table.toString("latin1", nameAt, table.indexOf(0, nameAt));
-    // Nothing says where the last one ends; it stays as it is.
+    // The end of the last one is unknown, so it stays as it is.
     return { name: name.slice(name.indexOf("/") + 1), nameAt, at, end: places[index + 1]?.at ?? at };
   });
 }

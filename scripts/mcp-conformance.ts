@@ -1,6 +1,6 @@
 /**
- * The protocol's own conformance tests against `/mcp`, over both revisions: `bun scripts/mcp-conformance.ts`. It fetches
- * them by npm (46 MB), so it is no part of the tests; what they ask is asked again, offline, by `plugins/mcp/mcp.test.ts`.
+ * Runs the protocol's own conformance tests against `/mcp` in both revisions: `bun scripts/mcp-conformance.ts`. It fetches
+ * them by npm (46 MB), so it is not part of the tests; `plugins/mcp/mcp.test.ts` checks the same offline.
  *
  * The other scenarios need a server with tools made for them, such as `test_image_content`.
  */
@@ -20,7 +20,7 @@ const scenarios = {
     "input-required-result-unsupported-methods",
   ],
 };
-/** Of checks that need such tools, or subscriptions, which this server does not offer. */
+/** Matches failures of checks that need such tools, or subscriptions, which this server does not offer. */
 const notForUs = /'test_\w+'|subscriptions\/listen|notifications\/subscriptions/;
 
 const server = await startCorestead(await temporaryFolder());
@@ -51,8 +51,8 @@ process.exit(failures.length === 0 ? 0 : 1);
 async function failuresOf(scenario: string, revision: string): Promise<string[]> {
   const options = ["--url", `http://localhost:${port}/mcp`, "--scenario", scenario, "--spec-version", revision];
   const child = Bun.spawn([process.execPath, "x", "--bun", tester, "server", ...options], { stderr: "pipe" });
-  const [said, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  const plain = Bun.stripANSI(`${said}\n${errors}`);
+  const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const plain = Bun.stripANSI(`${output}\n${errors}`);
   const passed = /^Passed: .*$/m.exec(plain)?.[0] ?? "no result";
   console.log(`${revision} ${scenario}: ${passed}`);
   const failed = plain.split("\n").filter((line) => /^\s+Error: /.test(line) && !notForUs.test(line));

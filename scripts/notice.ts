@@ -75,7 +75,7 @@ export async function bundledPackages(): Promise<string[]> {
   return [...new Set([...found, ...held])].toSorted();
 }
 
-/** What was made there for browsers lists the packages that it holds. */
+/** Reads the packages in a bundle for browsers from its manifest. */
 async function packagesIn(name: string): Promise<string[]> {
   const { packages }: { packages: string[] } = await Bun.file(join(root, `dist/${name}/manifest.json`)).json();
   return packages;

@@ -19,7 +19,7 @@ export function platformPage(types: string): string {
   const modules = new Map<string, string>();
   for (const [, name = "", body = ""] of types.matchAll(/^declare module "(platform[^"]*)" \{\n(.*?)^\}/gms))
     modules.set(name, body.replaceAll(/^ {2}/gm, ""));
-  // Its first comment names what an author may import.
+  // Its first comment names an author's imports.
   const header = types.slice(0, types.indexOf("*/"));
   const names = new Set([...header.matchAll(/"(platform[^"]*)"/g)].map(([, name = ""]) => name));
   return `${[intro, ...[...names].map((name) => sectionOf(name, modules))].join("\n\n")}\n`;

@@ -29,7 +29,7 @@ export declare class Liquid {
   readonly tags: Record<string, new (...args: never[]) => object>;
 }
 `;
-/** What a plugin imports: "platform", "platform/test", "platform/studio" and the APIs of the built-in plugins. */
+/** The modules that a plugin imports: "platform", "platform/test", "platform/studio" and the APIs of the built-in plugins. */
 const entries = [
   "runtime/sdk.ts",
   testApp,
@@ -93,8 +93,8 @@ async function emitDeclarations(folder: string): Promise<void> {
   };
   await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(config));
   const tsc = Bun.spawn([join(root, "node_modules/.bin/tsc"), "-p", folder], { stdout: "pipe", stderr: "inherit" });
-  const said = await new Response(tsc.stdout).text();
-  if ((await tsc.exited) !== 0) throw new Error(`tsc could not print the declarations:\n${said}`);
+  const output = await new Response(tsc.stdout).text();
+  if ((await tsc.exited) !== 0) throw new Error(`tsc could not print the declarations:\n${output}`);
 }
 
 /** Every module that "platform" leads to. */

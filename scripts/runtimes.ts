@@ -30,7 +30,7 @@ interface Manifest {
   readonly files: Readonly<Record<string, readonly string[]>>;
   /** Specifier -> file name. */
   readonly specifiers: Readonly<Record<string, string>>;
-  /** The same of what tells its mistakes in words, for previews. */
+  /** The same for development builds, which explain mistakes: for previews. */
   readonly development: Readonly<Record<string, string>>;
   /** The folders of the packages with anything in a file, e.g. `node_modules/svelte`. */
   readonly packages: readonly string[];

@@ -19,24 +19,24 @@ const root = resolve(import.meta.dir, "..");
 const app = join(root, "sites/studio/app");
 const folder = join(root, "dist/studio");
 
-/** Bytes after gzip; the first scripts are all that stand between signing in and a list. */
+/** Bytes after gzip. The first scripts are everything that loads between the sign-in and a list. */
 const budget = { firstScripts: 90_000, style: 12_000, pageStyle: 20_000, page: 40_000, editor: 220_000 };
 
-/** What sites/studio/files.ts reads. */
+/** Read by sites/studio/files.ts. */
 interface Manifest {
-  /** Of everything that went in; another one makes the folder stale. */
+  /** A hash of every input: with another one the folder is stale. */
   readonly key: string;
   readonly script: string;
   readonly preloads: readonly string[];
   readonly style: string;
-  /** Of the pages of built-in plugins. */
+  /** The style of built-in plugins' pages. */
   readonly pageStyle: string;
-  /** What a built-in page needs beside. */
+  /** Further files of each built-in page. */
   readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
-  /** What generic lists and forms need beside. */
+  /** Further files of generic lists and forms. */
   readonly generic: readonly string[];
   readonly files: Readonly<Record<string, string>>;
-  /** Whose work is in them, for NOTICE: folders of npm packages. */
+  /** Folders of the npm packages in them, for NOTICE. */
   readonly packages: readonly string[];
 }
 
@@ -179,7 +179,7 @@ function ofPlugins(name: "pages" | "examples", kind: "array" | "object"): Plugin
   };
 }
 
-/** Of the first load, the kit's own style first, and of the pages of plugins; components in the order of their names. */
+/** The styles of the first load and of plugins' pages; the kit's own first, then components by name. */
 async function styleSheets(styles: ReadonlyMap<string, string>): Promise<[string, string]> {
   const parts = [...styles].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const minified = async (texts: readonly string[]) =>
@@ -235,7 +235,7 @@ async function pageFiles(metafile: Metafile, loaded: readonly string[]): Promise
   return (await Promise.all(lists)).flat();
 }
 
-/** What a generic page needs beside the first load. */
+/** Files that a generic page needs beyond the first load. */
 function genericFiles(metafile: Metafile, loaded: readonly string[], page: "List" | "Item"): string[] {
   const [path] =
     Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(`pages/${page}.svelte`)) ?? [];
@@ -247,7 +247,7 @@ function genericFiles(metafile: Metafile, loaded: readonly string[], page: "List
 interface Sized {
   readonly files: ReadonlyMap<string, string>;
   readonly first: readonly string[];
-  /** What comes when the first list is opened. */
+  /** Loaded when the first list is opened. */
   readonly list: readonly string[];
   readonly style: string;
   readonly pageStyle: string;

@@ -1,5 +1,5 @@
 /**
- * What `scripts/test` reads from the test files and all that they import:
+ * Reads the test files and all their imports for `scripts/test`:
  *
  *     bun scripts/test-files.ts needs PATH…    the programs that their comments `// needs: NAME` name, one a line
  *     bun scripts/test-files.ts quick          the files of `scripts/test --quick`, one a line
@@ -14,7 +14,7 @@ const need = /^\/\/ needs: ([a-z0-9 -]{1,100})$/gm;
 
 /** Each route's example, the rules of routes and documents; beside them stands whatever starts no server. */
 const examples = ["tests/docs-examples.test.ts", "tests/openapi.test.ts"];
-/** What starts a server or a database, takes long, or is part of `bun run check`. */
+/** Starts a server or a database, takes long, or is part of `bun run check`. */
 const slow = [
   "tests/harness.ts",
   "tests/server-process.ts",
@@ -26,7 +26,7 @@ const slow = [
   "tests/regular-expressions.test.ts",
 ];
 
-/** Of whatever stands in these files and folders; all of them without a path. */
+/** The test files in these files and folders; without a path, all. */
 export function testFiles(paths: readonly string[] = []): string[] {
   const all = globSync("{clients,plugins,runtime,scripts,sites,tests}/**/*.test.ts", { cwd: root });
   const given = paths.map((path) => relative(root, resolve(path)));

@@ -1,4 +1,4 @@
-/** What bun's JUnit report says of each test file. */
+/** Reads bun's JUnit report by test file. */
 import { SaxesParser } from "saxes";
 
 export interface FileReport {
@@ -18,7 +18,7 @@ export function readReport(xml: string): FileReport[] {
   parser.on("opentag", ({ name, attributes }) => {
     if (name !== "testsuite") return;
     depth += 1;
-    // Those inside are the file's groups.
+    // Inner suites are the file's groups.
     if (depth > 1) return;
     const count = (of: string) => Number(attributes[of] ?? 0);
     const failed = count("failures") + count("errors");
@@ -40,7 +40,7 @@ export function filesToRetry(reports: readonly FileReport[], all: readonly strin
   ];
 }
 
-/** Of both runs together: what was tried again counts as it was then. */
+/** Totals of both runs: a file that was run again counts with its second result. */
 export function totals(first: readonly FileReport[], second: readonly FileReport[], retried: readonly string[]) {
   const counted = [...first.filter(({ file }) => !retried.includes(file)), ...second];
   const sum = (name: "passed" | "failed") => counted.reduce((total, one) => total + one[name], 0);

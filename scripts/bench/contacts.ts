@@ -131,7 +131,7 @@ export async function seedCorestead(server: Server, sql: Sql, total: number, fie
 
 export type Ceiling = "wide" | "narrow";
 
-/** The same in the hand-written server's database (ceiling.ts). */
+/** Fills the database of the server written by hand (ceiling.ts) with the same. */
 export async function seedCeiling(sql: Sql, total: number, ceiling: Ceiling): Promise<void> {
   await sql.unsafe(tables + indexes[ceiling]);
   const hash = new Bun.CryptoHasher("sha256").update(adminToken).digest("hex");
@@ -233,7 +233,7 @@ async function withoutIndexes(sql: Sql, table: string, fill: () => Promise<void>
   await reserved`set maintenance_work_mem = '256MB'`;
   for (const { name, definition, comment } of dropped) {
     await reserved.unsafe(definition);
-    // By which version of ICU it is built: without it the server builds it anew.
+    // The comment holds the version of ICU: without it the server rebuilds the index.
     if (comment !== null) await reserved.unsafe(`comment on index ${name} is '${comment}'`);
   }
   await reserved`reset maintenance_work_mem`;

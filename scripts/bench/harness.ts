@@ -1,4 +1,4 @@
-/** What every benchmark uses: processes and their figures from the kernel (Linux only), and tables of results. */
+/** Common to all benchmarks: processes and their figures from the kernel (Linux only), and tables of results. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -170,7 +170,7 @@ export function cpuOf(server: number, postmaster: number): { server: number; pos
   };
 }
 
-/** Of a process, its ended children, and its running ones. */
+/** Ticks of a process with its ended and running children. */
 function ticksBelow(pid: number): number {
   const own = statOf(pid);
   let ticks = own.user + own.system + own.endedChildren;
@@ -238,11 +238,11 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   process.stdout.write(`\n${[line(head), `| ${rule.join(" | ")} |`, ...rows.map(line)].join("\n")}\n`);
 }
 
-/** Says whether a bound is kept. Where it is not, the benchmark fails. */
+/** Prints whether a limit is met. If not, the benchmark fails. */
 export function bound(what: string, value: number, limit: { most: number } | { least: number }, unit = ""): void {
   const met = "most" in limit ? value <= limit.most : value >= limit.least;
-  const asked = "most" in limit ? `at most ${limit.most}` : `at least ${limit.least}`;
-  process.stdout.write(`${met ? "met" : "MISSED"}: ${what}: ${number(value, value < 10 ? 2 : 0)}${unit}, ${asked}\n`);
+  const wanted = "most" in limit ? `at most ${limit.most}` : `at least ${limit.least}`;
+  process.stdout.write(`${met ? "met" : "MISSED"}: ${what}: ${number(value, value < 10 ? 2 : 0)}${unit}, ${wanted}\n`);
   if (!met) process.exitCode = 1;
 }
 

@@ -10,7 +10,7 @@ export interface Load {
   readonly target: Target;
   readonly connections: number;
   readonly seconds: number;
-  /** The same seed makes the same requests. */
+  /** Determines the requests. */
   readonly seed: number;
 }
 
@@ -239,7 +239,7 @@ export async function runLoop({ port, connections, seconds, next }: LoopOptions)
   };
 }
 
-/** Where the body begins, if all of it has come. */
+/** Returns where the body begins, once all of it has arrived. */
 function bodyIn(answer: Buffer): number | undefined {
   const headEnd = answer.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;

@@ -66,7 +66,7 @@ interface Round {
   readonly postgres: number;
 }
 
-/** What must be reached beside each ceiling, at 16 connections. */
+/** Least requests by the ceiling's, at 16 connections. */
 const leastBeside: Record<Ceiling, Readonly<Record<string, number>>> = {
   wide: { get: 0.8, list: 0.8, patch: 0.75, create: 0.75, search: 0.85 },
   narrow: { get: 0.95, list: 0.9, patch: 0.9, create: 0.75, search: 0.95 },

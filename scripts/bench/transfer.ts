@@ -28,7 +28,7 @@ const databases = { narrow: narrowSchema, wide: wideSchema };
 const types = { csv: "text/csv", ndjson: "application/x-ndjson", json: "application/json" } as const;
 type Format = keyof typeof types;
 
-/** What COPY reads: the records of the last import, as they are. */
+/** The records of the last import, as COPY reads them. */
 let finished: readonly Buffer[] = [];
 
 const dataDir = await harness.temporaryFolder();
@@ -107,7 +107,7 @@ async function costOf(run: Run): Promise<Cost> {
   await sql`checkpoint`;
   const before = harness.cpuOf(server.pid, postmaster);
   const ms = await harness.timed(run);
-  // What is pending is paid for by whoever has made it.
+  // Pending entries are counted where they were made.
   await sql`
     select gin_clean_pending_list(indexrelid) from pg_stat_user_indexes
     where indexrelname = 'records_fragments' or indexrelname like 'copied_record_lower%'`;
@@ -164,7 +164,7 @@ async function exported(format: Format): Promise<void> {
   if (response.status !== 200 || bytes < total * 100) throw new Error(`the export failed: ${response.status}`);
 }
 
-/** The same records: as their JSON, or for CSV the cells of the same file. */
+/** Copies the same records out: as JSON, or for CSV the cells of the same file. */
 async function copiedOut(format: Format): Promise<void> {
   const cells = Object.keys(wideSchema.fields).map((name) => `data ->> '${name}'`);
   const columns = format === "csv" ? ["id", ...cells] : ["id", "data", "table_name"];

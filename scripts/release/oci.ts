@@ -27,14 +27,14 @@ interface Blob {
 }
 
 interface Layer extends Blob {
-  /** Of the tar before it is packed. */
+  /** The hash of the tar before compression. */
   readonly diffId: string;
 }
 
-/** Nobody else's: the user of "nonroot" images. */
+/** The user of "nonroot" images, which no system has. */
 const user = 65532;
 const home = "/var/lib/corestead";
-/** What the executable and PostgreSQL are linked with. */
+/** Libraries that the executable and PostgreSQL are linked with. */
 const libraries = ["libc6", "libgcc-s1", "libstdc++6", "libc-bin", "busybox-static"];
 /** The names by which BusyBox is called. */
 const shellPrograms = ["sh", "sleep"];
@@ -157,7 +157,7 @@ async function systemLayer({ architecture, time }: ImageOptions): Promise<Uint8A
     );
     await Bun.write(join(tree, "etc/group"), `root:x:0:\ncorestead:x:${user}:\n`);
     await Bun.write(join(tree, "etc/nsswitch.conf"), "passwd: files\ngroup: files\nhosts: files dns\n");
-    // Of libc-bin only the locale C.UTF-8. BusyBox is in /bin, which is /usr/bin here.
+    // From libc-bin only the locale C.UTF-8 is needed. BusyBox is in /bin, which is /usr/bin here.
     await rm(join(tree, "usr/bin"), { recursive: true });
     await rename(join(tree, "bin"), join(tree, "usr/bin"));
     await symlink("usr/bin", join(tree, "bin"));

@@ -1,4 +1,4 @@
-/** What is inside a release, as CycloneDX 1.6 (ECMA-424): npm packages by bun.lock's checksums, PostgreSQL, esbuild, Bun. */
+/** The parts of a release, as CycloneDX 1.6 (ECMA-424): npm packages by bun.lock's checksums, PostgreSQL, esbuild, Bun. */
 import { join } from "node:path";
 
 interface Component {
@@ -85,7 +85,7 @@ async function libraryOf(root: string, folder: string, integrity: ReadonlyMap<st
   };
 }
 
-/** What is inside and no npm package's code. */
+/** Parts that are not npm packages. */
 async function programs(root: string): Promise<Component[]> {
   const versionOf = async (name: string): Promise<string> =>
     (await Bun.file(join(root, "node_modules", name, "package.json")).json()).version;
@@ -102,7 +102,7 @@ async function programs(root: string): Promise<Component[]> {
   ];
 }
 
-/** The same for the same release. */
+/** A UUID that is the same for the same release. */
 function uuidOf(text: string): string {
   const hex = new Bun.CryptoHasher("sha256").update(text).digest("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), `5${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

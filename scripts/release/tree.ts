@@ -17,7 +17,7 @@ export interface Entry {
 export interface TarOptions {
   /** Seconds since 1970, of every file. */
   readonly time: number;
-  /** Of every file. Default: root. */
+  /** Owner of every file. Default: root. */
   readonly owner?: number;
   /** Only these paths, without the folders above them. */
   readonly only?: readonly string[];
@@ -47,7 +47,7 @@ export async function tarOfFolder(
   return bytes;
 }
 
-/** Says neither when nor on what system it was made. */
+/** Reproducible: without the time and the system that made it. */
 export function gzipped(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const packed = Bun.gzipSync(bytes, { level: 9 });
   packed.fill(0, 4, 8);
