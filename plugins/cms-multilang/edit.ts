@@ -1,8 +1,8 @@
 /** Every change of a site goes through here: one transaction, the site locked, its revision grown, the readers told. */
-import { notFound, preconditionFailed, type Account, type BaseContext, type Tx } from "platform";
-import type { Sites } from "./changes.ts";
+import { notFound, preconditionFailed, type Account, type Tx } from "platform";
 import type { Ref } from "./code.ts";
-import type { SiteStore } from "./sites/site-store.ts";
+import type { CmsContext } from "./context.ts";
+import * as siteStore from "./sites/site-store.ts";
 
 /** Who makes a change; null = nobody in person (a command, an import). */
 export interface Author {
@@ -15,6 +15,7 @@ export interface Author {
 /** The open transaction: pass it to every function that writes. */
 export interface SiteEdit extends Author {
   readonly tx: Tx;
+  readonly cms: CmsContext;
   /**
    * Grows the site's revision, once, and thereby locks the site until the transaction ends. Changes of one site happen
    * one after another, so rules that span several of its records hold. Throws 404 if the site is gone.
@@ -26,40 +27,31 @@ export interface SiteEdit extends Author {
   hostsChange(): void;
 }
 
-export type RunEdit = <T>(author: Author, run: (edit: SiteEdit) => Promise<T>) => Promise<T>;
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "committed">;
-  readonly siteStore: Pick<SiteStore, "touch" | "touchAll">;
-  readonly sites: Sites;
-}
-
-export function createRunEdit({ ctx, siteStore, sites }: Needed): RunEdit {
-  return async (author, run) => {
-    const accountId = author.account.id;
-    const touched = new Set<number>();
-    let hosts = false;
-    const result = await ctx.transaction((tx) =>
-      run({
-        ...author,
-        tx,
-        touch: async (siteId) => {
-          if (touched.has(siteId)) return;
-          if (!(await siteStore.touch(tx, accountId, siteId))) throw notFound();
-          touched.add(siteId);
-        },
-        touchAll: async () => {
-          for (const id of await siteStore.touchAll(tx, accountId, [...touched])) touched.add(id);
-        },
-        hostsChange: () => {
-          hosts = true;
-        },
-      }),
-    );
-    if (hosts) await ctx.committed(sites.hostsChanged);
-    await Promise.all([...touched].map((siteId) => sites.invalidate(accountId, siteId)));
-    return result;
-  };
+export async function runEdit<T>(cms: CmsContext, author: Author, run: (edit: SiteEdit) => Promise<T>): Promise<T> {
+  const accountId = author.account.id;
+  const touched = new Set<number>();
+  let hosts = false;
+  const result = await cms.transaction((tx) =>
+    run({
+      ...author,
+      cms,
+      tx,
+      touch: async (siteId) => {
+        if (touched.has(siteId)) return;
+        if (!(await siteStore.touch(tx, accountId, siteId))) throw notFound();
+        touched.add(siteId);
+      },
+      touchAll: async () => {
+        for (const id of await siteStore.touchAll(tx, accountId, [...touched])) touched.add(id);
+      },
+      hostsChange: () => {
+        hosts = true;
+      },
+    }),
+  );
+  if (hosts) await cms.committed(cms.sites.hostsChanged);
+  await Promise.all([...touched].map((siteId) => cms.sites.invalidate(accountId, siteId)));
+  return result;
 }
 
 /** The version of this record that the caller has seen; undefined = any. */

@@ -2,14 +2,14 @@
 import type { Named, Sql, Uses } from "platform";
 import type { FileUse, FileUses } from "../media/api.ts";
 
-export function createFileUses(sql: Sql): FileUses {
+export function fileUses(sql: Sql): FileUses {
   return {
     privilege: "cms",
     find: (accountId, file, limit) => holding(sql, accountId, wordsOf(file), limit),
   };
 }
 
-export function createUses(sql: Sql): Uses {
+export function uses(sql: Sql): Uses {
   return {
     privilege: "cms",
     async find(accountId, named, limit) {

@@ -3,17 +3,16 @@ import { jsonDatabases } from "../jsondb/api.ts";
 import { media } from "../media/api.ts";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "./api.ts";
+import type { CmsContext } from "./context.ts";
 import { createCareStore } from "./care/care-store.ts";
 import { careRoutes } from "./care/care-routes.ts";
 import { createCare } from "./care/check.ts";
 import { createTextsStore } from "./care/texts-store.ts";
-import { createRunEdit } from "./edit.ts";
-import { createDomainStore } from "./sites/domain-store.ts";
 import { domainApprove, domainCommands } from "./sites/domain-commands.ts";
 import { domainRoutes } from "./sites/domain-routes.ts";
 import { keepHosts } from "./sites/domain.ts";
 import { articleExample, pageExample } from "./examples.ts";
-import { createFileUses, createUses } from "./file-use-store.ts";
+import { fileUses, uses } from "./file-use-store.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
 import domainStatus from "./migrations/002_domain_status.sql" with { type: "text" };
 import previews from "./migrations/003_previews.sql" with { type: "text" };
@@ -23,14 +22,11 @@ import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" 
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { migrateRoutes } from "./files/migrate-routes.ts";
-import { createPush, pushFiles } from "./files/push.ts";
 import { createSiteEngine } from "./render/templates/engine.ts";
 import { createRenderStore } from "./render/render-store.ts";
 import { createSiteRendering } from "./render/rendering.ts";
-import { createResources } from "./resources.ts";
 import { cmsRoutes } from "./routes.ts";
-import { createCms } from "./service.ts";
-import { createSiteStore } from "./sites/site-store.ts";
+import { bare, cmsService } from "./service.ts";
 
 /** Sites in several languages over several domains. behaviour 2.7, 4.6 and A, B.11. */
 export default definePlugin({
@@ -74,8 +70,7 @@ export default definePlugin({
   },
 
   setup(ctx) {
-    const { sql } = ctx;
-    const { services } = ctx;
+    const { sql, services } = ctx;
     const engine = createSiteEngine();
     const { sites, door, routes, showingOf, warn, prune } = createSiteRendering({
       ctx,
@@ -83,10 +78,9 @@ export default definePlugin({
       media: services.media,
       engine,
     });
-    services.media.addUses(createFileUses(sql));
-    keepHosts(services.accounts, createDomainStore(sql));
-    const resources = createResources({ ctx, accounts: services.accounts, engine });
-    const run = createRunEdit({ ctx, siteStore: createSiteStore(sql), sites });
+    services.media.addUses(fileUses(sql));
+    keepHosts(services.accounts);
+    const shared: CmsContext = { ...ctx, accounts: services.accounts, engine, sites };
     const scheme = () => new URL(ctx.origin()).protocol;
     const care = createCare({
       careStore: createCareStore(sql),
@@ -98,33 +92,21 @@ export default definePlugin({
       findDatabase: services.jsonDatabases.find,
       scheme,
     });
-    const push = createPush({ run, resources, engine });
     return {
-      uses: createUses(sql),
+      uses: uses(sql),
       routes: [
-        ...cmsRoutes({ sql, run, resources }),
-        ...domainRoutes({ ctx, resources, run }),
-        ...careRoutes({ sql, resources, care }),
-        ...migrateRoutes({ sql, resources, push }),
+        ...cmsRoutes(shared),
+        ...domainRoutes(shared),
+        ...careRoutes({ sql, care }),
+        ...migrateRoutes(shared),
         ...routes,
       ],
       door,
       schedules: [{ id: "cms.prune", cron: "43 * * * *", run: prune }],
       prepare: sites.load,
       begin: warn,
-      commands: [
-        ...siteCommands({ ctx, accounts: services.accounts, resources, push }),
-        ...domainCommands({ accounts: services.accounts, resources, run, domainStore: createDomainStore(sql) }),
-      ],
-      service: {
-        ...createCms({ sql, run, resources }),
-        pushFiles: pushFiles(push),
-        hosts: () => [...sites.hosts()].map(([name, { account }]) => ({ host: bare(name), accountId: account.id })),
-        hostOwner: (host) => sites.find(host)?.account.id,
-      },
+      commands: [...siteCommands(shared), ...domainCommands(shared)],
+      service: cmsService(shared),
     };
   },
 });
-
-/** "example.com:8080" -> "example.com" */
-const bare = (host: string) => host.replace(/:\d{1,5}$/, "");

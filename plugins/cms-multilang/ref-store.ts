@@ -1,16 +1,16 @@
 /** SQL shared by all kinds: finding a record by its address (an id, or a code and its site), and finding free codes. */
-import { conflict, type Sql, type Tx } from "platform";
+import { conflict, type Queryable, type Sql, type Tx } from "platform";
 import type { Ref } from "./code.ts";
 
 export type Fragment = ReturnType<Sql>;
 
 /** Whether `alias` is the addressed row. Select two rows and pass them to `only`. */
-export function isAddressed(sql: Sql, alias: Fragment, accountId: number, ref: Ref): Fragment {
+export function isAddressed(sql: Queryable, alias: Fragment, accountId: number, ref: Ref): Fragment {
   const own = "id" in ref ? sql`${alias}.id = ${ref.id}` : sql`${alias}.code = ${ref.code}`;
   return sql`${alias}.account_id = ${accountId} and ${own} ${inSite(sql, alias, accountId, ref)}`;
 }
 
-function inSite(sql: Sql, alias: Fragment, accountId: number, { site }: Ref): Fragment {
+function inSite(sql: Queryable, alias: Fragment, accountId: number, { site }: Ref): Fragment {
   if (site === undefined) return sql``;
   if (site === null) return sql`and ${alias}.site_id is null`;
   if ("id" in site) return sql`and ${alias}.site_id = ${site.id}`;

@@ -15,30 +15,24 @@ import {
   route,
   type Caller,
   type Route,
-  type Sql,
   type TObject,
 } from "platform";
-import type { Author, RunEdit } from "./edit.ts";
+import { type Author, runEdit } from "./edit.ts";
 import { siteRefOf, type Ref } from "./code.ts";
 import { listReply } from "./list-reply.ts";
 import type { Documented, Kept, Resource } from "./resource.ts";
 import { checkTokens } from "./texts.ts";
-
+import type { CmsContext } from "./context.ts";
 const access = { privilege: "cms" } as const;
 const ifMatch = "With `If-Match: <etag>`: 412 if it has changed since.";
 
-interface Needed {
-  readonly sql: Sql;
-  readonly run: RunEdit;
-}
-
 export function resourceRoutes<Body extends TObject, Row extends Kept>(
-  needed: Needed,
+  ctx: CmsContext,
   resource: Resource<Body, Row>,
   told: Documented,
 ): Route[] {
   const common = commonOf(resource);
-  return [...readRoutes(needed, resource, told, common), ...writeRoutes(needed, resource, told, common)];
+  return [...readRoutes(ctx, resource, told, common), ...writeRoutes(ctx, resource, told, common)];
 }
 
 /** What all routes for one record share. */
@@ -70,7 +64,7 @@ function commonOf<Body extends TObject, Row extends Kept>(resource: Resource<Bod
 type Common<Row extends Kept> = ReturnType<typeof commonOf<TObject, Row>>;
 
 function readRoutes<Body extends TObject, Row extends Kept>(
-  { sql }: Pick<Needed, "sql">,
+  ctx: CmsContext,
   resource: Resource<Body, Row>,
   told: Documented,
   { path, one, shown, refIn, addressing, ambiguous }: Common<Row>,
@@ -88,7 +82,7 @@ function readRoutes<Body extends TObject, Row extends Kept>(
         responses: { 200: [told.example] },
       },
       async ({ request, caller, query, log }) =>
-        listReply(await resource.list(caller.account.id, query, pageOf(query)), {
+        listReply(await resource.list(ctx.sql, caller.account.id, query, pageOf(query)), {
           toApi: resource.toApi,
           log,
           headOnly: request.method === "HEAD",
@@ -106,7 +100,7 @@ function readRoutes<Body extends TObject, Row extends Kept>(
         responses: { 200: told.example, 304: null, ...ambiguous },
       },
       async ({ caller, params, query }) => {
-        const row = await resource.find(sql, caller.account.id, refIn(params.id, query));
+        const row = await resource.find(ctx.sql, caller.account.id, refIn(params.id, query));
         if (!row) throw notFound();
         return ok(...shown(row));
       },
@@ -115,7 +109,7 @@ function readRoutes<Body extends TObject, Row extends Kept>(
 }
 
 function writeRoutes<Body extends TObject, Row extends Kept>(
-  { run }: Pick<Needed, "run">,
+  ctx: CmsContext,
   { name, body: schema, writer }: Resource<Body, Row>,
   told: Documented,
   { path, one, a, shown, refIn, addressing, ambiguous }: Common<Row>,
@@ -135,7 +129,7 @@ function writeRoutes<Body extends TObject, Row extends Kept>(
       },
       async ({ request, caller, host, body }) => {
         refuseTokens(body, request);
-        return created(...shown(await run(authorOf(caller, host), (edit) => writer.create(edit, body))));
+        return created(...shown(await runEdit(ctx, authorOf(caller, host), (edit) => writer.create(edit, body))));
       },
     ),
     route(
@@ -156,7 +150,7 @@ function writeRoutes<Body extends TObject, Row extends Kept>(
         refuseTokens(body, request);
         const ref = refIn(params.id, query);
         const expected = (id: number) => expectedVersion(request, id);
-        const row = await run(authorOf(caller, host), (edit) => writer.update(edit, ref, body, expected));
+        const row = await runEdit(ctx, authorOf(caller, host), (edit) => writer.update(edit, ref, body, expected));
         return ok(...shown(row));
       },
     ),
@@ -174,7 +168,7 @@ function writeRoutes<Body extends TObject, Row extends Kept>(
       async ({ request, caller, host, params, query }) => {
         const ref = refIn(params.id, query);
         const expected = (id: number) => expectedVersion(request, id);
-        await run(authorOf(caller, host), (edit) => writer.remove(edit, ref, expected));
+        await runEdit(ctx, authorOf(caller, host), (edit) => writer.remove(edit, ref, expected));
         return noContent();
       },
     ),

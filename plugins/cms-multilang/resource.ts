@@ -1,5 +1,5 @@
 /** A kind of record, as routes, imports and commands see it: they treat all alike. */
-import type { Page, Queryable, Static, TObject, TSchema } from "platform";
+import type { Page, Queryable, Sql, Static, TObject, TSchema } from "platform";
 import type { Ref, SiteRef } from "./code.ts";
 import type { Listed } from "./listed.ts";
 import type { Writer } from "./write.ts";
@@ -21,7 +21,7 @@ export interface Resource<Body extends TObject, Row extends Kept> {
   /** The id or code in an address; undefined if the text can be neither. */
   readonly refOf: (text: string, site?: SiteRef) => Ref | undefined;
   readonly find: (db: Queryable, accountId: number, ref: Ref) => Promise<Row | undefined>;
-  readonly list: (accountId: number, query: URLSearchParams, page: Page) => Promise<Listed<Row>>;
+  readonly list: (sql: Sql, accountId: number, query: URLSearchParams, page: Page) => Promise<Listed<Row>>;
   readonly toApi: (row: Row) => Readonly<Record<string, unknown>>;
 }
 

@@ -1,73 +1,60 @@
 /** The eight kinds of records with their stores and writers. */
-import type { BaseContext } from "platform";
-import type { Accounts } from "../accounts/api.ts";
-import { createArticleStore, toApi as articleToApi } from "./articles/article-store.ts";
-import { ArticleBody, createArticleWriter } from "./articles/article.ts";
-import { createCategoryStore, toApi as categoryToApi } from "./articles/category-store.ts";
-import { CategoryBody, createCategoryWriter } from "./articles/category.ts";
+import type { Page, Queryable, Sql, TObject } from "platform";
+import * as articleStore from "./articles/article-store.ts";
+import * as articleWriter from "./articles/article.ts";
+import { ArticleBody } from "./articles/article.ts";
+import * as categoryStore from "./articles/category-store.ts";
+import * as categoryWriter from "./articles/category.ts";
+import { CategoryBody } from "./articles/category.ts";
 import { refOf, type Ref } from "./code.ts";
-import { createDomainStore, toApi as domainToApi } from "./sites/domain-store.ts";
-import { createDomainWriter, DomainBody } from "./sites/domain.ts";
 import { filtersOf } from "./filters.ts";
-import { cleanHost } from "./sites/host-name.ts";
-import { createLayoutStore, toApi as layoutToApi } from "./pages/layout-store.ts";
-import { createLayoutWriter, LayoutBody } from "./pages/layout.ts";
 import type { Listed } from "./listed.ts";
-import { createPageStore, toApi as pageToApi } from "./pages/page-store.ts";
-import { createPageWriter, PageBody } from "./pages/page.ts";
-import { createParagraphStore, toApi as paragraphToApi } from "./pages/paragraph-store.ts";
-import { createParagraphWriter, ParagraphBody } from "./pages/paragraph.ts";
-import { createRedirects } from "./redirects/redirect.ts";
+import * as layoutStore from "./pages/layout-store.ts";
+import * as layoutWriter from "./pages/layout.ts";
+import { LayoutBody } from "./pages/layout.ts";
+import * as pageStore from "./pages/page-store.ts";
+import * as pageWriter from "./pages/page.ts";
+import { PageBody } from "./pages/page.ts";
+import * as paragraphStore from "./pages/paragraph-store.ts";
+import * as paragraphWriter from "./pages/paragraph.ts";
+import { ParagraphBody } from "./pages/paragraph.ts";
+import * as redirectWriter from "./redirects/redirect.ts";
+import { RedirectBody } from "./redirects/redirect.ts";
+import * as ruleStore from "./redirects/rule-store.ts";
 import type { Kept, Resource } from "./resource.ts";
-import { createSiteStore, toApi as siteToApi } from "./sites/site-store.ts";
-import { createSiteWriter, SiteBody } from "./sites/site.ts";
-import type { TemplateCheck } from "./texts.ts";
-import type { Page, Queryable, TObject } from "platform";
+import * as domainStore from "./sites/domain-store.ts";
+import * as domainWriter from "./sites/domain.ts";
+import { DomainBody } from "./sites/domain.ts";
+import { cleanHost } from "./sites/host-name.ts";
+import * as siteStore from "./sites/site-store.ts";
+import * as siteWriter from "./sites/site.ts";
+import { SiteBody } from "./sites/site.ts";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "changed">;
-  readonly accounts: Pick<Accounts, "isReservedHost" | "holdHost" | "hasSeveral">;
-  readonly engine: TemplateCheck;
-}
+/** Of every kind: its schema, its store and its writer. */
+export const resources = {
+  site: { ...resource("site", "sites", SiteBody, siteWriter, siteStore, siteStore.toApi), inSites: false },
+  domain: {
+    ...resource("domain", "domains", DomainBody, domainWriter, domainStore, domainStore.toApi),
+    inSites: false,
+    refOf: domainRefOf,
+  },
+  layout: resource("layout", "layouts", LayoutBody, layoutWriter, layoutStore, layoutStore.toApi),
+  page: resource("page", "pages", PageBody, pageWriter, pageStore, pageStore.toApi),
+  paragraph: resource("paragraph", "paragraphs", ParagraphBody, paragraphWriter, paragraphStore, paragraphStore.toApi),
+  category: resource("category", "categories", CategoryBody, categoryWriter, categoryStore, categoryStore.toApi),
+  article: resource("article", "articles", ArticleBody, articleWriter, articleStore, articleStore.toApi),
+  redirect: {
+    ...resource("redirect", "redirects", RedirectBody, redirectWriter, ruleStore, ruleStore.toApi),
+    inSites: false,
+    refOf: (text: string) => (/^\d/.test(text) ? refOf(text) : undefined),
+  },
+};
 
-export type Resources = ReturnType<typeof createResources>;
-
-export function createResources({ ctx, accounts, engine }: Needed) {
-  const { sql } = ctx;
-  const siteStore = createSiteStore(sql);
-  const domainStore = createDomainStore(sql);
-  const layoutStore = createLayoutStore(sql);
-  const pageStore = createPageStore(sql);
-  const paragraphStore = createParagraphStore(sql);
-  const categoryStore = createCategoryStore(sql);
-  const articleStore = createArticleStore(sql);
-  const site = createSiteWriter({ ctx, siteStore, pageStore, articleStore });
-  const domain = createDomainWriter({ domainStore, siteStore, accounts });
-  const layout = createLayoutWriter({ engine, layoutStore, siteStore });
-  const page = createPageWriter({ engine, ctx, pageStore, siteStore, layoutStore });
-  const paragraph = createParagraphWriter({ engine, paragraphStore, siteStore, pageStore });
-  const category = createCategoryWriter({ categoryStore, siteStore });
-  const article = createArticleWriter({ ctx, articleStore, siteStore, categoryStore });
-  return {
-    site: { ...resource("site", "sites", SiteBody, site, siteStore, siteToApi), inSites: false },
-    domain: {
-      ...resource("domain", "domains", DomainBody, domain, domainStore, domainToApi),
-      approve: domain.approve,
-      inSites: false,
-      refOf: domainRefOf,
-    },
-    layout: resource("layout", "layouts", LayoutBody, layout, layoutStore, layoutToApi),
-    page: resource("page", "pages", PageBody, page, pageStore, pageToApi),
-    paragraph: resource("paragraph", "paragraphs", ParagraphBody, paragraph, paragraphStore, paragraphToApi),
-    category: resource("category", "categories", CategoryBody, category, categoryStore, categoryToApi),
-    article: resource("article", "articles", ArticleBody, article, articleStore, articleToApi),
-    redirect: createRedirects(ctx),
-  };
-}
+export type Resources = typeof resources;
 
 interface Store<Row> {
   find(db: Queryable, accountId: number, ref: Ref): Promise<Row | undefined>;
-  list(accountId: number, filter: ReturnType<typeof filtersOf>, page: Page): Promise<Listed<Row>>;
+  list(sql: Sql, accountId: number, filter: ReturnType<typeof filtersOf>, page: Page): Promise<Listed<Row>>;
 }
 
 function resource<Body extends TObject, Row extends Kept>(
@@ -78,7 +65,8 @@ function resource<Body extends TObject, Row extends Kept>(
   store: Store<Row>,
   toApi: Resource<Body, Row>["toApi"],
 ): Resource<Body, Row> {
-  const list: Resource<Body, Row>["list"] = (accountId, query, page) => store.list(accountId, filtersOf(query), page);
+  const list: Resource<Body, Row>["list"] = (sql, accountId, query, page) =>
+    store.list(sql, accountId, filtersOf(query), page);
   return { name, plural, body, writer, inSites: true, refOf, find: store.find, list, toApi };
 }
 

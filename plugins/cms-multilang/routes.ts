@@ -1,11 +1,11 @@
 /** `/cms/…`: the usual five routes for each of eight kinds of records. behaviour 4.6, B.11. */
-import { Type, type Route, type Sql } from "platform";
+import { Type, type Route } from "platform";
 import * as answers from "./answers.ts";
-import type { RunEdit } from "./edit.ts";
 import * as examples from "./examples.ts";
 import { locales } from "./locales.ts";
 import { resourceRoutes } from "./resource-routes.ts";
-import type { Resources } from "./resources.ts";
+import type { CmsContext } from "./context.ts";
+import { resources } from "./resources.ts";
 
 const q = "searches names and codes; `*` and `%` are wildcards";
 const flag = Type.Boolean({ description: "true or false" });
@@ -17,16 +17,9 @@ const taken = ["is already taken"];
 const title = ["name", "code"];
 const site = ["site_code", "site_id"];
 
-interface Needed {
-  readonly sql: Sql;
-  readonly run: RunEdit;
-  readonly resources: Resources;
-}
-
-export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
-  const needed = { sql, run };
+export function cmsRoutes(ctx: CmsContext): Route[] {
   return [
-    ...resourceRoutes(needed, resources.site, {
+    ...resourceRoutes(ctx, resources.site, {
       filters: { q, code: exact, locale: Type.String({ enum: [...locales], description: exact }) },
       about:
         "`locale` defaults to the account's. `multilang` switches on alternates, canonical addresses and redirects.",
@@ -39,7 +32,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       example: examples.siteExample,
       refusal: { code: taken },
     }),
-    ...resourceRoutes(needed, resources.domain, {
+    ...resourceRoutes(ctx, resources.domain, {
       filters: { q, name: exact, site_code: siteCode, locale },
       about:
         "`name` is a host, with a port only if the site's addresses carry one; it is unique in the whole installation. " +
@@ -55,7 +48,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       example: examples.domainExample,
       refusal: { name: taken },
     }),
-    ...resourceRoutes(needed, resources.layout, {
+    ...resourceRoutes(ctx, resources.layout, {
       filters: { q, code: exact, site_code: siteCode },
       about: "`content` is a Liquid template that prints the page with `{{ content }}`.",
       deleting: "Its pages are left without a layout.",
@@ -66,7 +59,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       example: examples.layoutExample,
       refusal: { content: ["line 3, column 7: …"] },
     }),
-    ...resourceRoutes(needed, resources.page, {
+    ...resourceRoutes(ctx, resources.page, {
       filters: {
         q,
         code: exact,
@@ -93,7 +86,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       example: examples.pageExample,
       refusal: { path: taken, based_on_page_code: ["names a page that is itself based on another page"] },
     }),
-    ...resourceRoutes(needed, resources.paragraph, {
+    ...resourceRoutes(ctx, resources.paragraph, {
       filters: {
         q,
         code: exact,
@@ -111,7 +104,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       example: examples.paragraphExample,
       refusal: { page_code: ["names no page of this site"] },
     }),
-    ...resourceRoutes(needed, resources.category, {
+    ...resourceRoutes(ctx, resources.category, {
       filters: { q, code: exact, site_code: siteCode, path: exact },
       about: "`path` narrows a list of articles: `<page path>/<category path>` shows only this category.",
       deleting: "Its articles stay, without this category.",
@@ -122,7 +115,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       example: examples.categoryExample,
       refusal: { code: taken },
     }),
-    ...resourceRoutes(needed, resources.redirect, {
+    ...resourceRoutes(ctx, resources.redirect, {
       filters: { q: "searches paths and targets; `*` and `%` are wildcards", site_code: siteCode, path: exact },
       about:
         "Visitors of `path` are led to `to` where no page has that path. `to` is a path of the site or an address; the " +
@@ -135,7 +128,7 @@ export function cmsRoutes({ sql, run, resources }: Needed): Route[] {
       example: examples.redirectExample,
       refusal: { to: ["leads back to this path, or on and on"] },
     }),
-    ...resourceRoutes(needed, resources.article, {
+    ...resourceRoutes(ctx, resources.article, {
       filters: {
         q,
         code: exact,

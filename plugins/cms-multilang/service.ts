@@ -1,18 +1,16 @@
 /** The service of api.ts: the resources of the routes, without HTTP. */
 import { checkerOf, invalid, mistakes, notFound, pageOf, type Queryable, type Sql, type TObject } from "platform";
 import type { Cms, CmsKind, CmsRecord, CmsWrites } from "./api.ts";
-import { whichever, type SiteEdit, type RunEdit } from "./edit.ts";
+import { whichever, type SiteEdit, runEdit } from "./edit.ts";
 import { siteRefOf, type SiteRef } from "./code.ts";
 import { allRows } from "./listed.ts";
 import type { Kept, Resource } from "./resource.ts";
-import type { Resources } from "./resources.ts";
 import { checkTokens } from "./texts.ts";
-
-interface Needed {
-  readonly sql: Sql;
-  readonly run: RunEdit;
-  readonly resources: Resources;
-}
+import type { CmsContext } from "./context.ts";
+import { printDifference } from "./files/diff.ts";
+import { push } from "./files/push.ts";
+import { readTree } from "./files/tree.ts";
+import { resources } from "./resources.ts";
 
 /** The calls of one kind, without its types. */
 interface Calls {
@@ -20,45 +18,54 @@ interface Calls {
   create(edit: SiteEdit, body: unknown): Promise<CmsRecord>;
   update(edit: SiteEdit, ref: string, body: unknown, site?: SiteRef): Promise<CmsRecord>;
   remove(edit: SiteEdit, ref: string, site?: SiteRef): Promise<void>;
-  list(accountId: number, query: URLSearchParams): Promise<{ records: CmsRecord[]; total: number }>;
+  list(sql: Sql, accountId: number, query: URLSearchParams): Promise<{ records: CmsRecord[]; total: number }>;
 }
 
-export function createCms({ sql, run, resources }: Needed): Omit<Cms, "pushFiles" | "hosts" | "hostOwner"> {
-  const calls: Record<CmsKind, Calls> = {
-    site: callsOf(resources.site),
-    domain: callsOf(resources.domain),
-    layout: callsOf(resources.layout),
-    category: callsOf(resources.category),
-    page: callsOf(resources.page),
-    paragraph: callsOf(resources.paragraph),
-    article: callsOf(resources.article),
-  };
-
-  const writesOf = (edit: SiteEdit): CmsWrites => {
-    const { tx, account } = edit;
-    const find: CmsWrites["find"] = (kind, ref, site) => calls[kind].find(tx, account.id, ref, siteRefOf(site));
-    return {
-      tx,
-      find,
-      create: (kind, body) => calls[kind].create(edit, body),
-      update: (kind, ref, body, site) => calls[kind].update(edit, ref, body, siteRefOf(site)),
-      remove: (kind, ref, site) => calls[kind].remove(edit, ref, siteRefOf(site)),
-      put: async (kind, body) => {
-        const key = kind === "domain" ? "name" : "code";
-        const { [key]: ref } = valuesOf(body);
-        if (typeof ref !== "string") throw invalid({ [key]: ["is required"] });
-        const place = await placeOf(kind, valuesOf(body), find);
-        const known = await find(kind, ref, place);
-        if (!known) return { record: await calls[kind].create(edit, body), made: true };
-        return { record: await calls[kind].update(edit, `${known.id}`, body), made: false };
-      },
-    };
-  };
-
+/** What other plugins may do with sites. */
+export function cmsService(ctx: CmsContext): Cms {
+  const { sites } = ctx;
   return {
-    change: (author, work) => run(author, (edit) => work(writesOf(edit))),
-    find: (accountId, kind, ref, site) => calls[kind].find(sql, accountId, ref, siteRefOf(site)),
-    list: (accountId, kind, query) => calls[kind].list(accountId, query),
+    change: (author, work) => runEdit(ctx, author, (edit) => work(writesOf(edit))),
+    find: (accountId, kind, ref, site) => calls[kind].find(ctx.sql, accountId, ref, siteRefOf(site)),
+    list: (accountId, kind, query) => calls[kind].list(ctx.sql, accountId, query),
+    pushFiles: async (author, site, files) =>
+      printDifference(await push(ctx, readTree(files), { author, site, deletes: false, dryRun: false }), false),
+    hosts: () => [...sites.hosts()].map(([name, { account }]) => ({ host: bare(name), accountId: account.id })),
+    hostOwner: (host) => sites.find(host)?.account.id,
+  };
+}
+
+/** "example.com:8080" -> "example.com" */
+export const bare = (host: string) => host.replace(/:\d{1,5}$/, "");
+
+const calls: Record<CmsKind, Calls> = {
+  site: callsOf(resources.site),
+  domain: callsOf(resources.domain),
+  layout: callsOf(resources.layout),
+  category: callsOf(resources.category),
+  page: callsOf(resources.page),
+  paragraph: callsOf(resources.paragraph),
+  article: callsOf(resources.article),
+};
+
+function writesOf(edit: SiteEdit): CmsWrites {
+  const { tx, account } = edit;
+  const find: CmsWrites["find"] = (kind, ref, site) => calls[kind].find(tx, account.id, ref, siteRefOf(site));
+  return {
+    tx,
+    find,
+    create: (kind, body) => calls[kind].create(edit, body),
+    update: (kind, ref, body, site) => calls[kind].update(edit, ref, body, siteRefOf(site)),
+    remove: (kind, ref, site) => calls[kind].remove(edit, ref, siteRefOf(site)),
+    put: async (kind, body) => {
+      const key = kind === "domain" ? "name" : "code";
+      const { [key]: ref } = valuesOf(body);
+      if (typeof ref !== "string") throw invalid({ [key]: ["is required"] });
+      const place = await placeOf(kind, valuesOf(body), find);
+      const known = await find(kind, ref, place);
+      if (!known) return { record: await calls[kind].create(edit, body), made: true };
+      return { record: await calls[kind].update(edit, `${known.id}`, body), made: false };
+    },
   };
 }
 
@@ -104,8 +111,8 @@ function callsOf<Body extends TObject, Row extends Kept>(resource: Resource<Body
     update: async (edit, text, body, site) =>
       shown(await resource.writer.update(edit, refOf(text, site), check(body), whichever)),
     remove: (edit, text, site) => resource.writer.remove(edit, refOf(text, site), whichever),
-    list: async (accountId, query) => {
-      const listed = await resource.list(accountId, query, pageOf(query));
+    list: async (sql, accountId, query) => {
+      const listed = await resource.list(sql, accountId, query, pageOf(query));
       return { records: (await allRows(listed)).map(shown), total: listed.total };
     },
   };

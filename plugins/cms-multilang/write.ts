@@ -3,7 +3,7 @@ import { mistakes, notFound, type Queryable, type Tx } from "platform";
 import { locked, type SiteEdit, type Expected, type Found } from "./edit.ts";
 import { codeFrom, freeOf, refOf, type Ref } from "./code.ts";
 import type { SiteRow } from "./rows.ts";
-import type { SiteStore } from "./sites/site-store.ts";
+import * as siteStore from "./sites/site-store.ts";
 
 export type Mistakes = ReturnType<typeof mistakes>;
 
@@ -53,13 +53,12 @@ export async function named<Row extends { readonly id: number }>(
 /** The site that the body of a new record names. Undefined, with a mistake, if it names none. */
 export async function siteOf(
   { tx, account }: SiteEdit,
-  sites: Pick<SiteStore, "find">,
   wrong: Mistakes,
   { site_code: code, site_id: id }: SiteRefs,
 ): Promise<SiteRow | undefined> {
   if (!code && !id) wrong.add("site_code", "is required");
   const given = { as: "site", what: "site", code, id };
-  return (await named(wrong, given, (ref) => sites.find(tx, account.id, ref))) ?? undefined;
+  return (await named(wrong, given, (ref) => siteStore.find(tx, account.id, ref))) ?? undefined;
 }
 
 /** A record stays in its site. */

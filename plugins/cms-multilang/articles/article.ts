@@ -1,9 +1,8 @@
 /** Creating, changing and deleting articles. behaviour B.11. */
-import { field, mistakes, slugOf, Type, type BaseContext, type Static } from "platform";
-import { toApi, type ArticleInput, type ArticleStore, type ArticleView } from "./article-store.ts";
-import type { CategoryStore } from "./category-store.ts";
-import type { SiteEdit } from "../edit.ts";
-import { codeField, freeOf } from "../code.ts";
+import { field, mistakes, slugOf, Type, type Static } from "platform";
+import { toApi, type ArticleInput, type ArticleView } from "./article-store.ts";
+import type { SiteEdit, Expected } from "../edit.ts";
+import { codeField, freeOf, type Ref } from "../code.ts";
 import {
   codeRef,
   contentField,
@@ -18,21 +17,10 @@ import {
 import { fieldTimes } from "../pages/field-times.ts";
 import { cleanPath } from "../pages/path.ts";
 import { parsePublished } from "./published.ts";
-import type { SiteStore } from "../sites/site-store.ts";
 import { checkFields } from "../texts.ts";
-import {
-  codeOf,
-  mustStay,
-  named,
-  orNull,
-  siteOf,
-  there,
-  type Mistakes,
-  type Writer,
-  lockedIn,
-  reread,
-} from "../write.ts";
-
+import { codeOf, mustStay, named, orNull, siteOf, there, type Mistakes, lockedIn, reread } from "../write.ts";
+import * as articleStore from "./article-store.ts";
+import * as categoryStore from "./category-store.ts";
 export const ArticleBody = Type.Object({
   code: Type.Optional(codeField()),
   category_code: codeRef(),
@@ -58,89 +46,73 @@ export const ArticleBody = Type.Object({
 });
 export type ArticleBody = Static<typeof ArticleBody>;
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "changed">;
-  readonly articleStore: ArticleStore;
-  readonly siteStore: SiteStore;
-  readonly categoryStore: Pick<CategoryStore, "find" | "byCodes">;
+export async function create(edit: SiteEdit, body: ArticleBody): Promise<ArticleView> {
+  const { tx, account, userId } = edit;
+  const wrong = mistakes();
+  const site = await siteOf(edit, wrong, body);
+  if (site) await edit.touch(site.id);
+  const { title } = body;
+  if (title === undefined) wrong.add("title", "is required");
+  const categoryId = (site && (await mainOf(edit, wrong, body, site.id))) ?? null;
+  const further = site ? await furtherOf(edit, wrong, body.categories ?? [], site.id) : [];
+  const input = inputOf(wrong, undefined, body, account.timezone);
+  wrong.check();
+  const { id: siteId } = there(site);
+  const code = await codeOf(edit, articleStore, { code: body.code, name: title ?? "", kind: "article", siteId });
+  const path = input.path || (await freePath(edit, siteId, slugOf(title ?? "") || code));
+  const id = await articleStore.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
+  await articleStore.setCategories(tx, account.id, siteId, id, further);
+  return told(edit, "create", id);
 }
 
-export function createArticleWriter({
-  ctx,
-  articleStore,
-  siteStore,
-  categoryStore,
-}: Needed): Writer<ArticleBody, ArticleView> {
-  const told = async (edit: SiteEdit, kind: "create" | "update", id: number): Promise<ArticleView> => {
-    const row = await reread(edit, articleStore, id);
-    await ctx.changed(articleEvent(edit.account.id, kind, row), edit.tx);
-    return row;
-  };
+export async function update(edit: SiteEdit, ref: Ref, body: ArticleBody, expected: Expected): Promise<ArticleView> {
+  const { tx, account, userId } = edit;
+  const before = await lockedIn(edit, articleStore, ref, expected);
+  const { id, siteId } = before;
+  const wrong = mistakes();
+  mustStay(wrong, body, before);
+  const main = await mainOf(edit, wrong, body, siteId);
+  const further = body.categories && (await furtherOf(edit, wrong, body.categories, siteId));
+  const input = inputOf(wrong, before, body, account.timezone);
+  if (input.path === "") wrong.add("path", "can't be blank");
+  wrong.check();
+  const categoryId = main === undefined ? before.categoryId : main;
+  await articleStore.update(tx, account.id, id, userId, { ...input, code: body.code ?? before.code, categoryId });
+  if (further) await articleStore.setCategories(tx, account.id, siteId, id, further);
+  return told(edit, "update", id);
+}
 
-  /** The main category that the body names. Undefined: the body does not say; null: it names none. */
-  const mainOf = async ({ tx, account }: SiteEdit, wrong: Mistakes, body: ArticleBody, siteId: number) => {
-    const given = { as: "category", what: "category", code: body.category_code, id: body.category_id, siteId };
-    const row = await named(wrong, given, (ref) => categoryStore.find(tx, account.id, ref));
-    return row && row.id;
-  };
+export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
+  const { tx, account } = edit;
+  const row = await lockedIn(edit, articleStore, ref, expected);
+  await articleStore.remove(tx, account.id, row.id);
+  await edit.cms.changed(articleEvent(account.id, "destroy", row), tx);
+}
 
-  /** The ids of the additional categories in their order, each once. */
-  const furtherOf = async ({ tx, account }: SiteEdit, wrong: Mistakes, codes: readonly string[], siteId: number) => {
-    const rows = codes.length === 0 ? [] : await categoryStore.byCodes(tx, account.id, siteId, codes);
-    const byCode = new Map(rows.map(({ code, id }) => [code, id]));
-    const unknown = codes.find((code) => !byCode.has(code));
-    if (unknown !== undefined) wrong.add("categories", `${unknown} names no category of this site`);
-    return [...new Set(codes)].map((code) => byCode.get(code)).filter((id) => id !== undefined);
-  };
+async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<ArticleView> {
+  const row = await reread(edit, articleStore, id);
+  await edit.cms.changed(articleEvent(edit.account.id, kind, row), edit.tx);
+  return row;
+}
 
-  return {
-    async create(edit, body) {
-      const { tx, account, userId } = edit;
-      const wrong = mistakes();
-      const site = await siteOf(edit, siteStore, wrong, body);
-      if (site) await edit.touch(site.id);
-      const { title } = body;
-      if (title === undefined) wrong.add("title", "is required");
-      const categoryId = (site && (await mainOf(edit, wrong, body, site.id))) ?? null;
-      const further = site ? await furtherOf(edit, wrong, body.categories ?? [], site.id) : [];
-      const input = inputOf(wrong, undefined, body, account.timezone);
-      wrong.check();
-      const { id: siteId } = there(site);
-      const code = await codeOf(edit, articleStore, { code: body.code, name: title ?? "", kind: "article", siteId });
-      const path = input.path || (await freePath(edit, siteId, slugOf(title ?? "") || code));
-      const id = await articleStore.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
-      await articleStore.setCategories(tx, account.id, siteId, id, further);
-      return told(edit, "create", id);
-    },
+/** The main category that the body names. Undefined: the body does not say; null: it names none. */
+async function mainOf({ tx, account }: SiteEdit, wrong: Mistakes, body: ArticleBody, siteId: number) {
+  const given = { as: "category", what: "category", code: body.category_code, id: body.category_id, siteId };
+  const row = await named(wrong, given, (ref) => categoryStore.find(tx, account.id, ref));
+  return row && row.id;
+}
 
-    async update(edit, ref, body, expected) {
-      const { tx, account, userId } = edit;
-      const before = await lockedIn(edit, articleStore, ref, expected);
-      const { id, siteId } = before;
-      const wrong = mistakes();
-      mustStay(wrong, body, before);
-      const main = await mainOf(edit, wrong, body, siteId);
-      const further = body.categories && (await furtherOf(edit, wrong, body.categories, siteId));
-      const input = inputOf(wrong, before, body, account.timezone);
-      if (input.path === "") wrong.add("path", "can't be blank");
-      wrong.check();
-      const categoryId = main === undefined ? before.categoryId : main;
-      await articleStore.update(tx, account.id, id, userId, { ...input, code: body.code ?? before.code, categoryId });
-      if (further) await articleStore.setCategories(tx, account.id, siteId, id, further);
-      return told(edit, "update", id);
-    },
+/** The ids of the additional categories in their order, each once. */
+async function furtherOf({ tx, account }: SiteEdit, wrong: Mistakes, codes: readonly string[], siteId: number) {
+  const rows = codes.length === 0 ? [] : await categoryStore.byCodes(tx, account.id, siteId, codes);
+  const byCode = new Map(rows.map(({ code, id }) => [code, id]));
+  const unknown = codes.find((code) => !byCode.has(code));
+  if (unknown !== undefined) wrong.add("categories", `${unknown} names no category of this site`);
+  return [...new Set(codes)].map((code) => byCode.get(code)).filter((id) => id !== undefined);
+}
 
-    async remove(edit, ref, expected) {
-      const { tx, account } = edit;
-      const row = await lockedIn(edit, articleStore, ref, expected);
-      await articleStore.delete(tx, account.id, row.id);
-      await ctx.changed(articleEvent(account.id, "destroy", row), tx);
-    },
-  };
-
-  async function freePath({ tx, account }: SiteEdit, siteId: number, base: string): Promise<string> {
-    return freeOf(base, await articleStore.takenPaths(tx, account.id, siteId, base));
-  }
+async function freePath({ tx, account }: SiteEdit, siteId: number, base: string): Promise<string> {
+  return freeOf(base, await articleStore.takenPaths(tx, account.id, siteId, base));
 }
 
 export function articleEvent(accountId: number, kind: "create" | "update" | "destroy", row: ArticleView) {

@@ -5,18 +5,17 @@ import { textKinds, type Care } from "./check.ts";
 import { findingCodes } from "./finding.ts";
 import { refOf } from "../code.ts";
 import { isLocale, type Locale } from "../locales.ts";
-import type { Resources } from "../resources.ts";
+import { resources } from "../resources.ts";
 import type { SiteRow } from "../rows.ts";
 
 const access = { privilege: "cms" } as const;
 
 interface Needed {
   readonly sql: Sql;
-  readonly resources: Pick<Resources, "site">;
   readonly care: Care;
 }
 
-export function careRoutes({ sql, resources, care }: Needed): Route[] {
+export function careRoutes({ sql, care }: Needed): Route[] {
   const find = async (accountId: number, text: string): Promise<SiteRow> => {
     const ref = refOf(text);
     const site = ref && (await resources.site.find(sql, accountId, ref));

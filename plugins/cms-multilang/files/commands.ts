@@ -5,24 +5,23 @@ import {
   withActor,
   writeFolder,
   type Account,
-  type BaseContext,
   type Command,
   type CommandFacts,
   type TextFiles,
   type Tx,
 } from "platform";
-import type { Accounts } from "../../accounts/api.ts";
 import { readConsistently, siteRecords } from "./files-store.ts";
 import { refOf } from "../code.ts";
-import type { Resources } from "../resources.ts";
 import { printDifference } from "./diff.ts";
 import { migrated } from "./migrate.ts";
 import { parsePlan } from "./plan.ts";
-import { normal, type Push, type Wanted } from "./push.ts";
+import { normal, push, type Wanted } from "./push.ts";
 import { planFromSitemaps } from "./sitemap-plan.ts";
 import { fileOf, isSiteFile, printTree, readTree, same, type Tree } from "./tree.ts";
 import type { SiteRecord } from "./kinds.ts";
 import type { Value } from "./yaml.ts";
+import type { CmsContext } from "../context.ts";
+import * as siteStore from "../sites/site-store.ts";
 
 const pullFacts: CommandFacts = {
   name: "site pull",
@@ -50,16 +49,9 @@ export const siteCommandFacts: readonly CommandFacts[] = [pullFacts, pushFacts, 
 
 type Options = Readonly<Record<string, string>>;
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction">;
-  readonly accounts: Pick<Accounts, "accountForHost" | "defaultAccount">;
-  readonly resources: Resources;
-  readonly push: Push;
-}
-
-export function siteCommands({ ctx, accounts, resources, push }: Needed): Command[] {
+export function siteCommands(ctx: CmsContext): Command[] {
   const accountOf = async ({ account: host }: Options): Promise<Account> => {
-    const account = host ? await accounts.accountForHost(host) : await accounts.defaultAccount();
+    const account = host ? await ctx.accounts.accountForHost(host) : await ctx.accounts.defaultAccount();
     if (!account) throw new Error(`no account has the host ${host}`);
     return account;
   };
@@ -68,7 +60,7 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
     const read = async (tx: Tx): Promise<SiteRecord[]> => {
       await readConsistently(tx);
       const ref = refOf(code);
-      const site = ref && (await resources.site.find(tx, account.id, ref));
+      const site = ref && (await siteStore.find(tx, account.id, ref));
       if (!site) throw new Error(`there is no site ${code}`);
       return siteRecords(tx, account.id, site.id);
     };
@@ -136,7 +128,7 @@ export function siteCommands({ ctx, accounts, resources, push }: Needed): Comman
     how: { readonly dryRun: boolean; readonly deletes: boolean; readonly notes?: readonly string[] },
   ): Promise<string[]> {
     const { dryRun, deletes, notes = [] } = how;
-    const found = await push(wanted, { author: { account, userId: null }, site, dryRun, deletes });
+    const found = await push(ctx, wanted, { author: { account, userId: null }, site, dryRun, deletes });
     const difference = printDifference(found, deletes);
     const lines = [...difference.slice(0, -1), ...notes.map((note) => `! ${note}`), ...difference.slice(-1)];
     return how.dryRun ? [...lines, "a dry run: nothing was changed"] : lines;

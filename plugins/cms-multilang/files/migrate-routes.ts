@@ -15,11 +15,9 @@ import {
   unavailable,
   type Caller,
   type Route,
-  type Sql,
 } from "platform";
 import { refOf } from "../code.ts";
 import { locales } from "../locales.ts";
-import type { Resources } from "../resources.ts";
 import type { SiteRow } from "../rows.ts";
 import { checkTokens } from "../texts.ts";
 import { treeOf } from "./commands.ts";
@@ -28,11 +26,13 @@ import { siteRecords } from "./files-store.ts";
 import { migrated } from "./migrate.ts";
 import { FileMistakes } from "./mistakes.ts";
 import { PlanBody, PlanMistake } from "./plan.ts";
-import type { Push } from "./push.ts";
+import { push } from "./push.ts";
 import { planFromRecords } from "./site-plan.ts";
 import { planFromSitemaps } from "./sitemap-plan.ts";
 import type { SiteRecord } from "./kinds.ts";
 import type { Value } from "./yaml.ts";
+import type { CmsContext } from "../context.ts";
+import * as siteStore from "../sites/site-store.ts";
 
 const access = { privilege: "cms" } as const;
 
@@ -80,12 +80,6 @@ const SiteMigration = answer.object("SiteMigration", {
   changes: answer.list(MigratedRecord),
 });
 
-interface Needed {
-  readonly sql: Sql;
-  readonly resources: Pick<Resources, "site">;
-  readonly push: Push;
-}
-
 const examplePlan = {
   locale: "pl",
   domains: [{ name: "www.acme.example", locale: "pl", primary: true }],
@@ -110,12 +104,12 @@ const exampleMigration = {
 /** Each holds all records of a site in memory, so they run one after the other. */
 const maxWaiting = 20;
 
-export function migrateRoutes({ sql, resources, push }: Needed): Route[] {
+export function migrateRoutes(ctx: CmsContext): Route[] {
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
   const find = async (accountId: number, text: string): Promise<SiteRow> => {
     const ref = refOf(text);
-    const site = ref && (await resources.site.find(sql, accountId, ref));
+    const site = ref && (await siteStore.find(ctx.sql, accountId, ref));
     if (!site) throw notFound();
     return site;
   };
@@ -146,7 +140,7 @@ export function migrateRoutes({ sql, resources, push }: Needed): Route[] {
         const { accountId, id } = await find(caller.account.id, params.id);
         const { sitemaps = [] } = body;
         return oneAtATime(async () => {
-          const records = await siteRecords(sql, accountId, id);
+          const records = await siteRecords(ctx.sql, accountId, id);
           return ok({ ...(sitemaps.length > 0 ? planFromSitemaps(sitemaps, records) : planFromRecords(records)) });
         });
       },
@@ -172,7 +166,7 @@ export function migrateRoutes({ sql, resources, push }: Needed): Route[] {
         checkTokens(wrong, body, credentialOf(request.headers)?.token);
         wrong.check();
         const site = await find(caller.account.id, params.id);
-        return ok(await oneAtATime(() => carriedOut(push, { caller, host, site, body })));
+        return ok(await oneAtATime(() => carriedOut(ctx, { caller, host, site, body })));
       },
     ),
   ];
@@ -190,7 +184,7 @@ interface Asked {
   readonly body: typeof MigrationBody.static;
 }
 
-async function carriedOut(push: Push, { caller, host, site, body }: Asked) {
+async function carriedOut(ctx: CmsContext, { caller, host, site, body }: Asked) {
   const { dry_run: dryRun = false, ...plan } = body;
   const author = { account: caller.account, userId: caller.user.id, host };
   let notes: readonly string[] = [];
@@ -200,7 +194,7 @@ async function carriedOut(push: Push, { caller, host, site, body }: Asked) {
     return treeOf(result.records);
   };
   try {
-    const found = await push(wanted, { author, site: site.code, dryRun, deletes: false });
+    const found = await push(ctx, wanted, { author, site: site.code, dryRun, deletes: false });
     return { dry_run: dryRun, created: found.create.length, updated: found.update.length, notes, changes: told(found) };
   } catch (error) {
     if (error instanceof PlanMistake) throw invalid({ base: [error.message.replace("the plan: ", "")] });

@@ -1,21 +1,21 @@
 /** Makes a site match its files, in one transaction and through the same writers as the API. */
 import { checkerOf, isObject, mistakes, parseJson, type TObject } from "platform";
-import type { Cms } from "../api.ts";
 import { dropRedirects, siteRecords } from "./files-store.ts";
-import { whichever, type Author, type SiteEdit, type RunEdit } from "../edit.ts";
+import { whichever, type Author, type SiteEdit, runEdit } from "../edit.ts";
 import { refOf, type Ref } from "../code.ts";
 import { cleanPath } from "../pages/path.ts";
 import { cleanTarget, writingOrder } from "../redirects/rule.ts";
 import { parsePublished } from "../articles/published.ts";
 import type { Resource } from "../resource.ts";
-import type { Resources } from "../resources.ts";
 import { checkTexts, checkTokens, type TemplateCheck } from "../texts.ts";
-import { difference, printDifference, type Difference } from "./diff.ts";
+import { difference, type Difference } from "./diff.ts";
 import { kinds, type KindName, type SiteRecord } from "./kinds.ts";
 import { FileMistakes, mistakesOf } from "./mistakes.ts";
 import { pageSteps } from "./order.ts";
-import { readTree, type Tree } from "./tree.ts";
+import type { Tree } from "./tree.ts";
 import { textOf, type Values } from "./yaml.ts";
+import type { CmsContext } from "../context.ts";
+import { resources } from "../resources.ts";
 
 export interface PushOptions {
   readonly author: Author;
@@ -25,49 +25,34 @@ export interface PushOptions {
   readonly dryRun: boolean;
 }
 
-interface Needed {
-  readonly run: RunEdit;
-  readonly resources: Resources;
-  readonly engine: TemplateCheck;
-}
-
 /** What the site shall become. A function gets the current records while the site is locked. */
 export type Wanted = Tree | ((now: readonly SiteRecord[]) => Tree);
-export type Push = (wanted: Wanted, options: PushOptions) => Promise<Difference>;
 
 /** Throws FileMistakes if anything is wrong; then nothing changes. */
-export function createPush({ run, resources, engine }: Needed): Push {
-  return async (given, options) => {
-    const { author, site: code, deletes, dryRun } = options;
-    const { timezone } = author.account;
-    // Mistakes that the files alone show are reported before the database is asked.
-    if (typeof given !== "function") check(given, { resources, engine }, timezone);
-    let found: Difference | undefined;
-    try {
-      await run(author, async (edit) => {
-        const there = await resources.site.find(edit.tx, author.account.id, siteRef(code));
-        if (there) await edit.touch(there.id);
-        const now = there ? await siteRecords(edit.tx, author.account.id, there.id) : [];
-        if (typeof given === "function" && !there) throw new Error(`there is no site ${code}`);
-        const tree = typeof given === "function" ? given(now) : given;
-        if (typeof given === "function") check(tree, { resources, engine }, timezone);
-        const wanted = tree.records.map((record) => normal(record, timezone));
-        found = difference(now, withPrimary(wanted, now));
-        await apply({ edit, resources, tree, code, siteId: there?.id }, found, deletes);
-        if (dryRun) throw new DryRun();
-      });
-    } catch (error) {
-      if (!(error instanceof DryRun)) throw error;
-    }
-    if (!found) throw new Error("a change that ended has a difference");
-    return found;
-  };
-}
-
-/** For other plugins: see `Cms.pushFiles`. */
-export function pushFiles(push: Push): Cms["pushFiles"] {
-  return async (author, site, files) =>
-    printDifference(await push(readTree(files), { author, site, deletes: false, dryRun: false }), false);
+export async function push(ctx: CmsContext, given: Wanted, options: PushOptions): Promise<Difference> {
+  const { author, site: code, deletes, dryRun } = options;
+  const { timezone } = author.account;
+  // Mistakes that the files alone show are reported before the database is asked.
+  if (typeof given !== "function") check(given, ctx.engine, timezone);
+  let found: Difference | undefined;
+  try {
+    await runEdit(ctx, author, async (edit) => {
+      const there = await resources.site.find(edit.tx, author.account.id, siteRef(code));
+      if (there) await edit.touch(there.id);
+      const now = there ? await siteRecords(edit.tx, author.account.id, there.id) : [];
+      if (typeof given === "function" && !there) throw new Error(`there is no site ${code}`);
+      const tree = typeof given === "function" ? given(now) : given;
+      if (typeof given === "function") check(tree, ctx.engine, timezone);
+      const wanted = tree.records.map((record) => normal(record, timezone));
+      found = difference(now, withPrimary(wanted, now));
+      await apply({ edit, tree, code, siteId: there?.id }, found, deletes);
+      if (dryRun) throw new DryRun();
+    });
+  } catch (error) {
+    if (!(error instanceof DryRun)) throw error;
+  }
+  if (!found) throw new Error("a change that ended has a difference");
+  return found;
 }
 
 /** Rolls back the transaction of a dry run. */
@@ -80,11 +65,11 @@ function siteRef(code: string): Ref {
 }
 
 /** Checks everything that needs no database, in all files at once. */
-function check(tree: Tree, { resources, engine }: Pick<Needed, "resources" | "engine">, timezone: string): void {
+function check(tree: Tree, engine: TemplateCheck, timezone: string): void {
   const found = [...tree.mistakes];
   const checkers = new Map<KindName, (value: unknown) => unknown>();
   for (const record of tree.records) {
-    const resource = resourceOf(resources, record.kind);
+    const resource = resourceOf(record.kind);
     const checker = checkers.get(record.kind) ?? checkerOf(resource.body);
     checkers.set(record.kind, checker);
     const wrong = mistakes();
@@ -156,7 +141,6 @@ function withPrimary(wanted: readonly SiteRecord[], now: readonly SiteRecord[]):
 
 interface Work {
   readonly edit: SiteEdit;
-  readonly resources: Resources;
   readonly tree: Tree;
   readonly code: string;
   readonly siteId: number | undefined;
@@ -216,8 +200,8 @@ async function writePages(work: Work, found: Difference): Promise<void> {
     await dropRedirects(work.edit.tx, work.edit.account.id, work.siteId, aside);
 }
 
-async function write({ edit, resources, tree, code }: Work, { record, changes }: Step): Promise<void> {
-  const { writer } = resourceOf(resources, record.kind);
+async function write({ edit, tree, code }: Work, { record, changes }: Step): Promise<void> {
+  const { writer } = resourceOf(record.kind);
   try {
     if (changes) await writer.update(edit, refTo(record, code), changes, whichever);
     else await writer.create(edit, bodyOf(record, code));
@@ -231,7 +215,7 @@ async function write({ edit, resources, tree, code }: Work, { record, changes }:
 const removalOrder: readonly KindName[] = ["redirect", "article", "paragraph", "page", "category", "layout", "domain"];
 
 async function removeExtra(work: Work, found: Difference): Promise<void> {
-  const { edit, resources, code } = work;
+  const { edit, code } = work;
   // Deleting a page deletes its paragraphs, so those that stay must leave it first.
   const gone = new Set(found.extra.filter(({ kind }) => kind === "page").map((page) => page.code));
   for (const { before } of found.update) {
@@ -241,7 +225,7 @@ async function removeExtra(work: Work, found: Difference): Promise<void> {
   }
   for (const kind of removalOrder) {
     for (const record of found.extra.filter((each) => each.kind === kind))
-      await resourceOf(resources, kind).writer.remove(edit, refTo(record, code), whichever);
+      await resourceOf(kind).writer.remove(edit, refTo(record, code), whichever);
   }
 }
 
@@ -258,6 +242,6 @@ function bodyOf({ kind, code, values }: SiteRecord, site: string): Values {
 }
 
 /** Treats the eight resources alike. `check` has validated each body against the resource's own schema. */
-function resourceOf(resources: Resources, kind: KindName): Resource<TObject, { id: number; version: number }> {
+function resourceOf(kind: KindName): Resource<TObject, { id: number; version: number }> {
   return resources[kind] as unknown as Resource<TObject, { id: number; version: number }>; // bodies are checked before
 }

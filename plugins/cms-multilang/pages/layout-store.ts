@@ -19,89 +19,86 @@ export interface LayoutFilter {
   readonly siteCode?: string | undefined;
 }
 
-export type LayoutStore = ReturnType<typeof createLayoutStore>;
+const columns = (sql: Queryable) => sql`
+  l.id, l.account_id, l.site_id, l.code, l.name, l.content, l.fields, l.field_times, l.version, l.created_by_id, l.updated_by_id,
+  l.created_at, l.updated_at, s.code as site_code`;
 
-export function createLayoutStore(sql: Sql) {
-  const columns = sql`
-    l.id, l.account_id, l.site_id, l.code, l.name, l.content, l.fields, l.field_times, l.version, l.created_by_id, l.updated_by_id,
-    l.created_at, l.updated_at, s.code as site_code`;
-  const from = sql`from cms_layouts l join cms_sites s on s.account_id = l.account_id and s.id = l.site_id`;
+const from = (sql: Queryable) =>
+  sql`from cms_layouts l join cms_sites s on s.account_id = l.account_id and s.id = l.site_id`;
 
-  return {
-    async list(accountId: number, { q, code, siteCode }: LayoutFilter, { limit, offset }: Page) {
-      const where = sql`l.account_id = ${accountId}
-        ${q === undefined ? sql`` : sql`and (l.name ilike ${q} or l.code ilike ${q})`}
-        ${code === undefined ? sql`` : sql`and l.code = ${code}`}
-        ${siteCode === undefined ? sql`` : sql`and s.code = ${siteCode}`}`;
-      const sized = await sql<Sized[]>`
-        select id, octet_length(content) + octet_length(fields::text) as bytes
-        from (
-          select l.id, l.content, l.fields ${from} where ${where}
-          order by l.id limit ${limit} offset ${offset}) listed
-        order by id`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total ${from} where ${where}`;
-      return inParts(
-        sized,
-        count?.total ?? 0,
-        (ids) => sql<LayoutView[]>`
-          select ${columns} ${from} where l.account_id = ${accountId} and l.id = any(${ids}::bigint[])`,
-      );
-    },
+export async function list(sql: Sql, accountId: number, { q, code, siteCode }: LayoutFilter, { limit, offset }: Page) {
+  const where = sql`l.account_id = ${accountId}
+    ${q === undefined ? sql`` : sql`and (l.name ilike ${q} or l.code ilike ${q})`}
+    ${code === undefined ? sql`` : sql`and l.code = ${code}`}
+    ${siteCode === undefined ? sql`` : sql`and s.code = ${siteCode}`}`;
+  const sized = await sql<Sized[]>`
+    select id, octet_length(content) + octet_length(fields::text) as bytes
+    from (
+      select l.id, l.content, l.fields ${from(sql)} where ${where}
+      order by l.id limit ${limit} offset ${offset}) listed
+    order by id`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total ${from(sql)} where ${where}`;
+  return inParts(
+    sized,
+    count?.total ?? 0,
+    (ids) => sql<LayoutView[]>`
+      select ${columns(sql)} ${from(sql)} where l.account_id = ${accountId} and l.id = any(${ids}::bigint[])`,
+  );
+}
 
-    async find(db: Queryable, accountId: number, ref: Ref): Promise<LayoutView | undefined> {
-      const rows = await db<LayoutView[]>`
-        select ${columns} ${from}
-        where ${isAddressed(sql, sql`l`, accountId, ref)} order by l.site_id limit 2`;
-      return only(rows, "layout");
-    },
+export async function find(db: Queryable, accountId: number, ref: Ref): Promise<LayoutView | undefined> {
+  const rows = await db<LayoutView[]>`
+    select ${columns(db)} ${from(db)}
+    where ${isAddressed(db, db`l`, accountId, ref)} order by l.site_id limit 2`;
+  return only(rows, "layout");
+}
 
-    taken: (tx: Tx, accountId: number, siteId: number, base: string) =>
-      takenCodes(tx, "cms_layouts", accountId, siteId, base),
+export function taken(tx: Tx, accountId: number, siteId: number, base: string) {
+  return takenCodes(tx, "cms_layouts", accountId, siteId, base);
+}
 
-    async insert(
-      tx: Tx,
-      accountId: number,
-      siteId: number,
-      userId: number | null,
-      { code, name, content, fields, fieldTimes }: LayoutInput,
-    ): Promise<number> {
-      return insertedId(
-        await tx<{ id: number }[]>`
-        insert into cms_layouts (account_id, site_id, code, name, content, fields, field_times, created_by_id)
-        values (${accountId}, ${siteId}, ${code}, ${name}, ${content}, ${JSON.stringify(fields)}::text::jsonb,
-          ${JSON.stringify(fieldTimes)}::text::jsonb, ${userId})
-        returning id`,
-      );
-    },
+export async function insert(
+  tx: Tx,
+  accountId: number,
+  siteId: number,
+  userId: number | null,
+  { code, name, content, fields, fieldTimes }: LayoutInput,
+): Promise<number> {
+  return insertedId(
+    await tx<{ id: number }[]>`
+    insert into cms_layouts (account_id, site_id, code, name, content, fields, field_times, created_by_id)
+    values (${accountId}, ${siteId}, ${code}, ${name}, ${content}, ${JSON.stringify(fields)}::text::jsonb,
+      ${JSON.stringify(fieldTimes)}::text::jsonb, ${userId})
+    returning id`,
+  );
+}
 
-    async update(
-      tx: Tx,
-      accountId: number,
-      id: number,
-      userId: number | null,
-      { code, name, content, fields, fieldTimes }: LayoutInput,
-    ): Promise<void> {
-      await tx`
-        update cms_layouts set code = ${code}, name = ${name}, content = ${content},
-          fields = ${JSON.stringify(fields)}::text::jsonb,
-          field_times = ${JSON.stringify(fieldTimes)}::text::jsonb, updated_by_id = ${userId}, version = version + 1,
-          updated_at = now()
-        where account_id = ${accountId} and id = ${id}`;
-    },
+export async function update(
+  tx: Tx,
+  accountId: number,
+  id: number,
+  userId: number | null,
+  { code, name, content, fields, fieldTimes }: LayoutInput,
+): Promise<void> {
+  await tx`
+    update cms_layouts set code = ${code}, name = ${name}, content = ${content},
+      fields = ${JSON.stringify(fields)}::text::jsonb,
+      field_times = ${JSON.stringify(fieldTimes)}::text::jsonb, updated_by_id = ${userId}, version = version + 1,
+      updated_at = now()
+    where account_id = ${accountId} and id = ${id}`;
+}
 
-    /** Its pages stay, without a layout. */
-    async delete(tx: Tx, accountId: number, id: number): Promise<void> {
-      await tx`
-        update cms_pages set layout_id = null, version = version + 1, updated_at = now()
-        where account_id = ${accountId} and layout_id = ${id}`;
-      await tx`delete from cms_layouts where account_id = ${accountId} and id = ${id}`;
-    },
+/** Its pages stay, without a layout. */
+export async function remove(tx: Tx, accountId: number, id: number): Promise<void> {
+  await tx`
+    update cms_pages set layout_id = null, version = version + 1, updated_at = now()
+    where account_id = ${accountId} and layout_id = ${id}`;
+  await tx`delete from cms_layouts where account_id = ${accountId} and id = ${id}`;
+}
 
-    /** Pages show the layout's code, so they get a new version when it changes. */
-    async codeChanged(tx: Tx, accountId: number, id: number): Promise<void> {
-      await tx`update cms_pages set version = version + 1 where account_id = ${accountId} and layout_id = ${id}`;
-    },
-  };
+/** Pages show the layout's code, so they get a new version when it changes. */
+export async function codeChanged(tx: Tx, accountId: number, id: number): Promise<void> {
+  await tx`update cms_pages set version = version + 1 where account_id = ${accountId} and layout_id = ${id}`;
 }
 
 /** A layout as the API shows it. */

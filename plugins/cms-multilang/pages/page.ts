@@ -1,6 +1,6 @@
 /** Creating, changing and deleting pages. behaviour 2.7, 8 and A.4. */
-import { field, mistakes, Type, type BaseContext, type Static } from "platform";
-import type { SiteEdit } from "../edit.ts";
+import { field, mistakes, Type, type Static } from "platform";
+import type { SiteEdit, Expected } from "../edit.ts";
 import { codeField, type Ref } from "../code.ts";
 import { fieldTimes } from "./field-times.ts";
 import {
@@ -16,26 +16,13 @@ import {
   siteRef,
   textField,
 } from "../input.ts";
-import type { LayoutStore } from "./layout-store.ts";
 import { masterMistake, type Relative } from "./master.ts";
-import { toApi, type PageInput, type PageStore, type PageView } from "./page-store.ts";
+import { toApi, type PageInput, type PageView } from "./page-store.ts";
 import { cleanPath } from "./path.ts";
-import type { SiteStore } from "../sites/site-store.ts";
-import { checkTexts, type TemplateCheck } from "../texts.ts";
-import {
-  codeOf,
-  mustStay,
-  named,
-  nameOf,
-  orNull,
-  siteOf,
-  there,
-  type Mistakes,
-  type Writer,
-  lockedIn,
-  reread,
-} from "../write.ts";
-
+import { checkTexts } from "../texts.ts";
+import { codeOf, mustStay, named, nameOf, orNull, siteOf, there, type Mistakes, lockedIn, reread } from "../write.ts";
+import * as pageStore from "./page-store.ts";
+import * as layoutStore from "./layout-store.ts";
 export const PageBody = Type.Object({
   code: Type.Optional(codeField()),
   name: nameField(),
@@ -58,107 +45,89 @@ export const PageBody = Type.Object({
 });
 export type PageBody = Static<typeof PageBody>;
 
-interface Needed {
-  readonly engine: TemplateCheck;
-  readonly ctx: Pick<BaseContext, "changed">;
-  readonly pageStore: PageStore;
-  readonly siteStore: SiteStore;
-  readonly layoutStore: Pick<LayoutStore, "find">;
+export async function create(edit: SiteEdit, body: PageBody): Promise<PageView> {
+  const { tx, account, userId } = edit;
+  const wrong = mistakes();
+  const site = await siteOf(edit, wrong, body);
+  if (site) await edit.touch(site.id);
+  const name = nameOf(wrong, body.name, body.code);
+  const code = site ? await codeOf(edit, pageStore, { code: body.code, name, kind: "page", siteId: site.id }) : "";
+  const path = pathOf(wrong, body.path ?? code);
+  const layoutId = (site && (await layoutOf(edit, wrong, body, site.id))) ?? null;
+  const place = { id: undefined, path, basedOnPageId: null };
+  const master = site && (await masterOf(edit, wrong, body, { ...place, siteId: site.id }));
+  checkTexts(wrong, edit.cms.engine, body);
+  wrong.check();
+  const { id: siteId } = there(site);
+  const input = inputOf(undefined, body, { code, name, path, layoutId, master });
+  const id = await pageStore.insert(tx, account.id, siteId, userId, input);
+  await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
+  return told(edit, "create", id);
 }
 
-export function createPageWriter({
-  engine,
-  ctx,
-  pageStore,
-  siteStore,
-  layoutStore,
-}: Needed): Writer<PageBody, PageView> {
-  /** Reads the page again and announces the change. */
-  const told = async (edit: SiteEdit, kind: "create" | "update", id: number): Promise<PageView> => {
-    const row = await reread(edit, pageStore, id);
-    await ctx.changed(pageEvent(edit.account.id, kind, row), edit.tx);
-    return row;
-  };
+export async function update(edit: SiteEdit, ref: Ref, body: PageBody, expected: Expected): Promise<PageView> {
+  const { tx, account, userId } = edit;
+  const before = await lockedIn(edit, pageStore, ref, expected);
+  const { id, siteId } = before;
+  const wrong = mistakes();
+  mustStay(wrong, body, before);
+  const path = body.path === undefined ? before.path : pathOf(wrong, body.path);
+  const layout = await layoutOf(edit, wrong, body, siteId);
+  const master = await masterOf(edit, wrong, body, { ...before, path });
+  checkTexts(wrong, edit.cms.engine, body);
+  wrong.check();
+  const { code = before.code, name = before.name } = body;
+  const layoutId = layout === undefined ? before.layoutId : layout;
+  const input = inputOf(before, body, { code, name, path, layoutId, master });
+  await pageStore.update(tx, account.id, id, userId, input);
+  if (code !== before.code) await pageStore.codeChanged(tx, account.id, id);
+  await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
+  if (path !== before.path) await pageStore.keepRedirect(tx, before);
+  return told(edit, "update", id);
+}
 
-  /** The layout in the body. Undefined: the body does not say; null: none. */
-  const layoutOf = async ({ tx, account }: SiteEdit, wrong: Mistakes, body: PageBody, siteId: number) => {
-    const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id, siteId };
-    const layout = await named(wrong, given, (ref) => layoutStore.find(tx, account.id, ref));
-    return layout && layout.id;
-  };
+/** Its slaves become independent. behaviour A.4.5. */
+export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
+  const { tx, account } = edit;
+  const row = await lockedIn(edit, pageStore, ref, expected);
+  const released = await pageStore.release(tx, account.id, row.id);
+  await pageStore.remove(tx, account.id, row.id);
+  await edit.cms.changed(pageEvent(account.id, "destroy", row), tx);
+  for (const id of released) await told(edit, "update", id);
+}
 
-  /** The master that the page will have. Adds a mistake if the rules of behaviour A.4 forbid it. */
-  const masterOf = async (
-    { tx, account }: SiteEdit,
-    wrong: Mistakes,
-    body: PageBody,
-    page: { id: number | undefined; siteId: number; path: string; basedOnPageId: number | null },
-  ): Promise<Relative | undefined> => {
-    const find = async (ref: Ref) => (await pageStore.relatives(tx, account.id, ref))[0];
-    const { based_on_page_code: code, based_on_page_id: id } = body;
-    const given = { as: "based_on_page", what: "page", code, id, siteId: page.siteId };
-    const asked = await named(wrong, given, find);
-    const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
-    const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
-    const slaves = page.id === undefined ? [] : await pageStore.slavesOf(tx, account.id, page.id);
-    const mistake = masterMistake(page, master, slaves);
-    const at = body.based_on_page_code ? "based_on_page_code" : "based_on_page_id";
-    if (mistake) wrong.add(mistake.field === "master" ? at : "path", mistake.message);
-    return master;
-  };
+/** Reads the page again and announces the change. */
+async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<PageView> {
+  const row = await reread(edit, pageStore, id);
+  await edit.cms.changed(pageEvent(edit.account.id, kind, row), edit.tx);
+  return row;
+}
 
-  return {
-    async create(edit, body) {
-      const { tx, account, userId } = edit;
-      const wrong = mistakes();
-      const site = await siteOf(edit, siteStore, wrong, body);
-      if (site) await edit.touch(site.id);
-      const name = nameOf(wrong, body.name, body.code);
-      const code = site ? await codeOf(edit, pageStore, { code: body.code, name, kind: "page", siteId: site.id }) : "";
-      const path = pathOf(wrong, body.path ?? code);
-      const layoutId = (site && (await layoutOf(edit, wrong, body, site.id))) ?? null;
-      const place = { id: undefined, path, basedOnPageId: null };
-      const master = site && (await masterOf(edit, wrong, body, { ...place, siteId: site.id }));
-      checkTexts(wrong, engine, body);
-      wrong.check();
-      const { id: siteId } = there(site);
-      const input = inputOf(undefined, body, { code, name, path, layoutId, master });
-      const id = await pageStore.insert(tx, account.id, siteId, userId, input);
-      await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
-      return told(edit, "create", id);
-    },
+/** The layout in the body. Undefined: the body does not say; null: none. */
+async function layoutOf({ tx, account }: SiteEdit, wrong: Mistakes, body: PageBody, siteId: number) {
+  const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id, siteId };
+  const layout = await named(wrong, given, (ref) => layoutStore.find(tx, account.id, ref));
+  return layout && layout.id;
+}
 
-    async update(edit, ref, body, expected) {
-      const { tx, account, userId } = edit;
-      const before = await lockedIn(edit, pageStore, ref, expected);
-      const { id, siteId } = before;
-      const wrong = mistakes();
-      mustStay(wrong, body, before);
-      const path = body.path === undefined ? before.path : pathOf(wrong, body.path);
-      const layout = await layoutOf(edit, wrong, body, siteId);
-      const master = await masterOf(edit, wrong, body, { ...before, path });
-      checkTexts(wrong, engine, body);
-      wrong.check();
-      const { code = before.code, name = before.name } = body;
-      const layoutId = layout === undefined ? before.layoutId : layout;
-      const input = inputOf(before, body, { code, name, path, layoutId, master });
-      await pageStore.update(tx, account.id, id, userId, input);
-      if (code !== before.code) await pageStore.codeChanged(tx, account.id, id);
-      await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
-      if (path !== before.path) await pageStore.keepRedirect(tx, before);
-      return told(edit, "update", id);
-    },
-
-    /** Its slaves become independent. behaviour A.4.5. */
-    async remove(edit, ref, expected) {
-      const { tx, account } = edit;
-      const row = await lockedIn(edit, pageStore, ref, expected);
-      const released = await pageStore.release(tx, account.id, row.id);
-      await pageStore.delete(tx, account.id, row.id);
-      await ctx.changed(pageEvent(account.id, "destroy", row), tx);
-      for (const id of released) await told(edit, "update", id);
-    },
-  };
+/** The master that the page will have. Adds a mistake if the rules of behaviour A.4 forbid it. */
+async function masterOf(
+  { tx, account }: SiteEdit,
+  wrong: Mistakes,
+  body: PageBody,
+  page: { id: number | undefined; siteId: number; path: string; basedOnPageId: number | null },
+): Promise<Relative | undefined> {
+  const find = async (ref: Ref) => (await pageStore.relatives(tx, account.id, ref))[0];
+  const { based_on_page_code: code, based_on_page_id: id } = body;
+  const given = { as: "based_on_page", what: "page", code, id, siteId: page.siteId };
+  const asked = await named(wrong, given, find);
+  const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
+  const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
+  const slaves = page.id === undefined ? [] : await pageStore.slavesOf(tx, account.id, page.id);
+  const mistake = masterMistake(page, master, slaves);
+  const at = body.based_on_page_code ? "based_on_page_code" : "based_on_page_id";
+  if (mistake) wrong.add(mistake.field === "master" ? at : "path", mistake.message);
+  return master;
 }
 
 export function pageEvent(accountId: number, kind: "create" | "update" | "destroy", row: PageView) {

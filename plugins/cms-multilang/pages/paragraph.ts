@@ -1,15 +1,14 @@
 /** Creating, changing and deleting paragraphs of a page, of a site or of every site. behaviour B.11. */
 import { mistakes, Type, type Static } from "platform";
-import type { SiteEdit } from "../edit.ts";
-import { codeField } from "../code.ts";
+import type { SiteEdit, Expected } from "../edit.ts";
+import { codeField, type Ref } from "../code.ts";
 import { fieldTimes } from "./field-times.ts";
 import { codeRef, templateField, fieldsField, idRef, nameField, positionField, siteRef } from "../input.ts";
-import type { PageStore } from "./page-store.ts";
-import type { ParagraphStore, ParagraphView } from "./paragraph-store.ts";
-import type { SiteStore } from "../sites/site-store.ts";
-import { checkTexts, type TemplateCheck } from "../texts.ts";
-import { codeOf, named, nameOf, siteOf, type Mistakes, type Writer, lockedIn, reread } from "../write.ts";
-
+import type { ParagraphView } from "./paragraph-store.ts";
+import { checkTexts } from "../texts.ts";
+import { codeOf, named, nameOf, siteOf, type Mistakes, lockedIn, reread } from "../write.ts";
+import * as paragraphStore from "./paragraph-store.ts";
+import * as pageStore from "./page-store.ts";
 export const ParagraphBody = Type.Object({
   code: Type.Optional(codeField()),
   name: nameField(),
@@ -22,93 +21,81 @@ export const ParagraphBody = Type.Object({
 });
 export type ParagraphBody = Static<typeof ParagraphBody>;
 
-interface Needed {
-  readonly engine: TemplateCheck;
-  readonly paragraphStore: ParagraphStore;
-  readonly siteStore: SiteStore;
-  readonly pageStore: Pick<PageStore, "relatives">;
-}
-
 /** Where a paragraph belongs. */
 interface Place {
   readonly siteId: number | null;
   readonly pageId: number | null;
 }
 
-export function createParagraphWriter({
-  engine,
-  paragraphStore,
-  siteStore,
-  pageStore,
-}: Needed): Writer<ParagraphBody, ParagraphView> {
-  /** The page decides the site. Without a page it is the site in the body, else the previous one. */
-  const placeOf = async (edit: SiteEdit, wrong: Mistakes, body: ParagraphBody, before: Place): Promise<Place> => {
-    const site = body.site_code || body.site_id ? await siteOf(edit, siteStore, wrong, body) : undefined;
-    const siteId = site?.id ?? before.siteId;
-    const given = { as: "page", what: "page", code: body.page_code, id: body.page_id, siteId: siteId ?? undefined };
-    const page = await named(wrong, given, async (ref) => {
-      const [found, other] = await pageStore.relatives(edit.tx, edit.account.id, ref);
-      if (other) wrong.add("page_code", "names pages of several sites: add site_code");
-      return found;
-    });
-    if (!page) return { siteId, pageId: page === undefined ? before.pageId : null };
-    return { siteId: page.siteId, pageId: page.id };
-  };
+export async function create(edit: SiteEdit, body: ParagraphBody): Promise<ParagraphView> {
+  const { tx, account, userId } = edit;
+  const wrong = mistakes();
+  const nowhere = { siteId: null, pageId: null };
+  await hold(edit, (await placeOf(edit, mistakes(), body, nowhere)).siteId);
+  // Asked again, because the page may have been deleted before its site was locked.
+  const place = await placeOf(edit, wrong, body, nowhere);
+  const name = nameOf(wrong, body.name, body.code);
+  checkTexts(wrong, edit.cms.engine, body);
+  wrong.check();
+  const texts = { content: body.content ?? "", fields: body.fields ?? {} };
+  const id = await paragraphStore.insert(tx, account.id, userId, {
+    ...place,
+    code: await codeOf(edit, paragraphStore, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
+    name,
+    ...texts,
+    position: body.position ?? 0,
+    fieldTimes: fieldTimes(undefined, texts, new Date()),
+  });
+  return reread(edit, paragraphStore, id);
+}
 
-  const hold = ({ touch, touchAll }: SiteEdit, siteId: number | null) => (siteId === null ? touchAll() : touch(siteId));
+export async function update(
+  edit: SiteEdit,
+  ref: Ref,
+  body: ParagraphBody,
+  expected: Expected,
+): Promise<ParagraphView> {
+  const { tx, account, userId } = edit;
+  const before = await lockedIn(edit, paragraphStore, ref, expected);
+  const wrong = mistakes();
+  const place = await placeOf(edit, wrong, body, before);
+  if (before.siteId !== null && place.siteId !== before.siteId)
+    wrong.add(body.page_code || body.page_id ? "page_code" : "site_code", "cannot move the paragraph to another site");
+  checkTexts(wrong, edit.cms.engine, body);
+  wrong.check();
+  const { code = before.code, name = before.name, fields = before.fields, position = before.position } = body;
+  const content = body.content === undefined ? before.content : (body.content ?? "");
+  await paragraphStore.update(tx, account.id, before.id, userId, {
+    ...place,
+    code,
+    name,
+    content,
+    fields,
+    position,
+    fieldTimes: fieldTimes(before, { content, fields }, new Date()),
+  });
+  return reread(edit, paragraphStore, before.id);
+}
 
-  return {
-    async create(edit, body) {
-      const { tx, account, userId } = edit;
-      const wrong = mistakes();
-      const nowhere = { siteId: null, pageId: null };
-      await hold(edit, (await placeOf(edit, mistakes(), body, nowhere)).siteId);
-      // Asked again, because the page may have been deleted before its site was locked.
-      const place = await placeOf(edit, wrong, body, nowhere);
-      const name = nameOf(wrong, body.name, body.code);
-      checkTexts(wrong, engine, body);
-      wrong.check();
-      const texts = { content: body.content ?? "", fields: body.fields ?? {} };
-      const id = await paragraphStore.insert(tx, account.id, userId, {
-        ...place,
-        code: await codeOf(edit, paragraphStore, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
-        name,
-        ...texts,
-        position: body.position ?? 0,
-        fieldTimes: fieldTimes(undefined, texts, new Date()),
-      });
-      return reread(edit, paragraphStore, id);
-    },
+export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
+  const { id } = await lockedIn(edit, paragraphStore, ref, expected);
+  await paragraphStore.remove(edit.tx, edit.account.id, id);
+}
 
-    async update(edit, ref, body, expected) {
-      const { tx, account, userId } = edit;
-      const before = await lockedIn(edit, paragraphStore, ref, expected);
-      const wrong = mistakes();
-      const place = await placeOf(edit, wrong, body, before);
-      if (before.siteId !== null && place.siteId !== before.siteId)
-        wrong.add(
-          body.page_code || body.page_id ? "page_code" : "site_code",
-          "cannot move the paragraph to another site",
-        );
-      checkTexts(wrong, engine, body);
-      wrong.check();
-      const { code = before.code, name = before.name, fields = before.fields, position = before.position } = body;
-      const content = body.content === undefined ? before.content : (body.content ?? "");
-      await paragraphStore.update(tx, account.id, before.id, userId, {
-        ...place,
-        code,
-        name,
-        content,
-        fields,
-        position,
-        fieldTimes: fieldTimes(before, { content, fields }, new Date()),
-      });
-      return reread(edit, paragraphStore, before.id);
-    },
+/** The page decides the site. Without a page it is the site in the body, else the previous one. */
+async function placeOf(edit: SiteEdit, wrong: Mistakes, body: ParagraphBody, before: Place): Promise<Place> {
+  const site = body.site_code || body.site_id ? await siteOf(edit, wrong, body) : undefined;
+  const siteId = site?.id ?? before.siteId;
+  const given = { as: "page", what: "page", code: body.page_code, id: body.page_id, siteId: siteId ?? undefined };
+  const page = await named(wrong, given, async (ref) => {
+    const [found, other] = await pageStore.relatives(edit.tx, edit.account.id, ref);
+    if (other) wrong.add("page_code", "names pages of several sites: add site_code");
+    return found;
+  });
+  if (!page) return { siteId, pageId: page === undefined ? before.pageId : null };
+  return { siteId: page.siteId, pageId: page.id };
+}
 
-    async remove(edit, ref, expected) {
-      const { id } = await lockedIn(edit, paragraphStore, ref, expected);
-      await paragraphStore.delete(edit.tx, edit.account.id, id);
-    },
-  };
+function hold({ touch, touchAll }: SiteEdit, siteId: number | null) {
+  return siteId === null ? touchAll() : touch(siteId);
 }

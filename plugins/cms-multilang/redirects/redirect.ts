@@ -1,17 +1,14 @@
 /** Creating, changing and deleting redirects of a site. behaviour B.11. */
-import { field, mistakes, Type, type BaseContext, type Static } from "platform";
-import { refOf, type Ref } from "../code.ts";
-import type { SiteEdit } from "../edit.ts";
-import { filtersOf } from "../filters.ts";
+import { field, mistakes, Type, type Static } from "platform";
+import { type Ref } from "../code.ts";
+import type { SiteEdit, Expected } from "../edit.ts";
 import { idRef, siteRef } from "../input.ts";
 import { cleanPath } from "../pages/path.ts";
-import type { Resource } from "../resource.ts";
-import { createDomainStore, type DomainStore } from "../sites/domain-store.ts";
-import { createSiteStore, type SiteStore } from "../sites/site-store.ts";
-import { lockedIn, mustStay, reread, siteOf, there, type Mistakes, type Writer } from "../write.ts";
-import { createRuleStore, toApi, type RuleInput, type RuleStore, type RuleView } from "./rule-store.ts";
+import { lockedIn, mustStay, reread, siteOf, there, type Mistakes } from "../write.ts";
+import { type RuleInput, type RuleView } from "./rule-store.ts";
 import { cleanTarget, leadsBack, statuses, type Status } from "./rule.ts";
-
+import * as domainStore from "../sites/domain-store.ts";
+import * as ruleStore from "./rule-store.ts";
 export const RedirectBody = Type.Object({
   path: Type.Optional(Type.String({ maxLength: 4000, description: "an old path of the site" })),
   to: Type.Optional(
@@ -38,69 +35,41 @@ export type RedirectBody = Static<typeof RedirectBody>;
 
 const mostOfSite = 5000;
 
-interface Needed {
-  readonly ruleStore: RuleStore;
-  readonly siteStore: SiteStore;
-  readonly domainStore: Pick<DomainStore, "find">;
+export async function create(edit: SiteEdit, body: RedirectBody): Promise<RuleView> {
+  const { tx, account, userId } = edit;
+  const wrong = mistakes();
+  const site = await siteOf(edit, wrong, body);
+  if (body.path === undefined) wrong.add("path", "is required");
+  if (body.to === undefined) wrong.add("to", "is required");
+  wrong.check();
+  const { id: siteId } = there(site);
+  await edit.touch(siteId);
+  const input = await inputOf(edit, wrong, { siteId }, body);
+  wrong.check();
+  await ruleStore.replaceMoved(tx, account.id, siteId, input.path);
+  return reread(edit, ruleStore, await ruleStore.insert(tx, account.id, siteId, userId, input));
 }
 
-export function createRedirects({ sql }: Pick<BaseContext, "sql">): Resource<typeof RedirectBody, RuleView> {
-  const ruleStore = createRuleStore(sql);
-  const stores = { ruleStore, siteStore: createSiteStore(sql), domainStore: createDomainStore(sql) };
-  return {
-    name: "redirect",
-    plural: "redirects",
-    body: RedirectBody,
-    writer: createRedirectWriter(stores),
-    inSites: false,
-    refOf: (text) => (/^\d/.test(text) ? refOf(text) : undefined),
-    find: ruleStore.find,
-    list: (accountId, query, page) => ruleStore.list(accountId, filtersOf(query), page),
-    toApi,
-  };
+export async function update(edit: SiteEdit, ref: Ref, body: RedirectBody, expected: Expected): Promise<RuleView> {
+  const { tx, account, userId } = edit;
+  const before = await lockedIn(edit, ruleStore, ref, expected);
+  const wrong = mistakes();
+  mustStay(wrong, body, before);
+  const input = await inputOf(edit, wrong, before, body);
+  wrong.check();
+  await ruleStore.replaceMoved(tx, account.id, before.siteId, input.path);
+  await ruleStore.update(tx, account.id, before.id, userId, input);
+  return reread(edit, ruleStore, before.id);
 }
 
-function createRedirectWriter(needed: Needed): Writer<RedirectBody, RuleView> {
-  const { ruleStore, siteStore } = needed;
-  return {
-    async create(edit, body) {
-      const { tx, account, userId } = edit;
-      const wrong = mistakes();
-      const site = await siteOf(edit, siteStore, wrong, body);
-      if (body.path === undefined) wrong.add("path", "is required");
-      if (body.to === undefined) wrong.add("to", "is required");
-      wrong.check();
-      const { id: siteId } = there(site);
-      await edit.touch(siteId);
-      const input = await inputOf(needed, edit, wrong, { siteId }, body);
-      wrong.check();
-      await ruleStore.replaceMoved(tx, account.id, siteId, input.path);
-      return reread(edit, ruleStore, await ruleStore.insert(tx, account.id, siteId, userId, input));
-    },
-
-    async update(edit, ref, body, expected) {
-      const { tx, account, userId } = edit;
-      const before = await lockedIn(edit, ruleStore, ref, expected);
-      const wrong = mistakes();
-      mustStay(wrong, body, before);
-      const input = await inputOf(needed, edit, wrong, before, body);
-      wrong.check();
-      await ruleStore.replaceMoved(tx, account.id, before.siteId, input.path);
-      await ruleStore.update(tx, account.id, before.id, userId, input);
-      return reread(edit, ruleStore, before.id);
-    },
-
-    async remove(edit, ref, expected) {
-      const { id } = await lockedIn(edit, ruleStore, ref, expected);
-      await ruleStore.delete(edit.tx, edit.account.id, id);
-    },
-  };
+export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
+  const { id } = await lockedIn(edit, ruleStore, ref, expected);
+  await ruleStore.remove(edit.tx, edit.account.id, id);
 }
 
 type Before = Pick<RuleView, "siteId"> & Partial<RuleView>;
 
 async function inputOf(
-  { ruleStore, domainStore }: Needed,
   { tx, account }: Pick<SiteEdit, "tx" | "account">,
   wrong: Mistakes,
   before: Before,
@@ -109,7 +78,7 @@ async function inputOf(
   const { siteId } = before;
   const path = pathOf(wrong, body.path ?? before.path ?? "");
   const target = targetOf(wrong, body.to ?? before.target ?? "");
-  const given = await domainOf({ tx, account }, domainStore, wrong, siteId, body);
+  const given = await domainOf({ tx, account }, wrong, siteId, body);
   const domainId = given === undefined ? (before.domainId ?? null) : given;
   const input = { path, target, domainId, status: statusOf(wrong, body.status ?? before.status ?? 301) };
   if (wrong.any) return input;
@@ -125,7 +94,6 @@ async function inputOf(
 /** The id of the domain that the body names, by its name or its id; null: every domain. Undefined: it does not say. */
 async function domainOf(
   { tx, account }: Pick<SiteEdit, "tx" | "account">,
-  domainStore: Needed["domainStore"],
   wrong: Mistakes,
   siteId: number,
   { domain: name, domain_id: id }: RedirectBody,

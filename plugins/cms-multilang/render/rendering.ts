@@ -8,12 +8,10 @@ import { createRenderStore } from "./render-store.ts";
 import { createBlocks } from "./templates/blocks.ts";
 import { createDrafts } from "./draft/drafts.ts";
 import { draftRoutes } from "./draft/draft-routes.ts";
-import { createPreviewStore } from "./draft/preview-store.ts";
+import { prune } from "./draft/preview-store.ts";
 import { createSiteCache, type SiteCache } from "./door/cache.ts";
 import { createComposer } from "./compose.ts";
 import { createDoor } from "./door/door.ts";
-import { createLayoutStore } from "../pages/layout-store.ts";
-import { createPageStore } from "../pages/page-store.ts";
 import type { SiteEngine } from "./templates/engine.ts";
 import { createFinder } from "./addresses/find.ts";
 import { createPageUrls } from "./templates/page-urls.ts";
@@ -55,9 +53,7 @@ export function createSiteRendering({ ctx, accounts, media, engine }: Needed): S
   });
   const scheme = () => (ctx.origin().startsWith("https:") ? "https:" : "http:");
   const door = createDoor({ sites, renderStore, showingOf, finder, composer, scheme });
-  const previewStore = createPreviewStore(ctx.sql);
-  const stores = { pageStore: createPageStore(ctx.sql), layoutStore: createLayoutStore(ctx.sql), previewStore };
-  const drafts = createDrafts({ ctx, ...stores, sites, finder, composer, engine, scheme });
+  const drafts = createDrafts({ ctx, sites, finder, composer, engine, scheme });
   const isOwn = ownHost(ctx.origin);
   return {
     sites,
@@ -65,7 +61,7 @@ export function createSiteRendering({ ctx, accounts, media, engine }: Needed): S
     door: { find: (host) => (isOwn(host) ? undefined : door.find(host)) },
     routes: [...previewRoutes({ sites, renderStore, finder, composer, scheme }), ...draftRoutes(drafts)],
     showingOf,
-    prune: previewStore.prune,
+    prune: () => prune(ctx.sql),
     warn() {
       const { host } = new URL(ctx.origin());
       const site = sites.find(host);

@@ -2,24 +2,20 @@
  * `POST /cms/domains/:id/verify`: with several accounts, a domain is served only after the account has proved that it
  * owns it.
  */
-import { invalid, notFound, ok, etag, route, type BaseContext, type Route } from "platform";
+import { invalid, notFound, ok, etag, route, type Route } from "platform";
 import { Domain } from "../answers.ts";
-import type { RunEdit } from "../edit.ts";
 import { isProved } from "./domain-proof.ts";
 import { domainExample } from "../examples.ts";
-import type { Resources } from "../resources.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "fetch" | "resolveTxt">;
-  readonly resources: Pick<Resources, "domain">;
-  readonly run: RunEdit;
-}
+import { approve } from "./domain.ts";
+import type { CmsContext } from "../context.ts";
+import { runEdit } from "../edit.ts";
+import { resources } from "../resources.ts";
 
 const unproved =
   "is not proved: neither the TXT record nor the file was found (see `verification`; a new record may take a while)";
 
-export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
-  const { find, refOf, toApi, approve } = resources.domain;
+export function domainRoutes(ctx: CmsContext): Route[] {
+  const { find, refOf, toApi } = resources.domain;
   return [
     route(
       "POST",
@@ -42,7 +38,7 @@ export function domainRoutes({ ctx, resources, run }: Needed): Route[] {
         if (!seen) throw notFound();
         // Outside any transaction, because other people's servers may be slow.
         if (seen.status === "pending" && !(await isProved(seen, ctx))) throw invalid({ name: [unproved] });
-        const row = await run({ account, userId: user.id, host }, (edit) => approve(edit, seen));
+        const row = await runEdit(ctx, { account, userId: user.id, host }, (edit) => approve(edit, seen));
         return ok(toApi(row), { etag: etag(row.id, row.version) });
       },
     ),

@@ -5,7 +5,6 @@
  */
 import { type CategoryData, type LayoutData, type RedirectData, type SiteData, type SiteFound } from "../data.ts";
 import type { Account, BaseContext } from "platform";
-import type { Sites } from "../../changes.ts";
 import type { RenderStore } from "../render-store.ts";
 import type { Domain } from "../addresses/addresses.ts";
 import { createHosts, type Host } from "./hosts.ts";
@@ -110,4 +109,12 @@ function newState(
 function forgetFailed<T>(read: Promise<T>, forget: () => void): Promise<T> {
   read.catch(forget);
   return read;
+}
+
+/** What the writing side tells the reading side after a commit, before the request is answered. */
+export interface Sites {
+  /** Something in the site has changed: its `revision` has grown. */
+  invalidate(accountId: number, siteId: number): Promise<void>;
+  /** The map from hosts to sites, or a site's `active`, has changed. */
+  hostsChanged(): Promise<void>;
 }

@@ -9,11 +9,12 @@ import {
   type Queryable,
   type Static,
 } from "platform";
-import { refOf, siteRefOf } from "../../code.ts";
+import { refOf, siteRefOf, type Ref } from "../../code.ts";
 import { isLocale } from "../../locales.ts";
 import { masterMistake } from "../../pages/master.ts";
-import type { LayoutStore } from "../../pages/layout-store.ts";
-import type { PageStore, PageView } from "../../pages/page-store.ts";
+import * as layoutStore from "../../pages/layout-store.ts";
+import * as pageStore from "../../pages/page-store.ts";
+import type { PageView } from "../../pages/page-store.ts";
 import { cleanPath } from "../../pages/path.ts";
 import { checkTexts, type TemplateCheck } from "../../texts.ts";
 import { named, orNull, type Mistakes } from "../../write.ts";
@@ -28,15 +29,12 @@ import type { SiteCache, SiteState } from "../door/cache.ts";
 import { htmlType, typeOf } from "../door/replies.ts";
 import { faultPage, TemplateFault } from "../templates/fault.ts";
 import type { DraftBody } from "./body.ts";
-import type { PreviewStore } from "./preview-store.ts";
+import * as previewStore from "./preview-store.ts";
 import { asText, nothingSeen, seenIn } from "./seen.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "transaction" | "sql">;
   readonly sites: Pick<SiteCache, "get">;
-  readonly pageStore: Pick<PageStore, "find" | "relatives" | "slavesOf">;
-  readonly layoutStore: Pick<LayoutStore, "find">;
-  readonly previewStore: PreviewStore;
   readonly finder: Pick<Finder, "complete">;
   readonly composer: Composer;
   readonly engine: TemplateCheck;
@@ -51,10 +49,10 @@ const mostPerPerson = 10;
 export type Drafts = ReturnType<typeof createDrafts>;
 
 export function createDrafts(needed: Needed) {
-  const { ctx, sites, pageStore, previewStore, finder, composer, engine, scheme } = needed;
+  const { ctx, sites, finder, composer, engine, scheme } = needed;
   return {
     async create({ account, user }: Pick<Caller, "account" | "user">, body: Body) {
-      const saved = await savedPage(pageStore, ctx.sql, account.id, body);
+      const saved = await savedPage(ctx.sql, account.id, body);
       const state = saved && (await sites.get(saved.siteId));
       if (!saved || !state) throw invalid({ id: ["names no page"] });
       const wrong = mistakes();
@@ -93,12 +91,12 @@ export function createDrafts(needed: Needed) {
 
     /** Undefined if it has expired, or is somebody else's. */
     async html({ account, user }: Pick<Caller, "account" | "user">, token: string): Promise<string | undefined> {
-      return token.length > 100 ? undefined : previewStore.html(account.id, user.id, sha256(token));
+      return token.length > 100 ? undefined : previewStore.htmlOf(ctx.sql, account.id, user.id, sha256(token));
     },
   };
 }
 
-async function savedPage(pageStore: Needed["pageStore"], db: Queryable, accountId: number, body: Body) {
+async function savedPage(db: Queryable, accountId: number, body: Body) {
   const ref = refOf(String(body.id), siteRefOf(body.site_code));
   return ref && pageStore.find(db, accountId, ref);
 }
@@ -111,17 +109,17 @@ function domainOf(wrong: Mistakes, { domains }: SiteState, { domain, locale }: B
   return found ?? null;
 }
 
-interface Drafting extends Pick<Needed, "ctx" | "pageStore" | "layoutStore"> {
+interface Drafting extends Pick<Needed, "ctx"> {
   readonly wrong: Mistakes;
   readonly accountId: number;
 }
 
 /** The saved page with what was typed over it, and with its master's values. */
 async function draftOf(needed: Drafting, saved: PageView, body: Body): Promise<PageData> {
-  const { ctx, layoutStore, wrong, accountId } = needed;
+  const { ctx, wrong, accountId } = needed;
   const { siteId } = saved;
   const { layout_code: code, layout_id: id } = body;
-  const find = (ref: Parameters<typeof layoutStore.find>[2]) => layoutStore.find(ctx.sql, accountId, ref);
+  const find = (ref: Ref) => layoutStore.find(ctx.sql, accountId, ref);
   const layout = await named(wrong, { as: "layout", what: "layout", code, id, siteId }, find);
   const clean = body.path === undefined ? { path: saved.path } : cleanPath(body.path);
   if ("mistake" in clean) wrong.add("path", clean.mistake);
@@ -144,9 +142,9 @@ async function draftOf(needed: Drafting, saved: PageView, body: Body): Promise<P
 }
 
 /** The page that the draft is based on, by the same rules as a save. */
-async function masterOf({ ctx, pageStore, wrong, accountId }: Drafting, page: PageView, body: Body) {
+async function masterOf({ ctx, wrong, accountId }: Drafting, page: PageView, body: Body) {
   const { based_on_page_code: code, based_on_page_id: id } = body;
-  const find = (ref: Parameters<typeof pageStore.find>[2]) => pageStore.find(ctx.sql, accountId, ref);
+  const find = (ref: Ref) => pageStore.find(ctx.sql, accountId, ref);
   const asked = await named(wrong, { as: "based_on_page", what: "page", code, id, siteId: page.siteId }, find);
   const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
   const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
