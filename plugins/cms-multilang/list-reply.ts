@@ -2,14 +2,16 @@
 import { list, type Log, type Reply } from "platform";
 import { allRows, type Listed } from "./listed.ts";
 
-interface Needed<Row> {
+interface Options<Row> {
   readonly toApi: (row: Row) => unknown;
   readonly log: Log;
   readonly headOnly: boolean;
 }
 
-export async function listReply<Row>(listed: Listed<Row>, needed: Needed<Row>): Promise<Reply | Response> {
-  const { toApi, log, headOnly } = needed;
+export async function listReply<Row>(
+  listed: Listed<Row>,
+  { toApi, log, headOnly }: Options<Row>,
+): Promise<Reply | Response> {
   if (listed.parts === 1) return list((await allRows(listed)).map(toApi), listed.total);
   if (headOnly) return { ...list([], listed.total), body: null };
   const { headers } = list([], listed.total);

@@ -4,10 +4,7 @@ import { media } from "../media/api.ts";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "./api.ts";
 import type { CmsContext } from "./context.ts";
-import { createCareStore } from "./care/care-store.ts";
 import { careRoutes } from "./care/care-routes.ts";
-import { createCare } from "./care/check.ts";
-import { createTextsStore } from "./care/texts-store.ts";
 import { domainApprove, domainCommands } from "./sites/domain-commands.ts";
 import { domainRoutes } from "./sites/domain-routes.ts";
 import { keepHosts } from "./sites/domain.ts";
@@ -23,8 +20,12 @@ import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { migrateRoutes } from "./files/migrate-routes.ts";
 import { createSiteEngine } from "./render/templates/engine.ts";
-import { createRenderStore } from "./render/render-store.ts";
-import { createSiteRendering } from "./render/rendering.ts";
+import { hosts as hostsOfSites, siteIds } from "./render/render-store.ts";
+import { createSiteCache } from "./render/door/cache.ts";
+import { createDoor, warnOfOwnHost } from "./render/door/door.ts";
+import { draftRoutes } from "./render/draft/draft-routes.ts";
+import { prune } from "./render/draft/preview-store.ts";
+import { previewRoutes } from "./render/render-routes.ts";
 import { cmsRoutes } from "./routes.ts";
 import { bare, cmsService } from "./service.ts";
 
@@ -62,7 +63,7 @@ export default definePlugin({
     cms_previews: false,
   },
   checks: async ({ sql, hosts }) => {
-    const rows = await createRenderStore(sql).hosts();
+    const rows = await hostsOfSites({ sql });
     return hosts(
       "domains of sites",
       rows.map(({ name }) => bare(name)),
@@ -71,40 +72,36 @@ export default definePlugin({
 
   setup(ctx) {
     const { sql, services } = ctx;
-    const engine = createSiteEngine();
-    const { sites, door, routes, showingOf, warn, prune } = createSiteRendering({
-      ctx,
-      accounts: services.accounts,
-      media: services.media,
-      engine,
+    const sites = createSiteCache(ctx, (id) => services.accounts.accountById(id));
+    const { accounts: people, media: pictures, jsonDatabases: databases } = services;
+    const shared: CmsContext = {
+      ...ctx,
+      accounts: people,
+      databases,
+      media: pictures,
+      engine: createSiteEngine(),
+      sites,
+    };
+    pictures.addUses(fileUses(sql));
+    pictures.onChanged(async (accountId) => {
+      const ids = await siteIds(shared, accountId);
+      await Promise.all(ids.map((id) => sites.invalidate(accountId, id)));
     });
-    services.media.addUses(fileUses(sql));
-    keepHosts(services.accounts);
-    const shared: CmsContext = { ...ctx, accounts: services.accounts, engine, sites };
-    const scheme = () => new URL(ctx.origin()).protocol;
-    const care = createCare({
-      careStore: createCareStore(sql),
-      textsStore: createTextsStore(sql),
-      renderStore: createRenderStore(sql),
-      engine,
-      stateOf: sites.get,
-      showingOf,
-      findDatabase: services.jsonDatabases.find,
-      scheme,
-    });
+    keepHosts(people);
     return {
       uses: uses(sql),
       routes: [
         ...cmsRoutes(shared),
         ...domainRoutes(shared),
-        ...careRoutes({ sql, care }),
+        ...careRoutes(shared),
         ...migrateRoutes(shared),
-        ...routes,
+        ...previewRoutes(shared),
+        ...draftRoutes(shared),
       ],
-      door,
-      schedules: [{ id: "cms.prune", cron: "43 * * * *", run: prune }],
+      door: createDoor(shared),
+      schedules: [{ id: "cms.prune", cron: "43 * * * *", run: () => prune(sql) }],
       prepare: sites.load,
-      begin: warn,
+      begin: () => warnOfOwnHost(shared),
       commands: [...siteCommands(shared), ...domainCommands(shared)],
       service: cmsService(shared),
     };

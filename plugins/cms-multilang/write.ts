@@ -80,12 +80,12 @@ export function nameOf(wrong: Mistakes, name: string | undefined, code: string |
 /** The code of a new record: the given one, else one made from the name, with a number if the site already has it. */
 export async function codeOf<SiteId extends number | null>(
   { tx, account }: SiteEdit,
-  store: { taken(tx: Tx, accountId: number, siteId: SiteId, base: string): Promise<ReadonlySet<string>> },
+  taken: (tx: Tx, accountId: number, siteId: SiteId, base: string) => Promise<ReadonlySet<string>>,
   { code, name, kind, siteId }: { code: string | undefined; name: string; kind: string; siteId: SiteId },
 ): Promise<string> {
   if (code !== undefined) return code;
   const base = codeFrom(name, kind);
-  return freeOf(base, await store.taken(tx, account.id, siteId, base));
+  return freeOf(base, await taken(tx, account.id, siteId, base));
 }
 
 /** Undefined keeps the previous value; an empty text stays as it was sent. */
@@ -93,23 +93,21 @@ export function orNull<T>(given: T | null | undefined, before: T | null | undefi
   return (given === undefined ? before : given) ?? null;
 }
 
-interface Findable<Row> {
-  find(db: Queryable, accountId: number, ref: Ref): Promise<Row | undefined>;
-}
+type Find<Row> = (db: Queryable, accountId: number, ref: Ref) => Promise<Row | undefined>;
 
-/** The record from this store, read while its site is locked; see `locked`. */
+/** The record, read while its site is locked; see `locked`. */
 export function lockedIn<Row extends Found>(
   edit: SiteEdit,
-  store: Findable<Row>,
+  find: Find<Row>,
   ref: Ref,
   expected: Expected,
 ): Promise<Row> {
-  return locked(edit, (which) => store.find(edit.tx, edit.account.id, which), ref, expected);
+  return locked(edit, (which) => find(edit.tx, edit.account.id, which), ref, expected);
 }
 
 /** The record as this transaction has written it. */
-export async function reread<Row>({ tx, account }: SiteEdit, store: Findable<Row>, id: number): Promise<Row> {
-  return there(await store.find(tx, account.id, { id }));
+export async function reread<Row>({ tx, account }: SiteEdit, find: Find<Row>, id: number): Promise<Row> {
+  return there(await find(tx, account.id, { id }));
 }
 
 /** A row that this transaction has just written or locked. */

@@ -58,7 +58,7 @@ export async function create(edit: SiteEdit, body: ArticleBody): Promise<Article
   const input = inputOf(wrong, undefined, body, account.timezone);
   wrong.check();
   const { id: siteId } = there(site);
-  const code = await codeOf(edit, articleStore, { code: body.code, name: title ?? "", kind: "article", siteId });
+  const code = await codeOf(edit, articleStore.taken, { code: body.code, name: title ?? "", kind: "article", siteId });
   const path = input.path || (await freePath(edit, siteId, slugOf(title ?? "") || code));
   const id = await articleStore.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
   await articleStore.setCategories(tx, account.id, siteId, id, further);
@@ -67,7 +67,7 @@ export async function create(edit: SiteEdit, body: ArticleBody): Promise<Article
 
 export async function update(edit: SiteEdit, ref: Ref, body: ArticleBody, expected: Expected): Promise<ArticleView> {
   const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, articleStore, ref, expected);
+  const before = await lockedIn(edit, articleStore.find, ref, expected);
   const { id, siteId } = before;
   const wrong = mistakes();
   mustStay(wrong, body, before);
@@ -84,13 +84,13 @@ export async function update(edit: SiteEdit, ref: Ref, body: ArticleBody, expect
 
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
   const { tx, account } = edit;
-  const row = await lockedIn(edit, articleStore, ref, expected);
+  const row = await lockedIn(edit, articleStore.find, ref, expected);
   await articleStore.remove(tx, account.id, row.id);
   await edit.cms.changed(articleEvent(account.id, "destroy", row), tx);
 }
 
 async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<ArticleView> {
-  const row = await reread(edit, articleStore, id);
+  const row = await reread(edit, articleStore.find, id);
   await edit.cms.changed(articleEvent(edit.account.id, kind, row), edit.tx);
   return row;
 }

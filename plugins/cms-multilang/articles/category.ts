@@ -24,14 +24,14 @@ export async function create(edit: SiteEdit, body: CategoryBody): Promise<Catego
   wrong.check();
   const { id: siteId } = there(site);
   await edit.touch(siteId);
-  const code = await codeOf(edit, categoryStore, { code: body.code, name, kind: "category", siteId });
+  const code = await codeOf(edit, categoryStore.taken, { code: body.code, name, kind: "category", siteId });
   const id = await categoryStore.insert(tx, account.id, siteId, userId, { code, name, path });
-  return reread(edit, categoryStore, id);
+  return reread(edit, categoryStore.find, id);
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: CategoryBody, expected: Expected): Promise<CategoryView> {
   const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, categoryStore, ref, expected);
+  const before = await lockedIn(edit, categoryStore.find, ref, expected);
   const wrong = mistakes();
   mustStay(wrong, body, before);
   const path = body.path === undefined ? before.path : pathOf(wrong, body.path ?? "");
@@ -39,13 +39,13 @@ export async function update(edit: SiteEdit, ref: Ref, body: CategoryBody, expec
   const { code = before.code, name = before.name } = body;
   await categoryStore.update(tx, account.id, before.id, userId, { code, name, path });
   if (code !== before.code) await categoryStore.codeChanged(tx, account.id, before.id);
-  return reread(edit, categoryStore, before.id);
+  return reread(edit, categoryStore.find, before.id);
 }
 
 /** Its articles stay, without a category. */
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
   const { tx, account } = edit;
-  const { id } = await lockedIn(edit, categoryStore, ref, expected);
+  const { id } = await lockedIn(edit, categoryStore.find, ref, expected);
   await categoryStore.codeChanged(tx, account.id, id);
   await categoryStore.remove(tx, account.id, id);
 }

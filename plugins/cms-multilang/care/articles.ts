@@ -3,24 +3,18 @@ import type { Locale } from "../locales.ts";
 import { categoryIds } from "../render/addresses/find.ts";
 import type { CategoryData, SiteData } from "../render/data.ts";
 import type { SiteState } from "../render/door/cache.ts";
-import type { SiteEngine } from "../render/templates/engine.ts";
-import type { ReadShowing } from "../render/templates/showing.ts";
-import type { CareStore } from "./care-store.ts";
+import { showingOf } from "../render/templates/showing.ts";
 import { finding, type Finding } from "./finding.ts";
 import type { Checked } from "./templates.ts";
-
-interface Needed {
-  readonly careStore: Pick<CareStore, "unshownArticles">;
-  readonly engine: Pick<SiteEngine, "parse">;
-  readonly showingOf: ReadShowing;
-}
+import * as careStore from "./care-store.ts";
+import type { CmsContext } from "../context.ts";
 
 /** A record and the locale of its page; null = it is shown in every language. */
 export type Listing = Checked & { readonly locale?: Locale | null };
 
 /** Returns a check of templates that can be parsed. Asks the same question of the database once. */
 export async function articlesCheck(
-  needed: Needed,
+  ctx: CmsContext,
   site: SiteData,
   state: SiteState | undefined,
 ): Promise<(record: Listing) => Promise<Finding[]>> {
@@ -31,12 +25,12 @@ export async function articlesCheck(
   const asked = new Map<string, Promise<string[]>>();
   const unshown = (codes: readonly string[], locale: Locale | null) => {
     const key = JSON.stringify([codes, locale]);
-    const answer = asked.get(key) ?? unshownArticles(needed, { site, state, categories }, codes, locale);
+    const answer = asked.get(key) ?? unshownArticles(ctx, { site, state, categories }, codes, locale);
     asked.set(key, answer);
     return answer;
   };
   return async ({ page, place, content, locale: own = null }) => {
-    const lists = needed.engine.parse(content).blocks.filter(({ shows }) => !shows);
+    const lists = ctx.engine.parse(content).blocks.filter(({ shows }) => !shows);
     const found: Finding[] = [];
     for (const { categories: codes } of lists)
       for (const locale of locales) {
@@ -54,7 +48,7 @@ export async function articlesCheck(
 
 /** Articles that nobody sees, because a category or a page has their address. */
 export async function hiddenArticles(
-  { careStore, showingOf }: Pick<Needed, "showingOf"> & { readonly careStore: Pick<CareStore, "hiddenArticles"> },
+  ctx: CmsContext,
   site: SiteData,
   state: SiteState | undefined,
 ): Promise<Finding[]> {
@@ -63,8 +57,8 @@ export async function hiddenArticles(
   if (locales.size === 0) locales.add(null);
   const found = new Map<string, Finding>();
   for (const locale of locales)
-    for (const { page, categories } of (await showingOf(state, locale)).slice(0, maxShowing))
-      for (const { article, path, category } of await careStore.hiddenArticles(site, page.path, categories)) {
+    for (const { page, categories } of (await showingOf(ctx, state, locale)).slice(0, maxShowing))
+      for (const { article, path, category } of await careStore.hiddenArticles(ctx.sql, site, page.path, categories)) {
         const by = category === null ? "a page" : `the category ${category}`;
         const message = `the article ${article} is hidden: ${by} has its address /${path}`;
         found.set(message, finding("article_hidden", page.code, message, { field: `article ${article}` }));
@@ -82,13 +76,19 @@ interface Of {
 }
 
 async function unshownArticles(
-  { careStore, showingOf }: Needed,
+  ctx: CmsContext,
   { site, state, categories }: Of,
   codes: readonly string[],
   locale: Locale | null,
 ): Promise<string[]> {
-  const showing = await showingOf(state, locale);
+  const showing = await showingOf(ctx, state, locale);
   if (showing.some((one) => one.categories === null)) return [];
   const shown = showing.flatMap((one) => one.categories ?? []);
-  return careStore.unshownArticles(site, site.multilang ? locale : null, categoryIds(codes, categories), shown);
+  return careStore.unshownArticles(
+    ctx.sql,
+    site,
+    site.multilang ? locale : null,
+    categoryIds(codes, categories),
+    shown,
+  );
 }

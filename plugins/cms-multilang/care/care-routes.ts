@@ -1,24 +1,20 @@
 /** `GET /cms/sites/:id/check`, `/translations` and `/texts`: mistakes and missing translations of a site. */
-import { answer, list, notFound, pageOf, pageQuery, pageReply, route, Type, type Route, type Sql } from "platform";
+import { answer, list, notFound, pageOf, pageQuery, pageReply, route, Type, type Route } from "platform";
 import { PageTranslations, SiteFinding, TextTranslations } from "../answers.ts";
-import { textKinds, type Care } from "./check.ts";
+import { checkSite, pageTranslations, textKinds, textTranslations } from "./check.ts";
 import { findingCodes } from "./finding.ts";
 import { refOf } from "../code.ts";
 import { isLocale, type Locale } from "../locales.ts";
 import { resources } from "../resources.ts";
 import type { SiteRow } from "../rows.ts";
+import type { CmsContext } from "../context.ts";
 
 const access = { privilege: "cms" } as const;
 
-interface Needed {
-  readonly sql: Sql;
-  readonly care: Care;
-}
-
-export function careRoutes({ sql, care }: Needed): Route[] {
+export function careRoutes(ctx: CmsContext): Route[] {
   const find = async (accountId: number, text: string): Promise<SiteRow> => {
     const ref = refOf(text);
-    const site = ref && (await resources.site.find(sql, accountId, ref));
+    const site = ref && (await resources.site.find(ctx.sql, accountId, ref));
     if (!site) throw notFound();
     return site;
   };
@@ -50,7 +46,7 @@ export function careRoutes({ sql, care }: Needed): Route[] {
       },
       async ({ caller, params, query: given }) => {
         const { limit, offset } = pageOf(given);
-        const found = await care.check(await find(caller.account.id, params.id));
+        const found = await checkSite(ctx, await find(caller.account.id, params.id));
         return list(found.slice(offset, offset + limit), found.length);
       },
     ),
@@ -86,7 +82,7 @@ export function careRoutes({ sql, care }: Needed): Route[] {
       },
       async ({ caller, params, query: given }) => {
         const site = await find(caller.account.id, params.id);
-        return pageReply(await care.translations(site, pageOf(given), moreOf(given)), (row) => row);
+        return pageReply(await pageTranslations(ctx, site, pageOf(given), moreOf(given)), (row) => row);
       },
     ),
     route(
@@ -122,7 +118,7 @@ export function careRoutes({ sql, care }: Needed): Route[] {
       async ({ caller, params, query: given }) => {
         const site = await find(caller.account.id, params.id);
         const kind = textKinds.find((one) => one === given.get("kind")) ?? "paragraph";
-        return pageReply(await care.texts(kind, site, pageOf(given), moreOf(given)), (row) => row);
+        return pageReply(await textTranslations(ctx, kind, site, pageOf(given), moreOf(given)), (row) => row);
       },
     ),
   ];

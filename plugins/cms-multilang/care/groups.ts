@@ -1,7 +1,9 @@
 /** The language groups of some pages of a site. */
 import type { SiteData } from "../render/data.ts";
-import type { RenderStore } from "../render/render-store.ts";
-import type { CarePage, CareStore } from "./care-store.ts";
+import type { CarePage } from "./care-store.ts";
+import * as variantStore from "../render/addresses/variant-store.ts";
+import * as careStore from "./care-store.ts";
+import type { CmsContext } from "../context.ts";
 
 export type CareVariant = Pick<CarePage, "id" | "path" | "locale" | "basedOnPageId">;
 
@@ -14,22 +16,13 @@ export interface PageGroups {
   groupOf(id: number): readonly CareVariant[];
 }
 
-interface Needed {
-  readonly careStore: Pick<CareStore, "pagesById">;
-  readonly renderStore: Pick<RenderStore, "groups">;
-}
-
-export async function readGroups(
-  { careStore, renderStore }: Needed,
-  site: SiteData,
-  pages: readonly CarePage[],
-): Promise<PageGroups> {
+export async function readGroups(ctx: CmsContext, site: SiteData, pages: readonly CarePage[]): Promise<PageGroups> {
   const ids = pages.map(({ id }) => id);
-  const drafted = await renderStore.groups(site, ids, true);
+  const drafted = await variantStore.pageGroups(ctx, site, ids, true);
   const known = new Map(pages.map((page) => [page.id, page]));
   const others = [...drafted.values()].flat().map(({ id }) => id);
   const missing = [...new Set(others)].filter((id) => !known.has(id));
-  for (const page of await careStore.pagesById(site, missing)) known.set(page.id, page);
+  for (const page of await careStore.pagesById(ctx.sql, site, missing)) known.set(page.id, page);
   return { known, drafted, groupOf: shownGroups(known, drafted) };
 }
 

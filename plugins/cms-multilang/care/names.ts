@@ -1,32 +1,27 @@
 /** Paragraphs and categories that templates name but that do not exist. */
 import type { SiteData } from "../render/data.ts";
-import type { SiteEngine } from "../render/templates/engine.ts";
-import type { CareStore } from "./care-store.ts";
 import { finding, type Finding } from "./finding.ts";
 import type { Checked } from "./templates.ts";
-
-interface Needed {
-  readonly careStore: Pick<CareStore, "unknownParagraphs" | "unknownPages">;
-  readonly engine: Pick<SiteEngine, "parse">;
-}
+import * as careStore from "./care-store.ts";
+import type { CmsContext } from "../context.ts";
 
 /** `records`: only those whose templates can be parsed. */
 export async function unknownNames(
-  { careStore, engine }: Needed,
+  ctx: CmsContext,
   site: SiteData,
   categories: ReadonlySet<string>,
   records: readonly Checked[],
 ): Promise<Finding[]> {
   const named = records.map((record) => {
-    const { paragraphs, blocks } = engine.parse(record.content);
+    const { paragraphs, blocks } = ctx.engine.parse(record.content);
     const linked = [...record.content.matchAll(/["']([\w.-]{1,100})["']\s?\|\s?page_url\b/g)];
     const pages = [...new Set(linked.map(([, code = ""]) => code))];
     return { record, pages, paragraphs: [...paragraphs], categories: blocks.flatMap((block) => block.categories) };
   });
   const codes = [...new Set(named.flatMap(({ paragraphs }) => paragraphs))];
-  const unknown = new Set(codes.length === 0 ? [] : await careStore.unknownParagraphs(site, codes));
+  const unknown = new Set(codes.length === 0 ? [] : await careStore.unknownParagraphs(ctx.sql, site, codes));
   const linked = [...new Set(named.flatMap(({ pages }) => pages))];
-  const noPages = new Set(linked.length === 0 ? [] : await careStore.unknownPages(site, linked));
+  const noPages = new Set(linked.length === 0 ? [] : await careStore.unknownPages(ctx.sql, site, linked));
   return named.flatMap(({ record: { page, place }, ...of }) => [
     ...of.paragraphs
       .filter((code) => unknown.has(code))

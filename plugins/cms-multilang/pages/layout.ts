@@ -26,16 +26,16 @@ export async function create(edit: SiteEdit, body: LayoutBody): Promise<LayoutVi
   wrong.check();
   const { id: siteId } = there(site);
   await edit.touch(siteId);
-  const code = await codeOf(edit, layoutStore, { code: body.code, name, kind: "layout", siteId });
+  const code = await codeOf(edit, layoutStore.taken, { code: body.code, name, kind: "layout", siteId });
   const texts = { content: body.content ?? "", fields: body.fields ?? {} };
   const input = { code, name, ...texts, fieldTimes: fieldTimes(undefined, texts, new Date()) };
   const id = await layoutStore.insert(tx, account.id, siteId, userId, input);
-  return reread(edit, layoutStore, id);
+  return reread(edit, layoutStore.find, id);
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: LayoutBody, expected: Expected): Promise<LayoutView> {
   const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, layoutStore, ref, expected);
+  const before = await lockedIn(edit, layoutStore.find, ref, expected);
   const wrong = mistakes();
   mustStay(wrong, body, before);
   checkTexts(wrong, edit.cms.engine, body);
@@ -46,11 +46,11 @@ export async function update(edit: SiteEdit, ref: Ref, body: LayoutBody, expecte
   const input = { code, name, content, fields, fieldTimes: times };
   await layoutStore.update(tx, account.id, before.id, userId, input);
   if (code !== before.code) await layoutStore.codeChanged(tx, account.id, before.id);
-  return reread(edit, layoutStore, before.id);
+  return reread(edit, layoutStore.find, before.id);
 }
 
 /** Its pages stay, without a layout. */
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { id } = await lockedIn(edit, layoutStore, ref, expected);
+  const { id } = await lockedIn(edit, layoutStore.find, ref, expected);
   await layoutStore.remove(edit.tx, edit.account.id, id);
 }

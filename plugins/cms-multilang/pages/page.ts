@@ -51,7 +51,9 @@ export async function create(edit: SiteEdit, body: PageBody): Promise<PageView> 
   const site = await siteOf(edit, wrong, body);
   if (site) await edit.touch(site.id);
   const name = nameOf(wrong, body.name, body.code);
-  const code = site ? await codeOf(edit, pageStore, { code: body.code, name, kind: "page", siteId: site.id }) : "";
+  const code = site
+    ? await codeOf(edit, pageStore.taken, { code: body.code, name, kind: "page", siteId: site.id })
+    : "";
   const path = pathOf(wrong, body.path ?? code);
   const layoutId = (site && (await layoutOf(edit, wrong, body, site.id))) ?? null;
   const place = { id: undefined, path, basedOnPageId: null };
@@ -67,7 +69,7 @@ export async function create(edit: SiteEdit, body: PageBody): Promise<PageView> 
 
 export async function update(edit: SiteEdit, ref: Ref, body: PageBody, expected: Expected): Promise<PageView> {
   const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, pageStore, ref, expected);
+  const before = await lockedIn(edit, pageStore.find, ref, expected);
   const { id, siteId } = before;
   const wrong = mistakes();
   mustStay(wrong, body, before);
@@ -89,7 +91,7 @@ export async function update(edit: SiteEdit, ref: Ref, body: PageBody, expected:
 /** Its slaves become independent. behaviour A.4.5. */
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
   const { tx, account } = edit;
-  const row = await lockedIn(edit, pageStore, ref, expected);
+  const row = await lockedIn(edit, pageStore.find, ref, expected);
   const released = await pageStore.release(tx, account.id, row.id);
   await pageStore.remove(tx, account.id, row.id);
   await edit.cms.changed(pageEvent(account.id, "destroy", row), tx);
@@ -98,7 +100,7 @@ export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Prom
 
 /** Reads the page again and announces the change. */
 async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<PageView> {
-  const row = await reread(edit, pageStore, id);
+  const row = await reread(edit, pageStore.find, id);
   await edit.cms.changed(pageEvent(edit.account.id, kind, row), edit.tx);
   return row;
 }

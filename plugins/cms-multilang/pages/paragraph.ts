@@ -40,13 +40,13 @@ export async function create(edit: SiteEdit, body: ParagraphBody): Promise<Parag
   const texts = { content: body.content ?? "", fields: body.fields ?? {} };
   const id = await paragraphStore.insert(tx, account.id, userId, {
     ...place,
-    code: await codeOf(edit, paragraphStore, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
+    code: await codeOf(edit, paragraphStore.taken, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
     name,
     ...texts,
     position: body.position ?? 0,
     fieldTimes: fieldTimes(undefined, texts, new Date()),
   });
-  return reread(edit, paragraphStore, id);
+  return reread(edit, paragraphStore.find, id);
 }
 
 export async function update(
@@ -56,7 +56,7 @@ export async function update(
   expected: Expected,
 ): Promise<ParagraphView> {
   const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, paragraphStore, ref, expected);
+  const before = await lockedIn(edit, paragraphStore.find, ref, expected);
   const wrong = mistakes();
   const place = await placeOf(edit, wrong, body, before);
   if (before.siteId !== null && place.siteId !== before.siteId)
@@ -74,11 +74,11 @@ export async function update(
     position,
     fieldTimes: fieldTimes(before, { content, fields }, new Date()),
   });
-  return reread(edit, paragraphStore, before.id);
+  return reread(edit, paragraphStore.find, before.id);
 }
 
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { id } = await lockedIn(edit, paragraphStore, ref, expected);
+  const { id } = await lockedIn(edit, paragraphStore.find, ref, expected);
   await paragraphStore.remove(edit.tx, edit.account.id, id);
 }
 

@@ -47,23 +47,23 @@ export async function create(edit: SiteEdit, body: RedirectBody): Promise<RuleVi
   const input = await inputOf(edit, wrong, { siteId }, body);
   wrong.check();
   await ruleStore.replaceMoved(tx, account.id, siteId, input.path);
-  return reread(edit, ruleStore, await ruleStore.insert(tx, account.id, siteId, userId, input));
+  return reread(edit, ruleStore.find, await ruleStore.insert(tx, account.id, siteId, userId, input));
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: RedirectBody, expected: Expected): Promise<RuleView> {
   const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, ruleStore, ref, expected);
+  const before = await lockedIn(edit, ruleStore.find, ref, expected);
   const wrong = mistakes();
   mustStay(wrong, body, before);
   const input = await inputOf(edit, wrong, before, body);
   wrong.check();
   await ruleStore.replaceMoved(tx, account.id, before.siteId, input.path);
   await ruleStore.update(tx, account.id, before.id, userId, input);
-  return reread(edit, ruleStore, before.id);
+  return reread(edit, ruleStore.find, before.id);
 }
 
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { id } = await lockedIn(edit, ruleStore, ref, expected);
+  const { id } = await lockedIn(edit, ruleStore.find, ref, expected);
   await ruleStore.remove(edit.tx, edit.account.id, id);
 }
 

@@ -2,22 +2,21 @@
 import { type PageData } from "./data.ts";
 import { type Pagination } from "./values/pagination.ts";
 import type { Locale } from "../locales.ts";
-import type { RenderStore } from "./render-store.ts";
 import { articleLists } from "./templates/article-lists.ts";
 import type { ArticlesQuery } from "./templates/articles-block.ts";
 import type { Rendering, SiteEngine } from "./templates/engine.ts";
 import { blaming } from "./templates/fault.ts";
 import { emptyValues, resolveFields, type Values } from "./values/fields.ts";
-import type { PicturesOf } from "./templates/pictures.ts";
+import { picturesOf } from "./templates/pictures.ts";
 import type { FoundPage } from "./addresses/find.ts";
-import type { PageUrlsOf } from "./templates/page-urls.ts";
+import { pageUrlsOf } from "./templates/page-urls.ts";
 import { effectiveLocale } from "./addresses/locale.ts";
 import { createParams } from "./values/params.ts";
 import type { BlockResult, PrintedParagraph } from "./templates/tags.ts";
 import { linkOf, systemValues, type ComposeInput } from "./values/system-values.ts";
-import type { ReadShowing } from "./templates/showing.ts";
-import type { Paragraph, ReadTemplates, Templates } from "./templates/templates.ts";
+import { type Paragraph, type Templates, templatesOf } from "./templates/templates.ts";
 import { layoutValues, pageValues, paragraphValues, titles } from "./values/variables.ts";
+import type { RenderContext } from "../context.ts";
 
 export interface Composed {
   readonly text: string;
@@ -31,72 +30,53 @@ export interface Composed {
   readonly until: number;
 }
 
-export interface Composer {
-  /** Throws a TemplateFault. */
-  compose(input: ComposeInput, found: FoundPage): Promise<Composed>;
-}
-
 const maxRounds = 3;
 /** How long a page that prints the time of day is kept. */
 const clockMs = 60_000;
 
-interface Needed {
-  readonly renderStore: RenderStore;
-  readonly engine: SiteEngine;
-  readonly templatesOf: ReadTemplates;
-  readonly showingOf: ReadShowing;
-  readonly picturesOf: PicturesOf;
-  readonly pageUrlsOf: PageUrlsOf;
-  readonly now?: () => number;
+/** The variables that are the same for every visitor, kept for the latest domain and language. */
+const prepared = new WeakMap<FoundPage, { readonly of: string; readonly variables: Values }>();
+
+export async function compose(ctx: RenderContext, input: ComposeInput, found: FoundPage): Promise<Composed> {
+  const { state, lang, domainLocale } = input;
+  const { page } = found;
+  const sources = { page: page.locale, lang, domain: domainLocale, site: state.site.locale };
+  const locale = effectiveLocale(sources);
+  const templates = await templatesOf(ctx, state, page);
+  const { results, pagination, until } = await articleLists(ctx, input, found, templates, locale);
+  const params = createParams(input.query);
+  const variables = { ...(await variablesOf(input, found, locale, pagination)), params: params.values };
+  const [pictures, pageUrls] = [picturesOf(ctx.media, state), pageUrlsOf(ctx, input, locale)];
+  const fetched = async () => [await pictures.fetch(), await pageUrls.fetch()].includes(true);
+  const printed = () => {
+    const finders = { picture: pictures.find, pageUrl: pageUrls.find };
+    const rendering = renderingOf(state.account.timezone, locale, templates, results, finders);
+    return { rendering, text: renderAll(ctx.engine, templates, { variables, code: page.code }, rendering, locale) };
+  };
+  let { rendering, text } = printed();
+  // What was fetched may decide what else is printed, but hardly more often.
+  for (let round = 0; round < maxRounds && (await fetched()); round++) ({ rendering, text } = printed());
+  return {
+    text,
+    locale,
+    page,
+    pageNumber: pagination?.page ?? 1,
+    shared: !params.used() && !rendering.usesChance,
+    until: rendering.usesClock ? Math.min(until, Date.now() + clockMs) : until,
+  };
 }
 
-export function createComposer(needed: Needed): Composer {
-  const { engine, templatesOf, picturesOf, pageUrlsOf, now = Date.now } = needed;
-  /** The variables that are the same for every visitor, kept for the latest domain and language. */
-  const prepared = new WeakMap<FoundPage, { readonly of: string; readonly variables: Values }>();
-  const variablesOf = async (input: ComposeInput, found: FoundPage, locale: Locale, pagination?: Pagination) => {
-    const { lang, domain, domainLocale, preview } = input;
-    const of = `${domain?.id} ${domainLocale} ${locale} ${lang} ${preview} ${pagination?.page}`;
-    const last = prepared.get(found);
-    if (last?.of === of) return last.variables;
-    const categories = needsCategories(found) ? await input.state.categories() : [];
-    const url = linkOf(input)(found.page.path, found.page.locale);
-    const system = systemValues(input, found, locale, categories, pagination);
-    const variables = allVariables(found, locale, url, system);
-    prepared.set(found, { of, variables });
-    return variables;
-  };
-
-  return {
-    async compose(input, found) {
-      const { state, lang, domainLocale } = input;
-      const { page } = found;
-      const sources = { page: page.locale, lang, domain: domainLocale, site: state.site.locale };
-      const locale = effectiveLocale(sources);
-      const templates = await templatesOf(state, page);
-      const { results, pagination, until } = await articleLists(needed, input, found, templates, locale);
-      const params = createParams(input.query);
-      const variables = { ...(await variablesOf(input, found, locale, pagination)), params: params.values };
-      const [pictures, pageUrls] = [picturesOf(state), pageUrlsOf(input, locale)];
-      const fetched = async () => [await pictures.fetch(), await pageUrls.fetch()].includes(true);
-      const printed = () => {
-        const finders = { picture: pictures.find, pageUrl: pageUrls.find };
-        const rendering = renderingOf(state.account.timezone, locale, templates, results, finders);
-        return { rendering, text: renderAll(engine, templates, { variables, code: page.code }, rendering, locale) };
-      };
-      let { rendering, text } = printed();
-      // What was fetched may decide what else is printed, but hardly more often.
-      for (let round = 0; round < maxRounds && (await fetched()); round++) ({ rendering, text } = printed());
-      return {
-        text,
-        locale,
-        page,
-        pageNumber: pagination?.page ?? 1,
-        shared: !params.used() && !rendering.usesChance,
-        until: rendering.usesClock ? Math.min(until, now() + clockMs) : until,
-      };
-    },
-  };
+async function variablesOf(input: ComposeInput, found: FoundPage, locale: Locale, pagination?: Pagination) {
+  const { lang, domain, domainLocale, preview } = input;
+  const of = `${domain?.id} ${domainLocale} ${locale} ${lang} ${preview} ${pagination?.page}`;
+  const last = prepared.get(found);
+  if (last?.of === of) return last.variables;
+  const categories = needsCategories(found) ? await input.state.categories() : [];
+  const url = linkOf(input)(found.page.path, found.page.locale);
+  const system = systemValues(input, found, locale, categories, pagination);
+  const variables = allVariables(found, locale, url, system);
+  prepared.set(found, { of, variables });
+  return variables;
 }
 
 function renderAll(

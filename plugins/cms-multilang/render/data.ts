@@ -1,9 +1,13 @@
 /** The rows that the reading side reads. */
+import type { BaseContext } from "platform";
 import type { Locale } from "../locales.ts";
 import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, RedirectRuleRow, SiteRow } from "../rows.ts";
 import type { Domain } from "./addresses/addresses.ts";
 import type { Inherited } from "./values/inherit.ts";
 import type { Variant } from "./addresses/variant.ts";
+
+/** What the reading side is shown may come from a replica (`read`). */
+export type Reading = Pick<BaseContext, "sql" | "read">;
 
 export type SiteData = Pick<
   SiteRow,

@@ -1,24 +1,15 @@
 /** `/w/<site code>/…`: previews a site before its domains point here. behaviour 4.6, B.11. */
 import { answer, notFound, redirect, route, text, Type, unauthorized, type Reply, type Route } from "platform";
 import { sitePage } from "../answers.ts";
-import type { RenderStore } from "./render-store.ts";
-import { askedPath } from "./addresses/addresses.ts";
-import type { SiteCache } from "./door/cache.ts";
-import type { Composer } from "./compose.ts";
+import { askedPath, linksOf } from "./addresses/addresses.ts";
 import { faultPage, TemplateFault } from "./templates/fault.ts";
-import type { Finder } from "./addresses/find.ts";
 import { langOf } from "./addresses/locale.ts";
 import { pageNumberOf } from "./values/pagination.ts";
 import { htmlType, typeOf } from "./door/replies.ts";
-import { linksOf } from "./addresses/addresses.ts";
-
-interface Needed {
-  readonly sites: SiteCache;
-  readonly renderStore: RenderStore;
-  readonly finder: Finder;
-  readonly composer: Composer;
-  readonly scheme: () => string;
-}
+import * as renderStore from "./render-store.ts";
+import * as finder from "./addresses/find.ts";
+import * as composer from "./compose.ts";
+import { schemeOf, type CmsContext } from "../context.ts";
 
 /**
  * A preview runs its author's scripts on the account's own host. The sandbox gives them an opaque origin, so they
@@ -51,8 +42,8 @@ const spec = {
   responses: { 200: "<!doctype html>…", 301: null, 303: null, 401: { error: "sign in" }, 500: "<!doctype html>…" },
 };
 
-export function previewRoutes(needed: Needed): Route[] {
-  const preview = createPreview(needed);
+export function previewRoutes(ctx: CmsContext): Route[] {
+  const preview = createPreview(ctx);
   return [
     route("GET", "/w/:site_code", { summary: "Preview a site's home page", description, ...spec }, (input) =>
       preview({ ...input, code: input.params.site_code }),
@@ -70,27 +61,27 @@ interface PreviewInput {
   readonly caller: { readonly account: { readonly id: number }; readonly privileges: ReadonlySet<string> } | null;
 }
 
-function createPreview({ sites, renderStore, finder, composer, scheme }: Needed) {
+function createPreview(ctx: CmsContext) {
   return async ({ request, code, query, caller }: PreviewInput): Promise<Reply> => {
     if (!caller) return signInFirst(request);
     const drafts = caller.privileges.has("cms");
     if (!/^[\w.-]{1,200}$/.test(code)) throw notFound();
-    const siteId = await renderStore.siteId(caller.account.id, code);
-    const state = siteId === undefined ? undefined : await sites.get(siteId);
+    const siteId = await renderStore.siteId(ctx, caller.account.id, code);
+    const state = siteId === undefined ? undefined : await ctx.sites.get(siteId);
     if (!state || !(state.site.active || drafts)) throw notFound();
     const asked = askedPath(pathBelow(request.url));
     const lang = langOf(query);
     const view = { state, lang, domainLocale: lang ?? null, preview: true, drafts };
-    const found = asked && (await finder.find(view, asked.path));
+    const found = asked && (await finder.findPage(ctx, view, asked.path));
     if (!asked || !found) throw notFound();
-    const link = linksOf({ ...state, scheme: scheme(), domain: null });
+    const link = linksOf({ ...state, scheme: schemeOf(ctx), domain: null });
     if ("redirect" in found || asked.hasSlash) {
       const location = link("redirect" in found ? found.redirect : asked.path, null) + new URL(request.url).search;
       return { status: 301, body: null, headers: { ...previewHeaders, location } };
     }
     try {
       const page = pageNumberOf(query);
-      const made = await composer.compose({ ...view, domain: null, scheme: scheme(), query, page }, found);
+      const made = await composer.compose(ctx, { ...view, domain: null, scheme: schemeOf(ctx), query, page }, found);
       return text(200, made.text, typeOf(asked.path), { ...previewHeaders, "content-language": made.locale });
     } catch (error) {
       if (!(error instanceof TemplateFault)) throw error;

@@ -41,12 +41,12 @@ export async function create(edit: SiteEdit, body: DomainBody): Promise<DomainVi
   const input = { name, locale, isPrimary, ...(await unproved(edit)) };
   const id = await domainStore.insert(tx, account.id, siteId, userId, input);
   edit.hostsChange();
-  return reread(edit, domainStore, id);
+  return reread(edit, domainStore.find, id);
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: DomainBody, expected: Expected): Promise<DomainView> {
   const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, domainStore, ref, expected);
+  const before = await lockedIn(edit, domainStore.find, ref, expected);
   const wrong = mistakes();
   mustStay(wrong, body, before);
   const name = body.name === undefined ? before.name : await hostOf(edit, wrong, body.name);
@@ -59,13 +59,13 @@ export async function update(edit: SiteEdit, ref: Ref, body: DomainBody, expecte
   const { status, proof } = name === before.name ? before : await unproved(edit);
   await domainStore.update(tx, account.id, before.id, userId, { name, locale, isPrimary, status, proof });
   edit.hostsChange();
-  return reread(edit, domainStore, before.id);
+  return reread(edit, domainStore.find, before.id);
 }
 
 /** The oldest of the others becomes the primary. */
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
   const { tx, account } = edit;
-  const { id, siteId, isPrimary } = await lockedIn(edit, domainStore, ref, expected);
+  const { id, siteId, isPrimary } = await lockedIn(edit, domainStore.find, ref, expected);
   await domainStore.remove(tx, account.id, id);
   if (isPrimary) await domainStore.promoteOldest(tx, account.id, siteId);
   edit.hostsChange();
@@ -73,7 +73,7 @@ export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Prom
 
 export async function approve(edit: SiteEdit, seen: DomainView): Promise<DomainView> {
   const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, domainStore, { id: seen.id }, whichever);
+  const before = await lockedIn(edit, domainStore.find, { id: seen.id }, whichever);
   if (before.status === "approved") return before;
   const wrong = mistakes();
   if (before.name !== seen.name) wrong.add("name", "has changed in the meantime");
@@ -81,7 +81,7 @@ export async function approve(edit: SiteEdit, seen: DomainView): Promise<DomainV
   wrong.check();
   await domainStore.update(tx, account.id, before.id, userId, { ...before, status: "approved" });
   edit.hostsChange();
-  return reread(edit, domainStore, before.id);
+  return reread(edit, domainStore.find, before.id);
 }
 
 /** Adds a mistake if the host is reserved or taken. */

@@ -30,7 +30,7 @@ export async function create(edit: SiteEdit, body: SiteBody): Promise<SiteRow> {
   checkFields(wrong, body.fields);
   wrong.check();
   const id = await siteStore.insert(tx, account.id, userId, {
-    code: await codeOf(edit, siteStore, { code: body.code, name, kind: "site", siteId: null }),
+    code: await codeOf(edit, siteStore.taken, { code: body.code, name, kind: "site", siteId: null }),
     name,
     locale: body.locale ?? localeOf(account.locale),
     multilang: body.multilang ?? false,

@@ -4,13 +4,15 @@
  */
 import { type ArticleData, type CategoryData, type PageData } from "../data.ts";
 import type { Locale } from "../../locales.ts";
-import type { RenderStore } from "../render-store.ts";
 import { joined } from "./alternates.ts";
 import type { ArticlesQuery } from "../templates/articles-block.ts";
-import type { ReadBlocks } from "../templates/blocks.ts";
+import { blocksOf } from "../templates/blocks.ts";
 import type { SiteState } from "../door/cache.ts";
 import { inherit } from "../values/inherit.ts";
 import { chooseVariant, redirectTarget, type Choice, type Variant } from "./variant.ts";
+import * as variantStore from "./variant-store.ts";
+import * as articleListStore from "../templates/article-list-store.ts";
+import type { RenderContext } from "../../context.ts";
 
 /** What decides which page is found and how it is rendered. */
 export interface View {
@@ -35,88 +37,104 @@ export interface FoundPage {
 
 export type Found = FoundPage | { readonly redirect: string };
 
-export interface Finder {
-  /** The page at a path (without slashes at its ends), or where it is now, or null. */
-  find(view: View, path: string): Promise<Found | null>;
-  /** Adds the master's values and the group to a page that is already known. */
-  complete(view: View, page: PageData): Promise<FoundPage>;
-}
-
 const maxSegments = 20;
 
-export function createFinder(renderStore: RenderStore, blocksOf: ReadBlocks): Finder {
-  const find = async (view: View, path: string, followsRedirects = true): Promise<Found | null> => {
-    const here = await renderStore.pagesAt(view.state.site, [path], view.drafts);
-    const page = chooseVariant(here, choiceOf(view));
-    if (page) return placed(view, whole(page), "", {});
-    const prefixes = prefixesOf(path);
-    const [above, redirects] = await Promise.all([
-      prefixes.length > 0 ? renderStore.pagesAt(view.state.site, prefixes, view.drafts) : [],
-      followsRedirects ? renderStore.redirectsAt(view.state.site, [path, ...prefixes]) : [],
-    ]);
-    const below = await belowPage(view, path, prefixes, above);
-    if (below) return below;
-    for (const prefix of [path, ...prefixes]) {
-      const at = redirects.filter(({ from }) => from === prefix);
-      const target = chooseVariant(at, choiceOf(view));
-      if (!target) continue;
-      const redirect = joined(target.path, restOf(path, prefix));
-      const found = await find(view, redirect, false);
-      // Redirects to the domain's own language directly, not by way of the page that has moved.
-      if (found && "redirect" in found) return found;
-      // An address below a page that has moved is redirected only if something is there now.
-      if (prefix === path || found) return { redirect };
-    }
-    return null;
-  };
+/** The page at a path (without slashes at its ends), or where it is now, or null. */
+export async function findPage(
+  ctx: RenderContext,
+  view: View,
+  path: string,
+  followsRedirects = true,
+): Promise<Found | null> {
+  const here = await variantStore.pagesAt(ctx, view.state.site, [path], view.drafts);
+  const page = chooseVariant(here, choiceOf(view));
+  if (page) return placed(ctx, view, whole(page), "", {});
+  const prefixes = prefixesOf(path);
+  const [above, redirects] = await Promise.all([
+    prefixes.length > 0 ? variantStore.pagesAt(ctx, view.state.site, prefixes, view.drafts) : [],
+    followsRedirects ? variantStore.redirectsAt(ctx, view.state.site, [path, ...prefixes]) : [],
+  ]);
+  const below = await belowPage(ctx, view, path, prefixes, above);
+  if (below) return below;
+  for (const prefix of [path, ...prefixes]) {
+    const at = redirects.filter(({ from }) => from === prefix);
+    const target = chooseVariant(at, choiceOf(view));
+    if (!target) continue;
+    const redirect = joined(target.path, restOf(path, prefix));
+    const found = await findPage(ctx, view, redirect, false);
+    // Redirects to the domain's own language directly, not by way of the page that has moved.
+    if (found && "redirect" in found) return found;
+    // An address below a page that has moved is redirected only if something is there now.
+    if (prefix === path || found) return { redirect };
+  }
+  return null;
+}
 
-  /** `page` has its inherited values already. It stays one object, because its templates are cached by it. */
-  const inGroup = async (view: View, page: PageData): Promise<FoundPage> => {
-    const { site } = view.state;
-    const groups = site.multilang ? await renderStore.groups(site, [page.id], view.drafts) : undefined;
-    return { page, group: groups?.get(page.id) ?? [page] };
-  };
+/** Adds the master's values and the group to a page that is already known. */
+export function completePage(ctx: RenderContext, view: View, page: PageData): Promise<FoundPage> {
+  return inGroup(ctx, view, whole(page));
+}
 
-  const placed = async (view: View, page: PageData, rest: string, more: Partial<FoundPage>): Promise<Found> => {
-    const found = await inGroup(view, page);
-    // A preview has no domain, so there is no domain that another page would suit better.
-    const target = view.preview ? undefined : redirectTarget<Variant>(page, found.group, choiceOf(view));
-    return target ? { redirect: joined(target.path, rest) } : { ...found, ...more };
-  };
+/** `page` has its inherited values already. It stays one object, because its templates are cached by it. */
+async function inGroup(ctx: RenderContext, view: View, page: PageData): Promise<FoundPage> {
+  const { site } = view.state;
+  const groups = site.multilang ? await variantStore.pageGroups(ctx, site, [page.id], view.drafts) : undefined;
+  return { page, group: groups?.get(page.id) ?? [page] };
+}
 
-  const belowPage = async (view: View, path: string, prefixes: readonly string[], pages: readonly PageData[]) => {
-    for (const prefix of prefixes) {
-      const at = chooseVariant(
-        pages.filter((one) => one.path === prefix),
-        choiceOf(view),
-      );
-      if (!at) continue;
-      const page = whole(at);
-      const rest = restOf(path, prefix);
-      const shown = await shownBelow(view, await blocksOf(view.state, page), rest);
-      if (shown) return placed(view, page, rest, shown);
-    }
-    return null;
-  };
+async function placed(
+  ctx: RenderContext,
+  view: View,
+  page: PageData,
+  rest: string,
+  more: Partial<FoundPage>,
+): Promise<Found> {
+  const found = await inGroup(ctx, view, page);
+  // A preview has no domain, so there is no domain that another page would suit better.
+  const target = view.preview ? undefined : redirectTarget<Variant>(page, found.group, choiceOf(view));
+  return target ? { redirect: joined(target.path, rest) } : { ...found, ...more };
+}
 
-  /** The category or article that a page with these blocks shows at `rest`. */
-  const shownBelow = async (view: View, blocks: readonly ArticlesQuery[], rest: string) => {
-    if (blocks.length === 0) return null;
-    const { state, drafts } = view;
-    const categories = await state.categories();
-    const category = categories.find((one) => one.path === rest);
-    if (category) return { category };
-    const showing = blocks.filter(({ shows }) => shows);
-    if (showing.length === 0) return null;
-    const articles = await renderStore.articlesAt({ site: state.site, locale: articleLocale(view), drafts }, rest);
-    const fitting = articles.filter((article) =>
-      showing.some((block) => isIn(article, categoryIds(block.categories, categories))),
+async function belowPage(
+  ctx: RenderContext,
+  view: View,
+  path: string,
+  prefixes: readonly string[],
+  pages: readonly PageData[],
+) {
+  for (const prefix of prefixes) {
+    const at = chooseVariant(
+      pages.filter((one) => one.path === prefix),
+      choiceOf(view),
     );
-    const article = chooseVariant(fitting, choiceOf(view));
-    return article ? { article } : null;
-  };
+    if (!at) continue;
+    const page = whole(at);
+    const rest = restOf(path, prefix);
+    const shown = await shownBelow(ctx, view, await blocksOf(ctx, view.state, page), rest);
+    if (shown) return placed(ctx, view, page, rest, shown);
+  }
+  return null;
+}
 
-  return { find: (view, path) => find(view, path), complete: (view, page) => inGroup(view, whole(page)) };
+/** The category or article that a page with these blocks shows at `rest`. */
+async function shownBelow(ctx: RenderContext, view: View, blocks: readonly ArticlesQuery[], rest: string) {
+  if (blocks.length === 0) return null;
+  const { state, drafts } = view;
+  const categories = await state.categories();
+  const category = categories.find((one) => one.path === rest);
+  if (category) return { category };
+  const showing = blocks.filter(({ shows }) => shows);
+  if (showing.length === 0) return null;
+  const articles = await articleListStore.articlesAt(
+    ctx,
+    { site: state.site, locale: articleLocale(view), drafts },
+    rest,
+  );
+  const fitting = articles.filter((article) =>
+    showing.some((block) => isIn(article, categoryIds(block.categories, categories))),
+  );
+  const article = chooseVariant(fitting, choiceOf(view));
+  return article ? { article } : null;
 }
 
 export function choiceOf({ state, domainLocale }: View): Choice {

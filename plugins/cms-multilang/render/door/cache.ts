@@ -3,9 +3,17 @@
  * from it, pages included, is kept under its serial number. A change drops the object in every process before the
  * change is answered. A rendering that began earlier is then stored where nobody looks.
  */
-import { type CategoryData, type LayoutData, type RedirectData, type SiteData, type SiteFound } from "../data.ts";
+import {
+  type Reading,
+  type CategoryData,
+  type LayoutData,
+  type RedirectData,
+  type SiteData,
+  type SiteFound,
+} from "../data.ts";
 import type { Account, BaseContext } from "platform";
-import type { RenderStore } from "../render-store.ts";
+import * as renderStore from "../render-store.ts";
+import { nextPublication } from "../templates/article-list-store.ts";
 import type { Domain } from "../addresses/addresses.ts";
 import { createHosts, type Host } from "./hosts.ts";
 
@@ -34,19 +42,16 @@ export interface SiteCache extends Sites {
   get(siteId: number): Promise<SiteState | undefined>;
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "broadcast" | "log">;
-  readonly renderStore: RenderStore;
-  readonly account: (id: number) => Promise<Account | undefined>;
-}
+type Cached = Reading & Pick<BaseContext, "cache" | "broadcast" | "log">;
+type AccountOf = (id: number) => Promise<Account | undefined>;
 
 const maxSites = 10_000;
 let serials = 0;
 
-export function createSiteCache({ ctx, renderStore, account }: Needed): SiteCache {
+export function createSiteCache(ctx: Cached, account: AccountOf): SiteCache {
   const hosts = createHosts({
     broadcast: ctx.broadcast,
-    read: renderStore.hosts,
+    read: () => renderStore.hosts(ctx),
     account,
     failed: (error) => ctx.log.error("the hosts of sites could not be read", { error }),
   });
@@ -54,9 +59,9 @@ export function createSiteCache({ ctx, renderStore, account }: Needed): SiteCach
     name: "cms-sites",
     max: maxSites,
     load: async (key) => {
-      const found = await renderStore.site(Number(key));
+      const found = await renderStore.siteById(ctx, Number(key));
       const owner = found && (await account(found.site.accountId));
-      return owner && newState(renderStore, owner, found);
+      return owner && newState(ctx, owner, found);
     },
   });
 
@@ -77,29 +82,29 @@ export function createSiteCache({ ctx, renderStore, account }: Needed): SiteCach
 
 /** Reads layouts, categories and redirects once per state; they end with it. */
 function newState(
-  renderStore: RenderStore,
+  ctx: Reading,
   account: Account,
-  { site, domains, nextPublication }: SiteFound,
+  { site, domains, nextPublication: publication }: SiteFound,
 ): SiteState {
   const layouts = new Map<number, Promise<LayoutData | undefined>>();
   let categories: Promise<readonly CategoryData[]> | undefined;
   let redirects: Promise<ReadonlyMap<string, RedirectData>> | undefined;
-  let next = nextPublication;
+  let next = publication;
   return {
     serial: ++serials,
     site,
     account,
     domains,
     layout: (id) => {
-      const found = layouts.get(id) ?? forgetFailed(renderStore.layout(site, id), () => layouts.delete(id));
+      const found = layouts.get(id) ?? forgetFailed(renderStore.layout(ctx, site, id), () => layouts.delete(id));
       layouts.set(id, found);
       return found;
     },
-    categories: () => (categories ??= forgetFailed(renderStore.categories(site), () => (categories = undefined))),
-    redirects: () => (redirects ??= forgetFailed(renderStore.redirects(site), () => (redirects = undefined))),
+    categories: () => (categories ??= forgetFailed(renderStore.categories(ctx, site), () => (categories = undefined))),
+    redirects: () => (redirects ??= forgetFailed(renderStore.redirects(ctx, site), () => (redirects = undefined))),
     nextPublication: async () => {
       // The article that was next may be visible by now.
-      if (next && next.getTime() <= Date.now()) next = await renderStore.nextPublication(site);
+      if (next && next.getTime() <= Date.now()) next = await nextPublication(ctx, site);
       return next;
     },
   };

@@ -3,42 +3,27 @@ import { methodNotAllowed, type DoorRequest, type HostDoor, type Reply, type Sit
 import { askedPath, pathAddress } from "../addresses/addresses.ts";
 import { addressIn, viewOf, type Asked } from "./asked.ts";
 import { redirectReply } from "../addresses/redirects.ts";
-import type { ReadShowing } from "../templates/showing.ts";
-import type { SiteCache } from "./cache.ts";
-import type { Composer } from "../compose.ts";
-import { createErrorAnswers } from "./error-answers.ts";
-import type { Finder } from "../addresses/find.ts";
+import { errorAnswer } from "./error-answers.ts";
 import type { Host } from "./hosts.ts";
-import { createKeptPages, createMissingPaths } from "./kept-pages.ts";
-import { createPageAnswers } from "./page-answers.ts";
-import type { RenderStore } from "../render-store.ts";
+import { createFoundPages, createKeptPages, createMissingPaths } from "./kept-pages.ts";
+import { pageAnswer } from "./page-answers.ts";
 import { movedTo, plainPage } from "./replies.ts";
 import { createSitemap } from "../sitemap/sitemap.ts";
+import * as finder from "../addresses/find.ts";
+import { schemeOf, type CmsContext } from "../../context.ts";
 
-interface Needed {
-  readonly sites: SiteCache;
-  readonly renderStore: RenderStore;
-  readonly showingOf: ReadShowing;
-  readonly finder: Finder;
-  readonly composer: Composer;
-  /** As in `BASE_URL`. */
-  readonly scheme: () => string;
-  readonly maxCacheBytes?: number;
-  readonly now?: () => number;
-  /** The number of addresses in one file of a sitemap. */
-  readonly maxAddresses?: number;
-}
+const maxCacheBytes = 64_000_000;
+const maxFoundBytes = 16_000_000;
 
-export function createDoor(needed: Needed): HostDoor {
-  const { sites, finder, scheme, now = Date.now, maxCacheBytes = 64_000_000 } = needed;
-  const kept = createKeptPages(maxCacheBytes, now);
-  const missing = createMissingPaths(now);
-  const errorAnswer = createErrorAnswers({ ...needed, kept, now });
-  const pageAnswer = createPageAnswers({ ...needed, errorAnswer, now });
-  const sitemap = createSitemap(needed);
+export function createDoor(ctx: CmsContext): HostDoor {
+  const kept = createKeptPages(maxCacheBytes, Date.now);
+  const missing = createMissingPaths(Date.now);
+  const foundPages = createFoundPages(maxFoundBytes);
+  const sitemap = createSitemap(ctx);
+  const isOwn = ownHost(ctx.origin);
 
   const askedOf = async (owner: Host, { request, log }: DoorRequest): Promise<Asked | null> => {
-    const state = sites.peek(owner.siteId) ?? (await sites.get(owner.siteId));
+    const state = ctx.sites.peek(owner.siteId) ?? (await ctx.sites.get(owner.siteId));
     const domain = state?.domains.find(({ id }) => id === owner.domainId);
     if (!state?.site.active || !domain) return null;
     return { state, domain, log, headOnly: request.method === "HEAD", ...addressIn(request.url) };
@@ -48,10 +33,10 @@ export function createDoor(needed: Needed): HostDoor {
     const path = askedPath(asked.pathname);
     if (!path) return null;
     if (!path.hasSlash) {
-      const page = await kept.get(asked, path.path, () => pageAnswer(asked, path.path));
-      return page ?? sitemap.answer(path.path, { ...asked, scheme: scheme() });
+      const page = await kept.get(asked, path.path, () => pageAnswer(ctx, { kept, foundPages }, asked, path.path));
+      return page ?? sitemap.answer(path.path, { ...asked, scheme: schemeOf(ctx) });
     }
-    const found = await finder.find(viewOf(asked), path.path);
+    const found = await finder.findPage(ctx, viewOf(asked), path.path);
     if (!found) return (await redirectReply(asked, path.path)) ?? null;
     return movedTo(pathAddress("redirect" in found ? found.redirect : path.path) + asked.search);
   };
@@ -81,7 +66,7 @@ export function createDoor(needed: Needed): HostDoor {
       if (!asked) return plainPage("404", "en");
       const isRead = ["GET", "HEAD"].includes(request.request.method);
       if (!isRead && (await answerOrMiss(asked))) throw methodNotAllowed(["GET", "HEAD"]);
-      return errorAnswer(asked, "404");
+      return errorAnswer(ctx, kept, asked, "404");
     },
   });
 
@@ -89,11 +74,34 @@ export function createDoor(needed: Needed): HostDoor {
   const doors = new WeakMap<Host, SiteDoor>();
   return {
     find(host) {
-      const owner = sites.find(host);
+      // If a site took the account's own address, nobody could sign in there to change it.
+      if (isOwn(host)) return undefined;
+      const owner = ctx.sites.find(host);
       if (!owner) return undefined;
       const door = doors.get(owner) ?? doorOf(owner);
       doors.set(owner, door);
       return door;
     },
+  };
+}
+
+/** To be called once the server knows its own address. */
+export function warnOfOwnHost({ origin, sites, log }: CmsContext): void {
+  const { host } = new URL(origin());
+  const site = sites.find(host);
+  if (site)
+    log.warn("BASE_URL is a site's domain too: the account is served there, and the site is not", {
+      host,
+      site_id: site.siteId,
+    });
+}
+
+/** Every request asks, so the host is parsed once. The address is only known when the server listens. */
+function ownHost(origin: () => string): (host: string) => boolean {
+  let known = { origin: "", host: "" };
+  return (host) => {
+    const now = origin();
+    if (known.origin !== now) known = { origin: now, host: new URL(now).host };
+    return host === known.host;
   };
 }

@@ -23,7 +23,7 @@ export interface Hosts {
   publish(): Promise<void>;
 }
 
-interface Needed {
+interface HostOptions {
   readonly broadcast: BaseContext["broadcast"];
   readonly read: () => Promise<readonly HostData[]>;
   readonly account: (id: number) => Promise<Account | undefined>;
@@ -34,7 +34,7 @@ const topic = "cms:host";
 
 type Message = { readonly name: string; readonly gone: true } | (Host & { readonly name: string });
 
-export function createHosts({ broadcast, read, account, failed }: Needed): Hosts {
+export function createHosts({ broadcast, read, account, failed }: HostOptions): Hosts {
   let hosts = new Map<string, Host>();
   /** What every process was told. `hosts` may hold more that this process has read; the others do not need to know. */
   let told = new Map<string, Host>();

@@ -4,7 +4,8 @@ import { DraftPreview } from "../../answers.ts";
 import { htmlType } from "../door/replies.ts";
 import { previewHeaders } from "../render-routes.ts";
 import { DraftBody } from "./body.ts";
-import type { Drafts } from "./drafts.ts";
+import type { CmsContext } from "../../context.ts";
+import { makePreview, previewOf } from "./drafts.ts";
 
 const access = { privilege: "cms" } as const;
 const example = {
@@ -27,7 +28,7 @@ const example = {
   fault: null,
 };
 
-export function draftRoutes(drafts: Drafts): Route[] {
+export function draftRoutes(ctx: CmsContext): Route[] {
   return [
     route(
       "POST",
@@ -47,7 +48,7 @@ export function draftRoutes(drafts: Drafts): Route[] {
         responses: { 200: example, 422: { content: ["line 3, column 7: …"] } },
       },
       async ({ caller, body }) => {
-        const { token, ...made } = await drafts.create(caller, body);
+        const { token, ...made } = await makePreview(ctx, caller, body);
         return ok({ url: `/cms/previews/${token}`, ...made });
       },
     ),
@@ -62,7 +63,7 @@ export function draftRoutes(drafts: Drafts): Route[] {
         responses: { 200: "<!doctype html>…", 404: { error: "not found" } },
       },
       async ({ caller, params }) => {
-        const html = await drafts.html(caller, params.token);
+        const html = await previewOf(ctx, caller, params.token);
         if (html === undefined) throw notFound();
         return text(200, html, htmlType, previewHeaders);
       },

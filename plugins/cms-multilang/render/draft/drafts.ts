@@ -1,14 +1,5 @@
 /** Renders a page as an editor has it, for one domain and language, without saving it. No HTTP, no SQL. */
-import {
-  invalid,
-  mistakes,
-  randomToken,
-  sha256,
-  type BaseContext,
-  type Caller,
-  type Queryable,
-  type Static,
-} from "platform";
+import { invalid, mistakes, randomToken, sha256, type Caller, type Queryable, type Static } from "platform";
 import { refOf, siteRefOf, type Ref } from "../../code.ts";
 import { isLocale } from "../../locales.ts";
 import { masterMistake } from "../../pages/master.ts";
@@ -16,84 +7,75 @@ import * as layoutStore from "../../pages/layout-store.ts";
 import * as pageStore from "../../pages/page-store.ts";
 import type { PageView } from "../../pages/page-store.ts";
 import { cleanPath } from "../../pages/path.ts";
-import { checkTexts, type TemplateCheck } from "../../texts.ts";
+import { checkTexts } from "../../texts.ts";
 import { named, orNull, type Mistakes } from "../../write.ts";
+import { compose } from "../compose.ts";
+import type { ComposeInput } from "../values/system-values.ts";
 import { addressOf, domainFor, type Domain } from "../addresses/addresses.ts";
 import { seoOf } from "../addresses/alternates.ts";
-import { choiceOf, type Finder, type FoundPage, type View } from "../addresses/find.ts";
+import { choiceOf, type FoundPage, type View } from "../addresses/find.ts";
 import { effectiveLocale } from "../addresses/locale.ts";
 import { redirectTarget, type Variant } from "../addresses/variant.ts";
-import type { Composer } from "../compose.ts";
 import type { PageData } from "../data.ts";
-import type { SiteCache, SiteState } from "../door/cache.ts";
+import type { SiteState } from "../door/cache.ts";
 import { htmlType, typeOf } from "../door/replies.ts";
 import { faultPage, TemplateFault } from "../templates/fault.ts";
 import type { DraftBody } from "./body.ts";
 import * as previewStore from "./preview-store.ts";
 import { asText, nothingSeen, seenIn } from "./seen.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "sql">;
-  readonly sites: Pick<SiteCache, "get">;
-  readonly finder: Pick<Finder, "complete">;
-  readonly composer: Composer;
-  readonly engine: TemplateCheck;
-  readonly scheme: () => string;
-}
+import * as finder from "../addresses/find.ts";
+import { schemeOf, type CmsContext } from "../../context.ts";
 
 type Body = Static<typeof DraftBody>;
 
 const livesMs = 10 * 60_000;
 const mostPerPerson = 10;
 
-export type Drafts = ReturnType<typeof createDrafts>;
-
-export function createDrafts(needed: Needed) {
-  const { ctx, sites, finder, composer, engine, scheme } = needed;
+export async function makePreview(ctx: CmsContext, { account, user }: Pick<Caller, "account" | "user">, body: Body) {
+  const saved = await savedPage(ctx.sql, account.id, body);
+  const state = saved && (await ctx.sites.get(saved.siteId));
+  if (!saved || !state) throw invalid({ id: ["names no page"] });
+  const wrong = mistakes();
+  const domain = domainOf(wrong, state, body, saved);
+  checkTexts(wrong, ctx.engine, body);
+  const page = await draftOf({ ctx, wrong, accountId: account.id }, saved, body);
+  wrong.check();
+  const lang = isLocale(body.lang) ? body.lang : undefined;
+  const preview = domain === null;
+  const domainLocale = domain ? domain.locale : (lang ?? null);
+  const view: View = { state, lang, domainLocale, preview, drafts: true };
+  const found = withDraft(await finder.completePage(ctx, view, page));
+  const { html, seen, fault } = await rendered(ctx, { ...view, domain, scheme: schemeOf(ctx) }, found);
+  const token = randomToken();
+  const expiresAt = new Date(Date.now() + livesMs);
+  const row = { accountId: account.id, userId: user.id, tokenHash: sha256(token), html, expiresAt };
+  await ctx.transaction((tx) => previewStore.insert(tx, row, mostPerPerson));
+  const { site, domains } = state;
+  const sources = { page: page.locale, lang, domain: domainLocale, site: site.locale };
+  const place = { scheme: schemeOf(ctx), domains, site: site.locale };
+  const seo = site.multilang && domain ? seoOf<Variant>(found.page, found.group, place) : undefined;
+  const target = domain ? redirectTarget<Variant>(found.page, found.group, choiceOf(view)) : undefined;
   return {
-    async create({ account, user }: Pick<Caller, "account" | "user">, body: Body) {
-      const saved = await savedPage(ctx.sql, account.id, body);
-      const state = saved && (await sites.get(saved.siteId));
-      if (!saved || !state) throw invalid({ id: ["names no page"] });
-      const wrong = mistakes();
-      const domain = domainOf(wrong, state, body, saved);
-      checkTexts(wrong, engine, body);
-      const page = await draftOf({ ...needed, wrong, accountId: account.id }, saved, body);
-      wrong.check();
-      const lang = isLocale(body.lang) ? body.lang : undefined;
-      const preview = domain === null;
-      const domainLocale = domain ? domain.locale : (lang ?? null);
-      const view: View = { state, lang, domainLocale, preview, drafts: true };
-      const found = withDraft(await finder.complete(view, page));
-      const { html, seen, fault } = await rendered(composer, { ...view, domain, scheme: scheme() }, found);
-      const token = randomToken();
-      const expiresAt = new Date(Date.now() + livesMs);
-      const row = { accountId: account.id, userId: user.id, tokenHash: sha256(token), html, expiresAt };
-      await ctx.transaction((tx) => previewStore.insert(tx, row, mostPerPerson));
-      const { site, domains } = state;
-      const sources = { page: page.locale, lang, domain: domainLocale, site: site.locale };
-      const place = { scheme: scheme(), domains, site: site.locale };
-      const seo = site.multilang && domain ? seoOf<Variant>(found.page, found.group, place) : undefined;
-      const target = domain ? redirectTarget<Variant>(found.page, found.group, choiceOf(view)) : undefined;
-      return {
-        token,
-        expires_at: expiresAt,
-        domain: domain?.name ?? null,
-        locale: effectiveLocale(sources),
-        address: domain ? addressOf(scheme(), domain, page.path) : null,
-        redirects_to: target && domain ? addressOf(scheme(), domain, target.path) : null,
-        seen,
-        canonical_url: seo?.canonicalUrl ?? null,
-        alternates: seo?.alternates ?? [],
-        fault,
-      };
-    },
-
-    /** Undefined if it has expired, or is somebody else's. */
-    async html({ account, user }: Pick<Caller, "account" | "user">, token: string): Promise<string | undefined> {
-      return token.length > 100 ? undefined : previewStore.htmlOf(ctx.sql, account.id, user.id, sha256(token));
-    },
+    token,
+    expires_at: expiresAt,
+    domain: domain?.name ?? null,
+    locale: effectiveLocale(sources),
+    address: domain ? addressOf(schemeOf(ctx), domain, page.path) : null,
+    redirects_to: target && domain ? addressOf(schemeOf(ctx), domain, target.path) : null,
+    seen,
+    canonical_url: seo?.canonicalUrl ?? null,
+    alternates: seo?.alternates ?? [],
+    fault,
   };
+}
+
+/** Undefined if it has expired, or is somebody else's. */
+export async function previewOf(
+  ctx: CmsContext,
+  { account, user }: Pick<Caller, "account" | "user">,
+  token: string,
+): Promise<string | undefined> {
+  return token.length > 100 ? undefined : previewStore.htmlOf(ctx.sql, account.id, user.id, sha256(token));
 }
 
 async function savedPage(db: Queryable, accountId: number, body: Body) {
@@ -109,7 +91,8 @@ function domainOf(wrong: Mistakes, { domains }: SiteState, { domain, locale }: B
   return found ?? null;
 }
 
-interface Drafting extends Pick<Needed, "ctx"> {
+interface Drafting {
+  readonly ctx: Pick<CmsContext, "sql">;
   readonly wrong: Mistakes;
   readonly accountId: number;
 }
@@ -161,11 +144,11 @@ function withDraft(found: FoundPage): FoundPage {
   return { ...found, group: found.group.map((other) => (other.id === id ? own : other)) };
 }
 
-type ComposeView = Omit<Parameters<Composer["compose"]>[0], "query" | "page">;
+type ComposeView = Omit<ComposeInput, "query" | "page">;
 
-async function rendered(composer: Composer, view: ComposeView, found: FoundPage) {
+async function rendered(ctx: CmsContext, view: ComposeView, found: FoundPage) {
   try {
-    const { text } = await composer.compose({ ...view, query: new URLSearchParams(), page: 1 }, found);
+    const { text } = await compose(ctx, { ...view, query: new URLSearchParams(), page: 1 }, found);
     if (typeOf(found.page.path) !== htmlType) return { html: asText(text), seen: nothingSeen, fault: null };
     const { seen, framed } = seenIn(text);
     return { html: framed, seen, fault: null };

@@ -5,10 +5,13 @@ import { joined } from "../addresses/alternates.ts";
 import type { Locale } from "../../locales.ts";
 import type { Batch, ListedPage } from "../data.ts";
 import { groupsOf } from "../addresses/groups.ts";
-import type { RenderStore } from "../render-store.ts";
 import type { Showing } from "../templates/showing.ts";
 import { articlesOf, type Counting, type Counts } from "./sitemap-counts.ts";
 import type { Variant } from "../addresses/variant.ts";
+import * as sitemapStore from "./sitemap-store.ts";
+import * as variantStore from "../addresses/variant-store.ts";
+import * as articleListStore from "../templates/article-list-store.ts";
+import type { RenderContext } from "../../context.ts";
 
 export interface Address {
   readonly path: string;
@@ -21,14 +24,9 @@ export interface Address {
   readonly below?: string;
 }
 
-interface Needed {
-  readonly renderStore: RenderStore;
-  /** Addresses that are read in one query. */
-  readonly batch: number;
-}
-
 export async function* listAddresses(
-  { renderStore, batch }: Needed,
+  ctx: RenderContext,
+  batch: number,
   request: Counting,
   counts: Counts,
   skip: number,
@@ -38,8 +36,8 @@ export async function* listAddresses(
     yield* inBatches(
       batch,
       skip,
-      (part) => renderStore.listedPages(state.site, domain.locale, part),
-      (rows) => pagesOf(renderStore, request, rows),
+      (part) => sitemapStore.listedPages(ctx, state.site, domain.locale, part),
+      (rows) => pagesOf(ctx, request, rows),
     );
   let rest = Math.max(0, skip - counts.pages);
   for (const showing of counts.showing) {
@@ -47,17 +45,17 @@ export async function* listAddresses(
       rest -= showing.count;
       continue;
     }
-    yield* articlesBelow({ renderStore, batch }, request, showing, rest);
+    yield* articlesBelow(ctx, batch, request, showing, rest);
     rest = 0;
   }
 }
 
 async function pagesOf(
-  renderStore: Pick<RenderStore, "related">,
+  ctx: RenderContext,
   { state: { site } }: Counting,
   rows: readonly ListedPage[],
 ): Promise<Address[]> {
-  const groups = site.multilang ? await groupsOf(rows, (pages) => renderStore.related(site, pages)) : undefined;
+  const groups = site.multilang ? await groupsOf(rows, (pages) => sitemapStore.related(ctx, site, pages)) : undefined;
   return rows.map((page) => {
     const group = groups?.get(page.id);
     return { path: page.path, locale: page.locale, changedAt: page.updatedAt, ...(group && { page, group }) };
@@ -65,17 +63,18 @@ async function pagesOf(
 }
 
 async function* articlesBelow(
-  { renderStore, batch }: Needed,
+  ctx: RenderContext,
+  batch: number,
   { state, domain }: Counting,
   { page, categories }: Showing,
   skip: number,
 ): AsyncGenerator<Address[]> {
   const group = state.site.multilang
-    ? (await renderStore.groups(state.site, [page.id], false)).get(page.id)
+    ? (await variantStore.pageGroups(ctx, state.site, [page.id], false)).get(page.id)
     : undefined;
   const of = articlesOf(state, domain, page);
   const read = async (part: Batch) => {
-    const rows = await renderStore.listedArticles(of, categories, part);
+    const rows = await articleListStore.listedArticles(ctx, of, categories, part);
     return rows.map((row) => ({ ...row, position: 0 }));
   };
   yield* inBatches(batch, skip, read, async (rows) =>

@@ -1,9 +1,11 @@
 /** Counts the addresses of a domain's sitemap, and how many fit into one file. */
 import { type Counted, type ListedPage } from "../data.ts";
-import type { RenderStore } from "../render-store.ts";
 import { pathAddress, type Domain } from "../addresses/addresses.ts";
 import type { SiteState } from "../door/cache.ts";
-import type { ReadShowing, Showing } from "../templates/showing.ts";
+import { type Showing, showingOf } from "../templates/showing.ts";
+import * as sitemapStore from "./sitemap-store.ts";
+import * as articleListStore from "../templates/article-list-store.ts";
+import type { RenderContext } from "../../context.ts";
 
 export interface Counts {
   readonly pages: number;
@@ -25,14 +27,8 @@ export interface Counting {
   readonly scheme: string;
 }
 
-interface Needed {
-  readonly renderStore: RenderStore;
-  readonly showingOf: ReadShowing;
-}
-
 /** Keeps the counts until the site changes or its next article appears. */
-export function createCounts(needed: Needed, limits: FileLimits) {
-  const { renderStore } = needed;
+export function createCounts(ctx: RenderContext, limits: FileLimits) {
   const known = new WeakMap<SiteState, Map<string, { readonly counts: Counts; readonly until: number }>>();
 
   return async (asked: Counting): Promise<Counts> => {
@@ -43,9 +39,9 @@ export function createCounts(needed: Needed, limits: FileLimits) {
     if (kept && kept.until > Date.now()) return kept.counts;
     const next = await state.nextPublication();
     const [pages, articles, locales] = await Promise.all([
-      renderStore.countListed(state.site, domain.locale),
-      countedOf(needed, state, domain),
-      state.site.multilang ? renderStore.pageLocales(state.site) : [],
+      sitemapStore.countListed(ctx, state.site, domain.locale),
+      countedOf(ctx, state, domain),
+      state.site.multilang ? sitemapStore.pageLocales(ctx, state.site) : [],
     ]);
     const longest = Math.max(pages.longest, ...articles.map((one) => one.longest));
     const languages = new Set([...locales, ...state.domains.map(({ locale }) => locale), state.site.locale]);
@@ -65,11 +61,16 @@ export function articlesOf({ site }: SiteState, domain: Domain, page: Pick<Liste
   return { site, locale: site.multilang ? (domain.locale ?? page.locale) : null, drafts: false };
 }
 
-async function countedOf({ renderStore, showingOf }: Needed, state: SiteState, domain: Domain) {
-  const showing = await showingOf(state, domain.locale);
+async function countedOf(ctx: RenderContext, state: SiteState, domain: Domain) {
+  const showing = await showingOf(ctx, state, domain.locale);
   return Promise.all(
     showing.map(async ({ page, categories }): Promise<Counted & Showing> => {
-      const { count, longest } = await renderStore.countArticles(articlesOf(state, domain, page), categories, null);
+      const { count, longest } = await articleListStore.countArticles(
+        ctx,
+        articlesOf(state, domain, page),
+        categories,
+        null,
+      );
       return { page, categories, count, longest: pathAddress(page.path).length + 1 + longest };
     }),
   );

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { serverWithSites } from "../../../../tests/sites.ts";
-import { createRenderStore } from "../render-store.ts";
-import { createBlocks } from "../templates/blocks.ts";
+import { readOn } from "platform";
+import * as renderStore from "../render-store.ts";
 import type { SiteState } from "../door/cache.ts";
 import { createSiteEngine } from "../templates/engine.ts";
 import { createSitemap } from "./sitemap.ts";
-import { createShowing } from "../templates/showing.ts";
-import { createTemplates } from "../templates/templates.ts";
 
 const server = serverWithSites(async () => {
   await acme();
@@ -143,9 +141,15 @@ test("the sitemap leaves out addresses that are redirected to the domain's langu
 
 describe("a list longer than a file", () => {
   const request = async () => {
-    const renderStore = createRenderStore(server.app.sql);
+    const { sql } = server.app;
+    const reading = {
+      sql,
+      read: readOn(sql),
+      engine: createSiteEngine(),
+      media: { picturesOf: async () => new Map() },
+    };
     const [row] = await server.app.sql<{ id: number }[]>`select id from cms_sites where code = 'acme'`;
-    const found = await renderStore.site(row?.id ?? 0);
+    const found = await renderStore.siteById(reading, row?.id ?? 0);
     const domain = found?.domains.find(({ name }) => name === "acme.eu");
     if (!found || !domain) throw new Error("the site is missing");
     const state: SiteState = {
@@ -153,13 +157,10 @@ describe("a list longer than a file", () => {
       account: { id: found.site.accountId, name: "", baseUrl: "", timezone: "UTC", locale: "pl" },
       ...found,
       layout: async () => undefined,
-      categories: () => renderStore.categories(found.site),
+      categories: () => renderStore.categories(reading, found.site),
       redirects: () => Promise.resolve(new Map()),
       nextPublication: async () => null,
     };
-    const engine = createSiteEngine();
-    const blocksOf = createBlocks(engine, createTemplates(renderStore, engine));
-    const reading = { renderStore, showingOf: createShowing({ renderStore, engine, blocksOf }) };
     return { reading, request: { state, domain, scheme: "https:", headOnly: false } };
   };
   const textOf = async (answer: unknown) => {
@@ -177,7 +178,7 @@ describe("a list longer than a file", () => {
       [5, 1000],
       [8, 3],
     ] as const) {
-      const sitemap = createSitemap({ ...reading, maxAddresses, batch });
+      const sitemap = createSitemap(reading, { maxAddresses, batch });
       const index = await textOf(await sitemap.answer("sitemap.xml", asked));
       const files = locations(index);
       expect(index).toContain("<sitemapindex");
@@ -197,7 +198,7 @@ describe("a list longer than a file", () => {
     const { reading, request: asked } = await request();
     const whole = locations((await at("acme.eu", "/sitemap.xml")).text);
     const maxBytes = 2500;
-    const sitemap = createSitemap({ ...reading, maxBytes });
+    const sitemap = createSitemap(reading, { maxBytes });
     const files = locations(await textOf(await sitemap.answer("sitemap.xml", asked)));
     expect(files.length).toBeGreaterThan(1);
     const all: (string | undefined)[] = [];

@@ -2,12 +2,11 @@
 import { escapeHtml, type Reply } from "platform";
 import { addressOf, domainFor } from "../addresses/addresses.ts";
 import { seoOf } from "../addresses/alternates.ts";
-import type { ReadShowing } from "../templates/showing.ts";
-import type { RenderStore } from "../render-store.ts";
 import { cacheControlOf, pageReply, siteHeaders } from "../door/replies.ts";
 import { listAddresses, type Address } from "./sitemap-addresses.ts";
 import { createCounts, type Counting, type Counts } from "./sitemap-counts.ts";
 import { createStreams } from "./streams.ts";
+import type { RenderContext } from "../../context.ts";
 
 export interface SitemapRequest extends Counting {
   /** HEAD: answers without a body. */
@@ -19,23 +18,24 @@ export interface Sitemap {
   answer(path: string, request: SitemapRequest): Promise<Reply | Response | null>;
 }
 
-interface Needed {
-  readonly renderStore: RenderStore;
-  readonly showingOf: ReadShowing;
-  /** The limits of one file. The protocol allows 50,000 addresses and 50 MB. */
-  readonly maxAddresses?: number;
-  readonly maxBytes?: number;
-  readonly batch?: number;
-}
-
 const xmlType = "application/xml; charset=utf-8";
 const xmlHeaders = { ...siteHeaders, "content-type": xmlType, "cache-control": cacheControlOf(null) };
 /** Each of them reads a whole site, so only a few run at once; the others are told to try again. */
 const maxAtOnce = 4;
 
-export function createSitemap(needed: Needed): Sitemap {
-  const { renderStore, maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 } = needed;
-  const countsOf = createCounts(needed, { addresses: maxAddresses, bytes: maxBytes });
+/** The limits of one file. The protocol allows 50,000 addresses and 50 MB. */
+interface Limits {
+  readonly maxAddresses?: number;
+  readonly maxBytes?: number;
+  /** Addresses that are read in one query. */
+  readonly batch?: number;
+}
+
+export function createSitemap(
+  ctx: RenderContext,
+  { maxAddresses = 50_000, maxBytes = 50_000_000, batch = 2000 }: Limits = {},
+): Sitemap {
+  const countsOf = createCounts(ctx, { addresses: maxAddresses, bytes: maxBytes });
   const streamed = createStreams(maxAtOnce, xmlHeaders);
   return {
     async answer(path, request) {
@@ -48,7 +48,7 @@ export function createSitemap(needed: Needed): Sitemap {
       if (request.headOnly) return { status: 200, body: null, headers: xmlHeaders };
       if (asked === undefined && counts.files > 1) return index(request, counts.files);
       const skip = ((asked ?? 1) - 1) * counts.perFile;
-      return streamed(file(request, counts, listAddresses({ renderStore, batch }, request, counts, skip)));
+      return streamed(file(request, counts, listAddresses(ctx, batch, request, counts, skip)));
     },
   };
 }

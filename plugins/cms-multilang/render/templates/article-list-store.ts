@@ -6,9 +6,10 @@ import {
   type Categories,
   type Counted,
   type ListedArticle,
+  type Reading,
   type SiteData,
 } from "../data.ts";
-import { LiquidFault, readBounds, readRows, type Fragment, type Page, type Read, type Sql } from "platform";
+import { LiquidFault, readBounds, readRows, type Fragment, type Page, type Queryable } from "platform";
 
 import type { ArticlesQuery, SortKey } from "./articles-block.ts";
 import { TemplateFault } from "./fault.ts";
@@ -25,95 +26,127 @@ const tooLarge = new TemplateFault(
   ),
 );
 
-export function articleQueries(sql: Sql, read: Read) {
-  const articleColumns = sql`
-    a.id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.fields, a.html_title,
-    a.html_description, a.published_at, a.active, a.created_at, a.updated_at,
-    (select coalesce(json_agg(x.category_id order by x.position), '[]')
-     from cms_article_categories x where x.account_id = a.account_id and x.article_id = a.id) as more_category_ids`;
+const articleColumns = (ctx: Reading) => ctx.sql`
+  a.id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.fields, a.html_title,
+  a.html_description, a.published_at, a.active, a.created_at, a.updated_at,
+  (select coalesce(json_agg(x.category_id order by x.position), '[]')
+   from cms_article_categories x where x.account_id = a.account_id and x.article_id = a.id) as more_category_ids`;
 
-  const articlesWhere = (
-    { site, locale, drafts }: ArticlesOf,
-    now: Fragment,
-    categories: Categories = null,
-    within: number | null = null,
-  ) => sql`
-    a.account_id = ${site.accountId} and a.site_id = ${site.id}
-    ${drafts ? sql`` : sql`and a.active and (a.published_at is null or a.published_at <= ${now})`}
-    ${locale === null ? sql`` : sql`and (a.locale = ${locale} or a.locale is null)`}
-    ${categories === null ? sql`` : inCategories(site, categories)}
-    ${within === null ? sql`` : inCategories(site, [within])}`;
-  const inCategories = ({ accountId }: Pick<SiteData, "accountId">, ids: readonly number[]) => sql`
-    and (a.category_id = any(${ids}::bigint[])
-      or a.id in (
-        select article_id from cms_article_categories
-        where account_id = ${accountId} and category_id = any(${ids}::bigint[])))`;
-  const order: Record<SortKey, Fragment> = {
-    published_at: sql`a.published_at`,
-    created_at: sql`a.created_at`,
-    updated_at: sql`a.updated_at`,
-    title: sql`a.title`,
-    path: sql`a.path`,
-  };
-
-  /** A list that ended early would hide articles from visitors. */
-  const whole = async (columns: Fragment, from: (now: Fragment) => Fragment, by: Fragment, { limit, offset }: Page) => {
-    const { rows, next } = await read((on, now) =>
-      readRows<ArticleResult>(on, { limit, offset }, { columns, from: from(now), order: by, hasNumbers: true }),
-    );
-    if (next === undefined) return rows.map(withCategories);
-    throw tooLarge;
-  };
-
-  return {
-    /** `within`: only articles that are in this category as well. */
-    async articles(of: ArticlesOf, query: ArticlesQuery, categories: Categories, within: number | null) {
-      const { by, descending } = query.sort;
-      const direction = descending ? sql`desc` : sql`asc`;
-      const columns = sql`${articleColumns}, ${query.listsContent ? sql`a.content` : sql`'' as content`}`;
-      const from = (now: Fragment) => sql`cms_articles a where ${articlesWhere(of, now, categories, within)}`;
-      return whole(columns, from, sql`${order[by]} ${direction} nulls last, a.id ${direction}`, query);
-    },
-
-    async articlesAt(of: ArticlesOf, path: string): Promise<ArticleData[]> {
-      const from = (now: Fragment) => sql`cms_articles a where ${articlesWhere(of, now)} and a.path = ${path}`;
-      return whole(sql`${articleColumns}, a.content`, from, sql`a.id`, { limit: maxArticlesAtOnce, offset: 0 });
-    },
-
-    async countArticles(of: ArticlesOf, categories: Categories, within: number | null): Promise<Counted> {
-      const [row] = await read(
-        (on, now) => on<Counted[]>`
-        select count(*) as count, coalesce(max(${encodedChars(sql, sql`a.path`)}), 0) as longest from cms_articles a
-        where ${articlesWhere(of, now, categories, within)}`,
-      );
-      return row ?? nothing;
-    },
-
-    async listedArticles(of: ArticlesOf, categories: Categories, { after, skip, limit }: Batch) {
-      return read(
-        (on, now) => on<ListedArticle[]>`
-        select a.id, a.path, a.locale, a.updated_at from cms_articles a
-        where ${articlesWhere(of, now, categories)} ${after === null ? sql`` : sql`and a.id > ${after.id}`}
-        order by a.id limit ${limit} offset ${skip}`,
-      );
-    },
-
-    /** When the site's next article becomes visible. It decides how long lists are kept: so the primary says it. */
-    async nextPublication({ accountId, id }: SiteData): Promise<Date | null> {
-      const [row] = await sql<{ at: Date | null }[]>`${nextPublicationOf(sql, sql`${accountId}`, sql`${id}`)}`;
-      return row?.at ?? null;
-    },
-  };
+/** `within`: only articles that are in this category as well. */
+export async function articles(
+  ctx: Reading,
+  of: ArticlesOf,
+  query: ArticlesQuery,
+  categories: Categories,
+  within: number | null,
+) {
+  const { by, descending } = query.sort;
+  const direction = descending ? ctx.sql`desc` : ctx.sql`asc`;
+  const columns = ctx.sql`${articleColumns(ctx)}, ${query.listsContent ? ctx.sql`a.content` : ctx.sql`'' as content`}`;
+  const from = (now: Fragment) => ctx.sql`cms_articles a where ${articlesWhere(ctx, of, now, categories, within)}`;
+  return whole(ctx, columns, from, ctx.sql`${order(ctx, by)} ${direction} nulls last, a.id ${direction}`, query);
 }
 
-export function nextPublicationOf(sql: Sql, accountId: Fragment, siteId: Fragment) {
+export async function articlesAt(ctx: Reading, of: ArticlesOf, path: string): Promise<ArticleData[]> {
+  const from = (now: Fragment) => ctx.sql`cms_articles a where ${articlesWhere(ctx, of, now)} and a.path = ${path}`;
+  return whole(ctx, ctx.sql`${articleColumns(ctx)}, a.content`, from, ctx.sql`a.id`, {
+    limit: maxArticlesAtOnce,
+    offset: 0,
+  });
+}
+
+export async function countArticles(
+  ctx: Reading,
+  of: ArticlesOf,
+  categories: Categories,
+  within: number | null,
+): Promise<Counted> {
+  const [row] = await ctx.read(
+    (on, now) => on<Counted[]>`
+    select count(*) as count, coalesce(max(${encodedChars(ctx.sql, ctx.sql`a.path`)}), 0) as longest from cms_articles a
+    where ${articlesWhere(ctx, of, now, categories, within)}`,
+  );
+  return row ?? nothing;
+}
+
+export async function listedArticles(
+  ctx: Reading,
+  of: ArticlesOf,
+  categories: Categories,
+  { after, skip, limit }: Batch,
+) {
+  return ctx.read(
+    (on, now) => on<ListedArticle[]>`
+    select a.id, a.path, a.locale, a.updated_at from cms_articles a
+    where ${articlesWhere(ctx, of, now, categories)} ${after === null ? ctx.sql`` : ctx.sql`and a.id > ${after.id}`}
+    order by a.id limit ${limit} offset ${skip}`,
+  );
+}
+
+/** When the site's next article becomes visible. It decides how long lists are kept: so the primary says it. */
+export async function nextPublication(ctx: Reading, { accountId, id }: SiteData): Promise<Date | null> {
+  const [row] = await ctx.sql<
+    { at: Date | null }[]
+  >`${nextPublicationOf(ctx.sql, ctx.sql`${accountId}`, ctx.sql`${id}`)}`;
+  return row?.at ?? null;
+}
+
+function articlesWhere(
+  ctx: Reading,
+  { site, locale, drafts }: ArticlesOf,
+  now: Fragment,
+  categories: Categories = null,
+  within: number | null = null,
+) {
+  return ctx.sql`
+  a.account_id = ${site.accountId} and a.site_id = ${site.id}
+  ${drafts ? ctx.sql`` : ctx.sql`and a.active and (a.published_at is null or a.published_at <= ${now})`}
+  ${locale === null ? ctx.sql`` : ctx.sql`and (a.locale = ${locale} or a.locale is null)`}
+  ${categories === null ? ctx.sql`` : inCategories(ctx, site, categories)}
+  ${within === null ? ctx.sql`` : inCategories(ctx, site, [within])}`;
+}
+
+function inCategories(ctx: Reading, { accountId }: Pick<SiteData, "accountId">, ids: readonly number[]) {
+  return ctx.sql`
+  and (a.category_id = any(${ids}::bigint[])
+    or a.id in (
+      select article_id from cms_article_categories
+      where account_id = ${accountId} and category_id = any(${ids}::bigint[])))`;
+}
+
+function order(ctx: Reading, by: SortKey) {
+  return {
+    published_at: ctx.sql`a.published_at`,
+    created_at: ctx.sql`a.created_at`,
+    updated_at: ctx.sql`a.updated_at`,
+    title: ctx.sql`a.title`,
+    path: ctx.sql`a.path`,
+  }[by];
+}
+
+/** A list that ended early would hide articles from visitors. */
+async function whole(
+  ctx: Reading,
+  columns: Fragment,
+  from: (now: Fragment) => Fragment,
+  by: Fragment,
+  { limit, offset }: Page,
+) {
+  const { rows, next } = await ctx.read((on, now) =>
+    readRows<ArticleResult>(on, { limit, offset }, { columns, from: from(now), order: by, hasNumbers: true }),
+  );
+  if (next === undefined) return rows.map(withCategories);
+  throw tooLarge;
+}
+
+export function nextPublicationOf(sql: Queryable, accountId: Fragment, siteId: Fragment) {
   return sql`
     select min(published_at) as at from cms_articles
     where account_id = ${accountId} and site_id = ${siteId} and active and published_at > now()`;
 }
 
 /** An upper bound for the characters of a path in an XML address, where `%C4` and `&amp;` take more. */
-export function encodedChars(sql: Sql, path: Fragment) {
+export function encodedChars(sql: Queryable, path: Fragment) {
   return sql`octet_length(${path}) * case when ${path} ~ '^[-A-Za-z0-9._~/]*$' then 1 else 5 end`;
 }
 

@@ -1,17 +1,18 @@
 /** Fetches what the `{% articles %}` blocks of a page print, before it is rendered. behaviour A.7, B.11. */
 import { type Pagination } from "../values/pagination.ts";
 import type { Locale } from "../../locales.ts";
-import type { RenderStore } from "../render-store.ts";
 import { joined } from "../addresses/alternates.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import { articleLocale, categoryIds, isIn, type FoundPage } from "../addresses/find.ts";
 import { errorKinds } from "../../pages/error-pages.ts";
 import type { ArticleData } from "../data.ts";
 import { linkOf, type ComposeInput } from "../values/system-values.ts";
-import { pageShowing, type ReadShowing, type Showing } from "./showing.ts";
+import { pageShowing, type Showing, showingOf } from "./showing.ts";
 import type { BlockResult } from "./tags.ts";
 import { printedBlocks, type Templates } from "./templates.ts";
 import { articleValues } from "../values/variables.ts";
+import * as articleListStore from "./article-list-store.ts";
+import type { RenderContext } from "../../context.ts";
 
 export interface ArticleLists {
   readonly results: ReadonlyMap<ArticlesQuery, BlockResult>;
@@ -21,13 +22,8 @@ export interface ArticleLists {
   readonly until: number;
 }
 
-interface Needed {
-  readonly renderStore: RenderStore;
-  readonly showingOf: ReadShowing;
-}
-
 export async function articleLists(
-  { renderStore, showingOf }: Needed,
+  ctx: RenderContext,
   input: ComposeInput,
   found: FoundPage,
   templates: Templates,
@@ -50,7 +46,7 @@ export async function articleLists(
   const narrowed = narrowedBlocks(blocks, templates);
   const within = (query: ArticlesQuery) => (narrowed.includes(query) ? (category?.id ?? null) : null);
   const paged = lists.find(({ paginate }) => paginate);
-  const counted = paged && (await renderStore.countArticles(of, idsOf(paged), within(paged)));
+  const counted = paged && (await articleListStore.countArticles(ctx, of, idsOf(paged), within(paged)));
   const path = joined(page.path, article?.path ?? category?.path ?? "");
   const pagination = paged && counted && paginationOf(input.page, paged.limit, counted.count, path);
   if (article) {
@@ -64,8 +60,8 @@ export async function articleLists(
   await Promise.all(
     lists.map(async (query) => {
       const skip = query === paged && pagination ? (pagination.page - 1) * query.limit : query.offset;
-      const rows = await renderStore.articles(of, { ...query, offset: skip }, idsOf(query), within(query));
-      const others = rows.every(isHere) ? [] : await showingOf(state, input.domainLocale);
+      const rows = await articleListStore.articles(ctx, of, { ...query, offset: skip }, idsOf(query), within(query));
+      const others = rows.every(isHere) ? [] : await showingOf(ctx, state, input.domainLocale);
       const placeOf = (one: ArticleData) => (isHere(one) ? page : placeAmong(others, one, locale, state.site.locale));
       results.set(query, { part: "list", articles: rows.map((row) => articleValues(row, { ...options, placeOf })) });
     }),

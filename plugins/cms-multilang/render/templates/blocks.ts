@@ -5,36 +5,36 @@ import type { ArticlesQuery } from "./articles-block.ts";
 import type { SiteState } from "../door/cache.ts";
 import type { SiteEngine } from "./engine.ts";
 import { TemplateFault } from "./fault.ts";
-import { maxParagraphRounds, printedBlocks, type ReadTemplates } from "./templates.ts";
-
-/** The blocks of a page with inherited values. */
-export type ReadBlocks = (state: SiteState, page: PageData) => Promise<readonly ArticlesQuery[]>;
+import { maxParagraphRounds, printedBlocks, templatesOf } from "./templates.ts";
+import type { RenderContext } from "../../context.ts";
 
 /** The number of pages kept per site. */
 const maxKept = 1000;
 
-export function createBlocks(engine: SiteEngine, templatesOf: ReadTemplates): ReadBlocks {
-  /** By page id: a page prints the same blocks until its site changes. */
-  const known = new WeakMap<SiteState, Map<number, readonly ArticlesQuery[]>>();
+/** By page id: a page prints the same blocks until its site changes. */
+const known = new WeakMap<SiteState, Map<number, readonly ArticlesQuery[]>>();
 
-  const read = async (state: SiteState, page: PageData): Promise<readonly ArticlesQuery[]> => {
-    try {
-      return printedBlocks(await templatesOf(state, page));
-    } catch (error) {
-      if (!(error instanceof TemplateFault)) throw error;
-      // The page itself reports the mistake. Below it, the blocks of its own content answer and report it too.
-      return contentBlocks(engine, page.content);
-    }
-  };
+export async function blocksOf(
+  ctx: RenderContext,
+  state: SiteState,
+  page: PageData,
+): Promise<readonly ArticlesQuery[]> {
+  const ofState = known.get(state) ?? new Map<number, readonly ArticlesQuery[]>();
+  known.set(state, ofState);
+  const blocks = ofState.get(page.id) ?? (await readBlocks(ctx, state, page));
+  if (ofState.size >= maxKept) ofState.clear();
+  ofState.set(page.id, blocks);
+  return blocks;
+}
 
-  return async (state, page) => {
-    const ofState = known.get(state) ?? new Map<number, readonly ArticlesQuery[]>();
-    known.set(state, ofState);
-    const blocks = ofState.get(page.id) ?? (await read(state, page));
-    if (ofState.size >= maxKept) ofState.clear();
-    ofState.set(page.id, blocks);
-    return blocks;
-  };
+async function readBlocks(ctx: RenderContext, state: SiteState, page: PageData): Promise<readonly ArticlesQuery[]> {
+  try {
+    return printedBlocks(await templatesOf(ctx, state, page));
+  } catch (error) {
+    if (!(error instanceof TemplateFault)) throw error;
+    // The page itself reports the mistake. Below it, the blocks of its own content answer and report it too.
+    return contentBlocks(ctx.engine, page.content);
+  }
 }
 
 /** The blocks of a template alone; empty if it cannot be parsed. */

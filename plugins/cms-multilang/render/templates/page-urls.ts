@@ -6,8 +6,9 @@ import type { Locale } from "../../locales.ts";
 import { coverage } from "../addresses/alternates.ts";
 import type { Variant } from "../addresses/variant.ts";
 import type { SiteState } from "../door/cache.ts";
-import type { RenderStore } from "../render-store.ts";
 import { linkOf, type ComposeInput } from "../values/system-values.ts";
+import * as variantStore from "../addresses/variant-store.ts";
+import type { RenderContext } from "../../context.ts";
 
 export interface PageUrls {
   /** Empty if no page has this code, or if it is not known yet. */
@@ -15,8 +16,6 @@ export interface PageUrls {
   /** Fetches what was asked for and is not known; false if there was nothing. */
   fetch(): Promise<boolean>;
 }
-
-export type PageUrlsOf = (input: ComposeInput, locale: Locale) => PageUrls;
 
 interface Known {
   readonly page: Variant;
@@ -27,35 +26,34 @@ interface Known {
 const maxAsked = 500;
 const maxKnown = 10_000;
 
-export function createPageUrls(renderStore: Pick<RenderStore, "pagesByCode" | "groups">): PageUrlsOf {
-  const ofStates = new WeakMap<SiteState, Map<string, Known | undefined>>();
-  return (input, locale) => {
-    const { state, drafts } = input;
-    let known = ofStates.get(state) ?? new Map<string, Known | undefined>();
-    if (known.size > maxKnown) known = new Map();
-    ofStates.set(state, known);
-    const keyOf = (code: string) => `${drafts} ${code}`;
-    const missing = new Set<string>();
-    return {
-      find(code) {
-        if (!known.has(keyOf(code)) && missing.size < maxAsked) missing.add(code);
-        const found = known.get(keyOf(code));
-        return found ? pageUrl(input, locale, found) : "";
-      },
-      async fetch() {
-        if (missing.size === 0) return false;
-        const codes = [...missing];
-        missing.clear();
-        const pages = await renderStore.pagesByCode(state.site, codes, drafts);
-        const ids = pages.map(({ id }) => id);
-        const groups = state.site.multilang ? await renderStore.groups(state.site, ids, drafts) : undefined;
-        for (const code of codes) {
-          const page = pages.find((one) => one.code === code);
-          known.set(keyOf(code), page && { page, group: groups?.get(page.id) ?? [page] });
-        }
-        return true;
-      },
-    };
+const ofStates = new WeakMap<SiteState, Map<string, Known | undefined>>();
+
+export function pageUrlsOf(ctx: RenderContext, input: ComposeInput, locale: Locale): PageUrls {
+  const { state, drafts } = input;
+  let known = ofStates.get(state) ?? new Map<string, Known | undefined>();
+  if (known.size > maxKnown) known = new Map();
+  ofStates.set(state, known);
+  const keyOf = (code: string) => `${drafts} ${code}`;
+  const missing = new Set<string>();
+  return {
+    find(code) {
+      if (!known.has(keyOf(code)) && missing.size < maxAsked) missing.add(code);
+      const found = known.get(keyOf(code));
+      return found ? pageUrl(input, locale, found) : "";
+    },
+    async fetch() {
+      if (missing.size === 0) return false;
+      const codes = [...missing];
+      missing.clear();
+      const pages = await variantStore.pagesByCode(ctx, state.site, codes, drafts);
+      const ids = pages.map(({ id }) => id);
+      const groups = state.site.multilang ? await variantStore.pageGroups(ctx, state.site, ids, drafts) : undefined;
+      for (const code of codes) {
+        const page = pages.find((one) => one.code === code);
+        known.set(keyOf(code), page && { page, group: groups?.get(page.id) ?? [page] });
+      }
+      return true;
+    },
   };
 }
 

@@ -13,34 +13,31 @@ export interface Pictures {
   fetch(): Promise<boolean>;
 }
 
-export type PicturesOf = (state: SiteState) => Pictures;
-
 /** The most names that one rendering may ask for, and how many a site's state keeps. */
 const maxAsked = 500;
 const maxKnown = 10_000;
 
-export function createPictures(media: Pick<Media, "picturesOf">): PicturesOf {
-  /** A change of the account's media gives the site another state. */
-  const ofStates = new WeakMap<SiteState, Map<string, PagePicture | undefined>>();
-  return (state) => {
-    let known = ofStates.get(state) ?? new Map<string, PagePicture | undefined>();
-    if (known.size > maxKnown) known = new Map();
-    ofStates.set(state, known);
-    const missing = new Set<string>();
-    return {
-      find(path) {
-        if (!known.has(path) && missing.size < maxAsked) missing.add(path);
-        return known.get(path);
-      },
-      async fetch() {
-        if (missing.size === 0) return false;
-        const paths = [...missing];
-        missing.clear();
-        const found = await media.picturesOf(state.account.id, paths);
-        for (const path of paths) known.set(path, found.get(path));
-        return true;
-      },
-    };
+/** A change of the account's media gives the site another state. */
+const ofStates = new WeakMap<SiteState, Map<string, PagePicture | undefined>>();
+
+export function picturesOf(media: Pick<Media, "picturesOf">, state: SiteState): Pictures {
+  let known = ofStates.get(state) ?? new Map<string, PagePicture | undefined>();
+  if (known.size > maxKnown) known = new Map();
+  ofStates.set(state, known);
+  const missing = new Set<string>();
+  return {
+    find(path) {
+      if (!known.has(path) && missing.size < maxAsked) missing.add(path);
+      return known.get(path);
+    },
+    async fetch() {
+      if (missing.size === 0) return false;
+      const paths = [...missing];
+      missing.clear();
+      const found = await media.picturesOf(state.account.id, paths);
+      for (const path of paths) known.set(path, found.get(path));
+      return true;
+    },
   };
 }
 

@@ -3,10 +3,10 @@ import type { Locale } from "../../locales.ts";
 import { categoryIds, isIn } from "../addresses/find.ts";
 import type { ArticleData, Categories, PageData } from "../data.ts";
 import type { SiteState } from "../door/cache.ts";
-import type { RenderStore } from "../render-store.ts";
 import { inherit } from "../values/inherit.ts";
-import { contentBlocks, showingOutside, type ReadBlocks } from "./blocks.ts";
-import type { SiteEngine } from "./engine.ts";
+import { contentBlocks, showingOutside, blocksOf } from "./blocks.ts";
+import * as sitemapStore from "../sitemap/sitemap-store.ts";
+import type { RenderContext } from "../../context.ts";
 
 /** A page that shows articles, and their categories. */
 export interface Showing {
@@ -14,38 +14,29 @@ export interface Showing {
   readonly categories: Categories;
 }
 
-/** Those that a domain of this locale (null = without one) serves, in the order of the sitemap. */
-export type ReadShowing = (state: SiteState, locale: Locale | null) => Promise<readonly Showing[]>;
-
-interface Needed {
-  readonly renderStore: Pick<RenderStore, "articleSources" | "showingPages">;
-  readonly engine: SiteEngine;
-  readonly blocksOf: ReadBlocks;
-}
+/** Read once per state of a site and locale. */
+const known = new WeakMap<SiteState, Map<Locale | null, Promise<readonly Showing[]>>>();
 
 /** Reads them once per state of a site and locale. */
-export function createShowing(needed: Needed): ReadShowing {
-  const known = new WeakMap<SiteState, Map<Locale | null, Promise<readonly Showing[]>>>();
-  return (state, locale) => {
-    const ofState = known.get(state) ?? new Map<Locale | null, Promise<readonly Showing[]>>();
-    known.set(state, ofState);
-    const reading = ofState.get(locale) ?? read(needed, state, locale);
-    ofState.set(locale, reading);
-    reading.catch(() => ofState.delete(locale));
-    return reading;
-  };
+export function showingOf(ctx: RenderContext, state: SiteState, locale: Locale | null): Promise<readonly Showing[]> {
+  const ofState = known.get(state) ?? new Map<Locale | null, Promise<readonly Showing[]>>();
+  known.set(state, ofState);
+  const reading = ofState.get(locale) ?? read(ctx, state, locale);
+  ofState.set(locale, reading);
+  reading.catch(() => ofState.delete(locale));
+  return reading;
 }
 
-async function read({ renderStore, engine, blocksOf }: Needed, state: SiteState, locale: Locale | null) {
-  const [sources, categories] = await Promise.all([renderStore.articleSources(state.site), state.categories()]);
-  const outside = showingOutside(engine, sources);
-  const pages = await renderStore.showingPages(state.site, locale, outside);
+async function read(ctx: RenderContext, state: SiteState, locale: Locale | null) {
+  const [sources, categories] = await Promise.all([sitemapStore.articleSources(ctx, state.site), state.categories()]);
+  const outside = showingOutside(ctx.engine, sources);
+  const pages = await sitemapStore.showingPages(ctx, state.site, locale, outside);
   // If blocks occur only in the content of pages, nothing else of the pages has to be read.
   const isInContent = outside.layoutIds.length + outside.codes.length === 0;
   const found = await Promise.all(
     pages.map(async (page): Promise<Showing | undefined> => {
       const whole = inherit(page, page.master ?? undefined);
-      const all = isInContent ? contentBlocks(engine, whole.content) : await blocksOf(state, whole);
+      const all = isInContent ? contentBlocks(ctx.engine, whole.content) : await blocksOf(ctx, state, whole);
       const blocks = all.filter(({ shows }) => shows);
       if (blocks.length === 0) return undefined;
       const ids = blocks.map((block) => categoryIds(block.categories, categories));

@@ -1,11 +1,12 @@
 /** The templates of a page: its own, its layout's, and those of the paragraphs that both print. */
 import { type LayoutData, type PageData, type ParagraphData, type SiteData } from "../data.ts";
 import { LiquidFault } from "platform";
-import type { RenderStore } from "../render-store.ts";
+import * as renderStore from "../render-store.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import type { SiteState } from "../door/cache.ts";
 import { maxTags, tagsIn, type SiteEngine, type SiteTemplate } from "./engine.ts";
 import { blaming } from "./fault.ts";
+import type { RenderContext } from "../../context.ts";
 
 export interface Templates {
   readonly page: SiteTemplate;
@@ -21,9 +22,6 @@ export interface Paragraph {
   readonly template: SiteTemplate;
 }
 
-/** The templates of a page with inherited values. Throws a TemplateFault. */
-export type ReadTemplates = (state: SiteState, page: PageData) => Promise<Templates>;
-
 type Parse = (name: string, source: string) => SiteTemplate;
 
 /** How deep paragraphs may print paragraphs. */
@@ -31,23 +29,22 @@ export const maxParagraphRounds = 5;
 /** The same limit as for the output of a page. */
 const maxChars = 2_000_000;
 
-export function createTemplates(renderStore: RenderStore, engine: SiteEngine): ReadTemplates {
-  /** By page: a page stays one object until its site changes, so its templates are read once. */
-  const known = new WeakMap<PageData, Templates>();
-  return async (state, page) => {
-    const templates = known.get(page) ?? (await read(state, page));
-    known.set(page, templates);
-    return templates;
-  };
+/** By page: a page stays one object until its site changes, so its templates are read once. */
+const known = new WeakMap<PageData, Templates>();
 
-  async function read(state: SiteState, page: PageData): Promise<Templates> {
-    const parse = boundedParse(engine);
-    const layoutData = page.layoutId === null ? undefined : await state.layout(page.layoutId);
-    const template = parse(`page ${page.code}`, page.content);
-    const layout = layoutData && { ...parse(`layout ${layoutData.code}`, layoutData.content), data: layoutData };
-    const roots = layout ? [template, layout] : [template];
-    return { page: template, layout, ...(await paragraphsOf(renderStore, state.site, page, roots, parse)) };
-  }
+export async function templatesOf(ctx: RenderContext, state: SiteState, page: PageData): Promise<Templates> {
+  const templates = known.get(page) ?? (await read(ctx, state, page));
+  known.set(page, templates);
+  return templates;
+}
+
+async function read(ctx: RenderContext, state: SiteState, page: PageData): Promise<Templates> {
+  const parse = boundedParse(ctx.engine);
+  const layoutData = page.layoutId === null ? undefined : await state.layout(page.layoutId);
+  const template = parse(`page ${page.code}`, page.content);
+  const layout = layoutData && { ...parse(`layout ${layoutData.code}`, layoutData.content), data: layoutData };
+  const roots = layout ? [template, layout] : [template];
+  return { page: template, layout, ...(await paragraphsOf(ctx, state.site, page, roots, parse)) };
 }
 
 /** All blocks of a page that list or show articles, each once. */
@@ -57,7 +54,7 @@ export function printedBlocks({ page, layout, paragraphs }: Templates): Articles
 }
 
 async function paragraphsOf(
-  renderStore: RenderStore,
+  ctx: RenderContext,
   site: SiteData,
   page: PageData,
   roots: readonly SiteTemplate[],
@@ -73,7 +70,7 @@ async function paragraphsOf(
     if (codes.length === 0 && !wantsAll) break;
     for (const code of codes) asked.add(code);
     const pages = wantsAll ? [page.id, ...(page.basedOnPageId === null ? [] : [page.basedOnPageId])] : [];
-    const rows = await renderStore.paragraphs(site, pages, codes);
+    const rows = await renderStore.paragraphs(ctx, site, pages, codes);
     if (wantsAll) listed = listedOf(rows, page);
     const printed = rows.filter((row) => !found.has(row.code) && (asked.has(row.code) || listed?.includes(row)));
     const fresh = printed.map((data) => ({ data, template: parse(`paragraph ${data.code}`, data.content) }));
