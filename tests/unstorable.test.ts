@@ -93,3 +93,28 @@ test("is no server error where any JSON is taken", async () => {
     }
   }
 });
+
+test("a body in another encoding is 415 on every way in", async () => {
+  const routes = app.app.routes.filter(({ spec }) => spec.body || spec.input);
+  expect(new Set(routes.map(({ spec }) => spec.input))).toEqual(
+    new Set([undefined, "stream", "any", "form", "fields"]),
+  );
+  for (const { method, path } of routes) {
+    const answer = await app.request(method, path.replaceAll(/:[a-z_]+/g, "nowhere"), undefined, {
+      raw: new Uint8Array([0x1f, 0x8b]),
+      headers: { "content-type": "application/json", "content-encoding": "gzip" },
+    });
+    expect([method, path, answer.status, answer.headers.get("accept-encoding")]).toEqual([
+      method,
+      path,
+      415,
+      "identity",
+    ]);
+    expect(answer.text).toContain("Content-Encoding");
+  }
+  const plain = await app.post("/connect/crons/preview.json", undefined, {
+    raw: "{}",
+    headers: { "content-type": "application/json", "content-encoding": "Identity" },
+  });
+  expect(plain.status).not.toBe(415);
+});

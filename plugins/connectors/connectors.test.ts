@@ -369,7 +369,7 @@ describe("a call", () => {
     const bodies: [body: string, type: string, data: unknown][] = [
       ['{"a":1}', "application/json", { a: 1 }],
       ["[1]", "text/plain", [1]],
-      ["{broken", "application/json", "{broken"],
+      ["{broken", "text/plain", "{broken"],
       ["plain", "text/plain", "plain"],
       ["", "text/plain", null],
       ["7", "application/vnd.api+json", 7],
@@ -387,6 +387,12 @@ describe("a call", () => {
       remote.answer = () => new Response(new Uint8Array(bytes), { headers: { "content-type": type } });
       expect([type, (await call(code, "get")).json.data]).toEqual([type, "żółw"]);
     }
+    const broken = { headers: { "content-type": "application/json" } };
+    remote.answer = () => new Response("<html>", broken);
+    expect(await call(code, "get")).toMatchObject({
+      status: 502,
+      json: { error: expect.stringContaining("is not JSON"), status: 200, data: "<html>" },
+    });
     remote.answer = () => new Response("[".repeat(1000) + "]".repeat(1000));
     expect(await call(code, "get")).toMatchObject({
       status: 502,

@@ -131,7 +131,7 @@ const answers: [what: string, remote: Remote, data: unknown][] = [
   ["a list without a type", { body: "[1]" }, [1]],
   ["a number as text", { headers: { "content-type": "text/plain" }, body: "7" }, "7"],
   ["text that only begins like JSON", { body: "[draft] hello" }, "[draft] hello"],
-  ["JSON that is broken", { headers: { "content-type": "application/json" }, body: '{"a":' }, '{"a":'],
+  ["lines of JSON", { headers: { "content-type": "application/x-ndjson" }, body: '{"a":1}\n{}' }, '{"a":1}\n{}'],
   ["nothing", { status: 204, headers: { "content-type": "application/json" } }, null],
 ];
 test.each(answers)("an answer with %s", async (_, remote, data) => {
@@ -139,8 +139,29 @@ test.each(answers)("an answer with %s", async (_, remote, data) => {
   expect(outcome).toMatchObject({ ok: true, status: remote.status ?? 200, data, error: null, retryAfterSeconds: null });
 });
 
+const broken: [type: string, body: string][] = [
+  ["application/json", '{"a":'],
+  ["Application/JSON ; charset=utf-8", "<html>"],
+  ["application/problem+json", "ok"],
+];
+test.each(broken)("an answer of the type %s that is %s is a failure, except to an event", async (type, body) => {
+  const remote = { headers: { "content-type": type }, body };
+  expect(await remoteOf(remote).call({ path: "/x" })).toMatchObject({
+    ok: false,
+    status: 200,
+    data: body,
+    error: "the remote's answer is not JSON, though its Content-Type says so",
+  });
+  const told = await remoteOf(remote).call({ method: "POST", path: "/x" }, { fallbackBody: {} });
+  expect(told).toMatchObject({ ok: true, status: 200, data: body, error: null });
+});
+
 describe("an answer that is no success", () => {
   const faults: [remote: Remote | Error, outcome: object][] = [
+    [
+      { status: 404, headers: { "content-type": "application/json" }, body: "no" },
+      { status: 404, data: "no", error: "the remote answered 404" },
+    ],
     [
       { status: 404, body: "no" },
       { status: 404, data: "no", error: "the remote answered 404", retryAfterSeconds: null },

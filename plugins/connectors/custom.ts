@@ -52,7 +52,7 @@ export function customConnector(fetch: BaseContext["fetch"]): ConnectorKind {
       const method = methodNamed(connector, call);
       const request = requestOf(connector, method, call);
       const timeoutMs = Math.min(call.timeoutMs, method.timeoutSeconds * 1000);
-      return send(fetch, request, { timeoutMs, signal: call.signal });
+      return send(fetch, request, { timeoutMs, signal: call.signal, needsAnswer: call.fallbackBody === undefined });
     },
   };
 }
@@ -153,6 +153,8 @@ function bodyOf(
 interface SendOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** Whoever is told of an event has taken it with any 2xx, whatever it says. */
+  readonly needsAnswer: boolean;
 }
 
 /** Sends it. Idempotent requests are tried again after 429 and 503, within the time limit of the whole call. */
@@ -173,7 +175,7 @@ async function send(fetch: BaseContext["fetch"], request: HttpRequest, options: 
 async function sendOnce(
   fetch: BaseContext["fetch"],
   { url, ...request }: HttpRequest,
-  { timeoutMs, signal }: SendOptions,
+  { timeoutMs, signal, needsAnswer }: SendOptions,
 ): Promise<CallOutcome> {
   const { body, ...head } = request;
   try {
@@ -185,12 +187,18 @@ async function sendOnce(
       maxBytes,
       redirect: "same-origin",
     });
-    const ok = answer.status >= 200 && answer.status < 300;
+    const isSuccess = answer.status >= 200 && answer.status < 300;
+    const { data, isBroken } = dataOf(answer.text(), answer.headers.get("content-type") ?? "");
+    const ok = isSuccess && !(isBroken && needsAnswer);
     return {
       ok,
       status: answer.status,
-      data: dataOf(answer.text(), answer.headers.get("content-type") ?? ""),
-      error: ok ? null : `the remote answered ${answer.status}`,
+      data,
+      error: isSuccess
+        ? ok
+          ? null
+          : "the remote's answer is not JSON, though its Content-Type says so"
+        : `the remote answered ${answer.status}`,
       retryAfterSeconds: ok ? null : parseRetryAfter(answer.headers.get("retry-after")),
       durationMs: 0,
     };
@@ -209,13 +217,15 @@ async function sendOnce(
 }
 
 /** The JSON, also of an object or array with another content type; else the text; null if it is empty. */
-function dataOf(text: string, type: string): unknown {
-  if (text === "") return null;
-  if (!/json/i.test(type) && !/^\s*[{[]/.test(text)) return text;
+function dataOf(text: string, type: string): { data: unknown; isBroken: boolean } {
+  const mime = type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const isJson = mime.endsWith("/json") || mime.endsWith("+json");
+  if (text === "") return { data: null, isBroken: false };
+  if (!isJson && !/^\s*[{[]/.test(text)) return { data: text, isBroken: false };
   try {
-    return parseExactly(text);
+    return { data: parseExactly(text), isBroken: false };
   } catch {
-    return text;
+    return { data: text, isBroken: isJson };
   }
 }
 

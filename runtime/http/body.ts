@@ -27,6 +27,15 @@ export function takesBody({ body, input }: RouteBody): boolean {
   return input === "any" || input === "fields" || (body !== undefined && input !== "stream");
 }
 
+/** 415 a body in another encoding than it is read in, whoever reads it. RFC 9110 15.5.16. */
+export function refuseEncoded({ headers }: Request, route: RouteBody): void {
+  const encoding = headers.get("content-encoding");
+  if (encoding === null || encoding.toLowerCase() === "identity") return;
+  if (!takesBody(route) && route.input !== "stream") return;
+  const error = `send the body without \`Content-Encoding: ${encoding.slice(0, 100)}\``;
+  throw new HttpError(415, { error }, { "accept-encoding": "identity" });
+}
+
 /**
  * Reads and parses a request's body as its route declares: the object inside the body's key, or any JSON value. `hints`
  * receives a hint for each field that the route does not know. 400 without JSON or the key, 413 if too large, 415 for

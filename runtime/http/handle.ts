@@ -1,7 +1,7 @@
 /** Takes a request through identity, quota, privilege, body and handler. behaviour B.1 and B.3. */
 import { arrivalOf, pathOf } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Identify, type Identity } from "./auth.ts";
-import { bodyLimit, readBody, takesBody } from "./body.ts";
+import { bodyLimit, readBody, refuseEncoded, takesBody } from "./body.ts";
 import { withActor } from "../scope/actor.ts";
 import type { Notice } from "../events/notices.ts";
 import { causationHeader, withCausation, type CausationSeal } from "../scope/causation.ts";
@@ -76,6 +76,7 @@ async function admitted(
   admit(route.spec, identity, !changes || fromSameOrigin(request.headers, host, account));
   if (changes && caller?.readOnly) throw forbidden("this token may only read (`read_only`)");
   refuseOtherPerson(request.headers, caller);
+  refuseEncoded(request, route.spec);
   const query = queryOf(request.url);
   if (query !== noQuery) hints.push(...queryHints(route.spec.query, query));
   const maxBytes = bodyLimit(route.spec, caller === null, needed.maxBodyBytes);

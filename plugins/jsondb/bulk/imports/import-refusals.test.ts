@@ -98,15 +98,10 @@ describe("an import into tables", () => {
 });
 
 describe("an import is refused", () => {
-  test("as another type, encoding or separator", async () => {
+  test("as another type, charset or separator", async () => {
     const db = await newDb();
     for (const type of ["text/plain", "application/xml", "multipart/form-data", "", "text/csv; charset=iso-8859-2"])
       expect([type, (await send(db, type, "email\na\n")).status]).toEqual([type, 415]);
-    const zipped = await server.app.post(`/core/dbs/${db}/import`, undefined, {
-      raw: "email\na\n",
-      headers: { "content-type": csv, "content-encoding": "gzip" },
-    });
-    expect(zipped.status).toBe(415);
     expect((await send(db, csv, "email\na\n", "?separator=x")).status).toBe(400);
   });
 

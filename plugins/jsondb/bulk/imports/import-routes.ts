@@ -104,13 +104,11 @@ export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
   );
 }
 
-/** 415 another type or encoding, 400 another separator. */
+/** 415 another type or charset, 400 another separator. */
 function readerOf(db: Database, headers: Headers, query: URLSearchParams): { reader: RowReader; asText: boolean } {
   const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = parameters.map((text) => /^\s*charset="?([^"\s]*)"?\s*$/.exec(text)?.[1]).find((text) => text);
   if (charset !== undefined && !/^utf-?8$/.test(charset)) throw unsupportedType("send the rows as UTF-8");
-  if (headers.has("content-encoding") && headers.get("content-encoding") !== "identity")
-    throw unsupportedType("send the rows without a content-encoding");
   switch (type.trim()) {
     case "text/csv":
       return { reader: csvRows(separatorOf(query.get("separator")), fieldsOf(db, query)), asText: true };
