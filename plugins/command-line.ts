@@ -3,7 +3,6 @@ import { plugins as builtIn } from "./index.ts";
 import { modules } from "./modules.ts";
 import type { Arguments } from "../runtime/operations/command/arguments.ts";
 import { authorCommand } from "../runtime/operations/authors/commands.ts";
-import { runChild } from "../runtime/child/child-main.ts";
 import { checkCommand, runCommand, usage } from "../runtime/operations/command/commands.ts";
 import { versionText } from "../runtime/plugin/platform-version.ts";
 import { checkSettingNames, checkSettings, readConfig } from "../runtime/settings/config.ts";
@@ -52,13 +51,6 @@ async function run(given: Given): Promise<number> {
     writeOutput(`${versionText}\n`);
     return 0;
   }
-  // Before anything is read: a child knows no settings and no secrets.
-  if (command === "child")
-    return runChild(
-      [...builtIn, ...(await loadExternalPlugins(process.env["PLUGINS_DIR"] ?? "", modules))],
-      words[1],
-      words[2],
-    );
   const forAuthors = authorCommand(words);
   if (forAuthors) {
     const rest = words.slice(forAuthors.name.split(" ").length);

@@ -162,6 +162,14 @@ describe.if(Bun.which("script") !== null)("on a terminal", () => {
   );
 });
 
+test.each(plugins.flatMap(({ name, children = {} }) => Object.keys(children).map((child) => [name, child] as const)))(
+  "the child %s %s starts without the other plugins",
+  async (name, child) => {
+    const started = Bun.spawn([...fromSource, "child", name, child], { stdin: new Blob([]), stdout: "pipe" });
+    expect(await new Response(started.stdout).text()).toBe('{"ready":true}\n');
+  },
+);
+
 test("help names every setting, those of plugins too; a wrong command gets the commands alone", async () => {
   const help = await run([...fromSource, "help"], { cwd: folderWith() });
   expect(help.code).toBe(0);

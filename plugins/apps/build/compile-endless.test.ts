@@ -27,7 +27,7 @@ beforeAll(async () => {
       runtimes,
     );
   compiler = start(1_500);
-  strict = start(1_000);
+  strict = start(500);
   // A machine that runs other tests beside these may take its time.
   patient = start(60_000);
 });
