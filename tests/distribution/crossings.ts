@@ -41,5 +41,8 @@ export async function unexpected(statements: Iterable<string>, layout: Layout): 
   return found;
 }
 
-/** A condition of PL/pgSQL stands alone. */
-const whole = (statement: string) => (/^\s*exists\b/.test(statement) ? `select ${statement}` : statement);
+/** A condition of PL/pgSQL stands alone, and so does an assignment. */
+function whole(statement: string): string {
+  const value = statement.replace(/^\s*\w+ := /, "");
+  return value !== statement || /^\s*exists\b/.test(statement) ? `select ${value}` : statement;
+}
