@@ -6,7 +6,7 @@ import { createBroadcast } from "../runtime/broadcast/broadcast.ts";
 import { openPool, type DatabaseTarget, type Sql } from "../runtime/db/db.ts";
 import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
 import { createEvents } from "../runtime/events/events.ts";
-import { createQueue, type Needed as QueueNeeded } from "../runtime/jobs/jobs.ts";
+import { createQueue, type QueueOptions } from "../runtime/jobs/jobs.ts";
 import { createLog } from "../runtime/system/log.ts";
 import { runtimeMigrations } from "../runtime/db/runtime-migrations.ts";
 import { createDatabaseClock } from "../runtime/jobs/database-clock.ts";
@@ -37,7 +37,7 @@ export async function startTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-interface ProcessOptions extends Partial<QueueNeeded> {
+interface ProcessOptions extends Partial<QueueOptions> {
   /** For the schedules only: turning the queue's clock would end its leases. */
   readonly scheduleClock?: () => Date;
   /** Replaces this machine's clock, which the schedules compare with the database's. */

@@ -1,14 +1,16 @@
-/** The ends of jobs that are not written yet, and writing them in batches. */
-import { type Run } from "./job.ts";
-import type { Finish, JobStore, OrderKey, Retry } from "./job-store.ts";
+/** Writes how jobs ended, each once. */
+import type { Log } from "../system/log.ts";
+import * as jobStore from "./job-store.ts";
+import type { ClaimedJob, Finish, JobTable, OrderKey, Outcome, Retry } from "./job-store.ts";
+import type { Lease } from "./leases.ts";
+import { createWriter } from "./writer.ts";
 
-interface Needed {
-  readonly jobStore: {
-    readonly finish: (rows: readonly Finish[]) => PromiseLike<unknown>;
-    readonly retry: (rows: readonly Retry[]) => PromiseLike<unknown>;
-    /** The names of which a job may go now. */
-    readonly promote: JobStore["promote"];
-  };
+export type Run = Lease<ClaimedJob>;
+
+interface Options {
+  readonly table: JobTable;
+  readonly log: Log;
+  /** Tells every process that jobs of this name may be due. */
   readonly wake: (name: string) => void;
   /** A job becomes due again after this many seconds. */
   readonly soon: (seconds: number) => void;
@@ -16,56 +18,56 @@ interface Needed {
   readonly settled: (run: Run) => void;
 }
 
-const maxBatch = 500;
-
-export function createEnds({ jobStore, wake, soon, settled }: Needed) {
-  const finishes: { run: Run; row: Finish }[] = [];
-  const retries: { run: Run; row: Retry }[] = [];
-  const promotions: OrderKey[] = [];
-
-  // Rows leave their list only after they are written: a failed batch is written again.
-  const writeFinishes = async () => {
-    const batch = finishes.slice(0, maxBatch);
-    if (batch.length === 0) return;
-    await jobStore.finish(batch.map(({ row }) => row));
-    finishes.splice(0, batch.length);
-    for (const { run } of batch) {
-      settled(run);
-      const { name, orderKey } = run.job;
-      // The order key is free only after the commit, so another statement looks for the next job.
-      if (orderKey !== null) promotions.push({ name, orderKey });
-    }
+export function createEnds({ table, log, wake, soon, settled }: Options) {
+  const writer = createWriter("jobs", log);
+  let unwritten = 0;
+  const written = (run: Run): void => {
+    unwritten--;
+    settled(run);
   };
-  const writeRetries = async () => {
-    const batch = retries.slice(0, maxBatch);
-    if (batch.length === 0) return;
-    await jobStore.retry(batch.map(({ row }) => row));
-    retries.splice(0, batch.length);
+  const finish = writer.list<{ run: Run; row: Finish }>(async (batch) => {
+    await jobStore.finish(
+      table,
+      batch.map(({ row }) => row),
+    );
+    for (const { run } of batch) {
+      written(run);
+      const { name, orderKey } = run.row;
+      // The order key is free only after the commit, so another statement looks for the next job.
+      if (orderKey !== null) promote({ name, orderKey });
+    }
+  });
+  const retry = writer.list<{ run: Run; row: Retry }>(async (batch) => {
+    await jobStore.retry(
+      table,
+      batch.map(({ row }) => row),
+    );
     for (const { run, row } of batch) {
-      settled(run);
-      if (row.delaySeconds <= 0) wake(run.job.name);
+      written(run);
+      if (row.delaySeconds <= 0) wake(run.row.name);
       else soon(row.delaySeconds);
     }
+  });
+  const promote = writer.list<OrderKey>(async (keys) => {
+    for (const name of new Set(await jobStore.promote(table, keys))) wake(name);
+  });
+  const once = (run: Run, end: () => void): void => {
+    if (run.isOver) return;
+    run.isOver = true;
+    unwritten++;
+    end();
   };
-  const writePromotions = async () => {
-    const batch = promotions.slice(0, maxBatch);
-    if (batch.length === 0) return;
-    const names = await jobStore.promote(batch);
-    promotions.splice(0, batch.length);
-    for (const name of new Set(names)) wake(name);
-  };
-
   return {
-    isEmpty: () => finishes.length + retries.length + promotions.length === 0,
-    /** The runs whose end is not written. */
-    unwritten: () => finishes.length + retries.length,
-    finish: (run: Run, row: Finish) => void finishes.push({ run, row }),
-    retry: (run: Run, row: Retry) => void retries.push({ run, row }),
-    promote: (keys: readonly OrderKey[]) => void promotions.push(...keys),
-    async writeBatch() {
-      await writeFinishes();
-      await writeRetries();
-      await writePromotions();
+    promote,
+    unwritten: () => unwritten,
+    stop: writer.stop,
+    finish(run: Run, outcome: Outcome, error: string | null): void {
+      const { id, attempt } = run.row;
+      once(run, () => finish({ run, row: { id, attempt, outcome, error } }));
+    },
+    retry(run: Run, how: Pick<Retry, "delaySeconds" | "error" | "forgiven">): void {
+      const { id, attempt } = run.row;
+      once(run, () => retry({ run, row: { id, attempt, ...how } }));
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Causation } from "../scope/causation.ts";
 import type { Fragment, Queryable, Sql } from "../db/db.ts";
 import { readBounds } from "../base/read-bounds.ts";
+import type { Lease } from "./leases.ts";
 import type { Full, Turns } from "./shares.ts";
 
 /** A job to write. */
@@ -61,7 +62,6 @@ export type Outcome = "done" | "failed";
 type Held = Pick<ClaimedJob, "id" | "attempt">;
 export type Finish = Held & { readonly outcome: Outcome; readonly error: string | null };
 export type Retry = Held & { readonly delaySeconds: number; readonly error: string | null; readonly forgiven: boolean };
-export type Extension = Held & { readonly leaseSeconds: number };
 export interface OrderKey {
   readonly name: string;
   readonly orderKey: string;
@@ -73,91 +73,106 @@ export interface Waiting {
   readonly oldestDueSeconds: number;
 }
 
-export type JobStore = ReturnType<typeof createJobStore>;
+/** The table of jobs, as one process sees it. */
+export interface JobTable {
+  readonly sql: Sql;
+  /** Identifies this process among all live ones. */
+  readonly worker: string;
+  /** Replaces the database's time in tests. */
+  readonly clock?: (() => Date) | undefined;
+}
 
-/** `clock` replaces the database's time in tests. */
-export function createJobStore(sql: Sql, worker: string, clock?: () => Date) {
-  const now = () => clock?.() ?? null;
-  return {
-    insert: (jobs: readonly NewJob[], on: Queryable = sql) => insertJobs(on, jobs, now()),
+const nowOf = ({ clock }: Pick<JobTable, "clock">): Date | null => clock?.() ?? null;
 
-    /** At most `readBounds.pageBytes`, and the job that reaches them. */
-    claim(claims: readonly Claim[]) {
-      const full = claims.flatMap(({ name, turns }) => (turns?.full ?? []).map((one) => ({ name, ...one })));
-      const last = claims.flatMap(({ name, turns }) =>
-        [...(turns?.shares ?? [])].map(([accountId, share]) => ({ name, accountId, share })),
-      );
-      return sql<ClaimedJob[]>`
-        select id, name, attempt, forgiven, max_attempts, order_key, account_id, share, payload, bytes, causation, due_at
-        from claim_jobs_by_turns(${claims.map((c) => c.name)}, ${claims.map((c) => c.limit)},
-          ${claims.map((c) => c.leaseSeconds)}, ${claims.map((c) => c.since.toISOString())}::text[]::timestamptz[],
-          ${claims.map((c) => c.turns?.each ?? 0)}, ${claims.map((c) => c.turns?.last ?? 0)}::bigint[], ${last.map((l) => l.name)},
-          ${last.map((l) => l.accountId)}::bigint[], ${last.map((l) => l.share)}::text[], ${full.map((f) => f.name)},
-          ${full.map((f) => f.accountId)}::bigint[], ${full.map((f) => f.share)}::text[], ${readBounds.pageBytes},
-          ${worker}, ${now()})`;
-    },
+/** Returns what was written, in order, without jobs whose key is already waiting. */
+export function insert(table: JobTable, jobs: readonly NewJob[], on: Queryable = table.sql): Promise<Inserted[]> {
+  return insertJobs(on, jobs, nowOf(table));
+}
 
-    finish: (jobs: readonly Finish[]) => sql`
-      select from finish_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)}, ${jobs.map((j) => j.outcome)},
-        ${jobs.map((j) => j.error)}, ${worker}, ${now()})`,
+/** At most `readBounds.pageBytes`, and the job that reaches them. */
+export function claim(table: JobTable, claims: readonly Claim[]) {
+  const full = claims.flatMap(({ name, turns }) => (turns?.full ?? []).map((one) => ({ name, ...one })));
+  const last = claims.flatMap(({ name, turns }) =>
+    [...(turns?.shares ?? [])].map(([accountId, share]) => ({ name, accountId, share })),
+  );
+  return table.sql<ClaimedJob[]>`
+    select id, name, attempt, forgiven, max_attempts, order_key, account_id, share, payload, bytes, causation, due_at
+    from claim_jobs_by_turns(${claims.map((c) => c.name)}, ${claims.map((c) => c.limit)},
+      ${claims.map((c) => c.leaseSeconds)}, ${claims.map((c) => c.since.toISOString())}::text[]::timestamptz[],
+      ${claims.map((c) => c.turns?.each ?? 0)}, ${claims.map((c) => c.turns?.last ?? 0)}::bigint[],
+      ${last.map((l) => l.name)}, ${last.map((l) => l.accountId)}::bigint[], ${last.map((l) => l.share)}::text[],
+      ${full.map((f) => f.name)}, ${full.map((f) => f.accountId)}::bigint[], ${full.map((f) => f.share)}::text[],
+      ${readBounds.pageBytes}, ${table.worker}, ${nowOf(table)})`;
+}
 
-    retry: (jobs: readonly Retry[]) => sql`
-      select from retry_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)},
-        ${jobs.map((j) => j.delaySeconds)}, ${jobs.map((j) => j.error)}, ${jobs.map((j) => (j.forgiven ? 1 : 0))},
-        ${worker}, ${now()})`,
+export async function finish(table: JobTable, jobs: readonly Finish[]): Promise<void> {
+  await table.sql`
+    select from finish_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)}, ${jobs.map((j) => j.outcome)},
+      ${jobs.map((j) => j.error)}, ${table.worker}, ${nowOf(table)})`;
+}
 
-    /** Returns the ids that this worker still holds. */
-    async extend(jobs: readonly Extension[]): Promise<Set<number>> {
-      const rows = await sql<{ id: number }[]>`
-        select id from extend_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)},
-          ${jobs.map((j) => j.leaseSeconds)}, ${worker}, ${now()}) as id`;
-      return new Set(rows.map(({ id }) => id));
-    },
+export async function retry(table: JobTable, jobs: readonly Retry[]): Promise<void> {
+  await table.sql`
+    select from retry_jobs(${jobs.map((j) => j.id)}, ${jobs.map((j) => j.attempt)},
+      ${jobs.map((j) => j.delaySeconds)}, ${jobs.map((j) => j.error)}, ${jobs.map((j) => (j.forgiven ? 1 : 0))},
+      ${table.worker}, ${nowOf(table)})`;
+}
 
-    /** Returns the names that have a job that may run now. */
-    async promote(keys: readonly OrderKey[]): Promise<string[]> {
-      const rows = await sql<{ name: string }[]>`
-        select name from promote_jobs(${keys.map((k) => k.name)}, ${keys.map((k) => k.orderKey)}, ${now()}) as name`;
-      return rows.map(({ name }) => name);
-    },
+/** Returns the leases that this worker still holds. */
+export async function extend<Row extends Held>(
+  table: JobTable,
+  leases: readonly Lease<Row>[],
+): Promise<Set<Lease<Row>>> {
+  const rows = await table.sql<{ id: number }[]>`
+    select id from extend_jobs(${leases.map(({ row }) => row.id)}, ${leases.map(({ row }) => row.attempt)},
+      ${leases.map(({ seconds }) => seconds)}, ${table.worker}, ${nowOf(table)}) as id`;
+  const held = new Set(rows.map(({ id }) => id));
+  return new Set(leases.filter(({ row }) => held.has(row.id)));
+}
 
-    /**
-     * Makes claimed jobs claimable again at once, despite their leases. Those end within an hour (`setBack`): so the index
-     * by `run_at` leads to them, past a million that wait.
-     */
-    takeBack: () => sql`
-      update jobs set run_at = coalesce(${now()}::timestamptz, now())
-      where state = 'running' and run_at > coalesce(${now()}::timestamptz, now())
-        and run_at <= coalesce(${now()}::timestamptz, now()) + interval '1 hour'`,
+/** Returns the names that have a job that may run now. */
+export async function promote(table: JobTable, keys: readonly OrderKey[]): Promise<string[]> {
+  const rows = await table.sql<{ name: string }[]>`
+    select name from promote_jobs(${keys.map((k) => k.name)}, ${keys.map((k) => k.orderKey)}, ${nowOf(table)}) as name`;
+  return rows.map(({ name }) => name);
+}
 
-    /**
-     * After the database's clock was set back: jobs whose wait began by the later time wait equally long from now on,
-     * retries included, and claims last for an hour at most.
-     */
-    async setBack(): Promise<void> {
-      const at = sql`coalesce(${now()}::timestamptz, now())`;
-      await sql`
-        update jobs set run_at = ${at} + greatest(run_at - coalesce(waits_since, created_at), interval '0'),
-          created_at = least(created_at, ${at}), waits_since = ${at}
-        where state <> 'running' and coalesce(waits_since, created_at) > ${at} + interval '1 minute'`;
-      await sql`
-        update jobs set run_at = ${at} + interval '1 hour'
-        where state = 'running' and run_at > ${at} + interval '1 hour'`;
-    },
+/**
+ * Makes claimed jobs claimable again at once, despite their leases. Those end within an hour (`setBack`): so the index
+ * by `run_at` leads to them, past a million that wait.
+ */
+export async function takeBack(table: JobTable): Promise<void> {
+  const at = table.sql`coalesce(${nowOf(table)}::timestamptz, now())`;
+  await table.sql`
+    update jobs set run_at = ${at}
+    where state = 'running' and run_at > ${at} and run_at <= ${at} + interval '1 hour'`;
+}
 
-    async now(): Promise<Date> {
-      const [row] = await sql<{ at: Date }[]>`select coalesce(${now()}::timestamptz, now()) as at`;
-      if (!row) throw new Error("a select without a condition gives a row");
-      return row.at;
-    },
+/**
+ * After the database's clock was set back: jobs whose wait began by the later time wait equally long from now on,
+ * retries included, and claims last for an hour at most.
+ */
+export async function setBack(table: JobTable): Promise<void> {
+  const at = table.sql`coalesce(${nowOf(table)}::timestamptz, now())`;
+  await table.sql`
+    update jobs set run_at = ${at} + greatest(run_at - coalesce(waits_since, created_at), interval '0'),
+      created_at = least(created_at, ${at}), waits_since = ${at}
+    where state <> 'running' and coalesce(waits_since, created_at) > ${at} + interval '1 minute'`;
+  await table.sql`
+    update jobs set run_at = ${at} + interval '1 hour'
+    where state = 'running' and run_at > ${at} + interval '1 hour'`;
+}
 
-    next: (names: readonly string[]) => sql<{ name: string; dueAt: Date; seconds: number }[]>`
-      select name, due_at, seconds from next_jobs(${names}, ${now()})`,
+export async function now(table: JobTable): Promise<Date> {
+  const [row] = await table.sql<{ at: Date }[]>`select coalesce(${nowOf(table)}::timestamptz, now()) as at`;
+  if (!row) throw new Error("a select without a condition gives a row");
+  return row.at;
+}
 
-    headsParked: (names: readonly string[]) => findParkedHeads(sql, names),
-    prune: (olderThanDays: number, most: number) => pruneHistory(sql, olderThanDays, most, now()),
-    waiting: (names: readonly string[]) => countWaiting(sql, names, now()),
-  };
+/** When the next job of each name may be claimed, and in how many seconds. */
+export function next(table: JobTable, names: readonly string[]) {
+  return table.sql<{ name: string; dueAt: Date; seconds: number }[]>`
+    select name, due_at, seconds from next_jobs(${names}, ${nowOf(table)})`;
 }
 
 /** For a plugin's statement: the waiting or running jobs of these names whose payload has this `id`. */
@@ -183,15 +198,14 @@ export async function writeJob(sql: Sql, job: NewJob) {
   };
 }
 
-/** Returns what was written, in order, without jobs whose key is already waiting. */
-async function insertJobs(on: Queryable, jobs: readonly NewJob[], now: Date | null): Promise<Inserted[]> {
+async function insertJobs(on: Queryable, jobs: readonly NewJob[], at: Date | null): Promise<Inserted[]> {
   // Jobs of one statement are a microsecond apart, so that a claim can continue where the last one ended.
   return on<Inserted[]>`
     insert into jobs (name, state, run_at, created_at, max_attempts, key, order_key, account_id, share, payload, bytes, causation)
     select j.name, case when j.order_key is null then 'waiting' else 'parked' end,
       coalesce(j.run_at::timestamptz, at.now + (j.n - 1) * interval '1 microsecond'), at.now,
       j.max_attempts, j.key, j.order_key, j.account_id, j.share, j.payload::json, octet_length(j.payload), j.causation::json
-    from (select coalesce(${now}::timestamptz, now()) as now) at
+    from (select coalesce(${at}::timestamptz, now()) as now) at
     cross join unnest(
       ${jobs.map((j) => j.name)}::text[], ${jobs.map((j) => j.runAt?.toISOString() ?? null)}::text[],
       ${jobs.map((j) => j.maxAttempts ?? null)}::integer[], ${jobs.map((j) => j.key ?? null)}::text[],
@@ -203,11 +217,11 @@ async function insertJobs(on: Queryable, jobs: readonly NewJob[], now: Date | nu
     order by j.n
     on conflict (name, key) where key is not null and state <> 'running' do nothing
     returning id, name, order_key, run_at,
-      extract(epoch from run_at - coalesce(${now}::timestamptz, now()))::float8 as seconds`;
+      extract(epoch from run_at - coalesce(${at}::timestamptz, now()))::float8 as seconds`;
 }
 
 /** Order keys whose first job waits behind nothing, because a process died before it could release the next one. */
-async function findParkedHeads(sql: Sql, names: readonly string[]): Promise<OrderKey[]> {
+export async function headsParked({ sql }: JobTable, names: readonly string[]): Promise<OrderKey[]> {
   return sql<OrderKey[]>`
     with recursive heads as (
       select h.* from unnest(${names}::text[]) as wanted (name) cross join lateral (
@@ -221,18 +235,18 @@ async function findParkedHeads(sql: Sql, names: readonly string[]): Promise<Orde
     select name, order_key from heads where state = 'parked'`;
 }
 
-async function pruneHistory(sql: Sql, olderThanDays: number, most: number, now: Date | null): Promise<number> {
-  const result = await sql`
+export async function prune(table: JobTable, olderThanDays: number, most: number): Promise<number> {
+  const result = await table.sql`
     delete from job_history where id in (
       select id from job_history
-      where finished_at < coalesce(${now}::timestamptz, now()) - make_interval(days => ${olderThanDays})
+      where finished_at < coalesce(${nowOf(table)}::timestamptz, now()) - make_interval(days => ${olderThanDays})
       order by finished_at limit ${most} for update skip locked)`;
   return result.count;
 }
 
 /** Of these names, and of all that wait without a handler here; the names are found one index read each. */
-async function countWaiting(sql: Sql, names: readonly string[], now: Date | null): Promise<Waiting[]> {
-  return sql<Waiting[]>`
+export async function waiting(table: JobTable, names: readonly string[]): Promise<Waiting[]> {
+  return table.sql<Waiting[]>`
     with recursive found (name) as (
       (select name from jobs where state <> 'parked' order by name limit 1)
       union all
@@ -240,7 +254,7 @@ async function countWaiting(sql: Sql, names: readonly string[], now: Date | null
       from found f where f.name is not null
     )
     select n.name, c.waiting::integer,
-      greatest(0, extract(epoch from coalesce(${now}::timestamptz, now()) - c.run_at))::float8 as oldest_due_seconds
+      greatest(0, extract(epoch from coalesce(${nowOf(table)}::timestamptz, now()) - c.run_at))::float8 as oldest_due_seconds
     from (
       select name from found where name is not null union select name from unnest(${names}::text[]) as own (name)
     ) n

@@ -1,5 +1,4 @@
 /** A job as its handler and its runner see it. */
-import type { ClaimedJob } from "./job-store.ts";
 
 /** What a handler is told about its job. */
 export interface JobInfo {
@@ -23,13 +22,4 @@ export interface HandleOptions {
   readonly maxAttempts?: number;
   /** A process that is silent for this long loses the job; default: 30. */
   readonly leaseSeconds?: number;
-}
-
-/** A job that is running, or whose end is not written yet. */
-export interface Run {
-  readonly job: ClaimedJob;
-  readonly leaseSeconds: number;
-  readonly controller: AbortController;
-  extendedAt: number;
-  finished: boolean;
 }

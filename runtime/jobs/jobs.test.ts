@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { startProcess, startTestDatabase, until, type TestDatabase } from "../../tests/job-fixtures.ts";
 import { transaction, type Sql } from "../db/db.ts";
 
-import { createJobStore } from "./job-store.ts";
+import * as jobStore from "./job-store.ts";
 import { job } from "../base/references.ts";
 import { noTurns, tookTurns } from "./shares.ts";
 
@@ -398,14 +398,14 @@ test("a claim for others takes a few steps of the index, whatever waits for thos
     from (values (1, 'other', 1), (3, null, 2), (null, null, 3)) o (account, share, age) returning id`;
   await database.sql`vacuum analyze jobs`;
   await database.sql.begin(async (tx) => {
-    const store = createJobStore(tx as unknown as Sql, "w"); // a transaction answers as a pool does
+    const table = { sql: tx as unknown as Sql, worker: "w" }; // a transaction answers as a pool does
     const full = [
       { accountId: 1, share: "hangs" },
       { accountId: 2, share: null },
     ];
     const turns = { last: 0, shares: new Map(), each: 1, full };
     const claim = { name: "a", limit: 100, leaseSeconds: 30, since: new Date(0), turns };
-    const ids = (await store.claim([claim])).map(({ id }) => id).toSorted((a, b) => a - b);
+    const ids = (await jobStore.claim(table, [claim])).map(({ id }) => id).toSorted((a, b) => a - b);
     const first: number = free?.["id"];
     expect(ids).toEqual([first, first + 1, first + 2]);
     const [row] = await tx<{ reads: number }[]>`
@@ -497,13 +497,13 @@ test("claims by turns go round the accounts, and round the shares of each", asyn
     await database.sql`
       insert into jobs (name, account_id, share, run_at, created_at, payload)
       select 'a', ${account}, ${share}, now() - interval '1 hour', now(), '1' from generate_series(1, 9)`;
-  const store = createJobStore(database.sql, "w");
+  const table = { sql: database.sql, worker: "w" };
   const turns = noTurns();
   const got: string[] = [];
   for (let n = 0; n < 9; n++) {
     const full = [{ accountId: 3, share: "other" }];
     const claim = { name: "a", limit: 2, leaseSeconds: 30, since: new Date(0), turns: { ...turns, each: 1, full } };
-    const jobs = await store.claim([claim]);
+    const jobs = await jobStore.claim(table, [claim]);
     tookTurns(turns, jobs);
     got.push(...jobs.map(({ accountId, share }) => `${accountId}${share ?? ""}`));
   }
@@ -528,8 +528,10 @@ test("claims read no more than their bytes, and large payloads take several plac
     large,
     Array.from({ length: 40 }, (_, n) => ({ n, text: "x".repeat(3_000_000) })),
   );
-  const store = createJobStore(database.sql, "other");
-  expect(await store.claim([{ name: large.id, limit: 100, leaseSeconds: 30, since: new Date(0) }])).toHaveLength(1);
+  const table = { sql: database.sql, worker: "other" };
+  expect(
+    await jobStore.claim(table, [{ name: large.id, limit: 100, leaseSeconds: 30, since: new Date(0) }]),
+  ).toHaveLength(1);
   await a.queue.start();
   await until(() => held.length === 2);
   release.resolve();

@@ -1,6 +1,6 @@
 /**
  * A durable queue on the same PostgreSQL: a job written in a transaction runs after its commit, at least once.
- * A handler is therefore idempotent. See migrations/001_jobs.sql for the table and job-runner.ts for how jobs run.
+ * A handler is therefore idempotent. See migrations/001_jobs.sql for the table and runner.ts for how jobs run.
  *
  *     const reindex = job<{ dbId: number }>("jsondb.reindex");
  *     queue.handle(reindex, async ({ dbId }, { signal }) => { … });
@@ -10,10 +10,11 @@ import { type HandleOptions, type JobInfo } from "./job.ts";
 import type { Broadcast } from "../broadcast/broadcast.ts";
 import { currentCausation } from "../scope/causation.ts";
 import { afterCommit, type Sql, type Tx } from "../db/db.ts";
-import { createRunner, type Counters, type Needed as RunnerNeeded } from "./job-runner.ts";
-import { createJobStore, type Inserted, type NewJob, type OrderKey, type Waiting } from "./job-store.ts";
+import * as jobStore from "./job-store.ts";
+import type { Inserted, NewJob, OrderKey, Waiting } from "./job-store.ts";
 import type { Log } from "../system/log.ts";
 import type { JobRef } from "../base/references.ts";
+import { createRunner, type Counters, type RunnerOptions } from "./runner.ts";
 
 export interface EnqueueOptions {
   /** Earliest time to run. */
@@ -57,7 +58,7 @@ export interface Queue {
   stats(): Promise<QueueStats>;
 }
 
-export interface Needed extends Partial<Pick<RunnerNeeded, "concurrency" | "pollMs" | "graceMs">> {
+export interface QueueOptions extends Partial<Pick<RunnerOptions, "concurrency" | "pollMs" | "graceMs">> {
   readonly sql: Sql;
   readonly broadcast: Broadcast;
   readonly log: Log;
@@ -75,23 +76,19 @@ const dueTopic = "jobs.due";
 const soonTopic = "jobs.soon";
 // A poll finds jobs due later than this in time.
 const soonSeconds = 2;
-const maintenanceMs = 60_000;
-const pruneChunk = 5000;
 
-export function createQueue(needed: Needed): Queue {
-  const { sql, broadcast, log, processId, clock, historyDays = 7, alone = false } = needed;
-  const { concurrency = 1000, pollMs = 1000, graceMs = 10_000 } = needed;
-  const jobStore = createJobStore(sql, processId, clock);
+export function createQueue(options: QueueOptions): Queue {
+  const { sql, broadcast, log, processId, clock, historyDays = 7, alone = false } = options;
+  const { concurrency = 1000, pollMs = 1000, graceMs = 10_000 } = options;
+  const table = { sql, worker: processId, clock };
   const wake = (name: string) => broadcast.publish(dueTopic, name);
-  const runner = createRunner({ jobStore, log, wake, concurrency, pollMs, graceMs });
-  let maintenance: ReturnType<typeof setInterval> | undefined;
-  let stopped = false;
+  const runner = createRunner({ table, log, wake, concurrency, pollMs, graceMs, historyDays });
   const unsubscribe: (() => void)[] = [];
 
   const add: Queue["add"] = async (jobs, tx) => {
     if (jobs.length === 0) return [];
     const causation = currentCausation();
-    const written = await jobStore.insert(causation ? jobs.map((j) => ({ causation, ...j })) : jobs, tx);
+    const written = await jobStore.insert(table, causation ? jobs.map((j) => ({ causation, ...j })) : jobs, tx);
     if (tx && written.length > 0) afterCommit(tx, () => announce(written));
     else announce(written);
     return written.map(({ id }) => id);
@@ -108,26 +105,9 @@ export function createQueue(needed: Needed): Queue {
         runner.lookFrom(name, runAt);
       } else soon ||= seconds <= soonSeconds;
     }
-    runner.promote(ordered);
+    runner.promote(...ordered);
     for (const name of due) wake(name);
     if (soon) broadcast.publish(soonTopic, "");
-  };
-  let lastAt: Date | undefined;
-  let maintaining: Promise<void> | undefined;
-  const maintain = () => (maintaining = lookAfter());
-  const lookAfter = async () => {
-    try {
-      const at = await jobStore.now();
-      if (!lastAt || at < lastAt) await jobStore.setBack();
-      lastAt = at;
-      runner.promote(await jobStore.headsParked(runner.names()));
-      for (;;) {
-        const pruned = await jobStore.prune(historyDays, pruneChunk);
-        if (pruned < pruneChunk || stopped) return;
-      }
-    } catch (error) {
-      log.warn("looking after the jobs failed, trying again", { error });
-    }
   };
 
   return {
@@ -148,19 +128,15 @@ export function createQueue(needed: Needed): Queue {
     handle: (ref, run, handleOptions = {}) => runner.handle({ name: ref.id, run }, handleOptions),
     async start() {
       unsubscribe.push(broadcast.on(dueTopic, runner.wake), broadcast.on(soonTopic, runner.poll));
-      if (alone) await jobStore.takeBack();
-      maintenance = setInterval(() => void maintain(), maintenanceMs);
+      if (alone) await jobStore.takeBack(table);
       runner.start();
-      void maintain(); // nobody waits for the server until it is tidy
     },
     async stop() {
-      clearInterval(maintenance);
-      stopped = true;
       for (const end of unsubscribe.splice(0)) end();
-      await Promise.all([maintaining, runner.stop()]);
+      await runner.stop();
     },
     async stats() {
-      return { ...runner.counters(), names: await jobStore.waiting(runner.names()), handled: runner.names() };
+      return { ...runner.counters(), names: await jobStore.waiting(table, runner.names()), handled: runner.names() };
     },
   };
 }

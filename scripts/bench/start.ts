@@ -9,7 +9,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db/db.ts";
-import { createJobStore } from "../../runtime/jobs/job-store.ts";
+import * as jobStore from "../../runtime/jobs/job-store.ts";
 import { seedCorestead } from "./contacts.ts";
 import * as harness from "./harness.ts";
 import { adminToken, median, number, root, secretKey, type Server } from "./harness.ts";
@@ -162,8 +162,12 @@ async function fill(dataDir: string): Promise<void> {
   const sql = openPool((await harness.postgresOf(dataDir)).target, { max: 1 });
   // They wait for another day, so that no worker takes them.
   const job = { name: "flows.run", payload: {}, runAt: new Date(Date.now() + 86_400_000) };
-  const jobs = createJobStore(sql, "bench");
-  for (let n = 0; n < 1_000_000 * scale; n += 5000) await jobs.insert(Array.from({ length: 5000 }, () => job));
+  const jobs = { sql, worker: "bench" };
+  for (let n = 0; n < 1_000_000 * scale; n += 5000)
+    await jobStore.insert(
+      jobs,
+      Array.from({ length: 5000 }, () => job),
+    );
   await sql.end();
   await server.stop();
 }
