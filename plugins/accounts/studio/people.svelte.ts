@@ -1,5 +1,5 @@
 /** The people of an account, and moving them in and out of a unit. */
-import { get, isMap, nameOf, request } from "studio";
+import { get, isMap, mapsIn, nameOf, request } from "studio";
 import { idsOf, membership, type UnitKind } from "./units.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ export class Members {
     const all: Row[] = [];
     for (let last = pageSize; last === pageSize;) {
       const { json } = await get(`/account/users.json?limit=${pageSize}&offset=${all.length}`);
-      const rows = Array.isArray(json) ? json.filter(isMap) : [];
+      const rows = mapsIn(json);
       all.push(...rows);
       last = rows.length;
     }

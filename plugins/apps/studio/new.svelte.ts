@@ -1,6 +1,5 @@
 /** A new app: a starter, what it needs beside its code, and the form that makes it. */
 import { ApiError, Editor, get, isMap, request, session, textOf, type FormField } from "studio";
-import { appsResource } from "./resource.ts";
 import { fieldsOf, isOpenForVisitors, sourceOf, starters, tablesOf, type Starter } from "./starters.ts";
 
 export interface Database {
@@ -26,7 +25,7 @@ export class NewApp {
   private made: { database?: string; flow?: string } = {};
 
   constructor() {
-    this.editor = new Editor(appsResource(), [], true);
+    this.editor = new Editor(session.resource("/core/apps"), [], true);
     this.starters = starters.filter(
       ({ database, action }) => (!database || session.may("dbs")) && (!action || session.may("flows")),
     );

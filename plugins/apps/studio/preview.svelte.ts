@@ -1,5 +1,5 @@
 /** The app as it stands in the editor, compiled by the server without being saved. */
-import { ApiError, isMap, request } from "studio";
+import { ApiError, isMap, messageOf, request } from "studio";
 import { entriesOf, type Entry } from "./console.ts";
 import { createLatest } from "./latest.ts";
 
@@ -58,7 +58,7 @@ export class LivePreview {
     } catch (error) {
       const errors = error instanceof ApiError ? error.errors : {};
       this.mistakes = errors["source_code"] ?? [];
-      this.problem = this.mistakes.length > 0 ? "" : error instanceof Error ? error.message : String(error);
+      this.problem = this.mistakes.length > 0 ? "" : messageOf(error);
     } finally {
       this.compiling = false;
     }

@@ -1,5 +1,5 @@
 /** The database of a page: loaded once, and again when it was saved or somebody else has changed it. */
-import { ApiError, get, isMap } from "studio";
+import { get, isMap, messageOf } from "studio";
 import { dbPath } from "./paths.ts";
 import { draftOf, type SchemaDraft } from "./schema.ts";
 
@@ -39,8 +39,4 @@ export class Database {
     this.tag = headers.get("etag") ?? undefined;
     this.problem = "";
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof ApiError || error instanceof Error ? error.message : String(error);
 }

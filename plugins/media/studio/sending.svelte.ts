@@ -1,5 +1,5 @@
 /** Uploads by tus, one after the other: a part at a time, and again where a connection breaks. */
-import { personHeader } from "studio";
+import { messageOf, personHeader } from "studio";
 
 const partBytes = 5_000_000;
 const attempts = 6;
@@ -57,7 +57,7 @@ class Uploads {
         done();
       } catch (error) {
         one.state = stop.signal.aborted ? "stopped" : "failed";
-        one.problem = stop.signal.aborted ? "" : error instanceof Error ? error.message : String(error);
+        one.problem = stop.signal.aborted ? "" : messageOf(error);
       }
       this.#stops.delete(one.id);
     }

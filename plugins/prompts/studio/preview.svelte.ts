@@ -1,5 +1,5 @@
 /** The preview of what is being written: asked for when the person pauses, only the last answer counts. */
-import { ApiError, isMap, request, textOf } from "studio";
+import { ApiError, isMap, messageOf, request, textOf } from "studio";
 import { texts } from "./words.ts";
 import { isCode } from "./prompt.ts";
 
@@ -73,8 +73,7 @@ export class Preview {
     const errors = error instanceof ApiError ? error.errors : {};
     this.messages = errors["content"] ?? [];
     const others = Object.entries(errors).flatMap(([name, said]) => (name === "content" ? [] : said));
-    this.problem =
-      others.join(" ") || (this.messages.length > 0 ? "" : String(error instanceof Error ? error.message : error));
+    this.problem = others.join(" ") || (this.messages.length > 0 ? "" : messageOf(error));
     this.problem ||= this.messages.length > 0 ? "" : texts().refused;
   }
 }

@@ -1,5 +1,5 @@
 /** The deliveries of a webhook as they come: read again while somebody looks. */
-import { get, request, type Answer } from "studio";
+import { get, messageOf, request, type Answer } from "studio";
 import { isDelivery, logPath, pageSize, refreshed, searched, type Delivery, type Log } from "./log.ts";
 
 const everyMs = 3000;
@@ -68,7 +68,7 @@ export class LiveLog {
       this.log = { rows: deliveriesIn(answer.json), fresh: [] };
     } catch (error) {
       if (signal.aborted) return;
-      this.problem = error instanceof Error ? error.message : String(error);
+      this.problem = messageOf(error);
       this.log = { rows: [], fresh: [] };
     }
   }

@@ -36,6 +36,11 @@ export class ApiError extends Error {
   }
 }
 
+/** What went wrong, in words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The session's own address: it is asked before anybody is known, and by whoever signs in next. */
 export const sessionPath = "/account/session.json";
 let person: number | undefined;

@@ -1,5 +1,5 @@
 /** The page as it stands in the editor, rendered by the server when typing pauses. Only the last answer counts. */
-import { ApiError, request } from "studio";
+import { ApiError, messageOf, request } from "studio";
 import { renderedOf, type Rendered } from "./result.ts";
 
 const pauseMs = 500;
@@ -37,7 +37,7 @@ export class Preview {
       if (stop.signal.aborted) return;
       const errors = error instanceof ApiError ? error.errors : {};
       const said = Object.entries(errors).map(([name, messages]) => `${name}: ${messages.join(", ")}`);
-      this.problem = said.join(" ") || (error instanceof Error ? error.message : String(error));
+      this.problem = said.join(" ") || messageOf(error);
     }
     this.busy = false;
   }

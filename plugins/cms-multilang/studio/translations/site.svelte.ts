@@ -1,5 +1,5 @@
 /** The site of the address, by its code or its id. */
-import { ApiError, get, isMap, router, textOf } from "studio";
+import { get, isMap, mapsIn, router, textOf } from "studio";
 import { isLocale, type Locale } from "../../locales.ts";
 
 export interface Site {
@@ -38,13 +38,9 @@ export async function readAll(
   while (rows.length < most) {
     const asked = new URLSearchParams({ ...query, limit: "1000", offset: String(rows.length) });
     const { json } = await get(`${path}?${asked}`, signal);
-    const found = Array.isArray(json) ? json.filter(isMap) : [];
+    const found = mapsIn(json);
     rows.push(...found);
     if (found.length < 1000) break;
   }
   return rows;
-}
-
-export function wordsOf(error: unknown): string {
-  return error instanceof ApiError || error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,5 @@
 /** What the steps of a flow may name: connectors with their methods, databases with their tables, flows, steps of plugins. */
-import { get, isMap, lookupChoices, session, textOf, type Choice } from "studio";
+import { get, isMap, lookupChoices, mapsIn, session, textOf, type Choice } from "studio";
 
 export interface Method {
   readonly name: string;
@@ -32,7 +32,7 @@ export class Codes {
   /** Without an answer, codes are typed. */
   load(): void {
     const choices = (path: string, take: (found: readonly Choice[]) => void) => {
-      const resource = session.resources.find((one) => one.path === path);
+      const resource = session.find(path);
       if (resource) lookupChoices({ resource, field: "code" }).then(take, () => undefined);
     };
     choices("/connect/connectors", (found) => (this.connectors = found));
@@ -97,7 +97,7 @@ export class Codes {
 async function rowsAt(path: string): Promise<Readonly<Record<string, unknown>>[]> {
   try {
     const { json } = await get(path);
-    return Array.isArray(json) ? json.filter(isMap) : [];
+    return mapsIn(json);
   } catch {
     return []; // what one may not see is typed
   }

@@ -1,5 +1,5 @@
 /** The webhooks and crons that start a flow, as far as the person may see them. */
-import { get, isMap, session } from "studio";
+import { get, mapsIn, session } from "studio";
 import { cronStart, sampleOf, webhookStart, type Start } from "./starts.ts";
 
 export class Starts {
@@ -29,7 +29,7 @@ export class Starts {
 async function rowsAt(path: string): Promise<Readonly<Record<string, unknown>>[]> {
   try {
     const { json } = await get(path);
-    return Array.isArray(json) ? json.filter(isMap) : [];
+    return mapsIn(json);
   } catch {
     return []; // the flow is worked on without them
   }

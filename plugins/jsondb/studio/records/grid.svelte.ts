@@ -1,7 +1,6 @@
 /** What is chosen, where the focus is and what is being typed in the grid of records. */
-import { ApiError, filledIn, nextCell, toasts, type GridCell } from "studio";
+import { ApiError, filledIn, messageOf, nextCell, toasts, type GridCell } from "studio";
 import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "../cells.ts";
-import { messageOf } from "../database.svelte.ts";
 import { Many, type Sent } from "./many.svelte.ts";
 import { heightOf, paste, placeOfError, update, type Column, type Pasted } from "../paste.ts";
 import { ChangedMeanwhile, refusalOf, type Rows } from "./rows.svelte.ts";

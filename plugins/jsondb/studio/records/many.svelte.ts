@@ -1,7 +1,6 @@
 /** Changes of many records in one transaction. Where somebody else was faster, the person is asked. */
-import { ApiError } from "studio";
+import { ApiError, messageOf } from "studio";
 import { cellText, valueAt, type Row } from "../cells.ts";
-import { messageOf } from "../database.svelte.ts";
 import { meet, staleOf, withTheirs, type Meanwhile } from "./meanwhile.ts";
 import { former, update, type PasteOperation } from "../paste.ts";
 import type { Rows } from "./rows.svelte.ts";

@@ -6,7 +6,9 @@ import {
   get,
   keepDraft,
   merged,
+  messageOf,
   ownOf,
+  parseJson,
   readDraft,
   request,
   session,
@@ -14,11 +16,9 @@ import {
   words,
   type Conflict,
   type Draft,
-  parseJson,
 } from "studio";
 import { isMap, type TableDraft } from "../schema.ts";
 import { plainText, typedValue } from "../cells.ts";
-import { messageOf } from "../database.svelte.ts";
 import { recordPath, recordsPath } from "../paths.ts";
 import { changedFields } from "./record-changes.ts";
 import { say } from "../words.ts";

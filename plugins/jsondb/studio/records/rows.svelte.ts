@@ -2,9 +2,8 @@
  * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
  * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
  */
-import { ApiError, get, isMap, ownOf, parseJson, request, same, toasts, type Later } from "studio";
+import { ApiError, get, isMap, messageOf, ownOf, parseJson, request, same, toasts, type Later } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
-import { messageOf } from "../database.svelte.ts";
 import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
 import type { PasteOperation } from "../paste.ts";
 import { batchPath, eventsPath, pageSize, recordPath, recordsPath } from "../paths.ts";

@@ -1,6 +1,6 @@
 /** A schema that is being changed: field by field, or as JSON. */
-import { ApiError, get, request } from "studio";
-import { messageOf, type Database } from "../database.svelte.ts";
+import { ApiError, get, messageOf, request } from "studio";
+import type { Database } from "../database.svelte.ts";
 import { dbPath, recordsPath } from "../paths.ts";
 import { repeatedNames } from "./schema-changes.ts";
 import { draftOf, faultsOf, isMap, movesIndexes, schemaOf, type SchemaDraft } from "../schema.ts";

@@ -1,6 +1,5 @@
 /** An import: a file, its upload, and the rows that are to be mended. */
-import { connection, filledIn, get, personHeader, session, toasts } from "studio";
-import { messageOf } from "../database.svelte.ts";
+import { connection, filledIn, get, messageOf, personHeader, session, toasts } from "studio";
 import {
   bodyOfRows,
   fileRows,

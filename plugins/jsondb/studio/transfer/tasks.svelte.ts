@@ -1,5 +1,5 @@
 /** The tasks of a database, looked at while a page shows them: also those that another tab, person or program began. */
-import { get, request, toasts } from "studio";
+import { get, messageOf, request, toasts } from "studio";
 import { faultList, type Fault } from "./import-file.ts";
 import { taskErrorsPath, taskPath, tasksPath, stopPath } from "../paths.ts";
 import { taskOf, tasksOf, type Task, type TaskKind } from "./tasks.ts";
@@ -52,7 +52,7 @@ export class Tasks {
       this.problem = "";
     } catch (error) {
       if (signal.aborted) return;
-      this.problem = error instanceof Error ? error.message : String(error);
+      this.problem = messageOf(error);
     }
     if (signal.aborted) return;
     clearTimeout(this.timer);
@@ -103,7 +103,7 @@ export class WatchedTask {
         this.problem = "";
         if (this.task?.status === "running") timer = setTimeout(() => void look(), busyMs);
       } catch (error) {
-        if (!stop.signal.aborted) this.problem = error instanceof Error ? error.message : String(error);
+        if (!stop.signal.aborted) this.problem = messageOf(error);
       }
     };
     void look();

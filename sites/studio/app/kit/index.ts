@@ -1,7 +1,7 @@
 /** What the pages of plugins import as "studio". */
 export type { StudioPage } from "./page.ts";
 export type { Examples } from "../resources/examples.ts";
-export type { CustomField, ItemProps, ListProps, Told } from "./props.ts";
+export type { CustomField, ItemProps, ListProps, PageProps, Told } from "./props.ts";
 
 export { default as Code } from "./Code.svelte";
 export { default as Diff } from "./Diff.svelte";
@@ -9,7 +9,8 @@ export { default as Field } from "./forms/Field.svelte";
 export { faultsOf, type CodeLanguage, type CodeWord, type Fault } from "./code.ts";
 export { asking } from "../ai/asking.svelte.ts";
 export { addressOf, base } from "../address.ts";
-export { ApiError, get, personHeader, request, type Answer } from "../api.ts";
+export { ApiError, get, messageOf, personHeader, request, type Answer } from "../api.ts";
+export { Attempt, Fetched, titled, whileShown } from "../state/page.svelte.ts";
 export { connection } from "../state/connection.svelte.ts";
 export { followChanges } from "../changes.ts";
 export { chosenInAddress, keepChosen } from "../chosen.ts";
@@ -35,7 +36,7 @@ export { catalogue, filledIn, text, type Language } from "../state/text.svelte.t
 export { mayLose } from "../state/uses.ts";
 export { toasts, type Later } from "../state/toasts.svelte.ts";
 export { isLongNumber, numberOf, parseJson } from "../exact.ts";
-export { isMap, ownOf, textOf, visible } from "../resources/values.ts";
+export { isMap, mapsIn, ownOf, textOf, visible } from "../resources/values.ts";
 export { default as ApiCall } from "./ApiCall.svelte";
 export { default as Cell } from "./Cell.svelte";
 export { default as ConfirmName } from "./forms/ConfirmName.svelte";

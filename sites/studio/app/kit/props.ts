@@ -6,6 +6,12 @@ import type { Resource } from "../resources/resources.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** What every page gets. */
+export interface PageProps {
+  /** Of its address. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
 /** What a plugin's page may say to `Item` of the kit. */
 export interface ItemProps {
   readonly resource: Resource;

@@ -5,6 +5,11 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
 }
 
+/** The objects of a list; none of what is no list. */
+export function mapsIn(json: unknown): Readonly<Record<string, unknown>>[] {
+  return Array.isArray(json) ? json.filter(isMap) : [];
+}
+
 /** A text as it is, nothing for null, anything else as JSON. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";

@@ -75,6 +75,18 @@ class Session {
     this.pages = [...builtIn.filter(({ privilege }) => this.may(privilege)), ...(external as Page[])];
   }
 
+  /** Undefined if the person may not see it. */
+  find(path: string): Resource | undefined {
+    return this.resources.find((one) => one.path === path);
+  }
+
+  /** One that whoever sees the page may see. */
+  resource(path: string): Resource {
+    const found = this.find(path);
+    if (!found) throw new Error(`the API describes no ${path}`);
+    return found;
+  }
+
   may(privilege: string | undefined): boolean {
     return privilege === undefined || this.privileges.has(privilege);
   }
