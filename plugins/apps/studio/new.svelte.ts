@@ -1,5 +1,5 @@
 /** A new app: a starter, what it needs beside its code, and the form that makes it. */
-import { ApiError, Editor, get, isMap, request, session, textOf, type FormField } from "studio";
+import { ApiError, Editor, get, isMap, request, session, textOf } from "studio";
 import { fieldsOf, isOpenForVisitors, sourceOf, starters, tablesOf, type Starter } from "./starters.ts";
 
 export interface Database {
@@ -144,17 +144,12 @@ export class NewApp {
     this.type("source_code", this.filled);
   }
 
-  field(name: string): FormField | undefined {
-    return this.editor.fields.find((field) => field.name === name);
-  }
-
   private textOfInput(name: string): string {
     return textOf(this.editor.inputs[name]);
   }
 
   private type(name: string, value: string | boolean): void {
-    const field = this.field(name);
-    if (field) this.editor.type(field, value);
+    this.editor.typeIn(name, value);
   }
 }
 

@@ -6,7 +6,6 @@ import { entriesOf } from "./console.ts";
 import { createLatest } from "./latest.ts";
 import { placeOf } from "./place.ts";
 import { fieldsOf, isOpenForVisitors, sourceOf, starters, tablesOf } from "./starters.ts";
-import { differing } from "./versions.ts";
 
 describe("starters", () => {
   let app: TestApp;
@@ -204,18 +203,4 @@ test.each([
   ["", false, { module: undefined, view: undefined, isTile: false }],
 ])("an app of %p, tile %p appears there", (where, tile, place) => {
   expect(placeOf(where, tile)).toEqual(place);
-});
-
-test("a version differs in the fields that have other values, in whatever order their keys are", () => {
-  const version = {
-    version: 2,
-    created_at: "x",
-    created_by_id: 1,
-    source_code: "a",
-    name: "A",
-    fields: { a: 1, b: 2 },
-  };
-  expect(differing(version, { source_code: "b", name: "B", fields: { b: 2, a: 1 }, created_by_id: 9 })).toEqual([
-    "name",
-  ]);
 });

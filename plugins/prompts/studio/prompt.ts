@@ -1,5 +1,5 @@
 /** What the pages of prompts decide. Pure. */
-import type { CodeWord } from "studio";
+import type { CodeWord, Version as Logged } from "studio";
 
 /** A version, or a prompt as it is now. */
 export interface Saved {
@@ -12,11 +12,7 @@ export interface Saved {
   readonly ai_placeholder: string | null;
 }
 
-export interface Version extends Saved {
-  readonly version: number;
-  readonly created_at: string;
-  readonly created_by_id: number;
-}
+export type Version = Saved & Logged;
 
 /** A prompt in a list. */
 export interface Stored {

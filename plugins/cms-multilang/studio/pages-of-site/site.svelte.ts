@@ -1,11 +1,25 @@
 /** A site with its domains, and as many of its pages as have been asked for. */
-import { ApiError, get, text } from "studio";
+import { ApiError, base, Editor, get, session, text } from "studio";
 import { domainsIn, pagesIn, siteOf, type Site, type SiteDomain, type SitePage } from "./site-page.ts";
 import { say } from "./words.ts";
 
 const batch = 200;
 /** A tree of more says little: one searches instead. */
 const most = 2000;
+
+/** The form of a page of a site, whose pages stand below the site's own address. */
+export class PageEditor extends Editor {
+  private readonly site: string;
+
+  constructor(site: string, id: string | undefined) {
+    super(session.resource("/cms/pages"), id === undefined ? [] : [id], id === undefined);
+    this.site = site;
+  }
+
+  protected override pageOf([id]: readonly string[]): string {
+    return [base, "cms", encodeURIComponent(this.site), "pages", ...(id === undefined ? [] : [id])].join("/");
+  }
+}
 
 export class SiteOf {
   site = $state.raw<Site | undefined>();

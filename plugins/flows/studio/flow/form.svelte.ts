@@ -69,11 +69,10 @@ export class ProgramForm {
   }
 
   private put(typed: string, program: Program | undefined, others: Readonly<Record<string, unknown>>): void {
-    const field = this.editor.fields.find(({ name }) => name === "fields");
-    if (!field) return;
+    if (!this.editor.field("fields")) return;
     const input = withProgram(others, typed);
     this.typed = { input, text: typed, program, others };
-    this.editor.type(field, input);
+    this.editor.typeIn("fields", input);
   }
 
   change(program: Program): void {

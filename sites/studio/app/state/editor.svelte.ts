@@ -121,6 +121,25 @@ export class Editor {
     return this.record !== undefined && !same(this.inputs, inputsOf(this.fields, this.record));
   }
 
+  field(name: string): FormField | undefined {
+    return this.fields.find((field) => field.name === name);
+  }
+
+  /** A field by its name; one that the form does not have is left. */
+  typeIn(name: string, input: Input): void {
+    const field = this.field(name);
+    if (field) this.type(field, input);
+  }
+
+  /** While the page is shown: whoever leaves during a save is asked. Gives back what ends it. */
+  warnsOfLoss(): () => void {
+    const warn = (event: BeforeUnloadEvent) => {
+      if (this.saving) event.preventDefault();
+    };
+    addEventListener("beforeunload", warn);
+    return () => removeEventListener("beforeunload", warn);
+  }
+
   type(field: FormField, input: Input): void {
     this.inputs = { ...this.inputs, [field.name]: input };
     if (this.messages[field.name]) this.messages = { ...this.messages, [field.name]: [] };
@@ -212,10 +231,15 @@ export class Editor {
     } else this.goTo(json);
   }
 
+  /** Where the Studio shows a record, or their list. */
+  protected pageOf(values: readonly string[]): string {
+    return addressOf(this.resource, values);
+  }
+
   /** Leaves the form of a new record for the record. */
   goTo(json: unknown): void {
     const id = idOf(json, this.resource);
-    router.go(addressOf(this.resource, id === undefined ? this.values : [...this.values, id]), { replace: true });
+    router.go(this.pageOf(id === undefined ? this.values : [...this.values, id]), { replace: true });
   }
 
   private onlyShownNow(json: unknown): Values | undefined {
@@ -272,9 +296,9 @@ export class Editor {
     dropDraft(this.key);
     toasts.deleteLater(filled(remove.path, this.values), words, {
       ifMatch,
-      undone: () => router.go(addressOf(this.resource, this.values)),
+      undone: () => router.go(this.pageOf(this.values)),
     });
-    router.go(addressOf(this.resource, this.values.slice(0, -1)));
+    router.go(this.pageOf(this.values.slice(0, -1)));
   }
 }
 
