@@ -57,11 +57,11 @@ export class NewApp {
     const byId = (name: string | null) => this.starters.find(({ id }) => id === name);
     const first = known ? byId("table") : (byId(wanted) ?? this.starters[0]);
     const { draft } = this.editor;
-    if (this.starter || !first || (draft && !known)) return;
+    if (this.starter || !first || (draft.found && !known)) return;
     this.choose(first);
     if (known) this.type("name", known.name);
     // Nobody has typed anything yet.
-    if (!draft) this.editor.dropDraft();
+    if (!draft.found) draft.drop();
   }
 
   get database(): Database | undefined {

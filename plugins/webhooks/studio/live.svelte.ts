@@ -1,5 +1,5 @@
 /** The deliveries of a webhook as they come: read again while somebody looks. */
-import { get, messageOf, request, type Answer } from "studio";
+import { get, messageOf, repeatedly, request, type Answer } from "studio";
 import { isDelivery, logPath, pageSize, refreshed, searched, type Delivery, type Log } from "./log.ts";
 
 const everyMs = 3000;
@@ -28,12 +28,10 @@ export class LiveLog {
   begin(): () => void {
     const stop = new AbortController();
     void this.load(stop.signal);
-    const timer = setInterval(() => {
-      if (!document.hidden) void this.refresh();
-    }, everyMs);
+    const end = repeatedly(everyMs, () => void this.refresh());
     return () => {
       stop.abort();
-      clearInterval(timer);
+      end();
     };
   }
 

@@ -1,11 +1,50 @@
-/** Follows what others change in a list: one stream for all on a page that follow the same one. */
+/** Follows what others change: a stream of the server's events, and what of it concerns a list. */
 
+type Take = (event: MessageEvent<string>) => void;
+
+const retryMs = 15_000;
+
+/**
+ * Takes each event of a stream by its name. `reopened` is called when the stream was open before: the server ends each
+ * after a while, so something may have been missed. Gives back what ends it.
+ */
+export function followEvents(address: string, events: Readonly<Record<string, Take>>, reopened = () => {}): () => void {
+  let source: EventSource | undefined;
+  let again: ReturnType<typeof setTimeout> | undefined;
+  let wasOpen = false;
+  const open = () => {
+    source = new EventSource(address);
+    for (const [name, take] of Object.entries(events)) source.addEventListener(name, take);
+    source.addEventListener("open", () => {
+      if (wasOpen) reopened();
+      wasOpen = true;
+    });
+    // The browser tries again by itself, but not after a refusal.
+    source.addEventListener("error", () => {
+      if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, retryMs);
+    });
+  };
+  open();
+  return () => {
+    source?.close();
+    clearTimeout(again);
+  };
+}
+
+/** Asks now and then, while somebody sees the page. Gives back what ends it. */
+export function repeatedly(everyMs: number, look: () => void): () => void {
+  const timer = setInterval(() => {
+    if (!document.hidden) look();
+  }, everyMs);
+  return () => clearInterval(timer);
+}
+
+/** One for all on a page that follow the same list. */
 interface Stream {
   readonly followers: Set<() => void>;
   close(): void;
 }
 
-const retryMs = 15_000;
 const streams = new Map<string, Stream>();
 
 /**
@@ -28,30 +67,8 @@ export function followChanges(path: string, changed: () => Promise<void> | void)
 function openStream(path: string): Stream {
   const followers = new Set<() => void>();
   const tell = () => followers.forEach((follower) => follower());
-  let source: EventSource | undefined;
-  let again: ReturnType<typeof setTimeout> | undefined;
-  let wasOpen = false;
-  const open = () => {
-    source = new EventSource(`/core/events?path=${encodeURIComponent(path)}`);
-    source.addEventListener("changed", tell);
-    source.addEventListener("open", () => {
-      // The stream ends every minute: something may have been missed.
-      if (wasOpen) tell();
-      wasOpen = true;
-    });
-    // The browser tries again by itself, but not after a refusal.
-    source.addEventListener("error", () => {
-      if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, retryMs);
-    });
-  };
-  open();
-  return {
-    followers,
-    close() {
-      source?.close();
-      clearTimeout(again);
-    },
-  };
+  const close = followEvents(`/core/events?path=${encodeURIComponent(path)}`, { changed: tell }, tell);
+  return { followers, close };
 }
 
 /** Called while it runs, it runs once more. */

@@ -1,6 +1,7 @@
 /** Opens the pages of plugins: imports their modules, mounts them, and hears of their faults while they are open and after. */
 import { base } from "./address.ts";
 import { get, request } from "./api.ts";
+import { followEvents } from "./changes.ts";
 import type { Mount, MountResult, StudioContext, Wording } from "./author.ts";
 import { questions } from "./state/questions.svelte.ts";
 import { router } from "./state/router.svelte.ts";
@@ -96,9 +97,9 @@ function contextOf(params: StudioContext["params"], { endings }: Open): StudioCo
       return answer;
     },
     live(dbCode, changed) {
-      const source = new EventSource(`/core/dbs/${encodeURIComponent(dbCode)}/events`);
-      for (const kind of ["create", "update", "destroy", "reset"]) source.addEventListener(kind, changed);
-      const end = () => source.close();
+      const kinds = ["create", "update", "destroy", "reset"];
+      const events = Object.fromEntries(kinds.map((kind) => [kind, changed]));
+      const end = followEvents(`/core/dbs/${encodeURIComponent(dbCode)}/events`, events);
       endings.add(end);
       return end;
     },

@@ -1,5 +1,5 @@
 /** One row of the matrix in one language, while it is translated: what was read, what is typed, and the save. */
-import { ApiError, draftKey, dropDraft, get, isMap, keepDraft, readDraft, request, session, type Draft } from "studio";
+import { ApiError, get, isMap, KeptDraft, request } from "studio";
 import type { Locale } from "../../locales.ts";
 import type { Kind, Row } from "./rows.ts";
 import type { Site } from "./site.svelte.ts";
@@ -40,7 +40,7 @@ export class Translating {
   messages = $state.raw<Words>({});
   problem = $state("");
   saving = $state(false);
-  draft = $state.raw<Draft | undefined>();
+  readonly draft: KeptDraft;
   readonly way = $derived(this.group && wayOf(this.group));
   readonly isTouched = $derived(
     this.units.some(({ name, value }) => this.valueOf(name) !== value) || "path" in this.typed || "name" in this.typed,
@@ -50,11 +50,8 @@ export class Translating {
 
   constructor(asked: Asked) {
     this.asked = asked;
-  }
-
-  get #key(): string {
-    const { kind, site, row, locale } = this.asked;
-    return draftKey(session.person.id, `cms/${site.id}/translations/${kind}/${row.page}/${locale}`);
+    const { kind, site, row, locale } = asked;
+    this.draft = new KeptDraft(`cms/${site.id}/translations/${kind}/${row.page}/${locale}`);
   }
 
   valueOf(name: string): string {
@@ -77,17 +74,11 @@ export class Translating {
   type(name: string, value: string): void {
     this.typed = { ...this.typed, [name]: value };
     this.messages = { ...this.messages, [name]: [] };
-    keepDraft(this.#key, [], this.typed);
+    this.draft.keep(this.typed);
   }
 
   restore(): void {
-    const { inputs = {} } = this.draft ?? {};
-    this.typed = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, String(value)]));
-    this.draft = undefined;
-  }
-  forget(): void {
-    dropDraft(this.#key);
-    this.draft = undefined;
+    this.typed = Object.fromEntries(Object.entries(this.draft.take()).map(([name, value]) => [name, String(value)]));
   }
 
   async load(signal?: AbortSignal): Promise<void> {
@@ -107,7 +98,6 @@ export class Translating {
     this.#source = source?.record ?? first.record;
     this.group = { kind, root: root.record, own: own?.record, locale, site: site.locale };
     this.units = unitsOf(this.group, { locale: from, record: this.#source });
-    this.draft ??= Object.keys(this.typed).length === 0 ? readDraft(this.#key) : undefined;
   }
 
   async #read(code: string, signal?: AbortSignal): Promise<Stored> {
@@ -129,7 +119,7 @@ export class Translating {
     this.problem = "";
     try {
       await this.#store();
-      dropDraft(this.#key);
+      this.draft.forget();
       this.typed = {};
       return true;
     } catch (error) {

@@ -1,5 +1,5 @@
 /** A test of a flow, and a start: the input and the answers as they were typed, and what came of it. */
-import { ApiError, draftKey, isMap, keepDraft, readDraft, request, session, text, textOf } from "studio";
+import { ApiError, isMap, KeptDraft, request, text, textOf } from "studio";
 import { missedIn } from "./trial.ts";
 import type { Program } from "./tree.ts";
 
@@ -36,12 +36,12 @@ export class Trial {
   tested = $state.raw<Result>();
   started = $state.raw<Result>();
   private readonly path: string;
-  private readonly key: string;
+  private readonly draft: KeptDraft;
 
   constructor(id: string) {
     this.path = `/connect/flows/${encodeURIComponent(id)}`;
-    this.key = draftKey(session.person.id, `${this.path}/test`);
-    const { "": input, ...answers } = readDraft(this.key)?.inputs ?? {};
+    this.draft = new KeptDraft(`${this.path}/test`);
+    const { "": input, ...answers } = this.draft.take();
     if (typeof input === "string") this.input = input;
     this.answers = Object.fromEntries(Object.entries(answers).map(([name, value]) => [name, textOf(value)]));
   }
@@ -55,7 +55,7 @@ export class Trial {
     if (name === "") this.input = value;
     else this.answers = { ...this.answers, [name]: value };
     this.messages = { ...this.messages, [name]: [] };
-    keepDraft(this.key, [], { "": this.input, ...this.answers });
+    this.draft.keep({ "": this.input, ...this.answers });
   }
 
   /** Runs the program as it stands in the form, without any effect. */

@@ -1,21 +1,16 @@
 /** One record that is looked at and changed as a whole: by its fields, or as JSON. */
 import {
   ApiError,
-  draftKey,
-  dropDraft,
   get,
-  keepDraft,
+  KeptDraft,
   merged,
   messageOf,
   ownOf,
   parseJson,
-  readDraft,
   request,
-  session,
   text,
   words,
   type Conflict,
-  type Draft,
 } from "studio";
 import { isMap, type TableDraft } from "../schema.ts";
 import { plainText, typedValue } from "../cells.ts";
@@ -42,21 +37,18 @@ export class RecordForm {
   messages = $state.raw<Readonly<Record<string, string>>>({});
   problem = $state("");
   saving = $state(false);
-  /** What was typed before and never saved. */
-  draft = $state.raw<Draft | undefined>();
+  readonly draft: KeptDraft;
   /** Fields that somebody else has saved too. */
   conflicts = $state.raw<readonly Conflict[]>([]);
   /** The ETag of what was read. */
   private tag: string | undefined;
-  private readonly key: string;
 
   constructor(db: string, id: string, table: string | null) {
     this.db = db;
     this.id = id;
     this.isNew = id === "new";
     this.table = table;
-    this.key = draftKey(session.person.id, `${recordPath(db, id)}${this.isNew ? ` ${table ?? ""}` : ""}`);
-    this.draft = readDraft(this.key);
+    this.draft = new KeptDraft(`${recordPath(db, id)}${this.isNew ? ` ${table ?? ""}` : ""}`);
     if (this.isNew) this.show({});
   }
 
@@ -110,23 +102,17 @@ export class RecordForm {
 
   /** In this browser, until it is saved. */
   private keep(): void {
-    if (!this.isChanged) return dropDraft(this.key);
+    if (!this.isChanged) return this.draft.forget();
     const typed = this.asJson ? { json: this.json } : this.texts;
-    keepDraft(this.key, [], { ...typed, asJson: this.asJson });
+    this.draft.keep({ ...typed, asJson: this.asJson });
   }
 
   restoreDraft(): void {
-    const { asJson, ...typed } = this.draft?.inputs ?? {};
+    const { asJson, ...typed } = this.draft.take();
     const texts = Object.entries(typed).filter((entry): entry is [string, string] => typeof entry[1] === "string");
     this.asJson = asJson === true;
     if (this.asJson) this.json = Object.fromEntries(texts)["json"] ?? this.json;
     else this.texts = Object.fromEntries(texts);
-    this.draft = undefined;
-  }
-
-  dropDraft(): void {
-    dropDraft(this.key);
-    this.draft = undefined;
   }
 
   get isChanged(): boolean {
@@ -173,7 +159,7 @@ export class RecordForm {
       const path = this.isNew ? recordsPath(this.db) : `${recordPath(this.db, this.id)}?keep_table=true`;
       const record = this.isNew ? { data, ...(this.table !== null && { table_name: this.table }) } : { data };
       const { json } = await request(this.isNew ? "POST" : "PATCH", path, { body: { record }, ifMatch: this.tag });
-      dropDraft(this.key);
+      this.draft.forget();
       return json;
     } catch (error) {
       if (error instanceof ApiError && error.status === 412) await this.merge(data);

@@ -2,7 +2,19 @@
  * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
  * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
  */
-import { ApiError, get, isMap, messageOf, ownOf, parseJson, request, same, toasts, type Later } from "studio";
+import {
+  ApiError,
+  followEvents,
+  get,
+  isMap,
+  messageOf,
+  ownOf,
+  parseJson,
+  request,
+  same,
+  toasts,
+  type Later,
+} from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
 import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
 import type { PasteOperation } from "../paste.ts";
@@ -14,7 +26,6 @@ const mostAtOnce = 2;
 const flushMs = 150;
 /** A count reads the whole table: who goes on to another order or filter meanwhile needs none. */
 const countAfterMs = 300;
-const retryMs = 15_000;
 const mostAttempts = 3;
 const mostTold = 500;
 const mostIds = 50;
@@ -333,7 +344,6 @@ export class Rows {
   follow(table: string | undefined): () => void {
     const waiting: { kind: string; row: Row }[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let source: EventSource | undefined;
     const take = (kind: string) => (event: MessageEvent<string>) => {
       const row = rowOf(parseJson(event.data));
       if (row) waiting.push({ kind, row });
@@ -342,21 +352,11 @@ export class Rows {
         this.take(waiting.splice(0));
       }, flushMs);
     };
-    let again: ReturnType<typeof setTimeout> | undefined;
-    const open = () => {
-      source = new EventSource(eventsPath(this.db, table));
-      for (const kind of ["create", "update", "destroy"]) source.addEventListener(kind, take(kind));
-      source.addEventListener("reset", () => this.fresh++);
-      // The browser tries again by itself, but not after a refusal.
-      source.addEventListener("error", () => {
-        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, retryMs);
-      });
-    };
-    open();
+    const kinds = Object.fromEntries(["create", "update", "destroy"].map((kind) => [kind, take(kind)]));
+    const end = followEvents(eventsPath(this.db, table), { ...kinds, reset: () => this.fresh++ });
     return () => {
-      source?.close();
+      end();
       clearTimeout(timer);
-      clearTimeout(again);
     };
   }
 

@@ -2,7 +2,7 @@
 import { addressOf } from "../address.ts";
 import { ApiError, get, request, type Answer } from "../api.ts";
 import type { Call } from "../resources/curl.ts";
-import { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "../drafts.ts";
+import { KeptDraft } from "./draft.svelte.ts";
 import { fieldsOf, inputsOf, messagesByField, startingValues, type FormField, type Input } from "../resources/forms.ts";
 import { frame } from "./frame.svelte.ts";
 import { idOf } from "../resources/list.ts";
@@ -33,7 +33,7 @@ export class Editor {
   /** What is wrong beyond the fields. */
   problem = $state("");
   saving = $state(false);
-  draft = $state.raw<Draft | undefined>();
+  readonly draft = new KeptDraft(router.path);
   conflicts = $state.raw<readonly Conflict[]>([]);
   /** What only the answer to a creation shows, e.g. a token. */
   shownOnce = $state.raw<Values | undefined>();
@@ -41,7 +41,6 @@ export class Editor {
   meanwhile = $state<"shown" | "kept" | "gone" | undefined>();
   /** The ETag of what was last read. */
   tag = $state<string | undefined>();
-  private readonly key: string;
 
   constructor(resource: Resource, values: readonly string[], isNew: boolean, begins: Values = {}) {
     this.resource = resource;
@@ -51,8 +50,6 @@ export class Editor {
     this.operation = operation && session.may(operation.privilege) ? operation : undefined;
     const whole = resource.create?.body?.schema;
     this.fields = this.operation?.body ? fieldsOf(this.operation.body.schema, session.known, whole) : [];
-    this.key = draftKey(session.person.id, router.path);
-    this.draft = readDraft(this.key);
     if (!isNew) return;
     this.show({ ...startingValues(this.fields), ...begins }, undefined);
     // A link may say what the new record begins with.
@@ -143,26 +140,20 @@ export class Editor {
   type(field: FormField, input: Input): void {
     this.inputs = { ...this.inputs, [field.name]: input };
     if (this.messages[field.name]) this.messages = { ...this.messages, [field.name]: [] };
-    if (this.isChanged) keepDraft(this.key, this.fields, this.inputs);
-    else dropDraft(this.key);
+    if (this.isChanged) this.draft.keep(this.inputs, this.fields);
+    else this.draft.forget();
   }
 
   restoreDraft(): void {
-    const kept = Object.entries(this.draft?.inputs ?? {}).filter(([name]) => name in this.inputs);
+    const kept = Object.entries(this.draft.take()).filter(([name]) => name in this.inputs);
     this.inputs = { ...this.inputs, ...Object.fromEntries(kept) };
-    this.draft = undefined;
-  }
-
-  dropDraft(): void {
-    dropDraft(this.key);
-    this.draft = undefined;
   }
 
   reset(): void {
     if (this.record) this.inputs = inputsOf(this.fields, this.record);
     this.messages = {};
     this.problem = "";
-    this.dropDraft();
+    this.draft.drop();
   }
 
   /** The values of what was typed, and what cannot be read of it. */
@@ -197,7 +188,7 @@ export class Editor {
     this.problem = "";
     try {
       const answer = await request(call.method, call.path, { body: call.body, ifMatch: call.ifMatch });
-      dropDraft(this.key);
+      this.draft.forget();
       toasts.say(text.messages.saved);
       if (this.isNew) this.created(answer);
       else await this.updated(answer, sent);
@@ -293,7 +284,7 @@ export class Editor {
     const { remove } = this.resource;
     if (!remove) return;
     const ifMatch = remove.ifMatch ? this.tag : undefined;
-    dropDraft(this.key);
+    this.draft.forget();
     toasts.deleteLater(filled(remove.path, this.values), words, {
       ifMatch,
       undone: () => router.go(this.pageOf(this.values)),
