@@ -24,3 +24,11 @@ export function columnsOf(
   const first = [...fields, ...others.map(untyped)].slice(0, mostColumns);
   return { all, shown: [...first, ...(hasTables ? [untyped("table_name")] : []), untyped("created_at")] };
 }
+
+/** In rem: numbers and flags need little room, times much. */
+export function widthOf({ name, type }: Column): number {
+  if (name === "created_at" || name === "updated_at" || type === "datetime") return 13;
+  if (name === "id") return 21;
+  if (type === "date") return 8;
+  return type === "integer" || type === "number" || type === "boolean" || type === "time" ? 6 : 10;
+}

@@ -16,7 +16,7 @@ import {
   type Later,
 } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
-import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
+import { History } from "./history.svelte.ts";
 import type { PasteOperation } from "../paste.ts";
 import { batchPath, eventsPath, pageSize, recordPath, recordsPath } from "../paths.ts";
 import { say } from "../words.ts";
@@ -27,7 +27,6 @@ const flushMs = 150;
 /** A count reads the whole table: who goes on to another order or filter meanwhile needs none. */
 const countAfterMs = 300;
 const mostAttempts = 3;
-const mostTold = 500;
 const mostIds = 50;
 
 /** `next` is the cursor of the next page, if there may be one. */
@@ -48,17 +47,13 @@ export class Rows {
   changed = $state.raw<ReadonlyMap<string, Change>>(new Map());
   /** Records that others have made since. */
   fresh = $state(0);
-  /** What has happened since the page was opened, newest first. */
-  history = $state.raw<readonly Happened[]>([]);
-  /** How much, also what is no longer kept. */
-  heard = $state(0);
+  /** What has happened since the page was opened. */
+  readonly history = new History();
   readonly db: string;
   /** What the list is asked: table, phrase, filters and order. */
   readonly query: URLSearchParams;
   /** The server changes many records for somebody: their rows are not marked one by one. */
   isChanging = false;
-  /** What a record is called by in the news of it. */
-  nameField: string | undefined;
   private readonly cursors = new Map<number, string>();
   private readonly underWay = new Set<number>();
   private stale = new Set<number>();
@@ -68,8 +63,6 @@ export class Rows {
   private counting: ReturnType<typeof setTimeout> | undefined;
   private readonly counts: Map<string, number>;
   private own = new Set<string>();
-  /** Records that the stream has told of: the next change of one is compared with it. */
-  private told = new Map<string, Row>();
 
   /** `counts` keeps what was counted for the next list, which may differ in its order only. */
   constructor(db: string, query: URLSearchParams, counts: Map<string, number>) {
@@ -362,13 +355,10 @@ export class Rows {
 
   private take(events: readonly { kind: string; row: Row }[]): void {
     const loaded = new Map(this.loaded.map((row) => [row.id, row]));
-    const news: Happened[] = [];
+    this.history.add(events, loaded);
     for (const { kind, row } of events) {
       if (kind !== "update") this.counts.clear();
       const known = loaded.get(row.id);
-      const before = this.told.get(row.id) ?? known;
-      news.push(happenedOf(kind, before, row, { n: ++this.heard, at: Date.now() }, this.nameField));
-      this.remember(kind, row);
       if (kind === "create" && !known && !this.own.has(row.id)) this.fresh++;
       else if (kind === "destroy" && known && this.changed.get(row.id) !== "deleting") this.mark([row.id], "destroy");
       else if (kind === "update" && known && known.updated_at !== row.updated_at) {
@@ -376,14 +366,6 @@ export class Rows {
         loaded.set(row.id, row);
       }
     }
-    this.history = [...news.toReversed(), ...this.history].slice(0, mostHistory);
-  }
-
-  private remember(kind: string, row: Row): void {
-    this.told.delete(row.id);
-    if (kind !== "destroy") this.told.set(row.id, row);
-    const [oldest] = this.told.keys();
-    if (this.told.size > mostTold && oldest !== undefined) this.told.delete(oldest);
   }
 }
 

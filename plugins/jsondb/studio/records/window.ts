@@ -32,6 +32,11 @@ export function drawn({ rows, rowHeight, scrollTop, viewHeight }: View): Drawn {
   return { height, first, end, top: first * rowHeight - at + Math.max(0, scrollTop) };
 }
 
+/** Where a row's top is; the one with the focus may be far from those that are seen. */
+export function topOf(index: number, { first, top, height }: Drawn, rowHeight: number): number {
+  return Math.max(0, Math.min(top + (index - first) * rowHeight, Math.max(0, height - rowHeight)));
+}
+
 /** A row of the document, and which row of the grid it shows. */
 export interface Slot {
   readonly slot: number;

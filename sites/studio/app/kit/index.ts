@@ -21,6 +21,7 @@ export type { FormField, Input } from "../resources/forms.ts";
 export { arrows, focusPage, overlay } from "../keyboard.ts";
 export { frame } from "../state/frame.svelte.ts";
 export { nextCell, type Cell as GridCell } from "../grid.ts";
+export { Cells } from "../state/cells.svelte.ts";
 export { cut } from "../resources/list.ts";
 export { lookupChoices, type Choice } from "../resources/lookup.ts";
 export { changes, merged, same, type Conflict } from "../merge.ts";
