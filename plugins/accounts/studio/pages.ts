@@ -54,6 +54,6 @@ export const pages: StudioPage[] = [
     path: "account/me",
     icon: "user",
     title: { en: "My account", pl: "Moje konto", de: "Mein Konto" },
-    load: () => import("./Me.svelte"),
+    load: () => import("./me/Me.svelte"),
   },
 ];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { isRole, withReturn } from "./roles.ts";
+import { idsOf, isRole, kindOf, membership, moved, withReturn } from "./people.ts";
 import { changedSettings } from "./settings.ts";
-import { idsOf, kindOf, membership, moved } from "./units.ts";
 
 test.each([
   ["/studio/account/teams", "teams"],

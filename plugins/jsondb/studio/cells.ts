@@ -1,6 +1,5 @@
 /** Values of cells as texts, and what was typed or pasted as values. Pure. */
-import type { FieldType } from "./schema.ts";
-import { isMap } from "./schema.ts";
+import { isMap, type FieldType } from "./schema.ts";
 
 /** A longer text is shown up to here, and changed in the record's own view. */
 export const mostShown = 2000;
@@ -123,4 +122,25 @@ function numberOf(text: string, whole: boolean): Typed {
   return {
     value: whole && !isExact && /^-?\d+$/.test(text) ? text : isLong && "rawJSON" in JSON ? JSON.rawJSON(text) : number,
   };
+}
+
+/** The fields that differ; one that was removed becomes null, because a change merges. Undefined if the text is no JSON object. */
+export function changedFields(
+  before: Readonly<Record<string, unknown>>,
+  text: string,
+  parse: (text: string) => unknown = JSON.parse,
+): Record<string, unknown> | undefined {
+  let after: unknown;
+  try {
+    after = parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isMap(after)) return undefined;
+  const changed = Object.entries(after).filter(
+    ([name, value]) => !Object.hasOwn(before, name) || JSON.stringify(value) !== JSON.stringify(before[name]),
+  );
+  const kept = new Set(Object.keys(after));
+  const removed = Object.entries(before).filter(([name, value]) => !kept.has(name) && value !== null);
+  return Object.fromEntries([...changed, ...removed.map(([name]) => [name, null] as const)]);
 }

@@ -2,11 +2,18 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseSchema } from "../databases/schema.ts";
 import { checkRecord } from "../records/record.ts";
-import { bulkCall } from "./records/bulk.ts";
-import { canEditInCell, cellText, plainText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
+import {
+  bulkCall,
+  conditionsOf,
+  fieldsAsked,
+  operatorsOf,
+  parameterOf,
+  recordQuery,
+  withConditions,
+} from "./conditions.ts";
+import { canEditInCell, cellText, changedFields, plainText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf } from "./columns-shown.ts";
-import { conditionsOf, fieldsAsked, operatorsOf, parameterOf, recordQuery, withConditions } from "./conditions.ts";
 import {
   bodyOfRows,
   columnsOfRows,
@@ -22,8 +29,7 @@ import { happenedOf } from "./records/live-changes.ts";
 import { isSameUpload, mendedOf, uploadOf, withMended } from "./transfer/import-memory.ts";
 import { meet, staleOf, withTheirs } from "./records/meanwhile.ts";
 import { former, heightOf, paste, placeOfError, update } from "./paste.ts";
-import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/public-draft.ts";
-import { changedFields } from "./records/record-changes.ts";
+import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/methods.ts";
 import {
   chosenTable,
   draftOf,
@@ -47,7 +53,7 @@ import {
   removeSort,
   repeatedNames,
   setIndexed,
-} from "./schema/schema-changes.ts";
+} from "./schema/changes.ts";
 import { shareOf, taskOf, tasksOf } from "./transfer/tasks.ts";
 import { printTsv, readTsv } from "./records/tsv.ts";
 import { queryOfView, viewsOf } from "./records/views.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { patchOf, typedOf } from "./server.ts";
-import { wordsToTry } from "./words-to-try.ts";
+import { patchOf, typedOf, wordsToTry } from "./forms.ts";
 
 test.each([
   [

@@ -68,3 +68,8 @@ export function choiceOf(input: string, clock: Pick<Clock, "now" | "timezone">):
   const span = spans.find((days) => dayIn(days, clock) === input);
   return span === undefined ? "date" : String(span);
 }
+
+/** Where a browser goes to be signed in by a `web_token`, and from there to the Studio. */
+export function signInAddress(origin: string, token: string): string {
+  return `${origin}/account/auto_login?${new URLSearchParams({ token, return_to: "/studio" })}`;
+}

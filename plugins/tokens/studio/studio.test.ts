@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { choiceOf, dayIn, dayOf, endsOf, relative } from "./ends.ts";
-import { signInAddress } from "./sign-in-address.ts";
+import { choiceOf, dayIn, dayOf, endsOf, relative, signInAddress } from "./ends.ts";
 
 const now = Date.parse("2026-03-10T12:00:00Z");
 const clock = (language = "en", timezone = "UTC") => ({ now, timezone, language });

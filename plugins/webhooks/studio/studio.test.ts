@@ -1,7 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { conditionOn, conditionsOf, filterText, isValue, letsThrough, lineOf, type Condition } from "./filter.ts";
-import { countsOf, healthOf, logPath, processOf, reasonOf, refreshed, stateOf, type Delivery } from "./log.ts";
-import { isSpan, sinceOf } from "./since.ts";
+import {
+  countsOf,
+  healthOf,
+  isSpan,
+  logPath,
+  processOf,
+  reasonOf,
+  refreshed,
+  sinceOf,
+  stateOf,
+  type Delivery,
+} from "./log.ts";
 
 describe("a filter", () => {
   const all = { db_code: "orders", total: 12.5, paid: true, note: null, tags: ["a"], __proto: "x" };

@@ -1,14 +1,14 @@
 /** The Studio begins here: language, theme, who is signed in, then the frame. */
 import { mount } from "svelte";
 import App from "./App.svelte";
-import { dropOldDrafts, sealDrafts, writeDrafts } from "./drafts.ts";
-import { begin as beginKeyboard } from "./keyboard.ts";
-import { pageStyles } from "./page-styles.ts";
+import { dropOldDrafts, sealDrafts, writeDrafts } from "./forms/drafts.ts";
+import { begin as beginKeyboard } from "./keyboard/focus.ts";
+import { pageStyles } from "./frame/page-styles.ts";
 import { router } from "./state/router.svelte.ts";
 import { session } from "./state/session.svelte.ts";
 import { shortcuts } from "./state/shortcuts.svelte.ts";
 import { text } from "./state/text.svelte.ts";
-import { theme } from "./theme.ts";
+import { theme } from "./frame/theme.ts";
 import { toasts } from "./state/toasts.svelte.ts";
 
 theme.begin();

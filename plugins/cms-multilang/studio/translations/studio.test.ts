@@ -1,22 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { fieldOf, groupsOf, placeOf, subjectOf, type Finding } from "./findings.ts";
-import { columnsOfList } from "./lists.ts";
-import { isLong, planIn, planText, sitemapsIn, withDomain, withoutSlave } from "./migration.ts";
-import { isMendable, mendOf, nearest, type World } from "./mends.ts";
 import {
-  type Cell,
   columnsOf,
+  columnsOfList,
   filterOf,
   namesOf,
   nextFor,
   progressOf,
-  type Row,
   rowOf,
   rowsFor,
   rowsIn,
   rowsPath,
   workOf,
+  type Cell,
+  type Row,
 } from "./rows.ts";
+import { isLong, planIn, planText, sitemapsIn, withDomain, withoutSlave } from "./migration.ts";
+import { isMendable, mendOf, nearest, type World } from "./mends.ts";
 import { changesOf, clashesOf, mistaken, pathFor, unitsOf, wayOf, type Entry, type Group } from "./units.ts";
 
 const cell = (state: Cell["state"], page: string | null, more: Partial<Cell> = {}): Cell => {

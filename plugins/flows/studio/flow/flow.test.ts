@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "platform/test";
 import { shapeOf } from "../../program/check-rules.ts";
-import { messageOf, placeOf, standing, stepFaults } from "./faults.ts";
-import { fieldsOf, kinds, lineOf, ops, startOf } from "./kinds.ts";
-import { programIn, stepsOf, withProgram } from "./program-text.ts";
-import { codesFor, completionAt, namesAt } from "./scope.ts";
+import { messageOf, placeOf, standing, stepFaults } from "./program/faults.ts";
+import { fieldsOf, kinds, lineOf, ops, startOf } from "./program/kinds.ts";
+import { programIn, stepsOf, withProgram } from "./program/text.ts";
+import { codesFor, completionAt, namesAt } from "./program/scope.ts";
 import { cronStart, namesOf, sampleOf, webhookStart } from "./starts.ts";
 import { starters } from "./starters.ts";
 import {
@@ -21,9 +21,9 @@ import {
   withoutBranch,
   type Program,
   type Way,
-} from "./tree.ts";
-import { missedIn, outsideOf, pathOfResult } from "./trial.ts";
-import { readValue, renamed, shownValue } from "./values.ts";
+} from "./program/tree.ts";
+import { missedIn, outsideOf, pathOfResult } from "./trial/trial.ts";
+import { readValue, renamed, shownValue } from "./program/values.ts";
 
 /** A step that is told apart by its name. */
 const named = (name: string, inside: object = {}) => ({ type: "mutation", set: { [name]: 1 }, ...inside });

@@ -1,6 +1,6 @@
 /** The flows that one can start with; each works as it stands, in every language. Pure. */
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
-import type { Program } from "./tree.ts";
+import type { Program } from "./program/tree.ts";
 
 type Language = "en" | "pl" | "de";
 

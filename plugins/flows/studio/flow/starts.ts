@@ -1,5 +1,5 @@
 /** What starts a flow, and what it is told then. Pure. */
-import type { ScopeName } from "./scope.ts";
+import type { ScopeName } from "./program/scope.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

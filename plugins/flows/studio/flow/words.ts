@@ -1,6 +1,6 @@
 import { catalogue, textOf } from "studio";
-import { kindOf } from "./kinds.ts";
-import { isStep } from "./tree.ts";
+import { kindOf } from "./program/kinds.ts";
+import { isStep } from "./program/tree.ts";
 import de from "./text/de.json" with { type: "json" };
 import en from "./text/en.json" with { type: "json" };
 import pl from "./text/pl.json" with { type: "json" };

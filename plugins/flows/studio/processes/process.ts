@@ -211,3 +211,21 @@ export function adviceOf(error: string | null): Advice | undefined {
   if (status === 429 || status >= 500) return "busy";
   return status >= 400 ? "refused" : undefined;
 }
+
+/** Whether a process that has just begun or changed is one that the address asks for. */
+export function belongs(row: Row, search: URLSearchParams): boolean {
+  const asked = (name: string) => search.get(name) ?? "";
+  const is = (name: string, value: unknown) => asked(name) === "" || asked(name) === value;
+  const by = row.started_by;
+  const starter = asked("started_by");
+  const made = Date.parse(row.created_at);
+  return (
+    is("flow_code", row.flow_code) &&
+    is("status", row.status) &&
+    (starter === "" || starter === by?.kind || starter === `${by?.kind}:${by?.id}`) &&
+    (asked("record_id") === "" || asked("record_id") === String(by?.record_id)) &&
+    (asked("from") === "" || made >= Date.parse(asked("from"))) &&
+    (asked("to") === "" || made < Date.parse(asked("to"))) &&
+    (asked("trace_id") === "" || [row.trace_id, row.id].includes(asked("trace_id")))
+  );
+}

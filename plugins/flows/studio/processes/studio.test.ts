@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { belongs } from "./list.ts";
-import { rowsFor } from "./rows.ts";
 import {
   adviceOf,
   allReached,
+  belongs,
   originsOf,
   reachedBy,
   shownOf,
@@ -12,6 +11,7 @@ import {
   type Starter,
   type Step,
 } from "./process.ts";
+import { rowsFor } from "./rows.ts";
 
 const row: Row = {
   id: "p1",

@@ -13,9 +13,8 @@ import {
   type Conflict,
 } from "studio";
 import { isMap, type TableDraft } from "../schema.ts";
-import { plainText, typedValue } from "../cells.ts";
+import { changedFields, plainText, typedValue } from "../cells.ts";
 import { recordPath, recordsPath } from "../paths.ts";
-import { changedFields } from "./record-changes.ts";
 import { say } from "../words.ts";
 
 /** A longer one would hold up the browser's own text area. */

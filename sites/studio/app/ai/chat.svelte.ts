@@ -1,5 +1,5 @@
 /** A conversation with a model: its messages, the answer as it comes in, and what it has cost. */
-import { personHeader, refusalOf } from "../api.ts";
+import { personHeader, refusalOf } from "../server/request.ts";
 import { connection } from "../state/connection.svelte.ts";
 import { isMap, textOf } from "../resources/values.ts";
 import { createEventParser, type StreamEvent } from "./stream.ts";

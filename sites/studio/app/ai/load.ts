@@ -1,5 +1,5 @@
 /** What the AI dialog asks the server for. */
-import { get, personHeader, refusalOf, request } from "../api.ts";
+import { get, personHeader, refusalOf, request } from "../server/request.ts";
 import { session } from "../state/session.svelte.ts";
 import { isMap, textOf } from "../resources/values.ts";
 import { choicesOf, type Choice } from "./choices.ts";

@@ -2,7 +2,7 @@
  * A model that works here: it calls the tools of `/mcp` with a narrowed token, every call is shown, and a person is asked
  * before anything is changed. The model never sees the token.
  */
-import { request } from "../api.ts";
+import { request } from "../server/request.ts";
 import { isMap, textOf } from "../resources/values.ts";
 import { withoutSecrets } from "./agent.ts";
 import { askedText, bounds, callsOf, resultText, ruleOf, subjectOf, toolsOf } from "./tools.ts";

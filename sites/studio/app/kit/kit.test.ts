@@ -4,7 +4,7 @@ import { isQuick } from "../resources/list.ts";
 import { pictureOf, wordOf } from "./action.ts";
 import { fitting } from "./forms/chips.ts";
 import { docOf, grouped } from "./forms/privileges.ts";
-import { hasShortWords, pictureOfTone, toneOf } from "./value.ts";
+import { hasShortWords, pictureOfTone, toneOf } from "./show/value.ts";
 
 describe("a box of chips", () => {
   const options = [

@@ -3,7 +3,7 @@ import { words } from "./names.ts";
 import { isNullable, typesOf, type Choices, type Schema } from "./openapi.ts";
 import { singularOf } from "./references.ts";
 import type { Resource } from "./resources.ts";
-import { numberOf, parseJson } from "../exact.ts";
+import { numberOf, parseJson } from "../server/exact.ts";
 import { textOf } from "./values.ts";
 
 export type FieldKind =

@@ -2,7 +2,7 @@
  * The choices of a field that names another resource: asked for once a minute, whoever asks. Of many, the first are
  * answered; further ones are found by what is typed.
  */
-import { get } from "../api.ts";
+import { get } from "../server/request.ts";
 import { isolated } from "../bidi.ts";
 import { canNarrow, holds, type FormField, type Inputs } from "./forms.ts";
 import type { Choices } from "./openapi.ts";

@@ -1,5 +1,5 @@
 /** What has changed in a list since it was read. Pure. */
-import { same } from "../merge.ts";
+import { same } from "../forms/merge.ts";
 
 type Key = (row: unknown) => string | undefined;
 

@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from "../../../../tests/harness.ts";
 import { addressIn, addressOf, placeOf, recordOf, wordsBelow } from "../address.ts";
 import { fieldsOf, inputsOf, mattering, messagesByField, startingValues, typed, type FormField } from "./forms.ts";
 import { canDo, wordOf } from "../kit/action.ts";
-import { joined, objectIn, partsFor, split } from "../parts.ts";
+import { joined, objectIn, partsFor, split } from "../forms/parts.ts";
 import { referenceOf, relatedLists, singularOf } from "./references.ts";
 import { allColumns, apiQuery, canSort, filtersOf, idOf, shownColumns, sortedRows } from "./list.ts";
 import { modules } from "./names.ts";

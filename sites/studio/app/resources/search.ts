@@ -1,6 +1,6 @@
 /** Finds what has a name, by what is typed into the palette. */
 import { addressOf } from "../address.ts";
-import { get } from "../api.ts";
+import { get } from "../server/request.ts";
 import { router } from "../state/router.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import type { Command } from "../state/shortcuts.svelte.ts";

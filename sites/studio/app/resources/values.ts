@@ -1,5 +1,5 @@
 /** JSON values as a form or a table shows them. */
-import { isLongNumber } from "../exact.ts";
+import { isLongNumber } from "../server/exact.ts";
 
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);

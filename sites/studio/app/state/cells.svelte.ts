@@ -1,6 +1,6 @@
 /** The cells of a table with `role="grid"`: one stop of Tab, among which the keys of a grid move. */
-import { nextCell, type Cell } from "../grid.ts";
-import { focusPage } from "../keyboard.ts";
+import { nextCell, type Cell } from "../keyboard/grid.ts";
+import { focusPage } from "../keyboard/focus.ts";
 
 export class Cells {
   /** Where the focus was last. Row 0 is the header. */

@@ -1,7 +1,7 @@
 /** The tiles of the signed-in person. A change is made to what is stored by then: another tab may have changed them too. */
-import { get } from "../api.ts";
-import { changePreference, preference } from "../preferences.ts";
-import { added, moved, removed, tilesOf, tilesPreference, widened, type Tile } from "../tiles.ts";
+import { get } from "../server/request.ts";
+import { changePreference, preference } from "../server/preferences.ts";
+import { added, moved, removed, tilesOf, tilesPreference, widened, type Tile } from "../frame/tiles.ts";
 import { toasts } from "./toasts.svelte.ts";
 
 export interface TileApp {

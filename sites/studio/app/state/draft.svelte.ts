@@ -1,5 +1,5 @@
 /** What is typed at one place and not saved: kept in this browser, and offered when somebody comes back. */
-import { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "../drafts.ts";
+import { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "../forms/drafts.ts";
 import type { FormField, Input } from "../resources/forms.ts";
 import { session } from "./session.svelte.ts";
 

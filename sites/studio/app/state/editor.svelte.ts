@@ -1,15 +1,15 @@
 /** One record in a form: loaded, typed into, saved, in conflict, deleted. What it shows is in pages/Item.svelte. */
 import { addressOf } from "../address.ts";
-import { ApiError, get, request, type Answer } from "../api.ts";
+import { ApiError, get, request, type Answer } from "../server/request.ts";
 import type { Call } from "../resources/curl.ts";
 import { KeptDraft } from "./draft.svelte.ts";
 import { fieldsOf, inputsOf, messagesByField, startingValues, type FormField, type Input } from "../resources/forms.ts";
 import { frame } from "./frame.svelte.ts";
 import { idOf } from "../resources/list.ts";
-import { changes, merged, same, type Conflict } from "../merge.ts";
+import { changes, merged, same, type Conflict } from "../forms/merge.ts";
 import { filled, type Operation, type Resource } from "../resources/resources.ts";
 import { router } from "./router.svelte.ts";
-import { sentOf } from "../sending.ts";
+import { sentOf } from "../forms/sending.ts";
 import { session } from "./session.svelte.ts";
 import { text } from "./text.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";

@@ -1,6 +1,6 @@
 /** What pages have in common: a title, what they read while they are shown, and the requests of their forms. */
 import { untrack } from "svelte";
-import { ApiError, get, messageOf, type Answer } from "../api.ts";
+import { ApiError, get, messageOf, type Answer } from "../server/request.ts";
 import { frame } from "./frame.svelte.ts";
 import { session } from "./session.svelte.ts";
 import { text } from "./text.svelte.ts";

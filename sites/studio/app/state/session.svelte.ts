@@ -1,11 +1,11 @@
 /** Who is signed in, what they may do, and what the API has for them. */
 import { pages as builtIn } from "studio:pages";
 import { placeOf } from "../address.ts";
-import { actAs, ApiError, askEarly, get, request, sessionPath } from "../api.ts";
+import { actAs, ApiError, askEarly, get, request, sessionPath } from "../server/request.ts";
 import { isolated } from "../bidi.ts";
 import type { Known } from "../resources/forms.ts";
 import type { Page } from "../kit/page.ts";
-import { menuOf, type AppEntry, type MenuGroup } from "../menu.ts";
+import { menuOf, type AppEntry, type MenuGroup } from "../frame/menu.ts";
 import type { Document } from "../resources/openapi.ts";
 import { privilegesOf, resourcesOf, type Resource } from "../resources/resources.ts";
 import { router } from "./router.svelte.ts";

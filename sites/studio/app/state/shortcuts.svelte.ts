@@ -1,6 +1,6 @@
 /** Every shortcut of the Studio in one place: it feeds the keys, the palette and the tooltips. */
 import { untrack } from "svelte";
-import { ariaKeys, isLeftToTyping, keysOf, keysText } from "../keys.ts";
+import { ariaKeys, isLeftToTyping, keysOf, keysText } from "../keyboard/keys.ts";
 import { text } from "./text.svelte.ts";
 
 export interface Command {

@@ -1,5 +1,5 @@
 /** Short news at the edge of the page, and deletions that can still be taken back. */
-import { ApiError, personHeader, request } from "../api.ts";
+import { ApiError, personHeader, request } from "../server/request.ts";
 
 export interface Toast {
   readonly id: number;

@@ -1,5 +1,5 @@
 /** Who names a record by its code: asked for before it gets another one, or goes. */
-import { get } from "../api.ts";
+import { get } from "../server/request.ts";
 import { isolated } from "../bidi.ts";
 import { filled, type Resource } from "../resources/resources.ts";
 import { isMap, textOf } from "../resources/values.ts";

@@ -1,5 +1,5 @@
 /** The versions of a record, newest first, a page at a time. */
-import { get, messageOf } from "../api.ts";
+import { get, messageOf } from "../server/request.ts";
 import { whileShown } from "./page.svelte.ts";
 
 export interface Version extends Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 /** The languages of the editor; each is loaded when a text of it is first shown. */
 import { completeFromList, type Completion, type CompletionSource } from "@codemirror/autocomplete";
 import { EditorState, type Extension } from "@codemirror/state";
-import type { CodeLanguage, CodeWord } from "../code.ts";
+import type { CodeLanguage, CodeWord } from "./faults.ts";
 
 /** What the editor says, in the language of the person. */
 type Say = (phrase: string) => string;

@@ -14,7 +14,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import type { Language } from "../../state/text.svelte.ts";
-import { offsetOf, type CodeLanguage, type CodeWord, type Fault } from "../code.ts";
+import { offsetOf, type CodeLanguage, type CodeWord, type Fault } from "./faults.ts";
 import { languageSupport } from "./languages.ts";
 import { phrasesIn } from "./phrases.ts";
 import { theme } from "./theme.ts";
