@@ -104,6 +104,6 @@ export interface Tokens {
   temporaryToken(caller: Caller): Promise<string>;
 }
 
-export { holdsToken } from "./held-token.ts";
+export { holdsToken } from "./raw-token.ts";
 
 export const tokens = service<Tokens>("tokens");

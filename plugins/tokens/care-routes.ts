@@ -1,10 +1,8 @@
 import { etag, expectedVersion, field, integerId, ok, route, secret, Type } from "platform";
-import type { Route } from "platform";
-import { NewApiToken, TokenCareAnswer } from "./answers.ts";
-import type { TokenCare } from "./care.ts";
-import { tokenExample } from "./routes.ts";
-import { toApi, type TokenRow } from "./store.ts";
-import type { Usage } from "./usage.ts";
+import { answer, toApi, type Caller, type Route } from "platform";
+import { changeCare, findCare, rotate } from "./care.ts";
+import { NewApiToken, newExample } from "./routes.ts";
+import { Token, type TokenRow, type TokensContext } from "./token.ts";
 
 const access = { privilege: "api_tokens" } as const;
 const errors = "wrapped";
@@ -30,16 +28,21 @@ const example = {
   last_used_at: "2026-01-31T10:00:00.000Z",
 };
 
-interface Needed {
-  readonly care: TokenCare;
-  readonly usage: Usage;
-}
+const TokenCare = answer.object("TokenCare", {
+  id: Type.Integer(),
+  rate_limit: field.nullable(Type.Integer()),
+  networks: answer.list(Type.String()),
+  read_only: Type.Boolean(),
+  mcp_delete: Type.Boolean(),
+  last_address: field.nullable(Type.String()),
+  last_used_at: field.nullable(answer.time()),
+});
 
 /** What protects a token. behaviour B.6. */
-export function careRoutes({ care, usage }: Needed): Route[] {
-  const shown = async (caller: Parameters<TokenCare["find"]>[0], id: number): Promise<Parameters<typeof ok>> => {
-    await usage.flush();
-    const { row, lastAddress } = await care.find(caller, id);
+export function careRoutes(ctx: TokensContext): Route[] {
+  const shown = async (caller: Caller, id: number): Promise<Parameters<typeof ok>> => {
+    await ctx.usage.flush();
+    const { row, lastAddress } = await findCare({ ...ctx, caller }, id);
     const body = careOf(row, lastAddress);
     return [body, { etag: etag(row.id, row.version, body) }];
   };
@@ -51,7 +54,7 @@ export function careRoutes({ care, usage }: Needed): Route[] {
         summary: "How a token is limited, and from where it was used last",
         access,
         errors,
-        answers: { 200: TokenCareAnswer },
+        answers: { 200: TokenCare },
         responses: { 200: example, 304: null },
       },
       async ({ caller, params }) => ok(...(await shown(caller, integerId(params.id)))),
@@ -68,7 +71,7 @@ export function careRoutes({ care, usage }: Needed): Route[] {
         ifMatch: true,
         body: { key: "token", schema: Care },
         request: { rate_limit: 600, networks: ["203.0.113.0/24"] },
-        answers: { 200: TokenCareAnswer },
+        answers: { 200: TokenCare },
         responses: {
           200: { ...example, networks: ["203.0.113.0/24"] },
           422: { errors: { networks: ['has "x", which is neither an address nor a network such as 10.0.0.0/8'] } },
@@ -76,7 +79,7 @@ export function careRoutes({ care, usage }: Needed): Route[] {
       },
       async ({ caller, params, body, ip, request }) => {
         const id = integerId(params.id);
-        await care.change({ caller, id, ip, expected: expectedVersion(request, id) }, body);
+        await changeCare({ ...ctx, caller }, { id, expected: expectedVersion(request, id) }, body, ip);
         return ok(...(await shown(caller, id)));
       },
     ),
@@ -93,15 +96,15 @@ export function careRoutes({ care, usage }: Needed): Route[] {
         request: { overlap_minutes: 60 },
         answers: { 200: NewApiToken },
         responses: {
-          200: { ...tokenExample, token: "core_…" },
+          200: newExample,
           422: { errors: { base: ["a session can only be ended"] } },
         },
       },
-      async ({ caller, params, body, ip, request }) => {
+      async ({ caller, params, body, request }) => {
         const id = integerId(params.id);
-        const asked = { caller, id, ip, expected: expectedVersion(request, id) };
-        const { row, raw } = await care.rotate(asked, body.overlap_minutes ?? 60);
-        return secret(ok({ ...toApi(row), token: raw }));
+        const target = { id, expected: expectedVersion(request, id) };
+        const { row, raw } = await rotate({ ...ctx, caller }, target, body.overlap_minutes ?? 60);
+        return secret(ok({ ...toApi(Token, row), token: raw }));
       },
     ),
   ];

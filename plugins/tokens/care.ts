@@ -1,21 +1,9 @@
 /** Protects tokens: limits, networks, rotation, and a warning before the end. Each change is one transaction. */
-import {
-  forbidden,
-  invalid,
-  mustMatch,
-  networkTest,
-  notFound,
-  sha256,
-  type BaseContext,
-  type Caller,
-  type Tx,
-} from "platform";
-import type { CareStore } from "./care-store.ts";
-import type { TokenEndStore } from "./end-store.ts";
-import type { Identifier } from "./identify.ts";
+import { announce, find, forbidden, found, invalid, locked, networkTest, sha256, update, type Tx } from "platform";
+import { deleteChildren } from "./end-store.ts";
 import { newRawToken, tokenInfo } from "./raw-token.ts";
-import { maySee, mustManage, mustStayWithin } from "./rules.ts";
-import { toApi, type TokenRow, type TokenStore } from "./store.ts";
+import { lastAddress, replaceText, toWarn } from "./store.ts";
+import { mustManage, mustStayWithin, Token, type TokenAt, type TokenRow, type TokensContext } from "./token.ts";
 
 const warnedAtOnce = 500;
 
@@ -26,107 +14,79 @@ export interface CarePatch {
   readonly mcp_delete?: boolean;
 }
 
-interface Asked {
-  readonly caller: Caller;
+interface Target {
   readonly id: number;
-  /** The client's address. */
-  readonly ip: string;
   readonly expected: number | undefined;
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "transaction" | "changed">;
-  readonly tokenStore: TokenStore;
-  readonly careStore: CareStore;
-  readonly tokenEndStore: Pick<TokenEndStore, "deleteChildren">;
-  /** Days before its end. */
-  readonly warnDays: number;
-  readonly identifier: Pick<Identifier, "forget" | "forgetText">;
+export async function findCare(at: TokenAt, id: number) {
+  const row = await found(Token, at, { id });
+  return { row, lastAddress: await lastAddress(at.sql, row.accountId, id) };
 }
 
-export type TokenCare = ReturnType<typeof createTokenCare>;
+/** `ip` is the client's address. */
+export async function changeCare(at: TokenAt, target: Target, patch: CarePatch, ip: string): Promise<TokenRow> {
+  const { caller } = at;
+  const networks = patch.networks === undefined ? undefined : checkedNetworks(patch.networks ?? []);
+  const { row, ended } = await at.transaction(async (tx) => {
+    const before = await held(at, tx, target);
+    const own = await find(Token, tx, caller.account.id, { id: caller.tokenId });
+    if (own && (own.networks.length > 0 || own.rateLimit !== null))
+      throw forbidden("a token that is limited itself changes no limits");
+    const after = {
+      ...before,
+      rateLimit: patch.rate_limit === undefined ? before.rateLimit : patch.rate_limit,
+      networks: networks ?? before.networks,
+      readOnly: patch.read_only ?? before.readOnly,
+      mcpDelete: patch.mcp_delete ?? before.mcpDelete,
+    };
+    if (before.id === caller.tokenId && after.networks.length > 0 && !networkTest(after.networks.join(","))(ip))
+      throw invalid({ networks: [`must contain ${ip}, from where you use this token`] });
+    const saved = await update(Token, tx, caller, before.id, after);
+    // What was made from it could still write.
+    const children = after.readOnly && !before.readOnly ? await deleteChildren(tx, before.id) : [];
+    await announce(Token, at, "update", saved, tx);
+    return { row: saved, ended: children };
+  });
+  await at.forget([row.tokenHash, ...ended]);
+  return row;
+}
 
-export function createTokenCare({ ctx, tokenStore, careStore, tokenEndStore, warnDays, identifier }: Needed) {
-  const announce = ({ accountId, id, ...row }: TokenRow, kind: string, tx: Tx) =>
-    ctx.changed({ accountId, sourceType: "Account::ApiToken", kind, id, data: toApi({ accountId, id, ...row }) }, tx);
+/** Gives the token another text; the one that it has works for so many minutes more. */
+export async function rotate(at: TokenAt, target: Target, overlapMinutes: number) {
+  const raw = newRawToken();
+  const endsAt = new Date(Date.now() + overlapMinutes * 60_000);
+  const { row, old } = await at.transaction(async (tx) => {
+    const before = await held(at, tx, target);
+    await replaceText(tx, before, endsAt);
+    const texts = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw), given: false };
+    const rotated = await update(Token, tx, at.caller, before.id, { ...before, ...texts });
+    await announce(Token, at, "update", rotated, tx);
+    return { row: rotated, old: before.tokenHash };
+  });
+  await at.forgetText(row.id, old);
+  return { row, raw };
+}
 
-  /** The token, held, if the caller may change it. */
-  const held = async (tx: Tx, { caller, id, expected }: Asked): Promise<TokenRow> => {
-    const row = await tokenStore.lockById(tx, caller.account.id, id);
-    if (!row || !maySee(caller, row)) throw notFound();
-    if (row.purpose !== null) throw invalid({ base: ["a session can only be ended"] });
-    mustMatch(row, expected);
-    mustManage(caller, row);
-    mustStayWithin(caller, row.privileges);
-    return row;
-  };
+/** Tells those who follow tokens of those that end within so many days. */
+export async function warn(ctx: TokensContext, days: number): Promise<void> {
+  for (;;) {
+    const rows = await ctx.transaction(async (tx) => {
+      const ending = await toWarn(tx, days, warnedAtOnce);
+      for (const row of ending) await announce(Token, ctx, "expiring", row, tx);
+      return ending;
+    });
+    if (rows.length < warnedAtOnce) return;
+  }
+}
 
-  return {
-    async find(caller: Caller, id: number) {
-      const row = await tokenStore.byId(ctx.sql, caller.account.id, id);
-      if (!row || !maySee(caller, row)) throw notFound();
-      return { row, lastAddress: await careStore.lastAddress(ctx.sql, caller.account.id, id) };
-    },
-
-    async change(asked: Asked, patch: CarePatch): Promise<TokenRow> {
-      const { caller, id, ip } = asked;
-      const networks = patch.networks === undefined ? undefined : checkedNetworks(patch.networks ?? []);
-      const { row, ended } = await ctx.transaction(async (tx) => {
-        const before = await held(tx, asked);
-        const own = await tokenStore.byId(tx, caller.account.id, caller.tokenId);
-        if (own && (own.networks.length > 0 || own.rateLimit !== null))
-          throw forbidden("a token that is limited itself changes no limits");
-        const after = networks ?? before.networks;
-        if (id === caller.tokenId && after.length > 0 && !networkTest(after.join(","))(ip))
-          throw invalid({ networks: [`must contain ${ip}, from where you use this token`] });
-        const rateLimit = patch.rate_limit === undefined ? before.rateLimit : patch.rate_limit;
-        const { read_only: readOnly = before.readOnly, mcp_delete: mcpDelete = before.mcpDelete } = patch;
-        const saved = await careStore.save(tx, caller.account.id, id, {
-          rateLimit,
-          networks: after,
-          readOnly,
-          mcpDelete,
-        });
-        if (!saved) throw notFound();
-        // What was made from it could still write.
-        const children = readOnly && !before.readOnly ? await tokenEndStore.deleteChildren(tx, id) : [];
-        await announce(saved, "update", tx);
-        return { row: saved, ended: children };
-      });
-      await identifier.forget([row.tokenHash, ...ended]);
-      return row;
-    },
-
-    async rotate(asked: Asked, overlapMinutes: number): Promise<{ row: TokenRow; raw: string }> {
-      const raw = newRawToken();
-      const endsAt = new Date(Date.now() + overlapMinutes * 60_000);
-      const { row, old } = await ctx.transaction(async (tx) => {
-        const before = await held(tx, asked);
-        const rotated = await careStore.rotate(tx, before, {
-          tokenHash: sha256(raw),
-          tokenInfo: tokenInfo(raw),
-          endsAt,
-        });
-        if (!rotated) throw notFound();
-        await announce(rotated, "update", tx);
-        return { row: rotated, old: before.tokenHash };
-      });
-      await identifier.forgetText(row.id, old);
-      return { row, raw };
-    },
-
-    /** Tells those who follow tokens of those that end soon. */
-    async warn(): Promise<void> {
-      for (;;) {
-        const rows = await ctx.transaction(async (tx) => {
-          const found = await careStore.toWarn(tx, warnDays, warnedAtOnce);
-          for (const row of found) await announce(row, "expiring", tx);
-          return found;
-        });
-        if (rows.length < warnedAtOnce) return;
-      }
-    },
-  };
+/** The token, held, if the caller may change it. */
+async function held(at: TokenAt, tx: Tx, { id, expected }: Target): Promise<TokenRow> {
+  const row = await locked(Token, at, tx, { id }, () => expected);
+  if (row.purpose !== null) throw invalid({ base: ["a session can only be ended"] });
+  mustManage(at.caller, row);
+  mustStayWithin(at.caller, row.privileges);
+  return row;
 }
 
 function checkedNetworks(networks: readonly string[]): readonly string[] {

@@ -1,7 +1,7 @@
 import type { Command, CommandFacts } from "platform";
-import type { Accounts } from "../accounts/api.ts";
 import { parseExpiry } from "./expiry.ts";
-import type { TokenIssuer } from "./issue.ts";
+import { issue } from "./issue.ts";
+import type { TokensContext } from "./token.ts";
 
 export const tokenCreate: CommandFacts = {
   name: "token create",
@@ -9,12 +9,8 @@ export const tokenCreate: CommandFacts = {
   doc: "create an API token and print it once",
 };
 
-interface Needed {
-  readonly accounts: Accounts;
-  readonly tokenIssuer: TokenIssuer;
-}
-
-export function tokenCommands({ accounts, tokenIssuer }: Needed): Command[] {
+export function tokenCommands(ctx: TokensContext): Command[] {
+  const { accounts } = ctx;
   const create: Command = {
     ...tokenCreate,
     async run(options) {
@@ -31,7 +27,7 @@ export function tokenCommands({ accounts, tokenIssuer }: Needed): Command[] {
       const expiresAt = expires ? parseExpiry(expires, account.timezone) : undefined;
       if (expires && (!expiresAt || expiresAt.getTime() <= Date.now()))
         throw new Error("--expires-at must be a date in the future, e.g. 2030-12-31");
-      const made = await tokenIssuer.issue({
+      const made = await issue(ctx, {
         accountId: account.id,
         userId: owner.user.id,
         privileges,

@@ -4,7 +4,7 @@ import { createLog } from "../../runtime/system/log.ts";
 import type { Accounts } from "../accounts/api.ts";
 import { createIdentifier } from "./identify.ts";
 import { newRawToken } from "./raw-token.ts";
-import type { TokenRow } from "./store.ts";
+import type { TokenRow } from "./token.ts";
 import { createUsage } from "./usage.ts";
 
 const account = { id: 1, name: "Main", baseUrl: "http://x", timezone: "UTC", locale: "en" };
@@ -38,6 +38,8 @@ const row: TokenRow = {
   networks: [],
   readOnly: false,
   mcpDelete: false,
+  given: false,
+  warnedAt: null,
   idleSeconds: null,
   version: 1,
   createdAt: new Date(),
@@ -51,6 +53,7 @@ function identifierOn(known: Record<string, Partial<TokenRow>>, givenTokens: str
   let faults = 0;
   let access = { account, user, active: true, privileges: new Set(["prompts", "api_tokens"]) };
   const identityStore = {
+    earlier: async () => undefined,
     byHash: async (hash: string) => (asked.push(hash), rows.get(hash)),
     givenHashes: async () => {
       asked.push("given");
@@ -73,7 +76,6 @@ function identifierOn(known: Record<string, Partial<TokenRow>>, givenTokens: str
   const identifier = createIdentifier({
     // The parts that it uses.
     ctx: { cache } as unknown as Parameters<typeof createIdentifier>[0]["ctx"],
-    careStore: { earlier: async () => undefined },
     identityStore: identityStore as unknown as Parameters<typeof createIdentifier>[0]["identityStore"],
     accounts: accounts as unknown as Accounts,
     usage,

@@ -3,36 +3,28 @@ import { networkTest, RefusedCredential, sha256, unauthorized } from "platform";
 import type { Account, BaseContext, Caller, ClientAddress, Credential, Identify, Identity, Quota } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
 import type { ForeignCredential, Tokens } from "./api.ts";
-import type { CareStore } from "./care-store.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import { isWellFormed } from "./raw-token.ts";
-import type { TokenRow } from "./store.ts";
+import type { TokenCaches, TokenRow } from "./token.ts";
 import type { Usage } from "./usage.ts";
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "cache" | "limiter">;
   readonly identityStore: IdentityStore;
-  readonly careStore: Pick<CareStore, "earlier">;
   readonly accounts: Accounts;
   readonly usage: Usage;
 }
 
-export interface Identifier {
+export interface Identifier extends TokenCaches {
   readonly identify: Identify;
   readonly opener: Tokens["opener"];
   readonly acceptCredential: Tokens["acceptCredential"];
-  /** Whether the database has this token, active or not. */
-  readonly knows: (raw: string) => Promise<boolean>;
-  /** After the commit, before the answer. */
-  readonly forget: (hashes: readonly string[]) => Promise<void>;
-  /** The token's text is another one. After the commit, before the answer. */
-  readonly forgetText: (id: number, hash: string) => Promise<void>;
 }
 
 // Longer than any token: anything longer is not a token.
 const maxChars = 512;
 
-export function createIdentifier({ ctx, identityStore, careStore, accounts, usage }: Needed): Identifier {
+export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed): Identifier {
   // Keyed by hash, so that memory holds no token. The absence of a token is not cached.
   const cache = ctx.cache<TokenRow>({ name: "tokens.tokens", max: 20_000, load: identityStore.byHash });
   const hashesById = ctx.cache<string>({
@@ -66,7 +58,7 @@ export function createIdentifier({ ctx, identityStore, careStore, accounts, usag
 
   /** By a text that a rotated token had before. Nothing of it is kept: such texts end soon. */
   const byEarlier = async (hash: string): Promise<TokenRow | undefined> => {
-    const earlier = await careStore.earlier(hash);
+    const earlier = await identityStore.earlier(hash);
     return earlier && cache.get(earlier.tokenHash);
   };
 

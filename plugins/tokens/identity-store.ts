@@ -1,11 +1,25 @@
 /** Tokens as every request needs them: found by hash, and marked as used. */
-import type { Sql } from "platform";
-import { tokenColumns, type TokenRow } from "./store.ts";
+import { words, type Sql } from "platform";
+import { Token, type TokenRow } from "./token.ts";
+
+/** An earlier text of a token, and the hash of its present one. */
+interface Earlier {
+  readonly tokenHash: string;
+  readonly endsAt: Date;
+}
 
 export function createIdentityStore(sql: Sql) {
   return {
     async byHash(hash: string): Promise<TokenRow | undefined> {
-      const [row] = await sql<TokenRow[]>`select ${tokenColumns(sql)} from api_tokens t where t.token_hash = ${hash}`;
+      const [row] = await sql<TokenRow[]>`select ${words(sql, Token.read)} from api_tokens where token_hash = ${hash}`;
+      return row;
+    },
+
+    /** By a text that a rotated token had before. */
+    async earlier(hash: string): Promise<Earlier | undefined> {
+      const [row] = await sql<Earlier[]>`
+        select t.token_hash, e.ends_at from api_token_texts e join api_tokens t on t.id = e.token_id
+        where e.token_hash = ${hash} and e.ends_at > now()`;
       return row;
     },
 

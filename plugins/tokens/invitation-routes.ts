@@ -1,6 +1,6 @@
 import { answer, created, forbidden, integerId, invalid, route, secret, Type, type Route } from "platform";
-import type { Accounts } from "../accounts/api.ts";
-import type { TokenIssuer } from "./issue.ts";
+import { invite } from "./issue.ts";
+import type { TokensContext } from "./token.ts";
 
 const standardDays = 7;
 const dayMs = 86_400_000;
@@ -10,13 +10,8 @@ const Input = Type.Object({
 });
 const Invitation = answer.object("Invitation", { url: Type.String(), expires_at: answer.time() });
 
-interface Needed {
-  readonly accounts: Pick<Accounts, "changeable">;
-  readonly tokenIssuer: Pick<TokenIssuer, "invite">;
-}
-
 /** A link that lets a person in who has no password yet. behaviour B.1. */
-export function invitationRoutes({ accounts, tokenIssuer }: Needed): Route[] {
+export function invitationRoutes(ctx: TokensContext): Route[] {
   return [
     route(
       "POST",
@@ -39,13 +34,13 @@ export function invitationRoutes({ accounts, tokenIssuer }: Needed): Route[] {
         },
       },
       async ({ caller, params, body }) => {
-        const person = await accounts.changeable(caller, integerId(params.id));
+        const person = await ctx.accounts.changeable(caller, integerId(params.id));
         // Such a link is as good as a sign-in: with it a token would change what its own person signs in with.
         if (person.id === caller.user.id)
           throw forbidden("the link is for somebody else: change your own at /account/me");
         if (!person.active) throw invalid({ base: ["this person is switched off"] });
         const end = new Date(Date.now() + (body.days ?? standardDays) * dayMs);
-        const { token } = await tokenIssuer.invite(caller, person.id, end);
+        const { token } = await invite(ctx, caller, person.id, end);
         const url = `${caller.account.baseUrl}/account/auto_login?token=${token}`;
         return secret(created({ url, expires_at: end }));
       },

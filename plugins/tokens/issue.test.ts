@@ -5,7 +5,7 @@ import { definePlugin, onEvent } from "../../runtime/plugin/plugin.ts";
 import { eventually, person, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { plugins } from "../index.ts";
 import { tokens, type Tokens } from "./api.ts";
-import { createTokenEndStore } from "./end-store.ts";
+import { pruneExpired } from "./end-store.ts";
 
 const seen: { sourceType: string; kind: string; data: Record<string, unknown> }[] = [];
 const listener = definePlugin({
@@ -97,7 +97,7 @@ describe("a session", () => {
     await app.sql`update api_tokens set expires_at = ${past} where id = ${id}`;
     const kept = (await service.issue({ accountId: 1, userId, expiresAt: past }))?.id;
     await service.temporaryToken(await callerOf((await session()).raw));
-    await createTokenEndStore(app.sql).pruneExpired();
+    await pruneExpired(app.sql);
     const left = await app.sql`select id from api_tokens where id in (${id}, ${kept ?? 0})`;
     expect(left.map((row) => row["id"])).toEqual([kept]);
     expect((await me(raw)).status).toBe(401);

@@ -1,54 +1,32 @@
-/**
- * Issues tokens that the server itself makes: sessions, temporary tokens for prompts, and those of the command line.
- */
-import { invalid, sha256, type BaseContext, type Caller, type Sql, type Tx } from "platform";
+/** Makes tokens that the server itself issues: sessions, temporary tokens for prompts, and those of the command line. */
+import { announce, find, invalid, sha256, type Caller, type Sql, type Tx } from "platform";
 import type { IssuedToken, NewToken, Tokens } from "./api.ts";
-import type { Identifier } from "./identify.ts";
+import { deleteChildren, deleteUnopened, endOf } from "./end-store.ts";
 import { derivedRawToken, newRawToken, tokenInfo } from "./raw-token.ts";
-import { blankToken, mustEndWithin } from "./rules.ts";
-import type { TokenEndStore } from "./end-store.ts";
-import type { NewTokenRow, TokenStore } from "./store.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "secrets" | "transaction">;
-  readonly tokenStore: TokenStore;
-  readonly tokenEndStore: TokenEndStore;
-  readonly identifier: Identifier;
-}
+import { insert, open, switchOff as switchOffRows, type NewTokenRow } from "./store.ts";
+import { mustEndWithin, Token, type TokensContext } from "./token.ts";
 
 type Special = Partial<Pick<NewTokenRow, "parentId" | "purpose" | "given" | "address" | "browser" | "idleSeconds">>;
 
 const hourMs = 3_600_000;
 
-export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }: Needed) {
-  const insert = async (db: Sql | Tx, token: NewToken, raw: string, special: Special = {}) => {
-    const { accountId, userId, name = null, kind = null, privileges = [], expiresAt = null } = token;
-    const text = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw) };
-    const made = {
-      parentId: null,
-      purpose: null,
-      given: false,
-      madeBy: null,
-      address: null,
-      browser: null,
-      idleSeconds: null,
-      ...special,
-    };
-    const row = await tokenStore.insert(db, {
-      ...blankToken,
-      accountId,
-      userId,
-      name,
-      kind,
-      privileges,
-      expiresAt,
-      ...text,
-      ...made,
-    });
-    return row && { id: row.id, token: raw, expiresAt: row.expiresAt };
-  };
+/** A token for a person; `db` if it is made with other things. Undefined if the person is gone. */
+export async function issue(
+  { sql }: TokensContext,
+  token: NewToken,
+  db: Sql | Tx = sql,
+): Promise<IssuedToken | undefined> {
+  return insertToken(db, token, newRawToken());
+}
 
-  const startSession: Tokens["startSession"] = async ({
+/** Stores a token whose text was given from outside, in any form. */
+export async function issueGiven(token: NewToken, raw: string, db: Sql | Tx): Promise<void> {
+  await insertToken(db, token, raw, { given: true });
+}
+
+export async function startSession(
+  ctx: TokensContext,
+  {
     accountId,
     userId,
     openedBy,
@@ -56,77 +34,94 @@ export function createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier }
     idleSeconds = null,
     from,
     also = nothing,
-  }) => {
-    const session = { accountId, userId, name: "session", kind: "web_token" } as const;
-    const end = new Date(Date.now() + seconds * 1000);
-    const made = async (tx: Tx) => {
-      if (openedBy === undefined)
-        return insert(tx, { ...session, expiresAt: end }, newRawToken(), { purpose: "session", idleSeconds, ...from });
-      const opener = await tokenStore.byId(tx, accountId, openedBy);
-      if (!opener || !(await tokenStore.open(tx, accountId, openedBy))) return undefined;
-      const { privileges, expiresAt } = opener;
-      const narrowed = { ...session, privileges, expiresAt: earlier(end, expiresAt) };
-      return insert(tx, narrowed, newRawToken(), { purpose: "session", parentId: openedBy, idleSeconds, ...from });
-    };
-    return ctx.transaction(async (tx) => {
-      const issued = await made(tx);
-      if (issued) await also(issued.id, tx);
-      return issued;
-    });
+  }: Parameters<Tokens["startSession"]>[0],
+): Promise<IssuedToken | undefined> {
+  const session = { accountId, userId, name: "session", kind: "web_token" } as const;
+  const end = new Date(Date.now() + seconds * 1000);
+  const made = async (tx: Tx) => {
+    if (openedBy === undefined)
+      return insertToken(tx, { ...session, expiresAt: end }, newRawToken(), {
+        purpose: "session",
+        idleSeconds,
+        ...from,
+      });
+    const opener = await find(Token, tx, accountId, { id: openedBy });
+    if (!opener || !(await open(tx, accountId, openedBy))) return undefined;
+    const { privileges, expiresAt } = opener;
+    const narrowed = { ...session, privileges, expiresAt: earlier(end, expiresAt) };
+    return insertToken(tx, narrowed, newRawToken(), { purpose: "session", parentId: openedBy, idleSeconds, ...from });
   };
-
-  const invite = async (caller: Caller, userId: number, expiresAt: Date) => {
-    mustEndWithin(await tokenStore.endOf(ctx.sql, caller.account.id, caller.tokenId), { expiresAt });
-    const made = await ctx.transaction(async (tx) => {
-      const accountId = caller.account.id;
-      const ended = await tokenEndStore.deleteUnopened(tx, accountId, userId);
-      const token = { accountId, userId, name: "invitation", kind: "web_token", expiresAt } as const;
-      const issued = await insert(tx, token, newRawToken(), { purpose: "invitation" });
-      if (!issued) throw invalid({ base: ["this person was deleted meanwhile"] });
-      return { issued, ended };
-    });
-    await identifier.forget(made.ended);
-    return made.issued;
-  };
-
-  const endSession = async (caller: Caller): Promise<boolean> => {
-    const ended = await ctx.transaction(async (tx) => {
-      const row = await tokenStore.byId(tx, caller.account.id, caller.tokenId);
-      return row?.purpose === "session" ? tokenEndStore.delete(tx, caller.account.id, [row.id]) : undefined;
-    });
-    if (ended) await identifier.forget(ended);
-    return ended !== undefined;
-  };
-
-  /**
-   * The same token in every process for half an hour and session, so that nothing has to keep it and few rows are made.
-   */
-  const temporaryToken = async (caller: Caller): Promise<string> => {
-    const now = Date.now();
-    const raw = derivedRawToken(ctx.secrets, `${caller.user.id}:${caller.tokenId}:${Math.floor(now / (hourMs / 2))}`);
-    if (await identifier.knows(raw)) return raw;
-    const session = await tokenStore.byId(ctx.sql, caller.account.id, caller.tokenId);
-    const expiresAt = earlier(new Date(now + hourMs), session?.expiresAt);
-    const owner = { accountId: caller.account.id, userId: caller.user.id, name: "prompt" };
-    const special = { purpose: "temporary", parentId: caller.tokenId } as const;
-    await insert(ctx.sql, { ...owner, privileges: caller.narrowedTo, expiresAt }, raw, special);
-    return raw;
-  };
-
-  return {
-    issue: (token: NewToken, db: Sql | Tx = ctx.sql): Promise<IssuedToken | undefined> =>
-      insert(db, token, newRawToken()),
-    /** Stores a token whose text was given from outside, in any form. */
-    issueGiven: (token: NewToken, raw: string, db: Sql | Tx) => insert(db, token, raw, { given: true }),
-    startSession,
-    /** An invitation takes the place of those that the person has not used. */
-    invite,
-    endSession,
-    temporaryToken,
-  };
+  return ctx.transaction(async (tx) => {
+    const issued = await made(tx);
+    if (issued) await also(issued.id, tx);
+    return issued;
+  });
 }
 
-export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
+/** An invitation takes the place of those that the person has not used. */
+export async function invite(
+  ctx: TokensContext,
+  caller: Caller,
+  userId: number,
+  expiresAt: Date,
+): Promise<IssuedToken> {
+  const accountId = caller.account.id;
+  mustEndWithin(await endOf(ctx.sql, accountId, caller.tokenId), { expiresAt });
+  const made = await ctx.transaction(async (tx) => {
+    const ended = await deleteUnopened(tx, accountId, userId);
+    const token = { accountId, userId, name: "invitation", kind: "web_token", expiresAt } as const;
+    const issued = await insertToken(tx, token, newRawToken(), { purpose: "invitation" });
+    if (!issued) throw invalid({ base: ["this person was deleted meanwhile"] });
+    return { issued, ended };
+  });
+  await ctx.forget(made.ended);
+  return made.issued;
+}
+
+/** The same token in every process for half an hour and session, so that nothing has to keep it and few rows are made. */
+export async function temporaryToken(ctx: TokensContext, caller: Caller): Promise<string> {
+  const now = Date.now();
+  const raw = derivedRawToken(ctx.secrets, `${caller.user.id}:${caller.tokenId}:${Math.floor(now / (hourMs / 2))}`);
+  if (await ctx.knows(raw)) return raw;
+  const session = await find(Token, ctx.sql, caller.account.id, { id: caller.tokenId });
+  const expiresAt = earlier(new Date(now + hourMs), session?.expiresAt);
+  const owner = { accountId: caller.account.id, userId: caller.user.id, name: "prompt" };
+  const special = { purpose: "temporary", parentId: caller.tokenId } as const;
+  await insertToken(ctx.sql, { ...owner, privileges: caller.narrowedTo, expiresAt }, raw, special);
+  return raw;
+}
+
+/** See `Tokens.switchOff`: whoever made them may have been somebody else, and their person can switch them on again. */
+export async function switchOff(
+  ctx: TokensContext,
+  accountId: number,
+  userId: number,
+  tx: Tx,
+): Promise<() => Promise<void>> {
+  const rows = await switchOffRows(tx, accountId, userId);
+  const children = await Promise.all(rows.map(({ id }) => deleteChildren(tx, id)));
+  for (const row of rows) await announce(Token, ctx, "update", row, tx);
+  return () => ctx.forget([...rows.map(({ tokenHash }) => tokenHash), ...children.flat()]);
+}
+
+async function insertToken(db: Sql | Tx, token: NewToken, raw: string, special: Special = {}) {
+  const { accountId, userId, name = null, kind = null, privileges = [], expiresAt = null } = token;
+  const row = await insert(db, {
+    ...blank,
+    accountId,
+    userId,
+    name,
+    kind,
+    privileges,
+    expiresAt,
+    tokenHash: sha256(raw),
+    tokenInfo: tokenInfo(raw),
+    ...special,
+  });
+  return row && { id: row.id, token: raw, expiresAt: row.expiresAt };
+}
+
+const blank = { parentId: null, purpose: null, given: false, address: null, browser: null, idleSeconds: null };
 
 const nothing = async (): Promise<void> => {};
 

@@ -1,16 +1,14 @@
-import { definePlugin, setting } from "platform";
+import { definePlugin, find, setting, type Caller } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "./api.ts";
 import { careRoutes } from "./care-routes.ts";
-import { createCareStore } from "./care-store.ts";
-import { createTokenCare } from "./care.ts";
-import { createTokenWriter } from "./change.ts";
+import { warn } from "./care.ts";
 import { tokenCommands, tokenCreate } from "./commands.ts";
-import { createTokenEndStore } from "./end-store.ts";
+import { deleteSessions, detachInvited, pruneExpired } from "./end-store.ts";
 import { invitationRoutes } from "./invitation-routes.ts";
 import { createIdentifier } from "./identify.ts";
 import { createIdentityStore } from "./identity-store.ts";
-import { createTokenIssuer } from "./issue.ts";
+import { issue, issueGiven, startSession, switchOff, temporaryToken } from "./issue.ts";
 import careMigration from "./migrations/007_care.sql" with { type: "text" };
 import migration from "./migrations/001_tokens.sql" with { type: "text" };
 import invitationsMigration from "./migrations/003_invitations.sql" with { type: "text" };
@@ -20,10 +18,11 @@ import agents from "./migrations/008_agents.sql" with { type: "text" };
 import signedIn from "./migrations/005_signed_in.sql" with { type: "text" };
 import idle from "./migrations/006_idle.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
-import { tokenExample, tokenRoutes } from "./routes.ts";
-import { createSessionStore } from "./session-store.ts";
-import { createSessions } from "./sessions.ts";
-import { createTokenStore } from "./store.ts";
+import { tokenRoutes } from "./routes.ts";
+import { standingOf } from "./session-store.ts";
+import * as sessions from "./sessions.ts";
+import { pruneTexts } from "./store.ts";
+import { Token } from "./token.ts";
 import { createUsage } from "./usage.ts";
 
 /** API tokens, and who asks. behaviour 2.2 and 4.2, B.6. */
@@ -57,11 +56,12 @@ export default definePlugin({
   privileges: [
     { name: "api_tokens", doc: "create and manage one's own API tokens", roles: ["admin", "manager", "user"] },
   ],
-  models: [{ name: "Account::ApiToken", kinds: ["expiring"], privilege: "users", sample: tokenExample }],
+  models: [{ name: "Account::ApiToken", kinds: ["expiring"], privilege: "users", sample: Token.examples.one }],
   prompts: { "api_tokens_api.md": instructions },
+  resources: [Token],
   activity: {
     api_tokens: {
-      model: "Account::ApiToken",
+      model: Token.model,
       quiet: ["last_used_at", "opened_at", "last_address", "warned_at"],
       by: { column: "purpose", actions: { session: ["sign-in", "sign-out"], invitation: ["create", "delete"] } },
     },
@@ -69,84 +69,58 @@ export default definePlugin({
     api_token_texts: false,
   },
 
-  setup(ctx) {
-    const { accounts: people } = ctx.services;
-    const tokenStore = createTokenStore(ctx.sql);
-    const tokenEndStore = createTokenEndStore(ctx.sql);
-    const identityStore = createIdentityStore(ctx.sql);
-    const careStore = createCareStore(ctx.sql);
-    const usage = createUsage({ identityStore, log: ctx.log });
-    const identifier = createIdentifier({ ctx, identityStore, careStore, accounts: people, usage });
-    const care = createTokenCare({
-      ctx,
-      tokenStore,
-      careStore,
-      tokenEndStore,
-      warnDays: ctx.config.warnDays,
-      identifier,
-    });
-    const tokenWriter = createTokenWriter({
-      ctx,
-      tokenStore,
-      tokenEndStore,
-      accounts: people,
-      forget: identifier.forget,
-    });
-    const tokenIssuer = createTokenIssuer({ ctx, tokenStore, tokenEndStore, identifier });
-
-    const sessionStore = createSessionStore(ctx.sql);
-    const sessions = createSessions({ ctx, sessionStore, tokenEndStore, usage, forget: identifier.forget });
+  setup(base) {
+    const { accounts: people } = base.services;
+    const identityStore = createIdentityStore(base.sql);
+    const usage = createUsage({ identityStore, log: base.log });
+    const identifier = createIdentifier({ ctx: base, identityStore, accounts: people, usage });
+    const ctx = { ...base, ...identifier, accounts: people, usage };
+    const tokenOf = ({ account, tokenId }: Caller) => find(Token, ctx.sql, account.id, { id: tokenId });
 
     people.onAccountCreated(async ({ accountId, userId, first }, tx) => {
       const token = { accountId, userId, name: "first token" };
-      const given = first ? ctx.config.adminToken : "";
+      const given = first ? base.config.adminToken : "";
       if (given) {
-        await tokenIssuer.issueGiven(token, given, tx);
+        await issueGiven(token, given, tx);
         return given.length < 20 ? ["CORE_ADMIN_TOKEN is short: choose one of 20 characters or more"] : [];
       }
-      const made = await tokenIssuer.issue(token, tx);
+      const made = await issue(ctx, token, tx);
       return made ? [`API token: ${made.token}`] : [];
     });
     people.onPasswordChanged(async (userId, byTokenId, tx) => {
-      await tokenEndStore.detachInvited(tx, userId, byTokenId);
-      const ended = await tokenEndStore.deleteSessions(tx, userId, byTokenId);
-      return () => identifier.forget(ended);
+      await detachInvited(tx, userId, byTokenId);
+      const ended = await deleteSessions(tx, userId, byTokenId);
+      return () => ctx.forget(ended);
     });
 
-    people.standingBy(sessionStore.standingOf);
+    people.standingBy((caller) => standingOf(ctx.sql, caller));
 
     return {
-      routes: [
-        ...tokenRoutes({ tokenStore, tokenWriter, usage }),
-        ...careRoutes({ care, usage }),
-        ...invitationRoutes({ accounts: people, tokenIssuer }),
-      ],
+      routes: [...tokenRoutes(ctx), ...careRoutes(ctx), ...invitationRoutes(ctx)],
       identify: identifier.identify,
-      commands: tokenCommands({ accounts: people, tokenIssuer }),
+      commands: tokenCommands(ctx),
       schedules: [
-        { id: "tokens.prune", cron: "23 * * * *", run: tokenEndStore.pruneExpired },
-        { id: "tokens.texts", cron: "27 * * * *", run: careStore.prune },
-        { id: "tokens.warn", cron: "7 * * * *", run: care.warn },
+        { id: "tokens.prune", cron: "23 * * * *", run: () => pruneExpired(ctx.sql) },
+        { id: "tokens.texts", cron: "27 * * * *", run: () => pruneTexts(ctx.sql) },
+        { id: "tokens.warn", cron: "7 * * * *", run: () => warn(ctx, base.config.warnDays) },
       ],
       service: {
         identify: identifier.identify,
         opener: identifier.opener,
-        isInvitation: async ({ account, tokenId }) =>
-          (await tokenStore.byId(ctx.sql, account.id, tokenId))?.purpose === "invitation",
-        mayDeleteOverMcp: async ({ account, tokenId }) =>
-          (await tokenStore.byId(ctx.sql, account.id, tokenId))?.mcpDelete ?? false,
         acceptCredential: identifier.acceptCredential,
-        issue: (token) => tokenIssuer.issue(token),
-        startSession: tokenIssuer.startSession,
-        isFresh: async (caller) => (await sessionStore.standingOf(caller)).isFresh,
-        switchOff: tokenWriter.switchOff,
-        endSession: tokenIssuer.endSession,
-        sessions: sessions.list,
-        endSessionById: sessions.end,
-        endOtherSessions: sessions.endOthers,
-        endSessionsOf: sessions.endOf,
-        endSessions: sessions.endThese,
-        temporaryToken: tokenIssuer.temporaryToken,
+        isInvitation: async (caller) => (await tokenOf(caller))?.purpose === "invitation",
+        mayDeleteOverMcp: async (caller) => (await tokenOf(caller))?.mcpDelete ?? false,
+        isFresh: async (caller) => (await standingOf(ctx.sql, caller)).isFresh,
+        issue: (token) => issue(ctx, token),
+        startSession: (session) => startSession(ctx, session),
+        switchOff: (...person) => switchOff(ctx, ...person),
+        temporaryToken: (caller) => temporaryToken(ctx, caller),
+        sessions: (caller, page) => sessions.list(ctx, caller, page),
+        endSession: (caller) => sessions.endOwn(ctx, caller),
+        endSessionById: (caller, id) => sessions.end(ctx, caller, id),
+        endOtherSessions: (caller) => sessions.endOthers(ctx, caller),
+        endSessionsOf: (accountId, userId) => sessions.endOf(ctx, accountId, userId),
+        endSessions: async (accountId, idsIn) => void (await sessions.endAll(ctx, accountId, idsIn)),
       },
       stop: usage.flush,
     };

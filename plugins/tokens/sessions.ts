@@ -1,49 +1,48 @@
 /** The sessions of a person: seen by themselves alone, and ended by them or by whoever may change them. */
-import type { BaseContext, Tx } from "platform";
-import type { Tokens } from "./api.ts";
-import type { TokenEndStore } from "./end-store.ts";
-import type { Identifier } from "./identify.ts";
-import type { SessionStore } from "./session-store.ts";
-import type { Usage } from "./usage.ts";
+import { find, type Caller, type Page, type ReadPage, type Tx } from "platform";
+import type { Session } from "./api.ts";
+import { deleteTokens } from "./end-store.ts";
+import * as sessionStore from "./session-store.ts";
+import { Token, type TokensContext } from "./token.ts";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction">;
-  readonly sessionStore: SessionStore;
-  readonly tokenEndStore: Pick<TokenEndStore, "delete">;
-  readonly usage: Pick<Usage, "flush">;
-  readonly forget: Identifier["forget"];
+export async function list(ctx: TokensContext, caller: Caller, page: Page): Promise<ReadPage<Session>> {
+  await ctx.usage.flush();
+  return sessionStore.list(ctx.sql, caller, page);
 }
 
-export function createSessions({ ctx, sessionStore, tokenEndStore, usage, forget }: Needed) {
-  const list: Tokens["sessions"] = async (caller, page) => {
-    await usage.flush();
-    return sessionStore.list(caller, page);
+/** The session of this request; false if its token is none. */
+export async function endOwn(ctx: TokensContext, { account, tokenId }: Caller): Promise<boolean> {
+  const own = async (tx: Tx) => {
+    const row = await find(Token, tx, account.id, { id: tokenId });
+    return row?.purpose === "session" ? [row.id] : [];
   };
+  return (await endAll(ctx, account.id, own)) > 0;
+}
 
-  const endAll = async (idsIn: (tx: Tx) => Promise<readonly number[]>, accountId: number): Promise<number> => {
-    const ended = await ctx.transaction(async (tx) => {
-      const ids = await idsIn(tx);
-      return { count: ids.length, hashes: await tokenEndStore.delete(tx, accountId, ids) };
-    });
-    await forget(ended.hashes);
-    return ended.count;
-  };
+export async function end(ctx: TokensContext, caller: Caller, id: number): Promise<boolean> {
+  const own = async (tx: Tx) => ((await sessionStore.has(tx, caller, id)) ? [id] : []);
+  return (await endAll(ctx, caller.account.id, own)) > 0;
+}
 
-  const end: Tokens["endSessionById"] = async (caller, id) =>
-    (await endAll(async (tx) => ((await sessionStore.has(tx, caller, id)) ? [id] : []), caller.account.id)) > 0;
+export async function endOthers(ctx: TokensContext, caller: Caller): Promise<void> {
+  const others = async (tx: Tx) => (await sessionStore.ids(tx, caller)).filter((id) => id !== caller.tokenId);
+  await endAll(ctx, caller.account.id, others);
+}
 
-  const endOthers: Tokens["endOtherSessions"] = async (caller) => {
-    const others = async (tx: Tx) => (await sessionStore.ids(tx, caller)).filter((id) => id !== caller.tokenId);
-    await endAll(others, caller.account.id);
-  };
+export async function endOf(ctx: TokensContext, accountId: number, userId: number): Promise<void> {
+  await endAll(ctx, accountId, (tx) => sessionStore.idsOf(tx, accountId, userId));
+}
 
-  const endOf: Tokens["endSessionsOf"] = async (accountId, userId) => {
-    await endAll((tx) => sessionStore.idsOf(tx, accountId, userId), accountId);
-  };
-
-  const endThese: Tokens["endSessions"] = async (accountId, idsIn) => {
-    await endAll(idsIn, accountId);
-  };
-
-  return { list, end, endOthers, endOf, endThese };
+/** Ends those that `idsIn` names, in its transaction; how many. */
+export async function endAll(
+  ctx: TokensContext,
+  accountId: number,
+  idsIn: (tx: Tx) => Promise<readonly number[]>,
+): Promise<number> {
+  const ended = await ctx.transaction(async (tx) => {
+    const ids = await idsIn(tx);
+    return { count: ids.length, hashes: await deleteTokens(tx, accountId, ids) };
+  });
+  await ctx.forget(ended.hashes);
+  return ended.count;
 }

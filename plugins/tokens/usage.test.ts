@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createLog } from "../../runtime/system/log.ts";
-import type { TokenRow } from "./store.ts";
+import type { TokenRow } from "./token.ts";
 import { createUsage } from "./usage.ts";
 
 const token = (id: number, lastUsedAt: Date | null = null) => ({ id, lastUsedAt }) as TokenRow; // all that is read of it

@@ -3,7 +3,7 @@
  */
 import type { Log } from "platform";
 import type { IdentityStore } from "./identity-store.ts";
-import type { TokenRow } from "./store.ts";
+import type { TokenRow } from "./token.ts";
 
 export interface Usage {
   /** `client` is asked for its address only when that is written. */

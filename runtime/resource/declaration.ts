@@ -59,8 +59,11 @@ export interface Rules<F extends Fields, I extends IdKind, More extends TPropert
   readonly mayErase?: (at: A, row: RowOf<F, I>) => void;
   /** Adds what is wrong to `wrong`, throws 403, and returns what is to be written. Default: `after`. */
   readonly check?: (at: A, change: Change<F, I>, wrong: Mistakes) => DraftOf<F> | Promise<DraftOf<F>>;
-  /** In the transaction, after the row is written. */
-  readonly changed?: (at: A, change: Changed<F, I>, tx: Tx) => Promise<void>;
+  /**
+   * In the transaction, after the row is written or before it is deleted. A function that it returns runs after the
+   * commit and before the answer.
+   */
+  readonly changed?: (at: A, change: Changed<F, I>, tx: Tx) => Promise<AfterCommit | void>;
   /** After the commit and before the answer: caches. */
   readonly committed?: (at: A, change: Changed<F, I>) => void | Promise<void>;
   /** The fields of `more`. */
@@ -69,7 +72,11 @@ export interface Rules<F extends Fields, I extends IdKind, More extends TPropert
   readonly hints?: (at: A, row: RowOf<F, I>) => readonly string[] | Promise<readonly string[]>;
   /** The rows that exist for this caller; all others are 404. Default: those of the account. */
   readonly visible?: (at: A, sql: Sql) => Fragment;
+  /** Before rows are read for an answer: writes what waits to be written in them. */
+  readonly beforeRead?: (at: A) => Promise<void>;
 }
+
+export type AfterCommit = () => void | Promise<void>;
 
 type Told<More extends TProperties> = { readonly [K in keyof More]: Static<More[K]> };
 
@@ -94,8 +101,10 @@ export interface Declaration<
   readonly model: `${string}::${string}`;
   /** The column by which people know a row, if it is none of the usual ones. */
   readonly nameColumn?: keyof F & string;
-  /** Whether its changes are events of `model`. */
-  readonly events?: true;
+  /** Whether changes of a row are events of `model`. */
+  readonly events?: true | ((row: RowOf<F, I>) => boolean);
+  /** How a change holds its row; default: `for no key update`, while others may insert rows that refer to it. */
+  readonly lock?: "for update";
   readonly fields: F;
   /** Fields of an answer with one of them that no column has. */
   readonly more?: More;
@@ -147,7 +156,9 @@ export interface Resource<T extends Shape>
   readonly shows: readonly (readonly [string, string])[];
   readonly bodies: { readonly create: Typed<New<T>>; readonly change: Typed<Patch<T>> };
   readonly answers: { readonly one: TObject; readonly listed: TObject };
-  readonly examples: Readonly<Record<"request" | "one" | "made" | "listed" | "changed", object>>;
+  readonly examples: Readonly<
+    Record<"request" | "one" | "made" | "listed" | "changed", Readonly<Record<string, unknown>>>
+  >;
   /** Whether an answer tells what changes without a new version. */
   readonly isVolatile: boolean;
 }

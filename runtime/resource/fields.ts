@@ -27,7 +27,7 @@ interface Traits {
 }
 
 interface Options<Kept> {
-  /** Its schema in bodies; only what people write has one. */
+  /** Its schema in bodies. With `by: "check"` what people write is kept in another form: a date as a time. */
   readonly body?: TSchema;
   readonly by?: "check" | "server";
   /** What it is read from instead of a column of its own, in SQL; for those of `by: "server"`. */
@@ -209,7 +209,7 @@ export type DraftOf<F extends Fields> = GivenOf<F> & {
 
 /** The fields of a request; each may be missing. */
 export type PatchOf<F extends Fields> = {
-  readonly [K in keyof F as Of<F[K]>["by"] extends "people" ? K : never]?: Of<F[K]>["given"] | undefined;
+  readonly [K in keyof F as [Of<F[K]>["given"]] extends [never] ? never : K]?: Of<F[K]>["given"] | undefined;
 };
 
 /** The fields of a new one: those that are required are there. */

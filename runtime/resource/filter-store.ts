@@ -1,12 +1,13 @@
 /** The query parameters of a resource's list, each with its SQL. */
 import type { TSchema } from "@sinclair/typebox";
 import type { Fragment, Sql } from "../db/db.ts";
+import type { Caller } from "../http/auth.ts";
 import { flagOf, wildcardPattern } from "../base/values.ts";
 
 export interface Filter {
   readonly says: string | TSchema;
   /** Undefined: it narrows nothing. Its name is in the query that it reads. */
-  readonly where: (sql: Sql, query: URLSearchParams, name: string) => Fragment | undefined;
+  readonly where: (sql: Sql, query: URLSearchParams, name: string, caller: Caller) => Fragment | undefined;
 }
 
 export type Filters = Readonly<Record<string, Filter>>;
@@ -40,9 +41,9 @@ export const searching = (columns: readonly string[], says: string): Filter => (
 });
 
 /** What the query narrows a list to; each with its `and`. */
-export function narrowedBy(filters: Filters, sql: Sql, query: URLSearchParams): Fragment[] {
+export function narrowedBy(filters: Filters, sql: Sql, query: URLSearchParams, caller: Caller): Fragment[] {
   return Object.entries(filters).flatMap(([name, { where }]) => {
-    const condition = where(sql, query, name);
+    const condition = where(sql, query, name, caller);
     return condition ? [sql`and ${condition}`] : [];
   });
 }

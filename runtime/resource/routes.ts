@@ -70,7 +70,8 @@ export function resourceRoutes<T extends Shape>(
       },
       async ({ caller, query }) => {
         const own = at(caller);
-        const narrowed = [...seen(of, own), ...narrowedBy(of.filters ?? {}, own.sql, query)];
+        await of.beforeRead?.(own);
+        const narrowed = [...seen(of, own), ...narrowedBy(of.filters ?? {}, own.sql, query, caller)];
         const page = await list(of, own.sql, caller.account.id, narrowed, pageOf(query));
         if (!of.tellsInLists) return pageReply(page, (row) => toApi(of, row));
         const rows = await Promise.all(page.rows.map((row) => told(of, own, row)));
@@ -83,6 +84,7 @@ export function resourceRoutes<T extends Shape>(
       { ...spec("get", `One ${words}`), answers: { 200: answers.one }, responses: { 200: examples.one, 304: null } },
       async ({ caller, params }) => {
         const own = at(caller);
+        await of.beforeRead?.(own);
         return ok(...(await shown(of, own, await found(of, own, refOf(of, params.id)))));
       },
     ),

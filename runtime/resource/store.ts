@@ -65,7 +65,7 @@ export async function lock<T extends Shape>(
   ref: Ref<T["id"]>,
   narrowed: Fragment[] = [],
 ): Promise<Row<T> | undefined> {
-  return find(of, tx, accountId, ref, [...narrowed, tx`for no key update`]);
+  return find(of, tx, accountId, ref, [...narrowed, words(tx, of.lock ?? "for no key update")]);
 }
 
 export async function insert<T extends Shape>(

@@ -6,7 +6,19 @@ import { mustMatch } from "../http/answers/etag.ts";
 import { slugOf } from "../base/slug.ts";
 import { integerId, isUuid, uuidOf, uuidv7 } from "../base/values.ts";
 import type { IdKind, IdOf } from "./fields.ts";
-import type { Change, Changed, Draft, Given, Id, New, Patch, Resource, Row, Shape } from "./declaration.ts";
+import type {
+  AfterCommit,
+  Change,
+  Changed,
+  Draft,
+  Given,
+  Id,
+  New,
+  Patch,
+  Resource,
+  Row,
+  Shape,
+} from "./declaration.ts";
 import { find, insert, lock, nextId, remove, update, type Ref } from "./store.ts";
 
 export interface Both<T extends Shape> {
@@ -43,7 +55,7 @@ export async function found<T extends Shape>(of: Resource<T>, at: T["at"], ref: 
 
 export async function create<T extends Shape>(of: Resource<T>, at: T["at"], given: New<T>): Promise<Row<T>> {
   of.may?.(at, "create");
-  const row = await at.transaction(async (tx) => {
+  const { row, afterCommit } = await at.transaction(async (tx) => {
     const id = await idFor(of, tx);
     const after = await withCode(of, at, tx, given, merged(of, at, id, given, undefined));
     const made = await insert(
@@ -53,10 +65,9 @@ export async function create<T extends Shape>(of: Resource<T>, at: T["at"], give
       id,
       await checked(of, at, { tx, id, given, before: undefined, after }),
     );
-    await written(of, at, { before: undefined, after: made }, tx);
-    return made;
+    return { row: made, afterCommit: await written(of, at, { before: undefined, after: made }, tx) };
   });
-  await committed(of, at, { before: undefined, after: row });
+  await committed(of, at, { before: undefined, after: row }, afterCommit);
   return row;
 }
 
@@ -69,7 +80,7 @@ export async function change<T extends Shape>(
   expected: Expected<T> = whichever,
 ): Promise<Both<T>> {
   of.may?.(at, "change");
-  const both = await at.transaction(async (tx) => {
+  const { both, afterCommit } = await at.transaction(async (tx) => {
     const held = await locked(of, at, tx, ref, expected);
     const draft = await checked(of, at, {
       tx,
@@ -79,10 +90,9 @@ export async function change<T extends Shape>(
       after: merged(of, at, held.id, given, held),
     });
     const done = { before: held, after: await update(of, tx, at.caller, held.id, draft) };
-    await written(of, at, done, tx);
-    return done;
+    return { both: done, afterCommit: await written(of, at, done, tx) };
   });
-  await committed(of, at, both);
+  await committed(of, at, both, afterCommit);
   return both;
 }
 
@@ -94,14 +104,14 @@ export async function erase<T extends Shape>(
   expected: Expected<T> = whichever,
 ): Promise<Row<T>> {
   of.may?.(at, "delete");
-  const before = await at.transaction(async (tx) => {
+  const { before, afterCommit } = await at.transaction(async (tx) => {
     const held = await locked(of, at, tx, ref, expected);
     of.mayErase?.(at, held);
+    const afterDeletion = await written(of, at, { before: held, after: undefined }, tx);
     await remove(of, tx, at.caller.account.id, held.id);
-    await written(of, at, { before: held, after: undefined }, tx);
-    return held;
+    return { before: held, afterCommit: afterDeletion };
   });
-  await committed(of, at, { before, after: undefined });
+  await committed(of, at, { before, after: undefined }, afterCommit);
   return before;
 }
 
@@ -113,12 +123,12 @@ export function toApi(of: Pick<Resource<Shape>, "shows">, row: object): Record<s
 }
 
 /** Locked, in the version that the caller has seen: 404, 412. */
-async function locked<T extends Shape>(
+export async function locked<T extends Shape>(
   of: Resource<T>,
   at: T["at"],
   tx: Tx,
   ref: Ref<T["id"]>,
-  expected: Expected<T>,
+  expected: Expected<T> = whichever,
 ): Promise<Row<T>> {
   const row = there(await lock(of, tx, at.caller.account.id, ref, seen(of, at)));
   mustMatch(row, expected(row.id));
@@ -143,20 +153,37 @@ async function written<T extends Shape>(
   at: T["at"],
   both: Changed<T["fields"], T["id"]>,
   tx: Tx,
-): Promise<void> {
-  await of.changed?.(at, both, tx);
+): Promise<AfterCommit | void> {
+  const afterCommit = await of.changed?.(at, both, tx);
   const row = both.after ?? both.before;
-  if (!of.events || !row) return;
-  const kind = !both.before ? "create" : both.after ? "update" : "destroy";
-  await at.changed({ accountId: row.accountId, sourceType: of.model, kind, id: row.id, data: toApi(of, row) }, tx);
+  if (row) await announce(of, at, !both.before ? "create" : both.after ? "update" : "destroy", row, tx);
+  return afterCommit;
+}
+
+/** Emits the event of a row, if its changes are events. */
+export async function announce<T extends Shape>(
+  of: Resource<T>,
+  { changed }: Pick<T["at"], "changed">,
+  kind: string,
+  row: Row<T>,
+  tx: Tx,
+): Promise<void> {
+  const { events, model: sourceType } = of;
+  if (!events || (events !== true && !events(row))) return;
+  await changed({ accountId: row.accountId, sourceType, kind, id: row.id, data: toApi(of, row) }, tx);
 }
 
 async function committed<T extends Shape>(
   of: Resource<T>,
   at: T["at"],
   both: Changed<T["fields"], T["id"]>,
+  afterCommit: AfterCommit | void,
 ): Promise<void> {
-  if (of.committed) await at.committed(() => of.committed?.(at, both));
+  if (!of.committed && !afterCommit) return;
+  await at.committed(async () => {
+    await of.committed?.(at, both);
+    await afterCommit?.();
+  });
 }
 
 async function idFor<T extends Shape>(of: Resource<T>, tx: Tx): Promise<Id<T>> {
