@@ -1,7 +1,8 @@
 /** What is stored is bounded by its text, and what is read by its bytes: counts of records bound neither. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
-import { createBulkStore } from "./bulk/bulk-store.ts";
+import { readOn } from "platform";
+import { exportPage } from "./bulk/bulk-store.ts";
 import { databaseOf, type DatabaseRow } from "./databases/database.ts";
 import { noTable } from "./databases/schema.ts";
 import { readPage } from "../../runtime/db/page-store.ts";
@@ -183,11 +184,11 @@ test("an export reads records by the bytes of their text, however small they are
   expect((await ndjson(db, lines)).json).toEqual({ imported: lines.length });
   const [row] = await app.sql<DatabaseRow[]>`select * from dbs where code = ${db}`;
   if (!row) throw new Error("the database is not there");
-  const store = createBulkStore((run) => run(app.sql, app.sql`now()`));
+  const ctx = { read: readOn(app.sql) };
   const scope = { table: noTable, allTables: true, filters: [], any: [], phrase: undefined };
   const [last] = await app.sql<{ id: string }[]>`
     select id from records where db_id = ${row.id} and data = '{"n":1}' order by id desc limit 1`;
-  const page = await store.exportPage(databaseOf(row), scope, { after: last!.id }, 2000);
+  const page = await exportPage(ctx, databaseOf(row), scope, { after: last!.id }, 2000);
   expect([page?.isCut, (page?.bytes ?? 0) < 1_000_000]).toEqual([true, true]);
   const { text } = await app.get(`/core/dbs/${db}/export?format=ndjson`);
   expect(text.trim().split("\n")).toHaveLength(lines.length);

@@ -2,31 +2,24 @@ import { definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { aggregateRoutes } from "./search/aggregate-routes.ts";
-import { createAggregates } from "./search/aggregate-run.ts";
 import { jsonDatabases } from "./api.ts";
 import { backgroundJobs } from "./databases/background.ts";
-import { createBackgroundStore } from "./databases/background-store.ts";
-import { createBatches } from "./bulk/batch.ts";
 import { batchRoute } from "./bulk/batch-routes.ts";
 import { exportRoute } from "./bulk/exports/export-routes.ts";
 import { importRoute } from "./bulk/imports/import-routes.ts";
-import { createBulkStore } from "./bulk/bulk-store.ts";
 import { createChangeStore } from "./live/change-store.ts";
 import { createFollowStore } from "./live/follow-store.ts";
 import type { Database } from "./databases/database.ts";
 import { createDbs } from "./databases/dbs.ts";
+import type { JsondbContext } from "./context.ts";
 import { createEvents } from "./live/events.ts";
 import { indexRoute } from "./indexes/index-routes.ts";
-import { createIndexStore } from "./indexes/index-store.ts";
 import { createLearning } from "./indexes/learning.ts";
-import { sortedIndexes } from "./indexes/sorted.ts";
-import { createSortedStore } from "./indexes/sorted-store.ts";
+import { followAccounts, prepareSorted, sortedHandler, tendSorted } from "./indexes/sorted.ts";
 import { eventRoutes } from "./live/events-routes.ts";
 import { createImportStore } from "./bulk/imports/import-store.ts";
-import { createImports } from "./bulk/imports/import.ts";
-import { createChangeMany } from "./bulk/change-many.ts";
+import { changeManyHandler } from "./bulk/change-many.ts";
 import { changeManyRoute } from "./bulk/change-many-routes.ts";
-import { createChangeManyStore } from "./bulk/change-many-store.ts";
 import migration from "./migrations/001_jsondb.sql" with { type: "text" };
 import bulkMigration from "./migrations/002_bulk.sql" with { type: "text" };
 import sortMigration from "./migrations/003_sort_indexes.sql" with { type: "text" };
@@ -45,7 +38,6 @@ import equalStrings from "./migrations/017_equal_strings.sql" with { type: "text
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import accountKeys from "./migrations/010_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
-import { createPublicCalls } from "./public/public-calls.ts";
 import { publicRoutes } from "./public/public-routes.ts";
 import { createRecordEvents } from "./records/record-events.ts";
 import { recordExample, recordRoutes } from "./records/record-routes.ts";
@@ -56,16 +48,14 @@ import { createRecords } from "./records/records.ts";
 import { accountSettings, createActorOf } from "./records/logged.ts";
 import { createRecordWrites } from "./records/record-writes.ts";
 import { createRoom } from "./public/room.ts";
-import { createRoomStore } from "./public/room-store.ts";
 import { replaceRoute } from "./databases/replace-routes.ts";
 import { dbExample, dbRoutes } from "./databases/routes.ts";
 import { createFragments } from "./search/fragments.ts";
 import { searchRoutes } from "./search/search-routes.ts";
 import { createSearchStore, hasFragmentIndex, tidyFragments } from "./search/search-store.ts";
-import { createService } from "./service.ts";
+import { jsondbService } from "./service.ts";
 import { taskRoutes } from "./tasks/task-routes.ts";
-import { createTaskStore } from "./tasks/task-store.ts";
-import { createTasks } from "./tasks/tasks.ts";
+import * as taskStore from "./tasks/task-store.ts";
 import { createDatabases, createDatabaseStore } from "./databases/database-store.ts";
 
 const { data: recordData, ...recordFacts } = recordExample;
@@ -155,39 +145,51 @@ export default definePlugin({
 
   setup(ctx) {
     const { sql } = ctx;
+    const { accounts: people } = ctx.services;
     const databaseStore = createDatabaseStore(sql);
     const databases = createDatabases(ctx, databaseStore);
-    const recordStore = createRecordStore(sql);
     const fragments = createFragments(ctx, { exists: () => hasFragmentIndex(sql), empty: () => tidyFragments(sql) });
-    const indexStore = createIndexStore(sql);
-    const learned = createLearning({ ctx, databases, indexStore });
-    const sorted = sortedIndexes({ ctx, accounts: ctx.services.accounts, sortedStore: createSortedStore(sql) });
-    const searchStore = createSearchStore({ ctx, databases, fragments, saw: learned.saw });
-    const taskStore = createTaskStore(sql);
-    const tasks = createTasks({ ctx, taskStore });
-    const dbs = createDbs({ ctx, databaseStore, databases, taskStore, declareSorts: learned.declare });
-    const recordEvents = createRecordEvents(ctx);
-    const room = createRoom({ ctx, roomStore: createRoomStore(sql) });
-    const backgroundStore = createBackgroundStore(sql);
-    const bulkStore = createBulkStore(ctx.read);
-    const importStore = createImportStore(sql);
+    const learned = createLearning({ ctx, databases });
     const changeStore = createChangeStore(sql);
     const followStore = createFollowStore(sql);
-    const events = createEvents({ ctx, changeStore, followStore, databases });
-    /** After a commit, so that those who follow the database are told at once. */
+    const live = createEvents({ ctx, changeStore, followStore, databases });
+    /** So that those who follow the database are told at once. */
     const written = (db: Database) => {
-      if (db.live) events.wake(db.id);
+      if (db.live) live.wake(db.id);
       fragments.wrote();
     };
-    const actorOf = createActorOf(ctx.services.accounts);
+    const recordStore = createRecordStore(sql);
+    const recordEvents = createRecordEvents(ctx);
+    const actorOf = createActorOf(people);
     const together = createTogether({ read: ctx.read, recordStore, manyStore: createManyStore(sql) });
     const recordWrites = createRecordWrites({ ctx, recordStore, together, events: recordEvents, actorOf, written });
-    const records = createRecords({ databases, recordStore, recordWrites });
-    const calls = createPublicCalls({ read: ctx.read, records, recordStore });
-    const imports = createImports({ ctx, databases, importStore, events: recordEvents, actorOf, written });
-    const batches = createBatches({ ctx, bulkStore, records });
-    const changeManyStore = createChangeManyStore(taskStore);
-    const changes = createChangeMany({ ctx, databases, changeManyStore, taskStore, records });
+    const shared: JsondbContext = {
+      ...ctx,
+      accounts: people,
+      tokens: ctx.services.tokens,
+      databases,
+      databaseStore,
+      dbs: createDbs({ ctx, databaseStore, databases, declareSorts: learned.declare }),
+      recordStore,
+      together,
+      records: createRecords({ databases, recordStore, recordWrites }),
+      recordEvents,
+      actorOf,
+      written,
+      searchStore: createSearchStore({ ctx, databases, fragments, saw: learned.saw }),
+      visitorRoom: createRoom(ctx),
+      importStore: createImportStore(sql),
+      live,
+    };
+    followAccounts(shared);
+    const prune = async () => {
+      await shared.importStore.prune(2);
+      await taskStore.prune(sql, 7);
+      const idle = await ctx.transaction(followStore.endIdle);
+      for (const db of idle) await databases.forget(db.accountId, db);
+      await changeStore.prune(24);
+      await learned.prune();
+    };
     return {
       nameables: [
         {
@@ -203,52 +205,36 @@ export default definePlugin({
           return rows.map(({ id, name }) => ({ kind: "database", id, name, path: `/core/dbs/${id}.json` }));
         },
       },
-      service: createService({ ctx, databases, dbs, databaseStore, records, recordStore, searchStore, room }),
-      handlers: [
-        ...backgroundJobs({ ctx, backgroundStore, taskStore, databases }),
-        changes.handler,
-        learned.handler,
-        sorted.handler,
-      ],
+      service: jsondbService(shared),
+      handlers: [...backgroundJobs(shared), changeManyHandler(shared), learned.handler, sortedHandler(shared)],
       schedules: [
         { id: "jsondb.sorts", cron: "*/10 * * * *", run: learned.buildDeclared },
-        { id: "jsondb.sorted", cron: "*/10 * * * *", run: sorted.look },
-        {
-          id: "jsondb.prune",
-          cron: "23 * * * *",
-          run: async () => {
-            await importStore.prune(2);
-            await taskStore.prune(7);
-            const idle = await ctx.transaction(followStore.endIdle);
-            for (const db of idle) await databases.forget(db.accountId, db);
-            await changeStore.prune(24);
-            await learned.prune();
-          },
-        },
+        { id: "jsondb.sorted", cron: "*/10 * * * *", run: () => tendSorted(shared) },
+        { id: "jsondb.prune", cron: "23 * * * *", run: prune },
       ],
       prepare: async () => {
         await fragments.prepare();
-        await sorted.prepare();
+        await prepareSorted(shared);
       },
       async stop() {
-        events.stop();
+        live.stop();
         await fragments.stop();
         await learned.stop();
       },
       routes: [
-        ...dbRoutes({ names: ctx.names, databaseStore, dbs }),
-        replaceRoute({ dbs }),
-        ...recordRoutes({ databases, records, together }),
-        ...searchRoutes({ ctx, databases, searchStore }),
-        ...publicRoutes({ ctx, databases, calls, searchStore, room }),
-        importRoute({ ctx, databases, imports, tasks }),
-        ...taskRoutes({ databases, taskStore }),
-        indexRoute({ databases, indexStore }),
-        exportRoute({ ctx, databases, bulkStore, tasks }),
-        batchRoute({ databases, batches }),
-        changeManyRoute({ databases, changes }),
-        ...aggregateRoutes({ databases, aggregates: createAggregates({ ctx, databases }) }),
-        ...eventRoutes({ ctx, databases, events, tokens: ctx.services.tokens }),
+        ...dbRoutes(shared),
+        replaceRoute(shared),
+        ...recordRoutes(shared),
+        ...searchRoutes(shared),
+        ...publicRoutes(shared),
+        importRoute(shared),
+        ...taskRoutes(shared),
+        indexRoute(shared),
+        exportRoute(shared),
+        batchRoute(shared),
+        changeManyRoute(shared),
+        ...aggregateRoutes(shared),
+        ...eventRoutes(shared),
       ],
     };
   },

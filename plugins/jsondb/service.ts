@@ -1,27 +1,13 @@
-import { createTurns, invalid, notFound, parseExactly, readBounds, uuidOf, type BaseContext, type Tx } from "platform";
+import { createTurns, invalid, notFound, parseExactly, readBounds, uuidOf, type Tx } from "platform";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
 import type { Cursor } from "./search/cursor.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
-import type { DbFields, Dbs } from "./databases/dbs.ts";
+import type { DbFields } from "./databases/dbs.ts";
 import { readSearch } from "./search/query.ts";
-import type { RecordStore } from "./records/record-store.ts";
 import type { CreatedRecord } from "./records/new-record.ts";
-import type { Records } from "./records/records.ts";
-import type { Room } from "./public/room.ts";
-import type { SearchStore } from "./search/search-store.ts";
-import type { Databases, DbRow, DatabaseStore } from "./databases/database-store.ts";
+import type { DbRow } from "./databases/database-store.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "secrets" | "transaction">;
-  readonly databases: Databases;
-  readonly dbs: Dbs;
-  readonly databaseStore: DatabaseStore;
-  readonly records: Records;
-  readonly recordStore: RecordStore;
-  readonly searchStore: SearchStore;
-  readonly room: Room;
-}
+import type { JsondbContext } from "./context.ts";
 
 /**
  * Searches of other plugins at a time. Flows make them, and visitors start flows: as many as there are connections would
@@ -34,19 +20,10 @@ const never = new AbortController().signal;
 const nested = { form: "nested" } as const;
 
 /** The private API for other plugins. */
-export function createService({
-  ctx,
-  databases,
-  dbs,
-  databaseStore,
-  records,
-  recordStore,
-  searchStore,
-  room,
-}: Needed): JsonDatabases {
+export function jsondbService(ctx: JsondbContext): JsonDatabases {
   const searches = createTurns(mostSearches);
   const at = async (accountId: number, key: string): Promise<Database> => {
-    const db = await databases.find(accountId, key);
+    const db = await ctx.databases.find(accountId, key);
     if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
     return db;
   };
@@ -54,12 +31,14 @@ export function createService({
     return (db: Database) => ({ table: tableForWrite(db, tableName), data: { ...data } });
   };
   const patchOf = (id: string, record: RecordWrite, tx?: Tx) => async (db: Database) =>
-    record.tableName === undefined ? records.inItsTable(db, id, { ...record.data }, undefined, tx) : write(record)(db);
+    record.tableName === undefined
+      ? ctx.records.inItsTable(db, id, { ...record.data }, undefined, tx)
+      : write(record)(db);
   const updateWithin = async (tx: Tx, db: Database, id: string, record: RecordUpdate): Promise<ApiRecord> => {
-    const writes = records.within(tx);
+    const writes = ctx.records.within(tx);
     const make = patchOf(id, record, tx);
     const depends = record.conditions !== undefined || record.increment !== undefined;
-    const written = await records.upToDate(db, async (current) => {
+    const written = await ctx.records.upToDate(db, async (current) => {
       const patch = await make(current);
       return writes.update(current, id, depends ? await writes.amended(current, id, patch, record) : patch, nested);
     });
@@ -70,9 +49,9 @@ export function createService({
       const visitor = visitorOf(ctx.secrets, input);
       return { cookieKey: visitor.variables.cookie_key, headers: cookieHeader(visitor, input.secure) };
     },
-    visitorStores: room.takeAddress,
+    visitorStores: ctx.visitorRoom.takeAddress,
     async find(accountId, key) {
-      const db = await databases.find(accountId, key);
+      const db = await ctx.databases.find(accountId, key);
       return (
         db && {
           id: db.id,
@@ -84,10 +63,11 @@ export function createService({
     },
     async put({ accountId, userId }, { code, ...given }) {
       const input: DbFields = { ...given, code, publicMethods: given.public_methods };
-      const found = await databaseStore.find(accountId, code);
-      if (!found) return { id: (await dbs.create(accountId, userId, { ...input, name: given.name })).id, done: "made" };
+      const found = await ctx.databaseStore.find(accountId, code);
+      if (!found)
+        return { id: (await ctx.dbs.create(accountId, userId, { ...input, name: given.name })).id, done: "made" };
       if (isSame(found, given)) return { id: found.id, done: "unchanged" };
-      await dbs.update(
+      await ctx.dbs.update(
         accountId,
         found.id,
         userId,
@@ -97,10 +77,10 @@ export function createService({
       return { id: found.id, done: "changed" };
     },
     async create(accountId, key, record) {
-      return made(await records.create(await at(accountId, key), write(record)));
+      return made(await ctx.records.create(await at(accountId, key), write(record)));
     },
     async get(accountId, key, id) {
-      const found = await recordStore.get(await at(accountId, key), uuidOf(id), nested);
+      const found = await ctx.recordStore.get(await at(accountId, key), uuidOf(id), nested);
       if (!found) throw notFound();
       return parsed(found.answer);
     },
@@ -108,10 +88,10 @@ export function createService({
       const db = await at(accountId, key);
       if (record.conditions !== undefined || record.increment !== undefined)
         return ctx.transaction((tx) => updateWithin(tx, db, uuidOf(id), record));
-      return parsed((await records.update(db, uuidOf(id), patchOf(uuidOf(id), record), nested)).answer);
+      return parsed((await ctx.records.update(db, uuidOf(id), patchOf(uuidOf(id), record), nested)).answer);
     },
     async delete(accountId, key, id) {
-      await records.delete(await at(accountId, key), uuidOf(id));
+      await ctx.records.delete(await at(accountId, key), uuidOf(id));
     },
     async search(accountId, key, { params = {}, conditions, limit = 100 }) {
       const asked = paramsOf(params);
@@ -124,7 +104,7 @@ export function createService({
           const query = readSearch(current, asked, conditions);
           return { query: { ...query, limit: left, offset: cursor ? 0 : query.offset, after: undefined }, cursor };
         };
-        const page = await searches(() => searchStore.search(db, make, { form: "flat" }), never);
+        const page = await searches(() => ctx.searchStore.search(db, make, { form: "flat" }), never);
         found.push(...(parseExactly(page.body) as Record<string, unknown>[])); // a flat answer is an array of objects
         ({ db, next: cursor } = page);
         if (!cursor || found.length >= limit) return found;
@@ -133,11 +113,13 @@ export function createService({
       }
     },
     within: (tx) => {
-      const writes = records.within(tx);
+      const writes = ctx.records.within(tx);
       return {
         async create(accountId, key, record) {
           const db = await at(accountId, key);
-          return made(await records.upToDate(db, async (current) => writes.create(current, write(record)(current))));
+          return made(
+            await ctx.records.upToDate(db, async (current) => writes.create(current, write(record)(current))),
+          );
         },
         async update(accountId, key, id, record) {
           return updateWithin(tx, await at(accountId, key), uuidOf(id), record);

@@ -1,21 +1,16 @@
 import { jsonText, route, Type, warned, type Route, flagOf } from "platform";
 import { BatchResults } from "../records/answers.ts";
-import { operationHints, readOperations, type Batches } from "./batch.ts";
+import { operationHints, readOperations, runBatch } from "./batch.ts";
 import { nullTableHints } from "../databases/database.ts";
 import { databaseAt, recordExample } from "../records/record-routes.ts";
-import type { Databases } from "../databases/database-store.ts";
+import type { JsondbContext } from "../context.ts";
 
 const access = { privilege: "dbs" } as const;
 
 const Operations = Type.Object({ operations: Type.Array(Type.Unknown()) });
 
-interface Needed {
-  readonly databases: Databases;
-  readonly batches: Batches;
-}
-
 /** `:id` of a database is an id or a code. */
-export function batchRoute({ databases, batches }: Needed): Route {
+export function batchRoute(ctx: JsondbContext): Route {
   return route(
     "POST",
     "/core/dbs/:db_id/batch",
@@ -45,9 +40,9 @@ export function batchRoute({ databases, batches }: Needed): Route {
       },
     },
     async ({ account, params, query, body }) => {
-      const db = await databaseAt(databases, account.id, params.db_id);
+      const db = await databaseAt(ctx.databases, account.id, params.db_id);
       const operations = readOperations(body.operations, flagOf(query, "keep_table") === true);
-      const answers = await batches(db, operations);
+      const answers = await runBatch(ctx, db, operations);
       const withoutTable = operations.filter(
         (operation) =>
           operation.op !== "delete" && !operation.tableName && !(operation.op === "update" && operation.keepsTable),

@@ -1,21 +1,11 @@
 /** Up to 1,000 creates, updates and deletes in one transaction: all or none. */
-import {
-  HttpError,
-  invalid,
-  isObject,
-  mistakes,
-  readBounds,
-  unknownNames,
-  ValidationError,
-  type BaseContext,
-  type Tx,
-} from "platform";
-import type { BulkStore } from "./bulk-store.ts";
+import { HttpError, invalid, isObject, mistakes, readBounds, unknownNames, ValidationError, type Tx } from "platform";
 import { tableForWrite, type Database } from "../databases/database.ts";
 import { checkPatch, checkRecord, asStored, type Data, type Faults } from "../records/record.ts";
 import { nestedText } from "../records/new-record.ts";
-import type { Records } from "../records/records.ts";
 import { isId } from "../databases/database-store.ts";
+import * as bulkStore from "./bulk-store.ts";
+import type { JsondbContext } from "../context.ts";
 
 export type Operation =
   | { readonly op: "create"; readonly data: Data; readonly tableName: string | null | undefined }
@@ -93,64 +83,63 @@ function instantOf(value: unknown): number {
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction">;
-  readonly bulkStore: BulkStore;
-  readonly records: Records;
+export function runBatch(ctx: JsondbContext, db: Database, operations: readonly Operation[]): Promise<string[]> {
+  return ctx.records.upToDate(db, (current) => attempt(ctx, current, operations));
 }
 
-export type Batches = ReturnType<typeof createBatches>;
+/** The answer's text. Undefined if the schema has changed meanwhile. */
+async function perform(ctx: JsondbContext, tx: Tx, db: Database, operation: Operation): Promise<string | undefined> {
+  if (operation.op === "update" && operation.keepsTable) {
+    const kept = await ctx.records.inItsTable(db, operation.id, operation.data, undefined, tx);
+    return (await ctx.records.within(tx).update(db, operation.id, kept, { form: "nested" }))?.answer;
+  }
+  const within = ctx.records.within(tx);
+  if (operation.op === "delete") {
+    await within.delete(db, operation.id);
+    return JSON.stringify({ id: operation.id, deleted: true });
+  }
+  const write = { table: tableForWrite(db, operation.tableName), data: operation.data };
+  if (operation.op === "create") {
+    const made = await within.create(db, write);
+    return made && nestedText(made);
+  }
+  return (await within.update(db, operation.id, write, { form: "nested" }))?.answer;
+}
 
-export function createBatches({ ctx, bulkStore, records }: Needed) {
-  /** The answer's text. Undefined if the schema has changed meanwhile. */
-  const perform = async (tx: Tx, db: Database, operation: Operation): Promise<string | undefined> => {
-    if (operation.op === "update" && operation.keepsTable) {
-      const kept = await records.inItsTable(db, operation.id, operation.data, undefined, tx);
-      return (await records.within(tx).update(db, operation.id, kept, { form: "nested" }))?.answer;
-    }
-    const within = records.within(tx);
-    if (operation.op === "delete") {
-      await within.delete(db, operation.id);
-      return JSON.stringify({ id: operation.id, deleted: true });
-    }
-    const write = { table: tableForWrite(db, operation.tableName), data: operation.data };
-    if (operation.op === "create") {
-      const made = await within.create(db, write);
-      return made && nestedText(made);
-    }
-    return (await within.update(db, operation.id, write, { form: "nested" }))?.answer;
-  };
+async function performAll(
+  ctx: JsondbContext,
+  tx: Tx,
+  db: Database,
+  operations: readonly Operation[],
+): Promise<string[]> {
+  const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
+  if (ids.length > 0) checkSeen(operations, await bulkStore.lockAll(tx, db, ids));
+  const answers: string[] = [];
+  let characters = 0;
+  for (const [at, operation] of operations.entries()) {
+    const answer = await perform(ctx, tx, db, operation).catch((error: unknown) => {
+      throw placed(error, at);
+    });
+    if (answer === undefined) throw moved;
+    answers.push(answer);
+    characters += answer.length;
+    if (characters > readBounds.batchBytes) throw invalid({ operations: [tooLong] });
+  }
+  return answers;
+}
 
-  const performAll = async (tx: Tx, db: Database, operations: readonly Operation[]): Promise<string[]> => {
-    const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
-    if (ids.length > 0) checkSeen(operations, await bulkStore.lockAll(tx, db, ids));
-    const answers: string[] = [];
-    let characters = 0;
-    for (const [at, operation] of operations.entries()) {
-      const answer = await perform(tx, db, operation).catch((error: unknown) => {
-        throw placed(error, at);
-      });
-      if (answer === undefined) throw moved;
-      answers.push(answer);
-      characters += answer.length;
-      if (characters > readBounds.batchBytes) throw invalid({ operations: [tooLong] });
-    }
-    return answers;
-  };
-
-  const attempt = async (db: Database, operations: readonly Operation[]): Promise<string[] | undefined> => {
-    checkOperations(db, operations);
-    try {
-      return await ctx.transaction((tx) => performAll(tx, db, operations));
-    } catch (error) {
-      if (error === moved) return undefined;
-      throw error;
-    }
-  };
-
-  /** The answers in order, as text. 422 with the place of each mistake; then nothing is written. */
-  return (db: Database, operations: readonly Operation[]): Promise<string[]> =>
-    records.upToDate(db, (current) => attempt(current, operations));
+async function attempt(
+  ctx: JsondbContext,
+  db: Database,
+  operations: readonly Operation[],
+): Promise<string[] | undefined> {
+  checkOperations(db, operations);
+  try {
+    return await ctx.transaction((tx) => performAll(ctx, tx, db, operations));
+  } catch (error) {
+    if (error === moved) return undefined;
+    throw error;
+  }
 }
 
 const tooLong = `the changed records have more than ${readBounds.batchBytes} characters together: send fewer operations`;

@@ -1,5 +1,5 @@
 /** SQL of exports and batches. */
-import { readBounds, type Read, type Tx } from "platform";
+import { readBounds, type BaseContext, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import { isSmall } from "../records/answer-store.ts";
 import {
@@ -14,6 +14,8 @@ import { idList, pageOf, type ExportPage, type IdList } from "./exports/export-r
 import type { Sort } from "../search/query.ts";
 import { orderBy, sortKey } from "../search/sort-store.ts";
 import { isNarrowed, type Scope } from "./scope.ts";
+
+type Reading = Pick<BaseContext, "read">;
 
 export interface KeysPage {
   readonly keys: readonly string[];
@@ -34,92 +36,106 @@ export const maxColumns = 1000;
 const maxInt = 2 ** 31 - 1;
 const keysPerPage = 10_000;
 
-export type BulkStore = ReturnType<typeof createBulkStore>;
+/**
+ * The next records by id: at most `limit`, and fewer if one is much larger than the others are expected to be. Null
+ * at the end. As arrays in binary formats: to print ids and times as texts, or to send a row of its own for each
+ * record, costs both sides as much again as the records themselves.
+ */
+export async function exportPage(
+  ctx: Reading,
+  db: Database,
+  scope: Scope,
+  from: ExportPlace,
+  limit: number,
+): Promise<ExportPage | null> {
+  const args = createArgs();
+  const most = limit === 1 ? maxInt : Math.max(commonBytes, Math.floor(readBounds.pageBytes / limit));
+  const small = Math.min(2000, Math.floor(readBounds.pageBytes / 2 / limit));
+  // What is surely small is not printed for its length.
+  const fits = `${isSmall(args.bind(small, "int"))} or octet_length(r.data::text) <= ${args.bind(most, "int")}`;
+  const data = `case when ${fits} then r.data end as data`;
+  const columns = ["id", "created_at", "updated_at", "table_name", "data"];
+  const arrays = columns.map((column) => `array_agg(r.${column})`).join(", ");
+  const own = columns.slice(0, -1).map((column) => `r.${column}`);
+  const of = [...own, data].join(", ");
+  const records = "ids" in from ? named(args, db, from.ids, of) : page(args, db, scope, from.after, limit, of);
+  const text = `select ${arrays} from (${records}) r`;
+  // Of filters there are too many to keep a plan for each.
+  const options = { binary: true, prepare: "ids" in from || !isNarrowed(scope) };
+  const [arraysOfPage = []] = await ctx.read((sql) => sql.unsafe(text, args.values, options).raw());
+  return pageOf(arraysOfPage);
+}
 
-export function createBulkStore(read: Read) {
-  const matching = (args: Args, db: Database, scope: Scope) => {
-    // The order of ids takes no other index.
-    const source = dataSourceOf(db, scope);
-    const phrase = scope.phrase ? [phraseCondition(args, source, scope.phrase)] : [];
-    return [inScope(args, db, scope), ...filterConditions(args, source, scope), ...phrase].join(" and ");
-  };
-  const named = (args: Args, db: Database, ids: readonly string[], columns: string) => `
-    select ${columns} from unnest(${args.bind([...ids], "uuid[]")}) with ordinality as o (id, n)
-    join records r on r.db_id = ${args.bind(db.id, "uuid")} and r.id = o.id
-    where r.account_id = ${args.bind(db.accountId, "bigint")} order by o.n`;
-  const page = (args: Args, db: Database, scope: Scope, after: string, limit: number, columns: string) => {
-    return `
-      select ${columns} from records r
-      where ${matching(args, db, scope)} and r.id > ${args.bind(after, "uuid")}
-      order by r.id limit ${args.bind(limit, "int")}`;
-  };
-  const run = <T extends object[]>(text: string, { values }: Args) => read<T>((sql) => sql.unsafe<T>(text, values));
+/** The ids of at most so many records in this order. */
+export async function orderedIds(ctx: Reading, db: Database, scope: Scope, sort: Sort, limit: number): Promise<IdList> {
+  const args = createArgs();
+  const key = sortKey(args, dataSourceOf(db, scope), sort, true);
+  const text = `select array_agg(o.id) from (
+    select r.id from records r where ${matching(args, db, scope)}
+    order by ${orderBy(key, sort, true)} limit ${args.bind(limit, "int")}) o`;
+  const [[ids = null] = []] = await ctx.read((sql) => sql.unsafe(text, args.values, { binary: true }).raw());
+  return idList(ids);
+}
 
-  return {
-    /**
-     * The next records by id: at most `limit`, and fewer if one is much larger than the others are expected to be. Null
-     * at the end. As arrays in binary formats: to print ids and times as texts, or to send a row of its own for each
-     * record, costs both sides as much again as the records themselves.
-     */
-    async exportPage(db: Database, scope: Scope, from: ExportPlace, limit: number): Promise<ExportPage | null> {
-      const args = createArgs();
-      const most = limit === 1 ? maxInt : Math.max(commonBytes, Math.floor(readBounds.pageBytes / limit));
-      const small = Math.min(2000, Math.floor(readBounds.pageBytes / 2 / limit));
-      // What is surely small is not printed for its length.
-      const fits = `${isSmall(args.bind(small, "int"))} or octet_length(r.data::text) <= ${args.bind(most, "int")}`;
-      const data = `case when ${fits} then r.data end as data`;
-      const columns = ["id", "created_at", "updated_at", "table_name", "data"];
-      const arrays = columns.map((column) => `array_agg(r.${column})`).join(", ");
-      const own = columns.slice(0, -1).map((column) => `r.${column}`);
-      const of = [...own, data].join(", ");
-      const records = "ids" in from ? named(args, db, from.ids, of) : page(args, db, scope, from.after, limit, of);
-      const text = `select ${arrays} from (${records}) r`;
-      // Of filters there are too many to keep a plan for each.
-      const options = { binary: true, prepare: "ids" in from || !isNarrowed(scope) };
-      const [arraysOfPage = []] = await read((sql) => sql.unsafe(text, args.values, options).raw());
-      return pageOf(arraysOfPage);
-    },
+/** The data keys of the next records, without the known ones. */
+export async function keysPage(
+  ctx: Reading,
+  db: Database,
+  scope: Scope,
+  after: string,
+  known: readonly string[],
+): Promise<KeysPage> {
+  const args = createArgs();
+  const others = () => `r.data - ${args.bind([...known], "text[]")}`;
+  // Whether there are any is asked first, because most pages have none, and listing keys takes longer.
+  const found = page(args, db, scope, after, keysPerPage, `r.id, ${others()} <> '{}' as has_others`);
+  const [seen] = await run<{ hasOthers: boolean | null; last: string | null }[]>(
+    ctx,
+    `select bool_or(p.has_others) as has_others, max(p.id::text) as last from (${found}) p`,
+    args,
+  );
+  if (!seen?.hasOthers) return { keys: [], last: seen?.last ?? null };
+  const again = page(args, db, scope, after, keysPerPage, `${others()} as others`);
+  const listed = `
+    select array_agg(k) as keys from (
+      select distinct k from (${again}) p, jsonb_object_keys(p.others) as k limit ${maxColumns + 1}) k`;
+  const [row] = await run<{ keys: string[] | null }[]>(ctx, listed, args);
+  return { keys: row?.keys ?? [], last: seen.last };
+}
 
-    /** The ids of at most so many records in this order. */
-    async orderedIds(db: Database, scope: Scope, sort: Sort, limit: number): Promise<IdList> {
-      const args = createArgs();
-      const key = sortKey(args, dataSourceOf(db, scope), sort, true);
-      const text = `select array_agg(o.id) from (
-        select r.id from records r where ${matching(args, db, scope)}
-        order by ${orderBy(key, sort, true)} limit ${args.bind(limit, "int")}) o`;
-      const [[ids = null] = []] = await read((sql) => sql.unsafe(text, args.values, { binary: true }).raw());
-      return idList(ids);
-    },
+/**
+ * Locks these records until the transaction ends, always in the same order, so that two batches never deadlock.
+ * Gives back when each has changed last.
+ */
+export async function lockAll(tx: Tx, db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+  const rows = await tx<{ id: string; updatedAt: Date }[]>`
+    select r.id, r.updated_at from records r
+    where r.db_id = ${db.id} and r.account_id = ${db.accountId} and r.id = any(${[...ids]}::uuid[])
+    order by r.id for no key update`;
+  return new Map(rows.map(({ id, updatedAt }) => [id, updatedAt]));
+}
 
-    /** The data keys of the next records, without the known ones. */
-    async keysPage(db: Database, scope: Scope, after: string, known: readonly string[]): Promise<KeysPage> {
-      const args = createArgs();
-      const others = () => `r.data - ${args.bind([...known], "text[]")}`;
-      // Whether there are any is asked first, because most pages have none, and listing keys takes longer.
-      const found = page(args, db, scope, after, keysPerPage, `r.id, ${others()} <> '{}' as has_others`);
-      const [seen] = await run<{ hasOthers: boolean | null; last: string | null }[]>(
-        `select bool_or(p.has_others) as has_others, max(p.id::text) as last from (${found}) p`,
-        args,
-      );
-      if (!seen?.hasOthers) return { keys: [], last: seen?.last ?? null };
-      const again = page(args, db, scope, after, keysPerPage, `${others()} as others`);
-      const listed = `
-        select array_agg(k) as keys from (
-          select distinct k from (${again}) p, jsonb_object_keys(p.others) as k limit ${maxColumns + 1}) k`;
-      const [row] = await run<{ keys: string[] | null }[]>(listed, args);
-      return { keys: row?.keys ?? [], last: seen.last };
-    },
+function matching(args: Args, db: Database, scope: Scope) {
+  // The order of ids takes no other index.
+  const source = dataSourceOf(db, scope);
+  const phrase = scope.phrase ? [phraseCondition(args, source, scope.phrase)] : [];
+  return [inScope(args, db, scope), ...filterConditions(args, source, scope), ...phrase].join(" and ");
+}
 
-    /**
-     * Locks these records until the transaction ends, always in the same order, so that two batches never deadlock.
-     * Gives back when each has changed last.
-     */
-    async lockAll(tx: Tx, db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
-      const rows = await tx<{ id: string; updatedAt: Date }[]>`
-        select r.id, r.updated_at from records r
-        where r.db_id = ${db.id} and r.account_id = ${db.accountId} and r.id = any(${[...ids]}::uuid[])
-        order by r.id for no key update`;
-      return new Map(rows.map(({ id, updatedAt }) => [id, updatedAt]));
-    },
-  };
+function named(args: Args, db: Database, ids: readonly string[], columns: string) {
+  return `
+  select ${columns} from unnest(${args.bind([...ids], "uuid[]")}) with ordinality as o (id, n)
+  join records r on r.db_id = ${args.bind(db.id, "uuid")} and r.id = o.id
+  where r.account_id = ${args.bind(db.accountId, "bigint")} order by o.n`;
+}
+
+function page(args: Args, db: Database, scope: Scope, after: string, limit: number, columns: string) {
+  return `
+    select ${columns} from records r
+    where ${matching(args, db, scope)} and r.id > ${args.bind(after, "uuid")}
+    order by r.id limit ${args.bind(limit, "int")}`;
+}
+
+function run<T extends object[]>(ctx: Reading, text: string, { values }: Args) {
+  return ctx.read<T>((sql) => sql.unsafe<T>(text, values));
 }

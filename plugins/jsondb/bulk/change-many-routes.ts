@@ -1,8 +1,6 @@
 import { badRequest, field, invalid, ok, route, Type, warned, type Reply, type Route } from "platform";
-import type { ChangeMany } from "./change-many.ts";
 import { narrowing, narrows } from "./scope.ts";
 import type { Database } from "../databases/database.ts";
-import type { Databases } from "../databases/database-store.ts";
 import { databaseAt, unknownTable } from "../records/record-routes.ts";
 import { fieldHints, namedFields, readList } from "../search/query.ts";
 import { filterParameters, namesParameter } from "../search/search-routes.ts";
@@ -10,6 +8,8 @@ import { UnknownTable } from "../records/answers.ts";
 import { ListedTask } from "../tasks/answers.ts";
 import { taskExample } from "../tasks/task-routes.ts";
 import { toApi } from "../tasks/task-store.ts";
+import * as changes from "./change-many.ts";
+import type { JsondbContext } from "../context.ts";
 
 const access = { privilege: "dbs" } as const;
 
@@ -19,13 +19,8 @@ const Change = Type.Object({
   all: Type.Optional(Type.Boolean()),
 });
 
-interface Needed {
-  readonly databases: Databases;
-  readonly changes: Pick<ChangeMany, "begin">;
-}
-
 /** `:id` of a database is an id or a code. */
-export function changeManyRoute({ databases, changes }: Needed): Route {
+export function changeManyRoute(ctx: JsondbContext): Route {
   return route(
     "POST",
     "/core/dbs/:db_id/bulk",
@@ -52,12 +47,12 @@ export function changeManyRoute({ databases, changes }: Needed): Route {
       },
     },
     async ({ account, caller, params, query, body }) => {
-      const db = await databaseAt(databases, account.id, params.db_id);
+      const db = await databaseAt(ctx.databases, account.id, params.db_id);
       const { op, data, all } = body;
       const asked = askedOf(query, all === true);
       if (op === "update" && data === undefined) throw invalid({ data: ["is required"] });
       if (op === "delete" && data !== undefined) throw invalid({ data: ["must be left out of a deletion"] });
-      const task = await changes.begin(db, { query: asked, data, userId: caller.user.id });
+      const task = await changes.beginChange(ctx, db, { query: asked, data, userId: caller.user.id });
       const reply: Reply = { ...ok(toApi(task), { "x-task-id": task.id }), status: 202 };
       return warned(reply, hintsOf(db, asked));
     },

@@ -13,7 +13,7 @@ import {
   type Args,
 } from "../search/filter-store.ts";
 import type { Data } from "../records/record.ts";
-import type { TaskStore } from "../tasks/task-store.ts";
+import * as taskStore from "../tasks/task-store.ts";
 
 export interface NewChange {
   readonly taskId: string;
@@ -52,84 +52,89 @@ export interface Step {
   readonly failed: number;
 }
 
-export type ChangeManyStore = ReturnType<typeof createChangeManyStore>;
+/** Whether one of this database is under way. */
+export async function isUnderWay(tx: Tx, accountId: number, dbId: string): Promise<boolean> {
+  const rows = await tx`
+    select from db_tasks
+    where account_id = ${accountId} and db_id = ${dbId} and kind in ('update', 'delete') and status = 'running'`;
+  return rows.length > 0;
+}
 
-export function createChangeManyStore(taskStore: Pick<TaskStore, "addErrors">) {
-  const whereOf = (args: Args, db: Database, scope: Scope, { afterId, untilId }: Change) => {
-    const source = dataSourceOf(db, scope);
-    const phrase = scope.phrase ? [phraseCondition(args, source, scope.phrase)] : [];
-    const between = `r.id > ${args.bind(afterId, "uuid")} and r.id <= ${args.bind(untilId, "uuid")}`;
-    return [inScope(args, db, scope), ...filterConditions(args, source, scope), ...phrase, between].join(" and ");
-  };
+export async function insert(tx: Tx, db: Database, { taskId, accountId, query, data }: NewChange): Promise<void> {
+  const json = data === undefined ? null : JSON.stringify(data);
+  await tx`
+    insert into bulk_changes (task_id, account_id, query, data, until_id)
+    values (${taskId}, ${accountId}, ${query}, ${json}::text::json, coalesce((
+      select r.id from records r where r.db_id = ${db.id} and r.account_id = ${accountId}
+      order by r.id desc limit 1), ${noId}))`;
+}
 
-  return {
-    /** Whether one of this database is under way. */
-    async isUnderWay(tx: Tx, accountId: number, dbId: string): Promise<boolean> {
-      const rows = await tx`
-        select from db_tasks
-        where account_id = ${accountId} and db_id = ${dbId} and kind in ('update', 'delete') and status = 'running'`;
-      return rows.length > 0;
-    },
+/** Held until the transaction ends, so that no two processes work at it. Undefined if it was stopped. */
+export async function lock(tx: Tx, accountId: number, taskId: string): Promise<Change | undefined> {
+  const [row] = await tx<Change[]>`
+    select b.task_id, b.account_id, t.db_id, b.query, b.data, b.until_id, b.after_id, t.done, t.total
+    from bulk_changes b join db_tasks t on t.account_id = b.account_id and t.id = b.task_id
+    where b.task_id = ${taskId} and b.account_id = ${accountId} and t.status = 'running'
+    for no key update of t`;
+  return row;
+}
 
-    async insert(tx: Tx, db: Database, { taskId, accountId, query, data }: NewChange): Promise<void> {
-      const json = data === undefined ? null : JSON.stringify(data);
-      await tx`
-        insert into bulk_changes (task_id, account_id, query, data, until_id)
-        values (${taskId}, ${accountId}, ${query}, ${json}::text::json, coalesce((
-          select r.id from records r where r.db_id = ${db.id} and r.account_id = ${accountId}
-          order by r.id desc limit 1), ${noId}))`;
-    },
+export async function count(tx: Tx, db: Database, scope: Scope, change: Change): Promise<number> {
+  const args = createArgs();
+  const text = `select count(*)::int as found from records r where ${whereOf(args, db, scope, change)}`;
+  const [row] = await tx.unsafe<{ found: number }[]>(text, args.values);
+  return row?.found ?? 0;
+}
 
-    /** Held until the transaction ends, so that no two processes work at it. Undefined if it was stopped. */
-    async lock(tx: Tx, accountId: number, taskId: string): Promise<Change | undefined> {
-      const [row] = await tx<Change[]>`
-        select b.task_id, b.account_id, t.db_id, b.query, b.data, b.until_id, b.after_id, t.done, t.total
-        from bulk_changes b join db_tasks t on t.account_id = b.account_id and t.id = b.task_id
-        where b.task_id = ${taskId} and b.account_id = ${accountId} and t.status = 'running'
-        for no key update of t`;
-      return row;
-    },
+export async function measured(tx: Tx, { accountId, taskId }: Change, total: number): Promise<void> {
+  await tx`update db_tasks set total = ${total}, updated_at = now()
+    where account_id = ${accountId} and id = ${taskId}`;
+}
 
-    async count(tx: Tx, db: Database, scope: Scope, change: Change): Promise<number> {
-      const args = createArgs();
-      const text = `select count(*)::int as found from records r where ${whereOf(args, db, scope, change)}`;
-      const [row] = await tx.unsafe<{ found: number }[]>(text, args.values);
-      return row?.found ?? 0;
-    },
+/**
+ * The next records by id, locked. One that somebody else is changing is waited for, and left out if the filters no
+ * longer find it then.
+ */
+export async function page(
+  tx: Tx,
+  db: Database,
+  scope: Scope,
+  change: Change,
+  limit: number,
+): Promise<readonly Found[]> {
+  const args = createArgs();
+  const text = `
+    select r.id, r.table_name from records r where ${whereOf(args, db, scope, change)}
+    order by r.id limit ${args.bind(limit, "int")} for no key update`;
+  return tx.unsafe<Found[]>(text, args.values);
+}
 
-    async measured(tx: Tx, { accountId, taskId }: Change, total: number): Promise<void> {
-      await tx`update db_tasks set total = ${total}, updated_at = now()
-        where account_id = ${accountId} and id = ${taskId}`;
-    },
+/** In the transaction of the step, so that no record is counted or changed twice. */
+export async function advance(
+  tx: Tx,
+  change: Change,
+  { last, stored, faults, failed }: Step,
+  isEnd: boolean,
+): Promise<void> {
+  const { taskId, accountId } = change;
+  if (last !== undefined)
+    await tx`
+      update bulk_changes set after_id = greatest(after_id, ${last})
+      where account_id = ${accountId} and task_id = ${taskId}`;
+  if (faults.length > 0) await taskStore.addErrors(tx, accountId, taskId, faults);
+  await tx`
+    update db_tasks t set done = t.done + ${stored + failed}, stored = t.stored + ${stored},
+      failed = t.failed + ${failed}, updated_at = now()
+    where t.account_id = ${accountId} and t.id = ${taskId}`;
+  if (isEnd)
+    await tx`
+      update db_tasks set status = 'finished', total = done, finished_at = now()
+      where account_id = ${accountId} and id = ${taskId}`;
+}
 
-    /**
-     * The next records by id, locked. One that somebody else is changing is waited for, and left out if the filters no
-     * longer find it then.
-     */
-    async page(tx: Tx, db: Database, scope: Scope, change: Change, limit: number): Promise<readonly Found[]> {
-      const args = createArgs();
-      const text = `
-        select r.id, r.table_name from records r where ${whereOf(args, db, scope, change)}
-        order by r.id limit ${args.bind(limit, "int")} for no key update`;
-      return tx.unsafe<Found[]>(text, args.values);
-    },
-
-    /** In the transaction of the step, so that no record is counted or changed twice. */
-    async advance(tx: Tx, change: Change, { last, stored, faults, failed }: Step, isEnd: boolean): Promise<void> {
-      const { taskId, accountId } = change;
-      if (last !== undefined)
-        await tx`
-          update bulk_changes set after_id = greatest(after_id, ${last})
-          where account_id = ${accountId} and task_id = ${taskId}`;
-      if (faults.length > 0) await taskStore.addErrors(accountId, taskId, faults, tx);
-      await tx`
-        update db_tasks t set done = t.done + ${stored + failed}, stored = t.stored + ${stored},
-          failed = t.failed + ${failed}, updated_at = now()
-        where t.account_id = ${accountId} and t.id = ${taskId}`;
-      if (isEnd)
-        await tx`
-          update db_tasks set status = 'finished', total = done, finished_at = now()
-          where account_id = ${accountId} and id = ${taskId}`;
-    },
-  };
+function whereOf(args: Args, db: Database, scope: Scope, { afterId, untilId }: Change) {
+  const source = dataSourceOf(db, scope);
+  const phrase = scope.phrase ? [phraseCondition(args, source, scope.phrase)] : [];
+  const between = `r.id > ${args.bind(afterId, "uuid")} and r.id <= ${args.bind(untilId, "uuid")}`;
+  return [inScope(args, db, scope), ...filterConditions(args, source, scope), ...phrase, between].join(" and ");
 }

@@ -11,21 +11,21 @@ import {
   on,
   uuidv7,
   ValidationError,
-  type BaseContext,
   type Handler,
   type Tx,
 } from "platform";
-import type { Change, ChangeManyStore, Found, Step } from "./change-many-store.ts";
+import type { Change, Found, Step } from "./change-many-store.ts";
 import type { RowFault } from "./imports/import-rows.ts";
 import { oneTable, scopeOf } from "./scope.ts";
-import type { Databases } from "../databases/database-store.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable } from "../databases/schema.ts";
 import { jsonOf, refuse } from "../records/new-record.ts";
 import { checkPatch, asStored, type Data } from "../records/record.ts";
-import type { Records } from "../records/records.ts";
-import type { TaskRow, TaskStore } from "../tasks/task-store.ts";
+import type { TaskRow } from "../tasks/task-store.ts";
 import { boundedFault } from "../tasks/tasks.ts";
+import * as taskStore from "../tasks/task-store.ts";
+import * as changeManyStore from "./change-many-store.ts";
+import type { JsondbContext } from "../context.ts";
 
 const changeMany = job<{ accountId: number; taskId: string }>("jsondb.change-many");
 
@@ -37,145 +37,152 @@ export interface Asked {
   readonly userId: number;
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "enqueue" | "log">;
-  readonly databases: Databases;
-  readonly changeManyStore: ChangeManyStore;
-  readonly taskStore: Pick<TaskStore, "insert" | "byId" | "fail">;
-  readonly records: Records;
-}
-
 const recordsPerStep = 200;
 /** Records are locked for about as long: others must not wait for a whole step of large ones. */
 const mostStepMs = 500;
 const mostAttempts = 8;
 
-export type ChangeMany = ReturnType<typeof createChangeMany>;
-
-export function createChangeMany({ ctx, databases, changeManyStore, taskStore, records }: Needed) {
-  const write = async (tx: Tx, db: Database, { id, tableName }: Found, data: Data | null): Promise<void> => {
-    const within = records.within(tx);
-    if (data === null) return within.delete(db, id);
-    const table = db.schema.tables.get(tableName) ?? { ...noTable, name: tableName };
-    const done = await within.update(db, id, { table, data, keepsTable: true }, { form: "nested" });
-    if (done === undefined) throw moved;
-  };
-
-  const perform = async (tx: Tx, db: Database, change: Change, found: readonly Found[]): Promise<Step> => {
-    const begun = performance.now();
-    const faults: RowFault[] = [];
-    let [stored, failed, last] = [0, 0, undefined as string | undefined];
-    for (const record of found) {
-      try {
-        await write(tx, db, record, change.data);
-        stored++;
-      } catch (error) {
-        if (!(error instanceof ValidationError)) throw error;
-        // PostgreSQL has refused the size: this transaction can do nothing more.
-        if (Object.hasOwn(error.fields, "data")) throw new Refused(record, error);
-        failed++;
-        faults.push(...faultsOf(record, change.done + stored + failed, error));
-      }
-      last = record.id;
-      if (performance.now() - begun > mostStepMs) break;
-    }
-    return { last, stored, failed, faults };
-  };
-
-  /** Whether there may be more to do; undefined if the schema has changed meanwhile. */
-  const step = (db: Database, taskId: string, limit: number) =>
-    ctx
-      .transaction(async (tx) => {
-        const change = await changeManyStore.lock(tx, db.accountId, taskId);
-        if (!change) return false;
-        const scope = scopeOf(db, new URLSearchParams(change.query));
-        if (change.total === null) {
-          await changeManyStore.measured(tx, change, await changeManyStore.count(tx, db, scope, change));
-          return true;
-        }
-        const found = await changeManyStore.page(tx, db, scope, change, limit);
-        const result = await perform(tx, db, change, found);
-        const isEnd = found.length < limit && result.last === found.at(-1)?.id;
-        await changeManyStore.advance(tx, change, result, isEnd);
-        return !isEnd;
-      })
-      .catch((error: unknown) => {
-        if (error === moved) return undefined;
-        throw error;
-      });
-
-  const skip = (accountId: number, taskId: string, { record, error }: Refused) =>
-    ctx.transaction(async (tx) => {
-      const change = await changeManyStore.lock(tx, accountId, taskId);
-      if (!change) return;
-      const faults = faultsOf(record, change.done + 1, error);
-      await changeManyStore.advance(tx, change, { last: record.id, stored: 0, failed: 1, faults }, false);
-    });
-
-  const run = async (accountId: number, taskId: string, signal: AbortSignal): Promise<void> => {
-    const begun = await ctx.transaction((tx) => changeManyStore.lock(tx, accountId, taskId));
-    if (!begun) return;
-    // Steps of one record, so that one which PostgreSQL refuses takes no others with it.
-    let careful = 0;
-    for (let isMore = true; isMore; careful = Math.max(0, careful - 1)) {
-      if (signal.aborted) throw new Error("stopped before all records were changed");
-      const db = await databases.find(accountId, begun.dbId);
-      if (!db) return taskStore.fail(accountId, taskId, "the database was deleted");
-      try {
-        isMore = await records.upToDate(db, (current) => step(current, taskId, careful > 0 ? 1 : recordsPerStep));
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        if (careful > 0) await skip(accountId, taskId, error);
-        else careful = recordsPerStep + 1;
-      }
-    }
-  };
-
-  const handler: Handler = on(
+export function changeManyHandler(ctx: JsondbContext): Handler {
+  return on(
     changeMany,
     async ({ accountId, taskId }, { attempt, signal }) => {
       try {
-        await run(accountId, taskId, signal);
+        await run(ctx, accountId, taskId, signal);
       } catch (error) {
         // What passes is tried again by the job.
         const passes = databaseFault(error) !== undefined || (error instanceof HttpError && error.status === 503);
         if (signal.aborted || (passes && attempt < mostAttempts)) throw error;
         ctx.log.warn("a change of many records has failed", { error });
-        await taskStore.fail(accountId, taskId, error instanceof HttpError ? error.message : "the server failed");
+        await taskStore.fail(
+          ctx.sql,
+          accountId,
+          taskId,
+          error instanceof HttpError ? error.message : "the server failed",
+        );
       }
     },
     { concurrency: 1, maxAttempts: mostAttempts },
   );
+}
 
-  return {
-    handler,
+/** The task. 409 if another one of this database is under way. */
+export async function beginChange(ctx: JsondbContext, db: Database, { query, data, userId }: Asked): Promise<TaskRow> {
+  const table = oneTable(db, scopeOf(db, query));
+  if (data) {
+    if (Object.keys(data).length === 0) throw invalid({ data: ["must have at least one field"] });
+    jsonOf(data);
+    if (table) refuse(checkPatch(table, asStored(table, data)));
+  }
+  const { accountId } = db;
+  const taskId = uuidv7();
+  const begun = ctx.transaction(async (tx) => {
+    if (await changeManyStore.isUnderWay(tx, accountId, db.id)) throw conflict(isBusy);
+    const kind = data ? "update" : "delete";
+    await taskStore.insert(tx, { id: taskId, accountId, dbId: db.id, kind, userId });
+    await changeManyStore.insert(tx, db, { taskId, accountId, query: query.toString(), data });
+    await ctx.enqueue(changeMany, { accountId, taskId }, { tx, accountId });
+    const task = await taskStore.byId(tx, accountId, db.id, taskId);
+    if (!task) throw new Error("the task is not there"); // it was inserted just now
+    return task;
+  });
+  // Of two at once, one meets the index of running changes.
+  return begun.catch((error: unknown) => {
+    throw databaseFault(error) === "unique" ? conflict(isBusy) : error;
+  });
+}
 
-    /** The task. 409 if another one of this database is under way. */
-    async begin(db: Database, { query, data, userId }: Asked): Promise<TaskRow> {
-      const table = oneTable(db, scopeOf(db, query));
-      if (data) {
-        if (Object.keys(data).length === 0) throw invalid({ data: ["must have at least one field"] });
-        jsonOf(data);
-        if (table) refuse(checkPatch(table, asStored(table, data)));
+async function write(
+  ctx: JsondbContext,
+  tx: Tx,
+  db: Database,
+  { id, tableName }: Found,
+  data: Data | null,
+): Promise<void> {
+  const within = ctx.records.within(tx);
+  if (data === null) return within.delete(db, id);
+  const table = db.schema.tables.get(tableName) ?? { ...noTable, name: tableName };
+  const done = await within.update(db, id, { table, data, keepsTable: true }, { form: "nested" });
+  if (done === undefined) throw moved;
+}
+
+async function perform(
+  ctx: JsondbContext,
+  tx: Tx,
+  db: Database,
+  change: Change,
+  found: readonly Found[],
+): Promise<Step> {
+  const begun = performance.now();
+  const faults: RowFault[] = [];
+  let [stored, failed, last] = [0, 0, undefined as string | undefined];
+  for (const record of found) {
+    try {
+      await write(ctx, tx, db, record, change.data);
+      stored++;
+    } catch (error) {
+      if (!(error instanceof ValidationError)) throw error;
+      // PostgreSQL has refused the size: this transaction can do nothing more.
+      if (Object.hasOwn(error.fields, "data")) throw new Refused(record, error);
+      failed++;
+      faults.push(...faultsOf(record, change.done + stored + failed, error));
+    }
+    last = record.id;
+    if (performance.now() - begun > mostStepMs) break;
+  }
+  return { last, stored, failed, faults };
+}
+
+/** Whether there may be more to do; undefined if the schema has changed meanwhile. */
+function step(ctx: JsondbContext, db: Database, taskId: string, limit: number) {
+  return ctx
+    .transaction(async (tx) => {
+      const change = await changeManyStore.lock(tx, db.accountId, taskId);
+      if (!change) return false;
+      const scope = scopeOf(db, new URLSearchParams(change.query));
+      if (change.total === null) {
+        await changeManyStore.measured(tx, change, await changeManyStore.count(tx, db, scope, change));
+        return true;
       }
-      const { accountId } = db;
-      const taskId = uuidv7();
-      const begun = ctx.transaction(async (tx) => {
-        if (await changeManyStore.isUnderWay(tx, accountId, db.id)) throw conflict(isBusy);
-        const kind = data ? "update" : "delete";
-        await taskStore.insert({ id: taskId, accountId, dbId: db.id, kind, userId }, tx);
-        await changeManyStore.insert(tx, db, { taskId, accountId, query: query.toString(), data });
-        await ctx.enqueue(changeMany, { accountId, taskId }, { tx, accountId });
-        const task = await taskStore.byId(accountId, db.id, taskId, tx);
-        if (!task) throw new Error("the task is not there"); // it was inserted just now
-        return task;
-      });
-      // Of two at once, one meets the index of running changes.
-      return begun.catch((error: unknown) => {
-        throw databaseFault(error) === "unique" ? conflict(isBusy) : error;
-      });
-    },
-  };
+      const found = await changeManyStore.page(tx, db, scope, change, limit);
+      const result = await perform(ctx, tx, db, change, found);
+      const isEnd = found.length < limit && result.last === found.at(-1)?.id;
+      await changeManyStore.advance(tx, change, result, isEnd);
+      return !isEnd;
+    })
+    .catch((error: unknown) => {
+      if (error === moved) return undefined;
+      throw error;
+    });
+}
+
+function skip(ctx: JsondbContext, accountId: number, taskId: string, { record, error }: Refused) {
+  return ctx.transaction(async (tx) => {
+    const change = await changeManyStore.lock(tx, accountId, taskId);
+    if (!change) return;
+    const faults = faultsOf(record, change.done + 1, error);
+    await changeManyStore.advance(tx, change, { last: record.id, stored: 0, failed: 1, faults }, false);
+  });
+}
+
+async function run(ctx: JsondbContext, accountId: number, taskId: string, signal: AbortSignal): Promise<void> {
+  const begun = await ctx.transaction((tx) => changeManyStore.lock(tx, accountId, taskId));
+  if (!begun) return;
+  // Steps of one record, so that one which PostgreSQL refuses takes no others with it.
+  let careful = 0;
+  for (let isMore = true; isMore; careful = Math.max(0, careful - 1)) {
+    if (signal.aborted) throw new Error("stopped before all records were changed");
+    const db = await ctx.databases.find(accountId, begun.dbId);
+    if (!db) return taskStore.fail(ctx.sql, accountId, taskId, "the database was deleted");
+    try {
+      isMore = await ctx.records.upToDate(db, (current) =>
+        step(ctx, current, taskId, careful > 0 ? 1 : recordsPerStep),
+      );
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (careful > 0) await skip(ctx, accountId, taskId, error);
+      else careful = recordsPerStep + 1;
+    }
+  }
 }
 
 const isBusy = "many records of this database are being changed already, wait for the end or stop it";

@@ -1,5 +1,5 @@
 /** SQL of the jobs that visit all records of one database. */
-import type { Sql } from "platform";
+import type { Sql, Queryable } from "platform";
 import { indexColumnList, recordIndexValues } from "./index-columns-store.ts";
 import type { Schema } from "./schema.ts";
 
@@ -10,84 +10,87 @@ export interface PlanRow {
   readonly indexedVersion: number;
 }
 
-export type BackgroundStore = ReturnType<typeof createBackgroundStore>;
+const columns = (sql: Queryable) => sql.unsafe(indexColumnList);
 
-export function createBackgroundStore(sql: Sql) {
-  const columns = sql.unsafe(indexColumnList);
-  const indexed = sql.unsafe(recordIndexValues);
-  return {
-    async plan(dbId: string): Promise<PlanRow | undefined> {
-      const [row] = await sql<PlanRow[]>`
-        select code, schema, plan_version, indexed_version from dbs where id = ${dbId}`;
-      return row;
-    },
+const indexed = (sql: Queryable) => sql.unsafe(recordIndexValues);
 
-    /**
-     * Indexes the next records after `after` that were written by an older plan, and counts them in the task. Gives the last id, undefined at the
-     * end. Rows that another transaction has locked are left for the next pass.
-     */
-    async reindex(dbId: string, planVersion: number, schema: Schema, after: string, most: number) {
-      const plans = Object.fromEntries([...schema.tables].map(([name, { indexFields }]) => [name, indexFields]));
-      const [row] = await sql<{ last: string | null }[]>`
-        with batch as materialized (
-          select r.id from records r
-          where r.db_id = ${dbId} and r.id > ${after} and r.plan_version < ${planVersion}
-          order by r.id limit ${most} for no key update skip locked
-        ), done as (
-          update records r set plan_version = ${planVersion},
-            (${columns}) = (
-              select ${indexed} from record_index(r.data,
-                array(select jsonb_array_elements_text(${JSON.stringify(plans)}::text::jsonb -> r.table_name))) x)
-          from batch b, dbs d
-          where r.db_id = ${dbId} and r.id = b.id and r.plan_version < ${planVersion}
-            and d.id = ${dbId} and d.plan_version = ${planVersion}
-          returning 1
-        ), told as (
-          update db_tasks set done = done + (select count(*) from done), updated_at = now()
-          where account_id = (select account_id from dbs where id = ${dbId}) and db_id = ${dbId}
-            and kind = 'reindex' and status = 'running'
-        )
-        select max(id::text) as last from batch`;
-      return row?.last ?? undefined;
-    },
+export async function plan(sql: Sql, dbId: string): Promise<PlanRow | undefined> {
+  const [row] = await sql<PlanRow[]>`
+    select code, schema, plan_version, indexed_version from dbs where id = ${dbId}`;
+  return row;
+}
 
-    /**
-     * A statement that began before the plan changed may still write records by the old plan. If
-     * none runs, gives the end of the transactions that may have done so and are not committed yet.
-     */
-    async oldWritersEnd(dbId: string): Promise<string | undefined> {
-      const [row] = await sql<{ end: string }[]>`
-        select pg_snapshot_xmax(pg_current_snapshot())::text as end from dbs d
-        where d.id = ${dbId} and not exists (
-          select from pg_stat_activity a
-          where a.datname = current_database() and a.backend_type = 'client backend' and a.pid <> pg_backend_pid()
-            and age(a.backend_xmin) >= age(d.plan_xid::xid))`;
-      return row?.end;
-    },
+/**
+ * Indexes the next records after `after` that were written by an older plan, and counts them in the task. Gives the last id, undefined at the
+ * end. Rows that another transaction has locked are left for the next pass.
+ */
+export async function reindex(
+  sql: Sql,
+  dbId: string,
+  planVersion: number,
+  schema: Schema,
+  after: string,
+  most: number,
+) {
+  const plans = Object.fromEntries([...schema.tables].map(([name, { indexFields }]) => [name, indexFields]));
+  const [row] = await sql<{ last: string | null }[]>`
+    with batch as materialized (
+      select r.id from records r
+      where r.db_id = ${dbId} and r.id > ${after} and r.plan_version < ${planVersion}
+      order by r.id limit ${most} for no key update skip locked
+    ), done as (
+      update records r set plan_version = ${planVersion},
+        (${columns(sql)}) = (
+          select ${indexed(sql)} from record_index(r.data,
+            array(select jsonb_array_elements_text(${JSON.stringify(plans)}::text::jsonb -> r.table_name))) x)
+      from batch b, dbs d
+      where r.db_id = ${dbId} and r.id = b.id and r.plan_version < ${planVersion}
+        and d.id = ${dbId} and d.plan_version = ${planVersion}
+      returning 1
+    ), told as (
+      update db_tasks set done = done + (select count(*) from done), updated_at = now()
+      where account_id = (select account_id from dbs where id = ${dbId}) and db_id = ${dbId}
+        and kind = 'reindex' and status = 'running'
+    )
+    select max(id::text) as last from batch`;
+  return row?.last ?? undefined;
+}
 
-    /** Whether every transaction before `end` is over. */
-    async isPast(end: string): Promise<boolean> {
-      const [row] = await sql<{ past: boolean }[]>`
-        select pg_snapshot_xmin(pg_current_snapshot()) >= ${end}::text::xid8 as past`;
-      return row?.past ?? false;
-    },
+/**
+ * A statement that began before the plan changed may still write records by the old plan. If
+ * none runs, gives the end of the transactions that may have done so and are not committed yet.
+ */
+export async function oldWritersEnd(sql: Sql, dbId: string): Promise<string | undefined> {
+  const [row] = await sql<{ end: string }[]>`
+    select pg_snapshot_xmax(pg_current_snapshot())::text as end from dbs d
+    where d.id = ${dbId} and not exists (
+      select from pg_stat_activity a
+      where a.datname = current_database() and a.backend_type = 'client backend' and a.pid <> pg_backend_pid()
+        and age(a.backend_xmin) >= age(d.plan_xid::xid))`;
+  return row?.end;
+}
 
-    /** From here on queries trust the index columns. False if a record is not indexed yet, or the plan has changed. */
-    async markIndexed(dbId: string, planVersion: number): Promise<boolean> {
-      const { count } = await sql`
-        update dbs set indexed_version = ${planVersion}
-        where id = ${dbId} and plan_version = ${planVersion} and not exists (
-          select from records where db_id = ${dbId} and plan_version < ${planVersion})`;
-      return count === 1;
-    },
+/** Whether every transaction before `end` is over. */
+export async function isPast(sql: Sql, end: string): Promise<boolean> {
+  const [row] = await sql<{ past: boolean }[]>`
+    select pg_snapshot_xmin(pg_current_snapshot()) >= ${end}::text::xid8 as past`;
+  return row?.past ?? false;
+}
 
-    /** Deletes some records of a deleted database; gives how many. */
-    async drop(dbId: string, most: number): Promise<number> {
-      const { count } = await sql`
-        delete from records where db_id = ${dbId} and id in (
-          select id from records where db_id = ${dbId} order by id limit ${most})
-          and not exists (select from dbs where id = ${dbId})`;
-      return count;
-    },
-  };
+/** From here on queries trust the index columns. False if a record is not indexed yet, or the plan has changed. */
+export async function markIndexed(sql: Sql, dbId: string, planVersion: number): Promise<boolean> {
+  const { count } = await sql`
+    update dbs set indexed_version = ${planVersion}
+    where id = ${dbId} and plan_version = ${planVersion} and not exists (
+      select from records where db_id = ${dbId} and plan_version < ${planVersion})`;
+  return count === 1;
+}
+
+/** Deletes some records of a deleted database; gives how many. */
+export async function drop(sql: Sql, dbId: string, most: number): Promise<number> {
+  const { count } = await sql`
+    delete from records where db_id = ${dbId} and id in (
+      select id from records where db_id = ${dbId} order by id limit ${most})
+      and not exists (select from dbs where id = ${dbId})`;
+  return count;
 }

@@ -1,24 +1,13 @@
 /**
  * Jobs that visit all records of one database: indexing by a new plan, and deleting the records of a deleted database.
  */
-import { job, on, type BaseContext, type Handler } from "platform";
-import type { BackgroundStore, PlanRow } from "./background-store.ts";
+import { on, type Handler } from "platform";
+import type { PlanRow } from "./background-store.ts";
 import { parseSchema } from "./schema.ts";
-import type { Databases } from "./database-store.ts";
-import type { TaskStore } from "../tasks/task-store.ts";
-
-/** Fills the index columns of records that were written by an older plan. */
-export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.reindex");
-
-/** Deletes the records of a deleted database. */
-export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "enqueue" | "log">;
-  readonly backgroundStore: BackgroundStore;
-  readonly taskStore: Pick<TaskStore, "measureReindex" | "endReindex">;
-  readonly databases: Databases;
-}
+import { dropRecords, reindexRecords } from "./dbs.ts";
+import * as backgroundStore from "./background-store.ts";
+import * as taskStore from "../tasks/task-store.ts";
+import type { JsondbContext } from "../context.ts";
 
 const batchSize = 500;
 // Old statements end within their time limit. If one still runs after these waits, the next run looks again.
@@ -26,14 +15,14 @@ const waitsMs = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 1000, 2000, 2000, 2000];
 // Longer than any of our transactions lasts.
 const secondDropMs = 5 * 60_000;
 
-export function backgroundJobs({ ctx, backgroundStore, taskStore, databases }: Needed): Handler[] {
+export function backgroundJobs(ctx: JsondbContext): Handler[] {
   /** Visits all records once; false if it was stopped or the plan has changed. */
   const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
     const parsed = parseSchema(plan.schema);
     if (!("schema" in parsed)) return false;
     let after: string | undefined = "00000000-0000-0000-0000-000000000000";
     while (after && !signal.aborted)
-      after = await backgroundStore.reindex(dbId, plan.planVersion, parsed.schema, after, batchSize);
+      after = await backgroundStore.reindex(ctx.sql, dbId, plan.planVersion, parsed.schema, after, batchSize);
     return !signal.aborted;
   };
 
@@ -49,19 +38,20 @@ export function backgroundJobs({ ctx, backgroundStore, taskStore, databases }: N
 
   /** True when there is nothing left to do. */
   const reindex = async (accountId: number, dbId: string, signal: AbortSignal): Promise<boolean> => {
-    const plan = await backgroundStore.plan(dbId);
+    const plan = await backgroundStore.plan(ctx.sql, dbId);
     if (!plan || plan.indexedVersion === plan.planVersion) {
-      await taskStore.endReindex(dbId);
+      await taskStore.endReindex(ctx.sql, dbId);
       return true;
     }
-    await taskStore.measureReindex(dbId, plan.planVersion);
+    await taskStore.measureReindex(ctx.sql, dbId, plan.planVersion);
     if (!(await pass(dbId, plan, signal))) return false;
-    const end = await until(() => backgroundStore.oldWritersEnd(dbId), signal);
-    if (end === undefined || !(await until(() => backgroundStore.isPast(end), signal))) return false;
+    const end = await until(() => backgroundStore.oldWritersEnd(ctx.sql, dbId), signal);
+    if (end === undefined || !(await until(() => backgroundStore.isPast(ctx.sql, end), signal))) return false;
     // Nothing writes by the old plan any more, so this pass finds every record that is left.
-    if (!(await pass(dbId, plan, signal)) || !(await backgroundStore.markIndexed(dbId, plan.planVersion))) return false;
-    await databases.forget(accountId, { id: dbId, code: plan.code });
-    await taskStore.endReindex(dbId);
+    if (!(await pass(dbId, plan, signal)) || !(await backgroundStore.markIndexed(ctx.sql, dbId, plan.planVersion)))
+      return false;
+    await ctx.databases.forget(accountId, { id: dbId, code: plan.code });
+    await taskStore.endReindex(ctx.sql, dbId);
     return true;
   };
 
@@ -78,7 +68,7 @@ export function backgroundJobs({ ctx, backgroundStore, taskStore, databases }: N
     on(
       dropRecords,
       async ({ accountId, dbId, again = false }, { signal }) => {
-        while (!signal.aborted && (await backgroundStore.drop(dbId, batchSize)) > 0);
+        while (!signal.aborted && (await backgroundStore.drop(ctx.sql, dbId, batchSize)) > 0);
         if (signal.aborted) throw new Error("stopped before all records were deleted");
         // A write that began before the database was deleted may have committed since.
         const runAt = new Date(Date.now() + secondDropMs);

@@ -1,6 +1,7 @@
 /** Writes of databases: checks, codes, the statement, its event and its jobs. No HTTP, no SQL. */
 import {
   freeCode,
+  job,
   mistakes,
   notFound,
   preconditionFailed,
@@ -10,12 +11,11 @@ import {
   type ModelEvent,
   type Tx,
 } from "platform";
-import { dropRecords, reindexRecords } from "./background.ts";
 import { databaseOf, sameIndexes, type Database } from "./database.ts";
 import { misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
 import { parseSchema, schemaLimits } from "./schema.ts";
-import type { TaskStore } from "../tasks/task-store.ts";
+import * as taskStore from "../tasks/task-store.ts";
 import {
   isId,
   toApi,
@@ -31,18 +31,23 @@ export type DbFields = DbInput;
 /** The version that the caller has seen of the database of this id; undefined = any. */
 export type SeenVersion = (id: string) => number | undefined;
 
-interface Needed {
+/** Fills the index columns of records that were written by an older plan. */
+export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.reindex");
+
+/** Deletes the records of a deleted database. */
+export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
+
+interface DbsOptions {
   readonly ctx: Pick<BaseContext, "transaction" | "changed" | "enqueue">;
   readonly databaseStore: DatabaseStore;
   readonly databases: Databases;
-  readonly taskStore: Pick<TaskStore, "insert" | "replaceReindex">;
   /** The indexes that the schema asks for become those of the database. */
   readonly declareSorts: (db: Database, tx: Tx) => Promise<void>;
 }
 
 export type Dbs = ReturnType<typeof createDbs>;
 
-export function createDbs({ ctx, databaseStore, databases, taskStore, declareSorts }: Needed) {
+export function createDbs({ ctx, databaseStore, databases, declareSorts }: DbsOptions) {
   return {
     /** `userId` null = no person (a command). */
     async create(accountId: number, userId: number | null, input: DbFields & { name: string }): Promise<DbRow> {
@@ -77,7 +82,7 @@ export function createDbs({ ctx, databaseStore, databases, taskStore, declareSor
         const row = await databaseStore.update(tx, found.id, { input, schemaEffect, userId, version: found.version });
         if (schemaEffect === "other indexes") {
           await taskStore.replaceReindex(tx, accountId, row.id);
-          await taskStore.insert({ id: uuidv7(), accountId, dbId: row.id, kind: "reindex", userId }, tx);
+          await taskStore.insert(tx, { id: uuidv7(), accountId, dbId: row.id, kind: "reindex", userId });
           await ctx.enqueue(reindexRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
         }
         if (schemaEffect !== "none") await declareSorts(databaseOf(row), tx);

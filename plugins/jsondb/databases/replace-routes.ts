@@ -30,12 +30,12 @@ const Replacement = Type.Object({
   replace_all: Type.Optional(field.nullable(field.flag())),
 });
 
-interface Needed {
+interface ReplaceRouting {
   readonly dbs: Dbs;
 }
 
 /** `:id` is an id or a code. */
-export function replaceRoute({ dbs }: Needed): Route {
+export function replaceRoute({ dbs }: ReplaceRouting): Route {
   return route(
     "PATCH",
     "/core/dbs/:db_id/replace",

@@ -40,14 +40,14 @@ export const dbExample = {
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 
-interface Needed {
+interface DbRouting {
   readonly names: Names;
   readonly databaseStore: DatabaseStore;
   readonly dbs: Dbs;
 }
 
 /** Databases; `:id` is an id or a code. behaviour 4.4. */
-export function dbRoutes({ names, databaseStore, dbs }: Needed): Route[] {
+export function dbRoutes({ names, databaseStore, dbs }: DbRouting): Route[] {
   const find = async (accountId: number, key: string): Promise<DbRow> => {
     const row = key.length > 100 || key.includes("\0") ? undefined : await databaseStore.find(accountId, key);
     if (!row) throw notFound("there is no such database");

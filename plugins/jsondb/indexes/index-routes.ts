@@ -1,9 +1,10 @@
 import { answer, field, pageReply, pageOf, pageQuery, route, Type, type Route } from "platform";
 import type { Database } from "../databases/database.ts";
-import type { Databases } from "../databases/database-store.ts";
 import { databaseAt } from "../records/record-routes.ts";
-import type { IndexRow, IndexStore } from "./index-store.ts";
+import type { IndexRow } from "./index-store.ts";
 import { fieldsOfShape, parseShape } from "./shape.ts";
+import * as indexStore from "./index-store.ts";
+import type { JsondbContext } from "../context.ts";
 
 const LearnedIndex = answer.object("DbIndex", {
   id: answer.uuid(),
@@ -37,13 +38,8 @@ const example = {
   used_at: "2026-01-31T12:00:00.000Z",
 };
 
-interface Needed {
-  readonly databases: Databases;
-  readonly indexStore: Pick<IndexStore, "list">;
-}
-
 /** What a database's searches have taught it. */
-export function indexRoute({ databases, indexStore }: Needed): Route {
+export function indexRoute(ctx: JsondbContext): Route {
   return route(
     "GET",
     "/core/dbs/:db_id/indexes",
@@ -57,8 +53,8 @@ export function indexRoute({ databases, indexStore }: Needed): Route {
       responses: { 200: [example] },
     },
     async ({ account, params, query }) => {
-      const db = await databaseAt(databases, account.id, params.db_id);
-      return pageReply(await indexStore.list(account.id, db.id, pageOf(query)), (row) => toApi(db, row));
+      const db = await databaseAt(ctx.databases, account.id, params.db_id);
+      return pageReply(await indexStore.list(ctx.sql, account.id, db.id, pageOf(query)), (row) => toApi(db, row));
     },
   );
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createIndexStore } from "./index-store.ts";
+import * as indexStore from "./index-store.ts";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 
 let app: TestApp;
@@ -97,10 +97,9 @@ test("what is written later, is changed and is deleted is in it", async () => {
 test("it refuses no record, however long its strings", async () => {
   const schema = { fields: { a: "string", b: "string", c: "string" }, indexed_fields: ["a", "b", "c"] };
   const { id } = (await app.post("/core/dbs", { db: { name: "long", schema } })).json;
-  const store = createIndexStore(app.sql);
   const shapes = ["idx_str_1,idx_str_2>idx_str_3", "idx_str_1>idx_str_2"];
   const built = shapes.map((shape) => ({ id: crypto.randomUUID(), dbId: id, shape, collation: "und-x-icu" }));
-  for (const one of built) await store.build(one);
+  for (const one of built) await indexStore.build(app.sql, one);
   // Four bytes each, and nothing that PostgreSQL can make smaller.
   const letter = () => String.fromCodePoint(0x20000 + Math.floor(Math.random() * 40_000));
   const letters = () => Array.from({ length: 255 }, letter).join("");
@@ -108,7 +107,7 @@ test("it refuses no record, however long its strings", async () => {
   expect((await app.post("/core/dbs/long/records", { record: { data } })).status).toBe(201);
   const query = `filter[a]=${encodeURIComponent(data.a)}&filter[b]=${encodeURIComponent(data.b)}&sort=c`;
   expect((await search(query, "long")).json).toHaveLength(1);
-  for (const one of built) await store.drop(one.id);
+  for (const one of built) await indexStore.drop(app.sql, one.id);
 });
 
 test("one of before, with whole strings, is dropped and watched again", async () => {

@@ -6,7 +6,8 @@
 import { job, on, uuidv7, type BaseContext, type Handler, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import type { Databases } from "../databases/database-store.ts";
-import type { IndexStore, Tally } from "./index-store.ts";
+import * as indexStore from "./index-store.ts";
+import type { Tally } from "./index-store.ts";
 import { declaredShapes } from "./shape.ts";
 
 /** When an index is worth its cost to writers, and how many there may be. */
@@ -32,13 +33,12 @@ const retryMs = 10_000;
 /** Builds an index that has come to be worth it or is declared; drops one that is known no longer. */
 export const buildIndex = job<{ id: string }>("jsondb.index");
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "enqueue" | "log" | "transaction">;
+interface LearningOptions {
+  readonly ctx: Pick<BaseContext, "enqueue" | "log" | "sql" | "transaction">;
   readonly databases: Pick<Databases, "forget">;
-  readonly indexStore: IndexStore;
 }
 
-export function createLearning({ ctx, databases, indexStore }: Needed) {
+export function createLearning({ ctx, databases }: LearningOptions) {
   let tallies = new Map<string, Tally>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let writing: Promise<void> | undefined;
@@ -50,6 +50,7 @@ export function createLearning({ ctx, databases, indexStore }: Needed) {
     if (seen.length === 0) return;
     try {
       const worth = await indexStore.add(
+        ctx.sql,
         seen.map((tally) => ({ ...tally, id: uuidv7() })),
         learning,
       );
@@ -74,7 +75,7 @@ export function createLearning({ ctx, databases, indexStore }: Needed) {
       }, writeMs);
     },
 
-    handler: on(buildIndex, ({ id }) => build({ ctx, databases, indexStore }, id), { concurrency: 1 }),
+    handler: on(buildIndex, ({ id }) => build({ ctx, databases }, id), { concurrency: 1 }),
 
     /** In the transaction that writes the schema. */
     async declare(db: Database, tx: Tx): Promise<void> {
@@ -84,14 +85,14 @@ export function createLearning({ ctx, databases, indexStore }: Needed) {
 
     /** A database may have become large enough. */
     async buildDeclared(): Promise<void> {
-      for (const id of await indexStore.unbuilt()) await ctx.enqueue(buildIndex, { id }, { key: id });
+      for (const id of await indexStore.unbuilt(ctx.sql)) await ctx.enqueue(buildIndex, { id }, { key: id });
     },
 
     /** Drops what is no longer used, every hour. */
     async prune(): Promise<void> {
-      for (const { accountId, dbId, code } of await indexStore.prune(learning.unusedDays))
+      for (const { accountId, dbId, code } of await indexStore.prune(ctx.sql, learning.unusedDays))
         await databases.forget(accountId, { id: dbId, code: code ?? dbId });
-      for (const name of await indexStore.orphans()) await indexStore.dropOrphan(name);
+      for (const name of await indexStore.orphans(ctx.sql)) await indexStore.dropOrphan(ctx.sql, name);
     },
 
     async stop(): Promise<void> {
@@ -102,15 +103,16 @@ export function createLearning({ ctx, databases, indexStore }: Needed) {
   } satisfies { handler: Handler } & Record<string, unknown>;
 }
 
-async function build({ ctx, databases, indexStore }: Needed, id: string): Promise<void> {
-  const row = await indexStore.byId(id);
+async function build({ ctx, databases }: LearningOptions, id: string): Promise<void> {
+  const row = await indexStore.byId(ctx.sql, id);
   // Its declaration is gone.
-  if (!row) return indexStore.drop(id);
+  if (!row) return indexStore.drop(ctx.sql, id);
   if (row.code === null || (row.status !== "watched" && row.status !== "building")) return;
   const least = row.declared ? learning.declaredRecords : learning.records;
-  if (!(await indexStore.isLarge(row.dbId, least))) return indexStore.reset(id);
+  if (!(await indexStore.isLarge(ctx.sql, row.dbId, least))) return indexStore.reset(ctx.sql, id);
   const place = await ctx.transaction((tx) => indexStore.begin(tx, row, learning));
-  if (place === "full") return indexStore.reset(id, row.declared ? "there are enough declared indexes already" : null);
+  if (place === "full")
+    return indexStore.reset(ctx.sql, id, row.declared ? "there are enough declared indexes already" : null);
   if (place === "busy") {
     await ctx.enqueue(buildIndex, { id }, { key: id, runAt: new Date(Date.now() + retryMs) });
     return;
@@ -118,17 +120,17 @@ async function build({ ctx, databases, indexStore }: Needed, id: string): Promis
   if (place.given) {
     const { id: givenId, accountId, dbId, code } = place.given;
     await databases.forget(accountId, { id: dbId, code: code ?? dbId });
-    await indexStore.drop(givenId);
+    await indexStore.drop(ctx.sql, givenId);
   }
   try {
-    await indexStore.build(row);
+    await indexStore.build(ctx.sql, row);
   } catch (error) {
     ctx.log.warn("an index for a database's searches could not be built", { db: row.dbId, shape: row.shape, error });
-    await indexStore.drop(id).catch(() => undefined);
-    await indexStore.end(id, "failed", { error: error instanceof Error ? error.message : String(error) });
+    await indexStore.drop(ctx.sql, id).catch(() => undefined);
+    await indexStore.end(ctx.sql, id, "failed", { error: error instanceof Error ? error.message : String(error) });
     return;
   }
   // The declaration may have gone meanwhile.
-  if (!(await indexStore.end(id, "ready", { collation: row.collation }))) return indexStore.drop(id);
+  if (!(await indexStore.end(ctx.sql, id, "ready", { collation: row.collation }))) return indexStore.drop(ctx.sql, id);
   await databases.forget(row.accountId, { id: row.dbId, code: row.code });
 }

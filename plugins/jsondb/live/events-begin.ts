@@ -4,7 +4,7 @@ import type { Databases } from "../databases/database-store.ts";
 import type { Begin } from "./events-feed.ts";
 import type { FollowStore } from "./follow-store.ts";
 
-interface Needed {
+interface BeginningOptions {
   readonly ctx: Pick<BaseContext, "transaction" | "stopping">;
   readonly followStore: FollowStore;
   readonly databases: Pick<Databases, "forget">;
@@ -12,7 +12,7 @@ interface Needed {
 
 const writersMs = 20_000;
 
-export function createBeginning({ ctx, followStore, databases }: Needed): Begin {
+export function createBeginning({ ctx, followStore, databases }: BeginningOptions): Begin {
   /** Every change that is committed after the snapshot that this resolves with is logged. */
   return async (db) => {
     await followStore.markWatched([db.id]);

@@ -5,7 +5,6 @@ import {
   HttpError,
   route,
   tooMany,
-  type BaseContext,
   type Caller,
   type Identity,
   type RequestInput,
@@ -15,12 +14,10 @@ import {
 import type { Tokens } from "../../tokens/api.ts";
 import { UnknownTable } from "../records/answers.ts";
 import { tableForSearch, type Database } from "../databases/database.ts";
-import type { Events } from "./events.ts";
 import { printPrivate, printPublic } from "./events-print.ts";
-import type { PublicSettings } from "../public/public-routes.ts";
 import { databaseAt, isOpenTo, recordExample, unknownTable } from "../records/record-routes.ts";
-import type { Databases } from "../databases/database-store.ts";
 import { cookieHeader, visitorOf } from "../public/visitor.ts";
+import type { JsondbContext } from "../context.ts";
 
 const privilege = "dbs";
 const { id, data, created_at, updated_at } = recordExample;
@@ -28,15 +25,8 @@ const publicExample = { id, data, created_at, updated_at };
 const Stream = answer.text("text/event-stream");
 const resume = "for clients that cannot send the header Last-Event-ID";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "secrets" | "limiter"> & { readonly config: PublicSettings };
-  readonly databases: Databases;
-  readonly events: Events;
-  readonly tokens: Tokens;
-}
-
 /** Live changes as Server-Sent Events. `:id` of a database is an id or a code. */
-export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[] {
+export function eventRoutes(ctx: JsondbContext): Route[] {
   const { rateLimitRequests: limit, rateLimitWindowSeconds: windowSeconds } = ctx.config;
   const limiter = ctx.limiter("jsondb.follows", { limit, windowSeconds });
   return [
@@ -61,17 +51,17 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         },
       },
       async ({ account, caller, app, params, query, request, host }) => {
-        const db = await databaseAt(databases, account.id, params.db_id, app);
+        const db = await databaseAt(ctx.databases, account.id, params.db_id, app);
         const tableName = query.get("table_name");
         const table = tableName !== null && db.schema.multiTable ? tableForSearch(db, tableName) : undefined;
         if (request.method === "HEAD") return new Response(null, { headers });
-        const body = await events.follow(db, {
+        const body = await ctx.live.follow(db, {
           owner: `token:${caller.tokenId}`,
           isPublic: false,
           print: printPrivate(table?.name),
           lastEventId: lastEventId({ request, query }),
           signal: request.signal,
-          isAllowed: () => isStillAllowed(tokens, caller, { request, host, app, db }),
+          isAllowed: () => isStillAllowed(ctx.tokens, caller, { request, host, app, db }),
         });
         return new Response(body, { headers });
       },
@@ -99,13 +89,13 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
         const { account, params, ip, request, secure } = input;
         const { allowed, retryAfterSeconds } = await limiter.take(limitKey(ip));
         if (!allowed) throw tooMany(retryAfterSeconds);
-        const db = await databaseAt(databases, account.id, params.db_code);
+        const db = await databaseAt(ctx.databases, account.id, params.db_code);
         const list = db.publicMethods.methods.get("list");
         if (!list) throw forbidden("`list` is not open to the public");
         const visitor = visitorOf(ctx.secrets, input);
         const cookie = list.usesCookie ? cookieHeader(visitor, secure) : {};
         if (request.method === "HEAD") return new Response(null, { headers });
-        const body = await events.follow(db, {
+        const body = await ctx.live.follow(db, {
           owner: limitKey(ip),
           isPublic: true,
           print: printPublic(list, visitor.variables),
@@ -113,7 +103,8 @@ export function eventRoutes({ ctx, databases, events, tokens }: Needed): Route[]
           lastEventId: lastEventId(input),
           signal: request.signal,
           isAllowed: async () =>
-            (await databases.find(account.id, db.id))?.version === db.version && (await isSamePerson(tokens, input)),
+            (await ctx.databases.find(account.id, db.id))?.version === db.version &&
+            (await isSamePerson(ctx.tokens, input)),
         });
         return new Response(body, { headers: { ...headers, ...cookie } });
       },

@@ -26,7 +26,7 @@ export interface Follow {
   readonly signal: AbortSignal;
 }
 
-interface Needed {
+interface Streaming {
   readonly db: Database;
   readonly feed: Feed;
   readonly changeStore: ChangeStore;
@@ -42,7 +42,7 @@ const lookMs = 1_000;
 const maxMissedBeats = 8;
 
 /** Resolves when the client follows: nothing that is committed from then on is missed. */
-export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableStream<Uint8Array>> {
+export async function streamTo(asked: Follow, needed: Streaming): Promise<ReadableStream<Uint8Array>> {
   const { feed, stopping } = needed;
   const outbox = createOutbox(maxWaiting);
   const follower = createFollower(asked, needed, outbox);
@@ -103,7 +103,7 @@ export async function streamTo(asked: Follow, needed: Needed): Promise<ReadableS
 /** A client whose stream ends connects again, and goes on from its last event. */
 const atEnd = (): IteratorResult<string> => ({ done: true, value: undefined });
 
-function createFollower({ lastEventId, print, version }: Follow, { db, feed, changeStore }: Needed, outbox: Outbox) {
+function createFollower({ lastEventId, print, version }: Follow, { db, feed, changeStore }: Streaming, outbox: Outbox) {
   const textOf = (told: readonly Told[]) => {
     // `print` was made for another version of the database: the client must connect again.
     const isOld = told.some((one) => version !== undefined && one.version !== version);

@@ -16,7 +16,7 @@ export interface FollowLimits {
   readonly heartbeatMs: number;
 }
 
-interface Needed {
+interface EventsOptions {
   readonly ctx: Pick<BaseContext, "transaction" | "broadcast" | "log" | "stopping">;
   readonly changeStore: ChangeStore;
   readonly followStore: FollowStore;
@@ -32,7 +32,7 @@ const watchedMs = 600_000;
 
 export type Events = ReturnType<typeof createEvents>;
 
-export function createEvents({ ctx, changeStore, followStore, databases, limits = standardLimits }: Needed) {
+export function createEvents({ ctx, changeStore, followStore, databases, limits = standardLimits }: EventsOptions) {
   const feeds = new Map<string, { feed: Promise<Feed>; users: number }>();
   const followers = new Set<Follow>();
   const looked = (error: unknown) => ctx.log.warn("changes could not be read, trying again", { error });

@@ -11,7 +11,6 @@ import {
   ValidationError,
   type FieldErrors,
   uuidv7,
-  type Read,
 } from "platform";
 import { typedFields } from "./forms.ts";
 import { tableForSearch, type Database } from "../databases/database.ts";
@@ -39,10 +38,10 @@ import {
 } from "../search/query.ts";
 import { printRecord } from "../records/print.ts";
 import type { Data } from "../records/record.ts";
-import type { Guard, RecordStore } from "../records/record-store.ts";
+import type { Guard } from "../records/record-store.ts";
 import type { CreatedRecord } from "../records/new-record.ts";
-import type { Records } from "../records/records.ts";
 import { noTable } from "../databases/schema.ts";
+import type { JsondbContext } from "../context.ts";
 
 /** One call: the database, its configured method, and the visitor's parameters. */
 export interface Call {
@@ -55,64 +54,67 @@ export interface Call {
   readonly variables: VariableValues;
 }
 
-export interface Needed {
-  readonly read: Read;
-  readonly records: Records;
-  readonly recordStore: RecordStore;
+/** The record's JSON text. */
+export async function getPublic(
+  ctx: JsondbContext,
+  { db, operation, method, params, variables }: Call,
+): Promise<string> {
+  const fields = shownFields(db, operation);
+  const [id, guard] = [idOf(params), guardOf(method, variables)];
+  await mustBeIn(ctx, db, id, method, guard);
+  const found = await ctx.read((sql) => ctx.recordStore.get(db, id, { form: "public", fields }, guard, sql));
+  if (!found) throw notFound();
+  return found.answer;
 }
 
-export type PublicCalls = ReturnType<typeof createPublicCalls>;
+export async function createPublic(ctx: JsondbContext, call: Call): Promise<string> {
+  const make = (current: Database) => newRecord(current, call);
+  return publicText(await inPublicForm(() => ctx.records.create(call.db, make)), shownFields(call.db, "create"));
+}
 
-export function createPublicCalls({ read, records, recordStore }: Needed) {
-  /** 404 outside the table that the method fixes. */
-  const mustBeIn = async (db: Database, id: string, { table }: Method, guard: Guard | undefined): Promise<void> => {
-    if (table !== undefined && (await recordStore.tableNameOf(db, id, guard)) !== table) throw notFound();
+/** Answers as `create` does, and stores nothing. */
+export function pretendPublic(call: Call): string {
+  const { table, data } = newRecord(call.db, call);
+  const made = { id: uuidv7(), table, data, json: JSON.stringify(data), createdAt: new Date() };
+  return publicText(made, shownFields(call.db, "create"));
+}
+
+export async function updatePublic(
+  ctx: JsondbContext,
+  { db, method, params, isForm, variables }: Call,
+): Promise<string> {
+  const id = idOf(params);
+  const given = dataOf(params, false);
+  const guard = guardOf(method, variables);
+  const make = async (current: Database) => {
+    const write = await ctx.records.inItsTable(current, id, given, guard);
+    if (method.table !== undefined && write.table.name !== method.table) throw notFound();
+    const typed = isForm ? typedFields(write.table, given) : given;
+    return { ...write, data: applied("update", current, write.table, typed, variables) };
   };
+  const shape = { form: "public", fields: shownFields(db, "update") } as const;
+  return inPublicForm(async () => (await ctx.records.update(db, id, make, shape, guard)).answer);
+}
 
-  return {
-    /** The record's JSON text. */
-    async get({ db, operation, method, params, variables }: Call): Promise<string> {
-      const fields = shownFields(db, operation);
-      const [id, guard] = [idOf(params), guardOf(method, variables)];
-      await mustBeIn(db, id, method, guard);
-      const found = await read((sql) => recordStore.get(db, id, { form: "public", fields }, guard, sql));
-      if (!found) throw notFound();
-      return found.answer;
-    },
+export async function deletePublic(
+  ctx: JsondbContext,
+  { db, method, params, variables }: Call,
+): Promise<{ id: string; deleted: true }> {
+  const [id, guard] = [idOf(params), guardOf(method, variables)];
+  await mustBeIn(ctx, db, id, method, guard);
+  await ctx.records.delete(db, id, { guard });
+  return { id, deleted: true };
+}
 
-    async create(call: Call): Promise<string> {
-      const make = (current: Database) => newRecord(current, call);
-      return publicText(await inPublicForm(() => records.create(call.db, make)), shownFields(call.db, "create"));
-    },
-
-    /** Answers as `create` does, and stores nothing. */
-    pretend(call: Call): string {
-      const { table, data } = newRecord(call.db, call);
-      const made = { id: uuidv7(), table, data, json: JSON.stringify(data), createdAt: new Date() };
-      return publicText(made, shownFields(call.db, "create"));
-    },
-
-    async update({ db, method, params, isForm, variables }: Call): Promise<string> {
-      const id = idOf(params);
-      const given = dataOf(params, false);
-      const guard = guardOf(method, variables);
-      const make = async (current: Database) => {
-        const write = await records.inItsTable(current, id, given, guard);
-        if (method.table !== undefined && write.table.name !== method.table) throw notFound();
-        const typed = isForm ? typedFields(write.table, given) : given;
-        return { ...write, data: applied("update", current, write.table, typed, variables) };
-      };
-      const shape = { form: "public", fields: shownFields(db, "update") } as const;
-      return inPublicForm(async () => (await records.update(db, id, make, shape, guard)).answer);
-    },
-
-    async delete({ db, method, params, variables }: Call): Promise<{ id: string; deleted: true }> {
-      const [id, guard] = [idOf(params), guardOf(method, variables)];
-      await mustBeIn(db, id, method, guard);
-      await records.delete(db, id, { guard });
-      return { id, deleted: true };
-    },
-  };
+/** 404 outside the table that the method fixes. */
+async function mustBeIn(
+  ctx: JsondbContext,
+  db: Database,
+  id: string,
+  { table }: Method,
+  guard: Guard | undefined,
+): Promise<void> {
+  if (table !== undefined && (await ctx.recordStore.tableNameOf(db, id, guard)) !== table) throw notFound();
 }
 
 function newRecord(db: Database, call: Call) {

@@ -14,25 +14,24 @@ import {
   unknownNames,
   unsupportedType,
   warned,
-  type BaseContext,
   type Reply,
   type RequestInput,
   type Route,
 } from "platform";
 import { DeletedRecord, PublicRead, PublicRecord, PublicRefusal, UnknownTable } from "../records/answers.ts";
 import { nullTableHints, type Database } from "../databases/database.ts";
-import { publicList, publicSearch, sortHints, type Call, type PublicCalls } from "./public-calls.ts";
+import { publicList, publicSearch, sortHints, type Call } from "./public-calls.ts";
 import { isOperation, operationParams, type Operation } from "../databases/public-methods.ts";
 import type { Query } from "../search/query.ts";
 import { printedBytes } from "../records/new-record.ts";
 import { databaseAt, recordExample } from "../records/record-routes.ts";
 import { answerPage, recordPage } from "../search/search-routes.ts";
-import type { SearchShape, SearchStore } from "../search/search-store.ts";
-import type { Databases } from "../databases/database-store.ts";
+import type { SearchShape } from "../search/search-store.ts";
 import { formOf, type Form } from "./forms.ts";
-import type { Room } from "./room.ts";
 import { createVisitorTurns } from "./visitor-turns.ts";
 import { cookieHeader, visitorOf } from "./visitor.ts";
+import * as calls from "./public-calls.ts";
+import type { JsondbContext } from "../context.ts";
 
 const access = {
   open: "what each operation may do is configured in the database's public_methods",
@@ -56,27 +55,13 @@ const refusals = {
   429: { error: "too many requests, try again in 4 s" },
 };
 
-export interface PublicSettings {
-  readonly rateLimitRequests: number;
-  readonly rateLimitCreates: number;
-  readonly rateLimitWindowSeconds: number;
-}
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "secrets" | "limiter"> & { readonly config: PublicSettings };
-  readonly databases: Databases;
-  readonly calls: PublicCalls;
-  readonly searchStore: SearchStore;
-  readonly room: Room;
-}
-
 type Input = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure" | "query" | "once"> & {
   readonly params: { readonly db_code: string; readonly method_name: string };
 };
 
 /** Public methods: list, get, create, update, delete and search without sign-in. behaviour 4.4, B.7. */
-export function publicRoutes(needed: Needed): Route[] {
-  const call = createCaller(needed);
+export function publicRoutes(ctx: JsondbContext): Route[] {
+  const call = createCaller(ctx);
   return [
     route(
       "GET",
@@ -144,7 +129,7 @@ async function formCall(call: Caller, input: Input, fields: Record<string, unkno
 
 type Caller = ReturnType<typeof createCaller>;
 
-function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
+function createCaller(ctx: JsondbContext) {
   const { rateLimitRequests, rateLimitCreates, rateLimitWindowSeconds: windowSeconds } = ctx.config;
   const requests = ctx.limiter("jsondb.requests", { limit: rateLimitRequests, windowSeconds });
   const creates = ctx.limiter("jsondb.creates", { limit: rateLimitCreates, windowSeconds });
@@ -165,20 +150,20 @@ function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
       if (!query) throw new Error("a scope does not depend on the schema");
       return query;
     };
-    return answerPage(ctx, searchStore, call.db, read, shape);
+    return answerPage(ctx, ctx.searchStore, call.db, read, shape);
   };
 
   const runs: Record<Operation, (call: Call) => Promise<Reply>> = {
     list: (call) => page(call, publicList, { form: "public" }),
     search: async (call) => withoutCursor(await page(call, publicSearch, { form: "flat" })),
-    get: async (call) => jsonText(200, await calls.get(call)),
+    get: async (call) => jsonText(200, await calls.getPublic(ctx, call)),
     create: async (call) =>
       warned(
-        jsonText(201, await calls.create(call)),
+        jsonText(201, await calls.createPublic(ctx, call)),
         call.method.table === undefined ? nullTableHints(call.db, 1) : [],
       ),
-    update: async (call) => jsonText(200, await calls.update(call)),
-    delete: async (call) => ok(await calls.delete(call)),
+    update: async (call) => jsonText(200, await calls.updatePublic(ctx, call)),
+    delete: async (call) => ok(await calls.deletePublic(ctx, call)),
   };
 
   return async (input: Input, params: Call["params"], form?: Form): Promise<Reply> => {
@@ -186,16 +171,16 @@ function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
     const { db_code: code, method_name: operation } = input.params;
     const closed = () => forbidden(`\`${operation}\` is not open to the public`);
     if (!isOperation(operation)) {
-      await databaseAt(databases, account.id, code); // an unknown code is 404 whatever the method
+      await databaseAt(ctx.databases, account.id, code); // an unknown code is 404 whatever the method
       throw closed();
     }
     await limit(ip, operation);
-    const db = await databaseAt(databases, account.id, code);
+    const db = await databaseAt(ctx.databases, account.id, code);
     const method = db.publicMethods.methods.get(operation);
     if (!method) throw closed();
     if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
     if (!caller && storing.has(operation))
-      await room.take(db, ip, printedBytes(JSON.stringify(params["data"] ?? null)));
+      await ctx.visitorRoom.take(db, ip, printedBytes(JSON.stringify(params["data"] ?? null)));
     const key = request.method === "POST" ? request.headers.get("idempotency-key") : null;
     const keyed = key !== null;
     const visitor = visitorOf(ctx.secrets, input, key);
@@ -203,7 +188,9 @@ function createCaller({ ctx, databases, calls, searchStore, room }: Needed) {
     const principal = caller ? `token:${caller.tokenId}` : `visitor:${visitor.variables.cookie_key}`;
     const isTurn = !caller && lists.has(operation);
     if (form?.isRobot)
-      return operation === "create" ? jsonText(201, calls.pretend(call)) : jsonText(200, await calls.get(call));
+      return operation === "create"
+        ? jsonText(201, calls.pretendPublic(call))
+        : jsonText(200, await calls.getPublic(ctx, call));
     const run = () => (isTurn ? turns(ip, () => runs[operation](call), request.signal) : runs[operation](call));
     const answered = keyed ? await once(principal, run) : await run();
     const reply = warned(answered, callHints(call, input.query));

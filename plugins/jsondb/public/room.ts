@@ -7,17 +7,14 @@
  */
 import { HttpError, limitKey, tooMany, type BaseContext } from "platform";
 import type { Database } from "../databases/database.ts";
-import type { RoomStore } from "./room-store.ts";
+import { bytesOf } from "./room-store.ts";
 
 export interface RoomSettings {
   readonly visitorBytesPerDatabase: number;
   readonly visitorBytesPerAddress: number;
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "limiter"> & { readonly config: RoomSettings };
-  readonly roomStore: RoomStore;
-}
+type RoomContext = Pick<BaseContext, "limiter" | "sql"> & { readonly config: RoomSettings };
 
 interface Known {
   bytes: number;
@@ -36,7 +33,7 @@ const restMs = 10_000;
 const maxKnown = 10_000;
 const unknown: Known = { bytes: 0, added: 0, at: Number.NEGATIVE_INFINITY, measuring: undefined };
 
-export function createRoom({ ctx, roomStore }: Needed) {
+export function createRoom(ctx: RoomContext) {
   const { visitorBytesPerDatabase: perDatabase, visitorBytesPerAddress: perAddress } = ctx.config;
   const addresses = ctx.limiter("jsondb.stored", { limit: perAddress, windowSeconds: daySeconds });
   const databases = new Map<string, Known>();
@@ -49,8 +46,7 @@ export function createRoom({ ctx, roomStore }: Needed) {
   };
 
   const measure = (db: Database, known: Known): Promise<void> =>
-    (known.measuring ??= roomStore
-      .bytesOf(db)
+    (known.measuring ??= bytesOf(ctx.sql, db)
       .then((bytes) => {
         known.bytes = bytes;
         known.added = 0;

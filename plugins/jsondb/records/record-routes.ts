@@ -15,12 +15,11 @@ import {
 import { ShownRecord } from "./answers.ts";
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
 import type { Data } from "./record.ts";
-import type { Together } from "./together.ts";
 import { nestedText } from "./new-record.ts";
 import { firstVersion, versionDigits } from "./print.ts";
-import type { Records } from "./records.ts";
 import type { Write } from "./record-writes.ts";
 import type { Databases } from "../databases/database-store.ts";
+import type { JsondbContext } from "../context.ts";
 
 /** Not `Type.Record`: that one runs a pattern over every key. */
 const DataInput = Type.Unsafe<Data>(Type.Object({}, { additionalProperties: true }));
@@ -55,14 +54,8 @@ export const unknownTable = {
 const inNoTable =
   "In a database with tables the header `Warning` says that the record is in none of them: there no search finds it.";
 
-interface Needed {
-  readonly databases: Databases;
-  readonly records: Records;
-  readonly together: Together;
-}
-
 /** Records on the private API; `:db_id` is an id or a code. behaviour 4.4. The list is in search-routes.ts. */
-export function recordRoutes({ databases, records, together }: Needed): Route[] {
+export function recordRoutes(ctx: JsondbContext): Route[] {
   return [
     route(
       "POST",
@@ -78,10 +71,10 @@ export function recordRoutes({ databases, records, together }: Needed): Route[] 
         responses: { 201: recordExample, 422: { email: ["is required"] } },
       },
       async ({ account, app, params, body }) => {
-        const db = await databaseAt(databases, account.id, params.db_id, app);
+        const db = await databaseAt(ctx.databases, account.id, params.db_id, app);
         const hints: Hints = { texts: [] };
         const make = (current: Database) => hinted(hints, current, body.table_name, body.data);
-        const made = await records.create(db, make);
+        const made = await ctx.records.create(db, make);
         const headers = { etag: etag(made.id, firstVersion(made.createdAt)) };
         return warned(jsonText(201, nestedText(made), headers), hints.texts);
       },
@@ -97,9 +90,9 @@ export function recordRoutes({ databases, records, together }: Needed): Route[] 
         responses: { 200: recordExample, 304: null },
       },
       async ({ account, app, params }) => {
-        const db = await databaseAt(databases, account.id, params.db_id, app);
+        const db = await databaseAt(ctx.databases, account.id, params.db_id, app);
         const id = uuidOf(params.id);
-        const found = await together.get(db, id);
+        const found = await ctx.together.get(db, id);
         if (!found) throw notFound();
         return jsonText(200, found.answer, { etag: etag(id, found.version) });
       },
@@ -122,7 +115,7 @@ export function recordRoutes({ databases, records, together }: Needed): Route[] 
         responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
       },
       async ({ request, account, app, params, query, body }) => {
-        const db = await databaseAt(databases, account.id, params.db_id, app);
+        const db = await databaseAt(ctx.databases, account.id, params.db_id, app);
         const id = uuidOf(params.id);
         const { table_name: tableName, data = {} } = body;
         const keepsTable = tableName === undefined && flagOf(query, "keep_table") === true;
@@ -130,11 +123,11 @@ export function recordRoutes({ databases, records, together }: Needed): Route[] 
         const expected = expectedVersion(request, id, versionDigits);
         const make = async (current: Database) => {
           const write = keepsTable
-            ? await records.inItsTable(current, id, data)
+            ? await ctx.records.inItsTable(current, id, data)
             : hinted(hints, current, tableName, data);
           return { ...write, expected };
         };
-        const { answer, version } = await records.update(db, id, make, { form: "nested" });
+        const { answer, version } = await ctx.records.update(db, id, make, { form: "nested" });
         return warned(jsonText(200, answer, { etag: etag(id, version) }), hints.texts);
       },
     ),
@@ -145,7 +138,7 @@ export function recordRoutes({ databases, records, together }: Needed): Route[] 
       async ({ request, account, app, params }) => {
         const id = uuidOf(params.id);
         const expected = expectedVersion(request, id, versionDigits);
-        await records.delete(await databaseAt(databases, account.id, params.db_id, app), id, { expected });
+        await ctx.records.delete(await databaseAt(ctx.databases, account.id, params.db_id, app), id, { expected });
         return noContent();
       },
     ),

@@ -24,7 +24,7 @@ export interface Which {
   readonly expected?: number | undefined;
 }
 
-export interface Needed {
+export interface WritesOptions {
   readonly ctx: Pick<BaseContext, "transaction" | "keyed">;
   readonly recordStore: RecordStore;
   readonly together: Together;
@@ -37,7 +37,7 @@ export interface Needed {
 export type RecordWrites = ReturnType<typeof createRecordWrites>;
 
 /** `insert` and `merge` give undefined if the database has another schema by now. */
-export function createRecordWrites({ ctx, recordStore, together, events, actorOf, written }: Needed) {
+export function createRecordWrites({ ctx, recordStore, together, events, actorOf, written }: WritesOptions) {
   /** One statement needs no transaction, unless an event or the answer to an Idempotency-Key commits with it. */
   const withEvent = <T>(wanted: boolean, tx: Tx | undefined, write: (tx: Tx | undefined) => Promise<T>): Promise<T> =>
     tx || !(wanted || ctx.keyed()) ? write(tx) : ctx.transaction(write);

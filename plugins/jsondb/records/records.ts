@@ -11,7 +11,7 @@ import { noTable } from "../databases/schema.ts";
 import type { Databases } from "../databases/database-store.ts";
 import { upToDate } from "../databases/up-to-date.ts";
 
-interface Needed {
+interface RecordsOptions {
   readonly databases: Databases;
   readonly recordStore: RecordStore;
   readonly recordWrites: RecordWrites;
@@ -20,7 +20,7 @@ interface Needed {
 export type Records = ReturnType<typeof createRecords>;
 
 /** Where a function takes `make`, it is asked again if the schema has changed meanwhile. */
-export function createRecords({ databases, recordStore, recordWrites }: Needed) {
+export function createRecords({ databases, recordStore, recordWrites }: RecordsOptions) {
   const retried = <T>(db: Database, attempt: (db: Database) => Promise<T | undefined>) =>
     upToDate(databases, db, attempt);
   return {

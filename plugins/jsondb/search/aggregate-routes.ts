@@ -1,19 +1,14 @@
 import { answer, jsonText, route, Type, warned, type Route } from "platform";
 import { Group, UnknownTable } from "../records/answers.ts";
-import type { Aggregates } from "./aggregate-run.ts";
+import { aggregate } from "./aggregate-run.ts";
 import { databaseAt, unknownTable } from "../records/record-routes.ts";
 import { filterParameters, namesParameter } from "./search-routes.ts";
 import { readAggregate } from "./aggregate.ts";
 import { fieldHints, namedFields } from "./query.ts";
-import type { Databases } from "../databases/database-store.ts";
-
-interface Needed {
-  readonly databases: Databases;
-  readonly aggregates: Aggregates;
-}
+import type { JsondbContext } from "../context.ts";
 
 /** Counts, sums, averages, minima and maxima by group. `:id` of a database is an id or a code. */
-export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
+export function aggregateRoutes(ctx: JsondbContext): Route[] {
   return [
     route(
       "GET",
@@ -54,11 +49,11 @@ export function aggregateRoutes({ databases, aggregates }: Needed): Route[] {
         },
       },
       async ({ account, params, query, request }) => {
-        const db = await databaseAt(databases, account.id, params.db_id);
+        const db = await databaseAt(ctx.databases, account.id, params.db_id);
         const call = { params: query, signal: request.signal };
         const { query: asked, groups, measures } = readAggregate(db, query);
         const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];
-        return warned(jsonText(200, await aggregates(db, call)), fieldHints(db, asked, named));
+        return warned(jsonText(200, await aggregate(ctx, db, call)), fieldHints(db, asked, named));
       },
     ),
   ];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readOn } from "../../../runtime/db/db.ts";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { createAggregates } from "./aggregate-run.ts";
+import { aggregate as runAggregate } from "./aggregate-run.ts";
 import { databaseOf, type DatabaseRow } from "../databases/database.ts";
 
 let app: TestApp;
@@ -267,18 +267,17 @@ describe("an aggregate", () => {
     const [row] = await app.sql<DatabaseRow[]>`select * from dbs where code = ${db}`;
     if (!row) throw new Error("the database is not there");
     const databases = { find: async () => undefined, refresh: async () => undefined, forget: async () => {} };
-    const ctx = { sql: app.sql, read: readOn(app.sql) };
-    const aggregates = createAggregates({ ctx, databases, maxMs: 50 });
+    const ctx = { sql: app.sql, read: readOn(app.sql), databases };
     const call = { params: new URLSearchParams("sum=age"), timezone: "UTC", signal: new AbortController().signal };
     await app.sql.begin(async (tx) => {
       await tx`lock table records in access exclusive mode`;
       const refused = await Promise.all(
-        [1, 2, 3, 4].map(() => aggregates(databaseOf(row), call).catch((error) => error)),
+        [1, 2, 3, 4].map(() => runAggregate(ctx, databaseOf(row), call, 50).catch((error) => error)),
       );
       for (const error of refused)
         expect(error).toMatchObject({ status: 422, body: { base: [expect.stringContaining("0.05 s")] } });
     });
-    expect(JSON.parse(await aggregates(databaseOf(row), call))[0].sum).toEqual({ age: 105 });
+    expect(JSON.parse(await runAggregate(ctx, databaseOf(row), call, 50))[0].sum).toEqual({ age: 105 });
   });
 
   test("of an unknown database is 404", async () => {

@@ -1,12 +1,24 @@
-import { createTurns, answer, jsonText, pageQuery, endsEarly, route, Type, unavailable, warned } from "platform";
-import type { BaseContext, RequestInput, Route } from "platform";
+import {
+  createTurns,
+  answer,
+  jsonText,
+  pageQuery,
+  endsEarly,
+  route,
+  Type,
+  unavailable,
+  warned,
+  type BaseContext,
+  type RequestInput,
+  type Route,
+} from "platform";
 import { FlatRecord, ShownRecord, UnknownTable } from "../records/answers.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { Database } from "../databases/database.ts";
 import { fieldHints, namedFields, readList, readSearch, type Query } from "./query.ts";
 import { databaseAt, recordExample, unknownTable } from "../records/record-routes.ts";
 import type { SearchShape, SearchStore } from "./search-store.ts";
-import type { Databases } from "../databases/database-store.ts";
+import type { JsondbContext } from "../context.ts";
 
 const access = { privilege: "dbs" } as const;
 const apps = "the records of its own databases, for a viewer with `dbs`";
@@ -50,14 +62,8 @@ const leftConnections = 3;
 /** As long as a statement waits for a connection. */
 const longestWaitMs = 10_000;
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "secrets" | "connections">;
-  readonly databases: Databases;
-  readonly searchStore: SearchStore;
-}
-
 /** Lists and private search. behaviour 4.4. */
-export function searchRoutes({ ctx, databases, searchStore }: Needed): Route[] {
+export function searchRoutes(ctx: JsondbContext): Route[] {
   type Asked = Pick<RequestInput, "account" | "app" | "request">;
   const turns = createTurns(Math.max(1, ctx.connections - leftConnections), {
     ms: longestWaitMs,
@@ -69,14 +75,14 @@ export function searchRoutes({ ctx, databases, searchStore }: Needed): Route[] {
     read: (db: Database) => Query,
     shape: SearchShape,
   ) => {
-    const db = await databaseAt(databases, account.id, key, app);
+    const db = await databaseAt(ctx.databases, account.id, key, app);
     let hints: readonly string[] = [];
     const make = (current: Database) => {
       const query = read(current);
       hints = fieldHints(current, query, namedFields(query));
       return query;
     };
-    return warned(await turns(() => answerPage(ctx, searchStore, db, make, shape), request.signal), hints);
+    return warned(await turns(() => answerPage(ctx, ctx.searchStore, db, make, shape), request.signal), hints);
   };
   return [
     route(

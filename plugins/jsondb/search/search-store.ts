@@ -66,14 +66,14 @@ interface Asked {
 /** Told how long a search of a shape took. */
 export type Saw = (db: Database, shape: string, milliseconds: number) => void;
 
-interface Needed {
+interface SearchOptions {
   readonly ctx: Pick<BaseContext, "sql" | "read">;
   readonly databases: Databases;
   readonly fragments: Pick<Fragments, "exist" | "searched">;
   readonly saw: Saw;
 }
 
-export function createSearchStore({ ctx, databases, fragments, saw }: Needed) {
+export function createSearchStore({ ctx, databases, fragments, saw }: SearchOptions) {
   const namedTexts = new Set<string>();
   const sizes = new Map<string, { records: number; until: number }>();
   /** Databases of whose records some are large: their pages are measured from the start. */

@@ -11,11 +11,12 @@ import {
   uuidOf,
   type Route,
 } from "platform";
-import type { Databases } from "../databases/database-store.ts";
 import { databaseAt } from "../records/record-routes.ts";
 import { RowFault } from "../records/answers.ts";
 import { ListedTask, ShownTask } from "./answers.ts";
-import { toApi, type TaskStore } from "./task-store.ts";
+import { toApi } from "./task-store.ts";
+import * as taskStore from "./task-store.ts";
+import type { JsondbContext } from "../context.ts";
 
 const access = { privilege: "dbs" } as const;
 
@@ -37,13 +38,8 @@ export const taskExample = {
 const notStopped = "only changes of many records can be stopped";
 const fault = { row: 3, line: 4, field: "email", message: "is required" };
 
-interface Needed {
-  readonly databases: Databases;
-  readonly taskStore: Pick<TaskStore, "list" | "byId" | "errorsOf" | "fail">;
-}
-
 /** Imports, exports, changes of many records and re-indexing that run or ran; `:id` of a database is an id or a code. */
-export function taskRoutes({ databases, taskStore }: Needed): Route[] {
+export function taskRoutes(ctx: JsondbContext): Route[] {
   return [
     route(
       "GET",
@@ -62,9 +58,9 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
         responses: { 200: [taskExample] },
       },
       async ({ account, params, query }) => {
-        const db = await databaseAt(databases, account.id, params.db_id);
+        const db = await databaseAt(ctx.databases, account.id, params.db_id);
         const filter = { kind: query.get("kind") || undefined, status: query.get("status") || undefined };
-        return pageReply(await taskStore.list(account.id, db.id, filter, pageOf(query)), toApi);
+        return pageReply(await taskStore.list(ctx.sql, account.id, db.id, filter, pageOf(query)), toApi);
       },
     ),
     route(
@@ -79,8 +75,8 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
         responses: { 200: { ...taskExample, errors: [fault] } },
       },
       async ({ account, params }) => {
-        const db = await databaseAt(databases, account.id, params.db_id);
-        const row = await taskStore.byId(account.id, db.id, uuidOf(params.task_id));
+        const db = await databaseAt(ctx.databases, account.id, params.db_id);
+        const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
         if (!row) throw notFound();
         return ok({ ...toApi(row), errors: row.errors });
       },
@@ -98,10 +94,10 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
         responses: { 200: [fault] },
       },
       async ({ account, params, query }) => {
-        const db = await databaseAt(databases, account.id, params.db_id);
-        const row = await taskStore.byId(account.id, db.id, uuidOf(params.task_id));
+        const db = await databaseAt(ctx.databases, account.id, params.db_id);
+        const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
         if (!row) throw notFound();
-        const { errors, total } = await taskStore.errorsOf(account.id, row.id, pageOf(query));
+        const { errors, total } = await taskStore.errorsOf(ctx.sql, account.id, row.id, pageOf(query));
         return list(errors, total);
       },
     ),
@@ -120,13 +116,13 @@ export function taskRoutes({ databases, taskStore }: Needed): Route[] {
         },
       },
       async ({ account, params }) => {
-        const db = await databaseAt(databases, account.id, params.db_id);
+        const db = await databaseAt(ctx.databases, account.id, params.db_id);
         const id = uuidOf(params.task_id);
-        const row = await taskStore.byId(account.id, db.id, id);
+        const row = await taskStore.byId(ctx.sql, account.id, db.id, id);
         if (!row) throw notFound();
         if (row.kind !== "update" && row.kind !== "delete") throw conflict(notStopped);
-        await taskStore.fail(account.id, id, "it was stopped");
-        const stopped = await taskStore.byId(account.id, db.id, id);
+        await taskStore.fail(ctx.sql, account.id, id, "it was stopped");
+        const stopped = await taskStore.byId(ctx.sql, account.id, db.id, id);
         return ok(toApi(stopped ?? row));
       },
     ),

@@ -41,130 +41,143 @@ export interface TaskRow {
   readonly finishedAt: Date | null;
 }
 
-export type TaskStore = ReturnType<typeof createTaskStore>;
-
 const keptPerDatabase = 100;
 /** Of one task. */
 export const keptErrors = 10_000;
 
-export function createTaskStore(sql: Sql) {
-  // An import or export ends with its process; what a job does goes on in another one.
-  const shown = (accountId: number) => sql`
-    select id, account_id, db_id, kind, case when lost then 'failed' else status end as status, done, total, stored,
-      failed, case when lost then 'the server stopped before it was done' else error end as error, errors, warnings,
-      created_by_id, started_at, case when lost then updated_at else finished_at end as finished_at
-    from db_tasks, lateral (
-      select status = 'running' and kind in ('import', 'export') and updated_at < now() - interval '2 minutes' as lost) l
-    where account_id = ${accountId}`;
-  const listed = sql`id, kind, status, done, total, stored, failed, error, warnings, created_by_id, started_at, finished_at`;
+const listed = (sql: Queryable) =>
+  sql`id, kind, status, done, total, stored, failed, error, warnings, created_by_id, started_at, finished_at`;
 
-  return {
-    /** The newest first. */
-    async list(accountId: number, dbId: string, { kind, status }: TaskFilter, page: Page) {
-      const where = sql`
-        db_id = ${dbId}
-        ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
-        ${status === undefined ? sql`` : sql`and status = ${status}`}`;
-      return readPage<TaskRow>(sql, page, {
-        columns: listed,
-        from: sql`(${shown(accountId)}) t where ${where}`,
-        order: sql`id desc`,
-      });
-    },
+/** The newest first. */
+export async function list(sql: Sql, accountId: number, dbId: string, { kind, status }: TaskFilter, page: Page) {
+  const where = sql`
+    db_id = ${dbId}
+    ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+  return readPage<TaskRow>(sql, page, {
+    columns: listed(sql),
+    from: sql`(${shown(sql, accountId)}) t where ${where}`,
+    order: sql`id desc`,
+  });
+}
 
-    async byId(accountId: number, dbId: string, id: string, on: Queryable = sql) {
-      const [row] = await on<(TaskRow & Pick<Progress, "errors">)[]>`
-        select ${listed}, coalesce((
-            select json_agg(e.error order by e.n) from db_task_errors e
-            where e.account_id = ${accountId} and e.task_id = t.id and e.n <= 100
-          ), errors) as errors from (${shown(accountId)}) t
-        where db_id = ${dbId} and id = ${id}`;
-      return row;
-    },
+export async function byId(on: Queryable, accountId: number, dbId: string, id: string) {
+  const [row] = await on<(TaskRow & Pick<Progress, "errors">)[]>`
+    select ${listed(on)}, coalesce((
+        select json_agg(e.error order by e.n) from db_task_errors e
+        where e.account_id = ${accountId} and e.task_id = t.id and e.n <= 100
+      ), errors) as errors from (${shown(on, accountId)}) t
+    where db_id = ${dbId} and id = ${id}`;
+  return row;
+}
 
-    /** Mistakes in rows, in their order. */
-    async errorsOf(accountId: number, id: string, { limit, offset }: Page) {
-      const rows = await sql<{ error: RowFault }[]>`
-        select error from db_task_errors
-        where account_id = ${accountId} and task_id = ${id} and n > ${offset} order by n limit ${limit}`;
-      const [count] = await sql<{ total: number }[]>`
-        select coalesce(max(n), 0) as total from db_task_errors where account_id = ${accountId} and task_id = ${id}`;
-      return { errors: rows.map(({ error }) => error), total: count?.total ?? 0 };
-    },
+/** Mistakes in rows, in their order. */
+export async function errorsOf(sql: Sql, accountId: number, id: string, { limit, offset }: Page) {
+  const rows = await sql<{ error: RowFault }[]>`
+    select error from db_task_errors
+    where account_id = ${accountId} and task_id = ${id} and n > ${offset} order by n limit ${limit}`;
+  const [count] = await sql<{ total: number }[]>`
+    select coalesce(max(n), 0) as total from db_task_errors where account_id = ${accountId} and task_id = ${id}`;
+  return { errors: rows.map(({ error }) => error), total: count?.total ?? 0 };
+}
 
-    /** Those beyond the first 10,000 are not kept. */
-    async addErrors(accountId: number, id: string, errors: readonly RowFault[], on: Queryable = sql): Promise<void> {
-      await on`
-        insert into db_task_errors (task_id, n, account_id, error)
-        select t.id, last.n + e.n, t.account_id, e.error
-        from db_tasks t, lateral (
-            select coalesce(max(n), 0) as n from db_task_errors where account_id = ${accountId} and task_id = t.id) last,
-          json_array_elements(${JSON.stringify(errors)}::text::json) with ordinality as e (error, n)
-        where t.id = ${id} and t.account_id = ${accountId} and last.n + e.n <= ${keptErrors}`;
-    },
+/** Those beyond the first 10,000 are not kept. */
+export async function addErrors(
+  on: Queryable,
+  accountId: number,
+  id: string,
+  errors: readonly RowFault[],
+): Promise<void> {
+  await on`
+    insert into db_task_errors (task_id, n, account_id, error)
+    select t.id, last.n + e.n, t.account_id, e.error
+    from db_tasks t, lateral (
+        select coalesce(max(n), 0) as n from db_task_errors where account_id = ${accountId} and task_id = t.id) last,
+      json_array_elements(${JSON.stringify(errors)}::text::json) with ordinality as e (error, n)
+    where t.id = ${id} and t.account_id = ${accountId} and last.n + e.n <= ${keptErrors}`;
+}
 
-    /** Of each database only the newest are kept. */
-    async insert({ id, accountId, dbId, kind, userId }: NewTask, on: Queryable = sql): Promise<void> {
-      await on`
-        delete from db_tasks where account_id = ${accountId} and db_id = ${dbId} and status <> 'running' and id in (
-          select id from db_tasks where account_id = ${accountId} and db_id = ${dbId}
-          order by id desc offset ${keptPerDatabase - 1})`;
-      await on`
-        insert into db_tasks (id, account_id, db_id, kind, created_by_id)
-        values (${id}, ${accountId}, ${dbId}, ${kind}, ${userId})`;
-    },
+/** Of each database only the newest are kept. */
+export async function insert(on: Queryable, { id, accountId, dbId, kind, userId }: NewTask): Promise<void> {
+  await on`
+    delete from db_tasks where account_id = ${accountId} and db_id = ${dbId} and status <> 'running' and id in (
+      select id from db_tasks where account_id = ${accountId} and db_id = ${dbId}
+      order by id desc offset ${keptPerDatabase - 1})`;
+  await on`
+    insert into db_tasks (id, account_id, db_id, kind, created_by_id)
+    values (${id}, ${accountId}, ${dbId}, ${kind}, ${userId})`;
+}
 
-    async progress(accountId: number, id: string, { done, stored, failed, errors }: Progress): Promise<void> {
-      await sql`
-        update db_tasks set done = ${done}, stored = ${stored}, failed = ${failed},
-          errors = ${JSON.stringify(errors)}::text::json, updated_at = now()
-        where account_id = ${accountId} and id = ${id} and status = 'running'`;
-    },
+export async function progress(
+  sql: Sql,
+  accountId: number,
+  id: string,
+  { done, stored, failed, errors }: Progress,
+): Promise<void> {
+  await sql`
+    update db_tasks set done = ${done}, stored = ${stored}, failed = ${failed},
+      errors = ${JSON.stringify(errors)}::text::json, updated_at = now()
+    where account_id = ${accountId} and id = ${id} and status = 'running'`;
+}
 
-    /** With an error it has failed. */
-    async end(accountId: number, id: string, ended: Progress & Pick<TaskRow, "error" | "warnings">) {
-      const { done, stored, failed, errors, error, warnings } = ended;
-      await sql`
-        update db_tasks set status = ${error === null ? "finished" : "failed"}, error = ${error}, done = ${done},
-          total = ${error === null ? done : null}, stored = ${stored}, failed = ${failed},
-          errors = ${JSON.stringify(errors)}::text::json, warnings = ${JSON.stringify(warnings)}::text::json,
-          updated_at = now(), finished_at = now()
-        where account_id = ${accountId} and id = ${id} and status = 'running'`;
-    },
+/** With an error it has failed. */
+export async function end(
+  sql: Sql,
+  accountId: number,
+  id: string,
+  ended: Progress & Pick<TaskRow, "error" | "warnings">,
+) {
+  const { done, stored, failed, errors, error, warnings } = ended;
+  await sql`
+    update db_tasks set status = ${error === null ? "finished" : "failed"}, error = ${error}, done = ${done},
+      total = ${error === null ? done : null}, stored = ${stored}, failed = ${failed},
+      errors = ${JSON.stringify(errors)}::text::json, warnings = ${JSON.stringify(warnings)}::text::json,
+      updated_at = now(), finished_at = now()
+    where account_id = ${accountId} and id = ${id} and status = 'running'`;
+}
 
-    /** Nothing if it has ended already. */
-    async fail(accountId: number, id: string, error: string): Promise<void> {
-      await sql`
-        update db_tasks set status = 'failed', error = ${error}, updated_at = now(), finished_at = now()
-        where account_id = ${accountId} and id = ${id} and status = 'running'`;
-    },
+/** Nothing if it has ended already. */
+export async function fail(sql: Sql, accountId: number, id: string, error: string): Promise<void> {
+  await sql`
+    update db_tasks set status = 'failed', error = ${error}, updated_at = now(), finished_at = now()
+    where account_id = ${accountId} and id = ${id} and status = 'running'`;
+}
 
-    /** A later change of the schema: the work that is left belongs to the new task. */
-    async replaceReindex(tx: Tx, accountId: number, dbId: string): Promise<void> {
-      await tx`
-        update db_tasks set status = 'failed', error = 'the schema was changed again', updated_at = now(),
-          finished_at = now()
-        where account_id = ${accountId} and db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
-    },
+/** A later change of the schema: the work that is left belongs to the new task. */
+export async function replaceReindex(tx: Tx, accountId: number, dbId: string): Promise<void> {
+  await tx`
+    update db_tasks set status = 'failed', error = 'the schema was changed again', updated_at = now(),
+      finished_at = now()
+    where account_id = ${accountId} and db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
+}
 
-    /** Counts what is left to be indexed. */
-    async measureReindex(dbId: string, planVersion: number): Promise<void> {
-      await sql`
-        update db_tasks set updated_at = now(), total = done + (
-          select count(*) from records where db_id = ${dbId} and plan_version < ${planVersion})
-        where account_id = (select account_id from dbs where id = ${dbId}) and db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
-    },
+/** Counts what is left to be indexed. */
+export async function measureReindex(sql: Sql, dbId: string, planVersion: number): Promise<void> {
+  await sql`
+    update db_tasks set updated_at = now(), total = done + (
+      select count(*) from records where db_id = ${dbId} and plan_version < ${planVersion})
+    where account_id = (select account_id from dbs where id = ${dbId}) and db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
+}
 
-    async endReindex(dbId: string): Promise<void> {
-      await sql`
-        update db_tasks set status = 'finished', total = done, updated_at = now(), finished_at = now()
-        where account_id = (select account_id from dbs where id = ${dbId}) and db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
-    },
+export async function endReindex(sql: Sql, dbId: string): Promise<void> {
+  await sql`
+    update db_tasks set status = 'finished', total = done, updated_at = now(), finished_at = now()
+    where account_id = (select account_id from dbs where id = ${dbId}) and db_id = ${dbId} and kind = 'reindex' and status = 'running'`;
+}
 
-    async prune(olderThanDays: number): Promise<void> {
-      await sql`delete from db_tasks where updated_at < now() - make_interval(days => ${olderThanDays})`;
-    },
-  };
+export async function prune(sql: Sql, olderThanDays: number): Promise<void> {
+  await sql`delete from db_tasks where updated_at < now() - make_interval(days => ${olderThanDays})`;
+}
+
+// An import or export ends with its process; what a job does goes on in another one.
+function shown(sql: Queryable, accountId: number) {
+  return sql`
+  select id, account_id, db_id, kind, case when lost then 'failed' else status end as status, done, total, stored,
+    failed, case when lost then 'the server stopped before it was done' else error end as error, errors, warnings,
+    created_by_id, started_at, case when lost then updated_at else finished_at end as finished_at
+  from db_tasks, lateral (
+    select status = 'running' and kind in ('import', 'export') and updated_at < now() - interval '2 minutes' as lost) l
+  where account_id = ${accountId}`;
 }
 
 /** A task as the API lists it. */

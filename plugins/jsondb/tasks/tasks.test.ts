@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { eventually, otherAccount, person } from "../../../tests/harness.ts";
 import { csv, importServer, ndjson } from "../../../tests/fixtures/import.ts";
-import { createTaskStore } from "./task-store.ts";
+import { prune } from "./task-store.ts";
 
 const server = importServer();
 const { newDb, send } = server;
@@ -244,7 +244,7 @@ describe("tasks", () => {
     expect([kept.headers.get("x-total-count"), kept.json[0].id]).toEqual(["100", id]);
     expect(kept.json[1].id).toBe("00000000-0000-7000-8000-000000000130");
     await app.sql`update db_tasks set updated_at = now() - interval '7 days 1 minute' where id <> ${id}`;
-    await createTaskStore(app.sql).prune(7);
+    await prune(app.sql, 7);
     expect((await tasksOf(db)).map((task: { id: string }) => task.id)).toEqual([id]);
   });
 });

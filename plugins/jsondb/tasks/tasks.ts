@@ -1,7 +1,9 @@
 /** Imports and exports as tasks: how far they are is written while they run. No HTTP, no SQL. */
-import { HttpError, uuidv7, type BaseContext } from "platform";
+import { HttpError, uuidv7 } from "platform";
 import type { RowFault } from "../bulk/imports/import-rows.ts";
-import { keptErrors, type NewTask, type Progress, type TaskStore } from "./task-store.ts";
+import { keptErrors, type NewTask, type Progress } from "./task-store.ts";
+import * as taskStore from "./task-store.ts";
+import type { JsondbContext } from "../context.ts";
 
 export interface RunningTask {
   readonly id: string;
@@ -20,67 +22,56 @@ interface TaskResult {
   readonly warnings?: readonly string[];
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "log">;
-  readonly taskStore: Pick<TaskStore, "insert" | "progress" | "end" | "addErrors">;
-}
-
-export type Tasks = ReturnType<typeof createTasks>;
-
 const everyMs = 1000;
 /** Written even if nothing has changed: a task that is silent for two minutes has lost its process. */
 const silentTurns = 30;
 const errorsAtOnce = 1000;
 const most = { fieldChars: 200, messageChars: 500 };
 
-export function createTasks({ ctx, taskStore }: Needed) {
+export async function beginTask(ctx: JsondbContext, task: Omit<NewTask, "id">): Promise<RunningTask> {
+  const { accountId } = task;
   // Whoever imports must not fail because their progress cannot be told.
   const warn = (error: unknown) => ctx.log.warn("the progress of a task was not written", { error });
-
+  const id = uuidv7();
+  await taskStore.insert(ctx.sql, { ...task, id });
+  let current = (): Progress => ({ done: 0, stored: 0, failed: 0, errors: [] });
+  let told = "";
+  let silent = 0;
+  let writing = Promise.resolve();
+  let kept = 0;
+  const refused: RowFault[] = [];
+  const keep = () => {
+    const errors = refused.splice(0);
+    if (errors.length > 0)
+      writing = writing.then(() => taskStore.addErrors(ctx.sql, accountId, id, errors).catch(warn));
+    return writing;
+  };
+  const tell = () => {
+    const { done, failed } = current();
+    const text = `${done} ${failed}`;
+    if (text === told && ++silent < silentTurns) return;
+    [told, silent] = [text, 0];
+    const progress = bounded(current());
+    void keep();
+    writing = writing.then(() => taskStore.progress(ctx.sql, accountId, id, progress).catch(warn));
+  };
+  const timer = setInterval(tell, everyMs);
+  const end = async (progress: Progress, { error, warnings = [] }: TaskResult = {}) => {
+    clearInterval(timer);
+    await keep();
+    await taskStore.end(ctx.sql, accountId, id, { ...bounded(progress), error: error ?? null, warnings }).catch(warn);
+  };
   return {
-    async begin(task: Omit<NewTask, "id">): Promise<RunningTask> {
-      const { accountId } = task;
-      const id = uuidv7();
-      await taskStore.insert({ ...task, id });
-      let current = (): Progress => ({ done: 0, stored: 0, failed: 0, errors: [] });
-      let told = "";
-      let silent = 0;
-      let writing = Promise.resolve();
-      let kept = 0;
-      const refused: RowFault[] = [];
-      const keep = () => {
-        const errors = refused.splice(0);
-        if (errors.length > 0) writing = writing.then(() => taskStore.addErrors(accountId, id, errors).catch(warn));
-        return writing;
-      };
-      const tell = () => {
-        const { done, failed } = current();
-        const text = `${done} ${failed}`;
-        if (text === told && ++silent < silentTurns) return;
-        [told, silent] = [text, 0];
-        const progress = bounded(current());
-        void keep();
-        writing = writing.then(() => taskStore.progress(accountId, id, progress).catch(warn));
-      };
-      const timer = setInterval(tell, everyMs);
-      const end = async (progress: Progress, { error, warnings = [] }: TaskResult = {}) => {
-        clearInterval(timer);
-        await keep();
-        await taskStore.end(accountId, id, { ...bounded(progress), error: error ?? null, warnings }).catch(warn);
-      };
-      return {
-        id,
-        follow: (progress) => void (current = progress),
-        async refuse(faults) {
-          const more = faults.slice(0, keptErrors - kept).map(boundedFault);
-          kept += more.length;
-          refused.push(...more);
-          if (refused.length >= errorsAtOnce) await keep();
-        },
-        end,
-        fail: (error) => end(current(), { error: error instanceof HttpError ? error.message : "the server failed" }),
-      };
+    id,
+    follow: (progress) => void (current = progress),
+    async refuse(faults) {
+      const more = faults.slice(0, keptErrors - kept).map(boundedFault);
+      kept += more.length;
+      refused.push(...more);
+      if (refused.length >= errorsAtOnce) await keep();
     },
+    end,
+    fail: (error) => end(current(), { error: error instanceof HttpError ? error.message : "the server failed" }),
   };
 }
 

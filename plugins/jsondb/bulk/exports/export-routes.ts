@@ -1,26 +1,18 @@
-import { answer, badRequest, flagOf, route, Type, type BaseContext, type Log, type Route } from "platform";
+import { answer, badRequest, flagOf, route, Type, type Log, type Route } from "platform";
 import { ShownRecord, UnknownTable } from "../../records/answers.ts";
-import type { BulkStore } from "../bulk-store.ts";
 import { scopeOf } from "../scope.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
 import { sortOf } from "../../search/query.ts";
 import { filterParameters, namesParameter } from "../../search/search-routes.ts";
 import { databaseAt, recordExample, unknownTable } from "../../records/record-routes.ts";
-import type { Databases } from "../../databases/database-store.ts";
-import type { Tasks } from "../../tasks/tasks.ts";
 import { createExportTask, type ExportTask } from "./export-task.ts";
+import * as tasks from "../../tasks/tasks.ts";
+import type { JsondbContext } from "../../context.ts";
 
 const access = { privilege: "dbs" } as const;
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "log">;
-  readonly databases: Databases;
-  readonly bulkStore: BulkStore;
-  readonly tasks: Tasks;
-}
-
 /** `:id` of a database is an id or a code. */
-export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route {
+export function exportRoute(ctx: JsondbContext): Route {
   return route(
     "GET",
     "/core/dbs/:db_id/export",
@@ -50,15 +42,15 @@ export function exportRoute({ ctx, databases, bulkStore, tasks }: Needed): Route
       responses: { 200: [recordExample], ...unknownTable },
     },
     async ({ account, caller, params, query }) => {
-      const db = await databaseAt(databases, account.id, params.db_id);
+      const db = await databaseAt(ctx.databases, account.id, params.db_id);
       const format = formatOf(query.get("format"));
       const scope = scopeOf(db, query);
       const sort = sortOf(query.get("sort") || "id");
       // `safe` is its former name: clients that still send it must not get formulas.
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
       const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
-      const task = createExportTask(() => tasks.begin(made), ctx.log);
-      const texts = await exportTexts(bulkStore, db, { format, scope, sort, safe: spreadsheet, passed: task.passed });
+      const task = createExportTask(() => tasks.beginTask(ctx, made), ctx.log);
+      const texts = await exportTexts(ctx, db, { format, scope, sort, safe: spreadsheet, passed: task.passed });
       return new Response(await streamOf(texts, task, ctx.log), {
         headers: {
           "content-type": types[format],

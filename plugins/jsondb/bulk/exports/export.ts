@@ -2,8 +2,9 @@
  * All records of a database as text, page by page, with at most two pages in memory (CSV: those that are read before
  * its columns are known). Not a snapshot.
  */
-import { HttpError } from "platform";
-import { maxColumns, noId, type BulkStore } from "../bulk-store.ts";
+import { HttpError, type BaseContext } from "platform";
+import { maxColumns, noId } from "../bulk-store.ts";
+import * as bulkStore from "../bulk-store.ts";
 import type { Scope } from "../scope.ts";
 import { csvLine, withoutFormula } from "../csv.ts";
 import { createCsvRows } from "./csv-rows.ts";
@@ -35,23 +36,25 @@ const pagesAhead = 16;
 /** Beyond these, a key that is known is looked for like a new one: each is compared with all. */
 const maxKnownKeys = 100;
 
+type Reading = Pick<BaseContext, "read">;
+
 /** 422 if the data has too many different keys for columns, before any output. */
 export async function exportTexts(
-  bulkStore: BulkStore,
+  ctx: Reading,
   db: Database,
   options: ExportOptions,
 ): Promise<AsyncGenerator<string | Uint8Array<ArrayBuffer>>> {
   const { sort, scope } = options;
   const isById = sort.field === "id" && !sort.descending;
   const pages = isById
-    ? exportPages(bulkStore, db, options)
-    : sortedPages(bulkStore, db, { ...options, ids: await idsInOrder(bulkStore, db, scope, sort) });
+    ? exportPages(ctx, db, options)
+    : sortedPages(ctx, db, { ...options, ids: await idsInOrder(ctx, db, scope, sort) });
   if (options.format === "ndjson") return ndjson(pages);
   if (options.format === "json") return json(pages);
   const first = readAhead(pages);
   first.catch(() => {}); // who waits for it gets the error
   try {
-    const fields = await fieldsOf(bulkStore, db, options.scope);
+    const fields = await fieldsOf(ctx, db, options.scope);
     return csv(await first, db.schema.multiTable, fields, options.safe);
   } catch (error) {
     await pages.return(undefined);
@@ -64,18 +67,18 @@ export async function exportTexts(
  * reads the next.
  */
 async function* exportPages(
-  bulkStore: BulkStore,
+  ctx: Reading,
   db: Database,
   { scope, passed }: Pick<ExportOptions, "scope" | "passed">,
 ): AsyncGenerator<ExportPage> {
   let limit = firstLimit;
-  let next = bulkStore.exportPage(db, scope, { after: noId }, limit);
+  let next = bulkStore.exportPage(ctx, db, scope, { after: noId }, limit);
   for (let after = noId; ;) {
     const page = await next;
     if (page === null) return;
     if (page.records > 0) after = lastId(page);
     limit = limitAfter(page, limit);
-    next = bulkStore.exportPage(db, scope, { after }, limit);
+    next = bulkStore.exportPage(ctx, db, scope, { after }, limit);
     // Nobody waits for it when the client goes away.
     next.catch(() => {});
     await turnsOfLoop();
@@ -85,8 +88,8 @@ async function* exportPages(
 }
 
 /** Ids only, so that a record is read when its turn comes, and nothing is held open meanwhile. */
-async function idsInOrder(bulkStore: BulkStore, db: Database, scope: Scope, sort: Sort): Promise<IdList> {
-  const ids = await bulkStore.orderedIds(db, scope, sort, maxSorted + 1);
+async function idsInOrder(ctx: Reading, db: Database, scope: Scope, sort: Sort): Promise<IdList> {
+  const ids = await bulkStore.orderedIds(ctx, db, scope, sort, maxSorted + 1);
   if (ids.length <= maxSorted) return ids;
   throw new HttpError(422, {
     error: `at most ${maxSorted} records are exported in another order than that of their ids: narrow them by filters`,
@@ -95,14 +98,14 @@ async function idsInOrder(bulkStore: BulkStore, db: Database, scope: Scope, sort
 
 /** The records of these ids, without those that have been deleted meanwhile. */
 async function* sortedPages(
-  bulkStore: BulkStore,
+  ctx: Reading,
   db: Database,
   { scope, ids, passed }: Pick<ExportOptions, "scope" | "passed"> & { readonly ids: IdList },
 ): AsyncGenerator<ExportPage> {
   let limit = firstLimit;
   for (let at = 0; at < ids.length;) {
     const slice = ids.slice(at, at + limit);
-    const page = await bulkStore.exportPage(db, scope, { ids: slice }, limit);
+    const page = await bulkStore.exportPage(ctx, db, scope, { ids: slice }, limit);
     const isCut = page?.isCut ?? false;
     // A page that is cut off begins again with what it has left out.
     at += isCut && page ? slice.indexOf(lastId(page)) + 1 : slice.length;
@@ -168,12 +171,12 @@ async function* csv(
 }
 
 /** The data columns: the fields of the schema in order, then all other keys in the records. */
-async function fieldsOf(bulkStore: BulkStore, db: Database, scope: Scope): Promise<readonly string[]> {
+async function fieldsOf(ctx: Reading, db: Database, scope: Scope): Promise<readonly string[]> {
   const tables = scope.allTables ? ["", ...tableNames(db)].map((name) => db.schema.tables.get(name)) : [scope.table];
   const fields = new Set(tables.flatMap((table) => [...(table?.fields.keys() ?? [])]));
   const others = new Set<string>();
   for (let after: string | null = noId; after !== null;) {
-    const { keys, last } = await bulkStore.keysPage(db, scope, after, [
+    const { keys, last } = await bulkStore.keysPage(ctx, db, scope, after, [
       ...fields,
       ...[...others].slice(0, maxKnownKeys),
     ]);

@@ -9,7 +9,6 @@ import {
   Type,
   unsupportedType,
   warned,
-  type BaseContext,
   type Reply,
   type Route,
 } from "platform";
@@ -22,10 +21,11 @@ import { csvRows } from "./import-csv.ts";
 import { jsonRows, ndjsonRows } from "./import-json.ts";
 import { createImportPlaces } from "./import-places.ts";
 import type { RowReader } from "./import-rows.ts";
-import type { ImportReport, Imports } from "./import.ts";
+import { type ImportReport, importRecords } from "./import.ts";
 import { databaseAt } from "../../records/record-routes.ts";
-import type { Databases } from "../../databases/database-store.ts";
-import type { RunningTask, Tasks } from "../../tasks/tasks.ts";
+import type { RunningTask } from "../../tasks/tasks.ts";
+import * as tasks from "../../tasks/tasks.ts";
+import type { JsondbContext } from "../../context.ts";
 
 const access = { privilege: "dbs" } as const;
 
@@ -34,15 +34,8 @@ const idleMs = 60_000;
 const totalMs = 3_600_000;
 const pace = { minBytesPerSecond: 16_000, graceMs: 20_000 };
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "maxImportBytes" | "stopping">;
-  readonly databases: Databases;
-  readonly imports: Imports;
-  readonly tasks: Tasks;
-}
-
 /** `:id` of a database is an id or a code. */
-export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
+export function importRoute(ctx: JsondbContext): Route {
   const places = createImportPlaces();
   return route(
     "POST",
@@ -73,7 +66,7 @@ export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
       },
     },
     async ({ account, caller, params, query, request, once }) => {
-      const db = await databaseAt(databases, account.id, params.db_id);
+      const db = await databaseAt(ctx.databases, account.id, params.db_id);
       const reading = readerOf(db, request.headers, query);
       const tableName = query.get("table_name") || undefined;
       if (tableName !== undefined) tableForWrite(db, tableName);
@@ -85,14 +78,14 @@ export function importRoute({ ctx, databases, imports, tasks }: Needed): Route {
         const options = { ...reading, tableName, partial, signal: request.signal };
         const { texts, hash } = hashed(textOf(request.body, place, limits));
         const run = async () => {
-          const task = await tasks.begin({
+          const task = await tasks.beginTask(ctx, {
             kind: "import",
             accountId: account.id,
             dbId: db.id,
             userId: caller.user.id,
           });
           const report = await followed(db, task, () =>
-            imports(db, texts, { ...options, follow: task.follow, refused: task.refuse }),
+            importRecords(ctx, db, texts, { ...options, follow: task.follow, refused: task.refuse }),
           );
           return warned(imported(report, partial, { "x-task-id": task.id }), hintsOf(db, report));
         };

@@ -14,23 +14,20 @@ import {
   timeOfUuidv7,
   uuidv7,
   ValidationError,
-  type BaseContext,
   type Tx,
 } from "platform";
 import { sameSchema, tableForWrite, type Database } from "../../databases/database.ts";
 import type { Row, RowFault, RowReader } from "./import-rows.ts";
-import type { ImportStore, Part } from "./import-store.ts";
+import type { Part } from "./import-store.ts";
 import type { IndexedRecord } from "../../records/many-store.ts";
 import { dataFromText } from "./import-values.ts";
-import type { RecordActor } from "../../records/logged.ts";
-import type { RecordEvents } from "../../records/record-events.ts";
 import { indexValues } from "../../records/index-values.ts";
 import { checkRecord, asStored, type Data } from "../../records/record.ts";
 import { newRecord, refuse } from "../../records/new-record.ts";
-import type { Databases } from "../../databases/database-store.ts";
 import { inSlices } from "./import-slices.ts";
 import type { Progress } from "../../tasks/task-store.ts";
 import { ownFields } from "../../databases/columns.ts";
+import type { JsondbContext } from "../../context.ts";
 
 export interface ImportOptions {
   readonly reader: RowReader;
@@ -65,110 +62,106 @@ export interface ImportReport {
   readonly shadowed: readonly string[];
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "log" | "room" | "stopping">;
-  readonly databases: Databases;
-  readonly importStore: ImportStore;
-  readonly events: RecordEvents;
-  readonly actorOf: RecordActor;
-  /** After the commit. */
-  readonly written: (db: Database) => void;
-}
-
 export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart: readBounds.pageBytes } as const;
 
-export type Imports = ReturnType<typeof createImports>;
+// Storing holds a connection until it ends, so the imports of one process take turns.
+const turns = createTurns(1);
 
-export function createImports({ ctx, databases, importStore, events, actorOf, written }: Needed) {
-  // Storing holds a connection until it ends, so the imports of one process take turns.
-  const turns = createTurns(1);
-
-  return async (db: Database, texts: AsyncIterable<string>, options: ImportOptions): Promise<ImportReport> => {
-    const importId = uuidv7();
+export async function importRecords(
+  ctx: JsondbContext,
+  db: Database,
+  texts: AsyncIterable<string>,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const importId = uuidv7();
+  await ctx.room.mustHave();
+  const parts = collectParts(importId, async (part, rows) => {
     await ctx.room.mustHave();
-    const parts = collectParts(importId, async (part, rows) => {
-      await ctx.room.mustHave();
-      await importStore.keep(part, db.accountId, rows);
-    });
-    const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
-    const shadowed = new Set<string>();
-    const ended = (imported: number): ImportReport => {
-      return { ...report, imported, leftOut: [...options.reader.leftOut], shadowed: [...shadowed] };
-    };
-    const refuseRow = (faults: readonly RowFault[]) => {
-      report.failed += 1;
-      report.errors.push(...faults.slice(0, importLimits.errors - report.errors.length));
-    };
-    options.follow(() => ({ done: report.total, stored: 0, failed: report.failed, errors: report.errors }));
-    try {
-      for await (const row of rowsOf(texts, options.reader)) {
-        report.total = "fault" in row ? row.fault.row : row.place.row;
-        const checked = checkRow(db, row, options);
-        if ("faults" in checked) {
-          refuseRow(checked.faults);
-          await options.refused(checked.faults);
-          // If the rest of the body cannot be read, not even the good rows are stored.
-          report.refused ||= !options.partial || "last" in row;
-        } else if (!report.refused) {
-          if (checked.tableName === "") report.withoutTable += 1;
-          const { record, tableName, data } = checked;
-          for (const name of ownFields) if (Object.hasOwn(data, name)) shadowed.add(name);
-          await parts.add(record, tableName, events.wanted(db, "create", { id: record.id, tableName, data }));
-        }
-      }
-      if (report.refused) return ended(0);
-      const kept = await parts.end();
-      if (kept.length > 0) await turns(() => storeParts(db, kept, options.signal), options.signal);
-      return ended(report.total - report.failed);
-    } finally {
-      await importStore.forget(importId, db.accountId).catch((error: unknown) => {
-        ctx.log.warn("the parts of an import were not deleted; they will be pruned", { error });
-      });
-    }
+    await ctx.importStore.keep(part, db.accountId, rows);
+  });
+  const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
+  const shadowed = new Set<string>();
+  const ended = (imported: number): ImportReport => {
+    return { ...report, imported, leftOut: [...options.reader.leftOut], shadowed: [...shadowed] };
   };
-
-  /**
-   * One transaction. If the database has changed since the rows were checked, but its schema has not, it tries again.
-   */
-  async function storeParts(first: Database, parts: readonly KeptPart[], signal: AbortSignal): Promise<void> {
-    let db: Database | undefined = first;
-    for (let tries = 0; tries < 5; tries++) {
-      const current: Database = db;
-      const done = await ctx
-        .transaction(async (tx) => {
-          for (const part of parts) {
-            if (signal.aborted) throw new HttpError(400, { error: "the client went away" });
-            if (ctx.stopping.aborted) throw unavailable("the server is stopping, send the import again");
-            await ctx.room.mustHave();
-            await storePart(current, part, tx);
-          }
-          return true;
-        })
-        .catch((error: unknown) => {
-          if (error === moved) return false;
-          throw error;
-        });
-      if (done) return written(current);
-      db = await databases.refresh(first);
-      if (!db) throw notFound("there is no such database");
-      if (!sameSchema(db.schema, first.schema))
-        throw conflict("the schema of the database changed meanwhile, send the import again");
+  const refuseRow = (faults: readonly RowFault[]) => {
+    report.failed += 1;
+    report.errors.push(...faults.slice(0, importLimits.errors - report.errors.length));
+  };
+  options.follow(() => ({ done: report.total, stored: 0, failed: report.failed, errors: report.errors }));
+  try {
+    for await (const row of rowsOf(texts, options.reader)) {
+      report.total = "fault" in row ? row.fault.row : row.place.row;
+      const checked = checkRow(db, row, options);
+      if ("faults" in checked) {
+        refuseRow(checked.faults);
+        await options.refused(checked.faults);
+        // If the rest of the body cannot be read, not even the good rows are stored.
+        report.refused ||= !options.partial || "last" in row;
+      } else if (!report.refused) {
+        if (checked.tableName === "") report.withoutTable += 1;
+        const { record, tableName, data } = checked;
+        for (const name of ownFields) if (Object.hasOwn(data, name)) shadowed.add(name);
+        await parts.add(record, tableName, ctx.recordEvents.wanted(db, "create", { id: record.id, tableName, data }));
+      }
     }
-    throw unavailable("the database changes too often, send the import again");
+    if (report.refused) return ended(0);
+    const kept = await parts.end();
+    if (kept.length > 0) await turns(() => storeParts(ctx, db, kept, options.signal), options.signal);
+    return ended(report.total - report.failed);
+  } finally {
+    await ctx.importStore.forget(importId, db.accountId).catch((error: unknown) => {
+      ctx.log.warn("the parts of an import were not deleted; they will be pruned", { error });
+    });
   }
+}
 
-  async function storePart(db: Database, part: KeptPart, tx: Tx): Promise<void> {
-    const stored = await importStore.store(tx, db, part, await actorOf(db));
-    if (stored === part.rows && !part.wanted) return;
-    const rows = await importStore.kept(tx, db.accountId, part);
-    if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
-    if (stored !== part.rows) throw moved;
-    for (const { id, json } of rows) {
-      const data = parseExactly(json) as Data; // the JSON of a checked row
-      const createdAt = timeOfUuidv7(id);
-      const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
-      await events.tellWanted(db, "create", record, tx);
-    }
+/**
+ * One transaction. If the database has changed since the rows were checked, but its schema has not, it tries again.
+ */
+async function storeParts(
+  ctx: JsondbContext,
+  first: Database,
+  parts: readonly KeptPart[],
+  signal: AbortSignal,
+): Promise<void> {
+  let db: Database | undefined = first;
+  for (let tries = 0; tries < 5; tries++) {
+    const current: Database = db;
+    const done = await ctx
+      .transaction(async (tx) => {
+        for (const part of parts) {
+          if (signal.aborted) throw new HttpError(400, { error: "the client went away" });
+          if (ctx.stopping.aborted) throw unavailable("the server is stopping, send the import again");
+          await ctx.room.mustHave();
+          await storePart(ctx, current, part, tx);
+        }
+        return true;
+      })
+      .catch((error: unknown) => {
+        if (error === moved) return false;
+        throw error;
+      });
+    if (done) return ctx.written(current);
+    db = await ctx.databases.refresh(first);
+    if (!db) throw notFound("there is no such database");
+    if (!sameSchema(db.schema, first.schema))
+      throw conflict("the schema of the database changed meanwhile, send the import again");
+  }
+  throw unavailable("the database changes too often, send the import again");
+}
+
+async function storePart(ctx: JsondbContext, db: Database, part: KeptPart, tx: Tx): Promise<void> {
+  const stored = await ctx.importStore.store(tx, db, part, await ctx.actorOf(db));
+  if (stored === part.rows && !part.wanted) return;
+  const rows = await ctx.importStore.kept(tx, db.accountId, part);
+  if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
+  if (stored !== part.rows) throw moved;
+  for (const { id, json } of rows) {
+    const data = parseExactly(json) as Data; // the JSON of a checked row
+    const createdAt = timeOfUuidv7(id);
+    const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
+    await ctx.recordEvents.tellWanted(db, "create", record, tx);
   }
 }
 
