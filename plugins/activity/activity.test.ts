@@ -15,9 +15,8 @@ import { transaction, type Tx } from "../../runtime/db/db.ts";
 import { createSecrets } from "../../runtime/base/secrets.ts";
 import { accounts } from "../accounts/api.ts";
 import { plugins } from "../index.ts";
-import { createRetention } from "./retention.ts";
-import { createSealStore } from "./seal-store.ts";
-import { createVerify } from "./verify.ts";
+import { forgetOld } from "./retention.ts";
+import { verifyAll } from "./verify.ts";
 
 /** A plugin that has never heard of the log. */
 const notes = definePlugin({
@@ -377,11 +376,15 @@ describe("a log that somebody tampers with", () => {
       delete from activity_heads where account_id = ${id};`;
     // Without DATA_DIR, such as on another host.
     const anchor = { read: async () => undefined, write: async () => {} };
-    const ctx = { anchor, transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run) };
-    const verifyThere = createVerify({ ctx, sealStore: createSealStore(app.sql), sign });
+    const ctx = {
+      anchor,
+      sql: app.sql,
+      sign,
+      transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run),
+    };
     const without: unknown[] = [];
     const look = async () =>
-      void without.push(...(await verifyThere(() => 0)).filter(({ accountId }) => accountId === id));
+      void without.push(...(await verifyAll(ctx, () => 0)).filter(({ accountId }) => accountId === id));
     await tampered(gone, look);
     expect(without).toMatchObject([{ fault: "there is no chain: its entries, seals and head are gone" }]);
     expect(await tampered(gone)).toContain(`account ${id}: its seal `);
@@ -466,9 +469,11 @@ describe("entries", () => {
     const ctx = {
       transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run),
       stopping: new AbortController().signal,
+      sql: app.sql,
+      accounts: app.service(accounts),
+      sign,
     };
-    const sealStore = createSealStore(app.sql);
-    await createRetention({ ctx, accounts: app.service(accounts), sealStore, sign })();
+    await forgetOld(ctx);
     const [{ first } = { first: 0 }] = await app.sql<{ first: number }[]>`
       select min(id) as first from activity where account_id = 1`;
     expect(first).toBeGreaterThan(upTo);

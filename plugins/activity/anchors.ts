@@ -4,7 +4,8 @@
  */
 import type { BaseContext } from "platform";
 import type { Head, SealAnchor } from "./chain.ts";
-import type { SealStore } from "./seal-store.ts";
+import * as sealStore from "./seal-store.ts";
+import type { ActivityContext } from "./context.ts";
 
 /** What one sealing did to an account's chain. */
 export interface Sealing extends SealAnchor {
@@ -25,13 +26,8 @@ function parseLine(line: string): [number, SealAnchor] {
   return [Number(accountId), { number: Number(number), signature }];
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "anchor" | "log" | "sql">;
-  readonly sealStore: Pick<SealStore, "holds">;
-}
-
 /** An anchor stays where the chain has lost it: what was sealed since would hide that. */
-export async function moveAnchors({ ctx, sealStore }: Needed, sealings: readonly Sealing[]): Promise<void> {
+export async function moveAnchors(ctx: ActivityContext, sealings: readonly Sealing[]): Promise<void> {
   const anchors = await readAnchors(ctx);
   for (const { accountId, before, number, signature } of sealings) {
     const anchor = anchors.get(accountId);

@@ -64,48 +64,43 @@ const entries = (json: (column: string) => string) => `
   where e.action is not null and (i.action <> 'update' or f.record_id is not null or e.changes is not null)
   order by i.id, f.place`;
 
-export type InboxStore = ReturnType<typeof createInboxStore>;
+const quickly = entries((column) => `${column}::jsonb`);
+const carefully = entries((column) => `activity_json(${column}::text)`);
 
-export function createInboxStore(sql: Sql) {
-  const quickly = sql.unsafe(entries((column) => `${column}::jsonb`));
-  const carefully = sql.unsafe(entries((column) => `activity_json(${column}::text)`));
-  return {
-    /** The accounts that have something in it. */
-    async accounts(): Promise<number[]> {
-      const rows = await sql<{ id: number }[]>`
-        with recursive a as (
-          (select account_id as id from activity_inbox order by account_id limit 1)
-          union all
-          select (select account_id from activity_inbox where account_id > a.id order by account_id limit 1) from a
-          where a.id is not null
-        )
-        select id from a where id is not null`;
-      return rows.map(({ id }) => id);
-    },
+/** The accounts that have something in it. */
+export async function accounts(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    with recursive a as (
+      (select account_id as id from activity_inbox order by account_id limit 1)
+      union all
+      select (select account_id from activity_inbox where account_id > a.id order by account_id limit 1) from a
+      where a.id is not null
+    )
+    select id from a where id is not null`;
+  return rows.map(({ id }) => id);
+}
 
-    /** Also of what another process is taking right now. */
-    async hasAny(accountId: number): Promise<boolean> {
-      const rows = await sql`select from activity_inbox where account_id = ${accountId} limit 1`;
-      return rows.length > 0;
-    },
+/** Also of what another process is taking right now. */
+export async function hasAny(sql: Sql, accountId: number): Promise<boolean> {
+  const rows = await sql`select from activity_inbox where account_id = ${accountId} limit 1`;
+  return rows.length > 0;
+}
 
-    /**
-     * Makes entries of the first changes. Waits for whoever is at it. Throws the database's fault "bad-input" or
-     * "out-of-range" if a row cannot be read; `careful` takes it all the same, and as long again for each.
-     */
-    async take(tx: Tx, accountId: number, careful = false): Promise<void> {
-      await tx`
-        select pg_advisory_xact_lock(hashtext('corestead activity inbox'), ${accountId}::bigint::int),
-          set_config('corestead.retention', 'on', true)`;
-      await tx`
-        with inbox as (
-          delete from activity_inbox where account_id = ${accountId} and id <= coalesce((
-            select id from activity_inbox where account_id = ${accountId} order by id offset ${atOnce} limit 1),
-            9223372036854775807)
-          returning *
-        )
-        insert into activity (at, account_id, action, model, record_id, name, actor, user_id, token_id, origin, changes)
-        ${careful ? carefully : quickly}`;
-    },
-  };
+/**
+ * Makes entries of the first changes. Waits for whoever is at it. Throws the database's fault "bad-input" or
+ * "out-of-range" if a row cannot be read; `careful` takes it all the same, and as long again for each.
+ */
+export async function take(tx: Tx, accountId: number, careful = false): Promise<void> {
+  await tx`
+    select pg_advisory_xact_lock(hashtext('corestead activity inbox'), ${accountId}::bigint::int),
+      set_config('corestead.retention', 'on', true)`;
+  await tx`
+    with inbox as (
+      delete from activity_inbox where account_id = ${accountId} and id <= coalesce((
+        select id from activity_inbox where account_id = ${accountId} order by id offset ${atOnce} limit 1),
+        9223372036854775807)
+      returning *
+    )
+    insert into activity (at, account_id, action, model, record_id, name, actor, user_id, token_id, origin, changes)
+    ${tx.unsafe(careful ? carefully : quickly)}`;
 }

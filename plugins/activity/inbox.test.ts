@@ -4,8 +4,7 @@ import { definePlugin } from "platform";
 import { transaction } from "../../runtime/db/db.ts";
 import { databaseSettings, eventually, secretKey, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { cleanUp, folderWith, fromSource, startServer } from "../../tests/server-process.ts";
-import { createInbox } from "./inbox.ts";
-import { createInboxStore } from "./inbox-store.ts";
+import { emptyInbox } from "./inbox.ts";
 
 /** A table of which the log knows nothing, with what jsonb cannot hold, and with rows that are nobody's. */
 const plans = definePlugin({
@@ -115,8 +114,11 @@ test("several who take at once make one entry of each change, in the order in wh
   await app.sql`
     insert into plans (account_id, title)
     select 1, title from unnest(${titles}::text[]) with ordinality as t (title, n) order by n`;
-  const ctx = { transaction: <T>(run: Parameters<typeof transaction<T>>[1]) => transaction(app.sql, run) };
-  const takers = Array.from({ length: 4 }, () => createInbox({ ctx, inboxStore: createInboxStore(app.sql) }).empty(1));
+  const ctx = {
+    sql: app.sql,
+    transaction: <T>(run: Parameters<typeof transaction<T>>[1]) => transaction(app.sql, run),
+  };
+  const takers = Array.from({ length: 4 }, () => emptyInbox(ctx, 1));
   await resume();
   await Promise.all(takers);
   expect(await waiting()).toBe(0);

@@ -1,25 +1,16 @@
 /** Entries of what changes no record: refusals, exports, secrets shown. */
-import type { BaseContext, Notice } from "platform";
-import type { ActivityStore } from "./store.ts";
+import type { Notice } from "platform";
+import * as activityStore from "./store.ts";
+import type { ActivityContext } from "./context.ts";
 
-/** A program that is refused over and over must not fill the log. */
-const perMinute = 30;
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "sql" | "limiter" | "log">;
-  readonly activityStore: ActivityStore;
+export function note(ctx: ActivityContext, notice: Notice): void {
+  add(ctx, notice).catch((error: unknown) => ctx.log.error("activity was not noted", { error, action: notice.action }));
 }
 
-export function createNoting({ ctx, activityStore }: Needed) {
-  const limit = ctx.limiter("activity.refusals", { limit: perMinute, windowSeconds: 60 });
-  const add = async (notice: Notice) => {
-    const { accountId, action, actor } = notice;
-    const mayRepeat = action === "refused" || action === "sign-in refused";
-    const who = `${accountId} ${action} ${actor?.user ?? actor?.ip ?? ""}`;
-    if (mayRepeat && !(await limit.take(who)).allowed) return;
-    await activityStore.add(ctx.sql, notice);
-  };
-  return (notice: Notice): void => {
-    add(notice).catch((error: unknown) => ctx.log.error("activity was not noted", { error, action: notice.action }));
-  };
+async function add(ctx: ActivityContext, notice: Notice) {
+  const { accountId, action, actor } = notice;
+  const mayRepeat = action === "refused" || action === "sign-in refused";
+  const who = `${accountId} ${action} ${actor?.user ?? actor?.ip ?? ""}`;
+  if (mayRepeat && !(await ctx.refusals.take(who)).allowed) return;
+  await activityStore.add(ctx.sql, notice);
 }

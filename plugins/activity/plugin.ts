@@ -1,23 +1,22 @@
 import { definePlugin, noticed } from "platform";
 import { accounts } from "../accounts/api.ts";
-import { moveAnchors, parseAtLeast, type Sealing } from "./anchors.ts";
-import { createInbox } from "./inbox.ts";
-import { createInboxStore } from "./inbox-store.ts";
+import { parseAtLeast } from "./anchors.ts";
+import type { ActivityContext } from "./context.ts";
 import migration from "./migrations/001_activity.sql" with { type: "text" };
 import inboxMigration from "./migrations/002_inbox.sql" with { type: "text" };
-import { createNoting } from "./noting.ts";
-import { accountSettings, createRetention } from "./retention.ts";
+import { note } from "./noting.ts";
+import { accountSettings, forgetOld } from "./retention.ts";
 import { activityExample, activityRoutes } from "./routes.ts";
-import { createSealStore } from "./seal-store.ts";
 import { createSealer } from "./sealer.ts";
-import { createActivityStore } from "./store.ts";
-import { createStream, streamedModel } from "./stream.ts";
+import { streamedModel } from "./stream.ts";
 import { declaredBy } from "./tables.ts";
-import { createVerify } from "./verify.ts";
+import { verifyAll } from "./verify.ts";
 import { watchTables } from "./watch-store.ts";
 
 /** Tables of the runtime: work, not people's records. */
 const ofRuntime = { jobs: false, job_history: false, idempotency_keys: false } as const;
+
+const refusalsPerMinute = 30;
 
 const verifyFacts = {
   name: "activity verify",
@@ -41,22 +40,18 @@ export default definePlugin({
   activity: { activity: false, activity_inbox: false, activity_seals: false, activity_heads: false, ...ofRuntime },
 
   setup(ctx) {
-    const { sql, log } = ctx;
-    const activityStore = createActivityStore(sql, ctx.read);
-    const sealStore = createSealStore(sql);
-    const sign = (text: string) => ctx.secrets.derive("activity", text);
-    const inbox = createInbox({ ctx, inboxStore: createInboxStore(sql) });
-    const tell = createStream({ ctx, activityStore });
-    const keep = (sealings: readonly Sealing[]) => moveAnchors({ ctx, sealStore }, sealings);
-    const sealer = createSealer({ ctx, log, sealStore, inbox, sign, tell, keep });
-    const prune = createRetention({ ctx, ...ctx.services, sealStore, sign });
-    const verify = createVerify({ ctx, sealStore, sign });
-    const note = createNoting({ ctx, activityStore });
-    ctx.listen(noticed, note);
+    const shared: ActivityContext = {
+      ...ctx,
+      accounts: ctx.services.accounts,
+      sign: (text) => ctx.secrets.derive("activity", text),
+      refusals: ctx.limiter("activity.refusals", { limit: refusalsPerMinute, windowSeconds: 60 }),
+    };
+    const sealer = createSealer(shared);
+    ctx.listen(noticed, (notice) => note(shared, notice));
     return {
-      routes: activityRoutes({ log, activityStore, inbox }),
-      schedules: [{ id: "activity.prune", cron: "23 * * * *", run: prune }],
-      prepare: () => watchTables({ ctx, sql, declared: declaredBy(ctx.plugins) }),
+      routes: activityRoutes(shared),
+      schedules: [{ id: "activity.prune", cron: "23 * * * *", run: () => forgetOld(shared) }],
+      prepare: () => watchTables(ctx, declaredBy(ctx.plugins)),
       begin: sealer.start,
       stop: sealer.stop,
       commands: [
@@ -65,7 +60,7 @@ export default definePlugin({
           run: async (options) => {
             const atLeast = parseAtLeast(options["at-least"]);
             await sealer.sealNow();
-            const all = await verify(atLeast);
+            const all = await verifyAll(shared, atLeast);
             const broken = all.filter(({ fault }) => fault !== undefined);
             if (broken.length > 0)
               throw new Error(broken.map(({ accountId, fault }) => `account ${accountId}: ${fault}`).join("; "));

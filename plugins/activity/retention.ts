@@ -1,8 +1,10 @@
 /** Forgets entries that are older than their account keeps them, seal by seal: the chain then begins at the last one. */
-import { setting, type BaseContext } from "platform";
-import type { Accounts } from "../accounts/api.ts";
-import { signHead, type Sign } from "./chain.ts";
-import type { SealStore } from "./seal-store.ts";
+import { setting } from "platform";
+import { signHead } from "./chain.ts";
+import * as sealStore from "./seal-store.ts";
+import type { ActivityContext } from "./context.ts";
+
+type Retaining = Pick<ActivityContext, "accounts" | "sign" | "sql" | "stopping" | "transaction">;
 
 /** Only administrators change it: nobody else forgets what they did. */
 export const accountSettings = {
@@ -11,32 +13,24 @@ export const accountSettings = {
   ),
 };
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "stopping">;
-  readonly accounts: Pick<Accounts, "settingsOf">;
-  readonly sealStore: SealStore;
-  readonly sign: Sign;
+export async function forgetOld(ctx: Retaining): Promise<void> {
+  for (const accountId of await sealStore.accounts(ctx.sql)) {
+    const { days } = await ctx.accounts.settingsOf(accountId, accountSettings);
+    while (!ctx.stopping.aborted && (await forgetSome(ctx, accountId, days)));
+  }
 }
 
-export function createRetention({ ctx, accounts, sealStore, sign }: Needed) {
-  /** False if nothing is left to forget. */
-  const forgetSome = (accountId: number, days: number) =>
-    ctx.transaction(async (tx) => {
-      // The sealer changes heads too.
-      await sealStore.holdAll(tx);
-      const head = await sealStore.head(tx, accountId);
-      const last = await sealStore.lastBefore(tx, accountId, days);
-      if (!head || !last) return false;
-      await sealStore.forget(tx, accountId, last);
-      const next = { ...head, firstNumber: last.number, firstSignature: last.signature };
-      await sealStore.saveHead(tx, accountId, { ...next, signature: signHead(sign, accountId, next) });
-      return true;
-    });
-
-  return async (): Promise<void> => {
-    for (const accountId of await sealStore.accounts()) {
-      const { days } = await accounts.settingsOf(accountId, accountSettings);
-      while (!ctx.stopping.aborted && (await forgetSome(accountId, days)));
-    }
-  };
+/** False if nothing is left to forget. */
+function forgetSome(ctx: Retaining, accountId: number, days: number) {
+  return ctx.transaction(async (tx) => {
+    // The sealer changes heads too.
+    await sealStore.holdAll(tx);
+    const head = await sealStore.headOf(tx, accountId);
+    const last = await sealStore.lastBefore(tx, accountId, days);
+    if (!head || !last) return false;
+    await sealStore.forget(tx, accountId, last);
+    const next = { ...head, firstNumber: last.number, firstSignature: last.signature };
+    await sealStore.saveHead(tx, accountId, { ...next, signature: signHead(ctx.sign, accountId, next) });
+    return true;
+  });
 }

@@ -1,10 +1,11 @@
-import { answer, badRequest, field, integerId, notFound, ok, pageOf, pageQuery, route } from "platform";
-import type { Log, Route } from "platform";
+import { answer, badRequest, field, integerId, notFound, ok, pageOf, pageQuery, route, type Route } from "platform";
 import { Activity } from "./answers.ts";
 import { ndjsonOf } from "./export.ts";
 import { filterOf } from "./filter.ts";
-import type { Inbox } from "./inbox.ts";
-import { toApi, type ActivityStore } from "./store.ts";
+import { toApi } from "./store.ts";
+import * as inbox from "./inbox.ts";
+import * as activityStore from "./store.ts";
+import type { ActivityContext } from "./context.ts";
 
 const access = { privilege: "activity" } as const;
 
@@ -42,16 +43,12 @@ const filters = {
   q: "text in the name, the id, the origin or the changes",
 };
 
-interface Needed {
-  readonly log: Log;
-  readonly activityStore: ActivityStore;
-  readonly inbox: Inbox;
-}
-
-export function activityRoutes({ log, activityStore, inbox }: Needed): Route[] {
+export function activityRoutes(ctx: ActivityContext): Route[] {
   /** So that every committed change has its entry. Without it there are those that are sealed: better than none. */
   const upToDate = (accountId: number) =>
-    inbox.empty(accountId).catch((error: unknown) => log.warn("the newest entries of activity are missing", { error }));
+    inbox
+      .emptyInbox(ctx, accountId)
+      .catch((error: unknown) => ctx.log.warn("the newest entries of activity are missing", { error }));
   return [
     route(
       "GET",
@@ -74,6 +71,7 @@ export function activityRoutes({ log, activityStore, inbox }: Needed): Route[] {
         const page = pageOf(query);
         const before = query.get("before");
         const { rows, next } = await activityStore.list(
+          ctx,
           account.id,
           filterOf(query),
           before === null || before === "" ? undefined : numberOf("before", before),
@@ -100,7 +98,7 @@ export function activityRoutes({ log, activityStore, inbox }: Needed): Route[] {
       async ({ account, query }) => {
         const filter = filterOf(query);
         await upToDate(account.id);
-        return new Response(await ndjsonOf({ activityStore, accountId: account.id, filter, log }), {
+        return new Response(await ndjsonOf(ctx, account.id, filter), {
           headers: {
             "content-type": "application/x-ndjson; charset=utf-8",
             "content-disposition": 'attachment; filename="activity.ndjson"',
@@ -114,7 +112,7 @@ export function activityRoutes({ log, activityStore, inbox }: Needed): Route[] {
       "/core/activity/:id",
       { summary: "One entry", access, answers: { 200: Activity }, responses: { 200: activityExample } },
       async ({ account, params }) => {
-        const row = await activityStore.byId(account.id, integerId(params.id));
+        const row = await activityStore.byId(ctx, account.id, integerId(params.id));
         if (!row) throw notFound();
         return ok(toApi(row));
       },

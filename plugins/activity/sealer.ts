@@ -2,11 +2,13 @@
  * Chains entries a moment after they were written, so that those who write never wait for each other. It seals up to a
  * mark once every transaction has ended that ran when the mark was made: nothing can appear below it any more.
  */
-import type { BaseContext, Log, Tx } from "platform";
-import type { Sealing } from "./anchors.ts";
-import { signHead, signSeal, type Sign } from "./chain.ts";
-import type { Inbox } from "./inbox.ts";
-import type { Mark, SealStore } from "./seal-store.ts";
+import { moveAnchors, type Sealing } from "./anchors.ts";
+import { signHead, signSeal } from "./chain.ts";
+import type { ActivityContext } from "./context.ts";
+import { emptyInboxes } from "./inbox.ts";
+import * as sealStore from "./seal-store.ts";
+import type { Mark } from "./seal-store.ts";
+import { tellFollowers } from "./stream.ts";
 
 const everyMs = 1_000;
 /** What one transaction seals. */
@@ -15,19 +17,8 @@ const mostIds = 20_000;
 const lateMs = 60_000;
 const tellEveryMs = 3_600_000;
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction">;
-  readonly log: Log;
-  readonly sealStore: SealStore;
-  readonly inbox: Inbox;
-  readonly sign: Sign;
-  /** Tells those who follow the log, in the transaction that seals. */
-  readonly tell: (tx: Tx, accountId: number, ids: readonly number[]) => Promise<void>;
-  /** Keeps what was sealed outside of the database. */
-  readonly keep: (sealings: readonly Sealing[]) => Promise<void>;
-}
-
-export function createSealer({ ctx, log, sealStore, inbox, sign, tell, keep }: Needed) {
+export function createSealer(ctx: ActivityContext) {
+  const { log } = ctx;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> = Promise.resolve();
   let mark: (Mark & { readonly since: number }) | undefined;
@@ -47,15 +38,15 @@ export function createSealer({ ctx, log, sealStore, inbox, sign, tell, keep }: N
       for (const accountId of await sealStore.accounts(tx)) {
         const found = await sealStore.unsealed(tx, accountId, after, upTo);
         if (!found) continue;
-        const head = await sealStore.head(tx, accountId);
+        const head = await sealStore.headOf(tx, accountId);
         const number = (head?.number ?? 0) + 1;
         const seal = { number, upTo, ids: found.ids, digests: found.digests };
-        const signature = signSeal(sign, accountId, head?.lastSignature ?? "", seal);
+        const signature = signSeal(ctx.sign, accountId, head?.lastSignature ?? "", seal);
         await sealStore.addSeal(tx, accountId, { ...seal, signature });
         const first = { firstNumber: head?.firstNumber ?? 0, firstSignature: head?.firstSignature ?? "" };
         const next = { ...first, number, lastSignature: signature, upTo };
-        await sealStore.saveHead(tx, accountId, { ...next, signature: signHead(sign, accountId, next) });
-        await tell(tx, accountId, found.ids);
+        await sealStore.saveHead(tx, accountId, { ...next, signature: signHead(ctx.sign, accountId, next) });
+        await tellFollowers(ctx, tx, accountId, found.ids);
         sealings.push({ accountId, before: head, number, signature });
       }
       await sealStore.sealed(tx, upTo);
@@ -71,17 +62,17 @@ export function createSealer({ ctx, log, sealStore, inbox, sign, tell, keep }: N
       toldAt.set(accountId, performance.now());
       log.info("the log of activity is sealed", { account: accountId, seal: number, signature });
     }
-    await keep(sealings).catch((error: unknown) =>
+    await moveAnchors(ctx, sealings).catch((error: unknown) =>
       log.error("DATA_DIR does not take the last seals of the log of activity", { error }),
     );
   };
 
   const step = async () => {
-    await inbox.emptyAll();
+    await emptyInboxes(ctx);
     if (!mark) {
-      const id = await sealStore.lastId();
+      const id = await sealStore.lastId(ctx.sql);
       if (id === sealedTo) return;
-      mark = { ...(await sealStore.mark(id)), since: performance.now() };
+      mark = { ...(await sealStore.mark(ctx.sql, id)), since: performance.now() };
     }
     const at = mark;
     if (await sealTo(at)) {
@@ -107,9 +98,9 @@ export function createSealer({ ctx, log, sealStore, inbox, sign, tell, keep }: N
     /** Seals all that is committed, in the process that serves: only there does anybody follow the log. */
     async sealNow(): Promise<void> {
       if (!timer) return;
-      await inbox.emptyAll();
-      const id = await sealStore.lastId();
-      while ((await sealStore.upTo()) < id) await run();
+      await emptyInboxes(ctx);
+      const id = await sealStore.lastId(ctx.sql);
+      while ((await sealStore.sealedUpTo(ctx.sql)) < id) await run();
     },
     start: later,
     async stop(): Promise<void> {

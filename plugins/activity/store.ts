@@ -1,6 +1,7 @@
 /** SQL about entries, which are made of what is in the inbox (inbox-store.ts). */
-import { readRows, type Notice, type Page, type Queryable, type Read, type Sql, type Static, type Tx } from "platform";
+import { readRows, type Notice, type Page, type Queryable, type Static, type Tx } from "platform";
 import type { Activity } from "./answers.ts";
+import type { ActivityContext } from "./context.ts";
 
 export interface ActivityFilter {
   readonly userId: number | undefined;
@@ -41,65 +42,78 @@ export interface ActivityRow {
   readonly person: string | null;
 }
 
-export type ActivityStore = ReturnType<typeof createActivityStore>;
+const columns = (ctx: ActivityContext) => ctx.sql`
+  a.id, a.at, a.action, a.model, a.record_id, a.name, a.actor, a.user_id, a.token_id, a.origin, a.changes,
+  a.id <= (select up_to from activity_sealed) as sealed,
+  (select u.login from users u where u.account_id = a.account_id and u.id = a.user_id) as person`;
 
-export function createActivityStore(sql: Sql, read: Read) {
-  const columns = sql`
-    a.id, a.at, a.action, a.model, a.record_id, a.name, a.actor, a.user_id, a.token_id, a.origin, a.changes,
-    a.id <= (select up_to from activity_sealed) as sealed,
-    (select u.login from users u where u.account_id = a.account_id and u.id = a.user_id) as person`;
-  const conditions = (accountId: number, filter: ActivityFilter) => {
-    const { userId, tokenId, actor, model, recordId, action, from, to, text } = filter;
-    const pattern = text === undefined ? "" : `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
-    return sql`
-      a.account_id = ${accountId}
-      ${userId === undefined ? sql`` : sql`and a.user_id = ${userId}`}
-      ${tokenId === undefined ? sql`` : sql`and a.token_id = ${tokenId}`}
-      ${actor === undefined ? sql`` : sql`and a.actor = ${actor}`}
-      ${model === undefined ? sql`` : sql`and a.model = ${model}`}
-      ${recordId === undefined ? sql`` : sql`and a.record_id = ${recordId}`}
-      ${action === undefined ? sql`` : sql`and a.action = ${action}`}
-      ${from === undefined ? sql`` : sql`and a.at >= ${from}`}
-      ${to === undefined ? sql`` : sql`and a.at < ${to}`}
-      ${text === undefined ? sql`` : sql`and (a.name ilike ${pattern} or a.record_id ilike ${pattern} or a.origin::text ilike ${pattern} or a.changes::text ilike ${pattern})`}`;
-  };
-  return {
-    /** The newest first, before this id. */
-    async list(accountId: number, filter: ActivityFilter, before: number | undefined, page: Page) {
-      const earlier = before === undefined ? sql`` : sql`and a.id < ${before}`;
-      const from = sql`activity a where ${conditions(accountId, filter)} ${earlier}`;
-      const select = { columns, from, order: sql`a.id desc`, hasNumbers: true } as const;
-      return read((on) => readRows<ActivityRow>(on, page, select));
-    },
+/** The newest first, before this id. */
+export async function list(
+  ctx: ActivityContext,
+  accountId: number,
+  filter: ActivityFilter,
+  before: number | undefined,
+  page: Page,
+) {
+  const earlier = before === undefined ? ctx.sql`` : ctx.sql`and a.id < ${before}`;
+  const from = ctx.sql`activity a where ${conditions(ctx, accountId, filter)} ${earlier}`;
+  const select = { columns: columns(ctx), from, order: ctx.sql`a.id desc`, hasNumbers: true } as const;
+  return ctx.read((on) => readRows<ActivityRow>(on, page, select));
+}
 
-    /** The oldest first, after this id: for exports. */
-    async next(accountId: number, filter: ActivityFilter, after: number, limit: number) {
-      const from = sql`activity a where ${conditions(accountId, filter)} and a.id > ${after}`;
-      const select = { columns, from, order: sql`a.id`, hasNumbers: true } as const;
-      return (await readRows<ActivityRow>(sql, { limit, offset: 0 }, select)).rows;
-    },
+/** The oldest first, after this id: for exports. */
+export async function next(
+  ctx: ActivityContext,
+  accountId: number,
+  filter: ActivityFilter,
+  after: number,
+  limit: number,
+) {
+  const from = ctx.sql`activity a where ${conditions(ctx, accountId, filter)} and a.id > ${after}`;
+  const select = { columns: columns(ctx), from, order: ctx.sql`a.id`, hasNumbers: true } as const;
+  return (await readRows<ActivityRow>(ctx.sql, { limit, offset: 0 }, select)).rows;
+}
 
-    async byId(accountId: number, id: number): Promise<ActivityRow | undefined> {
-      const [row] = await sql<ActivityRow[]>`
-        select ${columns} from activity a where a.account_id = ${accountId} and a.id = ${id}`;
-      return row;
-    },
+export async function byId(ctx: ActivityContext, accountId: number, id: number): Promise<ActivityRow | undefined> {
+  const [row] = await ctx.sql<ActivityRow[]>`
+    select ${columns(ctx)} from activity a where a.account_id = ${accountId} and a.id = ${id}`;
+  return row;
+}
 
-    /** Those of these entries that are not the echo of what followed from the log itself. */
-    async toTell(tx: Tx, accountId: number, ids: readonly number[]): Promise<ActivityRow[]> {
-      return tx<ActivityRow[]>`
-        select ${columns} from activity a
-        where a.account_id = ${accountId} and a.id = any(${[...ids]}::bigint[]) and not coalesce(a.origin ? 'echo', false)
-        order by a.id`;
-    },
+/** Those of these entries that are not the echo of what followed from the log itself. */
+export async function toTell(
+  ctx: ActivityContext,
+  tx: Tx,
+  accountId: number,
+  ids: readonly number[],
+): Promise<ActivityRow[]> {
+  return tx<ActivityRow[]>`
+    select ${columns(ctx)} from activity a
+    where a.account_id = ${accountId} and a.id = any(${[...ids]}::bigint[]) and not coalesce(a.origin ? 'echo', false)
+    order by a.id`;
+}
 
-    async add(on: Queryable, { accountId, action, model, recordId, name, actor }: Notice): Promise<void> {
-      await on`
-        insert into activity_inbox (account_id, action, facts, record_id, actor)
-        values (${accountId}, ${action}, ${JSON.stringify({ model, title: name })}, ${recordId ?? null},
-          ${actor ? JSON.stringify(actor) : null})`;
-    },
-  };
+export async function add(on: Queryable, { accountId, action, model, recordId, name, actor }: Notice): Promise<void> {
+  await on`
+    insert into activity_inbox (account_id, action, facts, record_id, actor)
+    values (${accountId}, ${action}, ${JSON.stringify({ model, title: name })}, ${recordId ?? null},
+      ${actor ? JSON.stringify(actor) : null})`;
+}
+
+function conditions(ctx: ActivityContext, accountId: number, filter: ActivityFilter) {
+  const { userId, tokenId, actor, model, recordId, action, from, to, text } = filter;
+  const pattern = text === undefined ? "" : `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
+  return ctx.sql`
+    a.account_id = ${accountId}
+    ${userId === undefined ? ctx.sql`` : ctx.sql`and a.user_id = ${userId}`}
+    ${tokenId === undefined ? ctx.sql`` : ctx.sql`and a.token_id = ${tokenId}`}
+    ${actor === undefined ? ctx.sql`` : ctx.sql`and a.actor = ${actor}`}
+    ${model === undefined ? ctx.sql`` : ctx.sql`and a.model = ${model}`}
+    ${recordId === undefined ? ctx.sql`` : ctx.sql`and a.record_id = ${recordId}`}
+    ${action === undefined ? ctx.sql`` : ctx.sql`and a.action = ${action}`}
+    ${from === undefined ? ctx.sql`` : ctx.sql`and a.at >= ${from}`}
+    ${to === undefined ? ctx.sql`` : ctx.sql`and a.at < ${to}`}
+    ${text === undefined ? ctx.sql`` : ctx.sql`and (a.name ilike ${pattern} or a.record_id ilike ${pattern} or a.origin::text ilike ${pattern} or a.changes::text ilike ${pattern})`}`;
 }
 
 export function toApi(row: ActivityRow): Static<typeof Activity> {

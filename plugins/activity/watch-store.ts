@@ -1,20 +1,18 @@
 /** Puts the trigger that writes the log on every table whose rows are logged. */
-import type { BaseContext, Sql } from "platform";
+import type { Sql } from "platform";
 import { factsOf, type Declared, type TableColumns } from "./tables.ts";
+import type { ActivityContext } from "./context.ts";
 
 interface Found extends TableColumns {
   /** What the table's trigger was made with; null without one. */
   readonly facts: string | null;
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction">;
-  readonly sql: Sql;
-  readonly declared: Declared;
-}
-
 /** One question where all is as it should be. */
-export async function watchTables({ ctx, sql, declared }: Needed): Promise<void> {
+export async function watchTables(
+  ctx: Pick<ActivityContext, "sql" | "transaction">,
+  declared: Declared,
+): Promise<void> {
   const find = (on: Pick<Sql, "unsafe">) => on.unsafe<Found[]>(foundTables);
   const wrong = (tables: readonly Found[]) =>
     tables.flatMap((table) => {
@@ -22,7 +20,7 @@ export async function watchTables({ ctx, sql, declared }: Needed): Promise<void>
       const wanted = facts ? JSON.stringify(facts) : null;
       return wanted === table.facts ? [] : [{ table: table.name, wanted }];
     });
-  const tables = await find(sql);
+  const tables = await find(ctx.sql);
   const due = wrong(tables).map(({ table, wanted }) => triggerOf(table, wanted));
   // A table at a time where others may write: a transaction that holds one and waits for the next stops theirs.
   const isNew = tables.every(({ facts }) => facts === null);

@@ -1,0 +1,11 @@
+/** What the functions of this plugin share. */
+import type { BaseContext } from "platform";
+import type { Accounts } from "../accounts/api.ts";
+import type { Sign } from "./chain.ts";
+
+export interface ActivityContext extends BaseContext {
+  readonly accounts: Pick<Accounts, "settingsOf">;
+  readonly sign: Sign;
+  /** Counts refusals: a program that is refused over and over must not fill the log. */
+  readonly refusals: ReturnType<BaseContext["limiter"]>;
+}
