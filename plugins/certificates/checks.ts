@@ -1,20 +1,20 @@
 /** What `corestead doctor` says about certificates. */
 import { findingsOf, reasonOf, type CheckContext, type Finding } from "platform";
-import { createCertificateStore, type CertificateRow } from "./store.ts";
+import { troubled, type CertificateRow } from "./store.ts";
 
 const report = findingsOf("certificates");
 const most = 20;
 
-interface Needed extends Pick<CheckContext<{}>, "sql" | "isHttps" | "fetch" | "clock"> {
+interface Checked extends Pick<CheckContext<{}>, "sql" | "isHttps" | "fetch" | "clock"> {
   readonly config: { readonly directory: string };
 }
 
-export async function checkCertificates(needed: Needed): Promise<readonly Finding[]> {
-  if (!needed.isHttps) return [];
-  const { total, rows } = await createCertificateStore(needed.sql).troubled(most);
+export async function checkCertificates(checked: Checked): Promise<readonly Finding[]> {
+  if (!checked.isHttps) return [];
+  const { total, rows } = await troubled(checked.sql, most);
   const findings = rows.map(findingOf);
   if (findings.length === 0) findings.push(report.ok(`${total} are valid, and renewed by themselves`));
-  return [...findings, ...(await askAuthority(needed))];
+  return [...findings, ...(await askAuthority(checked))];
 }
 
 function findingOf({ host, expiresAt, lastError, tryAt }: CertificateRow): Finding {
@@ -30,7 +30,7 @@ function findingOf({ host, expiresAt, lastError, tryAt }: CertificateRow): Findi
 }
 
 /** The authority is asked for certificates anyway, so it may be asked for the time. */
-async function askAuthority({ fetch, clock, config }: Needed): Promise<readonly Finding[]> {
+async function askAuthority({ fetch, clock, config }: Checked): Promise<readonly Finding[]> {
   try {
     const { headers, status } = await fetch(config.directory);
     const date = new Date(headers.get("date") ?? "");

@@ -4,7 +4,7 @@ import type { Cms } from "../cms-multilang/api.ts";
 import { isOrderable } from "./renewal.ts";
 import type { KnownHost } from "./store.ts";
 
-interface Needed {
+interface HostSources {
   readonly accounts: Pick<Accounts, "hosts">;
   readonly cms: Pick<Cms, "hosts" | "hostOwner">;
   /** Whether a host has a certificate of the operator's own. */
@@ -20,7 +20,7 @@ export interface KnownHosts {
   ownerOf(host: string): number | undefined;
 }
 
-export function createKnownHosts({ accounts, cms, hasOwn }: Needed): KnownHosts {
+export function createKnownHosts({ accounts, cms, hasOwn }: HostSources): KnownHosts {
   let ofAccounts = new Map<string, number>();
   return {
     async all() {

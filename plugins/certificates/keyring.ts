@@ -1,20 +1,15 @@
 /** What the https listener asks: the certificate of a host, and what an authority wants to see. */
-import type { BaseContext, Certificates, KeyPair } from "platform";
-import type { KnownHosts } from "./hosts.ts";
-import { challengeContext, changedTopic, keyContext, type Orders } from "./orders.ts";
-import type { CertificateRow, CertificateStore } from "./store.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "broadcast" | "log" | "secrets">;
-  readonly certificateStore: CertificateStore;
-  readonly hosts: KnownHosts;
-  readonly orders: Orders;
-}
+import type { Certificates, KeyPair } from "platform";
+import { challengeContext, changedTopic, keyContext } from "./orders.ts";
+import type { CertificateRow } from "./store.ts";
+import * as certificateStore from "./store.ts";
+import * as orders from "./orders.ts";
+import type { CertificatesContext } from "./context.ts";
 
 /** How long a first handshake waits for its certificate. */
 const patienceMs = 25_000;
 
-export function createKeyring({ ctx, certificateStore, hosts, orders }: Needed): Certificates {
+export function createKeyring(ctx: CertificatesContext): Certificates {
   const waiting = new Map<string, PromiseWithResolvers<void>>();
   const forgetting: ((host: string) => void)[] = [];
   ctx.broadcast.on(changedTopic, (host) => {
@@ -27,7 +22,7 @@ export function createKeyring({ ctx, certificateStore, hosts, orders }: Needed):
     chain !== null && keySealed !== null ? { chain, key: ctx.secrets.open(keySealed, keyContext(host)) } : undefined;
   const isValid = ({ expiresAt }: CertificateRow) => expiresAt !== null && expiresAt > new Date();
   const stored = async (host: string) => {
-    const row = await certificateStore.byHost(host);
+    const row = await certificateStore.byHost(ctx.sql, host);
     return row && isValid(row) ? pairOf(row) : undefined;
   };
   /** Until this host's order has ended. */
@@ -41,27 +36,27 @@ export function createKeyring({ ctx, certificateStore, hosts, orders }: Needed):
 
   return {
     async find(host) {
-      if (hosts.ownerOf(host) === undefined) return undefined;
+      if (ctx.hosts.ownerOf(host) === undefined) return undefined;
       const found = await stored(host);
       if (found) return found;
-      await orders.tend();
-      const row = await certificateStore.byHost(host);
+      await orders.tend(ctx);
+      const row = await certificateStore.byHost(ctx.sql, host);
       // An order has failed, and the next one is not due: the visitor need not wait.
       if (!row || row.tryAt > new Date()) return undefined;
-      await orders.enqueue(host);
+      await orders.enqueueOrder(ctx, host);
       await ended(host);
       return stored(host);
     },
 
     async proof(host) {
-      const sealed = await certificateStore.answerTo(host);
+      const sealed = await certificateStore.answerTo(ctx.sql, host);
       if (sealed === undefined) return undefined;
       const pair: KeyPair = JSON.parse(ctx.secrets.open(sealed, challengeContext(host)));
       return pair;
     },
 
     async challenge(token) {
-      const sealed = await certificateStore.answerTo(token);
+      const sealed = await certificateStore.answerTo(ctx.sql, token);
       return sealed === undefined ? undefined : ctx.secrets.open(sealed, challengeContext(token));
     },
 

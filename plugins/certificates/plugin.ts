@@ -2,13 +2,14 @@ import { definePlugin, on, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "../cms-multilang/api.ts";
 import { checkCertificates } from "./checks.ts";
+import type { CertificatesContext } from "./context.ts";
 import { createKnownHosts } from "./hosts.ts";
 import { createKeyring } from "./keyring.ts";
 import migration from "./migrations/001_certificates.sql" with { type: "text" };
 import budgets from "./migrations/002_budgets.sql" with { type: "text" };
-import { createOrders, orderJob } from "./orders.ts";
+import { orderJob, runOrder, takeAdvice, tend } from "./orders.ts";
 import { certificateRoutes } from "./routes.ts";
-import { createCertificateStore } from "./store.ts";
+import { counts, prune } from "./store.ts";
 
 const letsEncrypt = "https://acme-v02.api.letsencrypt.org/directory";
 
@@ -38,32 +39,36 @@ export default definePlugin({
 
   setup(ctx) {
     const { config, services } = ctx;
-    const certificateStore = createCertificateStore(ctx.sql);
-    const hosts = createKnownHosts({ ...services, hasOwn: ctx.https.hasOwn });
-    const authority = { directory: config.directory, email: config.email, binding: config.binding };
-    const orders = createOrders({ ctx, certificateStore, hosts, authority, answersHttp: ctx.https.answersHttp });
+    const shared: CertificatesContext = {
+      ...ctx,
+      hosts: createKnownHosts({ ...services, hasOwn: ctx.https.hasOwn }),
+      authority: { directory: config.directory, email: config.email, binding: config.binding },
+      answersHttp: ctx.https.answersHttp,
+    };
     ctx.metrics.gauge(
       "corestead_certificates_failing",
       "Hosts whose last order for a certificate failed",
-      async () => (await certificateStore.counts()).failing,
+      async () => (await counts(ctx.sql)).failing,
     );
     ctx.metrics.gauge(
       "corestead_certificate_soonest_end_seconds",
       "Until the next certificate ends",
-      async () => (await certificateStore.counts()).soonestSeconds ?? Number.POSITIVE_INFINITY,
+      async () => (await counts(ctx.sql)).soonestSeconds ?? Number.POSITIVE_INFINITY,
     );
     const ifOn = (run: () => Promise<void>) => async () => (ctx.https.isOn ? run() : undefined);
     return {
-      certificates: createKeyring({ ctx, certificateStore, hosts, orders }),
-      routes: certificateRoutes({ certificateStore, orders }),
-      handlers: [on(orderJob, orders.run, { concurrency: 1 })],
+      certificates: createKeyring(shared),
+      routes: certificateRoutes(shared),
+      handlers: [on(orderJob, (asked) => runOrder(shared, asked), { concurrency: 1 })],
       schedules: [
-        { id: "certificates.tend", cron: "* * * * *", run: ifOn(orders.tend) },
-        { id: "certificates.advice", cron: "13 * * * *", run: ifOn(orders.takeAdvice) },
-        { id: "certificates.prune", cron: "51 3 * * *", run: certificateStore.prune },
+        { id: "certificates.tend", cron: "* * * * *", run: ifOn(() => tend(shared)) },
+        { id: "certificates.advice", cron: "13 * * * *", run: ifOn(() => takeAdvice(shared)) },
+        { id: "certificates.prune", cron: "51 3 * * *", run: () => prune(ctx.sql) },
       ],
       begin: () =>
-        void ifOn(orders.tend)().catch((error: unknown) => ctx.log.error("no certificates were ordered", { error })),
+        void ifOn(() => tend(shared))().catch((error: unknown) =>
+          ctx.log.error("no certificates were ordered", { error }),
+        ),
     };
   },
 });

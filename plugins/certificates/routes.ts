@@ -1,7 +1,9 @@
 import { answer, pageReply, notFound, ok, pageOf, pageQuery, route, type Route, type Static } from "platform";
 import { Certificate } from "./answers.ts";
-import type { Orders } from "./orders.ts";
-import type { CertificateRow, CertificateStore } from "./store.ts";
+import type { CertificateRow } from "./store.ts";
+import * as certificateStore from "./store.ts";
+import * as orders from "./orders.ts";
+import type { CertificatesContext } from "./context.ts";
 
 const access = { privilege: "certificates" } as const;
 const example = {
@@ -17,13 +19,8 @@ const example = {
 };
 const notHere = "this account serves no such host";
 
-interface Needed {
-  readonly certificateStore: CertificateStore;
-  readonly orders: Orders;
-}
-
 /** The certificates of an account's hosts: its own and its sites' domains. Their keys are never shown. */
-export function certificateRoutes({ certificateStore, orders }: Needed): Route[] {
+export function certificateRoutes(ctx: CertificatesContext): Route[] {
   return [
     route(
       "GET",
@@ -39,7 +36,7 @@ export function certificateRoutes({ certificateStore, orders }: Needed): Route[]
         responses: { 200: [example] },
       },
       async ({ account, query }) => {
-        return pageReply(await certificateStore.list(account.id, pageOf(query)), toApi);
+        return pageReply(await certificateStore.list(ctx.sql, account.id, pageOf(query)), toApi);
       },
     ),
     route(
@@ -47,7 +44,7 @@ export function certificateRoutes({ certificateStore, orders }: Needed): Route[]
       "/core/certificates/:host",
       { summary: "One certificate", access, answers: { 200: Certificate }, responses: { 200: example } },
       async ({ account, params }) => {
-        const row = await certificateStore.ofAccount(account.id, params.host.toLowerCase());
+        const row = await certificateStore.ofAccount(ctx.sql, account.id, params.host.toLowerCase());
         if (!row) throw notFound(notHere);
         return ok(toApi(row));
       },
@@ -68,9 +65,9 @@ export function certificateRoutes({ certificateStore, orders }: Needed): Route[]
       },
       async ({ account, params }) => {
         const host = params.host.toLowerCase();
-        if (!(await certificateStore.askAgain(account.id, host))) throw notFound(notHere);
-        await orders.enqueue(host);
-        const row = await certificateStore.ofAccount(account.id, host);
+        if (!(await certificateStore.askAgain(ctx.sql, account.id, host))) throw notFound(notHere);
+        await orders.enqueueOrder(ctx, host);
+        const row = await certificateStore.ofAccount(ctx.sql, account.id, host);
         if (!row) throw notFound(notHere);
         return { ...ok(toApi(row)), status: 202 };
       },

@@ -1,5 +1,5 @@
 /** All SQL about certificates. Hosts are those of the whole installation, which one process orders for. */
-import { readPage, type Page, type Sql, type Tx } from "platform";
+import { readPage, type Page, type Sql, type Tx, type Queryable } from "platform";
 import type { Due } from "./renewal.ts";
 
 export interface CertificateRow {
@@ -31,180 +31,182 @@ export interface KnownHost {
   readonly accountId: number;
 }
 
-export type CertificateStore = ReturnType<typeof createCertificateStore>;
+const columns = (sql: Queryable) => sql`
+  id, host, account_id, chain, key_sealed, not_before, expires_at, renew_at, failures, last_error, try_at, ordered_at,
+  created_at`;
 
-export function createCertificateStore(sql: Sql) {
-  const columns = sql`
-    id, host, account_id, chain, key_sealed, not_before, expires_at, renew_at, failures, last_error, try_at, ordered_at,
-    created_at`;
-  return {
-    ...createOrderStore(sql),
+export async function begin(sql: Sql, host: string, accountId: number): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`
+    insert into certificate_orders (host, account_id) values (${host}, ${accountId}) returning id`;
+  return row?.id ?? 0;
+}
 
-    async byHost(host: string): Promise<CertificateRow | undefined> {
-      const [row] = await sql<CertificateRow[]>`select ${columns} from certificates where host = ${host}`;
-      return row;
-    },
+export async function succeeded(tx: Tx, orderId: number): Promise<void> {
+  await tx`update certificate_orders set issued = true where id = ${orderId}`;
+}
 
-    async ofAccount(accountId: number, host: string): Promise<CertificateRow | undefined> {
-      const [row] = await sql<CertificateRow[]>`
-        select ${columns} from certificates where account_id = ${accountId} and host = ${host}`;
-      return row;
-    },
+/** Of the whole installation. */
+export async function ordersOfLastHour(sql: Sql): Promise<number> {
+  const [row] = await sql<{ orders: number }[]>`
+    select count(*) as orders from certificate_orders where at > now() - interval '1 hour'`;
+  return row?.orders ?? 0;
+}
 
-    async list(accountId: number, page: Page) {
-      return readPage<CertificateRow>(sql, page, {
-        columns,
-        from: sql`certificates where account_id = ${accountId}`,
-        order: sql`host`,
-      });
-    },
+export async function challenge(sql: Sql, name: string, answerSealed: string): Promise<void> {
+  await sql`
+    insert into certificate_challenges (name, answer_sealed, expires_at)
+    values (${name}, ${answerSealed}, now() + interval '10 minutes')
+    on conflict (name) do update set answer_sealed = excluded.answer_sealed, expires_at = excluded.expires_at`;
+}
 
-    /** Writes down hosts that have no row yet, and to whom the others belong now. Those that are not named lose theirs. */
-    async keep(hosts: readonly KnownHost[]): Promise<void> {
-      const [names, accounts] = [hosts.map(({ host }) => host), hosts.map(({ accountId }) => accountId)];
-      await sql`
-        insert into certificates (host, account_id)
-        select * from unnest(${names}::text[], ${accounts}::bigint[])
-        on conflict (host) do update set account_id = excluded.account_id
-        where certificates.account_id <> excluded.account_id`;
-      // One that comes back soon has its certificate still.
-      await sql`
-        delete from certificates where not host = any(${names}::text[])
-          and (expires_at is null or expires_at < now() or try_at < now() - interval '30 days')`;
-    },
+export async function answerTo(sql: Sql, name: string): Promise<string | undefined> {
+  const [row] = await sql<{ answerSealed: string }[]>`
+    select answer_sealed from certificate_challenges where name = ${name} and expires_at > now()`;
+  return row?.answerSealed;
+}
 
-    /** The hosts for which an order is due, of these: accounts' own and those that have a certificate are never left out. */
-    async due(hosts: readonly string[], ofAccounts: readonly string[], limit: number): Promise<Due[]> {
-      return sql<Due[]>`
-        with due as (
-          select host, account_id, not_before, expires_at, try_at, host = any(${ofAccounts}::text[]) as is_account_host
-          from certificates
-          where host = any(${hosts}::text[]) and try_at <= now() and (renew_at is null or renew_at <= now())
-          order by host <> all(${ofAccounts}::text[]), expires_at nulls last, try_at limit ${limit}
-        )
-        select d.*, h.orders as host_orders, h.issued as host_issued, a.orders as account_orders
-        from due d cross join lateral (
-          select count(*) filter (where at > now() - interval '1 hour') as orders, count(*) filter (where issued) as issued
-          from certificate_orders where host = d.host and at > now() - interval '7 days'
-        ) h left join lateral (
-          select count(*) as orders from certificate_orders where account_id = d.account_id and at > now() - interval '1 hour'
-        ) a on true`;
-    },
+export async function endChallenge(sql: Sql, name: string): Promise<void> {
+  await sql`delete from certificate_challenges where name = ${name}`;
+}
 
-    /** Certificates about whose renewal the authority was not asked for a day. */
-    async unadvised(limit: number): Promise<{ host: string; chain: string }[]> {
-      return sql<{ host: string; chain: string }[]>`
-        update certificates set advice_at = now() where id in (
-          select id from certificates
-          where chain is not null and expires_at > now() and (advice_at is null or advice_at < now() - interval '1 day')
-          order by advice_at nulls first limit ${limit} for update skip locked)
-        returning host, chain`;
-    },
+export async function authority(
+  sql: Sql,
+  directory: string,
+): Promise<{ keySealed: string; accountUrl: string } | undefined> {
+  const [row] = await sql<{ keySealed: string; accountUrl: string }[]>`
+    select key_sealed, account_url from certificate_authorities where directory = ${directory}`;
+  return row;
+}
 
-    async renewAt(host: string, at: Date): Promise<void> {
-      await sql`update certificates set renew_at = ${at} where host = ${host}`;
-    },
+export async function keepAuthority(sql: Sql, directory: string, keySealed: string, accountUrl: string): Promise<void> {
+  await sql`
+    insert into certificate_authorities (directory, key_sealed, account_url)
+    values (${directory}, ${keySealed}, ${accountUrl}) on conflict (directory) do nothing`;
+}
 
-    /**
-     * Orders at once, whatever happened before, but for what was issued within the last minute: whoever asks twice gets
-     * one certificate. False if the account has no such host.
-     */
-    async askAgain(accountId: number, host: string): Promise<boolean> {
-      const rows = await sql`
-        update certificates set try_at = now(),
-          renew_at = case when failures = 0 and ordered_at > now() - interval '1 minute' then renew_at else least(renew_at, now()) end
-        where account_id = ${accountId} and host = ${host} returning id`;
-      return rows.length > 0;
-    },
+export async function prune(sql: Sql): Promise<void> {
+  await sql`delete from certificate_orders where at < now() - interval '30 days'`;
+  await sql`delete from certificate_challenges where expires_at < now()`;
+}
 
-    async issued(tx: Tx, host: string, { chain, keySealed, notBefore, expiresAt, renewAt }: Issued): Promise<void> {
-      await tx`
-        update certificates set chain = ${chain}, key_sealed = ${keySealed}, not_before = ${notBefore},
-          expires_at = ${expiresAt}, renew_at = ${renewAt}, advice_at = null, failures = 0, last_error = null,
-          try_at = now(), ordered_at = now()
-        where host = ${host}`;
-    },
+export async function byHost(sql: Sql, host: string): Promise<CertificateRow | undefined> {
+  const [row] = await sql<CertificateRow[]>`select ${columns(sql)} from certificates where host = ${host}`;
+  return row;
+}
 
-    async failed(host: string, error: string, failures: number, tryAt: Date): Promise<void> {
-      await sql`
-        update certificates set failures = ${failures}, last_error = ${error.slice(0, 1000)}, try_at = ${tryAt},
-          ordered_at = now()
-        where host = ${host}`;
-    },
+export async function ofAccount(sql: Sql, accountId: number, host: string): Promise<CertificateRow | undefined> {
+  const [row] = await sql<CertificateRow[]>`
+    select ${columns(sql)} from certificates where account_id = ${accountId} and host = ${host}`;
+  return row;
+}
 
-    /** Of the whole installation: how many there are, and those that fail or end soon, the worst first. */
-    async troubled(limit: number): Promise<{ total: number; rows: CertificateRow[] }> {
-      const rows = await sql<CertificateRow[]>`
-        select ${columns} from certificates
-        where failures > 0 or expires_at is null or expires_at < now() + interval '7 days'
-        order by expires_at nulls first, host limit ${limit}`;
-      const [count] = await sql<{ total: number }[]>`select count(*) as total from certificates`;
-      return { total: count?.total ?? 0, rows };
-    },
+export async function list(sql: Sql, accountId: number, page: Page) {
+  return readPage<CertificateRow>(sql, page, {
+    columns: columns(sql),
+    from: sql`certificates where account_id = ${accountId}`,
+    order: sql`host`,
+  });
+}
 
-    /** For /metrics. */
-    async counts(): Promise<{ failing: number; soonestSeconds: number | null }> {
-      const [row] = await sql<{ failing: number; soonestSeconds: number | null }[]>`
-        select count(*) filter (where failures > 0) as failing,
-          extract(epoch from min(expires_at) - now())::float8 as soonest_seconds
-        from certificates`;
-      return row ?? { failing: 0, soonestSeconds: null };
-    },
-  };
+/** Writes down hosts that have no row yet, and to whom the others belong now. Those that are not named lose theirs. */
+export async function keep(sql: Sql, hosts: readonly KnownHost[]): Promise<void> {
+  const [names, accounts] = [hosts.map(({ host }) => host), hosts.map(({ accountId }) => accountId)];
+  await sql`
+    insert into certificates (host, account_id)
+    select * from unnest(${names}::text[], ${accounts}::bigint[])
+    on conflict (host) do update set account_id = excluded.account_id
+    where certificates.account_id <> excluded.account_id`;
+  // One that comes back soon has its certificate still.
+  await sql`
+    delete from certificates where not host = any(${names}::text[])
+      and (expires_at is null or expires_at < now() or try_at < now() - interval '30 days')`;
+}
+
+/** The hosts for which an order is due, of these: accounts' own and those that have a certificate are never left out. */
+export async function due(
+  sql: Sql,
+  hosts: readonly string[],
+  ofAccounts: readonly string[],
+  limit: number,
+): Promise<Due[]> {
+  return sql<Due[]>`
+    with due as (
+      select host, account_id, not_before, expires_at, try_at, host = any(${ofAccounts}::text[]) as is_account_host
+      from certificates
+      where host = any(${hosts}::text[]) and try_at <= now() and (renew_at is null or renew_at <= now())
+      order by host <> all(${ofAccounts}::text[]), expires_at nulls last, try_at limit ${limit}
+    )
+    select d.*, h.orders as host_orders, h.issued as host_issued, a.orders as account_orders
+    from due d cross join lateral (
+      select count(*) filter (where at > now() - interval '1 hour') as orders, count(*) filter (where issued) as issued
+      from certificate_orders where host = d.host and at > now() - interval '7 days'
+    ) h left join lateral (
+      select count(*) as orders from certificate_orders where account_id = d.account_id and at > now() - interval '1 hour'
+    ) a on true`;
+}
+
+/** Certificates about whose renewal the authority was not asked for a day. */
+export async function unadvised(sql: Sql, limit: number): Promise<{ host: string; chain: string }[]> {
+  return sql<{ host: string; chain: string }[]>`
+    update certificates set advice_at = now() where id in (
+      select id from certificates
+      where chain is not null and expires_at > now() and (advice_at is null or advice_at < now() - interval '1 day')
+      order by advice_at nulls first limit ${limit} for update skip locked)
+    returning host, chain`;
+}
+
+export async function setRenewal(sql: Sql, host: string, at: Date): Promise<void> {
+  await sql`update certificates set renew_at = ${at} where host = ${host}`;
+}
+
+/**
+ * Orders at once, whatever happened before, but for what was issued within the last minute: whoever asks twice gets
+ * one certificate. False if the account has no such host.
+ */
+export async function askAgain(sql: Sql, accountId: number, host: string): Promise<boolean> {
+  const rows = await sql`
+    update certificates set try_at = now(),
+      renew_at = case when failures = 0 and ordered_at > now() - interval '1 minute' then renew_at else least(renew_at, now()) end
+    where account_id = ${accountId} and host = ${host} returning id`;
+  return rows.length > 0;
+}
+
+export async function issued(
+  tx: Tx,
+  host: string,
+  { chain, keySealed, notBefore, expiresAt, renewAt }: Issued,
+): Promise<void> {
+  await tx`
+    update certificates set chain = ${chain}, key_sealed = ${keySealed}, not_before = ${notBefore},
+      expires_at = ${expiresAt}, renew_at = ${renewAt}, advice_at = null, failures = 0, last_error = null,
+      try_at = now(), ordered_at = now()
+    where host = ${host}`;
+}
+
+export async function failed(sql: Sql, host: string, error: string, failures: number, tryAt: Date): Promise<void> {
+  await sql`
+    update certificates set failures = ${failures}, last_error = ${error.slice(0, 1000)}, try_at = ${tryAt},
+      ordered_at = now()
+    where host = ${host}`;
+}
+
+/** Of the whole installation: how many there are, and those that fail or end soon, the worst first. */
+export async function troubled(sql: Sql, limit: number): Promise<{ total: number; rows: CertificateRow[] }> {
+  const rows = await sql<CertificateRow[]>`
+    select ${columns(sql)} from certificates
+    where failures > 0 or expires_at is null or expires_at < now() + interval '7 days'
+    order by expires_at nulls first, host limit ${limit}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from certificates`;
+  return { total: count?.total ?? 0, rows };
+}
+
+/** For /metrics. */
+export async function counts(sql: Sql): Promise<{ failing: number; soonestSeconds: number | null }> {
+  const [row] = await sql<{ failing: number; soonestSeconds: number | null }[]>`
+    select count(*) filter (where failures > 0) as failing,
+      extract(epoch from min(expires_at) - now())::float8 as soonest_seconds
+    from certificates`;
+  return row ?? { failing: 0, soonestSeconds: null };
 }
 
 /** Orders, challenges, and the account at the authority. */
-function createOrderStore(sql: Sql) {
-  return {
-    async begin(host: string, accountId: number): Promise<number> {
-      const [row] = await sql<{ id: number }[]>`
-        insert into certificate_orders (host, account_id) values (${host}, ${accountId}) returning id`;
-      return row?.id ?? 0;
-    },
-
-    async succeeded(tx: Tx, orderId: number): Promise<void> {
-      await tx`update certificate_orders set issued = true where id = ${orderId}`;
-    },
-
-    /** Of the whole installation. */
-    async ordersOfLastHour(): Promise<number> {
-      const [row] = await sql<{ orders: number }[]>`
-        select count(*) as orders from certificate_orders where at > now() - interval '1 hour'`;
-      return row?.orders ?? 0;
-    },
-
-    async challenge(name: string, answerSealed: string): Promise<void> {
-      await sql`
-        insert into certificate_challenges (name, answer_sealed, expires_at)
-        values (${name}, ${answerSealed}, now() + interval '10 minutes')
-        on conflict (name) do update set answer_sealed = excluded.answer_sealed, expires_at = excluded.expires_at`;
-    },
-
-    async answerTo(name: string): Promise<string | undefined> {
-      const [row] = await sql<{ answerSealed: string }[]>`
-        select answer_sealed from certificate_challenges where name = ${name} and expires_at > now()`;
-      return row?.answerSealed;
-    },
-
-    async endChallenge(name: string): Promise<void> {
-      await sql`delete from certificate_challenges where name = ${name}`;
-    },
-
-    async authority(directory: string): Promise<{ keySealed: string; accountUrl: string } | undefined> {
-      const [row] = await sql<{ keySealed: string; accountUrl: string }[]>`
-        select key_sealed, account_url from certificate_authorities where directory = ${directory}`;
-      return row;
-    },
-
-    async keepAuthority(directory: string, keySealed: string, accountUrl: string): Promise<void> {
-      await sql`
-        insert into certificate_authorities (directory, key_sealed, account_url)
-        values (${directory}, ${keySealed}, ${accountUrl}) on conflict (directory) do nothing`;
-    },
-
-    async prune(): Promise<void> {
-      await sql`delete from certificate_orders where at < now() - interval '30 days'`;
-      await sql`delete from certificate_challenges where expires_at < now()`;
-    },
-  };
-}
