@@ -17,13 +17,10 @@ import { ConnectorAnswer, ConnectorFailure } from "./answers.ts";
 import type { Connectors } from "./api.ts";
 import { paramHints } from "./fill.ts";
 
-interface Needed {
-  readonly calls: Pick<Connectors, "call" | "methodsOf">;
-  readonly publicLimit: ReturnType<BaseContext["limiter"]>;
-}
+type Limit = ReturnType<BaseContext["limiter"]>;
 
 /** behaviour B.9: one method of a connector. */
-export function callRoutes({ calls, publicLimit }: Needed): Route[] {
+export function callRoutes(calls: Pick<Connectors, "call" | "methodsOf">, publicLimit: Limit): Route[] {
   return [
     route(
       "POST",

@@ -49,7 +49,7 @@ export default definePlugin({
     const publicLimit = ctx.limiter("connectors.public", { limit: ctx.config.publicLimit, windowSeconds: 60 });
     return {
       nameables: [{ model: "Core::Connector", noun: "connector", exists: calls.exists }],
-      routes: [...connectorRoutes(around), ...callRoutes({ calls, publicLimit }), ...trialRoutes(around, calls)],
+      routes: [...connectorRoutes(around), ...callRoutes(calls, publicLimit), ...trialRoutes(around, calls)],
       service: { ...calls, put },
     };
   },

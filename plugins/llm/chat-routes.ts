@@ -31,12 +31,11 @@ const ChatInput = Type.Object({
   app_id: Type.Optional(field.from(Type.String(), { path: "/core/apps.json", value: "id" })),
 });
 
-interface Needed {
+interface ChatContext extends Pick<BaseContext, "stopping"> {
   readonly apps: Pick<Apps, "promptOf">;
   readonly connectors: Pick<Connectors, "call" | "kindOf">;
   readonly prompts: Pick<Prompts, "renderFor">;
   readonly limit: ReturnType<BaseContext["limiter"]>;
-  readonly stopping: AbortSignal;
 }
 
 const headers = {
@@ -51,7 +50,7 @@ const example =
   'event: end\ndata: {"stop":"end","model":"gpt-5-mini","usage":{"input_tokens":310,"output_tokens":42}}\n\n';
 
 /** Conversations of people with a model, by a prompt of the kind `chat`. behaviour B.5. */
-export function chatRoutes({ apps, connectors, prompts, limit, stopping }: Needed): Route[] {
+export function chatRoutes({ apps, connectors, prompts, limit, stopping }: ChatContext): Route[] {
   return [
     route(
       "POST",
@@ -102,7 +101,7 @@ export function chatRoutes({ apps, connectors, prompts, limit, stopping }: Neede
   ];
 }
 
-async function promptOfApp(apps: Needed["apps"], { account, privileges }: Caller, id: string): Promise<string> {
+async function promptOfApp(apps: ChatContext["apps"], { account, privileges }: Caller, id: string): Promise<string> {
   if (!privileges.has("apps")) throw forbidden("`app_id` needs the privilege apps");
   const prompt = await apps.promptOf(account.id, id);
   if (prompt === undefined) throw invalid({ app_id: ["is not the id of an app"] });

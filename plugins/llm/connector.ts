@@ -10,12 +10,10 @@ import { answerMistake } from "./schema.ts";
 
 export const kindName = "core/llm";
 
-interface Needed {
-  readonly fetch: BaseContext["fetch"];
-  readonly prompts: Pick<Prompts, "renderForAccount">;
-}
+type Fetch = BaseContext["fetch"];
+type Rendering = Pick<Prompts, "renderForAccount">;
 
-export function modelConnector({ fetch, prompts }: Needed): ConnectorKind {
+export function modelConnector(fetch: Fetch, prompts: Rendering): ConnectorKind {
   return {
     name: kindName,
     fields: connectorFields,
@@ -36,11 +34,7 @@ export function modelConnector({ fetch, prompts }: Needed): ConnectorKind {
 }
 
 /** Throws a 422 for an unknown prompt, and for one that cannot be filled in. */
-async function promptText(
-  prompts: Needed["prompts"],
-  accountId: number,
-  { prompt }: Asked,
-): Promise<string | undefined> {
+async function promptText(prompts: Rendering, accountId: number, { prompt }: Asked): Promise<string | undefined> {
   if (!prompt) return undefined;
   try {
     return (await prompts.renderForAccount(accountId, prompt.code, prompt.variables)).text;
@@ -70,7 +64,7 @@ function rule({ schema }: Chat): string {
 
 type Call = Pick<KindCall, "timeoutMs" | "signal" | "onText"> & Pick<Asking, "secret">;
 
-async function outcomeOf(fetch: Needed["fetch"], server: ModelServer, chat: Chat, call: Call): Promise<CallOutcome> {
+async function outcomeOf(fetch: Fetch, server: ModelServer, chat: Chat, call: Call): Promise<CallOutcome> {
   const startedAt = performance.now();
   const timeoutMs = Math.min(call.timeoutMs, server.seconds * 1000);
   const ask = (asked: Chat) => {

@@ -15,7 +15,7 @@ export default definePlugin({
 
   setup(ctx) {
     const { services, stopping } = ctx;
-    services.connectors.register(modelConnector({ fetch: ctx.fetch, prompts: services.prompts }));
+    services.connectors.register(modelConnector(ctx.fetch, services.prompts));
     // For each person: what a model says costs money.
     const limit = ctx.limiter("llm.chats", { limit: 30, windowSeconds: 60 });
     return { routes: chatRoutes({ ...services, limit, stopping }) };

@@ -3,7 +3,7 @@ import { tokens } from "../tokens/api.ts";
 import { agentTools } from "./api.ts";
 import type { Protocol } from "./protocol.ts";
 import { llmsRoute, mcpRoutes } from "./routes.ts";
-import { createSessions } from "./session.ts";
+import { sessionOf, type SessionOf } from "./session.ts";
 import { callTool, listTools } from "./tools/all.ts";
 
 /** The API for agents, over the Model Context Protocol. */
@@ -13,7 +13,8 @@ export default definePlugin({
   provides: agentTools,
 
   setup(ctx) {
-    const sessionOf = createSessions({ ctx, tokens: ctx.services.tokens });
+    const shared = { ...ctx, tokens: ctx.services.tokens };
+    const open: SessionOf = (connection) => sessionOf(shared, connection);
     let protocol: Promise<Protocol> | undefined;
     const load = async () => {
       const { createProtocol } = await import("./protocol.ts");
@@ -21,17 +22,16 @@ export default definePlugin({
     };
     return {
       routes: [
-        ...mcpRoutes({
-          sessionOf,
-          protocol: async (request, message, session) => (await (protocol ??= load()))(request, message, session),
-        }),
+        ...mcpRoutes(open, async (request, message, session) =>
+          (await (protocol ??= load()))(request, message, session),
+        ),
         llmsRoute(ctx),
       ],
       service: {
         open: async ({ request, host, token, requestId }) => {
           const { caller } = await ctx.services.tokens.identify(host, { token, viaCookie: false });
           if (!caller) return undefined;
-          const session = sessionOf({ request, caller, token, requestId });
+          const session = open({ request, caller, token, requestId });
           return {
             caller,
             tools: () => listTools(session),

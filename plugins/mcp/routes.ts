@@ -17,7 +17,7 @@ import {
 } from "platform";
 import { llmsText } from "./llms.ts";
 import { plainAnswer, plainCallOf } from "./plain-call.ts";
-import type { Sessions } from "./session.ts";
+import type { SessionOf } from "./session.ts";
 import { callTool } from "./tools/all.ts";
 import type { Protocol } from "./protocol.ts";
 
@@ -26,12 +26,7 @@ const maxBytes = 2_000_000;
 const Message = Type.Object({ jsonrpc: Type.Literal("2.0") }, { $id: "JsonRpcMessage", additionalProperties: true });
 const Refused = Type.Union([answer.error, Message]);
 
-interface Needed {
-  readonly sessionOf: Sessions;
-  readonly protocol: Protocol;
-}
-
-export function mcpRoutes({ sessionOf, protocol }: Needed): Route[] {
+export function mcpRoutes(sessionOf: SessionOf, protocol: Protocol): Route[] {
   return [
     route(
       "POST",

@@ -4,8 +4,7 @@ import type { Tokens } from "../tokens/api.ts";
 import { thingsOf, type Things } from "./things.ts";
 import type { Session } from "./tools/tool.ts";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "routes" | "subrequest">;
+interface McpContext extends Pick<BaseContext, "routes" | "subrequest"> {
   readonly tokens: Pick<Tokens, "mayDeleteOverMcp">;
 }
 
@@ -18,27 +17,28 @@ export interface Connection {
   readonly requestId?: string | undefined;
 }
 
-export type Sessions = ReturnType<typeof createSessions>;
+export type SessionOf = (connection: Connection) => Session;
 
-export function createSessions({ ctx, tokens }: Needed) {
-  let things: Things | undefined;
-  return ({ request, caller, token, requestId }: Connection): Session => {
-    const agent = {
-      "user-agent": `mcp ${request.headers.get("user-agent") ?? ""}`.trim(),
-      ...(requestId !== undefined && { "x-request-id": requestId }),
-    };
-    let mayDelete: Promise<boolean> | undefined;
-    return {
-      caller,
-      routes: ctx.routes(),
-      // The routes are all there once the server serves, and do not change.
-      get things() {
-        return (things ??= thingsOf(ctx.routes()));
-      },
-      ask: ({ headers = {}, ...asking }) =>
-        ctx.subrequest(request, { ...asking, token, headers: { ...agent, ...headers } }),
-      mayDelete: () => (mayDelete ??= tokens.mayDeleteOverMcp(caller)),
-      withoutToken: (text) => text.replaceAll(token, "<your token>"),
-    };
+// The routes are all there once the server serves, and do not change.
+const known = new WeakMap<McpContext, Things>();
+
+export function sessionOf(ctx: McpContext, { request, caller, token, requestId }: Connection): Session {
+  const agent = {
+    "user-agent": `mcp ${request.headers.get("user-agent") ?? ""}`.trim(),
+    ...(requestId !== undefined && { "x-request-id": requestId }),
+  };
+  let mayDelete: Promise<boolean> | undefined;
+  return {
+    caller,
+    routes: ctx.routes(),
+    get things() {
+      const things = known.get(ctx) ?? thingsOf(ctx.routes());
+      known.set(ctx, things);
+      return things;
+    },
+    ask: ({ headers = {}, ...asking }) =>
+      ctx.subrequest(request, { ...asking, token, headers: { ...agent, ...headers } }),
+    mayDelete: () => (mayDelete ??= ctx.tokens.mayDeleteOverMcp(caller)),
+    withoutToken: (text) => text.replaceAll(token, "<your token>"),
   };
 }
