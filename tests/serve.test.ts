@@ -155,6 +155,8 @@ describe.if(Bun.which("script") !== null)("on a terminal", () => {
       expect(await child.exited).toBe(0);
       expect(said).not.toContain("{");
       expect(said).toMatch(/^\d\d:\d\d:\d\d making the tables migrations=\d+$/m);
+      // Each process has said what it has to say before.
+      expect(atStart.match(/no backups are scheduled/g)).toHaveLength(Number(WORKERS));
       expect(atStart).toMatch(
         /\nCorestead serves on http:\S+( with 2 processes)?\n\nAdministrator: admin, password: \S+\nAPI token: core_\S+\nThis is shown only once\.\n\s*$/,
       );

@@ -74,19 +74,24 @@ async function expectApp(page: Page, name: string, where: object, place = "main"
   expect([name, await page.locator(`${place} iframe`).count()]).toEqual([name, 1]);
 }
 
+/** What is loaded later may take the focus, as the record in a dialog does: then a person begins again. */
 async function expectKeyboard(page: Page, name: string): Promise<void> {
-  // From what comes before it: an editor takes the key for itself until Esc.
-  await page.locator(`iframe[title="${name}"]`).evaluate((frame) => {
-    const all = [...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, h1[tabindex]")];
-    const before = all.filter((one) => one.checkVisibility() && frame.compareDocumentPosition(one) & 2);
-    for (const one of before.toReversed()) {
-      one.focus();
-      if (document.activeElement === one) return;
-    }
-  });
-  const isIn = () => page.evaluate((title) => document.activeElement?.getAttribute("title") === title, name);
-  for (let tabs = 0; tabs < 5 && !(await isIn()); tabs++) await page.keyboard.press("Tab");
-  await page.frameLocator(`iframe[title="${name}"]`).locator("button:focus").waitFor();
+  const frame = page.locator(`iframe[title="${name}"]`);
+  const pressed = page.frameLocator(`iframe[title="${name}"]`).locator("button:focus");
+  await eventually(async () => {
+    // From what comes before it: an editor takes the key for itself until Esc.
+    await frame.evaluate((element) => {
+      const all = [...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, h1[tabindex]")];
+      const before = all.filter((one) => one.checkVisibility() && element.compareDocumentPosition(one) & 2);
+      for (const one of before.toReversed()) {
+        one.focus();
+        if (document.activeElement === one) return;
+      }
+    });
+    const isIn = () => frame.evaluate((element) => document.activeElement === element);
+    for (let tabs = 0; tabs < 5 && !(await isIn()); tabs++) await page.keyboard.press("Tab");
+    return (await pressed.count()) > 0;
+  }, `the focus in ${name}`);
 }
 
 /** Without loading the Studio anew. */

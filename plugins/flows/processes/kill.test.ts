@@ -29,7 +29,6 @@ const serverOn = (folder: string, failpoint = "") =>
       DATA_DIR: "data",
       CORE_ADMIN_TOKEN: adminToken,
       OUTBOUND_ALLOW: "127.0.0.1",
-      FLOW_LEASE_SECONDS: "2",
       CORESTEAD_FAILPOINT: failpoint,
     },
   });

@@ -51,6 +51,7 @@ export async function serve(setup: Setup, begun?: Begun): Promise<number> {
     await database.stop();
     throw error;
   });
+  setup.log.flush();
   greeting.ready(`Corestead serves on ${app.origin}${app.rehearses ? " (a rehearsal)" : ""}`);
   await notifyService(`READY=1\nSTATUS=serves on ${app.origin}`);
   const signal = await stopped;
@@ -83,6 +84,8 @@ export async function serveWorker(setup: Setup): Promise<number> {
   const shared = { ...setup, config: { ...setup.config, workers: Math.max(2, setup.config.workers) } };
   const counting = supervisedCounting(setup.env["CORESTEAD_MACHINE"] ?? "");
   const app = await startApp(shared, target, false, { counting, greeting: { announce } });
+  // What the start has logged comes before the address and the credentials, which the supervisor prints last.
+  setup.log.flush();
   process.send?.("ready");
   if ((await stopped) === "SIGTERM") await Promise.race([app.drain(), stopSignal(), orphaned]);
   await inTime(app.stop());
@@ -145,6 +148,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<Stop
   const name = config.host === "0.0.0.0" ? "localhost" : config.host;
   const processes = config.workers === 1 ? "" : ` with ${config.workers} processes`;
   const address = config.baseUrl || `http://${name}:${port}`;
+  log.flush();
   greeting.ready(`Corestead serves on ${address}${processes}`);
   await notifyService(`READY=1\nSTATUS=serves on ${address}${processes}`);
   const signal = await stopped;
