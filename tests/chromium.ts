@@ -50,7 +50,12 @@ export function faultsOf(page: Page): string[] {
   page.on("console", (message) => {
     if (message.type() !== "error" && message.type() !== "warning") return;
     // Chromium warns that drawing without a graphics card is slow.
-    if (!message.text().includes("GL Driver Message")) faults.push(`console: ${message.text()}`);
+    if (message.text().includes("GL Driver Message")) return;
+    const { pathname } = URL.parse(message.location().url) ?? {};
+    // Of a resource that failed, Chromium says only the status.
+    faults.push(
+      `console: ${message.text()}${pathname && message.text().includes("status of") ? ` at ${pathname}` : ""}`,
+    );
   });
   page.on("requestfailed", (request) => {
     const reason = request.failure()?.errorText ?? "";

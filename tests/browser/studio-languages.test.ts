@@ -233,6 +233,8 @@ async function walk(language: Language): Promise<{ seen: ReadonlyMap<string, See
   await using opened = await studio.signedIn({ locale: language });
   const { page, faults } = opened;
   page.setDefaultTimeout(90_000);
+  const lastStatus = new Map<string, number>();
+  page.on("response", (response) => lastStatus.set(response.url(), response.status()));
   const loading = message(language)("loading");
   const seen = new Map<string, Seen>();
   for (const path of paths) seen.set(path, await look(page, path, loading));
@@ -242,7 +244,9 @@ async function walk(language: Language): Promise<{ seen: ReadonlyMap<string, See
     seen.set(name, { ...(await page.evaluate(read)), overflows: [] });
     await page.keyboard.press("Escape");
   }
-  return { seen, faults: [...faults] };
+  // A server without a processor asks for patience, which the Studio has: what counts is how it ends.
+  const refused = [...lastStatus].filter(([, status]) => status === 503).map(([url]) => `503: ${url}`);
+  return { seen, faults: [...faults.filter((fault) => !fault.includes("status of 503")), ...refused] };
 }
 
 test("every page: its language, one heading, no sideways scroll, nothing in the console", async () => {
