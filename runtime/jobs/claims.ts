@@ -5,8 +5,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../system/log.ts";
 
-export type Claims = ReturnType<typeof createClaims>;
-
 interface Options<Claim, Row> {
   /** What the rows are called in the log. */
   readonly what: string;

@@ -85,8 +85,31 @@ export interface JobTable {
 const nowOf = ({ clock }: Pick<JobTable, "clock">): Date | null => clock?.() ?? null;
 
 /** Returns what was written, in order, without jobs whose key is already waiting. */
-export function insert(table: JobTable, jobs: readonly NewJob[], on: Queryable = table.sql): Promise<Inserted[]> {
-  return insertJobs(on, jobs, nowOf(table));
+export function insert(
+  table: Pick<JobTable, "sql" | "clock">,
+  jobs: readonly NewJob[],
+  on: Queryable = table.sql,
+): Promise<Inserted[]> {
+  const at = nowOf(table);
+  // Jobs of one statement are a microsecond apart, so that a claim can continue where the last one ended.
+  return on<Inserted[]>`
+    insert into jobs (name, state, run_at, created_at, max_attempts, key, order_key, account_id, share, payload, bytes, causation)
+    select j.name, case when j.order_key is null then 'waiting' else 'parked' end,
+      coalesce(j.run_at::timestamptz, at.now + (j.n - 1) * interval '1 microsecond'), at.now,
+      j.max_attempts, j.key, j.order_key, j.account_id, j.share, j.payload::json, octet_length(j.payload), j.causation::json
+    from (select coalesce(${at}::timestamptz, now()) as now) at
+    cross join unnest(
+      ${jobs.map((j) => j.name)}::text[], ${jobs.map((j) => j.runAt?.toISOString() ?? null)}::text[],
+      ${jobs.map((j) => j.maxAttempts ?? null)}::integer[], ${jobs.map((j) => j.key ?? null)}::text[],
+      ${jobs.map((j) => j.orderKey ?? null)}::text[], ${jobs.map((j) => j.accountId ?? null)}::bigint[],
+      ${jobs.map((j) => j.share ?? null)}::text[],
+      ${jobs.map((j) => JSON.stringify(j.payload) ?? "null")}::text[],
+      ${jobs.map((j) => (j.causation ? JSON.stringify(j.causation) : null))}::text[]
+    ) with ordinality as j (name, run_at, max_attempts, key, order_key, account_id, share, payload, causation, n)
+    order by j.n
+    on conflict (name, key) where key is not null and state <> 'running' do nothing
+    returning id, name, order_key, run_at,
+      extract(epoch from run_at - coalesce(${at}::timestamptz, now()))::float8 as seconds`;
 }
 
 /** At most `readBounds.pageBytes`, and the job that reaches them. */
@@ -190,34 +213,12 @@ export function failedJob(sql: Sql, names: readonly string[], id: Fragment): Fra
  * Writes one job from outside of the queue: a server finds it within its poll. `outcome` says how it ended, once it has.
  */
 export async function writeJob(sql: Sql, job: NewJob) {
-  const [written] = await insertJobs(sql, [job], null);
+  const [written] = await insert({ sql }, [job]);
   return async (): Promise<{ outcome: Outcome; error: string | null } | undefined> => {
     const rows = await sql<{ outcome: Outcome; error: string | null }[]>`
       select outcome, error from job_history where id = ${written?.id ?? null}`;
     return rows[0];
   };
-}
-
-async function insertJobs(on: Queryable, jobs: readonly NewJob[], at: Date | null): Promise<Inserted[]> {
-  // Jobs of one statement are a microsecond apart, so that a claim can continue where the last one ended.
-  return on<Inserted[]>`
-    insert into jobs (name, state, run_at, created_at, max_attempts, key, order_key, account_id, share, payload, bytes, causation)
-    select j.name, case when j.order_key is null then 'waiting' else 'parked' end,
-      coalesce(j.run_at::timestamptz, at.now + (j.n - 1) * interval '1 microsecond'), at.now,
-      j.max_attempts, j.key, j.order_key, j.account_id, j.share, j.payload::json, octet_length(j.payload), j.causation::json
-    from (select coalesce(${at}::timestamptz, now()) as now) at
-    cross join unnest(
-      ${jobs.map((j) => j.name)}::text[], ${jobs.map((j) => j.runAt?.toISOString() ?? null)}::text[],
-      ${jobs.map((j) => j.maxAttempts ?? null)}::integer[], ${jobs.map((j) => j.key ?? null)}::text[],
-      ${jobs.map((j) => j.orderKey ?? null)}::text[], ${jobs.map((j) => j.accountId ?? null)}::bigint[],
-      ${jobs.map((j) => j.share ?? null)}::text[],
-      ${jobs.map((j) => JSON.stringify(j.payload) ?? "null")}::text[],
-      ${jobs.map((j) => (j.causation ? JSON.stringify(j.causation) : null))}::text[]
-    ) with ordinality as j (name, run_at, max_attempts, key, order_key, account_id, share, payload, causation, n)
-    order by j.n
-    on conflict (name, key) where key is not null and state <> 'running' do nothing
-    returning id, name, order_key, run_at,
-      extract(epoch from run_at - coalesce(${at}::timestamptz, now()))::float8 as seconds`;
 }
 
 /** Order keys whose first job waits behind nothing, because a process died before it could release the next one. */

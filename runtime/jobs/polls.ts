@@ -5,8 +5,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../system/log.ts";
 
-export type Polls = ReturnType<typeof createPolls>;
-
 interface Options {
   /** What the rows are called in the log. */
   readonly what: string;
@@ -15,16 +13,14 @@ interface Options {
   readonly look: () => Promise<void>;
   readonly heartbeat: () => Promise<void>;
   readonly upkeepMs: number;
-  readonly upkeep: Upkeep;
-}
-
-interface Upkeep {
-  /** The database's time. */
-  readonly now: () => Promise<Date>;
-  /** Called at the start, and when that time was set back. */
-  readonly setBack: () => Promise<unknown>;
-  /** Lets go what waits behind nothing, since a process died before it could, and forgets what is old. */
-  readonly run: () => Promise<void>;
+  readonly upkeep: {
+    /** The database's time. */
+    readonly now: () => Promise<Date>;
+    /** Called at the start, and when that time was set back. */
+    readonly setBack: () => Promise<unknown>;
+    /** Lets go what waits behind nothing, since a process died before it could, and forgets what is old. */
+    readonly run: () => Promise<void>;
+  };
 }
 
 export function createPolls({ what, log, pollMs, look, heartbeat, upkeepMs, upkeep }: Options) {
@@ -53,6 +49,10 @@ export function createPolls({ what, log, pollMs, look, heartbeat, upkeepMs, upke
     }
     polling = false;
     if (again) void poll();
+  };
+  const pollSoon = () => {
+    soonAt = Infinity;
+    void poll();
   };
   const keepUp = async (): Promise<void> => {
     try {
@@ -88,13 +88,7 @@ export function createPolls({ what, log, pollMs, look, heartbeat, upkeepMs, upke
       if (!isActive || seconds * 1000 > pollMs || at >= soonAt) return;
       clearTimeout(soon);
       soonAt = at;
-      soon = setTimeout(
-        () => {
-          soonAt = Infinity;
-          void poll();
-        },
-        Math.max(1, seconds * 1000),
-      );
+      soon = setTimeout(pollSoon, Math.max(1, seconds * 1000));
     },
     heartbeatWithin(ms: number): void {
       if (ms >= beatMs) return;

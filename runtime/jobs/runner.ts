@@ -120,7 +120,7 @@ export function createRunner({ table, log, wake, concurrency, pollMs, graceMs, h
   /** `lane` is undefined if the handler was removed while the claim was under way. */
   const start = async (job: ClaimedJob, lane: Lane | undefined): Promise<void> => {
     const run = leases.hold(job, lane?.leaseSeconds ?? defaultLeaseSeconds);
-    if (!lane) return giveBack([run]);
+    if (!lane) return giveBack(run);
     counts.running++;
     take(lane.held, job);
     await work(run, lane);
@@ -139,7 +139,7 @@ export function createRunner({ table, log, wake, concurrency, pollMs, graceMs, h
     } catch (error) {
       if (!run.controller.signal.aborted)
         failed(run, error, attempt < maxAttempts ? secondsToRetry(options, attempt, error) : undefined);
-      else if (stopping) giveBack([run]);
+      else if (stopping) giveBack(run);
       // Another process has claimed it; how it ended here no longer matters.
       else leases.drop(run);
     }
@@ -159,10 +159,8 @@ export function createRunner({ table, log, wake, concurrency, pollMs, graceMs, h
       ends.retry(run, { delaySeconds, error: errorText(error), forgiven: false });
     }
   };
-  /** Returns the jobs to the queue without counting the attempt. */
-  const giveBack = (runs: readonly Run[]): void => {
-    for (const run of runs) ends.retry(run, { delaySeconds: 0, error: null, forgiven: true });
-  };
+  /** Returns a job to the queue without counting the attempt. */
+  const giveBack = (run: Run): void => ends.retry(run, { delaySeconds: 0, error: null, forgiven: true });
 
   return {
     names: () => [...lanes.keys()],
@@ -194,7 +192,7 @@ export function createRunner({ table, log, wake, concurrency, pollMs, graceMs, h
         leases.abort();
         // Handlers that react to their signal end; the jobs of the others go back to the queue while they still run.
         await untilTrue(() => counts.running === 0, abortMs);
-        giveBack(leases.open());
+        leases.open().forEach(giveBack);
       }
       await polls.stop();
       await ends.stop();

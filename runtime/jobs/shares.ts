@@ -47,14 +47,13 @@ export function noTurns(): Turns {
 
 /** The jobs of a claim by turns, in any order. */
 export function tookTurns(turns: Turns, jobs: readonly Omit<Holder, "bytes">[]): void {
-  // After the last one first, as the claim goes round.
-  const round = jobs
-    .map(({ accountId, share }) => ({ id: accountId ?? 0, share: share ?? "" }))
-    .map(({ id, share }) => ({ id, share, isNext: id > turns.last, comesNext: share > (turns.shares.get(id) ?? "") }))
-    .toSorted(
-      (a, b) => Number(b.isNext) - Number(a.isNext) || a.id - b.id || Number(b.comesNext) - Number(a.comesNext),
-    );
-  for (const { id, share } of round) {
+  // After the last ones first, as the claim goes round.
+  const round = jobs.map(({ accountId, share }) => {
+    const id = accountId ?? 0;
+    return { id, share: share ?? "", round: id > turns.last ? 0 : 1 };
+  });
+  const after = (one: { id: number; share: string }) => (one.share > (turns.shares.get(one.id) ?? "") ? 0 : 1);
+  for (const { id, share } of round.toSorted((a, b) => a.round - b.round || a.id - b.id || after(a) - after(b))) {
     turns.shares.delete(id);
     turns.shares.set(id, share);
     turns.last = id;
@@ -68,6 +67,11 @@ export function take(held: Held, job: Holder): void {
 
 export function leave(held: Held, job: Holder): void {
   change(held, job, -placesOf(job));
+}
+
+/** Whether this account may take one more of so many places; when all are taken, as many again are for those without one. */
+export function hasPlace(held: Held, accountId: number, places: number): boolean {
+  return held.places < places || (!held.accounts.has(accountId) && held.places < 2 * places);
 }
 
 /** How many jobs may be taken whosever they are or, if some holders are full, at most of others. */

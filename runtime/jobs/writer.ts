@@ -5,8 +5,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../system/log.ts";
 
-export type Writer = ReturnType<typeof createWriter>;
-
 interface List {
   readonly size: () => number;
   readonly write: () => Promise<void>;

@@ -44,5 +44,5 @@ export async function unexpected(statements: Iterable<string>, layout: Layout): 
 /** A condition of PL/pgSQL stands alone, and so does an assignment. */
 function whole(statement: string): string {
   const value = statement.replace(/^\s*\w+ := /, "");
-  return value !== statement || /^\s*exists\b/.test(statement) ? `select ${value}` : statement;
+  return value !== statement || /^\s*(?:exists\b|\w+ [<>=])/.test(statement) ? `select ${value}` : statement;
 }

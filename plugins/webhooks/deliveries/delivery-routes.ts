@@ -16,10 +16,11 @@ import {
   type Route,
 } from "platform";
 import { Delivery, DeliveryWithBody, Redelivered } from "../answers.ts";
-import { toApi, type DeliveryStore } from "./delivery-store.ts";
-import { findManaged, type Management } from "../subscriptions/manage.ts";
-import { maxPerRange, type Redelivery } from "./redeliver.ts";
-import type { Rights } from "../subscriptions/rights.ts";
+import type { Webhooks } from "../context.ts";
+import { findManaged } from "../subscriptions/manage.ts";
+import { mustSee } from "../subscriptions/rights.ts";
+import { deliveryById, listDeliveries, toApi } from "./delivery-store.ts";
+import { maxPerRange, redeliver, redeliverRange } from "./redeliver.ts";
 
 const RangeInput = Type.Object({
   from: field.name(64),
@@ -49,15 +50,8 @@ const access = { privilege: "webhooks" } as const;
 const maxId = 999_999_999_999_999;
 const maxWithin = 100_000;
 
-interface Needed {
-  readonly management: Management;
-  readonly deliveryStore: DeliveryStore;
-  readonly redelivery: Redelivery;
-  readonly rights: Pick<Rights, "mustSee">;
-}
-
 /** The log of deliveries, and sending them again. behaviour B.8. */
-export function deliveryRoutes({ management, deliveryStore, redelivery, rights }: Needed): Route[] {
+export function deliveryRoutes(webhooks: Webhooks): Route[] {
   return [
     route(
       "GET",
@@ -80,14 +74,14 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         responses: { 200: [deliveryExample] },
       },
       async ({ account, caller, params, query }) => {
-        const { id } = await findManaged(management, caller, integerId(params.id));
+        const { id } = await findManaged(webhooks, caller, integerId(params.id));
         const wanted = {
           status: query.get("status") || undefined,
           before: wholeOf(query, "before", maxId),
           within: wholeOf(query, "within", maxWithin),
           counts: flagOf(query, "count"),
         };
-        const { rows, total, cursor } = await deliveryStore.list(account.id, id, wanted, pageOf(query));
+        const { rows, total, cursor } = await listDeliveries(webhooks, account.id, id, wanted, pageOf(query));
         const headers = cursor === undefined ? {} : { "x-next-cursor": `${cursor}` };
         return total === undefined ? ok(rows.map(toApi), headers) : list(rows.map(toApi), total, headers);
       },
@@ -102,11 +96,11 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         responses: { 200: { ...deliveryExample, body: bodyExample } },
       },
       async ({ account, caller, params }) => {
-        const { id } = await findManaged(management, caller, integerId(params.id));
-        const row = await deliveryStore.byId(account.id, id, integerId(params.delivery_id));
+        const { id } = await findManaged(webhooks, caller, integerId(params.id));
+        const row = await deliveryById(webhooks.sql, account.id, id, integerId(params.delivery_id));
         if (!row) throw notFound();
         const body = parseExactly(row.body) as Record<string, unknown>; // what an event tells is an object
-        rights.mustSee(caller, row.sourceType, body);
+        mustSee(webhooks.rights, caller, row.sourceType, body);
         return ok({ ...toApi(row), body });
       },
     ),
@@ -121,8 +115,8 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         responses: { 200: pendingExample, 422: inactive },
       },
       async ({ caller, params }) => {
-        const row = await findManaged(management, caller, integerId(params.id));
-        return ok(toApi(await redelivery.one(row, integerId(params.delivery_id))));
+        const row = await findManaged(webhooks, caller, integerId(params.id));
+        return ok(toApi(await redeliver(webhooks, row, integerId(params.delivery_id))));
       },
     ),
     route(
@@ -139,11 +133,11 @@ export function deliveryRoutes({ management, deliveryStore, redelivery, rights }
         responses: { 200: { redelivered: 17, more: false } },
       },
       async ({ caller, params, body }) => {
-        const row = await findManaged(management, caller, integerId(params.id));
+        const row = await findManaged(webhooks, caller, integerId(params.id));
         const from = timeOf("from", body.from);
         const to = body.to ? timeOf("to", body.to) : new Date();
         if (from > to) throw invalid({ to: ["must not be before from"] });
-        const { count, more } = await redelivery.range(row, { from, to, status: body.status ?? "failed" });
+        const { count, more } = await redeliverRange(webhooks, row, { from, to, status: body.status ?? "failed" });
         return ok({ redelivered: count, more });
       },
     ),

@@ -1,64 +1,70 @@
 /** Redelivery: puts deliveries back into the queue. No HTTP, no SQL. */
-import { invalid, notFound, type BaseContext, type Tx } from "platform";
-import type { DeliveryRange, DeliveryRow, DeliveryStore } from "./delivery-store.ts";
-import type { QueueStore } from "../sending/queue-store.ts";
+import { invalid, notFound, type Tx } from "platform";
+import type { Webhooks } from "../context.ts";
+import { promote } from "../sending/queue-store.ts";
 import { urgedTopic } from "../signals.ts";
 import type { WebhookRow } from "../subscriptions/fields.ts";
 import { holdWebhook } from "../subscriptions/store.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "committed" | "broadcast">;
-  readonly deliveryStore: DeliveryStore;
-  readonly queueStore: Pick<QueueStore, "promote">;
-}
-
-export type Redelivery = ReturnType<typeof createRedelivery>;
+import {
+  deliveryById,
+  deliveryIdsOf,
+  requeueDeliveries,
+  type DeliveryRange,
+  type DeliveryRow,
+} from "./delivery-store.ts";
 
 export const maxPerRange = 10_000;
 
 type Queued = readonly { readonly orderKey: string | null }[];
 
-export function createRedelivery({ ctx, deliveryStore, queueStore }: Needed) {
-  const requeue = async ({ accountId, id }: WebhookRow, tx: Tx, ids: readonly number[]): Promise<Queued> => {
-    // Switching it off or deleting it clears its queue: nothing may be written after that.
-    const held = await holdWebhook(tx, accountId, id);
-    if (!held) throw notFound();
-    mustBeActive(held);
-    return ids.length === 0 ? [] : deliveryStore.requeue(tx, accountId, ids);
-  };
-  /** Wakes the senders of what was queued. */
-  const send = (row: WebhookRow, queued: Queued): Promise<void> =>
-    ctx.committed(async () => {
-      const keys = new Set(queued.flatMap(({ orderKey }) => orderKey ?? []));
-      if (keys.size > 0) await queueStore.promote([...keys].map((orderKey) => ({ webhookId: row.id, orderKey })));
-      if (queued.length > 0) ctx.broadcast.publish(urgedTopic, `${row.accountId}:${row.id}`);
-    });
+/** Sends one again, with the same `webhook-id`. */
+export async function redeliver(webhooks: Webhooks, row: WebhookRow, deliveryId: number): Promise<DeliveryRow> {
+  const { accountId, id } = row;
+  const { queued, after } = await webhooks.transaction(async (tx) => {
+    if (!(await deliveryById(tx, accountId, id, deliveryId))) throw notFound();
+    return {
+      queued: await requeue(row, tx, [deliveryId]),
+      after: await deliveryById(tx, accountId, id, deliveryId),
+    };
+  });
+  if (!after) throw notFound();
+  await send(webhooks, row, queued);
+  return after;
+}
 
-  return {
-    /** Sends one again, with the same `webhook-id`. */
-    async one(row: WebhookRow, deliveryId: number): Promise<DeliveryRow> {
-      const { queued, after } = await ctx.transaction(async (tx) => {
-        if (!(await deliveryStore.byId(row.accountId, row.id, deliveryId, tx))) throw notFound();
-        return {
-          queued: await requeue(row, tx, [deliveryId]),
-          after: await deliveryStore.byId(row.accountId, row.id, deliveryId, tx),
-        };
-      });
-      if (!after) throw notFound();
-      await send(row, queued);
-      return after;
-    },
+/** Sends the deliveries of a time range again, oldest first; says whether there were more than fit into one call. */
+export async function redeliverRange(
+  webhooks: Webhooks,
+  row: WebhookRow,
+  range: Omit<DeliveryRange, "most">,
+): Promise<{ count: number; more: boolean }> {
+  const { queued, more } = await webhooks.transaction(async (tx) => {
+    const found = await deliveryIdsOf(tx, row.accountId, row.id, { ...range, most: maxPerRange });
+    return { queued: await requeue(row, tx, found.ids), more: found.more };
+  });
+  await send(webhooks, row, queued);
+  return { count: queued.length, more };
+}
 
-    /** Sends the deliveries of a time range again, oldest first; says whether there were more than fit into one call. */
-    async range(row: WebhookRow, range: Omit<DeliveryRange, "most">): Promise<{ count: number; more: boolean }> {
-      const { queued, more } = await ctx.transaction(async (tx) => {
-        const found = await deliveryStore.idsOf(tx, row.accountId, row.id, { ...range, most: maxPerRange });
-        return { queued: await requeue(row, tx, found.ids), more: found.more };
-      });
-      await send(row, queued);
-      return { count: queued.length, more };
-    },
-  };
+async function requeue({ accountId, id }: WebhookRow, tx: Tx, ids: readonly number[]): Promise<Queued> {
+  // Switching it off or deleting it clears its queue: nothing may be written after that.
+  const held = await holdWebhook(tx, accountId, id);
+  if (!held) throw notFound();
+  mustBeActive(held);
+  return ids.length === 0 ? [] : requeueDeliveries(tx, accountId, ids);
+}
+
+/** Wakes the senders of what was queued. */
+function send({ committed, sql, broadcast }: Webhooks, row: WebhookRow, queued: Queued): Promise<void> {
+  return committed(async () => {
+    const keys = new Set(queued.flatMap(({ orderKey }) => orderKey ?? []));
+    if (keys.size > 0)
+      await promote(
+        sql,
+        [...keys].map((orderKey) => ({ webhookId: row.id, orderKey })),
+      );
+    if (queued.length > 0) broadcast.publish(urgedTopic, `${row.accountId}:${row.id}`);
+  });
 }
 
 /** Throws the 422 of a webhook that is off. */

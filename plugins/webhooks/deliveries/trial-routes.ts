@@ -1,9 +1,21 @@
-import { badRequest, integerId, ok, route, type Route } from "platform";
-import { Delivery, DeliveryPreview } from "../answers.ts";
+import {
+  answer,
+  badRequest,
+  integerId,
+  ok,
+  pageOf,
+  pageQuery,
+  pageReply,
+  route,
+  type Route,
+  type Static,
+} from "platform";
+import { Delivery, DeliveryPreview, WebhookHealth } from "../answers.ts";
 import { bodyExample, deliveryExample, inactive } from "./delivery-routes.ts";
-import { toApi } from "./delivery-store.ts";
-import { findManaged, type Management } from "../subscriptions/manage.ts";
-import type { Trials } from "./trial.ts";
+import type { Webhooks } from "../context.ts";
+import { findManaged } from "../subscriptions/manage.ts";
+import { healthOf, toApi, type HealthRow } from "./delivery-store.ts";
+import { preview, sendSample } from "./trial.ts";
 
 const previewExample = {
   target_kind: "url",
@@ -13,15 +25,23 @@ const previewExample = {
   body: bodyExample,
 };
 
+/** So many deliveries of a webhook tell how it is. */
+const latest = 100;
+
+const healthExample = {
+  id: 3,
+  recent: 100,
+  delivered: 97,
+  failed: 2,
+  pending: 1,
+  last_delivered_at: "2026-01-31T10:00:00.000Z",
+  last_failed_at: "2026-01-30T08:12:00.000Z",
+};
+
 const access = { privilege: "webhooks" } as const;
 
-interface Needed {
-  readonly management: Management;
-  readonly trials: Trials;
-}
-
-/** Trying a webhook before anything happens. behaviour B.8. */
-export function trialRoutes({ management, trials }: Needed): Route[] {
+/** Trying a webhook before anything happens, and how webhooks are. behaviour B.8. */
+export function trialRoutes(webhooks: Webhooks): Route[] {
   return [
     route(
       "POST",
@@ -36,9 +56,9 @@ export function trialRoutes({ management, trials }: Needed): Route[] {
         responses: { 200: deliveryExample, 422: inactive },
       },
       async ({ caller, params, request }) => {
-        const row = await findManaged(management, caller, integerId(params.id));
+        const row = await findManaged(webhooks, caller, integerId(params.id));
         try {
-          return ok(toApi(await trials.test(row, request.signal)));
+          return ok(toApi(await sendSample(webhooks, row, request.signal)));
         } catch (error) {
           if (request.signal.aborted) throw badRequest("the request was cut off");
           throw error;
@@ -56,7 +76,27 @@ export function trialRoutes({ management, trials }: Needed): Route[] {
         responses: { 200: previewExample },
       },
       async ({ caller, params }) =>
-        ok(await trials.preview(await findManaged(management, caller, integerId(params.id)))),
+        ok(await preview(webhooks, await findManaged(webhooks, caller, integerId(params.id)))),
+    ),
+    // In numbers only: so it needs no right to see what they send.
+    route(
+      "GET",
+      "/account/webhooks/health",
+      {
+        summary: "How the account's webhooks are",
+        description: `Of each webhook, what has become of its latest ${latest} deliveries. \`last_failed_at\` is of the last attempt that failed, also if it is tried again.`,
+        access: { privilege: "webhooks" },
+        query: pageQuery,
+        answers: { 200: answer.list(WebhookHealth) },
+        responses: { 200: [healthExample] },
+      },
+      async ({ account, query }) => {
+        return pageReply(await healthOf(webhooks.sql, account.id, latest, pageOf(query)), healthToApi);
+      },
     ),
   ];
+}
+
+function healthToApi({ lastDeliveredAt, lastFailedAt, ...counts }: HealthRow): Static<typeof WebhookHealth> {
+  return { ...counts, last_delivered_at: lastDeliveredAt, last_failed_at: lastFailedAt };
 }

@@ -7,10 +7,9 @@ import {
   parseRetryAfter,
   withCausation,
 } from "platform";
-import type { BaseContext, Causation, OutboundResponse } from "platform";
-import type { Connectors } from "../../connectors/api.ts";
-import type { Flows } from "../../flows/api.ts";
-import type { Rights } from "../subscriptions/rights.ts";
+import type { Causation, OutboundResponse } from "platform";
+import type { Webhooks } from "../context.ts";
+import { refusal } from "../subscriptions/rights.ts";
 import { signatureOf } from "../subscriptions/sign.ts";
 import type { Hook } from "../subscriptions/subscriptions.ts";
 
@@ -41,47 +40,39 @@ export interface Outcome {
   readonly timedOut: boolean;
 }
 
-export type Targets = Pick<Connectors, "callForEvent"> & Pick<Flows, "startFlow">;
-export type Attempt = (hook: Hook, parcel: Parcel, signal: AbortSignal) => Promise<Outcome>;
-
 /** behaviour B.8: the first 4 KB of an answer are kept. */
 const keptBytes = 4096;
 
 type Result = Pick<Outcome, "ok" | "status" | "body" | "error" | "retryAfterSeconds"> & { readonly timedOut?: boolean };
 
-interface Needed {
-  readonly fetch: BaseContext["fetch"];
-  readonly targets: Targets;
-  readonly timeoutMs: number;
-  readonly refusal: Rights["refusal"];
-}
+type Tools = Pick<Webhooks, "fetch" | "targets" | "timeoutMs"> & { readonly signal: AbortSignal };
+
+const sendTo = { url: toUrl, connector: toConnector, flow: toFlow };
 
 /** Rejects only with the reason of the caller's own signal. */
-export function createAttempt({ fetch, targets, timeoutMs, refusal }: Needed): Attempt {
-  const send = { url: toUrl, connector: toConnector, flow: toFlow };
-  return async (hook, parcel, signal) => {
-    const attemptedAt = new Date();
-    const started = performance.now();
-    let result: Result;
-    try {
-      if (hook.fault !== null) throw new Error(hook.fault);
-      // Checked for each attempt: rights may have changed since the delivery was queued, or first sent.
-      const refused = await refusal(hook.row, parcel.sourceType, () => eventOf(parcel).data);
-      if (refused) throw new Error(refused.reason);
-      const tools = { fetch, targets, timeoutMs, signal };
-      result = await withCausation(parcel.causation ?? undefined, () => send[hook.row.targetKind](tools, hook, parcel));
-    } catch (error) {
-      signal.throwIfAborted();
-      result = failure(error);
-    }
-    const durationMs = performance.now() - started;
-    const gone = hook.row.targetKind === "url" && result.status === 410;
-    return { timedOut: false, ...result, body: result.body && storable(result.body), durationMs, attemptedAt, gone };
-  };
-}
-
-interface Tools extends Omit<Needed, "refusal"> {
-  readonly signal: AbortSignal;
+export async function attempt(
+  { fetch, targets, timeoutMs, rights }: Pick<Webhooks, "fetch" | "targets" | "timeoutMs" | "rights">,
+  hook: Hook,
+  parcel: Parcel,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const attemptedAt = new Date();
+  const started = performance.now();
+  let result: Result;
+  try {
+    if (hook.fault !== null) throw new Error(hook.fault);
+    // Checked for each attempt: rights may have changed since the delivery was queued, or first sent.
+    const refused = await refusal(rights, hook.row, parcel.sourceType, () => eventOf(parcel).data);
+    if (refused) throw new Error(refused.reason);
+    const tools = { fetch, targets, timeoutMs, signal };
+    result = await withCausation(parcel.causation ?? undefined, () => sendTo[hook.row.targetKind](tools, hook, parcel));
+  } catch (error) {
+    signal.throwIfAborted();
+    result = failure(error);
+  }
+  const durationMs = performance.now() - started;
+  const gone = hook.row.targetKind === "url" && result.status === 410;
+  return { timedOut: false, ...result, body: result.body && storable(result.body), durationMs, attemptedAt, gone };
 }
 
 async function toUrl({ fetch, timeoutMs, signal }: Tools, hook: Hook, parcel: Parcel): Promise<Result> {

@@ -1,44 +1,33 @@
 /** An event becomes one delivery for each webhook that follows it. */
-import { batched, currentCausation, failpoint, uuidv7, type BaseContext, type ModelEvent } from "platform";
-import type { NewDelivery, QueueStore } from "./queue-store.ts";
-import type { Rights } from "../subscriptions/rights.ts";
+import { batched, currentCausation, failpoint, uuidv7, type ModelEvent } from "platform";
+import type { Webhooks } from "../context.ts";
 import { dueTopic } from "../signals.ts";
-import type { Hook, Subscriptions } from "../subscriptions/subscriptions.ts";
+import { refusal } from "../subscriptions/rights.ts";
+import type { Hook } from "../subscriptions/subscriptions.ts";
+import { switchOff } from "./health.ts";
+import { insertDeliveries, promote, type NewDelivery } from "./queue-store.ts";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "broadcast">;
-  readonly queueStore: QueueStore;
-  readonly subscriptions: Subscriptions;
-  readonly refusal: Rights["refusal"];
-  readonly switchOff: (hook: Hook, reason: string) => Promise<void>;
-}
-
-export function createFanOut({ ctx, queueStore, subscriptions, refusal, switchOff }: Needed) {
+export function createFanOut(webhooks: Webhooks) {
+  const { sql, broadcast, subscriptions } = webhooks;
   const insert = batched(
     async (all: readonly (readonly NewDelivery[])[]) => {
       const rows = all.flat();
-      for (const part of inParts(rows)) await queueStore.insert(part);
+      for (const part of inParts(rows)) await insertDeliveries(sql, part);
       // Deliveries of one key see each other only after the commit.
       const ordered = rows.flatMap(({ webhookId, orderKey }) => (orderKey === null ? [] : [{ webhookId, orderKey }]));
-      if (ordered.length > 0) await queueStore.promote(ordered);
+      if (ordered.length > 0) await promote(sql, ordered);
       for (const place of new Set(rows.map(({ accountId, webhookId }) => `${accountId}:${webhookId}`)))
-        ctx.broadcast.publish(dueTopic, place);
+        broadcast.publish(dueTopic, place);
       return all.map(() => true);
     },
     { most: 200 },
   );
 
-  /** Without the right to follow this model, the webhook is switched off. A record that it may not have is skipped. */
-  const allowed = async (hook: Hook, { sourceType, data }: ModelEvent): Promise<boolean> => {
-    const refused = await refusal(hook.row, sourceType, () => data);
-    if (refused?.whole) await switchOff(hook, refused.reason);
-    return refused === undefined;
-  };
-
   return async (change: ModelEvent, job: { readonly id: number }): Promise<void> => {
     const { accountId, sourceType, kind, id } = change;
     const hooks: Hook[] = [];
-    for (const hook of await subscriptions.following(change)) if (await allowed(hook, change)) hooks.push(hook);
+    for (const hook of await subscriptions.following(change))
+      if (await isAllowed(webhooks, hook, change)) hooks.push(hook);
     failpoint("webhooks.event-claimed");
     if (hooks.length === 0) return;
     const body = JSON.stringify(change.data);
@@ -59,6 +48,13 @@ export function createFanOut({ ctx, queueStore, subscriptions, refusal, switchOf
     );
     failpoint("webhooks.deliveries-written");
   };
+}
+
+/** Without the right to follow this model, the webhook is switched off. A record that it may not have is skipped. */
+async function isAllowed(webhooks: Webhooks, hook: Hook, { sourceType, data }: ModelEvent): Promise<boolean> {
+  const refused = await refusal(webhooks.rights, hook.row, sourceType, () => data);
+  if (refused?.whole) await switchOff(webhooks, hook, refused.reason);
+  return refused === undefined;
 }
 
 const mostRows = 1000;

@@ -4,12 +4,14 @@ import type { ClaimedDelivery } from "./lease-store.ts";
 
 const delivery = (id: number, dueAt = new Date(0)): ClaimedDelivery => ({
   id,
+  accountId: 1,
   webhookId: 1,
   messageId: `msg_${id}`,
   sourceType: "Probe::Thing",
   kind: "create",
   orderKey: null,
   body: "{}",
+  bytes: 2,
   causation: null,
   attempts: 0,
   attemptsBefore: 0,
@@ -123,6 +125,7 @@ describe("how many are claimed", () => {
     ["as many wait as may", { more: true, inFlight: 2, waiting: some(1, 2) }, 2, 0],
     ["more wait than may since its slots were made fewer", { more: true, waiting: some(1, 2, 3) }, 1, 0],
     ["it has many slots: a hundred at most", { more: true }, 100, 100],
+    ["a large one takes several places", { more: true, waiting: [{ ...delivery(1), bytes: 600_000 }] }, 2, 1],
     ["it ran out of time: one", { more: true, suspect: true }, 10, 1],
     ["it ran out of time and one is tried", { more: true, suspect: true, inFlight: 1 }, 10, 0],
   ])("where %s", (_, state, concurrency, most) => {
@@ -147,6 +150,11 @@ describe("a claim", () => {
       since: at(next),
       more,
     });
+  });
+
+  test("that is cut for its size goes on from the last, though it found fewer than asked for", () => {
+    const ended = lane.claimEnded(stateOf({ claiming: true }), some(1), { most: 2, since: at(0) }, 0, true);
+    expect(ended).toMatchObject({ more: true, since: at(0) });
   });
 
   test("begins with nothing asked for, and forgets no wish that comes meanwhile", () => {
@@ -203,13 +211,27 @@ test.each([
   ["woken", lane.woken(stateOf({ since: at(50) })), { more: true, since: at(50), asked: lane.never }],
   ["woken from earlier", lane.woken(stateOf({ since: at(50) }), at(20)), { more: true, since: at(20), asked: at(20) }],
   ["woken from later", lane.woken(stateOf({ since: at(50) }), at(70)), { more: true, since: at(50), asked: at(70) }],
-  ["closed", lane.closed(stateOf({ more: true, waiting: some(1) })), { more: false, waiting: some(1) }],
+  [
+    "closed",
+    lane.closed(stateOf({ more: true, waiting: some(1, 2), inFlight: 1 })),
+    { more: false, waiting: [], inFlight: 1 },
+  ],
   ["given more", lane.queued(stateOf({ waiting: some(1) }), some(2, 3)), { waiting: some(1, 2, 3) }],
   ["without one", lane.lost(stateOf({ waiting: some(1, 2, 3) }), 2), { waiting: some(1, 3) }],
   ["without one that it has not", lane.lost(stateOf({ waiting: some(1) }), 2), { waiting: some(1) }],
-  ["emptied", lane.emptied(stateOf({ waiting: some(1, 2), inFlight: 1 })), { waiting: [], inFlight: 1 }],
   ["past a request", lane.ended(stateOf({ inFlight: 2 })), { inFlight: 1 }],
   ["urged", lane.urged(stateOf({ pausedUntil: 9000, slot: 50 })), { pausedUntil: 0, slot: 50 }],
 ])("a lane %s", (_, state, expected) => {
   expect(state).toMatchObject(expected);
+});
+
+test.each([
+  [[], 0, ""],
+  [[1, 1, 1, 2, 3, 3], 0, "1 2 3 1 3 1"],
+  [[1, 1, 1, 2, 3, 3], 1, "2 3 1 3 1 1"],
+  [[1, 1, 1, 2, 3, 3], 3, "1 2 3 1 3 1"],
+  [[3, 1], 2, "3 1"],
+])("lanes of the accounts %j ask by turns after %d: %s", (accounts, last, expected) => {
+  const lanes = accounts.map((accountId) => ({ accountId }));
+  expect([...lane.byTurns(lanes, last)].map(({ accountId }) => accountId).join(" ")).toBe(expected);
 });

@@ -52,6 +52,7 @@ export type Step =
 export const never = new Date(8.64e15);
 
 const claimMost = 100;
+const bytesOfPlace = 250_000;
 // A timer fires late by so much; the rate is reached all the same.
 const rateSlackMs = 20;
 // A delivery that is due earlier than the last claim was written by a slower transaction, or by another clock.
@@ -78,7 +79,7 @@ export function woken(state: LaneState, since: Date = never): LaneState {
 
 /** The webhook is off or gone. */
 export function closed(state: LaneState): LaneState {
-  return { ...state, more: false };
+  return { ...state, more: false, waiting: [] };
 }
 
 export function claimBegun(state: LaneState): LaneState {
@@ -94,15 +95,19 @@ export function claimFailed(state: LaneState): LaneState {
   return { ...state, claiming: false, more: true };
 }
 
-/** Says where the next claim begins to look, whether there may be more, and what the rate has to take into account. */
+/**
+ * Says where the next claim begins to look, whether there may be more, and what the rate has to take into account. There
+ * may be more after a claim that was `cut` for its size.
+ */
 export function claimEnded(
   state: LaneState,
   rows: readonly Pick<ClaimedDelivery, "dueAt" | "sentMsAgo" | "sentHere">[],
   { most, since }: Pick<Want, "most" | "since">,
   now: number,
+  cut = false,
 ): LaneState {
   const last = Math.max(since.getTime(), ...rows.map(({ dueAt }) => dueAt.getTime()));
-  const full = rows.length === most;
+  const full = cut || rows.length === most;
   const next = new Date(full ? last : Math.max(since.getTime(), last - lateMs));
   const slot = knownSlot(state.slot, rows[0], now);
   return { ...state, claiming: false, since: earlier(next, state.asked), more: state.more || full, slot };
@@ -115,10 +120,6 @@ export function queued(state: LaneState, rows: readonly ClaimedDelivery[]): Lane
 /** Another process has this delivery by now. */
 export function lost(state: LaneState, id: number): LaneState {
   return { ...state, waiting: state.waiting.filter((delivery) => delivery.id !== id) };
-}
-
-export function emptied(state: LaneState): LaneState {
-  return { ...state, waiting: [] };
 }
 
 /** What to do next. A receiver whose last attempt ran out of time gets one request at once. */
@@ -142,7 +143,8 @@ export function nextStep(state: LaneState, limits: Limits, processIsFull: boolea
  */
 export function claimable(state: LaneState, limits: Limits): number {
   if (!state.more || state.claiming) return 0;
-  const room = (state.suspect ? 1 : 2 * limits.concurrency) - state.inFlight - state.waiting.length;
+  const waiting = state.waiting.reduce((sum, { bytes }) => sum + placesOf(bytes), 0);
+  const room = (state.suspect ? 1 : 2 * limits.concurrency) - state.inFlight - waiting;
   return Math.max(0, Math.min(room, claimMost));
 }
 
@@ -165,6 +167,24 @@ export function ended(state: LaneState): LaneState {
 /** A person asks for it: even a receiver that asked to wait is called again. */
 export function urged(state: LaneState): LaneState {
   return { ...state, pausedUntil: 0 };
+}
+
+/** Lanes by turns of their accounts, the next one after `last` first. */
+export function* byTurns<L extends Pick<Lane, "accountId">>(lanes: Iterable<L>, last: number): Generator<L> {
+  const ofAccounts = [...Map.groupBy(lanes, ({ accountId }) => accountId)].toSorted(([a], [b]) => a - b);
+  const next = ofAccounts.findIndex(([accountId]) => accountId > last);
+  const round = next < 0 ? ofAccounts : [...ofAccounts.slice(next), ...ofAccounts.slice(0, next)];
+  const longest = Math.max(0, ...round.map(([, own]) => own.length));
+  for (let n = 0; n < longest; n++)
+    for (const [, own] of round) {
+      const lane = own[n];
+      if (lane) yield lane;
+    }
+}
+
+/** Large ones take several places of those that wait. */
+function placesOf(bytes: number): number {
+  return 1 + Math.floor(bytes / bytesOfPlace);
 }
 
 function slotsOf({ suspect }: LaneState, { concurrency }: Limits): number {

@@ -6,8 +6,10 @@ import { parseAllow } from "../../../runtime/net/addresses.ts";
 import { createOutbound } from "../../../runtime/outbound/outbound.ts";
 import { privateHosts } from "../../../tests/fixtures/outbound.ts";
 import { plugins } from "../../index.ts";
-import { createAttempt } from "./attempt.ts";
+import { attempt } from "./attempt.ts";
 import type { Hook } from "../subscriptions/subscriptions.ts";
+
+const nobody = { role: "manager", privileges: new Set<string>() } as const;
 
 /** No webhook reaches what OUTBOUND_ALLOW does not name. */
 let app: TestApp;
@@ -41,12 +43,13 @@ test("a name that changes its answer between check and connect leads to the chec
     lookup: async () => [answers[asked++] ?? "10.0.0.1"],
   });
   const targets = { callForEvent: async () => undefined, startFlow: async () => undefined };
-  const attempt = createAttempt({ fetch: fetchOutside, targets, timeoutMs: 5000, refusal: async () => undefined });
-  const row = { accountId: 1, id: 1, targetKind: "url", url: `http://rebind.example:${port}/` };
+  const rights = { models: new Map(), accounts: { access: async () => undefined }, nobody };
+  const webhooks = { fetch: fetchOutside, targets, timeoutMs: 5000, rights };
+  const row = { accountId: 1, id: 1, sourceType: "A::B", targetKind: "url", url: `http://rebind.example:${port}/` };
   // An attempt reads nothing else of it.
   const hook = { row, keys: [], apiToken: null, fault: null } as unknown as Hook;
   const parcel = { messageId: "m", sourceType: "A::B", kind: "create", body: "{}", causation: null };
-  const send = () => attempt(hook, parcel, new AbortController().signal);
+  const send = () => attempt(webhooks, hook, parcel, new AbortController().signal);
   expect(await send()).toMatchObject({ ok: true, status: 200 });
   expect([asked, receiver.requests.length]).toEqual([1, 1]);
   expect(await send()).toMatchObject({ ok: false, error: expect.stringMatching(/^refused-address: /) });

@@ -1,113 +1,178 @@
-/** Keeps one lane going: reads its webhook, fills it from the queue and sends as much as its limits allow. No SQL. */
-import type { Log } from "platform";
-import { claimable, closed, ended, nextStep, type Lane } from "./lane.ts";
-import type { Holding } from "./holding.ts";
-import type { ClaimedDelivery } from "./lease-store.ts";
-import type { Sending } from "./send.ts";
-import type { Hook, Subscriptions } from "../subscriptions/subscriptions.ts";
+/** Keeps one lane going: reads its webhook, sends as much as its limits allow and asks for more. No SQL. */
+import { failpoint, hasPlace, leave, take, type Held, type Lease, type Leases } from "platform";
+import type { Webhooks } from "../context.ts";
+import type { Hook } from "../subscriptions/subscriptions.ts";
+import { attempt } from "./attempt.ts";
+import type { Ends } from "./ends.ts";
+import * as states from "./lane.ts";
+import type { Lane } from "./lane.ts";
+import * as leaseStore from "./lease-store.ts";
+import type { ClaimedDelivery, DeliveryQueue } from "./lease-store.ts";
+import * as queueStore from "./queue-store.ts";
 
-interface Needed {
-  readonly subscriptions: Pick<Subscriptions, "peek" | "get">;
-  readonly holding: Pick<Holding, "get" | "giveBack">;
-  readonly send: Sending;
-  /** Fills a lane; false if that failed. */
-  readonly claim: (lane: Lane, most: number) => Promise<boolean>;
-  /** How many outcomes are not written yet. */
-  readonly unwritten: () => number;
-  readonly log: Log;
-  /** Requests at once in this process, of all webhooks. */
+/** What a process that sends knows. */
+export interface Sender {
+  readonly webhooks: Webhooks;
+  readonly queue: DeliveryQueue;
+  /** Requests at once in this process, of all webhooks; as many again of accounts that have none. */
   readonly maxInFlight: number;
-  readonly isStopped: () => boolean;
-  /** Nothing is left to be done for this lane. */
-  readonly forget: (lane: Lane) => void;
+  readonly leaseSeconds: number;
+  readonly isActive: () => boolean;
+  /** Claims for the lanes that ask. */
+  readonly ask: () => void;
+  readonly leases: Leases<ClaimedDelivery>;
+  readonly ends: Ends;
+  /** By the id of the webhook. */
+  readonly lanes: Map<number, Lane>;
+  /** By the id of the delivery. */
+  readonly held: Map<number, Lease<ClaimedDelivery>>;
+  /** Of the bodies in memory. */
+  readonly bytes: { all: number; readonly ofAccount: Map<number, number> };
+  readonly inFlight: Held;
+  /** Lanes that want more deliveries. */
+  readonly asking: Set<Lane>;
+  /** Lanes that could send if this process did not already send as much as it may. */
+  readonly blocked: Set<Lane>;
+  /** Lanes whose webhook is being read. */
+  readonly loading: Set<Lane>;
+  readonly timers: Map<Lane, ReturnType<typeof setTimeout>>;
 }
 
 const pauseAfterErrorMs = 500;
-// Claims rest while so many outcomes are not written: the database is slow or away.
-const maxUnwritten = 2000;
+const clearMost = 1000;
+const maxBytes = 64_000_000;
 
-export function createPump(needed: Needed) {
-  const { subscriptions, holding, send, claim, unwritten, log, maxInFlight, isStopped, forget } = needed;
-  let inFlight = 0;
-  /** Lanes that could send if this process did not already send as much as it may. */
-  const blocked = new Set<Lane>();
-  /** Lanes whose webhook is being read. */
-  const loading = new Set<Lane>();
-  const timers = new Map<Lane, ReturnType<typeof setTimeout>>();
+export function run(
+  sender: Sender,
+  lane: Lane,
+  hook = sender.webhooks.subscriptions.peek(lane.accountId, lane.webhookId),
+): void {
+  if (!sender.isActive()) return;
+  if (hook === null) return void load(sender, lane);
+  if (!hook) return abandon(sender, lane);
+  sendWaiting(sender, lane, hook);
+  if (states.claimable(lane.state, hook.row) === 0) return;
+  sender.asking.add(lane);
+  sender.ask();
+}
 
-  const run = (lane: Lane, hook = subscriptions.peek(lane.accountId, lane.webhookId)): void => {
-    if (isStopped()) return;
-    if (hook === null) return void load(lane);
-    if (!hook) return abandon(lane);
-    sendWaiting(lane, hook);
-    const most = unwritten() < maxUnwritten ? claimable(lane.state, hook.row) : 0;
-    if (most > 0) void refill(lane, most);
-  };
-  const sendWaiting = (lane: Lane, hook: Hook): void => {
-    for (;;) {
-      const step = nextStep(lane.state, hook.row, inFlight >= maxInFlight, performance.now());
-      if (step.kind === "none") return;
-      if (step.kind === "full") return void blocked.add(lane);
-      if (step.kind === "wait") return later(lane, step.ms);
-      lane.state = step.state;
-      void sendOne(lane, hook, step.delivery);
-    }
-  };
-  const sendOne = async (lane: Lane, hook: Hook, delivery: ClaimedDelivery): Promise<void> => {
-    const mine = holding.get(delivery.id);
-    if (!mine) {
-      // Its lease was lost while it waited.
-      lane.state = ended(lane.state);
-      return;
-    }
-    inFlight++;
-    await send(hook, delivery, mine);
-    inFlight--;
-    lane.state = ended(lane.state);
-    run(lane);
-    const [next] = blocked;
-    if (next && blocked.delete(next)) run(next);
-  };
-  /** For a webhook that is not in memory: at first, and while messages of other processes cannot arrive. */
-  const load = async (lane: Lane): Promise<void> => {
-    if (loading.has(lane)) return;
-    loading.add(lane);
-    try {
-      run(lane, await subscriptions.get(lane.accountId, lane.webhookId));
-    } catch (error) {
-      log.warn("webhooks cannot be read, trying again", { error });
-      later(lane, pauseAfterErrorMs);
-    }
-    loading.delete(lane);
-  };
-  /** The webhook is off or gone: what waits for it is given back, to be cleared away. */
-  const abandon = (lane: Lane): void => {
-    lane.state = closed(lane.state);
-    void holding.giveBack(lane);
-    if (lane.state.inFlight === 0) forget(lane);
-  };
-  const refill = async (lane: Lane, most: number): Promise<void> => {
-    if (await claim(lane, most)) run(lane);
-    else later(lane, pauseAfterErrorMs);
-  };
-  const later = (lane: Lane, ms: number): void => {
-    if (timers.has(lane)) return;
-    const timer = setTimeout(() => {
-      timers.delete(lane);
-      run(lane);
-    }, Math.ceil(ms));
-    timers.set(lane, timer);
-  };
-  /** Forgets that the lane was to be looked at later. */
-  const dropTimer = (lane: Lane): void => {
-    clearTimeout(timers.get(lane));
-    timers.delete(lane);
-  };
+/** Whether more deliveries of this account may be read into memory: those of others keep no room from it. */
+export function mayRead({ bytes }: Pick<Sender, "bytes">, accountId: number): boolean {
+  return bytes.all < maxBytes || !bytes.ofAccount.has(accountId);
+}
 
-  return {
-    run: (lane: Lane): void => run(lane),
-    dropTimer,
-    dropTimers: (): void => [...timers.keys()].forEach(dropTimer),
-    inFlight: () => inFlight,
-  };
+/** Forgets a delivery: another process has it, or its end is written. */
+export function drop({ leases, held, bytes }: Sender, lease: Lease<ClaimedDelivery>): void {
+  const { row } = lease;
+  // One that is due again may have been claimed again.
+  if (held.get(row.id) === lease) held.delete(row.id);
+  if (!leases.drop(lease)) return;
+  bytes.all -= row.bytes;
+  const left = (bytes.ofAccount.get(row.accountId) ?? 0) - row.bytes;
+  if (left > 0) bytes.ofAccount.set(row.accountId, left);
+  else bytes.ofAccount.delete(row.accountId);
+}
+
+function sendWaiting(sender: Sender, lane: Lane, hook: Hook): void {
+  for (;;) {
+    const isFull = !hasPlace(sender.inFlight, lane.accountId, sender.maxInFlight);
+    const step = states.nextStep(lane.state, hook.row, isFull, performance.now());
+    if (step.kind === "none") return;
+    if (step.kind === "full") return void sender.blocked.add(lane);
+    if (step.kind === "wait") return later(sender, lane, step.ms);
+    lane.state = step.state;
+    void sendOne(sender, lane, hook, step.delivery);
+  }
+}
+
+async function sendOne(sender: Sender, lane: Lane, hook: Hook, delivery: ClaimedDelivery): Promise<void> {
+  const lease = sender.held.get(delivery.id);
+  if (!lease) {
+    // It was lost while it waited.
+    lane.state = states.ended(lane.state);
+    return;
+  }
+  const places = { ...delivery, share: null };
+  take(sender.inFlight, places);
+  await send(sender, lane, hook, lease);
+  leave(sender.inFlight, places);
+  lane.state = states.ended(lane.state);
+  run(sender, lane);
+  const next = nextBlocked(sender);
+  if (next) run(sender, next);
+}
+
+/** Resolves when the receiver has answered, not only when that is written. */
+async function send(sender: Sender, lane: Lane, hook: Hook, lease: Lease<ClaimedDelivery>): Promise<void> {
+  const { accountId, webhookId, state } = lane;
+  const counted = hook.row.rateLimit === null ? null : { accountId, webhookId, slot: state.slot };
+  try {
+    const outcome = await attempt(sender.webhooks, hook, lease.row, lease.controller.signal);
+    failpoint("webhooks.answered");
+    lease.isOver = true;
+    lane.state = states.answered(lane.state, outcome, performance.now());
+    sender.ends.settle({ hook, lease, outcome, counted });
+  } catch {
+    drop(sender, lease); // the process stops, or another one has it now
+    if (!sender.isActive()) sender.ends.release(lease.row.id, counted);
+  }
+}
+
+/** Of the lanes that wait for a place, the next one of the account that has the fewest. */
+function nextBlocked({ blocked, inFlight }: Sender): Lane | undefined {
+  let next: Lane | undefined;
+  let fewest = Infinity;
+  for (const lane of blocked) {
+    const places = inFlight.accounts.get(lane.accountId)?.places ?? 0;
+    if (places >= fewest) continue;
+    next = lane;
+    fewest = places;
+  }
+  if (next) blocked.delete(next);
+  return next;
+}
+
+/** For a webhook that is not in memory: at first, and while messages of other processes cannot arrive. */
+async function load(sender: Sender, lane: Lane): Promise<void> {
+  const { loading, webhooks } = sender;
+  if (loading.has(lane)) return;
+  loading.add(lane);
+  try {
+    run(sender, lane, await webhooks.subscriptions.get(lane.accountId, lane.webhookId));
+  } catch (error) {
+    webhooks.log.warn("webhooks cannot be read, trying again", { error });
+    later(sender, lane, pauseAfterErrorMs);
+  }
+  loading.delete(lane);
+}
+
+/** The webhook is off or gone: what waits for it is given back, to be cleared away. */
+function abandon(sender: Sender, lane: Lane): void {
+  const ids = lane.state.waiting.map(({ id }) => id);
+  lane.state = states.closed(lane.state);
+  for (const id of ids) {
+    const lease = sender.held.get(id);
+    if (lease) drop(sender, lease);
+  }
+  if (ids.length > 0) void clearAway(sender, ids);
+  if (lane.state.inFlight === 0) sender.lanes.delete(lane.webhookId);
+}
+
+async function clearAway({ queue, webhooks }: Sender, ids: readonly number[]): Promise<void> {
+  try {
+    await leaseStore.release(queue, ids);
+    await queueStore.clear(queue.sql, clearMost);
+  } catch (error) {
+    // Their leases end by themselves, and leftovers are cleared away every hour.
+    webhooks.log.warn("deliveries of a webhook that is off were not given back", { error });
+  }
+}
+
+function later(sender: Sender, lane: Lane, ms: number): void {
+  if (sender.timers.has(lane)) return;
+  const timer = setTimeout(() => {
+    sender.timers.delete(lane);
+    run(sender, lane);
+  }, Math.ceil(ms));
+  sender.timers.set(lane, timer);
 }

@@ -1,3 +1,4 @@
+/** The SQL of what waits to be sent; what must keep its plan is a function of the migrations. */
 import type { Causation, Sql } from "platform";
 import type { Place } from "../signals.ts";
 
@@ -14,122 +15,128 @@ export interface NewDelivery {
   readonly causation: Causation | undefined;
 }
 
-export type QueueStore = ReturnType<typeof createQueueStore>;
+/** The deliveries of a record for an ordered webhook, sent one after another. */
+export interface OrderKey {
+  readonly webhookId: number;
+  readonly orderKey: string;
+}
 
-/** The SQL of what waits to be sent; what must keep its plan is a function of the migrations. */
-export function createQueueStore(sql: Sql) {
-  return {
-    /** Writes deliveries to be sent, in order. One event makes one for a webhook, however often it is written. */
-    async insert(rows: readonly NewDelivery[]): Promise<void> {
-      await sql`
-        with made as (
-          insert into webhook_deliveries (account_id, webhook_id, event_id, message_id, source_type, kind, order_key,
-            body, causation, status, next_attempt_at)
-          select r.account_id, r.webhook_id, r.event_id, r.message_id, r.source_type, r.kind, r.order_key, r.body,
-            r.causation::json, 'pending', now()
-          from unnest(
-            ${rows.map((r) => r.accountId)}::bigint[], ${rows.map((r) => r.webhookId)}::bigint[],
-            ${rows.map((r) => r.eventId)}::bigint[], ${rows.map((r) => r.messageId)}::text[],
-            ${rows.map((r) => r.sourceType)}::text[], ${rows.map((r) => r.kind)}::text[],
-            ${rows.map((r) => r.orderKey)}::text[], ${rows.map((r) => r.body)}::text[],
-            ${rows.map((r) => (r.causation ? JSON.stringify(r.causation) : null))}::text[]
-          ) with ordinality
-            as r (account_id, webhook_id, event_id, message_id, source_type, kind, order_key, body, causation, n)
-          -- Locked: whoever switches a webhook off or deletes it sees everything that was written before.
-          join webhooks w on w.account_id = r.account_id and w.id = r.webhook_id and w.active
-          order by r.n
-          for share of w
-          on conflict do nothing
-          returning id, account_id, webhook_id, order_key
-        )
-        insert into webhook_queue (delivery_id, account_id, webhook_id, order_key, due_at)
-        select id, account_id, webhook_id, order_key, case when order_key is null then now() else 'infinity' end from made`;
-    },
+/** Writes deliveries to be sent, in order. One event makes one for a webhook, however often it is written. */
+export async function insertDeliveries(sql: Sql, rows: readonly NewDelivery[]): Promise<void> {
+  await sql`
+    with made as (
+      insert into webhook_deliveries (account_id, webhook_id, event_id, message_id, source_type, kind, order_key,
+        body, causation, status, next_attempt_at)
+      select r.account_id, r.webhook_id, r.event_id, r.message_id, r.source_type, r.kind, r.order_key, r.body,
+        r.causation::json, 'pending', now()
+      from unnest(
+        ${rows.map((r) => r.accountId)}::bigint[], ${rows.map((r) => r.webhookId)}::bigint[],
+        ${rows.map((r) => r.eventId)}::bigint[], ${rows.map((r) => r.messageId)}::text[],
+        ${rows.map((r) => r.sourceType)}::text[], ${rows.map((r) => r.kind)}::text[],
+        ${rows.map((r) => r.orderKey)}::text[], ${rows.map((r) => r.body)}::text[],
+        ${rows.map((r) => (r.causation ? JSON.stringify(r.causation) : null))}::text[]
+      ) with ordinality
+        as r (account_id, webhook_id, event_id, message_id, source_type, kind, order_key, body, causation, n)
+      -- Locked: whoever switches a webhook off or deletes it sees everything that was written before.
+      join webhooks w on w.account_id = r.account_id and w.id = r.webhook_id and w.active
+      order by r.n
+      for share of w
+      on conflict do nothing
+      returning id, account_id, webhook_id, order_key
+    )
+    insert into webhook_queue (delivery_id, account_id, webhook_id, order_key, due_at)
+    select id, account_id, webhook_id, order_key, case when order_key is null then now() else 'infinity' end from made`;
+}
 
-    /** Releases what waited behind these; gives back the webhooks that now have something due. */
-    promote: (keys: readonly { webhookId: number; orderKey: string }[]) => sql<Place[]>`
-      select distinct account_id, webhook_id
-      from promote_deliveries(${keys.map((k) => k.webhookId)}::bigint[], ${keys.map((k) => k.orderKey)}::text[])`,
+/** Releases what waited behind these; gives back the webhooks that now have something due. */
+export function promote(sql: Sql, keys: readonly OrderKey[]) {
+  return sql<Place[]>`
+  select distinct account_id, webhook_id
+  from promote_deliveries(${keys.map((k) => k.webhookId)}::bigint[], ${keys.map((k) => k.orderKey)}::text[])`;
+}
 
-    async now(): Promise<Date> {
-      const [row] = await sql<{ at: Date }[]>`select now() as at`;
-      if (!row) throw new Error("a select without a condition gives a row");
-      return row.at;
-    },
+export async function now(sql: Sql): Promise<Date> {
+  const [row] = await sql<{ at: Date }[]>`select now() as at`;
+  if (!row) throw new Error("a select without a condition gives a row");
+  return row.at;
+}
 
-    /**
-     * After the database's clock was set back: what began to wait by the later time waits equally long from now on, and
-     * the leases of a process that died then last no longer than other leases.
-     */
-    async setBack(leaseSeconds: number): Promise<void> {
-      await sql`
-        with wrong as materialized (
-          -- Skipped: what is being settled or redelivered, which gets the right time. In the order of those two.
-          select delivery_id from webhook_queue
-          where waits_since > now() + interval '1 minute'
-            or (worker is not null and due_at > now() + make_interval(secs => ${leaseSeconds}))
-          order by delivery_id for update skip locked
-        ), mended as (
-          update webhook_queue q set waits_since = least(q.waits_since, now()), due_at = case
-              when q.due_at = 'infinity' then q.due_at
-              when q.worker is not null then least(q.due_at, now() + make_interval(secs => ${leaseSeconds}))
-              else now() + greatest(q.due_at - q.waits_since, interval '0') end
-          from wrong where q.delivery_id = wrong.delivery_id
-          returning q.account_id, q.delivery_id, case when q.worker is null and q.due_at <> 'infinity' then q.due_at else now() end as next
-        )
-        update webhook_deliveries d set next_attempt_at = least(d.next_attempt_at, mended.next)
-        from mended where d.account_id = mended.account_id and d.id = mended.delivery_id`;
-    },
+/**
+ * After the database's clock was set back: what began to wait by the later time waits equally long from now on, and
+ * the leases of a process that died then last no longer than other leases.
+ */
+export async function setBack(sql: Sql, leaseSeconds: number): Promise<void> {
+  await sql`
+    with wrong as materialized (
+      -- Skipped: what is being settled or redelivered, which gets the right time. In the order of those two.
+      select delivery_id from webhook_queue
+      where waits_since > now() + interval '1 minute'
+        or (worker is not null and due_at > now() + make_interval(secs => ${leaseSeconds}))
+      order by delivery_id for update skip locked
+    ), mended as (
+      update webhook_queue q set waits_since = least(q.waits_since, now()), due_at = case
+          when q.due_at = 'infinity' then q.due_at
+          when q.worker is not null then least(q.due_at, now() + make_interval(secs => ${leaseSeconds}))
+          else now() + greatest(q.due_at - q.waits_since, interval '0') end
+      from wrong where q.delivery_id = wrong.delivery_id
+      returning q.account_id, q.delivery_id, case when q.worker is null and q.due_at <> 'infinity' then q.due_at else now() end as next
+    )
+    update webhook_deliveries d set next_attempt_at = least(d.next_attempt_at, mended.next)
+    from mended where d.account_id = mended.account_id and d.id = mended.delivery_id`;
+}
 
-    due: () => sql<(Place & { dueAt: Date })[]>`select account_id, webhook_id, due_at from due_webhooks()`,
+/** The webhooks that have something due, and from when. */
+export function due(sql: Sql) {
+  return sql<(Place & { dueAt: Date })[]>`select account_id, webhook_id, due_at from due_webhooks()`;
+}
 
-    /** First deliveries of their order keys that wait behind nothing: a process died before it released them. */
-    async parkedHeads(): Promise<{ webhookId: number; orderKey: string }[]> {
-      return sql<{ webhookId: number; orderKey: string }[]>`
-        with recursive heads as (
-          (select q.webhook_id, q.order_key, q.due_at from webhook_queue q
-          where q.order_key is not null order by q.webhook_id, q.order_key, q.delivery_id limit 1)
-          union all
-          select n.* from heads h cross join lateral (
-            select q.webhook_id, q.order_key, q.due_at from webhook_queue q
-            where q.order_key is not null and (q.webhook_id, q.order_key) > (h.webhook_id, h.order_key)
-            order by q.webhook_id, q.order_key, q.delivery_id limit 1) n
-        )
-        select webhook_id, order_key from heads where due_at = 'infinity'`;
-    },
+/** First deliveries of their order keys that wait behind nothing: a process died before it released them. */
+export function parkedHeads(sql: Sql) {
+  return sql<OrderKey[]>`
+    with recursive heads as (
+      (select q.webhook_id, q.order_key, q.due_at from webhook_queue q
+      where q.order_key is not null order by q.webhook_id, q.order_key, q.delivery_id limit 1)
+      union all
+      select n.* from heads h cross join lateral (
+        select q.webhook_id, q.order_key, q.due_at from webhook_queue q
+        where q.order_key is not null and (q.webhook_id, q.order_key) > (h.webhook_id, h.order_key)
+        order by q.webhook_id, q.order_key, q.delivery_id limit 1) n
+    )
+    select webhook_id, order_key from heads where due_at = 'infinity'`;
+}
 
-    /** Forgets the rate of a webhook that is gone. */
-    forgetRate: ({ accountId, webhookId }: Place) => sql`
-      delete from webhook_rates where webhook_id = ${webhookId}
-        and not exists (select from webhooks where account_id = ${accountId} and id = ${webhookId})`,
+/** Forgets the rate of a webhook that is gone. */
+export async function forgetRate(sql: Sql, { accountId, webhookId }: Place): Promise<void> {
+  await sql`
+    delete from webhook_rates where webhook_id = ${webhookId}
+    and not exists (select from webhooks where account_id = ${accountId} and id = ${webhookId})`;
+}
 
-    /** Whether something waits, or is held, for a webhook that is off or gone. */
-    async leftOf({ accountId, webhookId }: Place): Promise<boolean> {
-      const [row] = await sql<{ left: boolean }[]>`
-        select exists (
-          select from webhook_queue q where q.account_id = ${accountId} and q.webhook_id = ${webhookId}
-            and not exists (
-              select from webhooks w where w.account_id = q.account_id and w.id = q.webhook_id and w.active)) as left`;
-      return row?.left ?? false;
-    },
+/** Whether something waits, or is held, for a webhook that is off or gone. */
+export async function leftOf(sql: Sql, { accountId, webhookId }: Place): Promise<boolean> {
+  const [row] = await sql<{ left: boolean }[]>`
+    select exists (
+      select from webhook_queue q where q.account_id = ${accountId} and q.webhook_id = ${webhookId}
+        and not exists (
+          select from webhooks w where w.account_id = q.account_id and w.id = q.webhook_id and w.active)) as left`;
+  return row?.left ?? false;
+}
 
-    /** Takes out of the queue what belongs to webhooks that are off or gone; gives back how many, at most `most`. */
-    async clear(most: number): Promise<number> {
-      const [row] = await sql<{ count: number }[]>`
-        with off as materialized (
-          select q.delivery_id from webhook_queue q
-          where (q.worker is null or q.due_at < now()) and not exists (
-            select from webhooks w where w.account_id = q.account_id and w.id = q.webhook_id and w.active)
-          order by q.delivery_id limit ${most} for update skip locked
-        ), gone as (
-          delete from webhook_queue q using off where q.delivery_id = off.delivery_id returning q.account_id, q.delivery_id
-        ), told as (
-          update webhook_deliveries d set status = 'failed', next_attempt_at = null,
-            error = 'not sent: the webhook is switched off' || coalesce(' (last: ' || d.error || ')', '')
-          from gone where d.account_id = gone.account_id and d.id = gone.delivery_id returning d.id
-        )
-        select count(*) as count from gone`;
-      return row?.count ?? 0;
-    },
-  };
+/** Takes out of the queue what belongs to webhooks that are off or gone; gives back how many, at most `most`. */
+export async function clear(sql: Sql, most: number): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    with off as materialized (
+      select q.delivery_id from webhook_queue q
+      where (q.worker is null or q.due_at < now()) and not exists (
+        select from webhooks w where w.account_id = q.account_id and w.id = q.webhook_id and w.active)
+      order by q.delivery_id limit ${most} for update skip locked
+    ), gone as (
+      delete from webhook_queue q using off where q.delivery_id = off.delivery_id returning q.account_id, q.delivery_id
+    ), told as (
+      update webhook_deliveries d set status = 'failed', next_attempt_at = null,
+        error = 'not sent: the webhook is switched off' || coalesce(' (last: ' || d.error || ')', '')
+      from gone where d.account_id = gone.account_id and d.id = gone.delivery_id returning d.id
+    )
+    select count(*) as count from gone`;
+  return row?.count ?? 0;
 }

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
 import { openPool, type Sql } from "../../../runtime/db/db.ts";
-import { createLeaseStore, type ClaimedDelivery, type LeaseStore } from "./lease-store.ts";
-import { createQueueStore } from "./queue-store.ts";
+import * as leaseStore from "./lease-store.ts";
+import type { ClaimedDelivery, DeliveryQueue } from "./lease-store.ts";
+import { insertDeliveries } from "./queue-store.ts";
 
 /** The rate of a webhook belongs to the webhook, not to the process that happens to send for it. */
 let app: TestApp;
@@ -121,8 +122,8 @@ describe("the queue tells a process that claims", () => {
   const leaseSeconds = 30;
   const workers = ["00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"] as const;
   let sql: Sql;
-  let a: LeaseStore;
-  let b: LeaseStore;
+  let a: DeliveryQueue;
+  let b: DeliveryQueue;
   const webhooks = { slow: 0, free: 0, gone: 0 };
   let events = 0;
 
@@ -137,26 +138,27 @@ describe("the queue tells a process that claims", () => {
     }
     await server.stop();
     sql = openPool(server.target, { max: 2 });
-    a = createLeaseStore(sql, workers[0]);
-    b = createLeaseStore(sql, workers[1]);
+    a = { sql, worker: workers[0] };
+    b = { sql, worker: workers[1] };
   });
   afterAll(() => sql.end({ timeout: 5 }));
   beforeEach(async () => {
     await sql`truncate webhook_queue, webhook_rates`;
   });
 
-  async function add(webhookId: number, count = 1): Promise<void> {
-    const what = { sourceType: "Rated::Thing", kind: "create", orderKey: null, body: "{}", causation: undefined };
+  async function add(webhookId: number, count = 1, body = "{}"): Promise<void> {
+    const what = { sourceType: "Rated::Thing", kind: "create", orderKey: null, body, causation: undefined };
     for (let n = 0; n < count; n++) {
       const eventId = ++events;
-      await createQueueStore(sql).insert([{ accountId: 1, webhookId, eventId, messageId: `msg_${eventId}`, ...what }]);
+      await insertDeliveries(sql, [{ accountId: 1, webhookId, eventId, messageId: `msg_${eventId}`, ...what }]);
     }
   }
-  const claim = async (by: LeaseStore, webhookId: number, most = 1) =>
-    by.claim([{ webhookId, most, since: new Date(0) }], leaseSeconds);
+  const claim = async (by: DeliveryQueue, webhookId: number, most = 1) =>
+    leaseStore.claim(by, [{ webhookId, most, since: new Date(0) }], leaseSeconds);
   /** The first of `rows` was sent so many milliseconds ago, and so on; null: its webhook has no rate. */
-  const settle = (by: LeaseStore, rows: readonly ClaimedDelivery[], ...sentMsAgo: (number | null)[]) =>
-    by.settle(
+  const settle = (by: DeliveryQueue, rows: readonly ClaimedDelivery[], ...sentMsAgo: (number | null)[]) =>
+    leaseStore.settle(
+      by,
       rows.map(({ id, webhookId }, at) => {
         const ago = sentMsAgo[at] ?? null;
         const counted = ago === null ? null : { accountId: 1, webhookId, slot: performance.now() - ago };
@@ -171,7 +173,7 @@ describe("the queue tells a process that claims", () => {
       }),
     );
   /** What a claim says of the last request. */
-  const told = async (by: LeaseStore, webhookId: number) => {
+  const told = async (by: DeliveryQueue, webhookId: number) => {
     const [row] = await claim(by, webhookId);
     if (!row) throw new Error("nothing was claimed");
     return row;
@@ -226,7 +228,11 @@ describe("the queue tells a process that claims", () => {
   test("of a request that was cut off, if it is given back as counted", async () => {
     await add(webhooks.slow);
     const [row] = await claim(a, webhooks.slow);
-    await a.release([row?.id ?? 0], [{ accountId: 1, webhookId: webhooks.slow, slot: performance.now() - 7000 }]);
+    await leaseStore.release(
+      a,
+      [row?.id ?? 0],
+      [{ accountId: 1, webhookId: webhooks.slow, slot: performance.now() - 7000 }],
+    );
     const last = await told(b, webhooks.slow);
     expect(last.sentMsAgo).toBeGreaterThanOrEqual(7000);
   });
@@ -246,5 +252,20 @@ describe("the queue tells a process that claims", () => {
     await sql`delete from webhooks where id = ${webhooks.gone}`;
     expect((await settle(a, rows, 10)).size).toBe(1);
     expect(await sql`select from webhook_rates`).toHaveLength(0);
+  });
+
+  test("and no more than so many bytes, of the webhooks in their order", async () => {
+    const large = "x".repeat(1_500_000);
+    await add(webhooks.free, 3, large);
+    await add(webhooks.slow, 3, large);
+    const both = [webhooks.slow, webhooks.free].map((webhookId) => ({ webhookId, most: 100, since: new Date(0) }));
+    const first = await leaseStore.claim(a, both, leaseSeconds);
+    expect(first.map(({ webhookId, bytes }) => [webhookId, bytes])).toEqual([
+      [webhooks.slow, large.length],
+      [webhooks.slow, large.length],
+    ]);
+    const rest = await leaseStore.claim(a, both, leaseSeconds);
+    expect(rest.map(({ webhookId }) => webhookId)).toEqual([webhooks.free, webhooks.slow].toSorted((x, y) => x - y));
+    expect(await sql`select from webhook_queue where worker is null`).toHaveLength(2);
   });
 });

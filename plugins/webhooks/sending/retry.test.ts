@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { nextWait, parseWaits, standardWaits } from "./retry.ts";
+import { nextWait, parseWaits, standardWaits } from "./health.ts";
 
 describe("waits", () => {
   const waits = parseWaits(standardWaits);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createDatabase, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver } from "../../../tests/receiver.ts";
-import { openPool, readOn, type Sql } from "../../../runtime/db/db.ts";
-import { createDeliveryStore } from "../deliveries/delivery-store.ts";
-import { createLeaseStore, type LeaseStore } from "./lease-store.ts";
-import { createQueueStore, type QueueStore } from "./queue-store.ts";
+import { openPool, type Sql } from "../../../runtime/db/db.ts";
+import { requeueDeliveries } from "../deliveries/delivery-store.ts";
+import * as leaseStore from "./lease-store.ts";
+import * as queueStore from "./queue-store.ts";
 
 const receiver = startReceiver();
 const apps: TestApp[] = [];
@@ -26,8 +26,7 @@ const shift = (sql: Sql, by: string) =>
 describe("a delivery", () => {
   const leaseSeconds = 30;
   let sql: Sql;
-  let queueStore: QueueStore;
-  let mine: LeaseStore;
+  let mine: leaseStore.DeliveryQueue;
   let webhookId = 0;
   let events = 0;
 
@@ -38,8 +37,7 @@ describe("a delivery", () => {
     webhookId = answer.json.id;
     await server.stop();
     sql = openPool(server.target, { max: 2 });
-    queueStore = createQueueStore(sql);
-    mine = createLeaseStore(sql, crypto.randomUUID());
+    mine = { sql, worker: crypto.randomUUID() };
   });
   afterAll(() => sql.end({ timeout: 5 }));
   beforeEach(async () => {
@@ -49,22 +47,24 @@ describe("a delivery", () => {
   const add = async (orderKey: string | null = null) => {
     const eventId = ++events;
     const what = { sourceType: "Clock::Thing", kind: "create", orderKey, body: "{}", causation: undefined };
-    await queueStore.insert([{ accountId: 1, webhookId, eventId, messageId: `msg_${eventId}`, ...what }]);
+    await queueStore.insertDeliveries(sql, [
+      { accountId: 1, webhookId, eventId, messageId: `msg_${eventId}`, ...what },
+    ]);
     // It waits for an hour by then: what it does next must not count from its beginning.
     await shift(sql, "-1 hour");
   };
   const claim = async () => {
-    const [row] = await mine.claim([{ webhookId, most: 1, since: new Date(0) }], leaseSeconds);
+    const [row] = await leaseStore.claim(mine, [{ webhookId, most: 1, since: new Date(0) }], leaseSeconds);
     if (!row) throw new Error("nothing was claimed");
     return row.id;
   };
   const fail = async (delaySeconds: number) => {
     const answered = { responseStatus: 500, responseBody: null, error: "500", durationMs: 1, attemptedAt: new Date() };
-    await mine.settle([{ id: await claim(), status: "pending", delaySeconds, ...answered, counted: null }]);
+    await leaseStore.settle(mine, [{ id: await claim(), status: "pending", delaySeconds, ...answered, counted: null }]);
   };
   const redeliver = async () => {
     const [row] = await sql<{ id: number }[]>`select id from webhook_deliveries`;
-    await sql.begin((tx) => createDeliveryStore(sql, readOn(sql)).requeue(tx, 1, [row?.id ?? 0]));
+    await sql.begin((tx) => requeueDeliveries(tx, 1, [row?.id ?? 0]));
   };
   // As text: a date of JavaScript cannot be infinite.
   const rows = async () => [
@@ -88,11 +88,11 @@ describe("a delivery", () => {
     ["that a person redelivers", async () => (await add(), await fail(600), redeliver()), 0, 0],
     [
       "that is the first of its order key",
-      async () => (await add("a"), queueStore.promote([{ webhookId, orderKey: "a" }])),
+      async () => (await add("a"), queueStore.promote(sql, [{ webhookId, orderKey: "a" }])),
       0,
       -3600,
     ],
-    ["that was given back unsent", async () => (await add(), mine.release([await claim()])), 0, -3600],
+    ["that was given back unsent", async () => (await add(), leaseStore.release(mine, [await claim()])), 0, -3600],
     ["of a process that died", async () => (await add(), claim()), leaseSeconds, -3600],
     ["behind another of its order key", async () => add("a"), Infinity, -3600],
   ];
@@ -100,7 +100,7 @@ describe("a delivery", () => {
   test.each(cases)("%s keeps its times if the clock was right", async (_, make) => {
     await make();
     const before = await rows();
-    await queueStore.setBack(leaseSeconds);
+    await queueStore.setBack(sql, leaseSeconds);
     const after = await rows();
     expect(after).toEqual(before);
     expect(after).toHaveLength(1);
@@ -109,7 +109,7 @@ describe("a delivery", () => {
   test.each(cases)("%s waits only for its own time if the clock was a day ahead", async (_, make, due, told) => {
     await make();
     await shift(sql, "1 day");
-    await queueStore.setBack(leaseSeconds);
+    await queueStore.setBack(sql, leaseSeconds);
     const now = await times();
     expect(now.later).toBe(due === Infinity);
     // What has passed of its wait by the wrong clock is waited again; a minute is what a slow machine may take.
@@ -121,7 +121,7 @@ describe("a delivery", () => {
   test("of an earlier version keeps its time, which may be right", async () => {
     await add();
     await sql`update webhook_queue set due_at = now() + interval '10 hours', waits_since = null`;
-    await queueStore.setBack(leaseSeconds);
+    await queueStore.setBack(sql, leaseSeconds);
     expect((await times()).due).toBeWithin(35_000, 36_001);
   });
 });

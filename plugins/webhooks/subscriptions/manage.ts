@@ -1,6 +1,7 @@
 /** What people do with a webhook beside the usual calls. No HTTP, no SQL. */
 import { change, found, notFound, type Around, type Caller, type Changed, type Ref } from "platform";
 import type { fields, WebhookFields, WebhookRow } from "./fields.ts";
+import { makerOf, mustManage } from "./rights.ts";
 import { newSecret, sealContext } from "./sign.ts";
 import { rotateSecret } from "./store.ts";
 import { Outdated, Webhook, type WebhookAt } from "./webhook.ts";
@@ -13,7 +14,7 @@ const overlapSeconds = 86_400;
 /** Throws the 403 if the webhook carries more than the caller may see. */
 export async function findManaged(around: Management, caller: Caller, id: number): Promise<WebhookRow> {
   const row = await found(Webhook, { ...around, caller }, { id });
-  around.rights.mustManage(caller, row, await around.rights.makerOf(row));
+  mustManage(around.rights, caller, row, await makerOf(around.rights, row));
   return row;
 }
 
@@ -26,7 +27,7 @@ export async function changeWebhook(
 ): Promise<{ [K in keyof Changed<typeof fields, "integer">]: WebhookRow }> {
   for (;;) {
     const seen = await found(Webhook, at, ref);
-    const maker = { id: seen.createdById, able: await at.rights.makerOf(seen) };
+    const maker = { id: seen.createdById, able: await makerOf(at.rights, seen) };
     try {
       return await change(Webhook, { ...at, maker }, ref, given, expected);
     } catch (error) {

@@ -18,10 +18,11 @@ export interface Refusal {
   readonly whole: boolean;
 }
 
-interface Needed {
+export interface Rights {
   readonly models: ReadonlyMap<string, Model>;
   readonly accounts: Pick<Accounts, "access">;
-  readonly plugins: BaseContext["plugins"];
+  /** For a webhook whose maker is unknown or gone: the rights that every holder of `webhooks` can be expected to have. */
+  readonly nobody: Able;
 }
 
 interface Target {
@@ -29,76 +30,75 @@ interface Target {
   readonly targetCode: string | null;
 }
 
-export type Rights = ReturnType<typeof createRights>;
-
 /** Throws if a model names a privilege that nobody can have. */
-export function createRights({ models, accounts, plugins }: Needed) {
+export function rightsOf(
+  models: Rights["models"],
+  accounts: Rights["accounts"],
+  plugins: BaseContext["plugins"],
+): Rights {
   checkModels(plugins);
-  // For a webhook whose maker is unknown or gone: the rights that every holder of `webhooks` can be expected to have.
-  const nobody: Able = {
-    role: "manager",
-    privileges: new Set(
-      plugins.flatMap((plugin) =>
-        plugin.privileges.flatMap(({ name, roles }) => (roles.includes("manager") ? name : [])),
-      ),
-    ),
-  };
+  const ofManagers = plugins.flatMap(({ privileges }) =>
+    privileges.flatMap(({ name, roles }) => (roles.includes("manager") ? name : [])),
+  );
+  return { models, accounts, nobody: { role: "manager", privileges: new Set(ofManagers) } };
+}
 
-  const makerOf = async ({ createdById }: Pick<WebhookRow, "createdById">): Promise<Able | undefined> => {
-    const access = createdById === null ? undefined : await accounts.access(createdById);
-    return access?.active ? { role: access.user.role, privileges: access.privileges } : undefined;
-  };
+export async function makerOf({ accounts }: Rights, { createdById }: Pick<WebhookRow, "createdById">) {
+  const access = createdById === null ? undefined : await accounts.access(createdById);
+  return access?.active ? { role: access.user.role, privileges: access.privileges } : undefined;
+}
 
-  const mustFollow = (caller: Caller, sourceType: string): void => {
-    const model = models.get(sourceType);
-    if (!model || mayFollow(model, ableOf(caller))) return;
-    const needed = model.privilege === undefined ? "the role `admin`" : `the privilege \`${model.privilege}\``;
-    throw forbidden(`\`source_type\`: events of ${sourceType} need ${needed}`);
-  };
+export function mustFollow({ models }: Rights, caller: Caller, sourceType: string): void {
+  const model = models.get(sourceType);
+  if (!model || mayFollow(model, ableOf(caller))) return;
+  const needed = model.privilege === undefined ? "the role `admin`" : `the privilege \`${model.privilege}\``;
+  throw forbidden(`\`source_type\`: events of ${sourceType} need ${needed}`);
+}
 
-  return {
-    makerOf,
-    mustFollow,
+/** The models that the caller may follow. */
+export function followed({ models }: Rights, caller: Caller): Model[] {
+  return [...models.values()].filter((model) => mayFollow(model, ableOf(caller)));
+}
 
-    /** The models that the caller may follow. */
-    followed: (caller: Caller): Model[] => [...models.values()].filter((model) => mayFollow(model, ableOf(caller))),
+/** Throws the 403 if the caller lacks `flows` and names a flow or a connector that the webhook did not name before. */
+export function mustReach(caller: Caller, after: Target, before?: Target): void {
+  const same = before?.targetKind === after.targetKind && before.targetCode === after.targetCode;
+  if (after.targetKind !== "url" && !same && !caller.privileges.has("flows"))
+    throw forbidden(`\`target_code\`: naming a ${after.targetKind} needs the privilege \`flows\``);
+}
 
-    /** Throws the 403 if the caller lacks `flows` and names a flow or a connector that the webhook did not name before. */
-    mustReach(caller: Caller, after: Target, before?: Target): void {
-      const same = before?.targetKind === after.targetKind && before.targetCode === after.targetCode;
-      if (after.targetKind !== "url" && !same && !caller.privileges.has("flows"))
-        throw forbidden(`\`target_code\`: naming a ${after.targetKind} needs the privilege \`flows\``);
-    },
+/** Throws the 403 if the webhook carries more than the caller may see. */
+export function mustManage(rights: Rights, caller: Caller, { sourceType }: WebhookRow, maker: Able | undefined): void {
+  mustFollow(rights, caller, sourceType);
+  if (rights.models.get(sourceType)?.confidential && caller.user.role !== "admin" && maker?.role === "admin")
+    throw forbidden(
+      `an administrator's webhook on ${sourceType} is for administrators: it sends records that you may not see`,
+    );
+}
 
-    /** Throws the 403 if the webhook carries more than the caller may see. */
-    mustManage(caller: Caller, { sourceType }: WebhookRow, maker: Able | undefined): void {
-      mustFollow(caller, sourceType);
-      if (models.get(sourceType)?.confidential && caller.user.role !== "admin" && maker?.role === "admin")
-        throw forbidden(
-          `an administrator's webhook on ${sourceType} is for administrators: it sends records that you may not see`,
-        );
-    },
+/** Throws the 403 if the caller may not see the delivered record: the webhook may have followed another model before. */
+export function mustSee(rights: Rights, caller: Caller, sourceType: string, data: Data): void {
+  mustFollow(rights, caller, sourceType);
+  if (caller.user.role !== "admin" && rights.models.get(sourceType)?.confidential?.(data))
+    throw forbidden("this record is for administrators");
+}
 
-    /** Throws the 403 if the caller may not see the delivered record: the webhook may have followed another model before. */
-    mustSee(caller: Caller, sourceType: string, data: Data): void {
-      mustFollow(caller, sourceType);
-      if (caller.user.role !== "admin" && models.get(sourceType)?.confidential?.(data))
-        throw forbidden("this record is for administrators");
-    },
-
-    /** Why this webhook does not get this record, as things are now; undefined if it does. */
-    async refusal(row: WebhookRow, sourceType: string, dataOf: () => Data): Promise<Refusal | undefined> {
-      // The person who changed the model since was checked for the new one only.
-      if (sourceType !== row.sourceType)
-        return { whole: false, reason: `not allowed: the webhook follows ${row.sourceType} now` };
-      const model = models.get(sourceType);
-      if (!model) return undefined;
-      const maker = (await makerOf(row)) ?? nobody;
-      if (!mayFollow(model, maker)) return { whole: true, reason: lacking(model) };
-      if (maker.role === "admin" || !model.confidential?.(dataOf())) return undefined;
-      return { whole: false, reason: "not allowed: this record goes only to webhooks that an administrator made" };
-    },
-  };
+/** Why this webhook does not get this record, as things are now; undefined if it does. */
+export async function refusal(
+  rights: Rights,
+  row: WebhookRow,
+  sourceType: string,
+  dataOf: () => Data,
+): Promise<Refusal | undefined> {
+  // The person who changed the model since was checked for the new one only.
+  if (sourceType !== row.sourceType)
+    return { whole: false, reason: `not allowed: the webhook follows ${row.sourceType} now` };
+  const model = rights.models.get(sourceType);
+  if (!model) return undefined;
+  const maker = (await makerOf(rights, row)) ?? rights.nobody;
+  if (!mayFollow(model, maker)) return { whole: true, reason: lacking(model) };
+  if (maker.role === "admin" || !model.confidential?.(dataOf())) return undefined;
+  return { whole: false, reason: "not allowed: this record goes only to webhooks that an administrator made" };
 }
 
 /** A model that names no privilege is for administrators. */

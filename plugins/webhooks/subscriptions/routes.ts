@@ -18,6 +18,7 @@ import {
 import { SourceType, WebhookWithSecret } from "../answers.ts";
 import type { WebhookRow } from "./fields.ts";
 import { changeWebhook, rotate, secretOf, type Management } from "./manage.ts";
+import { followed } from "./rights.ts";
 import { kindsOf, Webhook, webhookHints } from "./webhook.ts";
 
 const access = { privilege: "webhooks" } as const;
@@ -55,7 +56,7 @@ function sourceTypeRoute({ rights }: Management): Route {
     },
     ({ caller, query }) => {
       const { limit, offset } = pageOf(query);
-      const models = rights.followed(caller);
+      const models = followed(rights, caller);
       const shown = models.slice(offset, offset + limit).map((model) => ({
         source_type: model.name,
         privilege: model.privilege ?? null,

@@ -49,3 +49,23 @@ export async function rotateSecret(tx: Tx, accountId: number, id: number, secret
     where account_id = ${accountId} and id = ${id} returning ${words(tx, Webhook.read)}`;
   return row;
 }
+
+/** Notes since when it fails, or that it works again. False if that is known already. */
+export async function noteFailing(sql: Sql, accountId: number, id: number, failing: boolean): Promise<boolean> {
+  const result = failing
+    ? await sql`
+        update webhooks set failing_since = now()
+        where account_id = ${accountId} and id = ${id} and failing_since is null`
+    : await sql`
+        update webhooks set failing_since = null
+        where account_id = ${accountId} and id = ${id} and failing_since is not null`;
+  return result.count > 0;
+}
+
+/** False if it is off already. */
+export async function switchOffWebhook(tx: Tx, accountId: number, id: number, reason: string): Promise<boolean> {
+  const result = await tx`
+    update webhooks set active = false, disabled_reason = ${reason}, version = version + 1, updated_at = now()
+    where account_id = ${accountId} and id = ${id} and active`;
+  return result.count > 0;
+}

@@ -2,7 +2,7 @@
 import { count, filter, invalid, resource, Type, unknownNames } from "platform";
 import type { At, BaseContext, Change, Changed, DraftOf, Mention, Mistakes, Model, Tx } from "platform";
 import { fields, maxUrlLength, type WebhookFields, type WebhookInput, type WebhookRow } from "./fields.ts";
-import type { Able, Rights } from "./rights.ts";
+import { mustFollow, mustManage, mustReach, type Able, type Rights } from "./rights.ts";
 import { newSecret, sealContext } from "./sign.ts";
 import { clearQueue, urgedTopic } from "../signals.ts";
 
@@ -67,8 +67,8 @@ async function check(at: WebhookAt, change: Its, wrong: Mistakes): Promise<Draft
   checkInput(after, given, at.models, before, wrong);
   wrong.check();
   if (!before) {
-    rights.mustFollow(caller, after.sourceType);
-    rights.mustReach(caller, after);
+    mustFollow(rights, caller, after.sourceType);
+    mustReach(caller, after);
     if ((await count(Webhook, tx, caller.account.id)) >= maxPerAccount)
       throw invalid({ base: [`an account may have at most ${maxPerAccount} webhooks`] });
     const signingSecret = at.secrets.seal(newSecret(), sealContext(id, "signing"));
@@ -103,9 +103,9 @@ async function committed({ forget, broadcast, caller }: WebhookAt, { before, aft
 
 /** Throws the 403 if the webhook is, or becomes, more than the caller may have. */
 function mustBeTheirs({ rights, caller }: WebhookAt, before: WebhookRow, after: WebhookInput, maker: Able | undefined) {
-  rights.mustManage(caller, before, maker);
-  rights.mustFollow(caller, after.sourceType);
-  rights.mustReach(caller, after, before);
+  mustManage(rights, caller, before, maker);
+  mustFollow(rights, caller, after.sourceType);
+  mustReach(caller, after, before);
 }
 
 /** Everybody who sees a webhook may switch it off: that can only limit damage. */

@@ -1,0 +1,17 @@
+/** What the parts of this plugin share. */
+import type { Around, BaseContext, TurnsByKey } from "platform";
+import type { Connectors } from "../connectors/api.ts";
+import type { Flows } from "../flows/api.ts";
+import type { Subscriptions } from "./subscriptions/subscriptions.ts";
+import type { WebhookAt } from "./subscriptions/webhook.ts";
+
+export interface Webhooks extends BaseContext, Around<WebhookAt> {
+  readonly subscriptions: Subscriptions;
+  readonly targets: Pick<Connectors, "callForEvent"> & Pick<Flows, "startFlow">;
+  /** How long a receiver may take. */
+  readonly timeoutMs: number;
+  /** Seconds between the attempts of a delivery. */
+  readonly waits: readonly number[];
+  /** Failures of one webhook that end together are noted one after another. */
+  readonly noting: TurnsByKey<number>;
+}
