@@ -151,7 +151,7 @@ describe("a statement", () => {
 
 /** What must have run for a hot path to have been looked at. */
 const hotPaths: Readonly<Record<string, RegExp>> = {
-  "authenticate a token": /from api_tokens t/,
+  "authenticate a token": /from api_tokens where token_hash/,
   "authenticate a session": /insert into api_tokens/,
   "get records": /from records r .*where .*db_id/,
   "create a record": /insert into records/,
