@@ -36,6 +36,41 @@ describe("the table of a resource", () => {
   });
 });
 
+/** One that asks for a second connection inside of its transaction would wait for the others, and they for it. */
+test("more is made at once than there are connections", async () => {
+  const few = await startTestApp({ env: { DATABASE_POOL: "2", DATABASE_QUEUE_SECONDS: "3" } });
+  const { paths } = (await few.get("/openapi.json")).json;
+  const examples = Object.entries<Documented>(paths).flatMap(([path, { post }]) => {
+    const body = post?.requestBody?.content["application/json"]?.example;
+    // Building an app takes seconds, and no connection.
+    const isResource = body && path !== "/core/apps.json" && `${path.replace(".json", "")}/{id}.json` in paths;
+    return isResource ? [{ path, body }] : [];
+  });
+  expect(examples.length).toBeGreaterThan(15);
+  const sign_in_provider = {
+    name: "Staff",
+    issuer: "https://a.test",
+    client_id: "a",
+    team_claim: "g",
+    teams: { a: 1 },
+  };
+  const all = [...examples, { path: "/account/sign_in_providers.json", body: { sign_in_provider } }];
+  const made = Array.from({ length: 4 }, () => all)
+    .flat()
+    .map(async ({ path, body }, n) => {
+      const headers = n % 2 === 0 ? { "idempotency-key": `${n}` } : {};
+      return [path, (await few.post(path, body, { headers })).status];
+    });
+  expect((await Promise.all(made)).filter(([, status]) => Number(status) >= 500)).toEqual([]);
+  await few.stop();
+});
+
+interface Documented {
+  readonly post?: {
+    readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: object }>> };
+  };
+}
+
 /** What differs, in words; [] if nothing does. */
 async function mistakesInTable(sql: Sql, { table, columns, others }: ResourceFacts): Promise<string[]> {
   const rows = await sql<{ name: string; type: string; orNull: boolean }[]>`

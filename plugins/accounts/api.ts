@@ -122,7 +122,8 @@ export interface Accounts {
   activate(person: { readonly accountId: number; readonly userId: number }, also: InTransaction): Promise<Person>;
   /** The active administrators. */
   administrators(accountId: number): Promise<readonly Person[]>;
-  unitExists(accountId: number, kind: UnitKind, id: number): Promise<boolean>;
+  /** `tx`: the transaction that the caller is in, which must not wait for another connection. */
+  unitExists(accountId: number, kind: UnitKind, id: number, tx?: Tx): Promise<boolean>;
   /** The teams, departments and groups that a person is in. */
   unitsOf(accountId: number, userId: number): Promise<readonly Unit[]>;
   /**

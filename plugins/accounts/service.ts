@@ -124,8 +124,8 @@ export function createService(needed: Needed): Accounts {
       return (await userStore.list(accountId, { role: "admin", active: true }, all)).rows.map(toApi);
     },
 
-    async unitExists(accountId, kind, id) {
-      return (await find(units[kind], ctx.sql, accountId, { id })) !== undefined;
+    async unitExists(accountId, kind, id, tx) {
+      return (await find(units[kind], tx ?? ctx.sql, accountId, { id })) !== undefined;
     },
   };
 }

@@ -58,7 +58,7 @@ export const Cron = resource("cron", {
 
 async function check(
   { flows, caller, now }: CronAt,
-  { given, before, after }: Change<typeof fields, "integer">,
+  { tx, given, before, after }: Change<typeof fields, "integer">,
   wrong: Mistakes,
 ): Promise<DraftOf<typeof fields>> {
   const { target_code } = given;
@@ -68,7 +68,7 @@ async function check(
   if (mistake !== undefined) wrong.add("schedule", mistake);
   if (!isTimezone(timezone)) wrong.add("timezone", "must be the name of a time zone, e.g. Europe/Warsaw");
   // Only a new target is checked: a cron whose flow is gone can still be switched off.
-  if (target_code !== undefined && !(await flows.flowExists(caller.account.id, target_code)))
+  if (target_code !== undefined && !(await flows.flowExists(tx, caller.account.id, target_code)))
     wrong.add("target_code", "names no flow of this account");
   wrong.check();
   if (after.targetCode !== before?.targetCode && !caller.privileges.has("flows"))

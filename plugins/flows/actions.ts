@@ -2,7 +2,6 @@
 import { putAt } from "platform";
 import type { Flows } from "./api.ts";
 import type { FlowStore } from "./manage/flow-store.ts";
-import type { FlowLookup } from "./manage/flow-lookup.ts";
 import type { FlowWriter } from "./manage/flow-writer.ts";
 import type { Processes } from "./processes/processes.ts";
 import type { ProcessViewStore } from "./processes/process-view-store.ts";
@@ -12,7 +11,6 @@ import type { Waiting } from "./processes/waiting.ts";
 
 interface Needed {
   readonly flowStore: Pick<FlowStore, "byCode">;
-  readonly flowLookup: Pick<FlowLookup, "exists">;
   readonly flowWriter: FlowWriter;
   readonly processes: Processes;
   readonly processViewStore: Pick<ProcessViewStore, "origin">;
@@ -24,7 +22,7 @@ const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
 export function createActions(needed: Needed): Flows {
-  const { flowStore, flowLookup, flowWriter, processes, processViewStore, waiting, registerStep } = needed;
+  const { flowStore, flowWriter, processes, processViewStore, waiting, registerStep } = needed;
   return {
     registerStep,
     async putFlow({ accountId, userId }, flow) {
@@ -34,7 +32,7 @@ export function createActions(needed: Needed): Flows {
         update: (id) => flowWriter.update(author, id, flow),
       });
     },
-    flowExists: flowLookup.exists,
+    flowExists: async (tx, accountId, code) => (await flowStore.byCode(accountId, code, tx)) !== undefined,
     startFlow: async (flow) => (await processes.start(flow))?.process.id,
 
     async runAction({ accountId, flowCode, input, scope, origin, by, waitMs = actionWaitMs, onPending }) {

@@ -82,7 +82,7 @@ export interface Flows {
     flow: NewFlow,
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   /** Whether a flow has this code, active or not. */
-  flowExists(accountId: number, code: string): Promise<boolean>;
+  flowExists(tx: Tx, accountId: number, code: string): Promise<boolean>;
   /** The id of the flow process; undefined if no active flow has this code. */
   startFlow(flow: StartFlow): Promise<string | undefined>;
   /** Starts a flow and waits at most `waitMs` (default 1,000) for its end. Undefined if no active flow has this code. */

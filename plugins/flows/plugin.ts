@@ -122,7 +122,6 @@ export default definePlugin({
       ],
       service: createActions({
         flowStore,
-        flowLookup,
         flowWriter,
         processes,
         processViewStore,

@@ -141,7 +141,11 @@ export function mustBeAdmin({ caller: { user, narrowedTo } }: Pick<At, "caller">
   if (user.role !== "admin" || narrowedTo.length > 0) throw forbidden(onlyAdmins);
 }
 
-async function check({ accounts, caller }: ProviderAt, { given, before, after }: Its, wrong: Mistakes): Promise<Draft> {
+async function check(
+  { accounts, caller }: ProviderAt,
+  { tx, given, before, after }: Its,
+  wrong: Mistakes,
+): Promise<Draft> {
   const input: Draft = {
     ...after,
     name: after.name.trim(),
@@ -175,7 +179,7 @@ async function check({ accounts, caller }: ProviderAt, { given, before, after }:
   if (input.roleClaim === null && Object.keys(input.roles).length > 0) add("role_claim", "is required with roles");
   if (input.teamClaim === null && Object.keys(input.teams).length > 0) add("team_claim", "is required with teams");
   for (const id of new Set(Object.values(given.teams ?? {})))
-    if (!(await accounts.unitExists(caller.account.id, "team", id))) add("teams", `there is no team ${id}`);
+    if (!(await accounts.unitExists(caller.account.id, "team", id, tx))) add("teams", `there is no team ${id}`);
   return input;
 }
 
