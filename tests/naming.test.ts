@@ -144,6 +144,25 @@ test("a name of nothing is told when it is saved", async () => {
     webhook: { ...webhook, kind: "create", url: "https://example.com/whole", filter: { db_code: "orders" } },
   });
   expect(warningOf(whole)).toBe("");
+  const schema = {
+    tables: { orders: { fields: { status: { type: "string" } } }, lines: { fields: { n: { type: "integer" } } } },
+  };
+  await app.post("/core/dbs.json", { db: { name: "Fields", code: "with_fields", schema } });
+  const of = async (filter: object) =>
+    warningOf(
+      await app.patch(`/account/webhooks/${whole.json.id}.json`, {
+        webhook: { filter: { db_code: "with_fields", ...filter } },
+      }),
+    );
+  expect(await of({ stauts: "new" })).toContain('has no field \\"stauts\\": did you mean \\"status\\"?');
+  expect(await of({ table_name: "orders", n: 1 })).toContain('has no field \\"n\\"');
+  expect(await of({ table_name: "order" })).toContain("has no table");
+  for (const right of [
+    { n: 1 },
+    { table_name: "orders", status: "new", id: "1", created_at: "x" },
+    { table_name: null },
+  ])
+    expect(await of(right)).toBe("");
   await app.delete(`/account/webhooks/${whole.json.id}.json`);
 });
 

@@ -90,6 +90,8 @@ export interface JsonDatabases {
       }
     | undefined
   >;
+  /** Names the fields that the schema of a table, or of all, does not know; the data may have them. */
+  fieldHints(accountId: number, db: string, table: string | null, fields: Iterable<string>): Promise<readonly string[]>;
   /** Creates the database of this code, or updates the existing one. `userId` null = no person (a command). */
   put(
     by: { readonly accountId: number; readonly userId: number | null },

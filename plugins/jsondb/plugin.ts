@@ -51,6 +51,7 @@ import { createRoom } from "./public/room.ts";
 import { replaceRoute } from "./databases/replace-routes.ts";
 import { dbExample, dbRoutes } from "./databases/routes.ts";
 import { createFragments } from "./search/fragments.ts";
+import { filterHints } from "./search/query.ts";
 import { searchRoutes } from "./search/search-routes.ts";
 import { createSearchStore, hasFragmentIndex, tidyFragments } from "./search/search-store.ts";
 import { jsondbService } from "./service.ts";
@@ -196,6 +197,10 @@ export default definePlugin({
           model: "Core::Db",
           noun: "database",
           exists: async (accountId, key) => (await databases.find(accountId, key)) !== undefined,
+          hints: async (accountId, key, values) => {
+            const db = await databases.find(accountId, key);
+            return db ? filterHints(db, values) : [];
+          },
         },
       ],
       uses: {

@@ -3,7 +3,7 @@ import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate,
 import type { Cursor } from "./search/cursor.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
 import type { DbFields } from "./databases/dbs.ts";
-import { readSearch } from "./search/query.ts";
+import { fieldHintsIn, readSearch } from "./search/query.ts";
 import type { CreatedRecord } from "./records/new-record.ts";
 import type { DbRow } from "./databases/database-store.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
@@ -60,6 +60,10 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
           open: [...db.publicMethods.methods.keys()],
         }
       );
+    },
+    async fieldHints(accountId, key, table, fields) {
+      const db = await ctx.databases.find(accountId, key);
+      return db ? fieldHintsIn(db, table, fields) : [];
     },
     async put({ accountId, userId }, { code, ...given }) {
       const input: DbFields = { ...given, code, publicMethods: given.public_methods };

@@ -63,10 +63,7 @@ export function uuidv7(): string {
   return host.uuidv7();
 }
 
-/**
- * When a UUID of version 7 was made, to the millisecond. After the clock was set back they go on from where they were, so
- * that they sort by age; then it was made now.
- */
+/** When a UUID of version 7 was made. They go on from where they were when the clock was set back: then, now. */
 export function timeOfUuidv7(id: string): Date {
   return new Date(Math.min(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16), Date.now()));
 }

@@ -29,9 +29,8 @@ export function takesBody({ body, input }: RouteBody): boolean {
 
 /** 415 a body in another encoding than it is read in, whoever reads it. RFC 9110 15.5.16. */
 export function refuseEncoded({ headers }: Request, route: RouteBody): void {
-  const encoding = headers.get("content-encoding");
-  if (encoding === null || encoding.toLowerCase() === "identity") return;
-  if (!takesBody(route) && route.input !== "stream") return;
+  const encoding = headers.get("content-encoding") ?? "identity";
+  if (encoding.toLowerCase() === "identity" || !(takesBody(route) || route.input === "stream")) return;
   const error = `send the body without \`Content-Encoding: ${encoding.slice(0, 100)}\``;
   throw new HttpError(415, { error }, { "accept-encoding": "identity" });
 }

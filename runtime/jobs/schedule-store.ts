@@ -24,9 +24,8 @@ export function createScheduleStore(sql: Sql) {
       return row?.dueAt ?? undefined;
     },
 
-    /** Forgets future due times that fired while the clock was ahead. Servers take the database's time, so theirs hardly differ. */
-    forgetFuture: (at: Date) =>
-      sql`delete from schedule_runs where due_at > ${at}::timestamptz + interval '10 seconds'`,
+    /** Forgets future due times that fired while the clock was ahead. All take the database's, and hardly differ. */
+    forgetFuture: (at: Date) => sql`delete from schedule_runs where due_at > ${at}::timestamptz + interval '10 s'`,
 
     /** Forgets due times before `before`, except the last one of each schedule, which shows what was missed. */
     async prune(before: Date): Promise<number> {

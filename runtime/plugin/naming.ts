@@ -23,6 +23,8 @@ export interface Nameable {
   readonly noun: string;
   /** Whether the account has one of this code or id. */
   readonly exists: (accountId: number, key: string) => Promise<boolean>;
+  /** Hints about `values` of a mention: what it expects of its records, and they cannot have. */
+  readonly hints?: (accountId: number, key: string, values: object) => Promise<readonly string[]>;
 }
 
 /** A record that names another. */
@@ -46,6 +48,7 @@ export interface Mention {
   readonly place: string;
   readonly model: string;
   readonly key: string;
+  readonly values?: object;
 }
 
 export type Names = Pick<ReturnType<typeof createNames>, "usedBy" | "lost" | "unknown">;
@@ -83,12 +86,13 @@ export function createNames() {
       ];
     },
 
-    /** A hint for each that names nothing of the account. */
+    /** A hint for each that names nothing of the account, or expects of it what it cannot have. */
     async unknown(accountId: number, mentions: readonly Mention[]): Promise<readonly string[]> {
       const hints = await Promise.all(
-        mentions.map(async ({ place, model, key }) => {
+        mentions.map(async ({ place, model, key, values }) => {
           const nameable = nameables.get(model);
-          if (!nameable || (await nameable.exists(accountId, key))) return [];
+          const isThere = !nameable || (await nameable.exists(accountId, key));
+          if (isThere) return (values && nameable?.hints?.(accountId, key, values)) ?? [];
           return [`\`${place}\` names no ${nameable.noun} of this account: "${key}"`];
         }),
       );

@@ -14,6 +14,8 @@ export interface ReadSearch {
   readonly mostFound: number | undefined;
   /** Each begins with its place in the params. */
   readonly mistakes: readonly string[];
+  /** Those that are filtered, sorted, searched in or answered with. */
+  readonly fields: ReadonlySet<string>;
 }
 
 /** Gives the text of a template; undefined while a program is saved, when nothing is known of its expressions. */
@@ -28,6 +30,7 @@ export interface Given {
 interface Reading {
   readonly render: Render | undefined;
   readonly mistakes: string[];
+  readonly fields: Set<string>;
   readonly conditions: SearchCondition[];
   readonly params: Record<string, string | readonly string[]>;
 }
@@ -42,7 +45,13 @@ const operators = [...comparing, "ne", "in", "null"] as const;
 
 /** `table`: the step's own `table_name`. */
 export function readSearch(params: Given, table?: string | null, render?: Render): ReadSearch {
-  const reading: Reading = { render, mistakes: [], conditions: [], params: table ? { table_name: table } : {} };
+  const reading: Reading = {
+    render,
+    mistakes: [],
+    fields: new Set(),
+    conditions: [],
+    params: table ? { table_name: table } : {},
+  };
   if (!isObject(params.value)) reading.mistakes.push(" must be an object");
   const given = isObject(params.value) ? params.value : {};
   for (const key of Object.keys(given)) readKey(reading, key, at(params, key));
@@ -52,13 +61,13 @@ export function readSearch(params: Given, table?: string | null, render?: Render
     reading.mistakes.push(".all must be left out beside `limit`");
   const most = asked ?? (all === true ? searchLimits.all : searchLimits.limit);
   const mostFound = asked === undefined ? most : undefined;
-  const { conditions, mistakes } = reading;
-  return { search: { params: reading.params, conditions, limit: most + (asked ? 0 : 1) }, mostFound, mistakes };
+  const { conditions, mistakes, fields } = reading;
+  return { search: { params: reading.params, conditions, limit: most + (asked ? 0 : 1) }, mostFound, mistakes, fields };
 }
 
 /** What a record must match, as the `filter` of a search. Without a condition it would be any record. */
-export function readCondition(given: Given, render?: Render): Pick<Reading, "conditions" | "mistakes"> {
-  const reading: Reading = { render, mistakes: [], conditions: [], params: {} };
+export function readCondition(given: Given, render?: Render): Pick<Reading, "conditions" | "mistakes" | "fields"> {
+  const reading: Reading = { render, mistakes: [], fields: new Set(), conditions: [], params: {} };
   if (isObject(given.value) && Object.keys(given.value).length === 0) reading.mistakes.push(" has no condition");
   readGroup(reading, "", given, undefined);
   return reading;
@@ -78,10 +87,15 @@ function readKey(reading: Reading, key: string, given: Given): void {
   if (nameKeys.some((one) => one === key)) {
     const names = Array.isArray(value) ? value : [value];
     if (!names.every((one) => typeof one === "string")) mistakes.push(`.${key} must be a list of names`);
-    else params[key] = typeof value === "string" ? value : names;
+    else {
+      params[key] = typeof value === "string" ? value : names;
+      const each = typeof value === "string" ? value.split(",") : names;
+      for (const one of each) if (one.trim() !== "") reading.fields.add(one.trim());
+    }
   } else if (textKeys.some((one) => one === key)) {
-    if (isScalar(value)) params[key] = text(value);
-    else mistakes.push(`.${key} must be a text`);
+    if (!isScalar(value)) return void mistakes.push(`.${key} must be a text`);
+    params[key] = text(value);
+    if (key === "sort") reading.fields.add(text(value).replace(/^-/, ""));
   } else if (key === "offset") {
     if (isWhole(value)) params[key] = `${value}`;
     else mistakes.push(".offset must be a whole number");
@@ -131,13 +145,14 @@ function readGroup(reading: Reading, place: string, given: Given, group: string 
 }
 
 function readField(
-  { render, mistakes, conditions }: Reading,
+  { render, mistakes, fields, conditions }: Reading,
   place: string,
   group: string | undefined,
   field: string,
   op: SearchCondition["op"],
   { value, template }: Given,
 ): void {
+  fields.add(field);
   if (!render && isTemplate(value)) return;
   if (op === "in") {
     const isList = Array.isArray(value) && value.every(isScalar);

@@ -14,6 +14,8 @@ const warnings = createWarnings({
       accountId === 1 && code === "mail" ? [{ name: "send", public: false, takesOnly: ["to"] }] : undefined,
   },
   databases: {
+    fieldHints: async (_accountId, code, table, fields) =>
+      [...fields].filter((one) => code === "shop" && one !== "total").map((one) => `${table} has no ${one}`),
     find: async (accountId, code) => {
       const found = tables[code];
       return accountId === 1 && found !== undefined ? { id: "1", code, tables: found, open: [] } : undefined;
@@ -80,6 +82,16 @@ const steps: [what: string, step: object, says: string[]][] = [
     [".table_name does nothing here: `get` finds the record by its id"],
   ],
   ["a table of a database without tables", db({ db: "notes" }), ['.table_name: the database "notes" has no tables']],
+  [
+    "fields of a search that the schema does not know",
+    read({ op: "search", params: { filter: { totl: "{{ a }}", total: { gt: 1 } }, any: [{ x: 1 }], sort: "-y" } }),
+    [".params: orders has no totl", ".params: orders has no x", ".params: orders has no y"],
+  ],
+  [
+    "fields of the conditions of an update",
+    db({ op: "update", id: "1", if: { stauts: "new" }, increment: { totl: 1, total: 1 } }),
+    [".if: orders has no stauts", ".increment: orders has no totl"],
+  ],
   ["a search in a database without tables", read({ op: "search", db: "notes", table_name: undefined }), []],
 ];
 test.each(steps)("%s", async (_, step, says) => {

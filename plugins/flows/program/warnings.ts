@@ -4,20 +4,22 @@ import { paramHints, type Connectors } from "../../connectors/api.ts";
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import { checkProgram } from "./check.ts";
 import { tableWarnings } from "../processes/records.ts";
+import type { DbStep } from "./program.ts";
+import { readCondition, readSearch } from "./search.ts";
 import type { StepTypes } from "./step-types.ts";
 import { stepsIn } from "./takes.ts";
-import type { Templates } from "./template.ts";
+import { isTemplate, type Templates } from "./template.ts";
 
 interface Needed {
   readonly connectors: Pick<Connectors, "methodsOf">;
-  readonly databases: Pick<JsonDatabases, "find">;
+  readonly databases: Pick<JsonDatabases, "fieldHints" | "find">;
   readonly templates: Templates;
   readonly stepTypes: StepTypes;
   readonly isActiveFlow: (accountId: number, code: string) => Promise<boolean>;
 }
 
 /**
- * Names unknown connectors, methods, flows, databases and tables, records that would be in no table, and what a program
+ * Names unknown connectors, methods, flows, databases, tables and fields of conditions, records that would be in no table, and what a program
  * that is saved would be refused for. `made` is the code of a flow that is being made. A stored program can have mistakes, if the plugin of a step
  * is no longer installed: then they are the warnings.
  */
@@ -43,8 +45,30 @@ export function createWarnings({ connectors, databases, templates, stepTypes, is
       }
       if (step.type === "flow" && step.flow !== made && !(await isActiveFlow(accountId, step.flow)))
         warnings.push(`${place}.flow: the flow "${step.flow}" does not exist yet or is not active`);
-      if (step.type === "db") warnings.push(...(await tableWarnings(databases, accountId, step, place)));
+      if (step.type !== "db") continue;
+      warnings.push(...(await tableWarnings(databases, accountId, step, place)));
+      const table = tableOf(step);
+      for (const { key, fields } of fieldsIn(step))
+        for (const hint of await databases.fieldHints(accountId, step.db, table, fields))
+          warnings.push(`${place}.${key}: ${hint}`);
     }
     return warnings;
   };
+}
+
+/** The fields by which a step finds or changes records, by the key that names them. */
+function fieldsIn({ op, params, if: condition, increment }: DbStep): { key: string; fields: Iterable<string> }[] {
+  const given = (value: unknown) => ({ value, template: value });
+  if (op === "search") return [{ key: "params", fields: readSearch(given(params ?? {})).fields }];
+  if (op !== "update") return [];
+  return [
+    { key: "if", fields: isObject(condition) ? readCondition(given(condition)).fields : [] },
+    { key: "increment", fields: isObject(increment) ? Object.keys(increment) : [] },
+  ];
+}
+
+/** Null if it is known only when the step runs, or the record's own. */
+function tableOf({ table_name: own, params }: DbStep): string | null {
+  const table = own ?? params?.["table_name"];
+  return typeof table === "string" && table !== "" && !isTemplate(table) ? table : null;
 }

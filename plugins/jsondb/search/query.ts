@@ -84,6 +84,22 @@ export function fieldHints(
     : unknownNames(names, [...new Set([...known, ...ownFields])], (name) => `the schema has no field "${name}"`);
 }
 
+/** The same by the name of a table; without one, of all tables. */
+export function fieldHintsIn(db: Database, table: string | null | undefined, names: Iterable<string>): string[] {
+  const found = db.schema.tables.get(table ?? "");
+  return fieldHints(db, { table: found ?? noTable, allTables: !found || !table }, names);
+}
+
+/** Hints about a filter of records as webhooks tell of them, with `db_code` and `table_name` beside their fields. */
+export function filterHints(db: Database, filter: object): string[] {
+  const { db_code: _, table_name: table = null, ...fields }: Record<string, unknown> = { ...filter };
+  const isTable = table === null || (db.schema.multiTable && typeof table === "string" && db.schema.tables.has(table));
+  return [
+    ...(isTable ? [] : [`filter: the database "${db.code}" has no table ${JSON.stringify(table).slice(0, 100)}`]),
+    ...fieldHintsIn(db, typeof table === "string" ? table : null, Object.keys(fields)).map((hint) => `filter: ${hint}`),
+  ];
+}
+
 /** The fields that a search names. */
 export function namedFields(query: Query): string[] {
   return [...fieldsOf(query), query.sort.field, ...(query.phrase?.fields ?? []), ...(query.fields ?? [])];

@@ -172,7 +172,7 @@ export async function webhookHints({ names, models }: Pick<WebhookAt, "names" | 
   const mentions: Mention[] = [];
   if (code !== undefined) {
     const key = typeof code === "string" ? code : JSON.stringify(code);
-    mentions.push({ place: "filter.db_code", model: "Core::Db", key });
+    mentions.push({ place: "filter.db_code", model: "Core::Db", key, ...(wanted && { values: wanted }) });
   }
   if (target !== undefined && targetCode !== null)
     mentions.push({ place: "target_code", model: target, key: targetCode });
