@@ -179,8 +179,6 @@ function createCaller(ctx: JsondbContext) {
     const method = db.publicMethods.methods.get(operation);
     if (!method) throw closed();
     if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
-    if (!caller && storing.has(operation))
-      await ctx.visitorRoom.take(db, ip, printedBytes(JSON.stringify(params["data"] ?? null)));
     const key = request.method === "POST" ? request.headers.get("idempotency-key") : null;
     const keyed = key !== null;
     const visitor = visitorOf(ctx.secrets, input, key);
@@ -191,7 +189,12 @@ function createCaller(ctx: JsondbContext) {
       return operation === "create"
         ? jsonText(201, calls.pretendPublic(call))
         : jsonText(200, await calls.getPublic(ctx, call));
-    const run = () => (isTurn ? turns(ip, () => runs[operation](call), request.signal) : runs[operation](call));
+    const run = () => {
+      if (isTurn) return turns(ip, () => runs[operation](call), request.signal);
+      if (caller || !storing.has(operation)) return runs[operation](call);
+      const bytes = printedBytes(JSON.stringify(params["data"] ?? null));
+      return ctx.visitorRoom.store(db, ip, bytes, () => runs[operation](call));
+    };
     const answered = keyed ? await once(principal, run) : await run();
     const reply = warned(answered, callHints(call, input.query));
     if (!keyed && !method.usesCookie) return reply;

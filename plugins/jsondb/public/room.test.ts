@@ -53,6 +53,16 @@ describe("one address", () => {
     expect((await leave(db, "192.0.2.2", 10_000)).status).toBe(201);
   });
 
+  test("stores as much after refusals", async () => {
+    const public_methods = { create: { required_fields: ["name"] } };
+    const { code } = (await app.post("/core/dbs.json", { db: { name: "Strict", public_methods } })).json;
+    const ip = "192.0.2.6";
+    for (let n = 0; n < 6; n++) expect((await leave(code, ip, 10_000)).status).toBe(422);
+    const data = { name: "a", text: noise(20_000) };
+    expect((await app.post(`/core/db/${code}/create`, { data }, from(ip))).status).toBe(201);
+    expect((await app.post(`/core/db/${code}/create`, { data }, from(ip))).status).toBe(429);
+  });
+
   test("is a whole network of IPv6, and stores elsewhere what is left", async () => {
     expect((await leave(await newDb(), "2001:db8::1", 30_000)).status).toBe(201);
     expect((await leave(await newDb(), "2001:db8::2", 20_000)).status).toBe(429);

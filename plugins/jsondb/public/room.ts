@@ -64,8 +64,8 @@ export function createRoom(ctx: RoomContext) {
   return {
     takeAddress,
 
-    /** Call it before a visitor stores `bytes`: 413 if the database is full, 429 as above. */
-    async take(db: Database, ip: string, bytes: number): Promise<void> {
+    /** Stores `bytes` of a visitor, which count only if `write` does not throw: 413 if the database is full, 429 as above. */
+    async store<T>(db: Database, ip: string, bytes: number, write: () => Promise<T>): Promise<T> {
       const known = knownOf(db);
       const isFull = () => known.bytes + bytes > perDatabase;
       const isStale = known.at === Number.NEGATIVE_INFINITY || known.added > perDatabase / 10;
@@ -74,6 +74,13 @@ export function createRoom(ctx: RoomContext) {
       await takeAddress(ip, bytes);
       known.bytes += bytes;
       known.added += bytes;
+      try {
+        return await write();
+      } catch (error) {
+        known.bytes -= bytes;
+        await addresses.take(limitKey(ip), -bytes);
+        throw error;
+      }
     },
   };
 }
