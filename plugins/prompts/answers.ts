@@ -2,33 +2,6 @@
 import { answer, field, Type } from "platform";
 import { scopes } from "./cascade.ts";
 
-const saved = {
-  name: Type.String(),
-  code: Type.String(),
-  content: Type.String(),
-  kind: field.oneOf(["chat", "agent"]),
-  scope: field.oneOf(scopes),
-  scope_id: field.nullable(Type.Integer()),
-  ai_placeholder: field.nullable(Type.String()),
-  fields: answer.json(),
-};
-
-export const Prompt = answer.object("Prompt", {
-  id: answer.uuid(),
-  ...saved,
-  created_by_id: Type.Integer(),
-  updated_by_id: field.nullable(Type.Integer()),
-  created_at: answer.time(),
-  updated_at: answer.time(),
-});
-
-export const PromptVersion = answer.object("PromptVersion", {
-  version: Type.Integer(),
-  created_at: answer.time(),
-  created_by_id: Type.Integer(),
-  ...saved,
-});
-
 export const BuiltInPrompt = answer.object("BuiltInPrompt", {
   code: Type.String(),
   name: field.nullable(Type.String()),

@@ -3,9 +3,9 @@ import { holdsToken } from "../tokens/api.ts";
 import { tokenMisuse } from "./token-flow.ts";
 
 export interface Texts {
-  readonly name?: string;
-  readonly content?: string;
-  readonly ai_placeholder?: string | null;
+  readonly name?: string | undefined;
+  readonly content?: string | undefined;
+  readonly ai_placeholder?: string | null | undefined;
 }
 
 /**

@@ -2,8 +2,8 @@ import { invalid } from "platform";
 import type { Place, Scope } from "./cascade.ts";
 
 export interface GivenPlace {
-  readonly scope?: Scope;
-  readonly scope_id?: number | null;
+  readonly scope?: Scope | undefined;
+  readonly scope_id?: number | null | undefined;
 }
 
 /**

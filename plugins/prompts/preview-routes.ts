@@ -9,6 +9,7 @@ import {
   type BaseContext,
   type Caller,
   type Route,
+  type Sql,
   type User,
 } from "platform";
 import type { Accounts } from "../accounts/api.ts";
@@ -17,11 +18,11 @@ import type { BuiltIn } from "./built-in.ts";
 import { explained, type Step } from "./explained.ts";
 import { suffix } from "./permission.ts";
 import type { Previews } from "./preview.ts";
-import { access, maxContent } from "./routes.ts";
-import type { PromptStore } from "./store.ts";
+import { maxContent, Prompt, tokenOf } from "./prompt.ts";
+import { named } from "./store.ts";
 import { documentedVariables } from "./variables.ts";
-import type { Author } from "./write.ts";
 
+const access = { privilege: Prompt.privilege } as const;
 const maxParams = 100;
 
 const PreviewInput = Type.Object({
@@ -33,20 +34,19 @@ const PreviewInput = Type.Object({
   params: Type.Optional(field.object()),
 });
 
-interface Needed {
+interface PreviewContext {
   readonly liquid: BaseContext["liquid"];
   readonly accounts: Pick<Accounts, "access" | "unitsOf">;
-  readonly promptStore: Pick<PromptStore, "named">;
+  readonly sql: Sql;
   readonly builtIn: ReadonlyMap<string, BuiltIn>;
   readonly preview: Previews;
-  readonly authorOf: (input: { request: Request; caller: Author["caller"] }) => Author;
 }
 
-export function previewRoutes(needed: Needed): Route[] {
+export function previewRoutes(needed: PreviewContext): Route[] {
   return [previewRoute(needed), cascadeRoute(needed), wordsRoute(needed)];
 }
 
-function previewRoute({ preview, authorOf }: Needed): Route {
+function previewRoute({ preview }: PreviewContext): Route {
   return route(
     "POST",
     "/core/prompts/preview",
@@ -76,7 +76,7 @@ function previewRoute({ preview, authorOf }: Needed): Route {
         ...(name && { name }),
         ai_placeholder: ai_placeholder ?? null,
       };
-      const made = await preview(authorOf(input), { ...texts, params: paramsOf(params) });
+      const made = await preview(input.caller, tokenOf(input.request), { ...texts, params: paramsOf(params) });
       return ok(
         { text: made.text, variables: [...made.variables], joined_to: made.joinedTo },
         { "cache-control": "private, no-store" },
@@ -99,7 +99,7 @@ function paramsOf(given: Readonly<Record<string, unknown>> = {}): Record<string,
   return Object.fromEntries(params);
 }
 
-function cascadeRoute({ accounts, promptStore, builtIn }: Needed): Route {
+function cascadeRoute({ accounts, sql, builtIn }: PreviewContext): Route {
   return route(
     "GET",
     "/core/prompts/cascade",
@@ -120,7 +120,7 @@ function cascadeRoute({ accounts, promptStore, builtIn }: Needed): Route {
       const reader = await readerOf(caller, query.get("user_id"), accounts);
       const accountId = caller.account.id;
       const [rows, units] = await Promise.all([
-        promptStore.named(accountId, [code, code + suffix]),
+        named(sql, accountId, [code, code + suffix]),
         accounts.unitsOf(accountId, reader.id),
       ]);
       const nameOf = ({ scope, scopeId }: Step) =>
@@ -175,7 +175,7 @@ async function readerOf(
   return found.user;
 }
 
-function wordsRoute({ liquid }: Needed): Route {
+function wordsRoute({ liquid }: PreviewContext): Route {
   return route(
     "GET",
     "/core/prompts/words",

@@ -1,11 +1,18 @@
 /** A prompt that is not saved, as an agent would get it. It is checked like a saved one, and no token is made for it. */
-import { invalid, LiquidFault, randomToken, ValidationError, type BaseContext, type LiquidTemplate } from "platform";
+import {
+  invalid,
+  LiquidFault,
+  randomToken,
+  ValidationError,
+  type BaseContext,
+  type Caller,
+  type LiquidTemplate,
+} from "platform";
 import { checkTexts, type Texts } from "./check.ts";
 import { extendedCode, suffix } from "./permission.ts";
 import { createPrinter } from "./render.ts";
 import type { Source, Sources } from "./sources.ts";
 import { filledNames } from "./variables.ts";
-import type { Author } from "./write.ts";
 
 export interface Draft extends Texts {
   readonly content: string;
@@ -34,7 +41,7 @@ const placeholder = "{{ TOKEN }}";
 const mostVariables = 100;
 
 export function createPreviews({ liquid, sources }: Needed) {
-  return async ({ caller, token }: Author, draft: Draft): Promise<Preview> => {
+  return async (caller: Caller, token: string, draft: Draft): Promise<Preview> => {
     checkTexts(draft, liquid, token);
     const own = liquid.parse(draft.content);
     const extended = draft.code === undefined ? undefined : extendedCode(draft.code);

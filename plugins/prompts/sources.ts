@@ -3,8 +3,7 @@ import { cacheKey, notFound, parseCacheKey, type BaseContext, type Account, type
 import type { BuiltIn } from "./built-in.ts";
 import { firstOf, type Reader } from "./cascade.ts";
 import { extendedCode, suffix } from "./permission.ts";
-import type { Candidate, Kind, PromptStore } from "./store.ts";
-import type { VersionStore } from "./version-store.ts";
+import { candidates as candidatesOf, contentOf, type Candidate, type Kind } from "./store.ts";
 
 export interface Source {
   readonly name: string | null;
@@ -19,25 +18,23 @@ export interface ReaderHere {
 }
 
 export interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "liquid">;
-  readonly promptStore: Pick<PromptStore, "candidates">;
-  readonly versionStore: Pick<VersionStore, "contentOf">;
+  readonly ctx: Pick<BaseContext, "cache" | "liquid" | "sql">;
   readonly builtIn: ReadonlyMap<string, BuiltIn>;
 }
 
 export type Sources = ReturnType<typeof createSources>;
 
-export function createSources({ ctx, promptStore, versionStore, builtIn }: Needed) {
+export function createSources({ ctx, builtIn }: Needed) {
   // By account and code: the candidates of the code and of its `_extra`, from which the cascade chooses for each person.
   const candidates = ctx.cache<readonly Candidate[]>({
     name: "prompts.candidates",
     max: 5000,
     load: (key) => {
       const { accountId, name: code } = parseCacheKey(key);
-      return promptStore.candidates(accountId, [code, code + suffix]);
+      return candidatesOf(ctx.sql, accountId, [code, code + suffix]);
     },
   });
-  const storedSource = createStoredSources({ ctx, versionStore });
+  const storedSource = createStoredSources(ctx);
   const builtInSource = createBuiltInSources({ ctx, builtIn });
 
   const rowsOf = async ({ account }: ReaderHere, code: string) => {
@@ -86,14 +83,14 @@ export function createSources({ ctx, promptStore, versionStore, builtIn }: Neede
 }
 
 /** Cached by account, id and version, so that a cached value never changes. */
-function createStoredSources({ ctx, versionStore }: Pick<Needed, "ctx" | "versionStore">) {
+function createStoredSources(ctx: Needed["ctx"]) {
   const sources = ctx.cache<Source>({
     name: "prompts.sources",
     max: 300,
     load: async (key) => {
       const { accountId, name } = parseCacheKey(key);
       const [id = "", version] = name.split(":");
-      const row = await versionStore.contentOf(accountId, id, Number(version));
+      const row = await contentOf(ctx.sql, accountId, id, Number(version));
       return row && { name: row.name, kind: row.kind, template: ctx.liquid.parse(row.content) };
     },
   });

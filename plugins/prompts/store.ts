@@ -1,31 +1,31 @@
-import { readPage, type Page, type Queryable, type Role, type Sql, type Static, type Tx } from "platform";
-import type { Prompt, PromptVersion } from "./answers.ts";
-import type { Place, Reader } from "./cascade.ts";
+/** SQL about prompts beside that of the resource: the cascade, who sees what, and their versions. */
+import {
+  notFound,
+  readPage,
+  words,
+  type Fragment,
+  type JsonObject,
+  type Page,
+  type Queryable,
+  type Sql,
+  type Tx,
+  type User,
+} from "platform";
+import type { Place } from "./cascade.ts";
 import type { Named } from "./explained.ts";
 import type { Base } from "./permission.ts";
 
 export type Kind = "chat" | "agent";
 
-/** The fields that a save writes and a version keeps. */
-export interface Saved extends Place {
+/** Each save adds one, and none ever changes. */
+export interface VersionRow extends Place {
+  readonly version: number;
   readonly code: string;
   readonly name: string;
   readonly content: string;
   readonly kind: Kind;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-export interface PromptRow extends Saved {
-  readonly id: string;
-  readonly createdById: number;
-  readonly updatedById: number | null;
-  readonly version: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
-
-export interface VersionRow extends Saved {
-  readonly version: number;
+  readonly fields: JsonObject;
+  readonly aiPlaceholder: string | null;
   readonly createdById: number;
   readonly createdAt: Date;
 }
@@ -37,163 +37,101 @@ export interface Candidate extends Place {
   readonly version: number;
 }
 
-/** Who looks: people see their own prompts, an administrator all. behaviour B.5. */
-export interface Viewer extends Reader {
-  readonly role: Role;
-}
+type Viewer = Pick<User, "role" | "id" | "teamIds" | "departmentIds">;
 
-export interface PromptFilter {
-  /** A LIKE pattern. */
-  readonly q?: string | undefined;
-  readonly code?: string | undefined;
-  readonly kind?: string | undefined;
-  readonly scope?: string | undefined;
-}
-
-export const orders = ["id", "created_at", "updated_at", "name", "code"] as const;
-export interface Order {
-  readonly by: (typeof orders)[number];
-  readonly descending: boolean;
-}
+export const aiPlaceholder =
+  "(case when jsonb_typeof(fields -> 'ai_placeholder') = 'string' then fields ->> 'ai_placeholder' end)";
 
 /** What a save writes and a version keeps. */
-export const savedColumns = (sql: Sql) => sql`scope, scope_id, code, name, content, kind, fields`;
+const saved = "scope, scope_id, code, name, content, kind, fields";
 
-/** Applies to a prompt and to a version of it, which may have had another place. */
-export const visibleTo = (sql: Sql, { role, id, teamIds, departmentIds }: Viewer) =>
-  role === "admin"
-    ? sql`true`
-    : sql`(scope = 'account' or (scope = 'user' and scope_id = ${id})
-        or (scope = 'team' and scope_id = any(${teamIds}::bigint[]))
-        or (scope = 'department' and scope_id = any(${departmentIds}::bigint[])))`;
+const versionColumns = (sql: Sql) =>
+  words(sql, `version, ${saved}, ${aiPlaceholder} as ai_placeholder, created_by_id, created_at`);
 
 /** The latest ones of a prompt; older ones go with the next save. */
 export const keptVersions = 200;
 
-/** All SQL for prompts; version-store.ts reads their versions. */
-export function createPromptStore(sql: Sql) {
-  const saved = savedColumns(sql);
-  const columns = sql`id, ${saved}, created_by_id, updated_by_id, version, created_at, updated_at`;
+/**
+ * People see their own prompts, an administrator all. Applies to a prompt and to a version of it, which may have had
+ * another place. behaviour B.5.
+ */
+export function visibleTo(sql: Sql, { role, id, teamIds, departmentIds }: Viewer): Fragment {
+  return role === "admin"
+    ? sql`true`
+    : sql`(scope = 'account' or (scope = 'user' and scope_id = ${id})
+        or (scope = 'team' and scope_id = any(${teamIds}::bigint[]))
+        or (scope = 'department' and scope_id = any(${departmentIds}::bigint[])))`;
+}
 
-  const keepVersion = (tx: Tx, accountId: number, row: PromptRow) => tx`
+interface KeptRow {
+  readonly accountId: number;
+  readonly id: string;
+  readonly version: number;
+}
+
+export async function keepVersion(tx: Tx, { accountId, id, version }: KeptRow): Promise<void> {
+  const columns = words(tx, saved);
+  await tx`
     with pruned as (
       delete from prompt_versions
-      where account_id = ${accountId} and prompt_id = ${row.id} and version <= ${row.version - keptVersions}
+      where account_id = ${accountId} and prompt_id = ${id} and version <= ${version - keptVersions}
     )
-    insert into prompt_versions (prompt_id, version, account_id, ${saved}, created_by_id, created_at)
-    select id, version, account_id, ${saved}, coalesce(updated_by_id, created_by_id), updated_at
-    from prompts where account_id = ${accountId} and id = ${row.id}`;
-
-  return {
-    async list(accountId: number, viewer: Viewer, filter: PromptFilter, order: Order, page: Page) {
-      const { q, code, kind, scope } = filter;
-      const where = sql`
-        account_id = ${accountId} and ${visibleTo(sql, viewer)}
-        ${q === undefined ? sql`` : sql`and (name ilike ${q} or code ilike ${q})`}
-        ${code === undefined ? sql`` : sql`and code = ${code}`}
-        ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
-        ${scope === undefined ? sql`` : sql`and scope = ${scope}`}`;
-      const direction = order.descending ? sql`desc` : sql`asc`;
-      return readPage<PromptRow>(sql, page, {
-        columns,
-        from: sql`prompts where ${where}`,
-        order: sql`${sql(order.by)} ${direction}, id ${direction}`,
-        hasNumbers: true,
-      });
-    },
-
-    async byId(accountId: number, viewer: Viewer, id: string): Promise<PromptRow | undefined> {
-      const [row] = await sql<PromptRow[]>`
-        select ${columns} from prompts where account_id = ${accountId} and id = ${id} and ${visibleTo(sql, viewer)}`;
-      return row;
-    },
-
-    /** The same, locked until this transaction ends. */
-    async lock(tx: Tx, accountId: number, viewer: Viewer, id: string): Promise<PromptRow | undefined> {
-      const [row] = await tx<PromptRow[]>`
-        select ${columns} from prompts where account_id = ${accountId} and id = ${id} and ${visibleTo(sql, viewer)} for update`;
-      return row;
-    },
-
-    /** The places and creators of the prompts with this code, in all scopes except `user`. */
-    async shared(accountId: number, code: string, on: Queryable = sql): Promise<Base[]> {
-      return on<Base[]>`
-        select scope, scope_id, created_by_id from prompts
-        where account_id = ${accountId} and code = ${code} and scope <> 'user'`;
-    },
-
-    async insert(
-      tx: Tx,
-      accountId: number,
-      id: string,
-      token: string,
-      userId: number,
-      given: Saved,
-    ): Promise<PromptRow> {
-      const { scope, scopeId, code, name, content, kind, fields } = given;
-      const [row] = await tx<PromptRow[]>`
-        insert into prompts (id, account_id, ${saved}, token, created_by_id)
-        values (${id}, ${accountId}, ${scope}, ${scopeId}, ${code}, ${name}, ${content}, ${kind},
-          ${JSON.stringify(fields)}::text::jsonb, ${token}, ${userId})
-        returning ${columns}`;
-      if (!row) throw new Error("an insert without a conflict clause gives its row");
-      await keepVersion(tx, accountId, row);
-      return row;
-    },
-
-    async update(tx: Tx, accountId: number, id: string, userId: number, given: Saved): Promise<PromptRow> {
-      const { scope, scopeId, code, name, content, kind, fields } = given;
-      const [row] = await tx<PromptRow[]>`
-        update prompts set scope = ${scope}, scope_id = ${scopeId}, code = ${code}, name = ${name}, content = ${content},
-          kind = ${kind}, fields = ${JSON.stringify(fields)}::text::jsonb, updated_by_id = ${userId},
-          version = version + 1, updated_at = now()
-        where account_id = ${accountId} and id = ${id} returning ${columns}`;
-      if (!row) throw new Error("an update of a locked row finds it");
-      await keepVersion(tx, accountId, row);
-      return row;
-    },
-
-    async delete(tx: Tx, accountId: number, id: string): Promise<void> {
-      await tx`delete from prompts where account_id = ${accountId} and id = ${id}`;
-    },
-
-    /** All prompts of an account with one of these codes: the choice among them depends on who asks. */
-    async candidates(accountId: number, codes: readonly string[]): Promise<Candidate[]> {
-      return sql<Candidate[]>`
-        select id, scope, scope_id, code, version from prompts
-        where account_id = ${accountId} and code = any(${codes}::text[])`;
-    },
-
-    /** The same with their names, for people. */
-    async named(accountId: number, codes: readonly string[]): Promise<Named[]> {
-      return sql<Named[]>`
-        select id, scope, scope_id, code, name, version from prompts
-        where account_id = ${accountId} and code = any(${codes}::text[])`;
-    },
-  };
+    insert into prompt_versions (prompt_id, version, account_id, ${columns}, created_by_id, created_at)
+    select id, version, account_id, ${columns}, coalesce(updated_by_id, created_by_id), updated_at
+    from prompts where account_id = ${accountId} and id = ${id}`;
 }
 
-export type PromptStore = ReturnType<typeof createPromptStore>;
-
-/** A prompt as the API shows it, and as `Core::Prompt` is delivered. behaviour 2.1. */
-export function toApi(row: PromptRow): Static<typeof Prompt> {
-  return {
-    id: row.id,
-    ...savedToApi(row),
-    created_by_id: row.createdById,
-    updated_by_id: row.updatedById,
-    created_at: row.createdAt,
-    updated_at: row.updatedAt,
-  };
+export async function versions(sql: Sql, accountId: number, viewer: Viewer, id: string, page: Page) {
+  const where = sql`account_id = ${accountId} and prompt_id = ${id} and ${visibleTo(sql, viewer)}`;
+  return readPage<VersionRow>(sql, page, {
+    columns: versionColumns(sql),
+    from: sql`prompt_versions where ${where}`,
+    order: sql`version desc`,
+    hasNumbers: true,
+  });
 }
 
-/** behaviour B.10. */
-export function versionToApi(row: VersionRow): Static<typeof PromptVersion> {
-  return { version: row.version, created_at: row.createdAt, created_by_id: row.createdById, ...savedToApi(row) };
+/** Throws the 404. */
+export async function findVersion(sql: Sql, accountId: number, viewer: Viewer, id: string, version: number) {
+  const [row] = await sql<VersionRow[]>`
+    select ${versionColumns(sql)} from prompt_versions
+    where account_id = ${accountId} and prompt_id = ${id} and version = ${version} and ${visibleTo(sql, viewer)}`;
+  if (!row) throw notFound();
+  return row;
 }
 
-function savedToApi({ name, code, content, kind, scope, scopeId, fields }: Saved) {
-  const placeholder = fields["ai_placeholder"];
-  const aiPlaceholder = typeof placeholder === "string" ? placeholder : null;
-  return { name, code, content, kind, scope, scope_id: scopeId, ai_placeholder: aiPlaceholder, fields };
+/** What a version says. */
+export async function contentOf(sql: Sql, accountId: number, id: string, version: number) {
+  const [row] = await sql<Pick<VersionRow, "name" | "kind" | "content">[]>`
+    select name, kind, content from prompt_versions
+    where account_id = ${accountId} and prompt_id = ${id} and version = ${version}`;
+  return row;
+}
+
+/** The code of a prompt that this person sees. */
+export async function codeOf(sql: Sql, accountId: number, viewer: Viewer, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ code: string }[]>`
+    select code from prompts where account_id = ${accountId} and id = ${id} and ${visibleTo(sql, viewer)}`;
+  return row?.code;
+}
+
+/** The places and creators of the prompts with this code, in all scopes except `user`. */
+export async function shared(on: Queryable, accountId: number, code: string): Promise<Base[]> {
+  return on<Base[]>`
+    select scope, scope_id, created_by_id from prompts
+    where account_id = ${accountId} and code = ${code} and scope <> 'user'`;
+}
+
+/** All prompts of an account with one of these codes: the choice among them depends on who asks. */
+export async function candidates(sql: Sql, accountId: number, codes: readonly string[]): Promise<Candidate[]> {
+  return sql<Candidate[]>`
+    select id, scope, scope_id, code, version from prompts
+    where account_id = ${accountId} and code = any(${codes}::text[])`;
+}
+
+/** The same with their names, for people. */
+export async function named(sql: Sql, accountId: number, codes: readonly string[]): Promise<Named[]> {
+  return sql<Named[]>`
+    select id, scope, scope_id, code, name, version from prompts
+    where account_id = ${accountId} and code = any(${codes}::text[])`;
 }

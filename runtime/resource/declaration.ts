@@ -56,7 +56,7 @@ export interface Rules<F extends Fields, I extends IdKind, More extends TPropert
   /** Throws the 403 of who may not do this to any row; the privilege is asked for already. */
   readonly may?: (at: A, verb: "create" | "change" | "delete") => void;
   /** Throws the 403 or 422 of who may not delete this row. */
-  readonly mayErase?: (at: A, row: RowOf<F, I>) => void;
+  readonly mayErase?: (at: A, row: RowOf<F, I>, tx: Tx) => void | Promise<void>;
   /** Adds what is wrong to `wrong`, throws 403, and returns what is to be written. Default: `after`. */
   readonly check?: (at: A, change: Change<F, I>, wrong: Mistakes) => DraftOf<F> | Promise<DraftOf<F>>;
   /**
@@ -112,6 +112,8 @@ export interface Declaration<
   readonly tellsInLists?: true;
   /** Of lists, in SQL; default: `id`. */
   readonly order?: string;
+  /** By which columns `order_by` may order lists instead, the default one first. */
+  readonly orders?: readonly string[];
   readonly filters?: Filters;
   /** Others name a row by these: `…/used_by.json` lists them, and `Warning` tells who loses a name. */
   readonly named?: { readonly noun: string; readonly keys: (row: RowOf<F, I>) => readonly string[] };

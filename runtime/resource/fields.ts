@@ -108,6 +108,8 @@ export const integer = <const O extends Options<number>>(options: O) =>
 export const time = <const O extends Options<Date>>(options: O) => made<Date, O>("timestamptz", answer.time(), options);
 export const json = <const O extends Options<JsonObject>>(options: O) =>
   made<JsonObject, O>("json", answer.json(), options);
+export const jsonb = <const O extends Options<JsonObject>>(options: O) =>
+  made<JsonObject, O>("jsonb", answer.json(), options);
 
 /** JSON of this schema. */
 export const jsonOf = <S extends TSchema, const O extends Options<Static<S>>>(schema: S, options: O) =>

@@ -2,6 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Fragment, Sql } from "../db/db.ts";
 import type { Caller } from "../http/auth.ts";
+import { invalid } from "../base/errors.ts";
 import { flagOf, wildcardPattern } from "../base/values.ts";
 
 export interface Filter {
@@ -46,4 +47,15 @@ export function narrowedBy(filters: Filters, sql: Sql, query: URLSearchParams, c
     const condition = where(sql, query, name, caller);
     return condition ? [sql`and ${condition}`] : [];
   });
+}
+
+/** What `order_by` says, in SQL: 422 for another column. */
+export function orderedBy(orders: readonly string[], sql: Sql, query: URLSearchParams): Fragment {
+  const given = query.get("order_by") || (orders[0] ?? "id");
+  const isDescending = given.endsWith("_desc");
+  const by = isDescending ? given.slice(0, -"_desc".length) : given;
+  if (!orders.includes(by))
+    throw invalid({ order_by: [`must be one of ${orders.join(", ")}, with or without _desc at the end`] });
+  const direction = isDescending ? sql`desc` : sql`asc`;
+  return sql`${sql(by)} ${direction}, id ${direction}`;
 }

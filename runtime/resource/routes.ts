@@ -10,13 +10,13 @@ import type { Caller } from "../http/auth.ts";
 import { usedByRoute } from "../plugin/naming.ts";
 import { warned } from "../http/refusals/warning.ts";
 import { pageOf } from "../base/values.ts";
-import { narrowedBy } from "./filter-store.ts";
+import { narrowedBy, orderedBy } from "./filter-store.ts";
 import type { At, Author, Id, New, Patch, Resource, Row, Shape, Verb } from "./declaration.ts";
 import { list, type Ref } from "./store.ts";
 import { change, create, erase, found, refOf, seen, toApi, type Both } from "./verbs.ts";
 
 /** What a plugin gives its resource: the context of its functions, without the caller. */
-export type Around<A extends At<Author>> = Omit<A, "caller">;
+export type Around<A extends At<Author>> = Omit<A, "caller" | "request">;
 
 /** What is known only when the plugins are set up. */
 interface More<T extends Shape> {
@@ -27,6 +27,7 @@ interface More<T extends Shape> {
     given: Patch<T>,
     expected: (id: Id<T>) => number | undefined,
   ) => Promise<Both<T>>;
+  readonly create?: (at: T["at"], given: New<T>) => Promise<Row<T>>;
   readonly forms?: Told<T>;
 }
 
@@ -43,13 +44,17 @@ type Five = Readonly<Record<Verb, Route>> & { readonly usedBy?: Route };
 export function resourceRoutes<T extends Shape>(
   of: Resource<T>,
   around: Around<T["at"]>,
-  { forms = {}, change: changeBy = (...given) => change(of, ...given) }: More<T> = {},
+  {
+    forms = {},
+    change: changeBy = (...given) => change(of, ...given),
+    create: createBy = (...given) => create(of, ...given),
+  }: More<T> = {},
 ): Five {
-  const { name, path, says = {}, answers, examples, bodies, errors } = of;
+  const { name, path, says = {}, answers, examples, bodies, errors, orders } = of;
   const common = { access: { privilege: of.privilege }, ...(errors && { errors }) } as const;
   // Only the parameter's name matters to the types.
   const one = `${path}/:id` as "/resource/:id";
-  const at = (caller: Caller) => ({ ...around, caller }) as unknown as T["at"]; // what `Around` leaves out
+  const at = (caller: Caller, request?: Request) => ({ ...around, caller, request }) as unknown as T["at"]; // what `Around` leaves out
   const many = path.slice(path.lastIndexOf("/") + 1);
   const words = name.replaceAll("_", " ");
   const filters = Object.entries(of.filters ?? {}).map(([filter, { says: said }]) => [filter, said] as const);
@@ -64,15 +69,20 @@ export function resourceRoutes<T extends Shape>(
       path,
       {
         ...spec("list", `List ${many.replaceAll("_", " ")}`),
-        query: { ...Object.fromEntries(filters), ...pageQuery },
+        query: {
+          ...Object.fromEntries(filters),
+          ...(orders && { order_by: `${orders.join(", ")}; append \`_desc\` to reverse the order` }),
+          ...pageQuery,
+        },
         answers: { 200: answer.list(answers.listed) },
-        responses: { 200: [examples.listed] },
+        responses: { 200: [examples.listed], ...(orders && { 422: { order_by: ["must be one of …"] } }) },
       },
-      async ({ caller, query }) => {
-        const own = at(caller);
+      async ({ request, caller, query }) => {
+        const own = at(caller, request);
         await of.beforeRead?.(own);
         const narrowed = [...seen(of, own), ...narrowedBy(of.filters ?? {}, own.sql, query, caller)];
-        const page = await list(of, own.sql, caller.account.id, narrowed, pageOf(query));
+        const order = orders && orderedBy(orders, own.sql, query);
+        const page = await list(of, own.sql, caller.account.id, narrowed, pageOf(query), order);
         if (!of.tellsInLists) return pageReply(page, (row) => toApi(of, row));
         const rows = await Promise.all(page.rows.map((row) => told(of, own, row)));
         return pageReply({ ...page, rows }, (row) => row);
@@ -82,8 +92,8 @@ export function resourceRoutes<T extends Shape>(
       "GET",
       one,
       { ...spec("get", `One ${words}`), answers: { 200: answers.one }, responses: { 200: examples.one, 304: null } },
-      async ({ caller, params }) => {
-        const own = at(caller);
+      async ({ request, caller, params }) => {
+        const own = at(caller, request);
         await of.beforeRead?.(own);
         return ok(...(await shown(of, own, await found(of, own, refOf(of, params.id)))));
       },
@@ -103,9 +113,9 @@ export function resourceRoutes<T extends Shape>(
         answers: { 201: answers.one },
         responses: { 201: examples.made, ...says.create?.refusals },
       },
-      async ({ caller, body }) => {
-        const own = at(caller);
-        const row = await create(of, own, body as New<T>); // the route has checked it
+      async ({ request, caller, body }) => {
+        const own = at(caller, request);
+        const row = await createBy(own, body as New<T>); // the route has checked it
         return warned(created(...(await shown(of, own, row))), await hintsOf(of, own, row));
       },
     ),
@@ -121,7 +131,7 @@ export function resourceRoutes<T extends Shape>(
         responses: { 200: examples.changed, ...says.change?.refusals },
       },
       async ({ request, caller, params, body }) => {
-        const own = at(caller);
+        const own = at(caller, request);
         const expected = (id: string | number) => expectedVersion(request, id);
         const { before, after } = await changeBy(own, refOf(of, params.id), body, expected);
         const gone = await lost(of, own, caller, before, after);
@@ -139,7 +149,7 @@ export function resourceRoutes<T extends Shape>(
       one,
       { ...spec("delete", `Delete a ${words}`), ifMatch: true, responses: { 204: null, ...says.delete?.refusals } },
       async ({ request, caller, params }) => {
-        const own = at(caller);
+        const own = at(caller, request);
         const row = await erase(of, own, refOf(of, params.id), (id) => expectedVersion(request, id));
         return warned(noContent(), await lost(of, own, caller, row));
       },

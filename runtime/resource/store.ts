@@ -15,11 +15,12 @@ export async function list<T extends Shape>(
   accountId: number,
   narrowed: Fragment[],
   page: Page,
+  order = words(on, of.order ?? "id"),
 ): Promise<ReadPage<Row<T>>> {
   return readPage<Row<T>>(on, page, {
     columns: words(on, of.read),
     from: on`${words(on, of.table)} where account_id = ${accountId} ${all(on, [...fixed(of, on), ...narrowed])}`,
-    order: words(on, of.order ?? "id"),
+    order,
     ...(of.each.some(({ field }) => field.column === "jsonb") && { hasNumbers: true }),
   });
 }

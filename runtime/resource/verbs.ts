@@ -106,7 +106,7 @@ export async function erase<T extends Shape>(
   of.may?.(at, "delete");
   const { before, afterCommit } = await at.transaction(async (tx) => {
     const held = await locked(of, at, tx, ref, expected);
-    of.mayErase?.(at, held);
+    await of.mayErase?.(at, held, tx);
     const afterDeletion = await written(of, at, { before: held, after: undefined }, tx);
     await remove(of, tx, at.caller.account.id, held.id);
     return { before: held, afterCommit: afterDeletion };
