@@ -1,11 +1,11 @@
 import { expectedVersion, lock, mustMatch, noContent, notFound, refOf, remove, resourceRoutes, route } from "platform";
-import type { Around, At, Route } from "platform";
+import type { ContextOf, At, Route } from "platform";
 import type { AccessTable } from "./access.ts";
 import type { AccountStore } from "./account-store.ts";
 import { allUnits } from "./unit.ts";
 import type { UnitStore } from "./unit-store.ts";
 
-interface UnitContext extends Around<At> {
+interface UnitContext extends ContextOf<At> {
   readonly accountStore: Pick<AccountStore, "lock">;
   readonly unitStore: Pick<UnitStore, "touchMembers">;
   readonly accessTable: Pick<AccessTable, "forgetPeople">;

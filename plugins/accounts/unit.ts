@@ -28,7 +28,7 @@ const unit = (kind: UnitKind) =>
     request: ["name"],
     made: { people: 0 },
     change: { name: "Sales North" },
-    says: { create: { summary: `Add a ${kind}` }, delete: { summary: `Delete a ${kind}; its people stay` } },
+    docs: { create: { summary: `Add a ${kind}` }, delete: { summary: `Delete a ${kind}; its people stay` } },
   });
 
 export const units = { team: unit("team"), department: unit("department"), group: unit("group") } as const;

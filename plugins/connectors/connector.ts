@@ -76,7 +76,7 @@ export const Connector = resource("connector", {
   example: { id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f" },
   request: ["name", "code", "kind", "url", "secret_token", "fields"],
   change: { active: false },
-  says: {
+  docs: {
     get: { summary: "One connector, by id or code" },
     create: {
       description:

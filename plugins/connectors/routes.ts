@@ -1,11 +1,11 @@
 import { answer, field, found, list, pageOf, pageQuery, refOf, resourceRoutes, route } from "platform";
-import type { Around, Route, TSchema } from "platform";
+import type { ContextOf, Route, TSchema } from "platform";
 import { ConnectorMethod } from "./answers.ts";
 import { Connector, type ConnectorAt } from "./connector.ts";
 import { describedMethods } from "./methods.ts";
 
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
-export function connectorRoutes(around: Around<ConnectorAt>): Route[] {
+export function connectorRoutes(around: ContextOf<ConnectorAt>): Route[] {
   const { kinds } = around;
   // Other plugins add kinds until the server starts: what can be chosen is looked up when it is asked for.
   const forms = {

@@ -1,4 +1,4 @@
-import { found, invalid, notFound, ok, refOf, route, Type, warned, type Around, type Route } from "platform";
+import { found, invalid, notFound, ok, refOf, route, Type, warned, type ContextOf, type Route } from "platform";
 import { ConnectorTrial } from "./answers.ts";
 import { Connector, exampleUrl, type ConnectorAt } from "./connector.ts";
 import { paramHints } from "./fill.ts";
@@ -23,7 +23,7 @@ const trialExample = {
 };
 
 /** Calls a method as flows do, and shows the request beside the answer. behaviour B.9. */
-export function trialRoutes(around: Around<ConnectorAt>, calls: Pick<Calls, "methodsOf" | "tryOut">): Route[] {
+export function trialRoutes(around: ContextOf<ConnectorAt>, calls: Pick<Calls, "methodsOf" | "tryOut">): Route[] {
   return [
     route(
       "POST",

@@ -35,15 +35,15 @@ export const Cron = resource("cron", {
   privilege: "crons",
   model: "Core::Cron",
   fields,
-  more: { next_runs: answer.list(answer.time()) },
+  derived: { next_runs: answer.list(answer.time()) },
   filters: { target_code: filter.exact() },
   check,
-  tells: ({ now }, row) => ({ next_runs: row.active ? nextRuns(row, 5, now()) : [] }),
+  derive: ({ now }, row) => ({ next_runs: row.active ? nextRuns(row, 5, now()) : [] }),
   example: { id: 7, next_runs: ["2026-02-01T06:00:00.000Z", "2026-02-02T06:00:00.000Z"].map((at) => new Date(at)) },
   request: ["name", "kind", "target_code", "schedule"],
   change: { active: false },
   changes: { next_run_at: null, next_runs: [] },
-  says: {
+  docs: {
     get: { summary: "One cron, with its next five due times" },
     create: {
       description:

@@ -1,4 +1,4 @@
-import { created, found, invalid, ok, refOf, resourceRoutes, route, Type, type Around, type Route } from "platform";
+import { created, found, invalid, ok, refOf, resourceRoutes, route, Type, type ContextOf, type Route } from "platform";
 import { CronRun, NextRuns } from "./answers.ts";
 import { Cron, type CronAt } from "./cron.ts";
 import type { Firing } from "./fire.ts";
@@ -9,7 +9,7 @@ const next_runs = ["2026-02-01T06:00:00.000Z", "2026-02-02T06:00:00.000Z"];
 const nextExample = { schedule: "0 7 * * *", timezone: "Europe/Warsaw", next_runs };
 
 /** behaviour 2.6 and B.9. */
-export function cronRoutes({ firing, ...around }: Around<CronAt> & { readonly firing: Firing }): Route[] {
+export function cronRoutes({ firing, ...around }: ContextOf<CronAt> & { readonly firing: Firing }): Route[] {
   const { list, ...usual } = resourceRoutes(Cron, around);
   return [
     list,

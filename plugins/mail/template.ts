@@ -52,7 +52,7 @@ export const Template = resource("mail_template", {
   example: { id: 3 },
   request: ["code", "language", "subject", "text"],
   change: { subject: "Set your new password" },
-  says: {
+  docs: {
     list: { summary: "List the account's own texts of mails" },
     get: { summary: "One text of a mail" },
     create: {

@@ -6,7 +6,7 @@ import type { IdentityStore } from "./identity-store.ts";
 import type { OriginStore } from "./origin-store.ts";
 import { backchannelUriOf, redirectUriOf, secretPlace, signedOutUriOf } from "./places.ts";
 
-const { choice, code, flag, jsonOf, sealed, text, texts } = column;
+const { choice, code, flag, jsonOf, secret, text, texts } = column;
 
 const maxSecretChars = 10_000;
 const mostDomains = 100;
@@ -34,7 +34,7 @@ const fields = {
   active: flag({ body: field.flag(), blank: true }),
   issuer: text({ body: field.name(500), example: "https://login.example.com" }),
   client_id: text({ body: field.name(500), example: "corestead" }),
-  client_secret: sealed({
+  client_secret: secret({
     body: field.nullable(Type.String({ maxLength: maxSecretChars, description: "never shown" })),
     place: secretPlace,
     example: "0a1b2c3d4e5f6a7b8c9d",
@@ -82,7 +82,7 @@ export const Provider = resource("sign_in_provider", {
   model: "Account::SignInProvider",
   order: "created_at, id",
   fields,
-  more: {
+  derived: {
     has_client_secret: Type.Boolean(),
     redirect_uri: Type.String({ description: "to be registered at the provider" }),
     post_logout_redirect_uri: Type.String({ description: "to be registered at the provider, for `sign_out_there`" }),
@@ -90,7 +90,7 @@ export const Provider = resource("sign_in_provider", {
       description: "may be registered at the provider: it ends the sessions here of who signs out there",
     }),
   },
-  tellsInLists: true,
+  derivedInLists: true,
   may: mustBeAdmin,
   check,
   // Subjects are an issuer's: another one may give them to other people.
@@ -100,7 +100,7 @@ export const Provider = resource("sign_in_provider", {
     await identityStore.deleteAll(tx, place);
     await originStore.deleteAll(tx, place);
   },
-  tells: ({ caller: { account } }, row) => ({
+  derive: ({ caller: { account } }, row) => ({
     has_client_secret: row.clientSecret !== null,
     redirect_uri: redirectUriOf(account, row.code),
     post_logout_redirect_uri: signedOutUriOf(account, row.code),
@@ -118,7 +118,7 @@ export const Provider = resource("sign_in_provider", {
     ...(["role_claim", "roles"] as const),
   ],
   change: { active: false },
-  says: {
+  docs: {
     list: { summary: "List the providers by which people sign in" },
     get: { summary: "One provider" },
     create: {

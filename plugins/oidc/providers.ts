@@ -1,17 +1,17 @@
 /** What is done with a provider beside the usual calls. No HTTP, no SQL. */
-import { found, invalid, notFound, type Around, type Caller } from "platform";
+import { found, invalid, notFound, type ContextOf, type Caller } from "platform";
 import type { IdentityStore } from "./identity-store.ts";
 import { PeerFault, type Peers } from "./peer.ts";
 import { mustBeAdmin, Provider, type ProviderAt } from "./provider.ts";
 import { peerFacts } from "./sign-in.ts";
 
-export interface AroundProviders extends Around<ProviderAt> {
+export interface ProvidersContext extends ContextOf<ProviderAt> {
   readonly identityStore: IdentityStore;
   readonly peers: Peers;
 }
 
 /** Throws a 422 that says what is wrong. */
-export async function testProvider(around: AroundProviders, caller: Caller, id: string) {
+export async function testProvider(around: ProvidersContext, caller: Caller, id: string) {
   const row = await found(Provider, { ...around, caller }, { id });
   try {
     return await around.peers.test(peerFacts(around, row), row.scopes.split(" "));
@@ -22,7 +22,7 @@ export async function testProvider(around: AroundProviders, caller: Caller, id: 
   }
 }
 
-export async function unlink(around: AroundProviders, caller: Caller, id: string, identityId: number): Promise<void> {
+export async function unlink(around: ProvidersContext, caller: Caller, id: string, identityId: number): Promise<void> {
   mustBeAdmin({ caller });
   const { id: providerId } = await found(Provider, { ...around, caller }, { id });
   const place = { accountId: caller.account.id, providerId };

@@ -15,7 +15,7 @@ import { uuidOf, type Route, type Static } from "platform";
 import { ProviderTest, SignInIdentity } from "./answers.ts";
 import type { IdentityRow } from "./identity-store.ts";
 import { Provider } from "./provider.ts";
-import { testProvider, unlink, type AroundProviders } from "./providers.ts";
+import { testProvider, unlink, type ProvidersContext } from "./providers.ts";
 
 const access = { privilege: "sign_in_providers" } as const;
 
@@ -33,12 +33,12 @@ const identityExample = {
 const onlyAdmins = { error: "only administrators change how people sign in" };
 
 /** `/account/sign_in_providers`: by what people of the account may sign in besides a password. behaviour B.17. */
-export function providerRoutes(around: AroundProviders): Route[] {
+export function providerRoutes(around: ProvidersContext): Route[] {
   return Object.values(resourceRoutes(Provider, around));
 }
 
 /** What else there is of a provider. */
-export function providerPartRoutes(around: AroundProviders): Route[] {
+export function providerPartRoutes(around: ProvidersContext): Route[] {
   return [
     route(
       "POST",

@@ -108,7 +108,7 @@ export const Prompt = resource("prompt", {
   request: ["name", "code", "content", "kind", "ai_placeholder"],
   change: { name: "Work entry" },
   changes: { updated_by_id: 1 },
-  says: {
+  docs: {
     list: {
       summary: "List stored prompts",
       description: "The account's, your own, and those of your teams and departments; administrators see all.",

@@ -84,13 +84,13 @@ export const Token = resource("api_token", {
   fields,
   filters: {
     for_account: {
-      says: Type.String({ enum: ["yes"], description: "all tokens of the whole account (administrators only)" }),
+      doc: Type.String({ enum: ["yes"], description: "all tokens of the whole account (administrators only)" }),
       where: ofAccountOrOwn,
     },
-    kind: { says: "`web_token`: web tokens and sessions only", where: () => undefined },
+    kind: { doc: "`web_token`: web tokens and sessions only", where: () => undefined },
     q: filter.searching(["name", "code"], "searches name and code; `*` and `%` are wildcards"),
     ended: {
-      says: Type.Boolean({
+      doc: Type.Boolean({
         description: "true: only those that are switched off or have expired; false: only those that work",
       }),
       where: endedOrNot,
@@ -108,7 +108,7 @@ export const Token = resource("api_token", {
   example: { id: 7 },
   request: ["name", "code", "privileges"],
   change: { active: false },
-  says: {
+  docs: {
     list: {
       summary: "List your tokens",
       description: "Sessions are tokens too. The list contains them only with `kind=web_token`.",

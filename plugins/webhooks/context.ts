@@ -1,11 +1,11 @@
 /** What the parts of this plugin share. */
-import type { Around, BaseContext, TurnsByKey } from "platform";
+import type { ContextOf, BaseContext, TurnsByKey } from "platform";
 import type { Connectors } from "../connectors/api.ts";
 import type { Flows } from "../flows/api.ts";
 import type { Subscriptions } from "./subscriptions/subscriptions.ts";
 import type { WebhookAt } from "./subscriptions/webhook.ts";
 
-export interface Webhooks extends BaseContext, Around<WebhookAt> {
+export interface Webhooks extends BaseContext, ContextOf<WebhookAt> {
   readonly subscriptions: Subscriptions;
   readonly targets: Pick<Connectors, "callForEvent"> & Pick<Flows, "startFlow">;
   /** How long a receiver may take. */

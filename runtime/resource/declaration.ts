@@ -43,7 +43,7 @@ export interface Changed<F extends Fields, I extends IdKind> {
 }
 
 /** What /openapi.json says of one route. */
-interface Saying {
+interface RouteDoc {
   readonly summary?: string;
   readonly description?: string;
   /** Examples of refusals by status. */
@@ -66,8 +66,8 @@ export interface Rules<F extends Fields, I extends IdKind, More extends TPropert
   readonly changed?: (at: A, change: Changed<F, I>, tx: Tx) => Promise<AfterCommit | void>;
   /** After the commit and before the answer: caches. */
   readonly committed?: (at: A, change: Changed<F, I>) => void | Promise<void>;
-  /** The fields of `more`. */
-  readonly tells?: (at: A, row: RowOf<F, I>) => Told<More> | Promise<Told<More>>;
+  /** The fields of `derived`. */
+  readonly derive?: (at: A, row: RowOf<F, I>) => Derived<More> | Promise<Derived<More>>;
   /** For the header `Warning`, once a change is written: what was accepted and will not do what was meant. */
   readonly hints?: (at: A, row: RowOf<F, I>) => readonly string[] | Promise<readonly string[]>;
   /** The rows that exist for this caller; all others are 404. Default: those of the account. */
@@ -78,7 +78,7 @@ export interface Rules<F extends Fields, I extends IdKind, More extends TPropert
 
 export type AfterCommit = () => void | Promise<void>;
 
-type Told<More extends TProperties> = { readonly [K in keyof More]: Static<More[K]> };
+type Derived<More extends TProperties> = { readonly [K in keyof More]: Static<More[K]> };
 
 export interface Declaration<
   F extends Fields,
@@ -107,9 +107,9 @@ export interface Declaration<
   readonly lock?: "for update";
   readonly fields: F;
   /** Fields of an answer with one of them that no column has. */
-  readonly more?: More;
-  /** Lists tell them too. */
-  readonly tellsInLists?: true;
+  readonly derived?: More;
+  /** Lists have them too. */
+  readonly derivedInLists?: true;
   /** Of lists, in SQL; default: `id`. */
   readonly order?: string;
   /** By which columns `order_by` may order lists instead, the default one first. */
@@ -123,7 +123,7 @@ export interface Declaration<
   readonly authors?: readonly ("created_by_id" | "updated_by_id")[];
   /** Columns that are none of the resource's: those of the server's own statements. */
   readonly others?: readonly string[];
-  readonly example: { readonly id: IdOf<I> } & Partial<Told<More>>;
+  readonly example: { readonly id: IdOf<I> } & Partial<Derived<More>>;
   /** The fields of the example of a new one. */
   readonly request: readonly (keyof PatchOf<F> & string)[];
   /** The example of a change, and what it makes of the others. */
@@ -131,7 +131,7 @@ export interface Declaration<
   /** What the example of a new one has instead. */
   readonly made?: Readonly<Record<string, unknown>>;
   readonly changes?: Readonly<Record<string, unknown>>;
-  readonly says?: Readonly<Partial<Record<Verb, Saying>>>;
+  readonly docs?: Readonly<Partial<Record<Verb, RouteDoc>>>;
 }
 
 /** The types of a resource, in one. */

@@ -145,31 +145,29 @@ export function code<const B extends TSchema>(options: { body: B; from: string; 
   return { ...one, madeOf: { field: from, otherwise } };
 }
 
-/**
- * Sealed for its row; null or "" removes it, left out it stays. With `info`, a column `<name>_info` tells something of
- * it, and answers show that.
- */
-export function secret<const B extends TSchema>(options: {
-  body: B;
-  place: (id: string | number) => string;
-  info: (secret: string) => string;
-  example: string;
-}): Field<{ given: Static<B>; kept: string | null; by: "people"; needed: false; shown: false; info: true }> {
-  const { body, place, info, example } = options;
-  return { ...factsOf("text", Type.String(), { body, orNull: true, hidden: true, example }), sealing: { place, info } };
+interface SecretOptions {
+  readonly body: TSchema;
+  readonly place: Sealing["place"];
+  readonly info?: (secret: string) => string;
+  readonly example: string;
 }
 
-/** The same, of which nothing is shown. */
-export function sealed<const B extends TSchema>(options: {
-  body: B;
-  place: (id: string | number) => string;
-  example: string;
-}): Field<{ given: Static<B>; kept: string | null; by: "people"; needed: false; shown: false; info: false }> {
-  const { body, place, example } = options;
-  return {
-    ...factsOf("text", Type.String(), { body, orNull: true, hidden: true, example }),
-    sealing: { place },
-  };
+/**
+ * Sealed for its row; null or "" removes it, left out it stays. With `info`, a column `<name>_info` tells something of
+ * it, and answers show that; else nothing.
+ */
+export function secret<const O extends SecretOptions>(
+  options: O,
+): Field<{
+  given: Static<O["body"]>;
+  kept: string | null;
+  by: "people";
+  needed: false;
+  shown: false;
+  info: O extends { info: unknown } ? true : false;
+}> {
+  const { body, example, ...sealing }: SecretOptions = options;
+  return { ...factsOf("text", Type.String(), { body, orNull: true, hidden: true, example }), sealing };
 }
 
 type Of<F> = F extends Field<infer T> ? T : never;

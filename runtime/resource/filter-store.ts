@@ -6,7 +6,7 @@ import { invalid } from "../base/errors.ts";
 import { flagOf, wildcardPattern } from "../base/values.ts";
 
 export interface Filter {
-  readonly says: string | TSchema;
+  readonly doc: string | TSchema;
   /** Undefined: it narrows nothing. Its name is in the query that it reads. */
   readonly where: (sql: Sql, query: URLSearchParams, name: string, caller: Caller) => Fragment | undefined;
 }
@@ -14,16 +14,16 @@ export interface Filter {
 export type Filters = Readonly<Record<string, Filter>>;
 
 /** The value of the column of the same name. */
-export const exact = (says: string | TSchema = "exact value"): Filter => ({
-  says,
+export const exact = (doc: string | TSchema = "exact value"): Filter => ({
+  doc,
   where: (sql, query, name) => {
     const given = query.get(name);
     return given ? sql`${sql(name)} = ${given}` : undefined;
   },
 });
 
-export const flagged = (says: string | TSchema): Filter => ({
-  says,
+export const flagged = (doc: string | TSchema): Filter => ({
+  doc,
   where: (sql, query, name) => {
     const given = flagOf(query, name);
     return given === undefined ? undefined : sql`${sql(name)} = ${given}`;
@@ -31,8 +31,8 @@ export const flagged = (says: string | TSchema): Filter => ({
 });
 
 /** A phrase in one of these columns. */
-export const searching = (columns: readonly string[], says: string): Filter => ({
-  says,
+export const searching = (columns: readonly string[], doc: string): Filter => ({
+  doc,
   where: (sql, query, name) => {
     const given = query.get(name);
     if (!given) return undefined;

@@ -31,9 +31,9 @@ export function resource<
     authors = ["created_by_id", "updated_by_id"],
     others = [],
     fixed = {},
-    more,
+    derived,
     table,
-    tellsInLists,
+    derivedInLists,
   } = declared;
   const each = eachOf(fields);
   checkNames([table, ...Object.keys(fixed)], each);
@@ -45,7 +45,7 @@ export function resource<
     updated_at: answer.time(),
   };
   const type = declared.type ?? name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const one = answer.object(type, { ...listed, ...more });
+  const one = answer.object(type, { ...listed, ...derived });
   const quiet = each.flatMap(({ name: field, field: { quiet: isQuiet } }) => (isQuiet ? [field] : []));
   const create = bodyOf(each);
   const change: TObject = Type.Partial(create);
@@ -63,9 +63,9 @@ export function resource<
       ["updated_at", "updatedAt"],
     ],
     bodies: { create: create as Typed<NewOf<F>>, change }, // made of the same fields
-    answers: { one, listed: more && !tellsInLists ? answer.object(`Listed${type}`, listed) : one },
+    answers: { one, listed: derived && !derivedInLists ? answer.object(`Listed${type}`, listed) : one },
     examples: examplesOf(declared, shown),
-    isVolatile: more !== undefined || quiet.some((field) => fields[field]?.shown),
+    isVolatile: derived !== undefined || quiet.some((field) => fields[field]?.shown),
     activity: {
       model: declared.model,
       ...(declared.nameColumn !== undefined && { name: declared.nameColumn }),
@@ -124,11 +124,11 @@ interface Examples {
   readonly changes?: object;
   readonly made?: object;
   readonly fields: Fields;
-  readonly tellsInLists?: true;
+  readonly derivedInLists?: true;
 }
 
 function examplesOf(declared: Examples, shown: readonly Shown[]) {
-  const { example, request, change, changes, made, fields, tellsInLists } = declared;
+  const { example, request, change, changes, made, fields, derivedInLists } = declared;
   const { id, ...told } = example;
   const row = Object.fromEntries(shown.map(({ name, example: value }) => [name, value]));
   const listed = { id, ...row, created_at: madeAt, updated_at: madeAt };
@@ -137,7 +137,7 @@ function examplesOf(declared: Examples, shown: readonly Shown[]) {
     request: Object.fromEntries(request.map((name) => [name, fields[name]?.example])),
     one,
     made: { ...one, ...made },
-    listed: tellsInLists ? one : listed,
+    listed: derivedInLists ? one : listed,
     changed: { ...one, ...change, ...changes },
   };
 }

@@ -11,28 +11,23 @@ import { usedByRoute } from "../plugin/naming.ts";
 import { warned } from "../http/refusals/warning.ts";
 import { pageOf } from "../base/values.ts";
 import { narrowedBy, orderedBy } from "./filter-store.ts";
-import type { At, Author, Id, New, Patch, Resource, Row, Shape, Verb } from "./declaration.ts";
+import type { At, Author, New, Patch, Resource, Row, Shape, Verb } from "./declaration.ts";
 import { list, type Ref } from "./store.ts";
-import { change, create, erase, found, refOf, seen, toApi, type Both } from "./verbs.ts";
+import { change, create, erase, found, refOf, seen, toApi, type Both, type Expected } from "./verbs.ts";
 
 /** What a plugin gives its resource: the context of its functions, without the caller. */
-export type Around<A extends At<Author>> = Omit<A, "caller" | "request">;
+export type ContextOf<A extends At<Author>> = Omit<A, "caller" | "request">;
 
 /** What is known only when the plugins are set up. */
 interface More<T extends Shape> {
   /** In place of the usual verb: it does something before the transaction, say. */
-  readonly change?: (
-    at: T["at"],
-    ref: Ref<T["id"]>,
-    given: Patch<T>,
-    expected: (id: Id<T>) => number | undefined,
-  ) => Promise<Both<T>>;
+  readonly change?: (at: T["at"], ref: Ref<T["id"]>, given: Patch<T>, expected: Expected<T>) => Promise<Both<T>>;
   readonly create?: (at: T["at"], given: New<T>) => Promise<Row<T>>;
-  readonly forms?: Told<T>;
+  readonly forms?: FormHints<T>;
 }
 
 /** What forms are told. */
-interface Told<T extends Shape> {
+interface FormHints<T extends Shape> {
   /** The schema of a field with more in it (`field.from`, `field.by`). */
   readonly fields?: { readonly [K in keyof Patch<T>]?: (schema: TSchema) => TSchema };
   readonly needs?: Parameters<typeof field.needs>[1];
@@ -43,24 +38,24 @@ type Five = Readonly<Record<Verb, Route>> & { readonly usedBy?: Route };
 /** All five; a plugin that answers one in its own way puts its own in place of it. */
 export function resourceRoutes<T extends Shape>(
   of: Resource<T>,
-  around: Around<T["at"]>,
+  context: ContextOf<T["at"]>,
   {
     forms = {},
     change: changeBy = (...given) => change(of, ...given),
     create: createBy = (...given) => create(of, ...given),
   }: More<T> = {},
 ): Five {
-  const { name, path, says = {}, answers, examples, bodies, errors, orders } = of;
+  const { name, path, docs = {}, answers, examples, bodies, errors, orders } = of;
   const common = { access: { privilege: of.privilege }, ...(errors && { errors }) } as const;
   // Only the parameter's name matters to the types.
   const one = `${path}/:id` as "/resource/:id";
-  const at = (caller: Caller, request?: Request) => ({ ...around, caller, request }) as unknown as T["at"]; // what `Around` leaves out
+  const at = (caller: Caller, request?: Request) => ({ ...context, caller, request }) as unknown as T["at"]; // what `ContextOf` leaves out
   const many = path.slice(path.lastIndexOf("/") + 1);
   const words = name.replaceAll("_", " ");
-  const filters = Object.entries(of.filters ?? {}).map(([filter, { says: said }]) => [filter, said] as const);
+  const filters = Object.entries(of.filters ?? {}).map(([filter, { doc }]) => [filter, doc] as const);
   const spec = (verb: Verb, summary: string) => {
-    const { refusals: _, ...said } = says[verb] ?? {};
-    return { summary, ...said, ...common };
+    const { refusals: _, ...doc } = docs[verb] ?? {};
+    return { summary, ...doc, ...common };
   };
 
   return {
@@ -83,8 +78,8 @@ export function resourceRoutes<T extends Shape>(
         const narrowed = [...seen(of, own), ...narrowedBy(of.filters ?? {}, own.sql, query, caller)];
         const order = orders && orderedBy(orders, own.sql, query);
         const page = await list(of, own.sql, caller.account.id, narrowed, pageOf(query), order);
-        if (!of.tellsInLists) return pageReply(page, (row) => toApi(of, row));
-        const rows = await Promise.all(page.rows.map((row) => told(of, own, row)));
+        if (!of.derivedInLists) return pageReply(page, (row) => toApi(of, row));
+        const rows = await Promise.all(page.rows.map((row) => withDerived(of, own, row)));
         return pageReply({ ...page, rows }, (row) => row);
       },
     ),
@@ -111,7 +106,7 @@ export function resourceRoutes<T extends Shape>(
         },
         request: examples.request,
         answers: { 201: answers.one },
-        responses: { 201: examples.made, ...says.create?.refusals },
+        responses: { 201: examples.made, ...docs.create?.refusals },
       },
       async ({ request, caller, body }) => {
         const own = at(caller, request);
@@ -128,7 +123,7 @@ export function resourceRoutes<T extends Shape>(
         body: { key: name, schema: withHints(bodies.change, forms) },
         request: of.change,
         answers: { 200: answers.one },
-        responses: { 200: examples.changed, ...says.change?.refusals },
+        responses: { 200: examples.changed, ...docs.change?.refusals },
       },
       async ({ request, caller, params, body }) => {
         const own = at(caller, request);
@@ -139,7 +134,7 @@ export function resourceRoutes<T extends Shape>(
       },
     ),
     ...(of.named && {
-      usedBy: usedByRoute(around.names, { one, noun: of.named.noun, privilege: of.privilege }, async (caller, key) => {
+      usedBy: usedByRoute(context.names, { one, noun: of.named.noun, privilege: of.privilege }, async (caller, key) => {
         const row = await found(of, at(caller), refOf(of, key));
         return { model: of.model, keys: of.named?.keys(row) ?? [] };
       }),
@@ -147,7 +142,7 @@ export function resourceRoutes<T extends Shape>(
     delete: route(
       "DELETE",
       one,
-      { ...spec("delete", `Delete a ${words}`), ifMatch: true, responses: { 204: null, ...says.delete?.refusals } },
+      { ...spec("delete", `Delete a ${words}`), ifMatch: true, responses: { 204: null, ...docs.delete?.refusals } },
       async ({ request, caller, params }) => {
         const own = at(caller, request);
         const row = await erase(of, own, refOf(of, params.id), (id) => expectedVersion(request, id));
@@ -172,11 +167,11 @@ async function lost<T extends Shape>(
   return keys.length > 0 ? names.lost(caller, { model: of.model, keys }) : [];
 }
 
-async function told<T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>): Promise<Record<string, unknown>> {
-  return { ...toApi(of, row), ...(await of.tells?.(at, row)) };
+async function withDerived<T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>) {
+  return { ...toApi(of, row), ...(await of.derive?.(at, row)) };
 }
 
-function withHints<T extends Shape>(body: TObject, { fields = {} }: Told<T>): TObject {
+function withHints<T extends Shape>(body: TObject, { fields = {} }: FormHints<T>): TObject {
   const more: Readonly<Partial<Record<string, (schema: TSchema) => TSchema>>> = fields;
   const properties = Object.entries(body.properties).map(([name, schema]) => [name, more[name]?.(schema) ?? schema]);
   return { ...body, properties: Object.fromEntries(properties) };
@@ -188,6 +183,6 @@ export async function shown<T extends Shape>(
   at: T["at"],
   row: Row<T>,
 ): Promise<Parameters<typeof ok>> {
-  const value = await told(of, at, row);
+  const value = await withDerived(of, at, row);
   return [value, { etag: etag(row.id, row.version, of.isVolatile ? value : undefined) }];
 }

@@ -58,16 +58,11 @@ export async function create<T extends Shape>(of: Resource<T>, at: T["at"], give
   const { row, afterCommit } = await at.transaction(async (tx) => {
     const id = await idFor(of, tx);
     const after = await withCode(of, at, tx, given, merged(of, at, id, given, undefined));
-    const made = await insert(
-      of,
-      tx,
-      at.caller,
-      id,
-      await checked(of, at, { tx, id, given, before: undefined, after }),
-    );
+    const draft = await checked(of, at, { tx, id, given, before: undefined, after });
+    const made = await insert(of, tx, at.caller, id, draft);
     return { row: made, afterCommit: await written(of, at, { before: undefined, after: made }, tx) };
   });
-  await committed(of, at, { before: undefined, after: row }, afterCommit);
+  await at.committed(afterCommit);
   return row;
 }
 
@@ -82,17 +77,12 @@ export async function change<T extends Shape>(
   of.may?.(at, "change");
   const { both, afterCommit } = await at.transaction(async (tx) => {
     const held = await locked(of, at, tx, ref, expected);
-    const draft = await checked(of, at, {
-      tx,
-      id: held.id,
-      given,
-      before: held,
-      after: merged(of, at, held.id, given, held),
-    });
+    const after = merged(of, at, held.id, given, held);
+    const draft = await checked(of, at, { tx, id: held.id, given, before: held, after });
     const done = { before: held, after: await update(of, tx, at.caller, held.id, draft) };
     return { both: done, afterCommit: await written(of, at, done, tx) };
   });
-  await committed(of, at, both, afterCommit);
+  await at.committed(afterCommit);
   return both;
 }
 
@@ -111,7 +101,7 @@ export async function erase<T extends Shape>(
     await remove(of, tx, at.caller.account.id, held.id);
     return { before: held, afterCommit: afterDeletion };
   });
-  await committed(of, at, { before, after: undefined }, afterCommit);
+  await at.committed(afterCommit);
   return before;
 }
 
@@ -147,17 +137,20 @@ async function checked<T extends Shape>(
   return draft;
 }
 
-/** In the transaction: what the resource does beside, and its event. */
+/** In the transaction: what the resource does beside, and its event. Returns what is to be done after the commit. */
 async function written<T extends Shape>(
   of: Resource<T>,
   at: T["at"],
   both: Changed<T["fields"], T["id"]>,
   tx: Tx,
-): Promise<AfterCommit | void> {
+): Promise<AfterCommit> {
   const afterCommit = await of.changed?.(at, both, tx);
   const row = both.after ?? both.before;
   if (row) await announce(of, at, !both.before ? "create" : both.after ? "update" : "destroy", row, tx);
-  return afterCommit;
+  return async () => {
+    await of.committed?.(at, both);
+    await afterCommit?.();
+  };
 }
 
 /** Emits the event of a row, if its changes are events. */
@@ -171,19 +164,6 @@ export async function announce<T extends Shape>(
   const { events, model: sourceType } = of;
   if (!events || (events !== true && !events(row))) return;
   await changed({ accountId: row.accountId, sourceType, kind, id: row.id, data: toApi(of, row) }, tx);
-}
-
-async function committed<T extends Shape>(
-  of: Resource<T>,
-  at: T["at"],
-  both: Changed<T["fields"], T["id"]>,
-  afterCommit: AfterCommit | void,
-): Promise<void> {
-  if (!of.committed && !afterCommit) return;
-  await at.committed(async () => {
-    await of.committed?.(at, both);
-    await afterCommit?.();
-  });
 }
 
 async function idFor<T extends Shape>(of: Resource<T>, tx: Tx): Promise<Id<T>> {

@@ -1,12 +1,12 @@
 /** What people do with a webhook beside the usual calls. No HTTP, no SQL. */
-import { change, found, notFound, type Around, type Caller, type Changed, type Ref } from "platform";
+import { change, found, notFound, type ContextOf, type Caller, type Changed, type Ref } from "platform";
 import type { fields, WebhookFields, WebhookRow } from "./fields.ts";
 import { makerOf, mustManage } from "./rights.ts";
 import { newSecret, sealContext } from "./sign.ts";
 import { rotateSecret } from "./store.ts";
 import { Outdated, Webhook, type WebhookAt } from "./webhook.ts";
 
-export type Management = Around<WebhookAt>;
+export type Management = ContextOf<WebhookAt>;
 
 /** After a rotation, both secrets sign for this long. */
 const overlapSeconds = 86_400;

@@ -47,7 +47,7 @@ export const Webhook = resource("webhook", {
   example: { id: 3 },
   request: ["source_type", "kind", "url", "filter"],
   change: { active: false },
-  says: {
+  docs: {
     list: { summary: "List the account's webhooks" },
     change: {
       description:
