@@ -1,4 +1,5 @@
-import { createTurns, invalid, notFound, parseExactly, readBounds, uuidOf, type Tx } from "platform";
+import { invalid, notFound, parseExactly, readBounds, uuidOf, type Tx } from "platform";
+import { createAccountTurns } from "./account-turns.ts";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
 import type { Cursor } from "./search/cursor.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
@@ -10,8 +11,8 @@ import { cookieHeader, visitorOf } from "./public/visitor.ts";
 import type { JsondbContext } from "./context.ts";
 
 /**
- * Searches of other plugins at a time. Flows make them, and visitors start flows: as many as there are connections would
- * leave none to requests.
+ * Searches of other plugins at a time, of an account half of them. Flows make them, and visitors start flows: as many as
+ * there are connections would leave none to requests.
  */
 export const mostSearches = 4;
 /** Of a search that finds more, page after page is read. */
@@ -21,7 +22,7 @@ const nested = { form: "nested" } as const;
 
 /** The private API for other plugins. */
 export function jsondbService(ctx: JsondbContext): JsonDatabases {
-  const searches = createTurns(mostSearches);
+  const searches = createAccountTurns(mostSearches);
   const at = async (accountId: number, key: string): Promise<Database> => {
     const db = await ctx.databases.find(accountId, key);
     if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
@@ -108,7 +109,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
           const query = readSearch(current, asked, conditions);
           return { query: { ...query, limit: left, offset: cursor ? 0 : query.offset, after: undefined }, cursor };
         };
-        const page = await searches(() => ctx.searchStore.search(db, make, { form: "flat" }), never);
+        const page = await searches(accountId, () => ctx.searchStore.search(db, make, { form: "flat" }), never);
         found.push(...(parseExactly(page.body) as Record<string, unknown>[])); // a flat answer is an array of objects
         ({ db, next: cursor } = page);
         if (!cursor || found.length >= limit) return found;

@@ -190,7 +190,7 @@ function createCaller(ctx: JsondbContext) {
         ? jsonText(201, calls.pretendPublic(call))
         : jsonText(200, await calls.getPublic(ctx, call));
     const run = () => {
-      if (isTurn) return turns(ip, () => runs[operation](call), request.signal);
+      if (isTurn) return turns(account.id, ip, () => runs[operation](call), request.signal);
       if (caller || !storing.has(operation)) return runs[operation](call);
       const bytes = printedBytes(JSON.stringify(params["data"] ?? null));
       return ctx.visitorRoom.store(db, ip, bytes, () => runs[operation](call));

@@ -4,38 +4,41 @@ import { publicServer } from "../../../tests/fixtures/public-methods.ts";
 import { createVisitorTurns, visitorTurns } from "./visitor-turns.ts";
 
 const server = publicServer();
-const { atOnce, ofAddress, waitingOfAddress } = visitorTurns;
+const { ofAddress, waitingOfAddress } = visitorTurns;
+const ofAccount = 4;
 const most = ofAddress + waitingOfAddress;
 
 test("few lists are read at a time, fewer of one address, and the others wait for their turn", async () => {
   const turns = createVisitorTurns();
   const running: { readonly ip: string; readonly end: () => void }[] = [];
   const { signal } = new AbortController();
-  const read = (ip: string, until = signal) =>
-    turns(ip, () => new Promise<void>((resolve) => void running.push({ ip, end: resolve })), until);
+  const read = (ip: string, until = signal, accountId = 1) =>
+    turns(accountId, ip, () => new Promise<void>((resolve) => void running.push({ ip, end: resolve })), until);
   const count = (ip: string) => running.filter((one) => one.ip === ip).length;
   const calls = Array.from({ length: 10 }, () => read("192.0.2.1"));
   const others = Array.from({ length: 10 }, () => read("2001:db8::1"));
-  await eventually(() => running.length === atOnce);
-  expect([count("192.0.2.1"), count("2001:db8::1")]).toEqual([ofAddress, atOnce - ofAddress]);
+  await eventually(() => running.length === ofAccount);
+  expect([count("192.0.2.1"), count("2001:db8::1")]).toEqual([ofAddress, ofAccount - ofAddress]);
+  const elsewhere = read("192.0.2.9", signal, 2);
+  expect(running).toHaveLength(ofAccount + 1);
   const gone = new AbortController();
   const left = read("192.0.2.1", gone.signal);
   gone.abort(new Error("the client is gone"));
   expect(left).rejects.toThrow("the client is gone");
-  for (let at = 0; at < 20; at++) {
+  for (let at = 0; at < 21; at++) {
     await eventually(() => running.length > at);
     running[at]?.end();
   }
-  await Promise.all([...calls, ...others]);
-  expect(running).toHaveLength(20);
+  await Promise.all([...calls, ...others, elsewhere]);
+  expect(running).toHaveLength(21);
 });
 
 test("who waits too long is told to come again, and what runs runs on", async () => {
   const turns = createVisitorTurns(1);
   const { signal } = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();
-  const running = Array.from({ length: ofAddress }, () => turns("192.0.2.1", () => promise, signal));
-  const late = turns("192.0.2.1", async () => "late", signal);
+  const running = Array.from({ length: ofAddress }, () => turns(1, "192.0.2.1", () => promise, signal));
+  const late = turns(1, "192.0.2.1", async () => "late", signal);
   expect(await late.catch((error: unknown) => error)).toMatchObject({ status: 429 });
   resolve("done");
   expect(await Promise.all(running)).toEqual(Array(ofAddress).fill("done"));
@@ -45,10 +48,10 @@ test("who asks for more than may wait is told to come again", async () => {
   const turns = createVisitorTurns();
   const { signal } = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
-  const kept = Array.from({ length: most }, () => turns("192.0.2.1", () => promise, signal));
-  const more = turns("192.0.2.1", () => promise, signal).catch((error: unknown) => error);
+  const kept = Array.from({ length: most }, () => turns(1, "192.0.2.1", () => promise, signal));
+  const more = turns(1, "192.0.2.1", () => promise, signal).catch((error: unknown) => error);
   expect(await more).toMatchObject({ status: 429, headers: { "retry-after": "1" } });
-  expect(await turns("192.0.2.2", async () => "of another address", signal)).toBe("of another address");
+  expect(await turns(1, "192.0.2.2", async () => "of another address", signal)).toBe("of another address");
   resolve();
   await Promise.all(kept);
 });

@@ -3,20 +3,21 @@
  * records: without this a visitor who asks for many at once takes every connection of databases.
  */
 import { createTurns, limitKey, tooMany } from "platform";
+import { createAccountTurns } from "../account-turns.ts";
 
-/** In this process. As many of an address may wait as it may ask for in ten seconds (`RATE_LIMIT_REQUESTS`). */
-export const visitorTurns = { atOnce: 5, ofAddress: 3, waitingOfAddress: 300 } as const;
+/** In this process, four of one account. As many of an address may wait as it may ask for in ten seconds (`RATE_LIMIT_REQUESTS`). */
+export const visitorTurns = { atOnce: 7, ofAddress: 3, waitingOfAddress: 300 } as const;
 /** As long as a statement waits for a connection, and far less than a silent connection lasts. */
 const longestWaitMs = 10_000;
 const retrySeconds = 5;
 
 export function createVisitorTurns(waitMs = longestWaitMs) {
   const { atOnce, ofAddress, waitingOfAddress } = visitorTurns;
-  const all = createTurns(atOnce);
+  const all = createAccountTurns(atOnce);
   const addresses = new Map<string, { readonly turns: ReturnType<typeof createTurns>; calls: number }>();
 
   /** 429 if too many calls of the address wait already, or this one too long; rejects as the signal once it aborts. */
-  return async <T>(ip: string, run: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+  return async <T>(accountId: number, ip: string, run: () => Promise<T>, signal: AbortSignal): Promise<T> => {
     const key = limitKey(ip);
     const own = addresses.get(key) ?? { turns: createTurns(ofAddress), calls: 0 };
     if (own.calls >= ofAddress + waitingOfAddress) throw tooMany(1);
@@ -27,7 +28,7 @@ export function createVisitorTurns(waitMs = longestWaitMs) {
     // It ends the waiting alone: what runs already runs on.
     const waiting = AbortSignal.any([signal, late.signal]);
     try {
-      return await own.turns(() => all(run, waiting), waiting);
+      return await own.turns(() => all(accountId, run, waiting), waiting);
     } finally {
       clearTimeout(timer);
       own.calls -= 1;

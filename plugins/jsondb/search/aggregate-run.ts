@@ -1,5 +1,6 @@
 /** Runs aggregates: few at a time, each with a time limit. No HTTP, no SQL. */
-import { createTurns, invalid, notFound, readBounds, type Reader } from "platform";
+import { invalid, notFound, readBounds, type Reader } from "platform";
+import { createAccountTurns } from "../account-turns.ts";
 import { readAggregate } from "./aggregate.ts";
 import { aggregateRecords } from "./aggregate-store.ts";
 import type { Database } from "../databases/database.ts";
@@ -13,13 +14,13 @@ export interface AggregateCall {
   readonly signal: AbortSignal;
 }
 
-// Each holds a connection until it ends.
-const turns = createTurns(3);
+// Each holds a connection until it ends. Two of one account.
+const turns = createAccountTurns(3);
 
 export async function aggregate(ctx: Aggregating, db: Database, call: AggregateCall, maxMs = 10_000): Promise<string> {
   readAggregate(db, call.params);
   try {
-    return await turns(() => run(ctx, db, call, maxMs), call.signal);
+    return await turns(db.accountId, () => run(ctx, db, call, maxMs), call.signal);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === queryCanceled)
       throw invalid({ base: [`it takes longer than ${maxMs / 1000} s: narrow it by a filter or a table`] });

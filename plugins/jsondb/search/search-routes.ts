@@ -1,5 +1,4 @@
 import {
-  createTurns,
   answer,
   jsonText,
   pageQuery,
@@ -12,6 +11,7 @@ import {
   type RequestInput,
   type Route,
 } from "platform";
+import { createAccountTurns } from "../account-turns.ts";
 import { FlatRecord, ShownRecord, UnknownTable } from "../records/answers.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { Database } from "../databases/database.ts";
@@ -65,7 +65,7 @@ const longestWaitMs = 10_000;
 /** Lists and private search. behaviour 4.4. */
 export function searchRoutes(ctx: JsondbContext): Route[] {
   type Asked = Pick<RequestInput, "account" | "app" | "request">;
-  const turns = createTurns(Math.max(1, ctx.connections - leftConnections), {
+  const turns = createAccountTurns(Math.max(1, ctx.connections - leftConnections), {
     ms: longestWaitMs,
     error: () => unavailable(),
   });
@@ -82,7 +82,10 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
       hints = fieldHints(current, query, namedFields(query));
       return query;
     };
-    return warned(await turns(() => answerPage(ctx, ctx.searchStore, db, make, shape), request.signal), hints);
+    return warned(
+      await turns(account.id, () => answerPage(ctx, ctx.searchStore, db, make, shape), request.signal),
+      hints,
+    );
   };
   return [
     route(

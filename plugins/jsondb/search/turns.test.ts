@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { eventually, otherAccount, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { createTurns } from "../../../runtime/base/turns.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ env: { DATABASE_POOL: "5" } });
+  app = await startTestApp({ env: { DATABASE_POOL: "7" } });
 });
 afterAll(() => app.stop());
 
-test("lists of people leave connections to all else, wait for each other, and are all answered", async () => {
+test("lists of people leave connections to all else and places to other accounts, and are all answered", async () => {
   const made = await app.post("/core/dbs", { db: { name: "Contacts", code: "contacts", schema: null } });
   expect(made.status).toBe(201);
+  const other = await otherAccount(app);
+  await other.post("/core/dbs", { db: { name: "Contacts", code: "contacts", schema: null } });
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const locking = app.sql.begin(async (tx) => {
     await tx`lock table records in access exclusive mode`;
@@ -28,9 +30,11 @@ test("lists of people leave connections to all else, wait for each other, and ar
   // With connections for them it would not wait for the lists.
   expect((await app.get("/core/dbs/contacts")).status).toBe(200);
   expect(await locks("AccessShareLock", false)).toBe(2);
+  calls.push(other.get("/core/dbs/contacts/records"));
+  await eventually(async () => (await locks("AccessShareLock", false)) === 3);
   release();
   await locking;
-  expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(21).fill(200));
 });
 
 test("who has waited too long gets the error, and its place goes to nobody", async () => {

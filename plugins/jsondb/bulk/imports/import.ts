@@ -3,7 +3,6 @@
  * stored in one transaction. So neither a slow client nor one that goes away holds a connection, locks or half a job.
  */
 import {
-  createTurns,
   conflict,
   HttpError,
   notFound,
@@ -17,6 +16,7 @@ import {
   type Tx,
 } from "platform";
 import { sameSchema, tableForWrite, type Database } from "../../databases/database.ts";
+import { createAccountTurns } from "../../account-turns.ts";
 import type { Row, RowFault, RowReader } from "./import-rows.ts";
 import type { Part } from "./import-store.ts";
 import type { IndexedRecord } from "../../records/many-store.ts";
@@ -64,8 +64,8 @@ export interface ImportReport {
 
 export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart: readBounds.pageBytes } as const;
 
-// Storing holds a connection until it ends, so the imports of one process take turns.
-const turns = createTurns(1);
+// Storing holds a connection until it ends: one import of an account at a time, and of all accounts two.
+const turns = createAccountTurns(2);
 
 export async function importRecords(
   ctx: JsondbContext,
@@ -107,7 +107,7 @@ export async function importRecords(
     }
     if (report.refused) return ended(0);
     const kept = await parts.end();
-    if (kept.length > 0) await turns(() => storeParts(ctx, db, kept, options.signal), options.signal);
+    if (kept.length > 0) await turns(db.accountId, () => storeParts(ctx, db, kept, options.signal), options.signal);
     return ended(report.total - report.failed);
   } finally {
     await ctx.importStore.forget(importId, db.accountId).catch((error: unknown) => {
