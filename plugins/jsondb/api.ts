@@ -70,10 +70,10 @@ export interface JsonDatabases {
   /** The visitor that a page is shown to. An app's token carries the key that its page was given. */
   visitor(input: Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure">): BrowserVisitor;
   /**
-   * Counts bytes that an anonymous visitor stores elsewhere against the same daily limit as bytes in databases. 429
-   * above it.
+   * Counts bytes that an anonymous visitor stores elsewhere by `store` against the same daily limit as bytes in
+   * databases, unless it throws. 429 above the limit.
    */
-  visitorStores(ip: string, bytes: number): Promise<void>;
+  visitorStores<T>(ip: string, bytes: number, store: () => Promise<T>): Promise<T>;
   /**
    * The database with its id, code and table names; undefined if the account has none by this key. `tables` is null if
    * the schema has no tables; `open` are the operations that visitors may call.

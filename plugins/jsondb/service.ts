@@ -50,7 +50,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       const visitor = visitorOf(ctx.secrets, input);
       return { cookieKey: visitor.variables.cookie_key, headers: cookieHeader(visitor, input.secure) };
     },
-    visitorStores: ctx.visitorRoom.takeAddress,
+    visitorStores: ctx.visitorRoom.ofAddress,
     async find(accountId, key) {
       const db = await ctx.databases.find(accountId, key);
       return (

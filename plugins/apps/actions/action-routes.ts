@@ -63,12 +63,13 @@ export function actionRoutes(ctx: AppsContext): Route[] {
         if (!caller && !action.public) throw unauthorized();
         if (!caller) await take(ctx.limits.runs, ip);
         const given = paramsOf(body);
-        // They are kept with the process.
-        if (!caller) await ctx.databases.visitorStores(ip, JSON.stringify(given).length);
         // A visitor without an app's token may be a program without cookies, which knows only the id.
         const owner = caller || grant ? ownerOf(ctx, input).owner : null;
         const onPending = (state: ActionState) => settle(answerOf(state));
-        return answerOf(await appActions.run(ctx, { app, action, caller, owner, onPending }, given));
+        const run = () => appActions.run(ctx, { app, action, caller, owner, onPending }, given);
+        // They are kept with the process.
+        const bytes = JSON.stringify(given).length;
+        return answerOf(await (caller ? run() : ctx.databases.visitorStores(ip, bytes, run)));
       },
     ),
     route(

@@ -116,9 +116,11 @@ export function storageRoutes(ctx: AppsContext): Route[] {
         const { whose, headers } = await whoWrites(input);
         const key = keyOf(input.params.key);
         const value = JSON.stringify(input.body.value);
-        if (!input.caller) await ctx.databases.visitorStores(input.ip, value.length);
-        const stored = await ctx.transaction((tx) => storageStore.set(tx, whose, { key, value }));
-        if (!stored) throw notFound("there is no such app");
+        const store = async () => {
+          if (!(await ctx.transaction((tx) => storageStore.set(tx, whose, { key, value }))))
+            throw notFound("there is no such app");
+        };
+        await (input.caller ? store() : ctx.databases.visitorStores(input.ip, value.length, store));
         return jsonText(200, `{"key":${JSON.stringify(key)},"value":${value}}`, headers);
       },
     ),

@@ -73,6 +73,36 @@ describe("one address", () => {
     expect((await leave(await newDb(), "192.0.2.3", 40_001)).status).toBe(413);
   });
 
+  test("is not charged for what is refused, nor twice for what it sends again", async () => {
+    const public_methods = { create: true, update: true };
+    const schema = { fields: { text: "text", mail: { type: "string", required: true } } };
+    const strict = await app.post("/core/dbs.json", { db: { name: "Strict", public_methods, schema } });
+    const { code } = strict.json;
+    const ip = "192.0.2.6";
+    for (let tries = 0; tries < 3; tries++) expect((await leave(code, ip, 20_000)).status).toBe(422);
+    const gone = { id: crypto.randomUUID(), data: { text: noise(20_000) } };
+    expect((await app.post(`/core/db/${code}/update`, gone, from(ip))).status).toBe(404);
+    const body = { data: { text: noise(30_000), mail: "a@b.example" } };
+    const headers = { "x-forwarded-for": ip, "idempotency-key": "again" };
+    const first = await app.post(`/core/db/${code}/create`, body, { token: null, headers });
+    expect(first.status).toBe(201);
+    const cookie = first.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const again = await app.post(`/core/db/${code}/create`, body, { token: null, headers: { ...headers, cookie } });
+    expect(again.json.id).toBe(first.json.id);
+    expect((await leave(await newDb(), ip, 11_000)).status).toBe(429);
+    expect((await leave(await newDb(), ip, 9_000)).status).toBe(201);
+  });
+
+  test("is not charged for what an action refuses", async () => {
+    const actions = [{ action: "go", flow_code: "nothing-here", public: true }];
+    const given = { name: "Strict", app_engine: "html", css_engine: "none", source_code: "x", public: true, actions };
+    const { id } = (await app.post("/core/apps.json", { app: given })).json;
+    const ip = "192.0.2.7";
+    for (let tries = 0; tries < 3; tries++)
+      expect((await app.post(`/core/apps/${id}/action/go`, { text: noise(30_000) }, from(ip))).status).toBe(422);
+    expect((await leave(await newDb(), ip, 39_000)).status).toBe(201);
+  });
+
   test("stores no more in an app, where it counts as well", async () => {
     const given = { name: "Open", app_engine: "html", css_engine: "none", source_code: "x", public: true };
     const { id } = (await app.post("/core/apps.json", { app: given })).json;

@@ -54,33 +54,39 @@ export function createRoom(ctx: RoomContext) {
       })
       .finally(() => (known.measuring = undefined)));
 
-  /** 429 for an address that has stored its share of the day. */
-  const takeAddress = async (ip: string, bytes: number): Promise<void> => {
+  /** 429 for an address that has stored its share of the day. What `store` refuses counts no longer. */
+  const ofAddress = async <T>(ip: string, bytes: number, store: () => Promise<T>): Promise<T> => {
     if (bytes > perAddress) throw full(`a visitor may store at most ${perAddress} bytes a day`);
     const { allowed, retryAfterSeconds } = await addresses.take(limitKey(ip), bytes);
     if (!allowed) throw tooMany(retryAfterSeconds);
+    try {
+      return await store();
+    } catch (error) {
+      await addresses.take(limitKey(ip), -bytes);
+      throw error;
+    }
   };
 
   return {
-    takeAddress,
+    ofAddress,
 
-    /** Stores `bytes` of a visitor, which count only if `write` does not throw: 413 if the database is full, 429 as above. */
+    /** Stores `bytes` of a visitor: 413 if the database is full, 429 as above. */
     async store<T>(db: Database, ip: string, bytes: number, write: () => Promise<T>): Promise<T> {
       const known = knownOf(db);
       const isFull = () => known.bytes + bytes > perDatabase;
       const isStale = known.at === Number.NEGATIVE_INFINITY || known.added > perDatabase / 10;
       if (isStale || (isFull() && performance.now() - known.at > restMs)) await measure(db, known);
       if (isFull()) throw full(`this database is full: visitors may store at most ${perDatabase} bytes in it`);
-      await takeAddress(ip, bytes);
-      known.bytes += bytes;
-      known.added += bytes;
-      try {
-        return await write();
-      } catch (error) {
-        known.bytes -= bytes;
-        await addresses.take(limitKey(ip), -bytes);
-        throw error;
-      }
+      return ofAddress(ip, bytes, async () => {
+        known.bytes += bytes;
+        known.added += bytes;
+        try {
+          return await write();
+        } catch (error) {
+          known.bytes -= bytes;
+          throw error;
+        }
+      });
     },
   };
 }

@@ -56,7 +56,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     },
     add(key, n) {
       const counter = advance(counters.get(key), Math.floor(position()));
-      counter.current += n;
+      counter.current = Math.max(0, counter.current + n);
       counters.set(key, counter);
     },
     get size() {
@@ -70,7 +70,7 @@ interface At extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
   readonly position: number;
 }
 
-/** Takes `n` if they are allowed; the counter as it is then. */
+/** Takes `n` if they are allowed; the counter as it is then. A negative `n` gives back. */
 export function takeFrom(
   before: Counter | undefined,
   n: number,
@@ -80,8 +80,9 @@ export function takeFrom(
   const share = position - window;
   const counter = advance(before, window);
   const used = counter.previous * (1 - share) + counter.current;
-  const allowed = used + n <= limit + rounding;
-  if (allowed) counter.current += n;
+  const allowed = n < 0 || used + n <= limit + rounding;
+  // What was taken in the window before is not given back in this one.
+  if (allowed) counter.current = Math.max(0, counter.current + n);
   const remaining = Math.max(0, Math.floor(limit - used - (allowed ? n : 0) + rounding));
   const secondsToWait = () => Math.ceil(windowsToWait(counter, share, n, limit) * windowSeconds - rounding);
   return { counter, take: { allowed, remaining, retryAfterSeconds: allowed ? 0 : Math.max(1, secondsToWait()) } };
@@ -111,10 +112,7 @@ function recent<T>(max: number) {
       entries.delete(name);
       entries.set(name, value);
       if (entries.size <= max) return;
-      for (const oldest of entries.keys()) {
-        entries.delete(oldest);
-        break;
-      }
+      entries.delete(entries.keys().next().value ?? "");
     },
     get size() {
       return entries.size;

@@ -60,7 +60,7 @@ export function spreadLimits({ counting, broadcast, limitStore, processId }: Nee
       const one = known && now - known.since < windowSeconds * 1000 ? known : { n: 0, since: now };
       one.n += n;
       untold.delete(key);
-      if (one.n >= enough) ripe.push({ name, limit, windowSeconds, key, n: one.n });
+      if (Math.abs(one.n) >= enough) ripe.push({ name, limit, windowSeconds, key, n: one.n });
       else untold.set(key, one);
       if (untold.size > maxUntold) untold.delete(untold.keys().next().value ?? "");
     };
