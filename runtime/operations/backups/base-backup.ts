@@ -93,7 +93,8 @@ async function prune({ config, sql, places, lineage, log }: Needed, newest: stri
 
 /**
  * Bases by the days of the rule, or its hours: weeks and months would take all WAL between them, and the backups of the
- * schedule are kept for those. Pieces that no kept base needs. Pure.
+ * schedule are kept for those. The one before all those days stays too, for the moments until the first base in them.
+ * Pieces that no kept base needs. Pure.
  */
 export function toPruneOfWal(
   files: readonly (Base | Piece)[],
@@ -102,10 +103,22 @@ export function toPruneOfWal(
 ): string[] {
   const bases = files.filter((file) => file.to === undefined);
   const candidates = bases.map(({ name, at }) => ({ name, at, state: states.get(name) ?? "unknown" }));
-  const rule = days > 0 ? { hours: 0, days } : { hours, days: 1 };
+  const rule = days > 0 ? { hours: 0, days: days + 1 } : { hours: hours + 1, days: 1 };
+  const spanMs = days > 0 ? days * 86_400_000 : hours * 3_600_000;
   const gone = new Set(toPrune(candidates, { ...rule, weeks: 0, months: 0 }));
+  gone.delete(lastBefore(candidates, spanMs) ?? "");
   const kept = bases.filter(({ name }) => !gone.has(name));
   const isNeeded = ({ chain, to }: Piece) => kept.some((base) => base.chain === chain && base.from < to);
   const pieces = files.filter((file): file is Piece => file.to !== undefined && !isNeeded(file));
   return [...gone, ...pieces.map(({ name }) => name)];
+}
+
+/** The newest base that is so much older than the newest of all, else the oldest; a good one if there is one. */
+function lastBefore(candidates: readonly Candidate[], spanMs: number): string | undefined {
+  const newest = Math.max(...candidates.filter(({ state }) => state === "good").map(({ at }) => at.getTime()));
+  const usable = candidates
+    .filter(({ state }) => state !== "bad")
+    .toSorted((a, b) => a.state.localeCompare(b.state) || b.at.getTime() - a.at.getTime()); // "good" before "unknown"
+  return (usable.find(({ at }) => at.getTime() <= newest - spanMs) ?? usable.findLast(({ state }) => state === "good"))
+    ?.name;
 }

@@ -85,10 +85,33 @@ test("bases stay by days, else by hours, at least the newest, and pieces while a
   const good = new Map(files.map(({ name }) => [name, "good" as const]));
   const gone = (days: number, hours = 9) => toPruneOfWal(files, good, { hours, days, weeks: 4, months: 6 }).toSorted();
   expect(gone(7)).toEqual([]);
-  expect(gone(2)).toEqual(["a 20-25", "a 5-20", "a base 10"]);
-  const ofFirst = ["a 20-25", "a 20-40", "a 40-50", "a 5-20", "a base 10", "a base 30"];
-  expect([gone(1), gone(0, 0), gone(0, 1)]).toEqual([ofFirst, ofFirst, ofFirst]);
-  expect([gone(0, 9), gone(0, 2)]).toEqual([gone(7), gone(2)]);
+  expect(gone(1)).toEqual(["a 20-25", "a 5-20", "a base 10"]);
+  expect(gone(0, 0)).toEqual(["a 20-25", "a 20-40", "a 40-50", "a 5-20", "a base 10", "a base 30"]);
+  expect([gone(0, 9), gone(0, 1)]).toEqual([gone(7), gone(1)]);
+});
+
+test.each([
+  ["a day", { hours: 0, days: 7 }, 24, 9],
+  ["an hour", { hours: 24, days: 7 }, 1, 9],
+  ["five hours", { hours: 0, days: 7 }, 5, 9],
+  ["an hour, without days", { hours: 24, days: 0 }, 1, 26],
+])("with a base every %s any moment of the whole time can be restored", (_, rule, everyHours, most) => {
+  const hour = 3_600_000;
+  const spanMs = (rule.days > 0 ? rule.days * 24 : rule.hours) * hour;
+  const begin = day(1, "03:30").getTime();
+  let kept: Base[] = [];
+  for (let at = begin; at < begin + 40 * 24 * hour; at += everyHours * hour) {
+    // A schedule begins a little later or earlier.
+    const jitter = Math.round(Math.sin(at) * 400);
+    kept.push(base("a", BigInt(at), new Date(at + jitter)));
+    const gone = new Set(
+      toPruneOfWal(kept, new Map(kept.map(({ name }) => [name, "good" as const])), { ...rule, weeks: 4, months: 6 }),
+    );
+    kept = kept.filter(({ name }) => !gone.has(name));
+    const oldest = Math.min(...kept.map((one) => one.at.getTime()));
+    expect(oldest).toBeLessThanOrEqual(Math.max(begin + 400, at + jitter - spanMs));
+    expect(kept.length).toBeLessThanOrEqual(most);
+  }
 });
 
 test("names and positions are read as they are written", () => {
