@@ -108,15 +108,42 @@ function priced(name: string, handler: Extract<FilterImplOptions, (...args: neve
     if (takesPath) checkPath(context, value, args, perItem);
     if (searches) chargeSearch(context, value, args[0]);
     const result: unknown = handler.call(this, value, ...args);
-    return isGenerator(result) ? settle(context, result) : checked(context, value, result);
+    if (!isGenerator(result)) return checked(context, value, result);
+    return settle(context, result, name === "group_by" ? joinedGroups : (found) => found);
   };
 }
 
 function* settle(
   context: GuardedContext,
   steps: Generator<unknown, unknown, unknown>,
+  after: (found: unknown) => unknown,
 ): Generator<unknown, unknown, unknown> {
-  return checked(context, undefined, yield steps);
+  return checked(context, undefined, after(yield steps));
+}
+
+/** LiquidJS groups by identity, and equal numbers of many digits may be several objects. */
+function joinedGroups(found: unknown): unknown {
+  const exact = new Map<string, unknown[]>();
+  // The result of LiquidJS's group_by.
+  return (found as { name: unknown; items: unknown[] }[]).filter(({ name, items }) => {
+    if (!(name instanceof ExactNumber)) return true;
+    const first = exact.get(String(name));
+    if (first) for (const item of items) first.push(item);
+    else exact.set(String(name), items);
+    return !first;
+  });
+}
+
+/** Each value once. */
+function distinct(list: readonly unknown[]): unknown[] {
+  const exact = new Map<string, unknown>();
+  const same = (one: unknown) => {
+    if (!(one instanceof ExactNumber)) return one;
+    const first = exact.get(String(one)) ?? one;
+    exact.set(String(one), first);
+    return first;
+  };
+  return [...new Set(list.map(same))];
 }
 
 function checked(context: GuardedContext, value: unknown, result: unknown): unknown {
@@ -180,6 +207,7 @@ const replacements: Record<string, Handler> = {
   times: (_context, value, arg) => times(value, arg),
   divided_by: (_context, value, arg, integers) => dividedBy(value, arg, integers),
   sum: (context, value, path) => sum(foundIn(context, listOf(value), path).map(comparable)),
+  uniq: (_context, value) => distinct(listOf(value)),
   sample: sampleOf,
   json: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
   jsonify: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),

@@ -377,9 +377,20 @@ describe("a number that JavaScript would round", () => {
   const variables = {
     ...Object(parseExactly(`{"big":${big},"list":[${bigger},5,${big},${big},0.12345678901234567890]}`)),
   };
+  const row = (n: string, at: number) => parseExactly(`{"n":${n},"at":${at}}`);
+  Object.assign(variables, {
+    others: [parseExactly(big), parseExactly(bigger), 5],
+    rows: [big, "5", big, big, "5", bigger].map((n, at) => row(n, at + 1)),
+  });
   test.each([
     ["{{ big }} {{ big | append: '!' }} {{ big | json }}", `${big} ${big}! ${big}`],
     ["{{ list | uniq | sort | join: ' ' }}", `0.1234567890123456789 5 ${big} ${bigger}`],
+    ["{{ list | concat: others | uniq | sort | join: ' ' }}", `0.1234567890123456789 5 ${big} ${bigger}`],
+    [
+      "{% assign groups = rows | group_by: 'n' %}{% for g in groups %}{{ g.name }}:{{ g.items | map: 'at' | join }} {% endfor %}",
+      `${big}:1 3 4 5:2 5 ${bigger}:6 `,
+    ],
+    ["{{ rows | where: 'n', big | map: 'at' | join }} {{ others contains big }}", "1 3 4 true"],
     [`{{ ${bigger} }} {{ -0.10000000000000000001 }}`, `${bigger} -0.10000000000000000001`],
     [`{% if big == ${big} and big != ${bigger} and big < ${bigger} and big > 5 and 5 < big %}yes{% endif %}`, "yes"],
     [`{% if big == 5 or big > 1e300 or big <= ${big}.5 and big < nil %}yes{% endif %}`, ""],

@@ -368,9 +368,14 @@ describe("a file to import", () => {
   async function* pieces(...texts: string[]): AsyncGenerator<string> {
     yield* texts;
   }
+  /** As the Studio's own: long numbers are raw ones. */
+  const parse = (text: string): unknown =>
+    JSON.parse(text, (_key, value: unknown, { source }: { source?: string } = {}) =>
+      typeof value === "number" && source !== undefined && source !== String(value) ? JSON.rawJSON(source) : value,
+    );
   const rowsOf = async (format: Format, ...texts: string[]) => {
     const rows: FileRow[] = [];
-    for await (const one of fileRows(pieces(...texts), format)) rows.push(one);
+    for await (const one of fileRows(pieces(...texts), format, parse)) rows.push(one);
     return rows;
   };
 
@@ -416,6 +421,18 @@ describe("a file to import", () => {
       { age: 41, deep: { x: 1 }, n: null },
       { data: { age: 1 }, table_name: "t" },
     ]);
+  });
+
+  test.each(["json", "ndjson"] as const)("of %s keep the digits of their long numbers", async (format) => {
+    const digits = "1234567890123456789012345678901234567890";
+    const text = `{"order":${digits},"deep":{"id":${digits}},"age":"old"}`;
+    const [one] = await rowsOf(format, format === "json" ? `[${text}]` : text);
+    if (!one) throw new Error("no row");
+    const { body } = bodyOfRows([{ ...one, cells: { ...one.cells, age: "41" } }], format, () => "integer");
+    expect(body).toBe(`[{"order":${digits},"deep":{"id":${digits}},"age":41}]`);
+    const typed = `${digits}1`;
+    const { body: mended } = bodyOfRows([{ ...one, cells: { ...one.cells, order: typed } }], format, () => undefined);
+    expect(mended).toBe(`[{"order":${typed},"deep":{"id":${digits}},"age":"old"}]`);
   });
 
   test.each([

@@ -34,13 +34,17 @@ export interface FileRow {
 }
 
 /** The rows of a text that arrives in pieces. JSON is an array, and is read as a whole. */
-export async function* fileRows(chunks: AsyncIterable<string>, format: Format): AsyncGenerator<FileRow> {
+export async function* fileRows(
+  chunks: AsyncIterable<string>,
+  format: Format,
+  parse: (text: string) => unknown,
+): AsyncGenerator<FileRow> {
   if (format === "csv") yield* csvRows(chunks);
-  else if (format === "ndjson") yield* ndjsonRows(chunks);
+  else if (format === "ndjson") yield* ndjsonRows(chunks, parse);
   else {
     let text = "";
     for await (const chunk of chunks) text += chunk;
-    const values: unknown = JSON.parse(text);
+    const values = parse(text);
     if (Array.isArray(values)) for (const [at, value] of values.entries()) yield jsonRow(value, at + 1);
   }
 }
@@ -67,11 +71,11 @@ async function* csvRows(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> 
   if (reader) yield* shown(reader.end());
 }
 
-async function* ndjsonRows(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> {
+async function* ndjsonRows(chunks: AsyncIterable<string>, parse: (text: string) => unknown): AsyncGenerator<FileRow> {
   let rest = "";
   let number = 0;
   const shown = function* (lines: readonly string[]): Generator<FileRow> {
-    for (const line of lines) if (line.trim() !== "") yield jsonRow(parsed(line), ++number);
+    for (const line of lines) if (line.trim() !== "") yield jsonRow(parsed(line, parse), ++number);
   };
   for await (const chunk of chunks) {
     const lines = (rest + chunk).split("\n");
@@ -81,9 +85,9 @@ async function* ndjsonRows(chunks: AsyncIterable<string>): AsyncGenerator<FileRo
   yield* shown([rest]);
 }
 
-function parsed(line: string): unknown {
+function parsed(line: string, parse: (text: string) => unknown): unknown {
   try {
-    return JSON.parse(line);
+    return parse(line);
   } catch {
     return { "": line };
   }

@@ -1,5 +1,5 @@
 /** An import: a file, its upload, and the rows that are to be mended. */
-import { connection, filledIn, get, messageOf, personHeader, session, toasts } from "studio";
+import { connection, filledIn, get, messageOf, parseJson, personHeader, session, toasts } from "studio";
 import {
   bodyOfRows,
   fileRows,
@@ -101,7 +101,7 @@ class Import {
       if (format === "json" && !isWhole) return; // half an array cannot be read
       const text = await file.slice(0, previewBytes).text();
       const rows: FileRow[] = [];
-      for await (const row of fileRows(once(text), format)) {
+      for await (const row of fileRows(once(text), format, parseJson)) {
         rows.push(row);
         if (rows.length === previewRows) break;
       }
@@ -195,7 +195,7 @@ class Import {
     const rows: FileRow[] = [];
     const texts = decoded(file.stream());
     try {
-      for await (const row of fileRows(texts, format)) {
+      for await (const row of fileRows(texts, format, parseJson)) {
         if (wanted.delete(row.row)) rows.push(row);
         if (wanted.size === 0) break;
       }

@@ -1,4 +1,5 @@
 /** The known parts of a JSON object, each with an input of its own: the `program` in the `fields` of a flow. */
+import { parseJson } from "../exact.ts";
 import { inputsOf, typed, type FormField, type Input, type Inputs } from "../resources/forms.ts";
 import type { Schema } from "../resources/openapi.ts";
 import { isMap, textOf } from "../resources/values.ts";
@@ -16,7 +17,7 @@ export function partsFor({ parts }: FormField, inputs: Inputs): Schema {
 export function objectIn(text: string): Values | undefined {
   if (text.trim() === "") return {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return isMap(value) ? value : undefined;
   } catch {
     return undefined;

@@ -4,6 +4,7 @@ import { ApiError, get, request, type Answer } from "../server/request.ts";
 import type { Call } from "../resources/curl.ts";
 import { KeptDraft } from "./draft.svelte.ts";
 import { fieldsOf, inputsOf, messagesByField, startingValues, type FormField, type Input } from "../resources/forms.ts";
+import { parseJson } from "../exact.ts";
 import { frame } from "./frame.svelte.ts";
 import { idOf } from "../resources/list.ts";
 import { changes, merged, same, type Conflict } from "../forms/merge.ts";
@@ -298,7 +299,7 @@ function givenValue(kind: FormField["kind"], value: string): unknown {
   if (kind === "flag") return value === "true";
   if (!["json", "list", "choices", "lookups"].includes(kind)) return value;
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch {
     return undefined;
   }

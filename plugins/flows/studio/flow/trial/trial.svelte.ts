@@ -1,5 +1,5 @@
 /** A test of a flow, and a start: the input and the answers as they were typed, and what came of it. */
-import { ApiError, isMap, KeptDraft, request, text, textOf } from "studio";
+import { ApiError, isMap, KeptDraft, parseJson, request, text, textOf } from "studio";
 import { missedIn } from "./trial.ts";
 import type { Program } from "../program/tree.ts";
 
@@ -115,7 +115,7 @@ export class Trial {
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseJson(json);
   } catch {
     return undefined;
   }
