@@ -1,6 +1,7 @@
 /** Settings with a value for each account. Plugins declare them as `accountSettings`; no HTTP, no SQL. */
 import {
   forbidden,
+  isNumber,
   mustMatch,
   setting,
   ValidationError,
@@ -130,8 +131,8 @@ function checked(
     const known = declared.get(name)?.setting;
     if (!known) mistakes.set(name, ["is not a setting of an account"]);
     else if (value === null) changes.set(name, null);
-    else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
-      const text = `${value}`;
+    else if (typeof value === "string" || isNumber(value) || typeof value === "boolean") {
+      const text = String(value);
       const wrong = mistakeIn(known, text);
       if (wrong) mistakes.set(name, [wrong]);
       else changes.set(name, text);

@@ -20,7 +20,7 @@ const accountSettings = {
 const lists = definePlugin({
   name: "lists",
   needs: { accounts },
-  accountSettings,
+  accountSettings: { ...accountSettings, contract: setting.text("lists_contract", "", "The contract's number") },
   setup: (ctx) => ({
     routes: [
       route(
@@ -79,6 +79,18 @@ describe("settings of an account", () => {
     expect(await inForce(other)).toEqual({ maxItems: 100, loud: false });
     expect((await save({ lists_max_items: null })).status).toBe(200);
     expect(await inForce()).toEqual({ maxItems: 100, loud: true });
+  });
+
+  test("keep every digit of a number, as a number or as a text", async () => {
+    const digits = "1234567890123456789012345678901234567890";
+    for (const given of [JSON.rawJSON(digits), `${digits}1`]) {
+      expect((await save({ lists_contract: given })).status).toBe(200);
+      const shown = (await app.get(path)).json.find(({ name }: { name: string }) => name === "lists_contract");
+      expect(shown.value).toBe(typeof given === "string" ? given : digits);
+    }
+    expect((await save({ lists_max_items: JSON.rawJSON(digits) })).json).toEqual({
+      lists_max_items: [expect.stringContaining("1 to 1000")],
+    });
   });
 
   const wrong: [settings: Record<string, unknown>, field: string][] = [

@@ -60,6 +60,8 @@ beforeAll(async () => {
   app = await startTestApp({ plugin: clockwork, env });
   if ("url" in app.target) throw new Error("tests run on the embedded PostgreSQL");
   proxy = await startProxy(`${app.target.socketDir}/.s.PGSQL.${app.target.port}`);
+  await app.post("/core/dbs.json", { db: { name: "Orders", code: "orders" } });
+  await app.post("/core/dbs/orders/records.json", { record: { data: { order: JSON.rawJSON(digits) } } });
   await app.post("/core/prompts.json", { prompt: { name: "Kept", code: "kept", content: "what must not be lost" } });
   await app.sql`update users set email = 'admin@example.com' where login = 'admin'`;
 });
@@ -97,10 +99,16 @@ const metric = async (named: string) =>
 const noted = async (action: string) =>
   eventually(async () => (await app.get(`/core/activity.json?action=${action}&limit=1`)).json[0], "an entry");
 
+const digits = "1234567890123456789012345678901234567890";
+
+/** With a record beside them whose number is whole. */
 async function promptsIn(target: DatabaseTarget): Promise<number> {
   const sql = openPool(target, { max: 2 });
   try {
-    return (await sql`select 1 from prompts where code = 'kept'`).length;
+    return (
+      await sql`
+      select 1 from prompts, records where code = 'kept' and data->>'order' = ${digits}`
+    ).length;
   } finally {
     await sql.end();
   }

@@ -108,51 +108,31 @@ function priced(name: string, handler: Extract<FilterImplOptions, (...args: neve
     if (takesPath) checkPath(context, value, args, perItem);
     if (searches) chargeSearch(context, value, args[0]);
     const result: unknown = handler.call(this, value, ...args);
-    if (!isGenerator(result)) return checked(context, value, result);
-    return settle(context, result, name === "group_by" ? joinedGroups : (found) => found);
+    return isGenerator(result) ? settle(context, result, name) : checked(context, value, result);
   };
 }
 
 function* settle(
   context: GuardedContext,
   steps: Generator<unknown, unknown, unknown>,
-  after: (found: unknown) => unknown,
+  name: string,
 ): Generator<unknown, unknown, unknown> {
-  return checked(context, undefined, after(yield steps));
+  return checked(context, undefined, name === "group_by" ? joined(yield steps) : yield steps);
 }
 
 /** LiquidJS groups by identity, and equal numbers of many digits may be several objects. */
-function joinedGroups(found: unknown): unknown {
-  const exact = new Map<string, unknown[]>();
-  // The result of LiquidJS's group_by.
-  return (found as { name: unknown; items: unknown[] }[]).filter(({ name, items }) => {
-    if (!(name instanceof ExactNumber)) return true;
-    const first = exact.get(String(name));
-    if (first) for (const item of items) first.push(item);
-    else exact.set(String(name), items);
-    return !first;
-  });
+function joined(groups: unknown): unknown {
+  const equal = Map.groupBy(groups as { name: unknown; items: unknown[] }[], ({ name }) => identity(name)); // LiquidJS's
+  return [...equal.values()].map((same) => ({ ...same[0], items: same.flatMap(({ items }) => items) }));
 }
 
-/** Each value once. */
-function distinct(list: readonly unknown[]): unknown[] {
-  const exact = new Map<string, unknown>();
-  const same = (one: unknown) => {
-    if (!(one instanceof ExactNumber)) return one;
-    const first = exact.get(String(one)) ?? one;
-    exact.set(String(one), first);
-    return first;
-  };
-  return [...new Set(list.map(same))];
-}
+const identity = (value: unknown) => (value instanceof ExactNumber ? `\0${String(value)}` : value);
 
 function checked(context: GuardedContext, value: unknown, result: unknown): unknown {
   if (Array.isArray(result)) {
     weigh(context, result);
     context.charge(result.length);
-  } else if (typeof result === "string") {
-    context.charge(result.length - (typeof value === "string" ? value.length : 0));
-  }
+  } else if (typeof result === "string") context.charge(result.length - (typeof value === "string" ? value.length : 0));
   return result;
 }
 
@@ -207,11 +187,11 @@ const replacements: Record<string, Handler> = {
   times: (_context, value, arg) => times(value, arg),
   divided_by: (_context, value, arg, integers) => dividedBy(value, arg, integers),
   sum: (context, value, path) => sum(foundIn(context, listOf(value), path).map(comparable)),
-  uniq: (_context, value) => distinct(listOf(value)),
+  uniq: (_context, value) => [...new Map(listOf(value).map((one) => [identity(one), one])).values()],
   sample: sampleOf,
-  json: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
-  jsonify: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
-  inspect: (context, value, indent) => jsonOf(context, plain(value), indentOf(indent)),
+  json: (context, value, indent) => jsonOf(context, toValue(value), indentOf(indent)),
+  jsonify: (context, value, indent) => jsonOf(context, toValue(value), indentOf(indent)),
+  inspect: (context, value, indent) => jsonOf(context, toValue(value), indentOf(indent)),
   date: (context, value, format, timezone) => dateText(context, value, format, timezone),
   date_to_xmlschema: (context, value) => dateText(context, value, "%Y-%m-%dT%H:%M:%S%:z"),
   date_to_rfc822: (context, value) => dateText(context, value, "%a, %d %b %Y %H:%M:%S %z", undefined, "en"),
@@ -223,10 +203,6 @@ function paid(context: GuardedContext, value: unknown): string {
   const text = textOf(context, value);
   context.charge(text.length);
   return text;
-}
-
-function plain(value: unknown): unknown {
-  return toValue(value);
 }
 
 function indentOf(value: unknown): number {
@@ -310,7 +286,6 @@ function sorted(context: GuardedContext, value: unknown, path: unknown, keyOf: (
   return keyed.toSorted((a, b) => compare(a.key, b.key)).map(({ item }) => item);
 }
 
-/** LiquidJS would make a text of each list to find out that it is no number. */
 /** What each element has at a path, or the elements. */
 function foundIn(context: GuardedContext, list: readonly unknown[], path: unknown): unknown[] {
   const steps = isNothing(path) ? [] : textOf(context, path).split(".");

@@ -70,7 +70,7 @@ interface At extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
   readonly position: number;
 }
 
-/** Takes `n` if they are allowed; the counter as it is then. A negative `n` gives back. */
+/** Takes `n` if they are allowed; the counter as it is then. A negative `n` gives back, but not of the window before. */
 export function takeFrom(
   before: Counter | undefined,
   n: number,
@@ -81,7 +81,6 @@ export function takeFrom(
   const counter = advance(before, window);
   const used = counter.previous * (1 - share) + counter.current;
   const allowed = n < 0 || used + n <= limit + rounding;
-  // What was taken in the window before is not given back in this one.
   if (allowed) counter.current = Math.max(0, counter.current + n);
   const remaining = Math.max(0, Math.floor(limit - used - (allowed ? n : 0) + rounding));
   const secondsToWait = () => Math.ceil(windowsToWait(counter, share, n, limit) * windowSeconds - rounding);

@@ -5,7 +5,6 @@
 import { createLimiter, type Limiter, type LimiterOptions, type Take } from "./rate-limit.ts";
 
 export interface SharedLimiter {
-  /** A negative `n` gives back what was taken and not used. */
   take(key: string, n?: number): Promise<Take>;
 }
 

@@ -1,5 +1,5 @@
 /** The known parts of a JSON object, each with an input of its own: the `program` in the `fields` of a flow. */
-import { parseJson } from "../exact.ts";
+import { parseJson } from "../server/exact.ts";
 import { inputsOf, typed, type FormField, type Input, type Inputs } from "../resources/forms.ts";
 import type { Schema } from "../resources/openapi.ts";
 import { isMap, textOf } from "../resources/values.ts";

@@ -4,7 +4,7 @@ import { ApiError, get, request, type Answer } from "../server/request.ts";
 import type { Call } from "../resources/curl.ts";
 import { KeptDraft } from "./draft.svelte.ts";
 import { fieldsOf, inputsOf, messagesByField, startingValues, type FormField, type Input } from "../resources/forms.ts";
-import { parseJson } from "../exact.ts";
+import { parseJson } from "../server/exact.ts";
 import { frame } from "./frame.svelte.ts";
 import { idOf } from "../resources/list.ts";
 import { changes, merged, same, type Conflict } from "../forms/merge.ts";
