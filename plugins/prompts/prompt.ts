@@ -48,7 +48,7 @@ const fields = {
   fields: jsonb({ by: "check", example: { ai_placeholder: "What was done?" } }),
   created_by_id: id({ by: "check", example: 1 }),
   updated_by_id: id({ by: "check", orNull: true }),
-  /** Assigned at creation and never shown. SPEC 2.1.1. */
+  /** Assigned at creation and never shown. */
   token: text({ by: "check", hidden: true }),
 };
 

@@ -41,7 +41,7 @@ export function repeatedly(everyMs: number, look: () => void): () => void {
 
 /** One for all on a page that follow the same list. */
 interface Stream {
-  readonly followers: Set<() => void>;
+  readonly followers: Set<Follower>;
   close(): void;
 }
 
@@ -57,6 +57,7 @@ export function followChanges(path: string, changed: () => Promise<void> | void)
   const follower = oneAtATime(changed);
   stream.followers.add(follower);
   return () => {
+    follower.end();
     stream.followers.delete(follower);
     if (stream.followers.size > 0) return;
     stream.close();
@@ -65,26 +66,35 @@ export function followChanges(path: string, changed: () => Promise<void> | void)
 }
 
 function openStream(path: string): Stream {
-  const followers = new Set<() => void>();
-  const tell = () => followers.forEach((follower) => follower());
+  const followers = new Set<Follower>();
+  const tell = () => followers.forEach((follower) => follower.run());
   const close = followEvents(`/core/events?path=${encodeURIComponent(path)}`, { changed: tell }, tell);
   return { followers, close };
 }
 
-/** Called while it runs, it runs once more. */
-function oneAtATime(run: () => Promise<void> | void): () => void {
+interface Follower {
+  run(): void;
+  end(): void;
+}
+
+/** Called while it runs, it runs once more, unless it has ended. */
+function oneAtATime(run: () => Promise<void> | void): Follower {
   let isRunning = false;
   let isWanted = false;
+  const ended = new AbortController();
   const begin = async (): Promise<void> => {
     isRunning = true;
     do {
       isWanted = false;
       await run();
-    } while (isWanted);
+    } while (isWanted && !ended.signal.aborted);
     isRunning = false;
   };
-  return () => {
-    if (isRunning) isWanted = true;
-    else void begin();
+  return {
+    run() {
+      if (isRunning) isWanted = true;
+      else void begin();
+    },
+    end: () => ended.abort(),
   };
 }

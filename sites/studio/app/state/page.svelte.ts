@@ -41,7 +41,10 @@ export class Fetched<T> {
       const asked = path();
       if (asked === undefined) return;
       try {
-        this.value = take(await get(asked, signal));
+        const answer = await get(asked, signal);
+        // What is gone may not be asked any more, and an older answer may not replace a newer one.
+        if (signal.aborted) return;
+        this.value = take(answer);
         this.problem = "";
       } catch (error) {
         if (!signal.aborted) this.problem = messageOf(error);
