@@ -25,7 +25,13 @@ afterAll(async () => {
 const start = async (readUrl: string): Promise<TestApp> => {
   const app = await startTestApp({
     target: { url: cluster.primaryUrl },
-    env: { DATABASE_URL: cluster.primaryUrl, DATABASE_READ_URL: readUrl, CORE_ADMIN_TOKEN: adminToken },
+    env: {
+      DATABASE_URL: cluster.primaryUrl,
+      DATABASE_READ_URL: readUrl,
+      // An account's lists leave places to those of others.
+      DATABASE_POOL: "10",
+      CORE_ADMIN_TOKEN: adminToken,
+    },
   });
   await eventually(async () => {
     const { json } = await app.get("/ready", { token: null });

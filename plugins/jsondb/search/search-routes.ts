@@ -65,10 +65,10 @@ const longestWaitMs = 10_000;
 /** Lists and private search. behaviour 4.4. */
 export function searchRoutes(ctx: JsondbContext): Route[] {
   type Asked = Pick<RequestInput, "account" | "app" | "request">;
-  const turns = createAccountTurns(Math.max(1, ctx.connections - leftConnections), {
-    ms: longestWaitMs,
-    error: () => unavailable(),
-  });
+  const places = Math.max(1, ctx.connections - leftConnections);
+  const patience = { ms: longestWaitMs, error: () => unavailable() };
+  // Nearly all of them: most servers have one account, and what people wait for is short.
+  const turns = createAccountTurns(places, patience, Math.max(1, places - 1));
   const respond = async (
     { account, app, request }: Asked,
     key: string,

@@ -26,12 +26,12 @@ test("lists of people leave connections to all else and places to other accounts
   const calls = Array.from({ length: 20 }, (_, at) =>
     app.get(`/core/dbs/contacts/${at % 2 ? "records" : "search"}?q=nobody`),
   );
-  await eventually(async () => (await locks("AccessShareLock", false)) === 2);
+  await eventually(async () => (await locks("AccessShareLock", false)) === 3);
   // With connections for them it would not wait for the lists.
   expect((await app.get("/core/dbs/contacts")).status).toBe(200);
-  expect(await locks("AccessShareLock", false)).toBe(2);
+  expect(await locks("AccessShareLock", false)).toBe(3);
   calls.push(other.get("/core/dbs/contacts/records"));
-  await eventually(async () => (await locks("AccessShareLock", false)) === 3);
+  await eventually(async () => (await locks("AccessShareLock", false)) === 4);
   release();
   await locking;
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(21).fill(200));
