@@ -108,7 +108,7 @@ function bundle(styles: Map<string, string>): Promise<Bundled> {
     metafile: true,
     // Their licences are in NOTICE.
     legalComments: "none",
-    alias: { studio: join(app, "kit/index.ts") },
+    alias: { "studio/exact": join(app, "server/exact.ts"), studio: join(app, "kit/index.ts") },
     plugins: [svelte(styles), pictures(), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
   });
 }

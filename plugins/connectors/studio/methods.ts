@@ -1,4 +1,5 @@
 /** The methods of a connector as a list that people edit. Pure. */
+import { isLongNumber, parseJson } from "studio/exact";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -140,8 +141,8 @@ export function bodyOf(text: string): unknown {
 
 function jsonIn(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
+    const value = parseJson(text);
+    return Array.isArray(value) || isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -154,7 +155,7 @@ export function objectIn(text: string): Values | undefined {
 }
 
 export function isObject(value: unknown): value is Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
 }
 
 function freeName(rows: readonly Row[], wish: string): string {

@@ -79,6 +79,7 @@ describe("methods", () => {
   test.each<[unknown, string]>([
     [{ id: "{id}" }, '{\n  "id": "{id}"\n}'],
     ["id={id}", "id={id}"],
+    [{ id: JSON.rawJSON("12345678901234567890") }, '{\n  "id": 12345678901234567890\n}'],
     [undefined, ""],
     [null, ""],
   ])("have the body %p as %s", (body, text) => {

@@ -1,4 +1,5 @@
 /** A webhook's filter as conditions that a person can choose: exact values that the record must have. Pure. */
+import { isLongNumber, numberOf, parseJson } from "studio/exact";
 import { matches } from "../subscriptions/match.ts";
 
 export const types = ["text", "number", "flag", "none", "json"] as const;
@@ -42,7 +43,9 @@ export function conditionOn(name: string, sample: Values): Condition {
 /** Whether the sample would be sent; undefined if the filter is no filter. */
 export function letsThrough(text: string, sample: Values): boolean | undefined {
   const filter = objectIn(text);
-  return filter && matches(filter, sample);
+  // The browser compares what a double holds; the server all digits.
+  const rounded = (values: Values): Values => JSON.parse(JSON.stringify(values));
+  return filter && matches(rounded(filter), rounded(sample));
 }
 
 /** A stored filter in one line: `db_code = orders, paid = true`. */
@@ -57,7 +60,7 @@ export function lineOf(filter: unknown): string {
 
 function typedText(value: unknown): Pick<Condition, "type" | "text"> {
   if (typeof value === "string") return { type: "text", text: value };
-  if (typeof value === "number") return { type: "number", text: String(value) };
+  if (typeof value === "number" || isLongNumber(value)) return { type: "number", text: JSON.stringify(value) };
   if (typeof value === "boolean") return { type: "flag", text: String(value) };
   return value === null ? { type: "none", text: "" } : { type: "json", text: JSON.stringify(value) };
 }
@@ -68,21 +71,21 @@ function jsonOf(condition: Condition): string {
   if (type === "none") return "null";
   if (type === "flag") return text === "true" ? "true" : "false";
   // "1e400" and "0x10" are texts that no JSON has.
-  if (type === "number" && isValue(condition)) return String(Number(text));
+  if (type === "number" && isValue(condition)) return JSON.stringify(numberOf(text.trim()));
   return text.trim() === "" ? "?" : text;
 }
 
 function objectIn(text: string): Values | undefined {
   if (text.trim() === "") return {};
   const value = parsed(text);
-  return typeof value === "object" && value !== null && !Array.isArray(value)
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value)
     ? Object.fromEntries(Object.entries(value))
     : undefined;
 }
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

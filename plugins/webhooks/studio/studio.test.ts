@@ -32,6 +32,8 @@ describe("a filter", () => {
       ["text", "x"],
     ]);
     expect(JSON.parse(filterText(conditions))).toEqual(all);
+    const long = '{"id":12345678901234567890}';
+    expect(filterText(conditionsOf(long) ?? []).replaceAll(/\s/g, "")).toBe(long);
   });
 
   test.each<[Condition[], string]>([
@@ -39,6 +41,7 @@ describe("a filter", () => {
     [[{ name: "", type: "text", text: "x" }], ""],
     [[{ name: "a", type: "number", text: "x" }], '{"a": x}'],
     [[{ name: "a", type: "number", text: "" }], '{"a": ?}'],
+    [[{ name: "a", type: "number", text: "12345678901234567890" }], '{\n  "a": 12345678901234567890\n}'],
     [[{ name: "a", type: "number", text: "0x10" }], '{\n  "a": 16\n}'],
     [[{ name: "a", type: "text", text: '"' }], '{\n  "a": "\\""\n}'],
     [[{ name: "a", type: "flag", text: "" }], '{\n  "a": false\n}'],

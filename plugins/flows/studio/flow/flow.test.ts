@@ -151,6 +151,7 @@ describe("a program", () => {
 
   test.each([
     ['[{"type":"fail"}]', true],
+    ['[{"type":"mutation","set":{"n":12345678901234567890.5,"m":{"k":[1e400]}}}]', true],
     ["[{", false],
     ["", false],
     ["7", true],
@@ -295,6 +296,7 @@ describe("a value in a box", () => {
     ["", ""],
     [[1], "[\n  1\n]"],
     ["{half", "{half"],
+    [JSON.rawJSON("12345678901234567890"), "12345678901234567890"],
   ])("%p is shown as %p", (value, text) => expect([shownValue(value), readValue(text)]).toEqual([text, value]));
 
   test("is read as it was shown, whatever it is", () => {

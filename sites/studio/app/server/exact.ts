@@ -25,7 +25,7 @@ function revived(this: unknown, _key: string, value: unknown, context?: { readon
 /** A number as JSON writes it, with its digits. */
 export function numberOf(text: string): unknown {
   const number = Number(text);
-  if (!isKnown || !Number.isFinite(number) || !form.test(text)) return number;
+  if (!isKnown || !form.test(text)) return number;
   return significantIn(text) === significantIn(String(number)) ? number : JSON.rawJSON(text);
 }
 

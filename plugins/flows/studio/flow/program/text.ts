@@ -1,5 +1,6 @@
 /** The program within the `fields` of a flow, as text: what is no JSON yet is kept as it was typed. Pure. */
-import type { Program } from "./tree.ts";
+import { parseJson } from "studio/exact";
+import { isStep, type Program } from "./tree.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -13,7 +14,7 @@ export function withProgram(fields: Fields, program: string): string {
 /** The text of the program in the text of `fields`. */
 export function programIn(fields: Fields, text: string): string {
   const whole = text.trim() === "" ? {} : parsed(text);
-  if (typeof whole === "object" && whole !== null) return shown("program" in whole ? whole.program : []);
+  if (Array.isArray(whole) || isStep(whole)) return shown("program" in whole ? whole.program : []);
   const head = headOf(fields);
   return text.startsWith(head) ? text.slice(head.length, -2) : text;
 }
@@ -21,7 +22,7 @@ export function programIn(fields: Fields, text: string): string {
 /** What else is in the text of `fields`; undefined while that is no JSON. */
 export function othersIn(text: string): Fields | undefined {
   const whole = text.trim() === "" ? {} : parsed(text);
-  return typeof whole === "object" && whole !== null && !Array.isArray(whole) ? { ...whole } : undefined;
+  return isStep(whole) ? { ...whole } : undefined;
 }
 
 /** The steps in a text; undefined if it is no list. */
@@ -42,7 +43,7 @@ function headOf(fields: Fields): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

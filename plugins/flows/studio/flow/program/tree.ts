@@ -2,6 +2,7 @@
  * A program as a tree of steps, and what can be done with one of them. A step's path is what the server calls one
  * without an id: `2.then.0`; a block is the program itself, "", or a branch of a step: `2.then`. Pure.
  */
+import { isLongNumber } from "studio/exact";
 
 export type Step = Readonly<Record<string, unknown>>;
 /** As somebody has typed it: what is in it may be no step. */
@@ -28,7 +29,7 @@ export interface Changed {
 }
 
 export function isStep(value: unknown): value is Step {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
 }
 
 /** The branches that a step has, and those without which its kind would be nothing. */

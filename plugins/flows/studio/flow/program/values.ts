@@ -1,4 +1,5 @@
 /** A value of a program in one box: a text as it is, anything else as JSON; a text that would read as JSON in quotes. Pure. */
+import { parseJson } from "studio/exact";
 
 export function shownValue(value: unknown): string {
   if (value === undefined) return "";
@@ -10,8 +11,7 @@ export function readValue(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === "" || /^\{[{%]/.test(trimmed)) return text;
   try {
-    const value: unknown = JSON.parse(trimmed);
-    return value;
+    return parseJson(trimmed);
   } catch {
     return text;
   }
