@@ -146,6 +146,20 @@ describe("a temporary token", () => {
     expect(await service.endSession(caller)).toBe(true);
     expect((await me(made)).status).toBe(401);
   });
+
+  test("of one that is limited changes no limits, and one made by it lasts no longer than it does", async () => {
+    const { id, token } = (await app.post("/account/api_tokens.json", { api_token: {} })).json;
+    await app.patch(`/core/tokens/${id}.json`, { token: { rate_limit: 1000 } });
+    const first = await service.temporaryToken(await callerOf(token, false));
+    const lifted = await app.patch(`/core/tokens/${id}.json`, { token: { rate_limit: null } }, { token: first });
+    expect([lifted.status, (await app.get(`/core/tokens/${id}.json`)).json.rate_limit]).toEqual([403, 1000]);
+    const caller = await callerOf(first, false);
+    const soon = new Date(Date.now() + 60_000);
+    await app.sql`update api_tokens set expires_at = ${soon} where id = ${caller.tokenId}`;
+    await service.temporaryToken(caller);
+    const [row] = await app.sql`select expires_at from api_tokens where parent_id = ${caller.tokenId}`;
+    expect(row?.["expiresAt"]).toEqual(soon);
+  });
 });
 
 test("changes of tokens are told without their secret, and sessions are not told", async () => {
