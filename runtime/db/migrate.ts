@@ -19,10 +19,16 @@ export interface MigrationSet {
 const migrationLock = 7_246_139_001;
 
 /**
- * Far less than PostgreSQL's `deadlock_timeout` of a second: where an older server's write and a migration wait for each
+ * Less than PostgreSQL's `deadlock_timeout` of a second: where an older server's write and a migration wait for each
  * other, the migration gives way and begins again. Only a write that has waited for a second already may still fail.
  */
 const lockTimeoutMs = 100;
+const allLocksWithinMs = 800;
+/**
+ * Whoever waits for the first lock holds none, yet all who come after wait behind: an older server may so use up the
+ * connections that the holder of that lock still needs.
+ */
+const firstLockTimeoutMs = 2_000;
 /** After so long it waits for the locks like everybody, rather than never to get them. */
 const givesWayForMs = 60_000;
 const gaveWay: ReadonlySet<unknown> = new Set(["55P03", "40P01"]); // lock_not_available, deadlock_detected
@@ -109,21 +115,22 @@ async function migrateOnce(
   });
 }
 
-/** The very first lock may take its time: whoever holds nothing is in nobody's way. */
 async function lockFirst(tx: Tx, tables: readonly string[]): Promise<void> {
-  for (const [place, table] of tables.entries()) {
-    if (place === 1) await giveWay(tx);
+  let until: number | undefined;
+  for (const table of tables) {
     const [found] = await tx`select to_regclass(${table}) is not null as yes`;
     if (!found?.["yes"]) continue;
+    await giveWayAfter(tx, until ? Math.max(lockTimeoutMs, until - performance.now()) : firstLockTimeoutMs);
     await tx`lock table ${tx(table)} in access exclusive mode`.catch((cause: unknown) => {
       throw gaveWay.has(codeOf(cause)) ? new GaveWay([table], cause) : cause;
     });
+    until ??= performance.now() + allLocksWithinMs;
   }
-  await giveWay(tx);
+  await giveWayAfter(tx, lockTimeoutMs);
 }
 
-async function giveWay(tx: Tx): Promise<void> {
-  await tx`select set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`;
+async function giveWayAfter(tx: Tx, ms: number): Promise<void> {
+  await tx`select set_config('lock_timeout', ${`${Math.ceil(ms)}ms`}, true)`;
 }
 
 /** Those that a migration changes, which takes their whole lock. */

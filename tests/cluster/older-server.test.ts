@@ -92,11 +92,12 @@ describe.skipIf(reason !== undefined)("the last version beside this one", () => 
       for (const target of [{ url: `${receiver.url}/orders` }, { target_kind: "flow", target_code: "ship" }])
         await make(older, "/account/webhooks.json", { webhook: { ...common, ...target } });
 
-      const starting = startServer(fromSource, { cwd: folderWith(), env });
+      const starting = startServer(fromSource, { cwd: folderWith(), env: { ...env, LOG_LEVEL: "info" } });
       await Promise.all([1, 2, 3, 4].map(() => writeAndRead(older, starting)));
       newerServer = await starting;
       newer = clientOf(newerServer.request);
       await Promise.all([older, newer, older, newer].map((one) => writeAndRead(one, Promise.resolve())));
+      if (failed.length) console.log(newerServer.stdout() + newerServer.stderr());
       expect(failed).toEqual([]);
       const ids = [...acknowledged.keys()].toSorted();
       for (const one of [older, newer])

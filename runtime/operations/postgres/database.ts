@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { readConfig, type Config } from "../../settings/config.ts";
-import { waitForDatabase } from "../../db/database-wait.ts";
+import { waitForDatabase } from "./database-wait.ts";
 import type { DatabaseTarget } from "../../db/db.ts";
 import { connectionsOf } from "../../db/connections.ts";
 import { beginEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";

@@ -1,7 +1,7 @@
 /** Waits at startup for a database server that is not up yet: after a reboot both start at the same time. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { databaseFault, openPool, type DatabaseTarget, type Sql } from "./db.ts";
-import type { Log } from "../system/log.ts";
+import { databaseFault, openPool, type DatabaseTarget, type Sql } from "../../db/db.ts";
+import type { Log } from "../../system/log.ts";
 
 interface Waiting {
   readonly seconds: number;
