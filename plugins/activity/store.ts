@@ -57,7 +57,7 @@ export async function list(
 ) {
   const earlier = before === undefined ? ctx.sql`` : ctx.sql`and a.id < ${before}`;
   const from = ctx.sql`activity a where ${conditions(ctx, accountId, filter)} ${earlier}`;
-  const select = { columns: columns(ctx), from, order: ctx.sql`a.id desc`, hasNumbers: true } as const;
+  const select = { columns: columns(ctx), from, order: ctx.sql`a.id desc` };
   return ctx.read((on) => readRows<ActivityRow>(on, page, select));
 }
 
@@ -70,7 +70,7 @@ export async function next(
   limit: number,
 ) {
   const from = ctx.sql`activity a where ${conditions(ctx, accountId, filter)} and a.id > ${after}`;
-  const select = { columns: columns(ctx), from, order: ctx.sql`a.id`, hasNumbers: true } as const;
+  const select = { columns: columns(ctx), from, order: ctx.sql`a.id` };
   return (await readRows<ActivityRow>(ctx.sql, { limit, offset: 0 }, select)).rows;
 }
 
@@ -81,16 +81,13 @@ export async function byId(ctx: ActivityContext, accountId: number, id: number):
 }
 
 /** Those of these entries that are not the echo of what followed from the log itself. */
-export async function toTell(
-  ctx: ActivityContext,
-  tx: Tx,
-  accountId: number,
-  ids: readonly number[],
-): Promise<ActivityRow[]> {
-  return tx<ActivityRow[]>`
-    select ${columns(ctx)} from activity a
-    where a.account_id = ${accountId} and a.id = any(${[...ids]}::bigint[]) and not coalesce(a.origin ? 'echo', false)
-    order by a.id`;
+export async function toTell(ctx: ActivityContext, tx: Tx, accountId: number, ids: readonly number[], page: Page) {
+  return readRows<ActivityRow>(tx, page, {
+    columns: columns(ctx),
+    from: tx`activity a
+      where a.account_id = ${accountId} and a.id = any(${[...ids]}::bigint[]) and not coalesce(a.origin ? 'echo', false)`,
+    order: tx`a.id`,
+  });
 }
 
 export async function add(on: Queryable, { accountId, action, model, recordId, name, actor }: Notice): Promise<void> {

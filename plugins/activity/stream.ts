@@ -25,9 +25,13 @@ export async function tellFollowers(
 ): Promise<void> {
   const head = { accountId, sourceType: streamedModel, kind: "create" };
   if (!ctx.wanted(modelChanged, { ...head, id: 0, data: unknown })) return;
-  for (const row of await activityStore.toTell(ctx, tx, accountId, ids)) {
-    const data = { ...toApi(row), sealed: true };
-    const cause = { id: `activity-${row.id}`, depth: 0, chain: [activityCause] };
-    await withCausation(cause, () => ctx.changed({ ...head, id: row.id, data }, tx));
+  for (let offset: number | undefined = 0; offset !== undefined;) {
+    const { rows, next } = await activityStore.toTell(ctx, tx, accountId, ids, { limit: ids.length, offset });
+    for (const row of rows) {
+      const data = { ...toApi(row), sealed: true };
+      const cause = { id: `activity-${row.id}`, depth: 0, chain: [activityCause] };
+      await withCausation(cause, () => ctx.changed({ ...head, id: row.id, data }, tx));
+    }
+    offset = next;
   }
 }

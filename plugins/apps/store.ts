@@ -131,7 +131,6 @@ export async function listApps(sql: Sql, accountId: number, filter: AppFilter, p
     columns: columns(sql),
     from: sql`apps where ${where}`,
     order: sql`id`,
-    hasNumbers: true,
   });
 }
 

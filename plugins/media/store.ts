@@ -60,7 +60,6 @@ export async function list(sql: Sql, accountId: number, filter: MediaFilter, pag
     columns: columns(sql),
     from: sql`media where ${where}`,
     order: sql`id desc`,
-    hasNumbers: true,
   });
 }
 

@@ -87,7 +87,6 @@ export async function versions(sql: Sql, accountId: number, viewer: Viewer, id: 
     columns: versionColumns(sql),
     from: sql`prompt_versions where ${where}`,
     order: sql`version desc`,
-    hasNumbers: true,
   });
 }
 

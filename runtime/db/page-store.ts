@@ -20,8 +20,6 @@ interface Select {
   readonly order: Fragment;
   /** As `from`, where its count needs less. */
   readonly counted?: Fragment;
-  /** It has columns of jsonb or numeric, whose values may be longer as text than they are stored. */
-  readonly hasNumbers?: true;
 }
 
 /** PostgreSQL measures the rows as JSON, so that those after the end are not sent. */
@@ -46,13 +44,12 @@ export async function readRows<Row>(sql: Queryable, page: Page, select: Select):
 async function readWith<Row>(
   sql: Queryable,
   { limit, offset }: Page,
-  { columns, from, order, hasNumbers }: Select,
+  { columns, from, order }: Select,
   total: Fragment,
 ): Promise<ReadRows<Row> & { readonly total: number | undefined }> {
   // To print rows as JSON takes PostgreSQL longer than all else of a short list: `fits` is null where there is no need.
-  const isLarge = hasNumbers
-    ? sql`sum(octet_length(page::text)) > ${surelySmall.text}`
-    : sql`sum(pg_column_size(page)) > ${surelySmall.stored}`;
+  // Their size as stored would not do: 1e100000 is 12 bytes of jsonb.
+  const isLarge = sql`sum(octet_length(page::text)) > ${surelySmallText}`;
   const rows = await sql<(Row & { pageCut?: true | null; pageTotal?: number })[]>`
     with page as materialized (select ${columns} from ${from} order by ${order} limit ${limit} offset ${offset}),
       facts as materialized (
@@ -64,8 +61,6 @@ async function readWith<Row>(
     select page.*, (select case when fits < whole then true end from facts) as page_cut,
       (select ${total} from facts) as page_total
     from page limit (select fits from facts)`;
-  const longer = rows.columns.find(({ type }) => longerAsText.has(type));
-  if (longer && !hasNumbers) throw new Error(`a list with the column ${longer.name} needs hasNumbers`);
   const { pageCut, pageTotal } = rows[0] ?? {};
   // Some answers show all that a row has.
   for (const row of rows) {
@@ -75,12 +70,5 @@ async function readWith<Row>(
   return { rows, next: pageCut ? offset + rows.length : undefined, total: pageTotal };
 }
 
-const surelySmall = {
-  /** PostgreSQL's compression makes 255 bytes one at best. */
-  stored: Math.floor(readBounds.answerBytes / 255),
-  /** A character of control has six as JSON. */
-  text: readBounds.answerBytes / 8,
-} as const;
-
-/** `jsonb` and `numeric`: 1e100000 is stored in 12 bytes. */
-const longerAsText: ReadonlySet<number> = new Set([3802, 1700]);
+/** A character of control has six as JSON. */
+const surelySmallText = readBounds.answerBytes / 8;

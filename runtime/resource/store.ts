@@ -21,7 +21,6 @@ export async function list<T extends Shape>(
     columns: words(on, of.read),
     from: on`${words(on, of.table)} where account_id = ${accountId} ${all(on, [...fixed(of, on), ...narrowed])}`,
     order,
-    ...(of.each.some(({ field }) => field.column === "jsonb") && { hasNumbers: true }),
   });
 }
 

@@ -10,7 +10,6 @@ export async function list(sql: Sql, accountId: number, id: string, page: Page) 
     columns: columns(sql),
     from: sql`app_versions where ${where}`,
     order: sql`version desc`,
-    hasNumbers: true,
   });
 }
 

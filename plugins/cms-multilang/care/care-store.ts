@@ -63,7 +63,6 @@ export async function roots(sql: Sql, site: Site, page: Page): Promise<ReadPage<
     columns: columns(sql, site),
     from: sql`cms_pages p where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${isRoot(sql, site)}`,
     order: sql`p.position, p.id`,
-    hasNumbers: true,
   });
 }
 
@@ -202,6 +201,5 @@ function columns(sql: Sql, site: Site) {
 }
 
 async function rowsAfter<Row>(sql: Sql, most: number, of: Fragment, from: Fragment) {
-  return (await readRows<Row>(sql, { limit: most, offset: 0 }, { columns: of, from, order: sql`id`, hasNumbers: true }))
-    .rows;
+  return (await readRows<Row>(sql, { limit: most, offset: 0 }, { columns: of, from, order: sql`id` })).rows;
 }

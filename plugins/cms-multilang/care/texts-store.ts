@@ -44,7 +44,6 @@ export async function paragraphs(sql: Sql, { accountId, id }: Site, page: Page):
     columns: sql`id, code, name, fields, field_times`,
     from: sql`cms_paragraphs where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`,
     order: sql`position, id`,
-    hasNumbers: true,
   });
 }
 
@@ -53,7 +52,6 @@ export async function layouts(sql: Sql, { accountId, id }: Site, page: Page): Pr
     columns: sql`id, code, name, fields, field_times`,
     from: sql`cms_layouts where account_id = ${accountId} and site_id = ${id} and fields ?| ${all}::text[]`,
     order: sql`id`,
-    hasNumbers: true,
   });
 }
 

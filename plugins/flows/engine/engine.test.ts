@@ -204,6 +204,8 @@ test("fail ends the process with its message; on_error steps take its place and 
     kind: "error",
     message: "no stock",
   });
+  const long = await run([{ type: "fail", message: "{{ what }}" }], { input: { what: "🙂".repeat(100_000) } });
+  expect(long).toMatchObject({ kind: "error", message: `${"🙂".repeat(999)}\uFFFD…` });
   const handled = [
     {
       type: "connector",

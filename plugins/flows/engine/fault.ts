@@ -8,12 +8,15 @@ export class StepFault extends Error {
   readonly timedOut: boolean;
 
   constructor(message: string, { status = null, data = null, timedOut = false }: Partial<StepFaultFacts> = {}) {
-    super(message);
+    super(message.length > mostChars ? `${message.slice(0, mostChars - 1).toWellFormed()}…` : message);
     this.status = status;
     this.data = data;
     this.timedOut = timedOut;
   }
 }
+
+/** A process may keep the error of each of its steps, and a message may be made of all its variables. */
+const mostChars = 2_000;
 
 interface StepFaultFacts {
   readonly status: number | null;

@@ -1,5 +1,5 @@
 /** All SQL about flows and their programs. */
-import { readPage, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
+import { readPage, readRows, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
 import type { Flow } from "../answers.ts";
 import type { Program } from "../program/program.ts";
 
@@ -72,11 +72,14 @@ export function createFlowStore(sql: Sql) {
       return row;
     },
 
-    /** Whose fields hold this text, the first by code. */
-    holding: (accountId: number, texts: readonly string[], limit: number) => sql<FlowRow[]>`
-      select ${columns} from flows where account_id = ${accountId}
-        and exists (select from unnest(${texts}::text[]) word where strpos(fields::text, word) > 0)
-      order by code limit ${limit}`,
+    /** Whose fields hold one of these texts, in the order of their codes. */
+    holding: (accountId: number, texts: readonly string[], page: Page) =>
+      readRows<FlowRow>(sql, page, {
+        columns,
+        from: sql`flows where account_id = ${accountId}
+          and exists (select from unnest(${texts}::text[]) word where strpos(fields::text, word) > 0)`,
+        order: sql`code`,
+      }),
 
     async byCodes(tx: Tx, accountId: number, codes: readonly string[]): Promise<FlowRow[]> {
       return tx<FlowRow[]>`

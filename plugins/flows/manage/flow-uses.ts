@@ -2,7 +2,7 @@
 import { isObject, type Use, type Uses } from "platform";
 import { stepsIn } from "../program/takes.ts";
 import { programOf } from "./flow-check.ts";
-import type { FlowStore } from "./flow-store.ts";
+import type { FlowRow, FlowStore } from "./flow-store.ts";
 
 const keyOf: Readonly<Record<string, string>> = {
   "Core::Db": "db",
@@ -19,16 +19,19 @@ export function flowUses(flowStore: Pick<FlowStore, "holding">): Uses {
       const key = keyOf[model];
       if (key === undefined) return [];
       const texts = keys.map((one) => JSON.stringify(one));
-      const rows = await flowStore.holding(accountId, texts, most);
-      const naming = rows.filter(({ fields }) =>
+      const names = ({ fields }: FlowRow) =>
         [...stepsIn(programOf(fields), "program")].some(
           // Of a step that this version does not know only the keys can be compared.
           ({ step }: { step: unknown }) => isObject(step) && step["type"] === key && keys.includes(String(step[key])),
-        ),
-      );
-      return naming
-        .slice(0, limit)
-        .map(({ id, name }) => ({ kind: "flow", id, name, path: `/connect/flows/${id}.json` }));
+        );
+      const found: Use[] = [];
+      for (let offset: number | undefined = 0; offset !== undefined && found.length < limit;) {
+        const { rows, next } = await flowStore.holding(accountId, texts, { limit: most - offset, offset });
+        const naming = rows.filter(names);
+        found.push(...naming.map(({ id, name }) => ({ kind: "flow", id, name, path: `/connect/flows/${id}.json` })));
+        offset = next;
+      }
+      return found.slice(0, limit);
     },
   };
 }

@@ -1,16 +1,4 @@
-import {
-  answer,
-  conflict,
-  list,
-  pageReply,
-  notFound,
-  ok,
-  pageOf,
-  pageQuery,
-  route,
-  uuidOf,
-  type Route,
-} from "platform";
+import { answer, conflict, pageReply, notFound, ok, pageOf, pageQuery, route, uuidOf, type Route } from "platform";
 import { databaseAt } from "../records/record-routes.ts";
 import { RowFault } from "../records/answers.ts";
 import { ListedTask, ShownTask } from "./answers.ts";
@@ -97,8 +85,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         const db = await databaseAt(ctx.databases, account.id, params.db_id);
         const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
         if (!row) throw notFound();
-        const { errors, total } = await taskStore.errorsOf(ctx.sql, account.id, row.id, pageOf(query));
-        return list(errors, total);
+        return pageReply(await taskStore.errorsOf(ctx.sql, account.id, row.id, pageOf(query)), ({ error }) => error);
       },
     ),
     route(

@@ -72,13 +72,9 @@ export async function byId(on: Queryable, accountId: number, dbId: string, id: s
 }
 
 /** Mistakes in rows, in their order. */
-export async function errorsOf(sql: Sql, accountId: number, id: string, { limit, offset }: Page) {
-  const rows = await sql<{ error: RowFault }[]>`
-    select error from db_task_errors
-    where account_id = ${accountId} and task_id = ${id} and n > ${offset} order by n limit ${limit}`;
-  const [count] = await sql<{ total: number }[]>`
-    select coalesce(max(n), 0) as total from db_task_errors where account_id = ${accountId} and task_id = ${id}`;
-  return { errors: rows.map(({ error }) => error), total: count?.total ?? 0 };
+export async function errorsOf(sql: Sql, accountId: number, id: string, page: Page) {
+  const from = sql`db_task_errors where account_id = ${accountId} and task_id = ${id}`;
+  return readPage<{ error: RowFault }>(sql, page, { columns: sql`error`, from, order: sql`n` });
 }
 
 /** Those beyond the first 10,000 are not kept. */

@@ -133,7 +133,7 @@ async function whole(
   { limit, offset }: Page,
 ) {
   const { rows, next } = await ctx.read((on, now) =>
-    readRows<ArticleResult>(on, { limit, offset }, { columns, from: from(now), order: by, hasNumbers: true }),
+    readRows<ArticleResult>(on, { limit, offset }, { columns, from: from(now), order: by }),
   );
   if (next === undefined) return rows.map(withCategories);
   throw tooLarge;
