@@ -1,9 +1,11 @@
 /**
- * Finds Liquid in a template: `{{ … }}` and `{% … %}`. Pure. A single pattern would search for an end from every
- * opening, which takes minutes for a template of nothing but `{{`.
+ * Finds Liquid in a template, `{{ … }}` and `{% … %}`, and variables with a language suffix (`title_en`), as sites used
+ * them before fields keyed by locale. Pure. A single pattern would search for an end from every opening, which takes
+ * minutes for a template of nothing but `{{`.
  */
+import { isLocale, type Locale } from "./locales.ts";
 
-export interface LiquidTag {
+interface LiquidTag {
   readonly from: number;
   readonly to: number;
 }
@@ -42,4 +44,55 @@ export function htmlTag(template: string): LiquidTag | undefined {
   const masked = withTags(template, (tag) => "_".repeat(tag.length));
   const match = /<html\b[^<>]*>/i.exec(masked);
   return match ? { from: match.index, to: match.index + match[0].length } : undefined;
+}
+
+interface Suffixed {
+  readonly name: string;
+  readonly locale: Locale;
+}
+
+/** `title_en` -> title and en; undefined if the key has no such suffix. */
+export function suffixedKey(key: string): Suffixed | undefined {
+  const [, name, locale] = /^([A-Za-z][\w-]*)_([a-z]{2})$/.exec(key) ?? [];
+  return name !== undefined && isLocale(locale) ? { name, locale } : undefined;
+}
+
+interface Found extends Suffixed {
+  readonly variable: string;
+  readonly line: number;
+}
+
+const quoted = /"[^"]*"|'[^']*'/g;
+const name = /(?<![\w-])[A-Za-z][\w-]*_[a-z]{2}(?![\w-]|\s*:)/g;
+
+/** The suffixed variables that a template reads, each once. */
+export function suffixedIn(template: string): Found[] {
+  const found = new Map<string, Found>();
+  let line = 1;
+  let counted = 0;
+  for (const { from, to } of liquidTags(template)) {
+    line += template.slice(counted, from).split("\n").length - 1;
+    counted = from;
+    for (const [variable] of template.slice(from, to).replaceAll(quoted, "").matchAll(name)) {
+      const key = suffixedKey(variable);
+      if (key && !found.has(variable)) found.set(variable, { variable, ...key, line });
+    }
+  }
+  return [...found.values()];
+}
+
+/** The template with `title_en` replaced by `title`, for every variable that `isOne` accepts. */
+export function plainTemplate(template: string, isOne: (variable: string) => boolean): string {
+  return withTags(template, (tag) =>
+    tag
+      .split(/("[^"]*"|'[^']*')/)
+      .map((part, at) =>
+        at % 2 === 1
+          ? part
+          : part.replaceAll(name, (variable) =>
+              isOne(variable) ? (suffixedKey(variable)?.name ?? variable) : variable,
+            ),
+      )
+      .join(""),
+  );
 }

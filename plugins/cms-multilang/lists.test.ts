@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { adminToken, startTestApp, type TestApp } from "../../tests/harness.ts";
 import { cms } from "./api.ts";
-import { maxPartBytes, partsOf } from "./listed.ts";
+import { maxPartBytes, partsOf } from "./lists.ts";
 
 describe("parts", () => {
   test("hold every record once, in its order, and no more than they may but for a single one", () => {

@@ -4,7 +4,7 @@ import { media } from "../media/api.ts";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "./api.ts";
 import type { CmsContext } from "./context.ts";
-import { careRoutes } from "./care/care-routes.ts";
+import { careRoutes } from "./care/routes.ts";
 import { domainApprove, domainCommands } from "./sites/domain-commands.ts";
 import { domainRoutes } from "./sites/domain-routes.ts";
 import { keepHosts } from "./sites/domain.ts";

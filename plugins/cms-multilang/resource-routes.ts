@@ -19,7 +19,7 @@ import {
 } from "platform";
 import { type Author, runEdit } from "./edit.ts";
 import { siteRefOf, type Ref } from "./code.ts";
-import { listReply } from "./list-reply.ts";
+import { listReply } from "./lists.ts";
 import type { Documented, Kept, Resource } from "./resource.ts";
 import { checkTokens } from "./texts.ts";
 import type { CmsContext } from "./context.ts";

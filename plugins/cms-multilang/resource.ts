@@ -1,7 +1,7 @@
 /** A kind of record, as routes, imports and commands see it: they treat all alike. */
 import type { Page, Queryable, Sql, Static, TObject, TSchema } from "platform";
 import type { Ref, SiteRef } from "./code.ts";
-import type { Listed } from "./listed.ts";
+import type { Listed } from "./lists.ts";
 import type { Writer } from "./write.ts";
 
 export interface Kept {

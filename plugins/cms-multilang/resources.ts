@@ -8,7 +8,7 @@ import * as categoryWriter from "./articles/category.ts";
 import { CategoryBody } from "./articles/category.ts";
 import { refOf, type Ref } from "./code.ts";
 import { filtersOf } from "./filters.ts";
-import type { Listed } from "./listed.ts";
+import type { Listed } from "./lists.ts";
 import * as layoutStore from "./pages/layout-store.ts";
 import * as layoutWriter from "./pages/layout.ts";
 import { LayoutBody } from "./pages/layout.ts";

@@ -122,3 +122,7 @@ export interface RedirectRuleRow extends Kept {
   readonly target: string;
   readonly status: 301 | 302 | 308;
 }
+
+/** The kinds of pages that answer for missing or failing pages. They have no address of their own. */
+export const errorKinds = ["404", "500"] as const;
+export type ErrorKind = (typeof errorKinds)[number];

@@ -3,7 +3,7 @@ import { checkerOf, invalid, mistakes, notFound, pageOf, type Queryable, type Sq
 import type { Cms, CmsKind, CmsRecord, CmsWrites } from "./api.ts";
 import { whichever, type SiteEdit, runEdit } from "./edit.ts";
 import { siteRefOf, type SiteRef } from "./code.ts";
-import { allRows } from "./listed.ts";
+import { allRows } from "./lists.ts";
 import type { Kept, Resource } from "./resource.ts";
 import { checkTokens } from "./texts.ts";
 import type { CmsContext } from "./context.ts";

@@ -2,7 +2,7 @@
 import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Category as CategoryAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
-import { inOnePart } from "../listed.ts";
+import { inOnePart } from "../lists.ts";
 import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
 import type { CategoryRow } from "../rows.ts";
 

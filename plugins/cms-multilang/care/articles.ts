@@ -3,10 +3,10 @@ import type { Locale } from "../locales.ts";
 import { categoryIds } from "../render/addresses/find.ts";
 import type { CategoryData, SiteData } from "../render/data.ts";
 import type { SiteState } from "../render/door/cache.ts";
-import { showingOf } from "../render/templates/showing.ts";
+import { showingOf } from "../render/templates/article-lists.ts";
 import { finding, type Finding } from "./finding.ts";
 import type { Checked } from "./templates.ts";
-import * as careStore from "./care-store.ts";
+import * as careStore from "./store.ts";
 import type { CmsContext } from "../context.ts";
 
 /** A record and the locale of its page; null = it is shown in every language. */

@@ -2,8 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Locale } from "../locales.ts";
 import type { Domain } from "../render/addresses/addresses.ts";
 import type { Variant } from "../render/addresses/variant.ts";
-import { alternatesFindings } from "./alternates.ts";
-import { domainFindings } from "./site.ts";
+import { alternatesFindings, domainFindings } from "./pages.ts";
 import { headFindings, suffixFindings, type HeadOptions } from "./templates.ts";
 
 const codes = (found: readonly { readonly code: string }[]) => found.map(({ code }) => code);

@@ -10,13 +10,12 @@ import {
   type TextFiles,
   type Tx,
 } from "platform";
-import { readConsistently, siteRecords } from "./files-store.ts";
+import { readConsistently, siteRecords } from "./store.ts";
 import { refOf } from "../code.ts";
 import { printDifference } from "./diff.ts";
 import { migrated } from "./migrate.ts";
-import { parsePlan } from "./plan.ts";
+import { parsePlan, planFromSitemaps } from "./plan.ts";
 import { normal, push, type Wanted } from "./push.ts";
-import { planFromSitemaps } from "./sitemap-plan.ts";
 import { fileOf, isSiteFile, printTree, readTree, same, type Tree } from "./tree.ts";
 import type { SiteRecord } from "./kinds.ts";
 import type { Value } from "./yaml.ts";

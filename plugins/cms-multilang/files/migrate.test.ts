@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { accounts } from "../../accounts/api.ts";
 import { cms } from "../api.ts";
 import { adminToken, otherAccount, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { planFromRecords } from "./site-plan.ts";
-import { plainTemplate, suffixedIn, suffixedKey } from "./suffixes.ts";
+import { planFromRecords } from "./plan.ts";
+import { plainTemplate, suffixedIn, suffixedKey } from "../liquid-tags.ts";
 
 // The harness says so only to the first file of a run.
 setDefaultTimeout(180_000);

@@ -1,11 +1,10 @@
 /** What a site becomes by the migration of behaviour A.8. Pure: records in, records out. */
 import { isObject } from "platform";
-import { htmlTag } from "../liquid-tags.ts";
+import { htmlTag, plainTemplate, suffixedIn, suffixedKey } from "../liquid-tags.ts";
 import { isLocale } from "../locales.ts";
 import { cleanPath } from "../pages/path.ts";
 import type { SiteRecord } from "./kinds.ts";
 import { PlanMistake, type Plan } from "./plan.ts";
-import { plainTemplate, suffixedIn, suffixedKey } from "./suffixes.ts";
 import { fileOf, same } from "./tree.ts";
 import { textOf, type Value, type Values } from "./yaml.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { difference } from "./diff.ts";
+import { difference, pageSteps } from "./diff.ts";
 import type { SiteRecord } from "./kinds.ts";
-import { pageSteps } from "./order.ts";
 import { textOf } from "./yaml.ts";
 
 type Place = readonly [code: string, path: string, locale?: string | null, master?: string];

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SiteRecord } from "./kinds.ts";
-import { parsePlan } from "./plan.ts";
-import { planFromSitemaps } from "./sitemap-plan.ts";
-import { plainTemplate, suffixedIn, suffixedKey } from "./suffixes.ts";
+import { parsePlan, planFromSitemaps } from "./plan.ts";
+import { plainTemplate, suffixedIn, suffixedKey } from "../liquid-tags.ts";
 
 describe("a plan", () => {
   const slave = { code: "b", path: "b", locale: "en" };

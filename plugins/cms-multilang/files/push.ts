@@ -1,6 +1,6 @@
 /** Makes a site match its files, in one transaction and through the same writers as the API. */
-import { checkerOf, isObject, mistakes, parseJson, type TObject } from "platform";
-import { dropRedirects, siteRecords } from "./files-store.ts";
+import { checkerOf, isObject, mistakes, parseJson, type TObject, HttpError, ValidationError } from "platform";
+import { dropRedirects, siteRecords } from "./store.ts";
 import { whichever, type Author, type SiteEdit, runEdit } from "../edit.ts";
 import { refOf, type Ref } from "../code.ts";
 import { cleanPath } from "../pages/path.ts";
@@ -8,16 +8,14 @@ import { cleanTarget, writingOrder } from "../redirects/rule.ts";
 import { parsePublished } from "../articles/published.ts";
 import type { Resource } from "../resource.ts";
 import { checkTexts, checkTokens, type TemplateCheck } from "../texts.ts";
-import { difference, type Difference } from "./diff.ts";
+import { difference, type Difference, pageSteps } from "./diff.ts";
 import { kinds, type KindName, type SiteRecord } from "./kinds.ts";
-import { FileMistakes, mistakesOf } from "./mistakes.ts";
-import { pageSteps } from "./order.ts";
-import type { Tree } from "./tree.ts";
+import { type Tree, fileOf, keyOf, type FileMistake } from "./tree.ts";
 import { textOf, type Values } from "./yaml.ts";
 import type { CmsContext } from "../context.ts";
 import { resources } from "../resources.ts";
 
-export interface PushOptions {
+interface PushOptions {
   readonly author: Author;
   readonly site: string;
   /** Whether records without a file are deleted. */
@@ -244,4 +242,44 @@ function bodyOf({ kind, code, values }: SiteRecord, site: string): Values {
 /** Treats the eight resources alike. `check` has validated each body against the resource's own schema. */
 function resourceOf(kind: KindName): Resource<TObject, { id: number; version: number }> {
   return resources[kind] as unknown as Resource<TObject, { id: number; version: number }>; // bodies are checked before
+}
+
+const mostShown = 50;
+
+export class FileMistakes extends Error {
+  override name = "FileMistakes";
+  readonly mistakes: readonly FileMistake[];
+
+  constructor(found: readonly FileMistake[]) {
+    const lines = found.slice(0, mostShown).map(({ file, line, message }) => `  ${file}:${line}: ${message}`);
+    const more = found.length > mostShown ? [`  and ${found.length - mostShown} more`] : [];
+    super(["nothing was changed, because of mistakes in the files:", ...lines, ...more].join("\n"));
+    this.mistakes = found;
+  }
+}
+
+/** The refusal of a writer, at the lines of the record's file. Empty if the error is not about the file's contents. */
+function mistakesOf(error: unknown, { places }: Tree, record: SiteRecord): FileMistake[] {
+  const place = places.get(keyOf(record));
+  const file = place?.file ?? fileOf(record);
+  return Object.entries(fieldsOf(error)).flatMap(([field, messages]) =>
+    messages.map((message) => {
+      if (field !== "content") return { file, line: place?.lines.get(field) ?? 1, message: `${field} ${message}` };
+      const [, line, column, rest] = /^line (\d+), column (\d+): ([^]*)$/.exec(message) ?? [];
+      const bodyLine = place?.bodyLine ?? 1;
+      if (line === undefined) return { file, line: bodyLine, message: `content ${message}` };
+      return { file, line: bodyLine + Number(line) - 1, message: `column ${column}: ${rest}` };
+    }),
+  );
+}
+
+function fieldsOf(error: unknown): Readonly<Record<string, readonly string[]>> {
+  if (error instanceof ValidationError) return error.fields;
+  if (error instanceof HttpError && error.status < 500) return { base: [error.message] };
+  // Constraints are named <table>_unique_<field>. The violation has ended the transaction.
+  const constraint = error instanceof Error && "constraint_name" in error ? String(error.constraint_name) : "";
+  const field = constraint.split("_unique_")[1];
+  if (field === undefined) return {};
+  const message = field === "name" ? "is already taken by another site" : "is already taken";
+  return { [field]: [message] };
 }

@@ -1,8 +1,9 @@
 /** Converts a site to files and back. Pure: text in, text out. */
 import { isObject } from "platform";
 import { kinds, type FieldSpec, type Kind, type KindName, type SiteRecord } from "./kinds.ts";
-import { printRedirects, readRedirects, redirectsFile } from "./redirect-file.ts";
-import { parseYaml, printYaml, type LineMistake, type Parsed, type Value } from "./yaml.ts";
+import { parseYaml, printYaml, type LineMistake, type Parsed, type Value, type Values } from "./yaml.ts";
+import { cleanPath } from "../pages/path.ts";
+import { redirectCode, redirectPlace } from "../redirects/rule.ts";
 
 /** A mistake in a file, and its line. */
 export interface FileMistake {
@@ -12,7 +13,7 @@ export interface FileMistake {
 }
 
 /** Where a record and its fields are, for mistakes that are found later. */
-export interface Place {
+interface Place {
   readonly file: string;
   readonly lines: ReadonlyMap<string, number>;
   /** The line at which `content` begins. */
@@ -113,6 +114,8 @@ export function readTree(files: ReadonlyMap<string, string>): Tree {
   return { records, places, mistakes: [...mistakes, ...references(records, places)] };
 }
 
+const redirectsFile = "redirects.yaml";
+
 const expected = `expected site.yaml, ${redirectsFile} or ${kinds
   .filter(({ folder }) => folder !== "")
   .map(({ folder, extension }) => `${folder}/CODE${extension}`)
@@ -211,4 +214,50 @@ function canonical(value: Value): string {
   if (!isObject(value)) return JSON.stringify(value);
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(",")}}`;
+}
+
+function printRedirects(records: readonly SiteRecord[]): string {
+  const sorted = records.toSorted((a, b) => (a.code < b.code ? -1 : 1));
+  const lines = sorted.map(({ code, values: { to = null, status = 301 } }): [string, Value] => [
+    code,
+    status === 301 ? to : { to, status },
+  ]);
+  return printYaml(Object.fromEntries(lines));
+}
+
+interface ReadRedirect {
+  readonly record: SiteRecord;
+  readonly line: number;
+}
+
+function readRedirects(text: string): { redirects: ReadRedirect[]; mistakes: LineMistake[] } {
+  const { values, lines, mistakes: unread } = parseYaml(text);
+  const mistakes = [...unread];
+  const found = new Map<string, ReadRedirect>();
+  for (const [key, value] of Object.entries(values)) {
+    const line = lines.get(key) ?? 1;
+    const read = readRedirect(key, value);
+    const wrong = "mistake" in read ? read.mistake : found.has(read.code) ? `${key} appears twice` : undefined;
+    if (wrong !== undefined) mistakes.push({ line, message: wrong });
+    if (!("mistake" in read)) found.set(read.code, { record: read, line });
+  }
+  return { redirects: [...found.values()], mistakes };
+}
+
+function readRedirect(key: string, value: Value): SiteRecord | { readonly mistake: string } {
+  const place = redirectPlace(key);
+  if (!place) return { mistake: `${key}: must be "/path", or "host/path" for one domain` };
+  const clean = cleanPath(place.path);
+  if ("mistake" in clean) return { mistake: `${key}: the path ${clean.mistake}` };
+  const { to, status = 301, ...more } = mapOf(value);
+  if (typeof to !== "string" || typeof status !== "number" || Object.keys(more).length > 0)
+    return { mistake: `${key}: must be a path or an address, or a map of to and status` };
+  const { path } = clean;
+  const { host } = place;
+  return { kind: "redirect", code: redirectCode(host, path), values: { path, domain: host, to, status } };
+}
+
+function mapOf(value: Value): Values {
+  if (typeof value === "string") return { to: value };
+  return isObject(value) ? value : {};
 }

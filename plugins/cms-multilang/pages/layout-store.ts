@@ -2,7 +2,7 @@
 import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Layout as LayoutAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
-import { inParts, type Sized } from "../listed.ts";
+import { inParts, type Sized } from "../lists.ts";
 import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
 import type { LayoutRow } from "../rows.ts";
 

@@ -3,7 +3,7 @@ import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Page as PageAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
 import type { Relative } from "./master.ts";
-import { inParts, type Sized } from "../listed.ts";
+import { inParts, type Sized } from "../lists.ts";
 import { insertedId, isAddressed, only, takenCodes } from "../ref-store.ts";
 import type { PageRow } from "../rows.ts";
 

@@ -2,7 +2,7 @@
 import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Redirect as RedirectAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
-import { inOnePart } from "../listed.ts";
+import { inOnePart } from "../lists.ts";
 import { insertedId } from "../ref-store.ts";
 import type { RedirectRuleRow } from "../rows.ts";
 import { redirectPlace } from "./rule.ts";

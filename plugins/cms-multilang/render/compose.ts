@@ -1,6 +1,6 @@
 /** Makes the text of a page: fetches what its templates need, then renders without waiting. architecture 6. */
 import { type PageData } from "./data.ts";
-import { type Pagination } from "./values/pagination.ts";
+import { type Pagination, createParams } from "./values/params.ts";
 import type { Locale } from "../locales.ts";
 import { articleLists } from "./templates/article-lists.ts";
 import type { ArticlesQuery } from "./templates/articles-block.ts";
@@ -10,12 +10,18 @@ import { emptyValues, resolveFields, type Values } from "./values/fields.ts";
 import { picturesOf } from "./templates/pictures.ts";
 import type { FoundPage } from "./addresses/find.ts";
 import { pageUrlsOf } from "./templates/page-urls.ts";
-import { effectiveLocale } from "./addresses/locale.ts";
-import { createParams } from "./values/params.ts";
+import { effectiveLocale } from "./addresses/addresses.ts";
 import type { BlockResult, PrintedParagraph } from "./templates/tags.ts";
-import { linkOf, systemValues, type ComposeInput } from "./values/system-values.ts";
+import {
+  linkOf,
+  systemValues,
+  type ComposeInput,
+  layoutValues,
+  pageValues,
+  paragraphValues,
+  titles,
+} from "./values/variables.ts";
 import { type Paragraph, type Templates, templatesOf } from "./templates/templates.ts";
-import { layoutValues, pageValues, paragraphValues, titles } from "./values/variables.ts";
 import type { RenderContext } from "../context.ts";
 
 export interface Composed {

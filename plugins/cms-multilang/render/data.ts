@@ -3,7 +3,7 @@ import type { BaseContext } from "platform";
 import type { Locale } from "../locales.ts";
 import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, RedirectRuleRow, SiteRow } from "../rows.ts";
 import type { Domain } from "./addresses/addresses.ts";
-import type { Inherited } from "./values/inherit.ts";
+import type { Inherited } from "./values/fields.ts";
 import type { Variant } from "./addresses/variant.ts";
 
 /** What the reading side is shown may come from a replica (`read`). */

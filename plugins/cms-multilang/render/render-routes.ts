@@ -1,10 +1,9 @@
 /** `/w/<site code>/…`: previews a site before its domains point here. behaviour 4.6, B.11. */
 import { answer, notFound, redirect, route, text, Type, unauthorized, type Reply, type Route } from "platform";
 import { sitePage } from "../answers.ts";
-import { askedPath, linksOf } from "./addresses/addresses.ts";
+import { askedPath, linksOf, langOf } from "./addresses/addresses.ts";
 import { faultPage, TemplateFault } from "./templates/fault.ts";
-import { langOf } from "./addresses/locale.ts";
-import { pageNumberOf } from "./values/pagination.ts";
+import { pageNumberOf } from "./values/params.ts";
 import { htmlType, typeOf } from "./door/replies.ts";
 import * as renderStore from "./render-store.ts";
 import * as finder from "./addresses/find.ts";

@@ -4,7 +4,7 @@ import type { Domain as DomainAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
 import { insertedId } from "../ref-store.ts";
 import { verificationOf } from "./domain-proof.ts";
-import { inOnePart } from "../listed.ts";
+import { inOnePart } from "../lists.ts";
 import type { DomainRow } from "../rows.ts";
 
 export interface DomainView extends DomainRow {

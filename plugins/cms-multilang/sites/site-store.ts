@@ -3,7 +3,7 @@ import type { Page, Queryable, Sql, Static, Tx } from "platform";
 import type { Site as SiteAnswer } from "../answers.ts";
 import type { Ref } from "../code.ts";
 import { insertedId } from "../ref-store.ts";
-import { inParts, type Sized } from "../listed.ts";
+import { inParts, type Sized } from "../lists.ts";
 import type { SiteRow } from "../rows.ts";
 
 export type SiteInput = Pick<SiteRow, "code" | "name" | "locale" | "multilang" | "fields" | "active">;

@@ -1,6 +1,6 @@
-/** Addresses of a site's pages. behaviour B.11. */
+/** Addresses of a site's pages, and the language in which one is shown. behaviour A.1, 2.7 and B.11. */
 import { trimmedEnd } from "platform";
-import type { Locale } from "../../locales.ts";
+import { type Locale, isLocale } from "../../locales.ts";
 
 export interface Domain {
   readonly id: number;
@@ -66,7 +66,7 @@ export function primaryOf(domains: readonly Domain[]): Domain | undefined {
 }
 
 /** The path of a request, without slashes at its ends. */
-export interface AskedPath {
+interface AskedPath {
   readonly path: string;
   /** It ends in a slash that a redirect (301) removes. */
   readonly hasSlash: boolean;
@@ -99,4 +99,30 @@ function decodedOnce(raw: string): string | null {
 function isOdd(path: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what is refused
   return /[\u0000-\u001f\u007f-\u009f]|^\/|\/\/+[^/]|(?:^|\/)\.{1,2}(?:\/|$)/.test(path) || !path.isWellFormed();
+}
+
+/** What the choice of a language depends on. */
+export interface LocaleSources {
+  readonly page: Locale | null;
+  /** `?lang=`, if it is a supported code. */
+  readonly lang?: Locale | undefined;
+  readonly domain: Locale | null;
+  readonly site: Locale;
+}
+
+/** The locale that resolves values (A.1). `page.locale` wins over everything, even over `?lang=de`. */
+export function effectiveLocale({ page, lang, domain, site }: LocaleSources): Locale {
+  return page ?? lang ?? domain ?? site;
+}
+
+/** `html_lang` (2.7). Unlike A.1, the site's locale comes before the domain's, and `lang` does not count. */
+export function htmlLang({ page, site }: LocaleSources): Locale {
+  // A site always has a locale, so the domain's (third in 2.7) is never reached.
+  return page ?? site;
+}
+
+/** `?lang=`; an unsupported code is ignored. */
+export function langOf(query: URLSearchParams): Locale | undefined {
+  const given = query.get("lang");
+  return isLocale(given) ? given : undefined;
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { locales } from "../../locales.ts";
-import { groupsOf } from "./groups.ts";
-import { rootOf, type Variant } from "./variant.ts";
+import { groupsOf, rootOf, type Variant } from "./variant.ts";
 
 function reader(all: readonly Variant[]) {
   return async (pages: readonly Variant[]) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { locales, type Locale } from "../../locales.ts";
-import { effectiveLocale, htmlLang, langOf, type LocaleSources } from "./locale.ts";
+import { effectiveLocale, htmlLang, langOf, type LocaleSources } from "./addresses.ts";
 
 type Row = [
   page: Locale | null,

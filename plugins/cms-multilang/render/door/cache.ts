@@ -25,7 +25,7 @@ export interface SiteState {
   readonly domains: readonly Domain[];
   readonly layout: (id: number) => Promise<LayoutData | undefined>;
   readonly categories: () => Promise<readonly CategoryData[]>;
-  /** Those that editors have written; see addresses/redirects.ts. */
+  /** Those that editors have written; see redirects/rule.ts. */
   readonly redirects: () => Promise<ReadonlyMap<string, RedirectData>>;
   /** When the next article becomes visible. Until then, lists of articles are right. */
   readonly nextPublication: () => Promise<Date | null>;

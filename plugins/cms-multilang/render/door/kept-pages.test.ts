@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Reply } from "platform";
 import { createLog } from "../../../../runtime/system/log.ts";
-import { addressIn, type Asked } from "./asked.ts";
+import { addressIn, type Asked } from "./replies.ts";
 import type { Locale } from "../../locales.ts";
 import type { SiteState } from "./cache.ts";
 import type { ArticleData } from "../data.ts";

@@ -3,11 +3,10 @@
  * site gives it a new state, so nothing that was kept before is found again.
  */
 import type { Reply } from "platform";
-import type { Asked } from "./asked.ts";
+import type { Asked } from "./replies.ts";
 import type { FoundPage } from "../addresses/find.ts";
-import { createByteCache } from "./page-cache.ts";
 
-export interface Kept {
+interface Kept {
   readonly reply: Reply;
   /** Milliseconds since 1970 at which it expires; Infinity if only a change ends it. */
   readonly until: number;
@@ -90,7 +89,7 @@ export function createFoundPages(maxBytes: number): FoundPages {
   };
 }
 
-export interface MissingPaths {
+interface MissingPaths {
   readonly has: (asked: Place & Pick<Asked, "pathname">) => boolean;
   /**
    * Remembers it until the site changes, the next article appears (`nextArticle`, milliseconds since 1970) or ten
@@ -127,4 +126,52 @@ function forgetWhenDone<T>(running: Map<string, Promise<T>>, key: string, work: 
   });
   running.set(key, done);
   return done;
+}
+
+/** Values by key, as many as fit into `maxBytes`. The least recently used go first. */
+interface ByteCache<V> {
+  get(key: string): V | undefined;
+  put(key: string, value: V): void;
+  delete(key: string): void;
+  readonly bytes: number;
+}
+
+/** The cost of an entry in addition to its key and the counted part of its value. */
+const overheadBytes = 1000;
+
+/** `charsOf` returns the length of a value. A character counts as two bytes, because text outside Latin-1 takes two. */
+export function createByteCache<V>(maxBytes: number, charsOf: (value: V) => number): ByteCache<V> {
+  const entries = new Map<string, { readonly value: V; readonly size: number }>();
+  let bytes = 0;
+  const drop = (key: string) => {
+    bytes -= entries.get(key)?.size ?? 0;
+    entries.delete(key);
+  };
+  return {
+    get bytes() {
+      return bytes;
+    },
+    get(key) {
+      const entry = entries.get(key);
+      // A Map keeps the order of insertion. While there is room, nothing is dropped, so the order does not matter yet.
+      if (entry && bytes * 2 > maxBytes) {
+        entries.delete(key);
+        entries.set(key, entry);
+      }
+      return entry?.value;
+    },
+    put(key, value) {
+      drop(key);
+      const size = overheadBytes + 2 * (key.length + charsOf(value));
+      // A value that would crowd out most others is not kept.
+      if (size * 4 > maxBytes) return;
+      entries.set(key, { value, size });
+      bytes += size;
+      for (const oldest of entries.keys()) {
+        if (bytes <= maxBytes) break;
+        drop(oldest);
+      }
+    },
+    delete: drop,
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createByteCache } from "./page-cache.ts";
+import { createByteCache } from "./kept-pages.ts";
 
 const create = () => createByteCache<string>(100_000, (text) => text.length);
 const text = (chars: number) => "x".repeat(chars);

@@ -1,7 +1,53 @@
-/** The headers and bodies of a site's answers. They are for browsers, not for clients of the API. */
-import { contentHash, escapeHtml, type Reply } from "platform";
+/**
+ * A request to a site's host, taken apart, and the headers and bodies of answers, which are for browsers, not for
+ * clients of the API.
+ */
+import { type Log, contentHash, escapeHtml, type Reply } from "platform";
 import type { Locale } from "../../locales.ts";
-import type { ErrorKind } from "../../pages/error-pages.ts";
+import { type Domain, langOf } from "../addresses/addresses.ts";
+import type { SiteState } from "./cache.ts";
+import type { View } from "../addresses/find.ts";
+import { pageNumberOf } from "../values/params.ts";
+import type { ComposeInput } from "../values/variables.ts";
+import type { ErrorKind } from "../../rows.ts";
+
+export interface Asked extends Address {
+  readonly state: SiteState;
+  readonly domain: Domain;
+  readonly log: Log;
+  readonly headOnly: boolean;
+}
+
+/** The parts of an address after its host. */
+interface Address {
+  readonly pathname: string;
+  readonly search: string;
+  readonly query: URLSearchParams;
+  readonly lang: Locale | undefined;
+  /** `?page=`, from 1. */
+  readonly page: number;
+}
+
+const noQuery = new URLSearchParams();
+
+export function addressIn(url: string): Address {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const whole = start < 0 ? "/" : url.slice(start);
+  const mark = whole.indexOf("?");
+  if (mark < 0) return { pathname: whole, search: "", query: noQuery, lang: undefined, page: 1 };
+  const query = new URLSearchParams(whole.slice(mark + 1));
+  const [lang, page] = [langOf(query), pageNumberOf(query)];
+  return { pathname: whole.slice(0, mark), search: whole.slice(mark), query, lang, page };
+}
+
+export function viewOf({ state, domain, lang }: Asked): View {
+  return { state, lang, domainLocale: domain.locale, preview: false, drafts: false };
+}
+
+export function composeInputOf(asked: Asked, scheme: string): ComposeInput {
+  const { domain, query, page } = asked;
+  return { ...viewOf(asked), domain, scheme, query, page };
+}
 
 /** The author of a site chooses its scripts, styles and pictures. Only framing by other sites is forbidden. */
 export const siteHeaders = {
@@ -15,7 +61,7 @@ export const siteHeaders = {
 
 export const noStore = "no-store";
 
-export interface PageReply {
+interface PageReply {
   readonly status: number;
   readonly text: string;
   readonly type: string;

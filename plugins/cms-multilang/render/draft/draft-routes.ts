@@ -3,9 +3,8 @@ import { answer, notFound, ok, route, text, type Route } from "platform";
 import { DraftPreview } from "../../answers.ts";
 import { htmlType } from "../door/replies.ts";
 import { previewHeaders } from "../render-routes.ts";
-import { DraftBody } from "./body.ts";
+import { DraftBody, makePreview, previewOf } from "./drafts.ts";
 import type { CmsContext } from "../../context.ts";
-import { makePreview, previewOf } from "./drafts.ts";
 
 const access = { privilege: "cms" } as const;
 const example = {

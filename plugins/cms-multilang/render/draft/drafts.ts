@@ -1,30 +1,61 @@
 /** Renders a page as an editor has it, for one domain and language, without saving it. No HTTP, no SQL. */
-import { invalid, mistakes, randomToken, sha256, type Caller, type Queryable, type Static } from "platform";
+import {
+  field,
+  Type,
+  invalid,
+  mistakes,
+  randomToken,
+  sha256,
+  type Caller,
+  type Queryable,
+  type Static,
+} from "platform";
+import { localeField } from "../../input.ts";
+import { PageBody } from "../../pages/page.ts";
 import { refOf, siteRefOf, type Ref } from "../../code.ts";
 import { isLocale } from "../../locales.ts";
 import { masterMistake } from "../../pages/master.ts";
-import * as layoutStore from "../../pages/layout-store.ts";
-import * as pageStore from "../../pages/page-store.ts";
 import type { PageView } from "../../pages/page-store.ts";
 import { cleanPath } from "../../pages/path.ts";
 import { checkTexts } from "../../texts.ts";
 import { named, orNull, type Mistakes } from "../../write.ts";
 import { compose } from "../compose.ts";
-import type { ComposeInput } from "../values/system-values.ts";
-import { addressOf, domainFor, type Domain } from "../addresses/addresses.ts";
+import type { ComposeInput } from "../values/variables.ts";
+import { addressOf, domainFor, type Domain, effectiveLocale } from "../addresses/addresses.ts";
 import { seoOf } from "../addresses/alternates.ts";
 import { choiceOf, type FoundPage, type View } from "../addresses/find.ts";
-import { effectiveLocale } from "../addresses/locale.ts";
 import { redirectTarget, type Variant } from "../addresses/variant.ts";
 import type { PageData } from "../data.ts";
 import type { SiteState } from "../door/cache.ts";
 import { htmlType, typeOf } from "../door/replies.ts";
 import { faultPage, TemplateFault } from "../templates/fault.ts";
-import type { DraftBody } from "./body.ts";
-import * as previewStore from "./preview-store.ts";
 import { asText, nothingSeen, seenIn } from "./seen.ts";
-import * as finder from "../addresses/find.ts";
 import { schemeOf, type CmsContext } from "../../context.ts";
+import * as layoutStore from "../../pages/layout-store.ts";
+import * as pageStore from "../../pages/page-store.ts";
+import * as previewStore from "./preview-store.ts";
+import * as finder from "../addresses/find.ts";
+
+const pageFields = PageBody.properties;
+
+export const DraftBody = Type.Object({
+  id: Type.Union([field.id(), Type.String({ maxLength: 100 })], { description: "id or code of the saved page" }),
+  site_code: Type.Optional(field.nullable(Type.String({ maxLength: 100, description: "needed only with a code" }))),
+  domain: Type.Optional(field.nullable(Type.String({ maxLength: 300, description: "a domain of the site" }))),
+  lang: localeField(),
+  name: pageFields.name,
+  path: pageFields.path,
+  locale: pageFields.locale,
+  layout_id: pageFields.layout_id,
+  layout_code: pageFields.layout_code,
+  content: pageFields.content,
+  fields: pageFields.fields,
+  html_title: pageFields.html_title,
+  html_description: pageFields.html_description,
+  html_keywords: pageFields.html_keywords,
+  based_on_page_id: pageFields.based_on_page_id,
+  based_on_page_code: pageFields.based_on_page_code,
+});
 
 type Body = Static<typeof DraftBody>;
 

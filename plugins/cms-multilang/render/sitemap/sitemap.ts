@@ -1,19 +1,17 @@
 /** `/sitemap.xml` and `/robots.txt`. behaviour A.6, B.11. */
-import { escapeHtml, type Reply } from "platform";
+import { escapeHtml, type Reply, HttpError } from "platform";
 import { addressOf, domainFor } from "../addresses/addresses.ts";
 import { seoOf } from "../addresses/alternates.ts";
 import { cacheControlOf, pageReply, siteHeaders } from "../door/replies.ts";
-import { listAddresses, type Address } from "./sitemap-addresses.ts";
-import { createCounts, type Counting, type Counts } from "./sitemap-counts.ts";
-import { createStreams } from "./streams.ts";
+import { listAddresses, type Address, createCounts, type Counting, type Counts } from "./addresses.ts";
 import type { RenderContext } from "../../context.ts";
 
-export interface SitemapRequest extends Counting {
+interface SitemapRequest extends Counting {
   /** HEAD: answers without a body. */
   readonly headOnly: boolean;
 }
 
-export interface Sitemap {
+interface Sitemap {
   /** Null if the path is neither of them. */
   answer(path: string, request: SitemapRequest): Promise<Reply | Response | null>;
 }
@@ -94,4 +92,43 @@ function index({ domain, scheme }: SitemapRequest, parts: number): Reply {
 function robots({ domain, scheme }: SitemapRequest): Reply {
   const text = `User-agent: *\nAllow: /\n\nSitemap: ${addressOf(scheme, domain, "sitemap.xml")}\n`;
   return pageReply({ status: 200, text, type: "text/plain; charset=utf-8", cacheControl: cacheControlOf(null) });
+}
+
+/** Throws 503 while `most` answers are running. */
+type Stream = (texts: AsyncGenerator<string>) => Response;
+
+export function createStreams(most: number, headers: Readonly<Record<string, string>>): Stream {
+  let running = 0;
+  return (texts) => {
+    if (running >= most) throw new HttpError(503, { error: "try again" }, { "retry-after": "5" });
+    running++;
+    let isOver = false;
+    const end = () => {
+      if (!isOver) running--;
+      isOver = true;
+    };
+    return new Response(streamOf(texts, end), { headers });
+  };
+}
+
+/** Calls `end` when all has been read, when producing fails, and when the reader goes away. */
+function streamOf(texts: AsyncGenerator<string>, end: () => void): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await texts.next();
+        if (!done) return controller.enqueue(encoder.encode(value));
+        end();
+        controller.close();
+      } catch (error) {
+        end();
+        controller.error(error);
+      }
+    },
+    async cancel() {
+      end();
+      await texts.return(undefined);
+    },
+  });
 }

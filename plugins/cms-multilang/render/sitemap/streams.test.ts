@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { HttpError } from "platform";
-import { createStreams } from "./streams.ts";
+import { createStreams } from "./sitemap.ts";
 
 const headers = { "content-type": "text/plain" };
 

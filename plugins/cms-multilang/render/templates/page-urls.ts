@@ -6,7 +6,7 @@ import type { Locale } from "../../locales.ts";
 import { coverage } from "../addresses/alternates.ts";
 import type { Variant } from "../addresses/variant.ts";
 import type { SiteState } from "../door/cache.ts";
-import { linkOf, type ComposeInput } from "../values/system-values.ts";
+import { linkOf, type ComposeInput } from "../values/variables.ts";
 import * as variantStore from "../addresses/variant-store.ts";
 import type { RenderContext } from "../../context.ts";
 

@@ -1,12 +1,15 @@
-/** The templates of a page: its own, its layout's, and those of the paragraphs that both print. */
-import { type LayoutData, type PageData, type ParagraphData, type SiteData } from "../data.ts";
+/**
+ * The templates of a page (its own, its layout's, and those of the paragraphs that both print), and all `{% articles
+ * %}` blocks in them, which decide the addresses that exist below the page. behaviour B.11.
+ */
+import type { LayoutData, PageData, ParagraphData, SiteData, Outside, Source } from "../data.ts";
 import { LiquidFault } from "platform";
-import * as renderStore from "../render-store.ts";
 import type { ArticlesQuery } from "./articles-block.ts";
 import type { SiteState } from "../door/cache.ts";
 import { maxTags, tagsIn, type SiteEngine, type SiteTemplate } from "./engine.ts";
-import { blaming } from "./fault.ts";
+import { blaming, TemplateFault } from "./fault.ts";
 import type { RenderContext } from "../../context.ts";
+import * as renderStore from "../render-store.ts";
 
 export interface Templates {
   readonly page: SiteTemplate;
@@ -25,20 +28,20 @@ export interface Paragraph {
 type Parse = (name: string, source: string) => SiteTemplate;
 
 /** How deep paragraphs may print paragraphs. */
-export const maxParagraphRounds = 5;
+const maxParagraphRounds = 5;
 /** The same limit as for the output of a page. */
 const maxChars = 2_000_000;
 
 /** By page: a page stays one object until its site changes, so its templates are read once. */
-const known = new WeakMap<PageData, Templates>();
+const parsed = new WeakMap<PageData, Templates>();
 
 export async function templatesOf(ctx: RenderContext, state: SiteState, page: PageData): Promise<Templates> {
-  const templates = known.get(page) ?? (await read(ctx, state, page));
-  known.set(page, templates);
+  const templates = parsed.get(page) ?? (await readTemplates(ctx, state, page));
+  parsed.set(page, templates);
   return templates;
 }
 
-async function read(ctx: RenderContext, state: SiteState, page: PageData): Promise<Templates> {
+async function readTemplates(ctx: RenderContext, state: SiteState, page: PageData): Promise<Templates> {
   const parse = boundedParse(ctx.engine);
   const layoutData = page.layoutId === null ? undefined : await state.layout(page.layoutId);
   const template = parse(`page ${page.code}`, page.content);
@@ -98,4 +101,62 @@ function boundedParse(engine: SiteEngine): Parse {
       const message = `a page with its layout and paragraphs holds at most ${maxTags} tags and ${maxChars} characters`;
       throw new LiquidFault("limit", message, { line: 1, column: 1 }, undefined);
     });
+}
+
+/** The number of pages kept per site. */
+const maxKept = 1000;
+
+/** By page id: a page prints the same blocks until its site changes. */
+const printed = new WeakMap<SiteState, Map<number, readonly ArticlesQuery[]>>();
+
+export async function blocksOf(
+  ctx: RenderContext,
+  state: SiteState,
+  page: PageData,
+): Promise<readonly ArticlesQuery[]> {
+  const ofState = printed.get(state) ?? new Map<number, readonly ArticlesQuery[]>();
+  printed.set(state, ofState);
+  const blocks = ofState.get(page.id) ?? (await readBlocks(ctx, state, page));
+  if (ofState.size >= maxKept) ofState.clear();
+  ofState.set(page.id, blocks);
+  return blocks;
+}
+
+async function readBlocks(ctx: RenderContext, state: SiteState, page: PageData): Promise<readonly ArticlesQuery[]> {
+  try {
+    return printedBlocks(await templatesOf(ctx, state, page));
+  } catch (error) {
+    if (!(error instanceof TemplateFault)) throw error;
+    // The page itself reports the mistake. Below it, the blocks of its own content answer and report it too.
+    return contentBlocks(ctx.engine, page.content);
+  }
+}
+
+/** The blocks of a template alone; empty if it cannot be parsed. */
+export function contentBlocks(engine: SiteEngine, content: string): readonly ArticlesQuery[] {
+  return engine.mistakes(content).length > 0 ? [] : engine.parse(content).blocks;
+}
+
+/** The layouts and paragraphs that show articles, by themselves or through a paragraph that they name. */
+export function showingOutside(engine: SiteEngine, sources: readonly Source[]): Outside {
+  const read = sources.flatMap((source) =>
+    engine.mistakes(source.content).length > 0 ? [] : [{ source, needs: engine.parse(source.content) }],
+  );
+  let showing: readonly Source[] = [];
+  let codes: ReadonlySet<string> = new Set();
+  for (let round = 0; round <= maxParagraphRounds; round++) {
+    showing = read
+      .filter(
+        ({ needs }) => needs.blocks.some(({ shows }) => shows) || [...needs.paragraphs].some((code) => codes.has(code)),
+      )
+      .map(({ source }) => source);
+    const next = new Set(showing.flatMap(({ kind, code }) => (kind === "paragraph" ? code : [])));
+    if (next.size === codes.size) break;
+    codes = next;
+  }
+  return {
+    layoutIds: showing.flatMap(({ kind, id }) => (kind === "layout" ? id : [])),
+    pageIds: showing.flatMap(({ pageId }) => pageId ?? []),
+    codes: [...codes],
+  };
 }

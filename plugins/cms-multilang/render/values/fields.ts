@@ -1,7 +1,7 @@
-/** Values of `fields` in one language. behaviour 2.7 and A.2. */
+/** Values of `fields` in one language, and what a slave inherits from its master. behaviour 2.7, A.2 and A.4. */
 import { isObject } from "platform";
 import { isLocale, type Locale } from "../../locales.ts";
-import type { Fields } from "../../rows.ts";
+import type { Fields, PageRow } from "../../rows.ts";
 
 export type Values = Record<string, unknown>;
 
@@ -53,4 +53,51 @@ function isLanguage(key: string): boolean {
   const found = known.get(key) ?? languageNames.of(key) !== undefined;
   known.set(key, found);
   return found;
+}
+
+export type Inherited = Pick<
+  PageRow,
+  "content" | "layoutId" | "htmlTitle" | "htmlDescription" | "htmlKeywords" | "fields"
+>;
+
+/** The slave with its empty values filled in from the master. A page without a master stays as it is. */
+export function inherit<P extends Inherited>(page: P, master: Inherited | undefined): P {
+  if (!master) return page;
+  return {
+    ...page,
+    content: filled(page.content) ?? master.content,
+    layoutId: page.layoutId ?? master.layoutId,
+    htmlTitle: filled(page.htmlTitle) ?? master.htmlTitle,
+    htmlDescription: filled(page.htmlDescription) ?? master.htmlDescription,
+    htmlKeywords: filled(page.htmlKeywords) ?? master.htmlKeywords,
+    fields: mergeFields(page.fields, master.fields),
+  };
+}
+
+/**
+ * Per key: the slave's value if it has one, else the master's. Objects keyed by a locale are merged in the same way.
+ */
+export function mergeFields(slave: Fields, master: Fields): Fields {
+  return mergeKeys(slave, master, (key, own, inherited) =>
+    isLocale(key) && isObject(own) && isObject(inherited) ? mergeKeys(own, inherited) : own,
+  );
+}
+
+function mergeKeys(
+  slave: Fields,
+  master: Fields,
+  both: (key: string, own: unknown, inherited: unknown) => unknown = (_, own) => own,
+): Fields {
+  // Entries instead of assignments, because a key may be `__proto__`.
+  const merged = new Map(Object.entries(master));
+  for (const [key, own] of Object.entries(slave)) {
+    if (!isAbsent(own)) merged.set(key, both(key, own, merged.get(key)));
+    else if (!merged.has(key)) merged.set(key, own);
+  }
+  return Object.fromEntries(merged);
+}
+
+/** Undefined if a text is empty or blank. */
+function filled(text: string | null): string | undefined {
+  return text === null || text.trim() === "" ? undefined : text;
 }

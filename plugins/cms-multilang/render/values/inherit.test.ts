@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Fields } from "../../rows.ts";
-import { inherit, mergeFields, type Inherited } from "./inherit.ts";
+import { inherit, mergeFields, type Inherited } from "./fields.ts";
 
 const master: Inherited = {
   content: "M",

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { numbered, pageNumberOf, paginateValues, type Pagination } from "./pagination.ts";
-import { createParams } from "./params.ts";
+import { numbered, pageNumberOf, paginateValues, type Pagination, createParams } from "./params.ts";
 
 describe("?page=", () => {
   const table: [query: string, page: number][] = [

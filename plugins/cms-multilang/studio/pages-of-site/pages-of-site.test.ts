@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { resolveFields } from "../../render/values/fields.ts";
-import { mergeFields } from "../../render/values/inherit.ts";
+import { resolveFields, mergeFields } from "../../render/values/fields.ts";
 import { wordsFor } from "./completions.ts";
 import { columnsOf, fieldRows, keyMistake, relinked, textState, unlinked } from "./inheritance.ts";
 import { draftOf, hintsOf, renderedOf, resultOf, type Hint, type Rendered } from "./result.ts";

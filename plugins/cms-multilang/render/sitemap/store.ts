@@ -1,21 +1,10 @@
 /** SQL of the sitemap: a domain's pages, part by part. behaviour A.6. */
-import {
-  type Batch,
-  type Counted,
-  type ListedPage,
-  type Outside,
-  type PageData,
-  type Reading,
-  type SiteData,
-  type Source,
-} from "../data.ts";
+import type { Batch, Counted, ListedPage, Outside, PageData, Reading, SiteData, Source } from "../data.ts";
 import { fromPages, pageColumns } from "../addresses/variant-store.ts";
 import { encodedChars, nothing } from "../templates/article-list-store.ts";
-import { errorKinds } from "../../pages/error-pages.ts";
+import { errorKinds } from "../../rows.ts";
 import { locales, type Locale } from "../../locales.ts";
-
-import type { Related } from "../addresses/groups.ts";
-import { rootOf, type Variant } from "../addresses/variant.ts";
+import { type Related, rootOf, type Variant } from "../addresses/variant.ts";
 import type { Fragment } from "../../ref-store.ts";
 
 /** The other pages that share a master or a path with one of these. */
