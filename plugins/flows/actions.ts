@@ -1,28 +1,20 @@
 /** The service `flows`: starts flows for webhooks, crons and the actions of apps. */
 import { putAt } from "platform";
 import type { Flows } from "./api.ts";
-import type { FlowStore } from "./manage/flow-store.ts";
+import type { FlowContext } from "./context.ts";
 import type { FlowWriter } from "./manage/flow-writer.ts";
-import type { Processes } from "./processes/processes.ts";
-import type { ProcessViewStore } from "./processes/process-view-store.ts";
 import { toAction } from "./processes/show.ts";
-import type { RegisteredSteps } from "./program/step-types.ts";
-import type { Waiting } from "./processes/waiting.ts";
-
-interface Needed {
-  readonly flowStore: Pick<FlowStore, "byCode">;
-  readonly flowWriter: FlowWriter;
-  readonly processes: Processes;
-  readonly processViewStore: Pick<ProcessViewStore, "origin">;
-  readonly waiting: Waiting;
-  readonly registerStep: RegisteredSteps["register"];
-}
+import { startProcess } from "./processes/start.ts";
+import { originOf } from "./processes/view-store.ts";
 
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
-export function createActions(needed: Needed): Flows {
-  const { flowStore, flowWriter, processes, processViewStore, waiting, registerStep } = needed;
+export function flowService(
+  ctx: FlowContext,
+  { flowWriter, registerStep }: Pick<Flows, "registerStep"> & { readonly flowWriter: FlowWriter },
+): Flows {
+  const { flowStore, waiting } = ctx;
   return {
     registerStep,
     async putFlow({ accountId, userId }, flow) {
@@ -33,10 +25,10 @@ export function createActions(needed: Needed): Flows {
       });
     },
     flowExists: async (tx, accountId, code) => (await flowStore.byCode(accountId, code, tx)) !== undefined,
-    startFlow: async (flow) => (await processes.start(flow))?.process.id,
+    startFlow: async (flow) => (await startProcess(ctx, flow))?.process.id,
 
     async runAction({ accountId, flowCode, input, scope, origin, by, waitMs = actionWaitMs, onPending }) {
-      const started = await processes.start({ accountId, code: flowCode, input, scope, origin, by });
+      const started = await startProcess(ctx, { accountId, code: flowCode, input, scope, origin, by });
       if (!started) return undefined;
       const { process } = started;
       if (process.status !== "pending") return toAction(process);
@@ -44,7 +36,7 @@ export function createActions(needed: Needed): Flows {
       return toAction((await waiting.wait({ accountId, id: process.id, ms: waitMs, fresh: true })) ?? process);
     },
 
-    originOf: ({ accountId, processId }) => processViewStore.origin(accountId, processId),
+    originOf: ({ accountId, processId }) => originOf(ctx.sql, accountId, processId),
 
     async actionStatus({ accountId, flowCode, processId, waitSeconds = 0, signal }) {
       const ms = Math.min(Math.max(waitSeconds, 0), mostWaitSeconds) * 1000;

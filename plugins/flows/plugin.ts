@@ -1,9 +1,10 @@
-import { definePlugin, setting } from "platform";
+import { batched, definePlugin, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { connectors } from "../connectors/api.ts";
-import { createActions } from "./actions.ts";
-import { flows } from "./api.ts";
+import { flowService } from "./actions.ts";
 import { jsonDatabases } from "../jsondb/api.ts";
+import { flows } from "./api.ts";
+import type { FlowContext } from "./context.ts";
 import { createFlowLookup } from "./manage/flow-lookup.ts";
 import { flowRoutes } from "./manage/flow-routes.ts";
 import { createFlowStore } from "./manage/flow-store.ts";
@@ -19,19 +20,16 @@ import starters from "./migrations/004_starter.sql" with { type: "text" };
 import byRecord from "./migrations/005_records.sql" with { type: "text" };
 import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
-import { createFollows } from "./processes/follow.ts";
-import { processExample, processRoutes } from "./processes/process-routes.ts";
-import { createProcessStore } from "./processes/process-store.ts";
-import { createProcessViewStore } from "./processes/process-view-store.ts";
-import { processModel } from "./processes/needed.ts";
-import { createProcesses } from "./processes/processes.ts";
-import { createRecords } from "./processes/records.ts";
-import { runRoutes } from "./processes/run-routes.ts";
-import { stepRoutes } from "./step-routes.ts";
-import { createStepTypes } from "./program/step-types.ts";
+import { drivers } from "./processes/drive.ts";
+import { sweepProcesses } from "./processes/ends.ts";
+import { processExample, processRoutes } from "./processes/routes.ts";
+import { runRoutes, stepRoutes } from "./processes/run-routes.ts";
+import { processModel } from "./processes/signals.ts";
+import * as processStore from "./processes/store.ts";
+import { createWaiting } from "./processes/watch.ts";
+import { registerStep, type OwnStepType } from "./program/step-types.ts";
 import { createTemplates } from "./program/template.ts";
-import { createWaiting } from "./processes/waiting.ts";
-import { createWarnings } from "./program/warnings.ts";
+import { warningsOf } from "./program/warnings.ts";
 
 const { steps: _, ...sample } = processExample;
 
@@ -75,35 +73,34 @@ export default definePlugin({
     flow_process_steps: false,
   },
 
-  setup(ctx) {
-    const { accounts: people, connectors: calls, databases } = ctx.services;
-    const flowStore = createFlowStore(ctx.sql);
-    const processStore = createProcessStore(ctx.sql);
-    const processViewStore = createProcessViewStore(ctx.sql, ctx.read);
-    const templates = createTemplates(ctx.liquid);
-    const { types: stepTypes, register: registerStep } = createStepTypes();
-    const flowLookup = createFlowLookup({ ctx, flowStore });
-    const flowWriter = createFlowWriter({ ctx, flowStore, flowLookup, templates, stepTypes });
-    const isActiveFlow = async (accountId: number, code: string) =>
-      (await flowLookup.current(accountId, code)) !== undefined;
-    const warnings = createWarnings({ connectors: calls, databases, templates, stepTypes, isActiveFlow });
-    const waiting = createWaiting({ ctx, processViewStore });
-    const processes = createProcesses({
-      ctx,
-      processStore,
-      processViewStore,
-      flowStore,
-      waiting,
-      templates,
+  setup(base) {
+    const { accounts: people, connectors: calls, databases } = base.services;
+    const { leaseSeconds, historyDays } = base.config;
+    const flowStore = createFlowStore(base.sql);
+    const flowLookup = createFlowLookup({ ctx: base, flowStore });
+    const stepTypes = new Map<string, OwnStepType>();
+    const ctx: FlowContext = {
+      ...base,
       accounts: people,
       connectors: calls,
-      flowOf: flowLookup.current,
-      records: createRecords(databases),
+      databases,
+      flowStore,
+      flowLookup,
       stepTypes,
-      leaseSeconds: ctx.config.leaseSeconds,
-    });
+      templates: createTemplates(base.liquid),
+      waiting: createWaiting(base),
+      insertTogether: batched(
+        async (rows: readonly processStore.NewProcess[]) => {
+          await processStore.insert(base.sql, rows);
+          return rows;
+        },
+        { most: 100, alone: true },
+      ),
+    };
+    const flowWriter = createFlowWriter({ ctx, flowStore, flowLookup, templates: ctx.templates, stepTypes });
+    const warnings = (accountId: number, program: unknown, made?: string) => warningsOf(ctx, accountId, program, made);
     const prune = async () => {
-      while ((await processStore.prune(ctx.config.historyDays, 1000)) === 1000 && !ctx.stopping.aborted);
+      while ((await processStore.prune(ctx.sql, historyDays, 1000)) === 1000 && !ctx.stopping.aborted);
     };
     return {
       nameables: [{ model: "Core::Flow", noun: "flow", exists: flowLookup.exists }],
@@ -111,23 +108,16 @@ export default definePlugin({
       routes: [
         ...flowRoutes({ names: ctx.names, flowStore, flowLookup, flowWriter, warnings }),
         ...versionRoutes({ flowStore, flowLookup }),
-        ...runRoutes({ flowLookup, processes, waiting, templates, stepTypes }),
-        ...processRoutes({ processViewStore, processes, follows: createFollows({ ctx, processViewStore }) }),
+        ...runRoutes(ctx),
+        ...processRoutes(ctx),
         ...stepRoutes(stepTypes),
       ],
-      handlers: processes.handlers,
+      handlers: drivers(ctx, leaseSeconds),
       schedules: [
         { id: "flows.prune", cron: "41 * * * *", run: prune },
-        { id: "flows.sweep", cron: "*/5 * * * *", run: processes.sweep },
+        { id: "flows.sweep", cron: "*/5 * * * *", run: () => sweepProcesses(ctx) },
       ],
-      service: createActions({
-        flowStore,
-        flowWriter,
-        processes,
-        processViewStore,
-        waiting,
-        registerStep,
-      }),
+      service: flowService(ctx, { flowWriter, registerStep: (step) => registerStep(stepTypes, step) }),
     };
   },
 });

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLiquid } from "../../../runtime/liquid/liquid.ts";
 import { checkProgram } from "../program/check.ts";
-import { dryRun } from "../trial/dry-run.ts";
+import { dryRun } from "./dry-run.ts";
 import type { Program } from "../program/program.ts";
 import { createTemplates } from "../program/template.ts";
 

@@ -2,7 +2,13 @@
 import { cacheKey, notFound, parseCacheKey, type BaseContext } from "platform";
 import { isCode, isUuid } from "../../connectors/api.ts";
 import type { FlowRow, FlowStore } from "./flow-store.ts";
-import type { CurrentFlow } from "../processes/needed.ts";
+import type { Program } from "../program/program.ts";
+
+export interface CurrentFlow {
+  readonly code: string;
+  readonly programId: number;
+  readonly program: Program;
+}
 
 interface Needed {
   readonly ctx: Pick<BaseContext, "cache">;

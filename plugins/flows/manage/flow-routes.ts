@@ -22,7 +22,6 @@ import { flowKind, newCode, programOf } from "./flow-check.ts";
 import type { FlowLookup } from "./flow-lookup.ts";
 import { toApi, type FlowRow, type FlowStore } from "./flow-store.ts";
 import type { FlowWriter } from "./flow-writer.ts";
-import type { Warnings } from "../program/warnings.ts";
 
 /** For forms and documentation: the program is checked with its places. */
 const Fields = Type.Object({ program: Type.Array(Type.Unknown(), { description: "the steps, one after another" }) });
@@ -57,7 +56,7 @@ interface Needed {
   readonly flowStore: Pick<FlowStore, "list">;
   readonly flowLookup: Pick<FlowLookup, "find">;
   readonly flowWriter: FlowWriter;
-  readonly warnings: Warnings;
+  readonly warnings: (accountId: number, program: unknown, made?: string) => Promise<string[]>;
 }
 
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */

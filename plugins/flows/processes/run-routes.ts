@@ -1,31 +1,26 @@
 import {
+  answer,
   badRequest,
   created,
   field,
   isObject,
+  list,
   notFound,
   ok,
+  pageOf,
+  pageQuery,
   route,
   Type,
-  unknownNames,
-  warned,
-  type Route,
 } from "platform";
+import { unknownNames, warned, type Route } from "platform";
 import { isUuid } from "../../connectors/api.ts";
-import { FlowRun, FlowTest } from "../answers.ts";
-import type { FlowLookup } from "../manage/flow-lookup.ts";
-import { processExample } from "./process-routes.ts";
-import type { Processes } from "./processes.ts";
-import { includedOf } from "./query.ts";
-import { toRun } from "./show.ts";
-import { tryFlow, type TrialNeeded } from "../trial/trial.ts";
-import type { Waiting } from "./waiting.ts";
-
-interface Needed extends TrialNeeded {
-  readonly flowLookup: FlowLookup;
-  readonly processes: Processes;
-  readonly waiting: Waiting;
-}
+import { FlowRun, FlowTest, StepTypeAnswer } from "../answers.ts";
+import type { FlowContext } from "../context.ts";
+import type { StepTypes } from "../program/step-types.ts";
+import { includedOf, processExample } from "./routes.ts";
+import { shownProcess, toRun } from "./show.ts";
+import { startProcess } from "./start.ts";
+import { tryFlow } from "./trial.ts";
 
 const access = { privilege: "flows" } as const;
 /** For forms and documentation. */
@@ -37,8 +32,7 @@ const runWaitMs = 1000;
 const mostWaitSeconds = 25;
 
 /** behaviour B.9: starting a flow, and trying one without any effect. */
-export function runRoutes(needed: Needed): Route[] {
-  const { flowLookup, processes, waiting } = needed;
+export function runRoutes(ctx: FlowContext): Route[] {
   return [
     route(
       "POST",
@@ -60,14 +54,22 @@ export function runRoutes(needed: Needed): Route[] {
       async ({ caller, params, query, body, request, settle }) => {
         const input = inputOf(body);
         const { id: accountId } = caller.account;
-        const { code } = isUuid(params.code) ? await flowLookup.find(accountId, params.code) : { code: params.code };
-        const started = await processes.start({ accountId, code, input });
+        const { code } = isUuid(params.code)
+          ? await ctx.flowLookup.find(accountId, params.code)
+          : { code: params.code };
+        const started = await startProcess(ctx, { accountId, code, input });
         if (!started) throw notFound("no active flow has this code");
         if (started.process.status !== "pending") return created(toRun(started));
         await settle(created(toRun(started)));
         const ms = waitOf(query) ?? runWaitMs;
-        const row = await waiting.wait({ accountId, id: started.process.id, ms, fresh: true, signal: request.signal });
-        return created({ ...(await processes.show(accountId, started.process.id)), flow_process_id: row?.id });
+        const row = await ctx.waiting.wait({
+          accountId,
+          id: started.process.id,
+          ms,
+          fresh: true,
+          signal: request.signal,
+        });
+        return created({ ...(await shownProcess(ctx.sql, accountId, started.process.id)), flow_process_id: row?.id });
       },
     ),
     route(
@@ -95,7 +97,7 @@ export function runRoutes(needed: Needed): Route[] {
         },
       },
       async ({ caller, params, body, query }) => {
-        const tried = await tryFlow(needed, caller.account, params.code, body, includedOf(query));
+        const tried = await tryFlow(ctx, caller.account, params.code, body, includedOf(query));
         const given = isObject(body) ? Object.keys(body) : [];
         return warned(
           ok(tried),
@@ -105,6 +107,37 @@ export function runRoutes(needed: Needed): Route[] {
             (name) => `unknown field "${name}"`,
           ),
         );
+      },
+    ),
+  ];
+}
+
+const stepExample = {
+  type: "shopping-list.notify",
+  doc: "notifies everyone on a list that something was bought",
+  params: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  privilege: "shopping_list",
+};
+
+/** The step types that plugins add. */
+export function stepRoutes(types: StepTypes): Route[] {
+  return [
+    route(
+      "GET",
+      "/connect/flow_steps",
+      {
+        summary: "List the step types that plugins add to flows",
+        description: "`params` is a JSON Schema; saving a flow with such a step needs its `privilege`.",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(StepTypeAnswer) },
+        responses: { 200: [stepExample] },
+      },
+      async ({ query }) => {
+        const { limit, offset } = pageOf(query);
+        const all = [...types.values()].toSorted((a, b) => (a.type < b.type ? -1 : 1));
+        const shown = all.map(({ type, doc, params, privilege = null }) => ({ type, doc, params, privilege }));
+        return list(shown.slice(offset, offset + limit), shown.length);
       },
     ),
   ];

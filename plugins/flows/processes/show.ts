@@ -1,9 +1,9 @@
-/** A flow process as the API shows it. behaviour B.9. Pure. */
-import type { Static } from "platform";
+/** A flow process as the API shows it. behaviour B.9. */
+import type { Queryable, Static } from "platform";
 import type { FlowProcess, FlowRun } from "../answers.ts";
 import type { ActionState, Usage } from "../api.ts";
-import type { ProcessRow, Started } from "./process-store.ts";
-import type { ProcessHead, WholeProcess } from "./process-view-store.ts";
+import type { ProcessRow, Started } from "./store.ts";
+import { wholeProcess, type ProcessHead, type WholeProcess } from "./view-store.ts";
 import { previewOf } from "../engine/journal.ts";
 import { plus, type Cursor, type Frame, type StepRecord } from "../engine/state.ts";
 
@@ -24,6 +24,11 @@ export function toApi(row: WholeProcess, included = nothing): Static<typeof Flow
   const shown = steps.map((step) => ({ ...shownStep(step), ...(included.inputs && givenOf(step)) }));
   const more = { ...timesOf(row), ...(included.startedBy && startOf(row)) };
   return { ...headOf(row), steps: shown, ...(usage && { usage }), ...more };
+}
+
+export async function shownProcess(on: Queryable, accountId: number, id: string, included?: Included) {
+  const row = await wholeProcess(on, accountId, id);
+  return row && toApi(row, included);
 }
 
 /** In a list: the first hundred steps, with previews of large outputs. */

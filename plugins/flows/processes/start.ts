@@ -1,14 +1,28 @@
 /** Starts a flow: steps without effects run at once. If there are no others, the finished process is one statement. */
-import { batched, failpoint, timeOfUuidv7, uuidv7, withCausation, type Tx } from "platform";
-import type { StartFlow } from "../api.ts";
+import {
+  conflict,
+  currentActor,
+  currentCausation,
+  failpoint,
+  notFound,
+  timeOfUuidv7,
+  uuidv7,
+  withCausation,
+  type Causation,
+  type Tx,
+} from "platform";
+import type { StartFlow, Starter } from "../api.ts";
+import type { FlowContext } from "../context.ts";
 import { createRun } from "../engine/engine.ts";
 import { MemoryFull } from "../engine/fault.ts";
 import type { End } from "../engine/host.ts";
-import { createHost } from "./live-host.ts";
-import { driveProcess, kindsOf, placeOf, processStarted, type CurrentFlow, type Needed, type News } from "./needed.ts";
-import type { NewProcess, ProcessRow, Started } from "./process-store.ts";
-import { rootOf, starterNow, traceNow } from "./starter.ts";
-import { memoryText, newState, type Memory } from "../engine/state.ts";
+import { forgetAttempts, memoryText, newState, type Memory } from "../engine/state.ts";
+import type { CurrentFlow } from "../manage/flow-lookup.ts";
+import { hostOf } from "./host.ts";
+import { shownProcess } from "./show.ts";
+import { driveProcess, emitChanges, kindsOf, placeOf, processStarted, wantedKinds } from "./signals.ts";
+import * as processStore from "./store.ts";
+import type { NewProcess, ProcessRow, Started } from "./store.ts";
 
 interface Prepared extends Started {
   readonly written: NewProcess;
@@ -19,51 +33,55 @@ interface Prepared extends Started {
 /** Never aborted: steps that only compute are not stopped. */
 const never = new AbortController().signal;
 
-export function createStarter(needed: Needed, news: News) {
-  const { ctx, processStore } = needed;
-  const insertTogether = batched(
-    async (rows: readonly NewProcess[]) => {
-      await processStore.insert(rows);
-      return rows;
-    },
-    { most: 100, alone: true },
-  );
+/** Undefined if no active flow has this code. */
+export async function startProcess(ctx: FlowContext, start: StartFlow): Promise<Started | undefined> {
+  const { accountId, code, tx } = start;
+  const flow = await ctx.flowLookup.current(accountId, code);
+  if (!flow) return undefined;
+  const prepared = await runAtOnce(ctx, flow, start);
+  const { process } = prepared;
+  const kinds = wantedKinds(ctx, process, ["create", ...kindsOf[process.status]]);
+  if (tx) await insert(ctx, prepared, kinds, tx);
+  else if (prepared.until === undefined && kinds.length === 0 && !ctx.keyed())
+    await ctx.insertTogether(prepared.written);
+  else await ctx.transaction((own) => insert(ctx, prepared, kinds, own));
+  failpoint("flows.started");
+  return prepared;
+}
 
-  const insertWithNews = async ({ process, written, until }: Prepared, kinds: readonly string[], tx: Tx) => {
+/** Continues from the failed step, with the program it started with. Throws 404 if unknown, 409 without an error. */
+export async function retryProcess(ctx: FlowContext, accountId: number, id: string) {
+  return ctx.transaction(async (tx) => {
+    const found = await processStore.lock(tx, accountId, id);
+    if (!found) throw notFound();
+    if (found.status !== "error" || !found.cursor) throw conflict("only a process with an error can be retried");
+    forgetAttempts(found.cursor.frames);
+    const row = await processStore.resume(tx, accountId, id, found.cursor);
+    await emitChanges(ctx, row, ["update"], tx);
+    const process = { accountId, id, flowCode: found.flowCode };
+    await withCausation(rootOf(found), () => ctx.enqueue(driveProcess, process, { tx, ...placeOf(process) }));
+    return shownProcess(tx, accountId, id);
+  });
+}
+
+/** All that follows from a process that nothing has led to can be found by its id. */
+async function insert(ctx: FlowContext, prepared: Prepared, kinds: readonly string[], tx: Tx): Promise<void> {
+  const { process, written, until } = prepared;
+  const run = async () => {
     const { accountId, id, flowCode } = process;
-    await processStore.insert([written], tx);
-    await news.tell(process, kinds, tx);
+    await processStore.insert(tx, [written]);
+    await emitChanges(ctx, process, kinds, tx);
     if (until === undefined) return;
     if (until > Date.now())
       await ctx.enqueue(driveProcess, { accountId, id, flowCode }, { tx, ...placeOf(process), runAt: new Date(until) });
     else await ctx.emit(processStarted, { accountId, id, flowCode }, tx, placeOf(process));
   };
-
-  /** All that follows from a process that nothing has led to can be found by its id. */
-  const insert = (prepared: Prepared, kinds: readonly string[], tx: Tx): Promise<void> => {
-    const run = () => insertWithNews(prepared, kinds, tx);
-    return prepared.written.trace === null ? withCausation(rootOf(prepared.written), run) : run();
-  };
-
-  /** Undefined if no active flow has this code. */
-  return async (start: StartFlow): Promise<Started | undefined> => {
-    const { accountId, code, tx } = start;
-    const flow = await needed.flowOf(accountId, code);
-    if (!flow) return undefined;
-    const prepared = await runAtOnce(needed, flow, start);
-    const { process } = prepared;
-    const kinds = news.wanted(process, ["create", ...kindsOf[process.status]]);
-    if (tx) await insert(prepared, kinds, tx);
-    else if (prepared.until === undefined && kinds.length === 0 && !ctx.keyed()) await insertTogether(prepared.written);
-    else await ctx.transaction((own) => insert(prepared, kinds, own));
-    failpoint("flows.started");
-    return prepared;
-  };
+  await (written.trace === null ? withCausation(rootOf(written), run) : run());
 }
 
 /** A new process, run up to its first effect. */
 async function runAtOnce(
-  needed: Needed,
+  ctx: FlowContext,
   { code: flowCode, programId, program }: CurrentFlow,
   { accountId, input, scope, origin, by = starterNow() }: StartFlow,
 ): Promise<Prepared> {
@@ -71,7 +89,7 @@ async function runAtOnce(
   const state = newState(flowCode, programId, input, scope);
   const programs = new Map([[programId, program]]);
   const save = async () => {};
-  const host = await createHost(needed, { accountId, id, programs, mode: "inline", signal: never, save });
+  const host = await hostOf(ctx, { accountId, id, programs, mode: "inline", signal: never, save });
   const run = createRun(state, host);
   const { end, memory } = keepable(await run.run(), state.memory);
   const process = processOf({ accountId, id, flowCode, input, createdAt: timeOfUuidv7(id) }, end);
@@ -89,7 +107,7 @@ async function runAtOnce(
     starterKind: by?.kind ?? null,
     starterId: by?.id ?? null,
     starter: by?.details ? JSON.stringify(by.details) : null,
-    trace: traceNow() ?? null,
+    trace: currentCausation()?.id ?? null,
   };
   return { process, steps, cursor, written, until: end.kind === "suspended" ? end.until : undefined };
 }
@@ -116,4 +134,23 @@ function processOf(process: New, end: End): ProcessRow {
     error: end.kind === "error" ? end.message : null,
     finishedAt: status === "pending" ? null : new Date(),
   };
+}
+
+/** The person who makes the request, or the command that runs. */
+function starterNow(): Starter | undefined {
+  const actor = currentActor();
+  if (!actor) return undefined;
+  const { kind, user, login, token, app, process, command } = actor;
+  const id = { person: user, app, flow: process, command }[kind];
+  const details = { ...(login !== undefined && { name: login }), ...(token !== undefined && { token_id: token }) };
+  return { kind, id: id === undefined ? null : String(id), details: { ...details, ...asUser(kind, user) } };
+}
+
+function asUser(kind: string, user: number | undefined) {
+  return kind !== "person" && user !== undefined ? { user_id: user } : {};
+}
+
+/** The causation of what follows from a process. */
+function rootOf({ id, trace }: { readonly id: string; readonly trace: string | null }): Causation {
+  return { id: trace ?? id, depth: 0, chain: [] };
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, otherAccount, startTestApp, type OtherAccount, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
-import { createLoad } from "./load.ts";
+import { createLoad } from "./drive.ts";
 
 let app: TestApp;
 let remote: Receiver;

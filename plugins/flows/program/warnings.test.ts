@@ -2,13 +2,12 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { expect, test } from "bun:test";
 import { createLiquid } from "../../../runtime/liquid/liquid.ts";
-import { createStepTypes } from "./step-types.ts";
 import { createTemplates } from "./template.ts";
-import { createWarnings } from "./warnings.ts";
+import { warningsOf } from "./warnings.ts";
 
 const tables: Readonly<Record<string, readonly string[] | null>> = { shop: ["orders", "lines"], notes: null };
 /** Account 1 has a connector, a flow and two databases; nobody else has anything. */
-const warnings = createWarnings({
+const existing: Parameters<typeof warningsOf>[0] = {
   connectors: {
     methodsOf: async (accountId, code) =>
       accountId === 1 && code === "mail" ? [{ name: "send", public: false, takesOnly: ["to"] }] : undefined,
@@ -22,9 +21,13 @@ const warnings = createWarnings({
     },
   },
   templates: createTemplates(createLiquid()),
-  stepTypes: createStepTypes().types,
-  isActiveFlow: async (accountId, code) => accountId === 1 && code === "other",
-});
+  stepTypes: new Map(),
+  flowLookup: {
+    current: async (accountId, code) =>
+      accountId === 1 && code === "other" ? { code, programId: 1, program: [] } : undefined,
+  },
+};
+const warnings = (...of: [accountId: number, program: unknown, made?: string]) => warningsOf(existing, ...of);
 
 const noTable = "so no search finds it: tables are orders, lines";
 const written = { type: "db", op: "create", db: "shop", table_name: "orders", data: {} };

@@ -2,58 +2,88 @@
 import { isObject } from "platform";
 import { paramHints, type Connectors } from "../../connectors/api.ts";
 import type { JsonDatabases } from "../../jsondb/api.ts";
+import type { FlowLookup } from "../manage/flow-lookup.ts";
 import { checkProgram } from "./check.ts";
-import { tableWarnings } from "../processes/records.ts";
 import type { DbStep } from "./program.ts";
 import { readCondition, readSearch } from "./search.ts";
 import type { StepTypes } from "./step-types.ts";
 import { stepsIn } from "./takes.ts";
 import { isTemplate, type Templates } from "./template.ts";
 
-interface Needed {
+/** What the warnings of a program depend on. */
+interface Existing {
   readonly connectors: Pick<Connectors, "methodsOf">;
   readonly databases: Pick<JsonDatabases, "fieldHints" | "find">;
+  readonly flowLookup: Pick<FlowLookup, "current">;
   readonly templates: Templates;
   readonly stepTypes: StepTypes;
-  readonly isActiveFlow: (accountId: number, code: string) => Promise<boolean>;
 }
 
 /**
- * Names unknown connectors, methods, flows, databases, tables and fields of conditions, records that would be in no table, and what a program
- * that is saved would be refused for. `made` is the code of a flow that is being made. A stored program can have mistakes, if the plugin of a step
- * is no longer installed: then they are the warnings.
+ * Names unknown connectors, methods, flows, databases, tables and fields of conditions, records that would be in no table,
+ * and what a program that is saved would be refused for. `made` is the code of a flow that is being made. A stored program
+ * can have mistakes, if the plugin of a step is no longer installed: then they are the warnings.
  */
-export type Warnings = (accountId: number, program: unknown, made?: string) => Promise<string[]>;
-
-export function createWarnings({ connectors, databases, templates, stepTypes, isActiveFlow }: Needed): Warnings {
-  return async (accountId, program, made) => {
-    const { outdated, mistakes } = checkProgram(program, templates, stepTypes);
-    if (mistakes.length > 0) return [...mistakes];
-    const warnings = [...outdated];
-    for (const { place, step } of stepsIn(program, "program")) {
-      if (step.type === "connector") {
-        const methods = await connectors.methodsOf(accountId, step.connector);
-        if (!methods)
-          warnings.push(`${place}.connector: the connector "${step.connector}" does not exist yet or is not active`);
-        else {
-          const method = methods.find(({ name }) => name === step.method);
-          if (!method)
-            warnings.push(`${place}.method: the connector "${step.connector}" has no method "${step.method}"`);
-          else if (isObject(step.params))
-            warnings.push(...paramHints(method, step.params).map((hint) => `${place}.params: ${hint}`));
-        }
+export async function warningsOf(
+  { connectors, databases, flowLookup, templates, stepTypes }: Existing,
+  accountId: number,
+  program: unknown,
+  made?: string,
+): Promise<string[]> {
+  const { outdated, mistakes } = checkProgram(program, templates, stepTypes);
+  if (mistakes.length > 0) return [...mistakes];
+  const warnings = [...outdated];
+  for (const { place, step } of stepsIn(program, "program")) {
+    if (step.type === "connector") {
+      const methods = await connectors.methodsOf(accountId, step.connector);
+      if (!methods)
+        warnings.push(`${place}.connector: the connector "${step.connector}" does not exist yet or is not active`);
+      else {
+        const method = methods.find(({ name }) => name === step.method);
+        if (!method) warnings.push(`${place}.method: the connector "${step.connector}" has no method "${step.method}"`);
+        else if (isObject(step.params))
+          warnings.push(...paramHints(method, step.params).map((hint) => `${place}.params: ${hint}`));
       }
-      if (step.type === "flow" && step.flow !== made && !(await isActiveFlow(accountId, step.flow)))
-        warnings.push(`${place}.flow: the flow "${step.flow}" does not exist yet or is not active`);
-      if (step.type !== "db") continue;
-      warnings.push(...(await tableWarnings(databases, accountId, step, place)));
-      const table = tableOf(step);
-      for (const { key, fields } of fieldsIn(step))
-        for (const hint of await databases.fieldHints(accountId, step.db, table, fields))
-          warnings.push(`${place}.${key}: ${hint}`);
     }
-    return warnings;
-  };
+    if (step.type === "flow" && step.flow !== made && !(await flowLookup.current(accountId, step.flow)))
+      warnings.push(`${place}.flow: the flow "${step.flow}" does not exist yet or is not active`);
+    if (step.type !== "db") continue;
+    warnings.push(...(await tableWarnings(databases, accountId, step, place)));
+    const table = tableOf(step);
+    for (const { key, fields } of fieldsIn(step))
+      for (const hint of await databases.fieldHints(accountId, step.db, table, fields))
+        warnings.push(`${place}.${key}: ${hint}`);
+  }
+  return warnings;
+}
+
+/** Warnings of the step at `place`: an unknown database or table, or a missing table name. */
+async function tableWarnings(
+  databases: Pick<JsonDatabases, "find">,
+  accountId: number,
+  { op, db, table_name: table, params }: DbStep,
+  place: string,
+): Promise<string[]> {
+  const found = await databases.find(accountId, db);
+  if (!found) return [`${place}.db: the database "${db}" does not exist yet`];
+  const { tables } = found;
+  const isWritten = op === "create" || op === "update";
+  if (!isWritten && op !== "search" && table)
+    return [`${place}.table_name does nothing here: \`${op}\` finds the record by its id`];
+  if (table === undefined || table === null || table === "") {
+    const leaves = tables !== null && (op === "create" || (op === "update" && table === null));
+    if (leaves) return [`${place}.table_name: the record is in no table, so no search finds it: ${namesOf(tables)}`];
+    const searches = op === "search" && params?.["table_name"] === undefined;
+    return searches && tables ? [`${place}.table_name is missing: ${namesOf(tables)}`] : [];
+  }
+  if (typeof table !== "string" || isTemplate(table)) return [];
+  if (tables === null) return isWritten ? [`${place}.table_name: the database "${db}" has no tables`] : [];
+  return tables.includes(table) ? [] : [`${place}.table_name: the table "${table}" does not exist: ${namesOf(tables)}`];
+}
+
+/** "tables are orders, lines" */
+export function namesOf(names: readonly string[]): string {
+  return `tables are ${names.join(", ")}`.slice(0, 500);
 }
 
 /** The fields by which a step finds or changes records, by the key that names them. */

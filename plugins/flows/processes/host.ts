@@ -1,12 +1,13 @@
 /** The host of a real process, with real connectors, databases and flows. */
 import { databaseFault, failpoint, HttpError, parseJson, sentenceOf, sha256, ValidationError, type Tx } from "platform";
+import type { FlowContext } from "../context.ts";
 import { isLoop, StepFault } from "../engine/fault.ts";
-import type { Host, OwnEffect } from "../engine/host.ts";
-import type { Needed } from "./needed.ts";
-import type { RecordsRequest } from "./records.ts";
+import type { DbEffect, Host, OwnEffect } from "../engine/host.ts";
 import type { Programs } from "../engine/state.ts";
+import { searchLimits } from "../program/search.ts";
+import { namesOf } from "../program/warnings.ts";
 
-export interface LiveProcess {
+interface LiveProcess {
   readonly accountId: number;
   readonly id: string;
   readonly programs: Programs;
@@ -20,14 +21,11 @@ export interface LiveProcess {
   readonly write?: (tx?: Tx) => Promise<void>;
 }
 
-type Parts = Pick<Needed, "ctx" | "accounts" | "connectors" | "templates" | "flowOf" | "records" | "stepTypes">;
-
-export async function createHost(parts: Parts, process: LiveProcess): Promise<Host> {
-  const { ctx, accounts, connectors, templates, flowOf, records } = parts;
+export async function hostOf(ctx: FlowContext, process: LiveProcess): Promise<Host> {
   const { accountId, id, programs, mode, signal, save, exclusive, write, yields } = process;
-  const account = await accounts.accountById(accountId);
+  const account = await ctx.accounts.accountById(accountId);
   return {
-    templates: account ? templates.at(account) : templates,
+    templates: account ? ctx.templates.at(account) : ctx.templates,
     programs,
     mode,
     signal,
@@ -39,7 +37,7 @@ export async function createHost(parts: Parts, process: LiveProcess): Promise<Ho
       failpoint("flows.calling");
       const idempotencyKey = keyOf(id, key);
       try {
-        const outcome = await connectors.call({
+        const outcome = await ctx.connectors.call({
           accountId,
           code: connector,
           method,
@@ -56,22 +54,22 @@ export async function createHost(parts: Parts, process: LiveProcess): Promise<Ho
         throw error;
       }
     },
-    runOwn: (effect) => runOwn(parts, process, effect),
+    runOwn: (effect) => runOwn(ctx, process, effect),
     async db(effect, done) {
       if (!exclusive || !write) throw new Error("an effect needs a process that is driven");
-      const request: RecordsRequest = { accountId, ...effect };
       if (effect.op === "get" || effect.op === "search") {
-        const result = await recorded(() => records.read(request));
+        const result = await recorded(() => readRecords(ctx, accountId, effect));
         await exclusive(() => {
           done(result);
           return write();
         });
         return;
       }
-      await recorded(() => records.prepare(request));
+      // The transaction of a write may hold the last connection of the pool.
+      await recorded(() => ctx.databases.find(accountId, effect.db));
       await exclusive(() =>
         ctx.transaction(async (tx) => {
-          const { result, warnings } = await recorded(() => records.write(request, tx));
+          const { result, warnings } = await recorded(() => writeRecord(ctx, accountId, effect, tx));
           done(result, warnings);
           await write(tx);
           failpoint("flows.committing");
@@ -80,7 +78,7 @@ export async function createHost(parts: Parts, process: LiveProcess): Promise<Ho
       failpoint("flows.stored");
     },
     async flow(code) {
-      const flow = await flowOf(accountId, code);
+      const flow = await ctx.flowLookup.current(accountId, code);
       if (flow) programs.set(flow.programId, flow.program);
       return flow;
     },
@@ -90,11 +88,11 @@ export async function createHost(parts: Parts, process: LiveProcess): Promise<Ho
 const ownTimeoutMs = 60_000;
 
 async function runOwn(
-  { ctx, stepTypes }: Parts,
+  ctx: FlowContext,
   { accountId, id, signal }: LiveProcess,
   { type, params, key, timeoutMs = ownTimeoutMs }: OwnEffect,
 ): Promise<unknown> {
-  const own = stepTypes.get(type);
+  const own = ctx.stepTypes.get(type);
   if (!own) throw new StepFault(`no plugin here has the step type "${type}"`);
   const time = AbortSignal.timeout(timeoutMs);
   const either = AbortSignal.any([signal, time]);
@@ -143,6 +141,44 @@ function keyOf(processId: string, step: string): string {
   return `${processId}-${sha256(step).slice(0, 16)}`;
 }
 
+/** Records as the private API shows them; a search returns the flat array. Throws an HttpError (404, 400). */
+async function readRecords({ databases }: FlowContext, accountId: number, { db, id, search }: DbEffect) {
+  if (!search) return databases.get(accountId, db, named(id));
+  const found = await databases.search(accountId, db, search.search);
+  if (search.mostFound !== undefined && found.length > search.mostFound) throw new StepFault(tooMany(search.mostFound));
+  return found;
+}
+
+/** Writes the record and its events, in the transaction that stores the step. Throws an HttpError (404, 412, 422). */
+async function writeRecord({ databases }: FlowContext, accountId: number, effect: DbEffect, tx: Tx) {
+  const { op, db, table, id, data, conditions, increment } = effect;
+  const writes = databases.within(tx);
+  if (op === "delete") {
+    await writes.delete(accountId, db, named(id));
+    return { result: { id, deleted: true }, warnings: [] };
+  }
+  const record = { tableName: table, data };
+  const result =
+    op === "create"
+      ? await writes.create(accountId, db, record)
+      : await writes.update(accountId, db, named(id), { ...record, conditions, increment });
+  const tables = result.table_name === null ? (await databases.find(accountId, db))?.tables : null;
+  const warnings = tables ? [`the record is in no table, so no search finds it: ${namesOf(tables)}`] : [];
+  return { result, warnings };
+}
+
+function named(id: string | null): string {
+  if (id === null) throw new StepFault("id is blank: it must be a record's id");
+  return id;
+}
+
+function tooMany(most: number): string {
+  const remedy =
+    most < searchLimits.all ? "give a `limit`, or `all: true` for up to 10,000" : "narrow it, or give a `limit`";
+  return `the search finds more than ${most} records: ${remedy}`;
+}
+
+/** Turns refusals into failures of the step. */
 async function recorded<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();

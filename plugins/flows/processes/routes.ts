@@ -1,11 +1,14 @@
-import { answer, list, notFound, ok, pageOf, pageQuery, route, Type, uuidOf, type Route } from "platform";
+import { answer, badRequest, isDateTime, isDay, list, notFound, ok, pageOf, pageQuery, route, Type } from "platform";
+import { uuidOf, type Route } from "platform";
 import { FlowProcess } from "../answers.ts";
-import type { Processes } from "./processes.ts";
-import type { ProcessViewStore } from "./process-view-store.ts";
-import type { Follows } from "./follow.ts";
-import { filterOf, includedOf, isOn } from "./query.ts";
-import { toListed } from "./show.ts";
-import { starterKinds } from "./starter.ts";
+import type { FlowContext } from "../context.ts";
+import { cancelProcess } from "./ends.ts";
+import { shownProcess, toListed, type Included } from "./show.ts";
+import { retryProcess } from "./start.ts";
+import { countProcesses, listProcesses, type ProcessFilter } from "./view-store.ts";
+import { createFollows } from "./watch.ts";
+
+const starterKinds = ["person", "app", "cron", "webhook", "flow", "command"];
 
 const at = "2026-01-31T10:00:00.000Z";
 export const processExample = {
@@ -44,14 +47,9 @@ const streamHeaders = {
   "x-accel-buffering": "no",
 };
 
-interface Needed {
-  readonly processViewStore: Pick<ProcessViewStore, "list" | "count">;
-  readonly processes: Processes;
-  readonly follows: Follows;
-}
-
 /** behaviour B.9. */
-export function processRoutes({ processViewStore, processes, follows }: Needed): Route[] {
+export function processRoutes(ctx: FlowContext): Route[] {
+  const follows = createFollows(ctx);
   return [
     route(
       "GET",
@@ -86,13 +84,13 @@ export function processRoutes({ processViewStore, processes, follows }: Needed):
         const [filter, page, included] = [filterOf(query), pageOf(query), includedOf(query)];
         const [withSteps, withCount] = [isOn(query, "steps"), isOn(query, "count")];
         const { id } = caller.account;
-        const rows = await processViewStore.list(id, filter, { ...page, limit: page.limit + 1 }, withSteps);
+        const rows = await listProcesses(ctx, id, filter, { ...page, limit: page.limit + 1 }, withSteps);
         const shown = rows.slice(0, page.limit);
         const last = (rows[0]?.found ?? 0) > shown.length ? shown.at(-1) : undefined;
         const next = last ? { "x-next-cursor": last.id } : {};
         const processesShown = shown.map((row) => toListed(row, included));
         if (!withCount) return ok(processesShown, next);
-        return list(processesShown, await processViewStore.count(id, { ...filter, before: undefined }), next);
+        return list(processesShown, await countProcesses(ctx, id, { ...filter, before: undefined }), next);
       },
     ),
     route(
@@ -111,8 +109,8 @@ export function processRoutes({ processViewStore, processes, follows }: Needed):
       },
       async ({ caller, request }) => {
         if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
-        const asked = { accountId: caller.account.id, owner: `token:${caller.tokenId}`, signal: request.signal };
-        return new Response(follows.follow(asked), { headers: streamHeaders });
+        const follower = { accountId: caller.account.id, owner: `token:${caller.tokenId}`, signal: request.signal };
+        return new Response(follows.follow(follower), { headers: streamHeaders });
       },
     ),
     route(
@@ -126,7 +124,7 @@ export function processRoutes({ processViewStore, processes, follows }: Needed):
         responses: { 200: processExample },
       },
       async ({ caller, params, query }) => {
-        const process = await processes.show(caller.account.id, uuidOf(params.id), includedOf(query));
+        const process = await shownProcess(ctx.sql, caller.account.id, uuidOf(params.id), includedOf(query));
         if (!process) throw notFound();
         return ok(process);
       },
@@ -142,9 +140,7 @@ export function processRoutes({ processViewStore, processes, follows }: Needed):
         answers: { 200: FlowProcess },
         responses: { 200: { ...processExample, status: "pending", data: null, finished_at: null } },
       },
-      async ({ caller, params }) => {
-        return ok(await processes.retry(caller.account.id, uuidOf(params.id)));
-      },
+      async ({ caller, params }) => ok(await retryProcess(ctx, caller.account.id, uuidOf(params.id))),
     ),
     route(
       "POST",
@@ -157,9 +153,83 @@ export function processRoutes({ processViewStore, processes, follows }: Needed):
         answers: { 200: FlowProcess },
         responses: { 200: failed },
       },
-      async ({ caller, params }) => {
-        return ok(await processes.cancel(caller.account.id, uuidOf(params.id)));
-      },
+      async ({ caller, params }) => ok(await cancelProcess(ctx, caller.account.id, uuidOf(params.id))),
     ),
   ];
+}
+
+const mostText = 200;
+
+function filterOf(query: URLSearchParams): ProcessFilter {
+  const [starterKind, starterId] = starterOf(textOf(query, "started_by"));
+  const before = textOf(query, "before");
+  return {
+    flowCode: query.get("flow_code") || undefined,
+    status: query.get("status") || undefined,
+    starterKind,
+    starterId,
+    from: timeOf(query, "from"),
+    to: timeOf(query, "to"),
+    before: before === undefined ? undefined : idOf("before", before),
+    trace: textOf(query, "trace_id"),
+    recordId: textOf(query, "record_id"),
+    madeRecordId: recordOf(textOf(query, "made_record_id")),
+  };
+}
+
+export function includedOf(query: URLSearchParams): Included {
+  const names = (query.get("include") ?? "").slice(0, mostText).split(",").filter(Boolean);
+  const unknown = names.find((name) => name !== "started_by" && name !== "inputs");
+  if (unknown !== undefined) throw badRequest("`include` may name `started_by` and `inputs`");
+  return { startedBy: names.includes("started_by"), inputs: names.includes("inputs") };
+}
+
+/** Whether something stays in the answer that is there by default. */
+function isOn(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name) || "true";
+  if (text !== "true" && text !== "false") throw badRequest(`\`${name}\` must be true or false`);
+  return text === "true";
+}
+
+/** `cron` or `cron:7`. */
+function starterOf(text: string | undefined): [string?, string?] {
+  if (text === undefined) return [];
+  const colon = text.indexOf(":");
+  const kind = colon < 0 ? text : text.slice(0, colon);
+  if (!starterKinds.some((one) => one === kind))
+    throw badRequest(`\`started_by\` must be one of ${starterKinds.join(", ")}, or one with an id: cron:7`);
+  return colon < 0 ? [kind] : [kind, text.slice(colon + 1)];
+}
+
+function recordOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return uuidOf(text);
+  } catch {
+    throw badRequest("`made_record_id` must be the id of a record");
+  }
+}
+
+function idOf(name: string, text: string): string {
+  try {
+    return uuidOf(text);
+  } catch {
+    throw badRequest(`\`${name}\` must be the id of a process`);
+  }
+}
+
+function textOf(query: URLSearchParams, name: string): string | undefined {
+  const value = query.get(name) || undefined;
+  if (value !== undefined && value.length > mostText)
+    throw badRequest(`\`${name}\` may have at most ${mostText} characters`);
+  if (value?.includes("\0")) throw badRequest(`\`${name}\` cannot hold the character U+0000`);
+  return value;
+}
+
+function timeOf(query: URLSearchParams, name: string): Date | undefined {
+  const text = textOf(query, name);
+  if (text === undefined) return undefined;
+  if (!isDateTime(text) && !isDay(text))
+    throw badRequest(`\`${name}\` must be a time such as 2026-01-31T10:00:00Z, or a day`);
+  return new Date(text);
 }

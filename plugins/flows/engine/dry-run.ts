@@ -1,11 +1,11 @@
 /** Runs a program without any effect: the caller gives the answers of connectors and databases. */
 import type { CallOutcome } from "../api.ts";
 import { isObject } from "platform";
-import { createRun } from "../engine/engine.ts";
-import { StepFault } from "../engine/fault.ts";
-import type { DbEffect, EffectCall, End, Host, OwnEffect } from "../engine/host.ts";
+import { createRun } from "./engine.ts";
+import { StepFault } from "./fault.ts";
+import type { DbEffect, EffectCall, End, Host, OwnEffect } from "./host.ts";
 import type { Program } from "../program/program.ts";
-import { newState, type Cursor, type Programs, type StepRecord } from "../engine/state.ts";
+import { newState, type Cursor, type Programs, type StepRecord } from "./state.ts";
 import type { Templates } from "../program/template.ts";
 
 export interface DryRun {

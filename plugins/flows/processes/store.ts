@@ -84,87 +84,13 @@ export interface LostProcess extends ProcessId {
   readonly failed: boolean;
 }
 
-export type ProcessStore = ReturnType<typeof createProcessStore>;
-
 /** The columns of a ProcessRow, of `flow_processes p`. */
-export function processColumns(sql: Sql): Fragment {
+export function processColumns(sql: Queryable): Fragment {
   return sql`p.account_id, p.id, p.flow_code, p.status, p.input, p.data, p.error, p.created_at, p.finished_at`;
 }
 
-export function createProcessStore(sql: Sql) {
-  const columns = processColumns(sql);
-
-  return {
-    /** Many in one statement: all or none. */
-    insert: (rows: readonly NewProcess[], on: Queryable = sql) => insertProcesses(on, rows),
-
-    /**
-     * Takes the process over: an earlier driver writes nothing from now on. Undefined unless it is pending. A crash of
-     * PostgreSQL may undo this; the fence rises by a random number, so that the next one still differs.
-     */
-    async take(accountId: number, id: string): Promise<HeldProcess | undefined> {
-      const [row] = await sql<HeldProcess[]>`
-        update flow_processes p set fence = p.fence + 1 + floor(random() * 1000)::integer
-        from (select set_config('synchronous_commit', 'off', true)) unsynced
-        where p.account_id = ${accountId} and p.id = ${id} and p.status = 'pending'
-        returning ${columns}, p.cursor, p.memory, p.stored, p.fence`;
-      return row;
-    },
-
-    /** Whether it is pending with an older fence: a crash of PostgreSQL has undone the taking over. */
-    async isForgotten({ accountId, id, fence }: Pick<HeldProcess, "accountId" | "id" | "fence">): Promise<boolean> {
-      const rows = await sql`
-        select from flow_processes
-        where account_id = ${accountId} and id = ${id} and status = 'pending' and fence < ${fence}`;
-      return rows.length > 0;
-    },
-
-    /**
-     * Pending processes without a job of these names: nothing would continue them. `failed`: their last job was given
-     * up.
-     */
-    lost: (jobNames: readonly string[], most: number) => sql<LostProcess[]>`
-      select p.account_id, p.id, p.flow_code, exists (${failedJob(sql, jobNames, sql`p.id::text`)}) as failed from flow_processes p
-      where p.status = 'pending' and not exists (${openJob(sql, jobNames, sql`p.id::text`)}) limit ${most}`,
-
-    /** Stores how far it is, and its end. False if the process has ended or another driver has taken it over. */
-    progress: (progress: Progress, on: Queryable = sql) => storeProgress(on, progress),
-
-    /** Undefined unless it is pending. */
-    async breakOff(tx: Tx, { accountId, id }: ProcessId, error: string): Promise<ProcessRow | undefined> {
-      const [row] = await tx<ProcessRow[]>`
-        update flow_processes p set status = 'error', error = ${error}, finished_at = now(), fence = p.fence + 1
-        where p.account_id = ${accountId} and p.id = ${id} and p.status = 'pending' returning ${columns}`;
-      return row;
-    },
-
-    /** Locked until the transaction ends. */
-    async lock(tx: Tx, accountId: number, id: string): Promise<LockedProcess | undefined> {
-      const [row] = await tx<LockedProcess[]>`
-        select ${columns}, p.cursor, p.trace from flow_processes p
-        where p.account_id = ${accountId} and p.id = ${id} for no key update`;
-      return row;
-    },
-
-    async resume(tx: Tx, accountId: number, id: string, cursor: Cursor): Promise<ProcessRow> {
-      const [row] = await tx<ProcessRow[]>`
-        update flow_processes p set status = 'pending', error = null, data = null, finished_at = null,
-          fence = p.fence + 1, cursor = ${JSON.stringify(cursor)}::text::json
-        where p.account_id = ${accountId} and p.id = ${id} returning ${columns}`;
-      return row as ProcessRow; // `lock` held the row
-    },
-
-    async prune(olderThanDays: number, most: number): Promise<number> {
-      const result = await sql`
-        delete from flow_processes where (account_id, id) in (
-          select account_id, id from flow_processes
-          where finished_at < now() - make_interval(days => ${olderThanDays}) limit ${most})`;
-      return result.count;
-    },
-  };
-}
-
-async function insertProcesses(on: Queryable, rows: readonly NewProcess[]): Promise<void> {
+/** Many in one statement: all or none. */
+export async function insert(on: Queryable, rows: readonly NewProcess[]): Promise<void> {
   await on`
     insert into flow_processes (account_id, id, flow_code, program_id, status, input, data, error, cursor, memory,
       steps, origin, starter_kind, starter_id, starter, trace, created_at, finished_at)
@@ -183,7 +109,37 @@ async function insertProcesses(on: Queryable, rows: readonly NewProcess[]): Prom
       starter_kind, starter_id, starter, trace, created_at, finished_at)`;
 }
 
-async function storeProgress(
+/**
+ * Takes the process over: an earlier driver writes nothing from now on. Undefined unless it is pending. A crash of
+ * PostgreSQL may undo this; the fence rises by a random number, so that the next one still differs.
+ */
+export async function take(sql: Sql, accountId: number, id: string): Promise<HeldProcess | undefined> {
+  const [row] = await sql<HeldProcess[]>`
+    update flow_processes p set fence = p.fence + 1 + floor(random() * 1000)::integer
+    from (select set_config('synchronous_commit', 'off', true)) unsynced
+    where p.account_id = ${accountId} and p.id = ${id} and p.status = 'pending'
+    returning ${processColumns(sql)}, p.cursor, p.memory, p.stored, p.fence`;
+  return row;
+}
+
+/** Whether it is pending with an older fence: a crash of PostgreSQL has undone the taking over. */
+export async function isForgotten(sql: Sql, { accountId, id, fence }: HeldProcess): Promise<boolean> {
+  const rows = await sql`
+    select from flow_processes
+    where account_id = ${accountId} and id = ${id} and status = 'pending' and fence < ${fence}`;
+  return rows.length > 0;
+}
+
+/**
+ * Pending processes without a job of these names: nothing would continue them. `failed`: their last job was given
+ * up.
+ */
+export const lost = (sql: Sql, jobNames: readonly string[], most: number) => sql<LostProcess[]>`
+  select p.account_id, p.id, p.flow_code, exists (${failedJob(sql, jobNames, sql`p.id::text`)}) as failed from flow_processes p
+  where p.status = 'pending' and not exists (${openJob(sql, jobNames, sql`p.id::text`)}) limit ${most}`;
+
+/** Stores how far it is, and its end. False if the process has ended or another driver has taken it over. */
+export async function progress(
   on: Queryable,
   { accountId, id, fence, stored, steps, cursor, memory, end }: Progress,
 ): Promise<boolean> {
@@ -204,4 +160,36 @@ async function storeProgress(
     insert into flow_process_steps (account_id, process_id, number, steps)
     select p.account_id, p.id, ${stored}, ${steps}::text::json from p`;
   return result.count === 1;
+}
+
+/** Undefined unless it is pending. */
+export async function breakOff(tx: Tx, { accountId, id }: ProcessId, error: string): Promise<ProcessRow | undefined> {
+  const [row] = await tx<ProcessRow[]>`
+    update flow_processes p set status = 'error', error = ${error}, finished_at = now(), fence = p.fence + 1
+    where p.account_id = ${accountId} and p.id = ${id} and p.status = 'pending' returning ${processColumns(tx)}`;
+  return row;
+}
+
+/** Locked until the transaction ends. */
+export async function lock(tx: Tx, accountId: number, id: string): Promise<LockedProcess | undefined> {
+  const [row] = await tx<LockedProcess[]>`
+    select ${processColumns(tx)}, p.cursor, p.trace from flow_processes p
+    where p.account_id = ${accountId} and p.id = ${id} for no key update`;
+  return row;
+}
+
+export async function resume(tx: Tx, accountId: number, id: string, cursor: Cursor): Promise<ProcessRow> {
+  const [row] = await tx<ProcessRow[]>`
+    update flow_processes p set status = 'pending', error = null, data = null, finished_at = null,
+      fence = p.fence + 1, cursor = ${JSON.stringify(cursor)}::text::json
+    where p.account_id = ${accountId} and p.id = ${id} returning ${processColumns(tx)}`;
+  return row as ProcessRow; // `lock` held the row
+}
+
+export async function prune(sql: Sql, olderThanDays: number, most: number): Promise<number> {
+  const result = await sql`
+    delete from flow_processes where (account_id, id) in (
+      select account_id, id from flow_processes
+      where finished_at < now() - make_interval(days => ${olderThanDays}) limit ${most})`;
+  return result.count;
 }

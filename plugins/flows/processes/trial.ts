@@ -1,25 +1,16 @@
 /** A dry run of a stored flow, or of a program in its place, as a request asks for it. */
 import { badRequest, invalid, isObject, type Account } from "platform";
-import { checkProgram, mistakesOf } from "../program/check.ts";
-import { dryRun, type DryRun } from "./dry-run.ts";
+import type { FlowContext } from "../context.ts";
+import { dryRun, type DryRun } from "../engine/dry-run.ts";
 import { programOf } from "../manage/flow-check.ts";
-import type { FlowLookup } from "../manage/flow-lookup.ts";
 import type { FlowRow } from "../manage/flow-store.ts";
+import { checkProgram, mistakesOf } from "../program/check.ts";
 import type { Program } from "../program/program.ts";
-import { shownSteps, type Included } from "../processes/show.ts";
-import type { StepTypes } from "../program/step-types.ts";
-import type { Templates } from "../program/template.ts";
-import { answerMistakes } from "./test-answers.ts";
-
-export interface TrialNeeded {
-  readonly flowLookup: Pick<FlowLookup, "find" | "current">;
-  readonly templates: Templates;
-  readonly stepTypes: StepTypes;
-}
+import { shownSteps, type Included } from "./show.ts";
 
 /** Throws 404 for an unknown flow, and the 422 that names the wrong field. */
-export async function tryFlow(needed: TrialNeeded, account: Account, code: string, body: unknown, included?: Included) {
-  const { flowLookup, templates, stepTypes } = needed;
+export async function tryFlow(ctx: FlowContext, account: Account, code: string, body: unknown, included?: Included) {
+  const { flowLookup, templates, stepTypes } = ctx;
   const flow = await flowLookup.find(account.id, code);
   const given = trialOf(flow, body);
   // The stored one runs as it does, even if it could not be saved today.
@@ -59,4 +50,35 @@ function trialOf({ fields }: Pick<FlowRow, "fields">, body: unknown) {
       answers: ["must be an object of step id, <connector code>.<method>, <database code>.<op> or step type to answer"],
     });
   return { input, app, answers, program };
+}
+
+// In one message.
+const mostNamed = 30;
+
+/** A mistake for each answer that no step uses, not even in another branch or in a called flow. */
+async function answerMistakes({ program, answers, flowOf }: DryRun): Promise<string[]> {
+  const known = new Set<string>();
+  const called = new Set<string>();
+  const look = async (steps: Program | undefined, flow: string, place: string): Promise<void> => {
+    for (const [at, step] of (steps ?? []).entries()) {
+      const here = place === "" ? `${at}` : `${place}.${at}`;
+      if (step.type === "connector") known.add(`${flow}${step.id ?? here}`).add(`${step.connector}.${step.method}`);
+      if (step.type.includes(".")) known.add(`${flow}${step.id ?? here}`).add(step.type);
+      if (step.type === "db") known.add(`${flow}${here}`).add(`${step.db}.${step.op}`);
+      if (step.type === "flow" && !called.has(step.flow)) {
+        called.add(step.flow);
+        await look((await flowOf(step.flow))?.program, `${step.flow}/`, "");
+      }
+      for (const branch of ["then", "else", "do", "on_error"] as const)
+        if (isObject(step) && Array.isArray(step[branch])) await look(step[branch], flow, `${here}.${branch}`);
+    }
+  };
+  await look(program, "", "");
+  const names = [...known].slice(0, mostNamed).map((name) => `"${name}"`);
+  const hint = names.length === 0 ? "none: no step has an effect" : names.join(", ");
+  // The id of a step in an `each` ends in the number of the element.
+  return Object.keys(answers)
+    .filter((name) => !known.has(name) && !known.has(name.split("#")[0] ?? ""))
+    .slice(0, mostNamed)
+    .map((name) => `answers["${name.slice(0, 200)}"] is used by no step; known are ${hint}`);
 }

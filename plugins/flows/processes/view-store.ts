@@ -1,8 +1,16 @@
 /** SQL that shows flow processes. */
-import { bytesBefore, readBounds, type Fragment, type Page, type Queryable, type Read, type Sql } from "platform";
+import {
+  bytesBefore,
+  readBounds,
+  type Fragment,
+  type BaseContext,
+  type Page,
+  type Queryable,
+  type Sql,
+} from "platform";
 import { isUuid } from "../../connectors/api.ts";
 import type { Origin } from "../api.ts";
-import { processColumns, type ProcessRow } from "./process-store.ts";
+import { processColumns, type ProcessRow } from "./store.ts";
 import type { Cursor, StepRecord } from "../engine/state.ts";
 
 /** A process with its steps and its position. */
@@ -44,79 +52,95 @@ const listedBytes = ["input", "data", "steps", "further"]
   .map((column) => `coalesce(octet_length(l.${column}::text), 0)`)
   .join(" + ");
 
-export type ProcessViewStore = ReturnType<typeof createProcessViewStore>;
+export async function wholeProcess(on: Queryable, accountId: number, id: string): Promise<WholeProcess | undefined> {
+  const [row] = await on<WholeProcess[]>`
+    select ${processColumns(on)}, ${startColumns(on)}, p.cursor, p.steps,
+      (select json_agg(s.steps order by s.number) from flow_process_steps s
+        where s.account_id = p.account_id and s.process_id = p.id) as further
+    from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
+  return row;
+}
 
-export function createProcessViewStore(sql: Sql, read: Read) {
-  const columns = processColumns(sql);
-  const starter = sql`p.starter_kind, p.starter_id, p.starter, p.trace`;
+export async function originOf(
+  sql: Sql,
+  accountId: number,
+  id: string,
+): Promise<{ flowCode: string; origin: Origin } | undefined> {
+  const [row] = await sql<{ flowCode: string; origin: Origin | null }[]>`
+    select flow_code, origin from flow_processes where account_id = ${accountId} and id = ${id}`;
+  return row && { flowCode: row.flowCode, origin: row.origin ?? {} };
+}
 
-  return {
-    async show(accountId: number, id: string, on: Queryable = sql): Promise<WholeProcess | undefined> {
-      const [row] = await on<WholeProcess[]>`
-        select ${columns}, ${starter}, p.cursor, p.steps,
-          (select json_agg(s.steps order by s.number) from flow_process_steps s
-            where s.account_id = p.account_id and s.process_id = p.id) as further
-        from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
-      return row;
-    },
+export async function stateOf(on: Queryable, accountId: number, id: string): Promise<ProcessRow | undefined> {
+  const [row] = await on<ProcessRow[]>`
+    select ${processColumns(on)} from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
+  return row;
+}
 
-    async origin(accountId: number, id: string): Promise<{ flowCode: string; origin: Origin } | undefined> {
-      const [row] = await sql<{ flowCode: string; origin: Origin | null }[]>`
-        select flow_code, origin from flow_processes where account_id = ${accountId} and id = ${id}`;
-      return row && { flowCode: row.flowCode, origin: row.origin ?? {} };
-    },
+/**
+ * The latest first; large batches of steps are left out, or all steps. Fewer than `limit` where they reach the bound
+ * of an answer: `found` says how many there are to the limit.
+ */
+export async function listProcesses(
+  { sql, read }: BaseContext,
+  accountId: number,
+  filter: ProcessFilter,
+  { limit, offset }: Page,
+  withSteps: boolean,
+) {
+  const steps = withSteps
+    ? sql`case when pg_column_size(p.steps) <= ${listedStepsBytes} then p.steps else '[]' end as steps,
+      (select json_agg(s.steps order by s.number) from flow_process_steps s
+        where s.account_id = p.account_id and s.process_id = p.id and s.number <= ${listedBatches}
+          and pg_column_size(s.steps) <= ${listedStepsBytes}) as further, p.cursor`
+    : sql`'[]'::json as steps, null::json as further, null::json as cursor`;
+  return read(
+    (on) => on<(WholeProcess & { readonly found: number })[]>`
+    select * from (
+      select l.*, count(*) over ()::int as found, ${sql.unsafe(bytesBefore(listedBytes, "l.id desc"))} as bytes_before
+      from (
+        select ${processColumns(sql)}, ${startColumns(sql)}, ${steps}
+        from flow_processes p where ${matching(sql, accountId, filter)}
+        order by p.id desc limit ${limit} offset ${offset}) l) l
+    where l.bytes_before < ${readBounds.answerBytes} order by l.id desc`,
+  );
+}
 
-    async state(accountId: number, id: string, on: Queryable = sql): Promise<ProcessRow | undefined> {
-      const [row] = await on<ProcessRow[]>`
-        select ${columns} from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
-      return row;
-    },
+export async function countProcesses(
+  { sql, read }: BaseContext,
+  accountId: number,
+  filter: ProcessFilter,
+): Promise<number> {
+  const [count] = await read(
+    (on) => on<{ total: number }[]>`
+    select count(*) as total from flow_processes p where ${matching(sql, accountId, filter)}`,
+  );
+  return count?.total ?? 0;
+}
 
-    /**
-     * The latest first; large batches of steps are left out, or all steps. Fewer than `limit` where they reach the bound
-     * of an answer: `found` says how many there are to the limit.
-     */
-    async list(accountId: number, filter: ProcessFilter, { limit, offset }: Page, withSteps = true) {
-      const steps = withSteps
-        ? sql`case when pg_column_size(p.steps) <= ${listedStepsBytes} then p.steps else '[]' end as steps,
-          (select json_agg(s.steps order by s.number) from flow_process_steps s
-            where s.account_id = p.account_id and s.process_id = p.id and s.number <= ${listedBatches}
-              and pg_column_size(s.steps) <= ${listedStepsBytes}) as further, p.cursor`
-        : sql`'[]'::json as steps, null::json as further, null::json as cursor`;
-      return read(
-        (on) => on<(WholeProcess & { readonly found: number })[]>`
-        select * from (
-          select l.*, count(*) over ()::int as found, ${sql.unsafe(bytesBefore(listedBytes, "l.id desc"))} as bytes_before
-          from (
-            select ${columns}, ${starter}, ${steps}
-            from flow_processes p where ${matching(sql, accountId, filter)}
-            order by p.id desc limit ${limit} offset ${offset}) l) l
-        where l.bytes_before < ${readBounds.answerBytes} order by l.id desc`,
-      );
-    },
+/** The latest that were made since then or are pending, and these. */
+export async function recentHeads(
+  sql: Sql,
+  accountId: number,
+  since: Date,
+  ids: readonly string[],
+  most: number,
+): Promise<ProcessHead[]> {
+  return sql<ProcessHead[]>`
+    select id, flow_code, status, error, created_at, finished_at, starter_kind, starter_id, starter, trace
+    from flow_processes p where p.account_id = ${accountId} and p.id in (
+      (select id from flow_processes where account_id = ${accountId} and id >= ${firstIdAt(since)}
+        order by id desc limit ${most})
+      union all
+      (select id from flow_processes where account_id = ${accountId} and status = 'pending'
+        order by id desc limit ${most})
+      union all select unnest(${ids}::uuid[]))
+    order by p.id`;
+}
 
-    async count(accountId: number, filter: ProcessFilter): Promise<number> {
-      const [count] = await read(
-        (on) => on<{ total: number }[]>`
-        select count(*) as total from flow_processes p where ${matching(sql, accountId, filter)}`,
-      );
-      return count?.total ?? 0;
-    },
-
-    /** The latest that were made since then or are pending, and these. */
-    async recent(accountId: number, since: Date, ids: readonly string[], most: number): Promise<ProcessHead[]> {
-      return sql<ProcessHead[]>`
-        select id, flow_code, status, error, created_at, finished_at, starter_kind, starter_id, starter, trace
-        from flow_processes p where p.account_id = ${accountId} and p.id in (
-          (select id from flow_processes where account_id = ${accountId} and id >= ${firstIdAt(since)}
-            order by id desc limit ${most})
-          union all
-          (select id from flow_processes where account_id = ${accountId} and status = 'pending'
-            order by id desc limit ${most})
-          union all select unnest(${ids}::uuid[]))
-        order by p.id`;
-    },
-  };
+/** What started it and led to it, of `flow_processes p`. */
+function startColumns(sql: Queryable): Fragment {
+  return sql`p.starter_kind, p.starter_id, p.starter, p.trace`;
 }
 
 /** Ids begin with their time. */
