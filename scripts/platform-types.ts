@@ -34,7 +34,7 @@ const entries = [
   "runtime/sdk.ts",
   testApp,
   studioPage,
-  ...[...new Bun.Glob("plugins/*/api.ts").scanSync(root)].toSorted(),
+  ...[...new Bun.Glob("plugins/**/api.ts").scanSync(root)].toSorted(),
 ];
 const header = await Bun.file(join(import.meta.dir, "platform-types-header.txt")).text();
 
@@ -144,7 +144,7 @@ function moduleName(file: string, folder: string): string {
   const path = relative(folder, file);
   if (path === declarationOf(testApp)) return "platform/test";
   if (path === declarationOf(studioPage)) return "platform/studio";
-  const ofPlugin = /^plugins\/([^/]+)\/(.+)\.d\.ts$/.exec(path);
+  const ofPlugin = /^plugins\/(?:accounts\/(?=(?:sessions|factors|passwords)\/))?([^/]+)\/(.+)\.d\.ts$/.exec(path);
   if (ofPlugin) return `platform/${ofPlugin[1]}${ofPlugin[2] === "api" ? "" : `/${ofPlugin[2]}`}`;
   const name = basename(path, ".d.ts");
   return name === "sdk" ? "platform" : `platform/${name}`;

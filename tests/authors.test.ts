@@ -17,8 +17,8 @@ afterAll(cleanUp);
 const corestead = (cwd: string, ...words: string[]) => run([...fromSource, ...words], { cwd });
 
 test("what plugins may import is every built-in plugin's api.ts", () => {
-  const apis = [...new Bun.Glob("*/api.ts").scanSync(join(root, "plugins"))].map(
-    (path) => `platform/${path.split("/")[0]}`,
+  const apis = [...new Bun.Glob("**/api.ts").scanSync(join(root, "plugins"))].map(
+    (path) => `platform/${path.split("/").at(-2)}`,
   );
   expect(Object.keys(modules).toSorted()).toEqual(["platform", ...apis].toSorted());
 });

@@ -9,11 +9,11 @@ import {
   type Tx,
   type User,
 } from "platform";
-import { User as PersonAnswer } from "./answers.ts";
-import type { PersonPatch } from "./person-patch.ts";
+import { User as PersonAnswer } from "./people/answers.ts";
+import type { PersonPatch } from "./people/person-patch.ts";
 
-export { passwordSettings } from "./password-settings.ts";
-export { isPlainlyWritten, isSameAddress } from "./rules.ts";
+export { passwordSettings } from "./people/password-settings.ts";
+export { isPlainlyWritten, isSameAddress } from "./people/rules.ts";
 
 export const unitKinds = ["team", "department", "group"] as const;
 export type UnitKind = (typeof unitKinds)[number];

@@ -1,7 +1,7 @@
 /** Second factors in a browser: an authenticator app, and passkeys of Chromium's virtual authenticator. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { codeAt } from "../../plugins/factors/totp.ts";
+import { codeAt } from "../../plugins/accounts/factors/totp.ts";
 import { faultsOf } from "../chromium.ts";
 import { eventually, person, type TestApp } from "../harness.ts";
 import { atStudio, startStudio, type Studio } from "./studio-fixture.ts";

@@ -1,0 +1,198 @@
+/** A provider by which people of the account may sign in besides a password. behaviour B.17. */
+import { column, field, forbidden, resource, roles, Type, type At, type Role } from "platform";
+import type { Change, DraftOf, Mistakes, RowOf } from "platform";
+import type { Accounts } from "../api.ts";
+import type { IdentityStore } from "./identity-store.ts";
+import type { OriginStore } from "./origin-store.ts";
+import { backchannelUriOf, redirectUriOf, secretPlace, signedOutUriOf } from "./places.ts";
+
+const { choice, code, flag, jsonOf, secret, text, texts } = column;
+
+const maxSecretChars = 10_000;
+const mostDomains = 100;
+const standardScopes = "openid email profile";
+const standardClaim = "email_verified";
+const wellKnown = "/.well-known/openid-configuration";
+const optional = flag({ body: field.flag(), blank: false });
+const line = text({ body: field.line(), orNull: true });
+const mapping = <S extends Parameters<typeof Type.Record>[1]>(of: S, description: string) =>
+  Type.Record(Type.String({ minLength: 1, maxLength: 255 }), of, { maxProperties: 100, description });
+const rolesGiven = mapping(field.oneOf(roles), "{ value of the claim: role }");
+const teamsGiven = mapping(field.id(), "{ value of the claim: id of a team }");
+type Roles = Readonly<Record<string, Role>>;
+type Teams = Readonly<Record<string, number>>;
+
+const fields = {
+  name: text({ body: field.name(100), example: "Example ID" }),
+  code: code({
+    body: field.nullable(Type.Union([field.code(), Type.Literal("")])),
+    from: "name",
+    otherwise: "provider",
+    example: "example-id",
+  }),
+  label: text({ body: field.line(100), orNull: true }),
+  active: flag({ body: field.flag(), blank: true }),
+  issuer: text({ body: field.name(500), example: "https://login.example.com" }),
+  client_id: text({ body: field.name(500), example: "corestead" }),
+  client_secret: secret({
+    body: field.nullable(Type.String({ maxLength: maxSecretChars, description: "never shown" })),
+    place: secretPlace,
+    example: "0a1b2c3d4e5f6a7b8c9d",
+  }),
+  scopes: text({ body: field.line(1000), blank: standardScopes }),
+  create_people: flag({ body: field.flag(), blank: false, example: true }),
+  email_domains: texts({ body: field.nullable(field.names()), blank: [], example: ["example.com"] }),
+  link_by_email: optional,
+  verified_claim: text({ body: field.line(), blank: standardClaim }),
+  trust_second_factor: optional,
+  sign_out_there: optional,
+  default_role: choice(roles, { body: field.nullable(field.oneOf(roles)), orNull: true, blank: "user" }),
+  role_claim: text({ body: field.line(), orNull: true, example: "groups" }),
+  roles: jsonOf(Type.Unsafe<Roles>(Type.Record(Type.String(), field.oneOf(roles))), {
+    body: field.nullable(Type.Unsafe<Roles>(rolesGiven)),
+    blank: {},
+    example: { "core-admins": "admin" },
+  }),
+  team_claim: line,
+  teams: jsonOf(Type.Unsafe<Teams>(Type.Record(Type.String(), Type.Integer())), {
+    body: field.nullable(Type.Unsafe<Teams>(teamsGiven)),
+    blank: {},
+  }),
+};
+
+export type ProviderRow = RowOf<typeof fields, "uuid">;
+type Its = Change<typeof fields, "uuid">;
+type Draft = DraftOf<typeof fields>;
+
+export interface ProviderAt extends At {
+  readonly accounts: Pick<Accounts, "unitExists">;
+  readonly identityStore: Pick<IdentityStore, "deleteAll">;
+  readonly originStore: Pick<OriginStore, "deleteAll">;
+}
+
+const onlyAdmins = "only administrators change how people sign in";
+const refused = { 403: { error: onlyAdmins } };
+const base = "https://core.example.com/login/with/example-id";
+
+export const Provider = resource("sign_in_provider", {
+  table: "sign_in_providers",
+  path: "/account/sign_in_providers",
+  id: "uuid",
+  privilege: "sign_in_providers",
+  model: "Account::SignInProvider",
+  order: "created_at, id",
+  fields,
+  derived: {
+    has_client_secret: Type.Boolean(),
+    redirect_uri: Type.String({ description: "to be registered at the provider" }),
+    post_logout_redirect_uri: Type.String({ description: "to be registered at the provider, for `sign_out_there`" }),
+    backchannel_logout_uri: Type.String({
+      description: "may be registered at the provider: it ends the sessions here of who signs out there",
+    }),
+  },
+  derivedInLists: true,
+  may: mustBeAdmin,
+  check,
+  // Subjects are an issuer's: another one may give them to other people.
+  async changed({ identityStore, originStore }: ProviderAt, { before, after }, tx) {
+    if (!before || !after || before.issuer === after.issuer) return;
+    const place = { accountId: after.accountId, providerId: after.id };
+    await identityStore.deleteAll(tx, place);
+    await originStore.deleteAll(tx, place);
+  },
+  derive: ({ caller: { account } }, row) => ({
+    has_client_secret: row.clientSecret !== null,
+    redirect_uri: redirectUriOf(account, row.code),
+    post_logout_redirect_uri: signedOutUriOf(account, row.code),
+    backchannel_logout_uri: backchannelUriOf(account, row.code),
+  }),
+  example: {
+    id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e30",
+    has_client_secret: true,
+    redirect_uri: `${base}/callback`,
+    post_logout_redirect_uri: `${base}/signed_out`,
+    backchannel_logout_uri: `${base}/backchannel_logout`,
+  },
+  request: [
+    ...(["name", "code", "issuer", "client_id", "client_secret", "create_people", "email_domains"] as const),
+    ...(["role_claim", "roles"] as const),
+  ],
+  change: { active: false },
+  docs: {
+    list: { summary: "List the providers by which people sign in" },
+    get: { summary: "One provider" },
+    create: {
+      summary: "Let people sign in by a provider",
+      description:
+        "An OpenID Connect provider. Register `redirect_uri` there; it follows from `code`, which is made of the name by default. Only administrators change providers.",
+      refusals: { ...refused, 422: { issuer: ["must begin with https://"] } },
+    },
+    change: {
+      summary: "Change a provider",
+      description: "Another `issuer` needs the secret again, and ends the links of people to this provider.",
+      refusals: refused,
+    },
+    delete: { summary: "Delete a provider, with the links of people to it", refusals: refused },
+  },
+});
+
+/** Whoever decides who somebody is could sign in as anybody. */
+export function mustBeAdmin({ caller: { user, narrowedTo } }: Pick<At, "caller">): void {
+  if (user.role !== "admin" || narrowedTo.length > 0) throw forbidden(onlyAdmins);
+}
+
+async function check(
+  { accounts, caller }: ProviderAt,
+  { tx, given, before, after }: Its,
+  wrong: Mistakes,
+): Promise<Draft> {
+  const input: Draft = {
+    ...after,
+    name: after.name.trim(),
+    label: after.label?.trim() || null,
+    issuer: withoutWellKnown(after.issuer.trim()),
+    clientId: after.clientId.trim(),
+    scopes: after.scopes.trim() || standardScopes,
+    emailDomains: after.emailDomains.map((domain) => domain.trim().toLowerCase()),
+    verifiedClaim: after.verifiedClaim.trim() || standardClaim,
+    roleClaim: after.roleClaim?.trim() || null,
+    teamClaim: after.teamClaim?.trim() || null,
+  };
+  const { add } = wrong;
+  const issuerMistake = mistakeInIssuer(input.issuer);
+  if (issuerMistake !== undefined) add("issuer", issuerMistake);
+  const scopes = input.scopes.split(" ");
+  if (!scopes.includes("openid")) add("scopes", "must name openid");
+  if (scopes.some((scope) => /[^\x21\x23-\x5b\x5d-\x7e]/.test(scope)))
+    add("scopes", "must be words with one blank between them");
+  // Otherwise the secret would be sent to another server than the one it is of.
+  if (before?.clientSecret && before.issuer !== input.issuer && given.client_secret === undefined)
+    add("client_secret", "must be given again, because the issuer is another one");
+  if (input.emailDomains.length > mostDomains) add("email_domains", `may have at most ${mostDomains}`);
+  for (const domain of input.emailDomains)
+    if (domain !== "*" && !/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(domain))
+      add("email_domains", `${domain} is not a domain`);
+  if (input.createPeople && input.emailDomains.length === 0)
+    add("email_domains", "is required with create_people: name domains, or * for every verified address");
+  if (input.createPeople && input.defaultRole === null && input.roleClaim === null)
+    add("default_role", "is required with create_people, unless role_claim gives the role");
+  if (input.roleClaim === null && Object.keys(input.roles).length > 0) add("role_claim", "is required with roles");
+  if (input.teamClaim === null && Object.keys(input.teams).length > 0) add("team_claim", "is required with teams");
+  for (const id of new Set(Object.values(given.teams ?? {})))
+    if (!(await accounts.unitExists(caller.account.id, "team", id, tx))) add("teams", `there is no team ${id}`);
+  return input;
+}
+
+/** People copy the address of the document from their provider's pages. */
+function withoutWellKnown(issuer: string): string {
+  return issuer.endsWith(wellKnown) ? issuer.slice(0, -wellKnown.length) : issuer;
+}
+
+function mistakeInIssuer(issuer: string): string | undefined {
+  const url = URL.parse(issuer);
+  if (!url) return "must be the provider's address, e.g. https://login.example.com";
+  const isOwnMachine = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isOwnMachine)) return "must begin with https://";
+  if (url.username || url.password || url.search || url.hash) return "must have no user, query or fragment";
+  return undefined;
+}

@@ -1,0 +1,155 @@
+/** Settings with a value for each account. Plugins declare them as `accountSettings`; no HTTP, no SQL. */
+import {
+  forbidden,
+  isNumber,
+  mustMatch,
+  setting,
+  ValidationError,
+  type BaseContext,
+  type Caller,
+  type ConfigOf,
+  type PluginFacts,
+  type Settings,
+} from "platform";
+import type { Accounts } from "../api.ts";
+import type { SettingStore } from "./setting-store.ts";
+
+type Setting = Settings[string];
+
+interface Declared {
+  readonly plugin: string;
+  readonly setting: Setting;
+}
+
+interface Needed {
+  readonly ctx: Pick<BaseContext, "cache" | "plugins" | "transaction">;
+  readonly settingStore: SettingStore;
+}
+
+/** A setting as the API shows it. */
+export interface ShownSetting {
+  readonly name: string;
+  readonly plugin: string;
+  readonly doc: string;
+  readonly value: string;
+  readonly standard: string;
+  /** The only values that there are; empty = others too. */
+  readonly choices: readonly string[];
+}
+
+type Stored = Awaited<ReturnType<SettingStore["ofAccount"]>>;
+const nothing: Stored = { version: 0, values: {} };
+
+export type AccountSettings = ReturnType<typeof createAccountSettings>;
+
+export function createAccountSettings({ ctx, settingStore }: Needed) {
+  const declared = declaredBy(ctx.plugins);
+  const values = ctx.cache<Stored>({
+    name: "accounts.settings",
+    max: 1_000,
+    load: (accountId) => settingStore.ofAccount(Number(accountId)),
+  });
+  const stored = async (accountId: number): Promise<Stored> => (await values.get(`${accountId}`)) ?? nothing;
+
+  /** What has been read of stored values, by the settings that were asked for: every write of a record asks. */
+  const read = new WeakMap<Stored, WeakMap<Settings, unknown>>();
+
+  const of: Accounts["settingsOf"] = async <S extends Settings>(accountId: number, settings: S) => {
+    const from = await stored(accountId);
+    const known = read.get(from) ?? new WeakMap<Settings, unknown>();
+    read.set(from, known);
+    if (!known.has(settings)) known.set(settings, setting.readSettings(settings, from.values));
+    // It was read by these very settings.
+    return known.get(settings) as ConfigOf<S>;
+  };
+
+  return {
+    of,
+
+    list: async (accountId: number): Promise<{ settings: ShownSetting[]; version: number }> => {
+      const { values: given, version } = await stored(accountId);
+      const settings = [...declared].map(
+        ([
+          name,
+          {
+            plugin,
+            setting: { doc, standard, choices = [] },
+          },
+        ]) => {
+          return { name, plugin, doc, standard, choices, value: given[name] ?? standard };
+        },
+      );
+      return { settings, version };
+    },
+
+    /**
+     * Null gives a setting its standard value again. Throws the 422 by name. `expected` is the version that the caller
+     * has seen; undefined = any.
+     */
+    save: async (
+      caller: Caller,
+      given: Readonly<Record<string, unknown>>,
+      expected: number | undefined,
+    ): Promise<void> => {
+      const accountId = caller.account.id;
+      const changes = checked(declared, given);
+      const locked = [...changes.keys()].find((name) => declared.get(name)?.setting.adminOnly);
+      // A narrowed token must not loosen what protects its owner.
+      if (locked !== undefined && (caller.user.role !== "admin" || caller.narrowedTo.length > 0))
+        throw forbidden(`only administrators change ${locked}`);
+      await ctx.transaction(async (tx) => {
+        mustMatch({ version: (await settingStore.nextVersion(tx, accountId)) - 1 }, expected);
+        await settingStore.save(tx, accountId, caller.user.id, changes);
+      });
+      await values.invalidate(`${accountId}`);
+    },
+  };
+}
+
+/** Throws if two plugins declare one name, because a request could mean either. */
+function declaredBy(plugins: readonly PluginFacts[]): ReadonlyMap<string, Declared> {
+  const declared = new Map<string, Declared>();
+  for (const { name: plugin, accountSettings } of plugins) {
+    for (const one of Object.values(accountSettings)) {
+      const other = declared.get(one.env);
+      if (other)
+        throw new Error(`plugins "${other.plugin}" and "${plugin}" both declare the account setting "${one.env}"`);
+      declared.set(one.env, { plugin, setting: one });
+    }
+  }
+  return declared;
+}
+
+function checked(
+  declared: ReadonlyMap<string, Declared>,
+  given: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, string | null> {
+  const changes = new Map<string, string | null>();
+  // A map, because a name may be `__proto__`.
+  const mistakes = new Map<string, string[]>();
+  for (const [name, value] of Object.entries(given)) {
+    const known = declared.get(name)?.setting;
+    if (!known) mistakes.set(name, ["is not a setting of an account"]);
+    else if (value === null) changes.set(name, null);
+    else if (typeof value === "string" || isNumber(value) || typeof value === "boolean") {
+      const text = String(value);
+      const wrong = mistakeIn(known, text);
+      if (wrong) mistakes.set(name, [wrong]);
+      else changes.set(name, text);
+    } else mistakes.set(name, ["must be a text, a number, true, false or null"]);
+  }
+  if (mistakes.size > 0) throw new ValidationError(Object.fromEntries(mistakes));
+  return changes;
+}
+
+const maxChars = 10_000;
+
+function mistakeIn(known: Setting, text: string): string | undefined {
+  if (text.length > maxChars) return `must have at most ${maxChars} characters`;
+  try {
+    known.parse(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
