@@ -10,6 +10,8 @@ import {
   type SiteFound,
 } from "./data.ts";
 import { nextPublicationOf } from "./templates/article-list-store.ts";
+import { readRows } from "platform";
+import { tooLarge } from "./templates/fault.ts";
 import { redirectKey } from "../redirects/rule.ts";
 
 export async function hosts({ sql }: Pick<Reading, "sql">): Promise<HostData[]> {
@@ -64,16 +66,17 @@ export async function paragraphs(
   site: SiteData,
   pageIds: readonly number[],
   codes: readonly string[],
-): Promise<ParagraphData[]> {
-  return ctx.read(
-    (on) => on<ParagraphData[]>`
-    select id, page_id, code, name, content, fields, position from cms_paragraphs
+): Promise<readonly ParagraphData[]> {
+  const from = ctx.sql`cms_paragraphs
     where account_id = ${site.accountId} and (page_id = any(${pageIds}::bigint[]) or code = any(${codes}::text[]))
       and (site_id = ${site.id} or site_id is null and not exists (
         select 1 from cms_paragraphs o
-        where o.account_id = ${site.accountId} and o.site_id = ${site.id} and o.code = cms_paragraphs.code))
-    order by position, id limit 500`,
-  );
+        where o.account_id = ${site.accountId} and o.site_id = ${site.id} and o.code = cms_paragraphs.code))`;
+  const columns = ctx.sql`id, page_id, code, name, content, fields, position`;
+  const select = { columns, from, order: ctx.sql`position, id` };
+  const { rows, next } = await ctx.read((on) => readRows<ParagraphData>(on, { limit: 500, offset: 0 }, select));
+  if (next === undefined) return rows;
+  throw tooLarge("paragraphs of a page", "print fewer of them");
 }
 
 /** The redirects that editors have written, by domain and path (see `redirectKey`). */

@@ -1,4 +1,5 @@
 /** SQL of the sitemap: a domain's pages, part by part. behaviour A.6. */
+import { readRows } from "platform";
 import type { Batch, Counted, ListedPage, Outside, PageData, Reading, SiteData, Source } from "../data.ts";
 import { fromPages, pageColumns } from "../addresses/variant-store.ts";
 import { encodedChars, nothing } from "../templates/article-list-store.ts";
@@ -66,17 +67,15 @@ export async function listedPages(ctx: Reading, site: SiteData, locale: Locale |
 }
 
 /** Layouts and paragraphs that may show articles, or that name a paragraph which does. */
-export async function articleSources(ctx: Reading, { accountId, id }: SiteData): Promise<Source[]> {
-  return ctx.read(
-    (on) => on<Source[]>`
+export async function articleSources(ctx: Reading, { accountId, id }: SiteData): Promise<readonly Source[]> {
+  const from = ctx.sql`(
     select 'layout' as kind, l.id, null::bigint as page_id, l.code, l.content from cms_layouts l
     where l.account_id = ${accountId} and l.site_id = ${id} and (l.content like '%articles%' or ${names(ctx, ctx.sql`l.content`)})
     union all
     select 'paragraph', g.id, g.page_id, g.code, g.content from cms_paragraphs g
     where g.account_id = ${accountId} and (g.site_id = ${id} or g.site_id is null)
-      and (g.content like '%articles%' or ${names(ctx, ctx.sql`g.content`)})
-    order by kind, id limit 1000`,
-  );
+      and (g.content like '%articles%' or ${names(ctx, ctx.sql`g.content`)})) s`;
+  return first<Source>(ctx, 1000, { columns: ctx.sql`*`, from, order: ctx.sql`kind, id` });
 }
 
 /** Pages of that list that may show articles, in their content or in an outside layout or paragraph. */
@@ -85,22 +84,25 @@ export async function showingPages(
   site: SiteData,
   locale: Locale | null,
   outside: Outside,
-): Promise<PageData[]> {
+): Promise<readonly PageData[]> {
   const { layoutIds, pageIds, codes } = outside;
   const content: Fragment = ctx.sql`coalesce(nullif(btrim(p.content), ''), m.content)`;
   const inNamed = ctx.sql`
     or ${names(ctx, content)} and exists (
       select 1 from unnest(${codes}::text[]) as shown (code) where strpos(${content}, shown.code) > 0)`;
-  return ctx.read(
-    (on) => on<PageData[]>`
+  const from = ctx.sql`(
     select ${pageColumns(ctx.sql)} ${fromPages(ctx.sql)}
     where p.account_id = ${site.accountId} and p.site_id = ${site.id} and ${listed(ctx, site, locale)}
       and (${content} like '%articles%'
         or coalesce(p.layout_id, m.layout_id) = any(${layoutIds}::bigint[])
         or p.id = any(${pageIds}::bigint[]) or p.based_on_page_id = any(${pageIds}::bigint[])
-        ${codes.length === 0 ? ctx.sql`` : inNamed})
-    order by p.position, p.id limit 500`,
-  );
+        ${codes.length === 0 ? ctx.sql`` : inNamed})) p`;
+  return first<PageData>(ctx, 500, { columns: ctx.sql`*`, from, order: ctx.sql`position, id` });
+}
+
+/** So many, and no more than fit into memory: a sitemap without some of their articles is better than none. */
+async function first<Row>(ctx: Reading, limit: number, select: Parameters<typeof readRows>[2]) {
+  return (await ctx.read((on) => readRows<Row>(on, { limit, offset: 0 }, select))).rows;
 }
 
 function eligible(ctx: Reading, alias: Fragment, locale: Locale | null) {

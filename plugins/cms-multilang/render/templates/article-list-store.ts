@@ -9,22 +9,13 @@ import {
   type Reading,
   type SiteData,
 } from "../data.ts";
-import { LiquidFault, readBounds, readRows, type Fragment, type Page, type Queryable } from "platform";
+import { readRows, type Fragment, type Page, type Queryable } from "platform";
 
 import type { ArticlesQuery, SortKey } from "./articles-block.ts";
-import { TemplateFault } from "./fault.ts";
+import { tooLarge } from "./fault.ts";
 
 export const nothing: Counted = { count: 0, longest: 0 };
 const maxArticlesAtOnce = 200;
-const tooLarge = new TemplateFault(
-  "articles",
-  new LiquidFault(
-    "limit",
-    `the articles of a list hold more than ${readBounds.answerBytes} bytes: list fewer (limit)`,
-    { line: 1, column: 1 },
-    undefined,
-  ),
-);
 
 const articleColumns = (ctx: Reading) => ctx.sql`
   a.id, a.site_id, a.code, a.category_id, a.locale, a.path, a.title, a.lead, a.fields, a.html_title,
@@ -136,7 +127,7 @@ async function whole(
     readRows<ArticleResult>(on, { limit, offset }, { columns, from: from(now), order: by }),
   );
   if (next === undefined) return rows.map(withCategories);
-  throw tooLarge;
+  throw tooLarge("articles of a list", "list fewer (limit)");
 }
 
 export function nextPublicationOf(sql: Queryable, accountId: Fragment, siteId: Fragment) {

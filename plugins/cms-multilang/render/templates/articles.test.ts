@@ -91,6 +91,16 @@ describe("a list of articles", () => {
     expect((await at("blog.pl", "/whole")).status).toBe(500);
   });
 
+  test("that holds more than an answer in its paragraphs is a fault too", async () => {
+    await make.page({ code: "long", path: "long", site_code: "blog", content: "{% paragraphs %}" });
+    const fields = { text: "x".repeat(480_000) };
+    const place = { page_code: "long", site_code: "blog" };
+    await make.paragraph({ code: "long0", name: "0", content: "0", fields, ...place });
+    expect((await at("blog.pl", "/long")).text).toBe("0");
+    for (let n = 1; n < 20; n++) await make.paragraph({ code: `long${n}`, name: "n", content: "n", fields, ...place });
+    expect((await at("blog.pl", "/long")).status).toBe(500);
+  });
+
   const sorts: [string, string][] = [
     ["published_at", "A1A3A7"],
     ["-title", "A7A3A1"],

@@ -1,5 +1,5 @@
 /** Mistakes in templates, found while parsing or rendering. behaviour B.11. */
-import { escapeHtml, LiquidFault } from "platform";
+import { escapeHtml, LiquidFault, readBounds } from "platform";
 
 /** Which template failed, and where. */
 export class TemplateFault extends Error {
@@ -12,6 +12,12 @@ export class TemplateFault extends Error {
     this.template = template;
     this.fault = fault;
   }
+}
+
+/** Of what is read for a page, more than a page may have read. */
+export function tooLarge(of: string, advice: string): TemplateFault {
+  const message = `the ${of} hold more than ${readBounds.answerBytes} bytes: ${advice}`;
+  return new TemplateFault(of, new LiquidFault("limit", message, { line: 1, column: 1 }, undefined));
 }
 
 export function blaming<T>(template: string, work: () => T): T {
