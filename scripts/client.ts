@@ -11,7 +11,7 @@ import { plugins } from "../plugins/index.ts";
 import { describe } from "../runtime/operations/start/boot.ts";
 import { readConfig } from "../runtime/settings/config.ts";
 import { createLog } from "../runtime/system/log.ts";
-import { clientModule } from "../runtime/openapi/client.ts";
+import { clientModule } from "../runtime/operations/openapi/client.ts";
 import { makeRuntimes } from "./runtimes.ts";
 import { makeStudio } from "./studio.ts";
 

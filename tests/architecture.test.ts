@@ -72,7 +72,7 @@ const sqlText =
 /** The rooms of the runtime: each imports only from those before it. Operations know the kernel, which knows none. */
 const rooms = [
   ["host", "base", "times", "net", "settings", "system", "db", "outbound", "liquid", "scope", "broadcast", "child"],
-  ["files", "jobs", "events", "http", "openapi", "lineage", "plugin", "resource"],
+  ["files", "jobs", "events", "http", "lineage", "plugin", "resource"],
   [
     "dump",
     "s3",
@@ -81,6 +81,7 @@ const rooms = [
     "replicas",
     "https",
     "authors",
+    "openapi",
     "start",
     "service",
     "upgrade",

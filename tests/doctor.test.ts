@@ -10,7 +10,7 @@ import { readConfig } from "../runtime/settings/config.ts";
 import { openPool, type Sql } from "../runtime/db/db.ts";
 import { parseKeepRule } from "../runtime/settings/prune-rule.ts";
 import { judgeArchive, judgeKeep } from "../runtime/operations/doctor/backups.ts";
-import { checkClock } from "../runtime/operations/doctor/clock.ts";
+import { checkClock } from "../runtime/operations/doctor/doctor.ts";
 import { doctor, type Given } from "../runtime/operations/doctor/doctor.ts";
 import { findingLines, type Finding } from "../runtime/plugin/finding.ts";
 import { checkPorts, judgeHeaders } from "../runtime/operations/doctor/network.ts";

@@ -21,10 +21,8 @@ import {
   type RequestOptions,
 } from "../runtime/operations/authors/test-client.ts";
 import { parseArguments } from "../runtime/operations/command/arguments.ts";
-import { startReceiver, type Receiver } from "../runtime/operations/authors/test-receiver.ts";
-import { runSchedule } from "../runtime/operations/authors/test-schedule.ts";
+import { startReceiver, runSchedule, addressOf, type Receiver } from "../runtime/operations/authors/test-app.ts";
 import { boot, type App } from "../runtime/operations/start/boot.ts";
-import { addressOf } from "../runtime/operations/authors/test-app.ts";
 import { denoEnv, fromSourceByDeno } from "./deno-process.ts";
 import { documented, type Documented } from "./documented.ts";
 import { recorded } from "./recorder.ts";

@@ -1,1 +1,1 @@
-export { startReceiver, type Received, type Receiver } from "../runtime/operations/authors/test-receiver.ts";
+export { startReceiver, type Received, type Receiver } from "../runtime/operations/authors/test-app.ts";

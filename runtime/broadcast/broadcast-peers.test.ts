@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createPeers } from "./broadcast-outbox.ts";
-import { createProof } from "./broadcast-proof.ts";
+import { createProof } from "./broadcast.ts";
 
 describe("the other processes", () => {
   test("are behind until they have heard a number; a new one has heard all that came before it", () => {

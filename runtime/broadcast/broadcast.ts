@@ -10,7 +10,6 @@
 import { currentScope } from "../scope/keyed.ts";
 import { mustFit, parseMessage, type Message } from "./broadcast-messages.ts";
 import { channel, createOutbox } from "./broadcast-outbox.ts";
-import { createProof } from "./broadcast-proof.ts";
 import { openSubscription, type Subscription } from "./subscription.ts";
 import type { Sql } from "../db/db.ts";
 import type { Log } from "../system/log.ts";
@@ -214,4 +213,27 @@ function guarded(log: Log, topic: string, run: () => void): void {
   } catch (error) {
     log.error("a broadcast listener failed", { topic, error });
   }
+}
+
+/** Proof that what is told comes back to us, so that what others tell reaches us as well. */
+
+/** Its age counts from the sending of the last message of ours that came back. `now`: in milliseconds. */
+export function createProof(now: () => number = () => performance.now()) {
+  let provenAt = now();
+  let asked: { number: number; at: number }[] = [];
+  return {
+    ask: (number: number) => void asked.push({ number, at: now() }),
+    hear(number: number) {
+      const last = asked.findLast((one) => one.number <= number);
+      if (!last) return;
+      provenAt = last.at;
+      asked = asked.filter((one) => one.number > number);
+    },
+    /** A new connection listens. */
+    renew() {
+      provenAt = now();
+      asked = [];
+    },
+    ageMs: () => now() - provenAt,
+  };
 }

@@ -3,13 +3,12 @@
  */
 import { host } from "#host";
 import { lastWords, linesOf } from "./child-output.ts";
-import { cpuSecondsOf } from "./cpu-time.ts";
 import { parseExactly } from "../base/exact-number.ts";
-import { processorsOfChildren } from "./processors.ts";
 import type { Log } from "../system/log.ts";
 import { ownProgram } from "../system/own-program.ts";
 import { machineMemory } from "../system/postgres-memory.ts";
 import { start, type Started } from "../system/process.ts";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** `busy` and `stopped` are no fault of the input: the same run may work later. */
 export type ChildReason = "busy" | "crash" | "result-too-large" | "stopped" | "timeout";
@@ -235,4 +234,65 @@ function killGroup(pid: number): void {
 /** Errors are ignored here: if the process has just ended, #bury reports that. */
 function send(process: Started, line: unknown): void {
   process.stdin?.write(`${JSON.stringify(line)}\n`, () => {});
+}
+
+/** USER_HZ, the same on every Linux. */
+const ticksPerSecond = 100;
+
+/** Processor seconds used so far by a process and everything it started; undefined if the system does not tell. */
+export function cpuSecondsOf(pid: number): number | undefined {
+  try {
+    const own = ticksOf(pid) / ticksPerSecond;
+    return childrenOf(pid).reduce((sum, child) => sum + (cpuSecondsOf(child) ?? 0), own);
+  } catch {
+    return undefined;
+  }
+}
+
+function ticksOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+  // The name is in parentheses and may contain anything; the times are fields 14 and 15, counted from the start.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+    const children = readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1");
+    return children.split(" ").filter(Boolean).map(Number);
+  });
+}
+
+/*
+ * The processors of child processes: the upper half of those that the server may use. A request passes between server,
+ * PostgreSQL and client several times. If a run may be on any processor, each of them finds a free one less often, and
+ * waits for another of them, or until the run is interrupted, however low its priority is.
+ */
+
+/** As taskset(1) reads it; "" if the system does not tell, or if there is only one processor. */
+export function processorsOfChildren(): string {
+  try {
+    return upperHalf(processorsOf("self")).join(",");
+  } catch {
+    return "";
+  }
+}
+
+/** The processors that a process may use. */
+export function processorsOf(pid: number | "self"): number[] {
+  const list = /^Cpus_allowed_list:\s+(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
+  return list === undefined ? [] : parseProcessors(list);
+}
+
+/** `0-2,8` -> 0, 1, 2, 8. */
+export function parseProcessors(list: string): number[] {
+  return list.split(",").flatMap((range) => {
+    const [first = NaN, last = first] = range.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, at) => first + at);
+  });
+}
+
+/** Of an odd number, the server keeps one more. */
+export function upperHalf(processors: readonly number[]): number[] {
+  return processors.slice(Math.ceil(processors.length / 2));
 }

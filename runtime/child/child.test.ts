@@ -4,9 +4,8 @@ import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChild, type Child, type ChildOptions } from "./child.ts";
-import { ChildFault } from "./child-process.ts";
+import { ChildFault, processorsOf, upperHalf } from "./child-process.ts";
 import { createLog } from "../system/log.ts";
-import { processorsOf, upperHalf } from "./processors.ts";
 
 setDefaultTimeout(180_000);
 

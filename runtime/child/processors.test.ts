@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseProcessors, upperHalf } from "./processors.ts";
+import { parseProcessors, upperHalf } from "./child-process.ts";
 
 test.each([
   ["0-1", [1]],

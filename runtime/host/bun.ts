@@ -1,8 +1,19 @@
 /** `#host` under Bun, from source and in the executable. */
 import { withPlace } from "./build-messages.ts";
-import { sendDatagram } from "./bun-datagram.ts";
-import { allowManyRequests, manyRequests } from "./bun-requests.ts";
 import type { AddressedRequest, Bundled, Host, Listening, ListenOptions, Modules } from "./host.ts";
+import { datagramSocket, noSignal, unixAddress, unixFamily } from "./unix-address.ts";
+
+/**
+ * Raises Bun's number of concurrent `fetch` requests. Its limit is 256 for all receivers together, and further requests
+ * wait: thirty hanging receivers with ten requests each would hold up every webhook and connector. Bun reads the limit
+ * from the environment only when it starts, so the server sets it there and starts itself again in the same process
+ * (execv), which keeps its id and streams.
+ */
+const requestsVariable = "BUN_CONFIG_MAX_HTTP_REQUESTS";
+/** More than webhooks (`WEBHOOK_CONCURRENCY`) and flows send at once; each has a limit of its own. */
+const mostRequests = "20000";
+/** For the server processes that this one starts. */
+const manyRequests = { [requestsVariable]: process.env[requestsVariable] ?? mostRequests };
 
 export const host: Host = {
   name: `Bun ${Bun.version}`,
@@ -137,4 +148,37 @@ async function bundlePage(file: string): Promise<Bundled> {
 async function unpackArchive(archive: string, folder: string): Promise<void> {
   const packed = await Bun.file(archive).bytes();
   await new Bun.Archive(await Bun.zstdDecompress(packed)).extract(folder);
+}
+
+/** Sends a datagram to a Unix socket. Bun cannot, so the C library does. */
+export async function sendDatagram(path: string, text: string): Promise<void> {
+  if (process.platform !== "linux") return;
+  try {
+    // Imported only here: it fails where a program may not load libraries.
+    const { dlopen, ptr } = await import("bun:ffi");
+    const { symbols } = dlopen("libc.so.6", {
+      socket: { args: ["int", "int", "int"], returns: "int" },
+      sendto: { args: ["int", "ptr", "u64", "int", "ptr", "u32"], returns: "i64" },
+      close: { args: ["int"], returns: "int" },
+    });
+    const socket = symbols.socket(unixFamily, datagramSocket, 0);
+    if (socket < 0) return;
+    const address = unixAddress(path);
+    const message = Buffer.from(text);
+    symbols.sendto(socket, ptr(message), message.length, noSignal, ptr(address), address.length);
+    symbols.close(socket);
+  } catch {
+    // another C library: no systemd
+  }
+}
+
+/** Does not return if it restarts the program. If that is impossible, everything works with Bun's limit. */
+async function allowManyRequests([program = "", ...words]: readonly string[]): Promise<void> {
+  if (process.env[requestsVariable] !== undefined) return;
+  const given = [program, ...process.execArgv, ...words, ...process.argv.slice(2)];
+  try {
+    process.execve?.(program, given, { ...process.env, [requestsVariable]: mostRequests });
+  } catch {
+    // a system that does not let it
+  }
 }

@@ -1,14 +1,13 @@
 /** Takes a request through identity, quota, privilege, body and handler. behaviour B.1 and B.3. */
-import { arrivalOf, pathOf } from "./arrival.ts";
+import { arrivalOf, pathOf, type Client } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Identify, type Identity } from "./auth.ts";
 import { bodyLimit, readBody, refuseEncoded, takesBody } from "./body.ts";
-import { withActor } from "../scope/actor.ts";
+import { withActor, type Actor } from "../scope/actor.ts";
 import type { Notice } from "../events/notices.ts";
 import { causationHeader, withCausation, type CausationSeal } from "../scope/causation.ts";
-import { badRequest, forbidden, unauthorized } from "../base/errors.ts";
+import { badRequest, forbidden, unauthorized, HttpError } from "../base/errors.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import { currentScope } from "../scope/keyed.ts";
-import { actorOf, noteRefusal, noteReply, type Asked } from "./noting.ts";
 import type { Log } from "../system/log.ts";
 import type { Reply } from "./answers/reply.ts";
 import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./limits/quota.ts";
@@ -178,4 +177,52 @@ const noQuery = new URLSearchParams();
 function queryOf(url: string): URLSearchParams {
   const at = url.indexOf("?");
   return at < 0 ? noQuery : new URLSearchParams(url.slice(at + 1));
+}
+
+/** What the log of activity is told of a request: who makes it, and what is of note though no record changes. */
+export interface Asked {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly identity: Identity;
+  readonly client: Client;
+  readonly spec: Route["spec"];
+}
+
+type Tell = (notice: Notice) => void;
+
+const maxChars = 300;
+
+export function actorOf({ request, requestId, identity, client }: Asked): Actor {
+  const { account, caller, app } = identity;
+  return {
+    kind: app ? "app" : "person",
+    account: account.id,
+    user: caller?.user.id,
+    login: caller?.user.login,
+    token: caller?.tokenId,
+    ip: client.ip,
+    agent: request.headers.get("user-agent")?.slice(0, maxChars),
+    request: requestId,
+    app: app?.appId,
+  };
+}
+
+/** An export, or an answer that shows somebody a secret. A sign-in, whose cookie is one too, has an entry of its own. */
+export function noteReply(tell: Tell, asked: Asked, reply: Reply | Response): void {
+  if (asked.spec.exports) tell(noticeOf("export", asked));
+  else if (!(reply instanceof Response) && reply.secret && !("open" in asked.spec.access))
+    tell(noticeOf("secret shown", asked));
+}
+
+/** A person who may not do what they tried. */
+export function noteRefusal(tell: Tell, asked: Asked, error: unknown): void {
+  if (asked.identity.caller && error instanceof HttpError && error.status === 403) tell(noticeOf("refused", asked));
+}
+
+/** Without the query: it may hold a secret. */
+function noticeOf(action: Notice["action"], asked: Asked): Notice {
+  const { method, url } = asked.request;
+  const path = pathOf(url).split("?", 1)[0] ?? "";
+  const name = `${method} ${path}`.slice(0, maxChars);
+  return { accountId: asked.identity.account.id, action, name, actor: actorOf(asked) };
 }

@@ -6,19 +6,19 @@ import { credentialOf, plainHost, type Caller } from "./auth.ts";
 import type { Networks } from "../net/client-address.ts";
 import { isLocalHost, type HostDoor } from "./door.ts";
 import { badRequest, methodNotAllowed, notFound } from "../base/errors.ts";
-import { createFinder, type Others } from "./finder.ts";
 import { databaseFault } from "../db/db.ts";
 import { handle, safeMethods, type Found, type Needed as HandleNeeded } from "./handle.ts";
 import type { Metrics } from "../system/metrics.ts";
 import { refusalOf } from "./refusals/refusal.ts";
 import type { Reply } from "./answers/reply.ts";
-import { innerAnswer } from "./inside.ts";
 import { logRequest } from "./request-log.ts";
 import { corsHeaders, finish, newRequestId } from "./answers/respond.ts";
-import type { Route } from "./route.ts";
+import type { Route, Method } from "./route.ts";
 import { createSiteAnswer } from "./answers/site-answer.ts";
 import type { InnerAnswer } from "./subrequest.ts";
-import { fromAnyOrigin, routeTable, type Endpoint } from "./route-table.ts";
+import { fromAnyOrigin, routeTable, together, type Endpoint } from "./route-table.ts";
+import { withWarnings } from "./refusals/warning.ts";
+import { Memoirist } from "memoirist";
 
 interface Needed extends HandleNeeded {
   readonly routes: readonly Route[];
@@ -231,4 +231,72 @@ async function answerSystem(needed: Needed, system: SystemRoute, request: Reques
   } catch (error) {
     return finish(request, refusalOf(error, needed.log, requestId), requestId);
   }
+}
+
+// Requests of a handler to this server itself: the answer without what only the network needs.
+
+/** As `finish` does it for the network. */
+export async function innerAnswer(
+  _request: Request,
+  reply: Reply | Response,
+  _requestId: string,
+  _cors = false,
+  hints: readonly string[] = [],
+): Promise<InnerAnswer> {
+  if (reply instanceof Response)
+    return { status: reply.status, headers: Object.fromEntries(reply.headers), body: await reply.text() };
+  const { status, body, headers } = reply;
+  const warning = withWarnings(headers["warning"], hints);
+  return { status, body: body ?? "", headers: warning === undefined ? headers : { ...headers, warning } };
+}
+
+// Finds endpoints by address: for requests of handlers to this server itself, and for methods that a router does not know.
+
+interface FoundEndpoint {
+  readonly endpoint: Endpoint;
+  readonly params: Record<string, string>;
+}
+
+export interface Others {
+  readonly allowed: readonly Method[];
+  readonly cors: boolean;
+  readonly always: Readonly<Record<string, string>>;
+}
+
+/** By the router that Elysia has, so that both find the same; it is built at the first question, after the start. */
+export function createFinder(endpoints: readonly Endpoint[]) {
+  const byMethod = new Memoirist<Endpoint>({ onParam: decodeURIComponent, lazy: true });
+  const byAddress = new Memoirist<readonly Endpoint[]>({ lazy: true });
+  const pairs = endpoints.flatMap((endpoint) => endpoint.paths.map((path) => ({ path, endpoint })));
+  for (const { path, endpoint } of pairs) byMethod.add(endpoint.method, path, endpoint);
+  for (const [path, all] of Map.groupBy(pairs, (pair) => pair.path))
+    byAddress.add(
+      "",
+      path,
+      all.map(({ endpoint }) => endpoint),
+    );
+  const addressOf = (url: string) => pathOf(url).split("?", 1)[0] ?? "";
+  return {
+    find(method: string, url: string): FoundEndpoint | undefined {
+      try {
+        const found = byMethod.find(method, addressOf(url));
+        return found ? { endpoint: found.store, params: found.params } : undefined;
+      } catch (error) {
+        if (error instanceof URIError) return undefined;
+        throw error;
+      }
+    },
+
+    /** What answers other methods at this address. */
+    others(url: string): Others | undefined {
+      const own = byAddress.find("", addressOf(url))?.store;
+      return (
+        own && {
+          allowed: own.map(({ method }) => method),
+          cors: own.some(({ cors }) => cors),
+          always: together(own.map(({ always }) => always)),
+        }
+      );
+    },
+  };
 }

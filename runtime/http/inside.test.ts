@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createFinder } from "./finder.ts";
-import { innerAnswer } from "./inside.ts";
+import { createFinder, innerAnswer } from "./http.ts";
 import { ok } from "./answers/reply.ts";
 import { routeTable } from "./route-table.ts";
 import { route } from "./route.ts";

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { mostPageBytes } from "./page-bundle.ts";
-import { checkPages, withBundledPages, type StudioPage } from "./studio-pages.ts";
+import { mostPageBytes, checkPages, withBundledPages, type StudioPage } from "./studio-pages.ts";
 
 const folders: string[] = [];
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));

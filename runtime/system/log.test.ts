@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createGreeting } from "../operations/command/greeting.ts";
+import { createGreeting } from "../operations/command/run.ts";
 import { createLog, type Fields, type Level } from "./log.ts";
 
 const noon = new Date(2026, 0, 31, 12, 5, 9);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createRequestTimes } from "./request-times.ts";
+import { createRequestTimes } from "./metrics.ts";
 
 test("requests are counted by the bounds that they keep", () => {
   const times = createRequestTimes();

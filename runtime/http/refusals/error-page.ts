@@ -1,11 +1,13 @@
 /** Refusals for people: a browser that opens an address gets a page with words and a link instead of JSON. */
 import { hash } from "node:crypto";
 import { escapeHtml } from "../../base/html.ts";
-import { errorWords, type ErrorWords } from "./error-words.ts";
 import { proxyMistakesOf } from "../arrival.ts";
 import { languageOf, type Language } from "../language.ts";
 import type { ProxyMistake } from "./proxy-mistake.ts";
 import type { Reply } from "../answers/reply.ts";
+import de from "./text/de.json" with { type: "json" };
+import en from "./text/en.json" with { type: "json" };
+import pl from "./text/pl.json" with { type: "json" };
 
 /** Turns the reply into a page if a browser will show it. Programs get the JSON. */
 export function shownTo(request: Request, reply: Reply): Reply {
@@ -123,3 +125,20 @@ const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'se
 function ownOf(of: Readonly<Record<string, string>>, key: string): string | undefined {
   return Object.hasOwn(of, key) ? of[key] : undefined;
 }
+
+/** What the pages of refusals say. The API's own messages are English; the few that people meet here are translated. */
+export interface ErrorWords {
+  /** By status. */
+  readonly titles: Readonly<Record<string, string>>;
+  /** Of any other status below 500, and above. */
+  readonly refused: string;
+  readonly failed: string;
+  readonly nothingHere: string;
+  readonly signIn: string;
+  readonly start: string;
+  readonly messages: Readonly<Record<string, string>>;
+  /** About a proxy in front of the server that leaves out what it should pass on. */
+  readonly proxy: Readonly<Record<ProxyMistake | "title" | "more", string>>;
+}
+
+export const errorWords: Readonly<Record<Language, ErrorWords>> = { en, pl, de };

@@ -11,11 +11,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPool, type Sql } from "../../db/db.ts";
 import { runningPostgres } from "../postgres/running-postgres.ts";
-import { startReceiver, type Receiver } from "./test-receiver.ts";
-import { clientOf, requester, type Client } from "./test-client.ts";
-import { runSchedule } from "./test-schedule.ts";
+import { clientOf, requester, eventually, type Client } from "./test-client.ts";
+import { writeJob } from "../../jobs/job-store.ts";
+import { jobOf } from "../../jobs/schedule.ts";
 
-export type { Received, Receiver } from "./test-receiver.ts";
 export { eventually, type Answer, type Client, type RequestOptions } from "./test-client.ts";
 
 export interface TestApp extends Client {
@@ -137,4 +136,68 @@ export async function addressOf(stdout: ReadableStream<Uint8Array>): Promise<str
     return address;
   }
   return undefined;
+}
+
+// Runs a schedule of a server under test without waiting for its time.
+
+/** Waits until the schedule `id` has run once, as if it were due at `dueAt`; throws what it has failed with. */
+export async function runSchedule(sql: Sql, id: string, dueAt: Date): Promise<void> {
+  const payload = { dueAt: dueAt.toISOString() };
+  const ended = await writeJob(sql, { name: jobOf(id).id, payload, maxAttempts: 1 });
+  const { outcome, error } = await eventually(ended, `a run of the schedule "${id}" (is that its id?)`);
+  if (outcome !== "done") throw new Error(`the schedule "${id}" failed: ${error}`);
+}
+
+/**
+ * A receiver of webhooks on this machine: it records requests, and answers as the test says.
+ *
+ *     const receiver = app.receiver();
+ *     await eventually(() => receiver.requests.length === 1);
+ */
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly at: number;
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly requests: Received[];
+  /** The requests to one path. */
+  readonly at: (path: string) => Received[];
+  /** How requests are answered from now on; default: `ok`. */
+  answer: (request: Received) => Response | Promise<Response>;
+  readonly stop: () => Promise<void>;
+}
+
+export function startReceiver(): Receiver {
+  const requests: Received[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      const body = await request.text();
+      const received = {
+        method: request.method,
+        path: pathname,
+        headers: request.headers,
+        body,
+        at: performance.now(),
+      };
+      requests.push(received);
+      return receiver.answer(received);
+    },
+  });
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${server.port}`,
+    requests,
+    at: (path) => requests.filter((request) => request.path === path),
+    answer: () => new Response("ok"),
+    stop: () => server.stop(true),
+  };
+  return receiver;
 }

@@ -3,11 +3,10 @@ import { dirname } from "node:path";
 import { withActor } from "../../scope/actor.ts";
 import { authorCommands } from "../authors/commands.ts";
 import { boot, describe, type App } from "../start/boot.ts";
-import { runtimeSettings } from "../../settings/config.ts";
-import { clientModule } from "../../openapi/client.ts";
+import { runtimeSettings, type Config } from "../../settings/config.ts";
+import { clientModule } from "../openapi/client.ts";
 import { attach, mustHaveDatabase, withDatabase } from "./with-database.ts";
 import { adopt, backupNow, backupTo, listBackups, restoreAt, restoreFrom, verifyStored } from "./backup-commands.ts";
-import { askHealth } from "./health.ts";
 import { writeOutput } from "../../system/output.ts";
 import type { Setup } from "./run.ts";
 import type { CommandFacts, PluginFacts } from "../../plugin/plugin.ts";
@@ -196,4 +195,22 @@ async function withApp(setup: Setup, run: (app: App) => Promise<readonly string[
 function say(lines: readonly string[]): number {
   for (const line of lines) writeOutput(`${line}\n`);
   return 0;
+}
+
+// `corestead health`: for the health checks of containers, whose images have no curl.
+
+const patienceMs = 4_000;
+const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "[::1]" };
+
+/** What the server of these settings answers at /health. Rejects if it is not up. */
+export async function askHealth({ host, port }: Pick<Config, "host" | "port">): Promise<string> {
+  const plain = host.includes(":") ? `[${host}]` : host;
+  const url = `http://${everywhere[host] ?? plain}:${port}/health`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(patienceMs), redirect: "manual" }).catch(
+    (cause: unknown) => {
+      throw new Error(`nobody answers at ${url}`, { cause });
+    },
+  );
+  if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`);
+  return "the server is up";
 }

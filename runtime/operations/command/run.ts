@@ -5,7 +5,6 @@ import { boot, type App } from "../start/boot.ts";
 import type { Config } from "../../settings/config.ts";
 import { openDatabase, type Begun, type Database } from "../postgres/database.ts";
 import type { DatabaseTarget } from "../../db/db.ts";
-import { createGreeting, type Greeting } from "./greeting.ts";
 import type { Log } from "../../system/log.ts";
 import { notifyService } from "../service/notify.ts";
 import type { Plugin } from "../../plugin/plugin.ts";
@@ -13,8 +12,10 @@ import { listenOn } from "../../http/listen-on.ts";
 import { localCounting, supervisedCounting, type Counting } from "../../http/limits/shared-limits.ts";
 import type { Environment } from "../../settings/settings.ts";
 import { stopSignal, type StopSignal } from "../../system/stop-signal.ts";
-import { watchPlugins } from "./watch.ts";
-import { createWorkers } from "./workers.ts";
+import { createWorkers, type Workers } from "./workers.ts";
+import { writeOutput } from "../../system/output.ts";
+import { watch } from "node:fs";
+import { resolve } from "node:path";
 
 const stopsWithinMs = 9_000;
 
@@ -73,7 +74,7 @@ export async function serveWorker(setup: Setup): Promise<number> {
   const target: DatabaseTarget = JSON.parse(setup.env["CORESTEAD_DATABASE"] ?? "null");
   if (!target) throw new Error("`worker` is started by `serve`");
   // If its supervisor dies, even by kill -9, a worker would keep the port without a database.
-  const orphaned = new Promise<"orphaned">((resolve) => process.once("disconnect", () => resolve("orphaned")));
+  const orphaned = new Promise<"orphaned">((settle) => process.once("disconnect", () => settle("orphaned")));
   const stopped = Promise.race([stopSignal(), orphaned]);
   // From here on the supervisor watches it: a worker that hangs before it is ready is replaced too.
   process.on("message", (message) => void (message === "ping" && process.send?.("pong")));
@@ -173,4 +174,75 @@ async function reservePort({ host: hostname, port }: Config): Promise<number> {
       await sleep(100);
     }
   }
+}
+
+/** Prints what a start has to say: the address, and on an empty database the first credentials. */
+export interface Greeting {
+  /** Receives the lines that are shown only once. */
+  readonly announce: (lines: readonly string[]) => void;
+  /** The server accepts requests: prints its address and the other `lines`. */
+  readonly ready: (line: string) => void;
+  /** The start has failed: prints what was announced, so that it is not lost. */
+  readonly failed: () => void;
+}
+
+/**
+ * On a terminal the credentials come last, where they are noticed; a program that reads along gets them before the
+ * address.
+ */
+export function createGreeting(isTerminal: boolean = process.stdout.isTTY, write = writeOutput): Greeting {
+  const kept: string[] = [];
+  const tell = () => {
+    if (kept.length > 0) write(`\n${kept.splice(0).join("\n")}\nThis is shown only once.\n\n`);
+  };
+  return {
+    announce: (lines) => {
+      if (isTerminal) kept.push(...lines);
+      else write(lines.map((line) => `${line}\n`).join(""));
+    },
+    ready: (line) => {
+      write(`${line}\n`);
+      tell();
+    },
+    failed: tell,
+  };
+}
+
+// `serve --watch`, for plugin authors: replaces the server processes when a plugin of PLUGINS_DIR changes.
+
+/** Editors save several files at once, and some write a file in several steps. */
+const settleMs = 150;
+
+/** Returns a function that stops watching. Throws if there is no such folder. */
+export function watchPlugins(folder: string, workers: Workers, log: Log): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let replacing: Promise<void> = Promise.resolve();
+  const replace = async () => {
+    try {
+      await workers.replace();
+      log.info("the plugins have changed and were reloaded");
+    } catch (error) {
+      // The new process has already printed what is wrong.
+      log.warn("the changed plugins do not start: the earlier version is still served", { error });
+    }
+  };
+  const watcher = watch(resolve(folder), { recursive: true }, (_kind, name) => {
+    if (name !== null && isAside(name)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      replacing = replacing.then(replace);
+    }, settleMs);
+  });
+  return () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
+}
+
+/** Tests, types, packages and editors' own files are not served. */
+function isAside(path: string): boolean {
+  return (
+    path.split("/").some((name) => name.startsWith(".") || name === "node_modules") ||
+    /(\.test\.ts|\.d\.ts|~)$/.test(path)
+  );
 }

@@ -1,11 +1,8 @@
 /** One replica: whether it may be asked, and the reads that it answers. */
-import { databaseFault, type Reader, type Sql } from "../../db/db.ts";
+import { databaseFault, laneOf, serverName, type Reader, type Sql, type PoolOptions, type Tx } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
-import { wordAt, type Position, type Watched } from "./primary.ts";
-import { createProgress } from "./progress.ts";
-import { createReads } from "./reads.ts";
-import { createServers, type OnConnections } from "./servers.ts";
-import { createSeveral } from "./several.ts";
+import { wordAt, wordKey, type Position, type Watched } from "./primary.ts";
+import { createProgress, longestPauseMs } from "./progress.ts";
 
 /** `ready`, or why it is not asked. */
 export type ReplicaState =
@@ -180,4 +177,129 @@ function faultOf(error: unknown): "its own" | "passing" | "gone" {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (databaseFault(error) !== "unavailable" || code === timeLimit) return "its own";
   return passing.has(code) ? "passing" : "gone";
+}
+
+/** To which servers the open connections of one address lead: a proxy, or a name of several hosts, leads to several. */
+export type OnConnections = Required<Pick<PoolOptions, "onClose" | "onServer">>;
+
+/** `forget` what is known of the server: it may be another one now, or one of several. */
+export function createServers(forget: () => void) {
+  const servers = new Map<number, string>();
+  const areSeveral = () => new Set(servers.values()).size > 1;
+  const on: OnConnections = {
+    onServer(connection, server) {
+      const wereSeveral = areSeveral();
+      servers.set(connection, server);
+      if (areSeveral() && !wereSeveral) forget();
+    },
+    onClose(connection) {
+      servers.delete(connection);
+      if (!areSeveral()) forget();
+    },
+  };
+  return { on, areSeveral };
+}
+
+// The reads under way at a replica, each in the lane of its plugin.
+
+const stopSeconds = 2;
+
+export function createReads(open: () => Sql) {
+  const lanes = new Map<string, Sql>();
+  let pool = open();
+  const underWay = new Set<(reason: Error) => void>();
+  return {
+    async run<T>(lane: string, run: (sql: Sql) => Promise<T>): Promise<T> {
+      const sql = lanes.get(lane) ?? laneOf(pool, lane);
+      lanes.set(lane, sql);
+      const abandoned = Promise.withResolvers<never>();
+      underWay.add(abandoned.reject);
+      try {
+        return await Promise.race([run(sql), abandoned.promise]);
+      } finally {
+        underWay.delete(abandoned.reject);
+      }
+    },
+    /** A server that stands still would keep them waiting. */
+    abandon(): void {
+      for (const reject of underWay) reject(new Error("the replica does not answer"));
+    },
+    /** Gives up its connections: nobody may need them for long, and a primary counts them. */
+    async renew(): Promise<void> {
+      const old = pool;
+      pool = open();
+      lanes.clear();
+      await old.end({ timeout: stopSeconds });
+    },
+    stop: () => pool.end({ timeout: stopSeconds }),
+  };
+}
+
+/*
+ * Reads at an address that leads to several servers: how far one of them is says nothing of another. So each read is a
+ * transaction, which asks its own server first.
+ */
+
+/** A server that is asked where it is answers at once, or it stands still. */
+const silenceMs = 2_000;
+
+export interface Wanted {
+  readonly lsn: number;
+  /** Of the primary that the server must follow. */
+  readonly word: string;
+  readonly withinMs: number;
+  /** Called once, if it is not there yet. */
+  readonly onWait: () => void;
+}
+
+interface Found {
+  readonly isStandby: boolean;
+  readonly lsn: number;
+  readonly word: string | null;
+  readonly server: string;
+}
+
+export function createSeveral() {
+  /** What was waited for in vain, by server: nobody waits there again before it is there. */
+  const missed = new Map<string, number>();
+
+  const isThere = async (tx: Tx, { lsn, word, withinMs, onWait }: Wanted): Promise<boolean> => {
+    const until = performance.now() + withinMs;
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      const found = await look(tx);
+      if (!found.isStandby) return false;
+      if (found.lsn >= lsn) return found.word === word;
+      if (pauseMs === 1) onWait();
+      const isInVain = (missed.get(found.server) ?? -1) > found.lsn;
+      if (isInVain || performance.now() >= until) {
+        if (missed.size >= 100) missed.clear();
+        missed.set(found.server, lsn);
+        return false;
+      }
+      await new Promise((resolve) => void setTimeout(resolve, pauseMs));
+    }
+  };
+
+  return {
+    /** Why, if the server that it came to is not up to date in time, is no replica, or does not answer. */
+    async read<T>(sql: Sql, wanted: Wanted, run: (tx: Tx) => Promise<T>) {
+      const silence = Promise.withResolvers<"failed">();
+      const timer = setTimeout(() => silence.resolve("failed"), wanted.withinMs + silenceMs);
+      // Each statement must see what has been replayed before it.
+      const read = sql.begin("isolation level read committed read only", async (tx) => {
+        if (!(await isThere(tx, wanted))) return "behind" as const;
+        clearTimeout(timer);
+        return { value: await run(tx) };
+      });
+      return Promise.race([read, silence.promise]).finally(() => clearTimeout(timer));
+    },
+  };
+}
+
+async function look(tx: Tx): Promise<Found> {
+  const [found] = await tx<Found[]>`
+    select pg_is_in_recovery() as is_standby, coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint as lsn,
+      (select value from runtime_state where key = ${wordKey}) as word, ${tx.unsafe(serverName)} as server`;
+  if (!found) throw new Error("the server does not say how far it is");
+  return found;
 }

@@ -16,8 +16,8 @@ import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel
 import { openAnchor } from "../../lineage/anchors.ts";
 import { standingOf } from "../../lineage/lineage.ts";
 import { isUpToDate, migrate } from "../../db/migrate.ts";
-import type { Description } from "../../openapi/client.ts";
-import { openapi } from "../../openapi/openapi.ts";
+import type { Description } from "../openapi/client.ts";
+import { openapi } from "../openapi/openapi.ts";
 import { inOrder } from "../../base/order.ts";
 import { isPooled } from "../../db/pooler.ts";
 import type { BaseContext, Command, Plugin, Running } from "../../plugin/plugin.ts";

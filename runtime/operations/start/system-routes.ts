@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { answer } from "../../http/answers/answers.ts";
-import { docsPage, docsPolicy } from "../../openapi/docs-page.ts";
+import { docsPage, docsPolicy } from "../openapi/docs-page.ts";
 import { HttpError, notFound, unauthorized } from "../../base/errors.ts";
 import { languageOf, type Language } from "../../http/language.ts";
 import type { SystemRequest, SystemRoute } from "../../http/http.ts";
 import type { Metrics } from "../../system/metrics.ts";
-import { clientModule } from "../../openapi/client.ts";
-import { openapi } from "../../openapi/openapi.ts";
+import { clientModule } from "../openapi/client.ts";
+import { openapi } from "../openapi/openapi.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { createPackedText } from "../../http/answers/packed-text.ts";
 import { jsonType, ok, redirect, text } from "../../http/answers/reply.ts";

@@ -3,7 +3,19 @@
  * it does not come up. The server is stopped before the backup, so that going back loses nothing.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { forgetRestore } from "../postgres/unfinished-restore.ts";
@@ -13,7 +25,6 @@ import { serviceName } from "../service/unit.ts";
 import type { Environment } from "../../settings/settings.ts";
 import { compareVersions } from "../../base/versions.ts";
 import { checkFile, executableOf, versionOf } from "./candidate.ts";
-import { oldOf, swapBack, swapIn } from "./swap.ts";
 
 export interface Upgrade extends Machine {
   readonly file: string;
@@ -196,4 +207,51 @@ function clusterOf({ env, folder }: Pick<Server, "env" | "folder">): string {
 async function mustRun({ run }: Machine, words: readonly string[]): Promise<void> {
   const { code, output } = await run(words);
   if (code !== 0) throw new Error(`\`${words.join(" ")}\` failed: ${output}`);
+}
+
+/** Puts another executable in the place of one, and back. Whoever starts it gets the one or the other, never half. */
+export const oldOf = (current: string) => `${current}.old`;
+
+/**
+ * `current` becomes a copy of `file`; what it was stays beside it, with `.old`. If `isSame`, an upgrade to this version was
+ * interrupted when it had put it in place: what is `.old` then is still the version before.
+ */
+export function swapIn(file: string, current: string, isSame: boolean): void {
+  const draft = `${current}.new`;
+  try {
+    copyFileSync(file, draft, constants.COPYFILE_EXCL);
+  } catch (cause) {
+    const isTaken = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
+    throw new Error(
+      isTaken
+        ? `another upgrade is going on; if none is, remove ${draft}`
+        : `nothing can be written beside ${current}: are you root?`,
+      { cause },
+    );
+  }
+  try {
+    chmodSync(draft, 0o755);
+    sync(draft);
+    if (!isSame || !existsSync(oldOf(current))) {
+      rmSync(oldOf(current), { force: true });
+      linkSync(current, oldOf(current));
+    }
+    renameSync(draft, current);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Undoes it. */
+export function swapBack(current: string): void {
+  renameSync(oldOf(current), current);
+}
+
+function sync(path: string): void {
+  const file = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,11 +1,11 @@
 /** The OpenAPI 3.1 description of every route, made from the routes themselves. */
-import manifest from "../../package.json" with { type: "json" };
+import manifest from "../../../package.json" with { type: "json" };
 import { Type, type TSchema } from "@sinclair/typebox";
-import { answer, type Answers } from "../http/answers/answers.ts";
-import type { SystemRoute } from "../http/http.ts";
+import { answer, type Answers } from "../../http/answers/answers.ts";
+import type { SystemRoute } from "../../http/http.ts";
 import { sharedResponses, usualResponse, usualSchemas } from "./openapi-refusals.ts";
 import { createSchemas, type Schemas } from "./openapi-schemas.ts";
-import type { Access, Route } from "../http/route.ts";
+import type { Access, Route } from "../../http/route.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 /** Schemas of an OpenAPI document as tables of HTML: name, type, limits and meaning of each field. */
-import { escapeHtml } from "../base/html.ts";
+import { escapeHtml } from "../../base/html.ts";
 import type { DocsWords } from "./docs-words.ts";
-import { isObject } from "../base/values.ts";
+import { isObject } from "../../base/values.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /** Writes TypeBox's schemas for /openapi.json: named ones as references, unions of constants as lists. */
 import { Kind, type TSchema } from "@sinclair/typebox";
-import { isObject } from "../base/values.ts";
+import { isObject } from "../../base/values.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { Type, type TSchema } from "@sinclair/typebox";
-import { answer, pageQuery } from "../http/answers/answers.ts";
-import { field } from "../http/answers/fields.ts";
+import { answer, pageQuery } from "../../http/answers/answers.ts";
+import { field } from "../../http/answers/fields.ts";
 import { openapi } from "./openapi.ts";
 import { createSchemas } from "./openapi-schemas.ts";
-import { ok } from "../http/answers/reply.ts";
-import { route, type Route } from "../http/route.ts";
+import { ok } from "../../http/answers/reply.ts";
+import { route, type Route } from "../../http/route.ts";
 
 describe("a schema is written", () => {
   const cases: [what: string, schema: TSchema, written: Record<string, unknown>][] = [

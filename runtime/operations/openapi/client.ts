@@ -1,7 +1,7 @@
 /** `@corestead/client`: one TypeScript module without dependencies, with a type for each call of an OpenAPI document. */
-import manifest from "../../package.json" with { type: "json" };
+import manifest from "../../../package.json" with { type: "json" };
 import core from "./client-core.txt" with { type: "text" };
-import { isObject } from "../base/values.ts";
+import { isObject } from "../../base/values.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

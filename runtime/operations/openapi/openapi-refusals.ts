@@ -1,6 +1,6 @@
 /** The answers of each status, unless a route says otherwise. */
 import type { TSchema } from "@sinclair/typebox";
-import { answer } from "../http/answers/answers.ts";
+import { answer } from "../../http/answers/answers.ts";
 
 const { error, fieldErrors } = answer;
 const wrapped = answer.object("WrappedErrors", { errors: fieldErrors });
