@@ -2,16 +2,22 @@
  * Runs a process from its stored position, step after step, until it ends, has to wait or is stopped. The host performs
  * every effect and stores the state; everything else here only computes.
  */
-import { goThrough } from "./each.ts";
+import { limits, type Step } from "../program/program.ts";
 import { StepFault } from "./fault.ts";
 import { Returned, Stopped, Suspended, type End, type Host } from "./host.ts";
-import { limits, type Step } from "../program/program.ts";
-import { recover } from "./recovery.ts";
-import { cutToLength } from "./set-back.ts";
-import { resultOf, rootScope, type BlockFrame, type State } from "./state.ts";
+import {
+  cutToLength,
+  resultOf,
+  rootScope,
+  type BlockFrame,
+  type EachFrame,
+  type Frame,
+  type Lane,
+  type State,
+} from "./state.ts";
 import { perform } from "./steps.ts";
-import { deadlineOf, idOf, scopeAt, stepOf, type Thread } from "./thread.ts";
-import { createTools, type Tools } from "./tools.ts";
+import { deadlineOf, idOf, placeIn, scopeAt, stepOf, type Thread } from "./thread.ts";
+import { clear, createTools, type Tools } from "./tools.ts";
 
 export type Run = ReturnType<typeof createRun>;
 
@@ -64,7 +70,7 @@ async function turn(tools: Tools, thread: Thread): Promise<boolean> {
     await tools.save();
   }
   if (top.kind === "each") {
-    await goThrough(tools, thread, top, (element) => runThread(tools, element));
+    await goThrough(tools, thread, top);
   } else if (top.kind === "call") {
     const result = resultOf(scopeAt(world, thread));
     journal.drop(frames.splice(-1));
@@ -119,4 +125,114 @@ function reachesOut({ type }: Step): boolean {
 function checkTime({ host }: Tools, thread: Thread): void {
   const deadline = deadlineOf(thread);
   if (deadline !== undefined && deadline <= host.now()) throw new StepFault("timed out", { timedOut: true });
+}
+
+/** Waits for every element that has begun. Throws what ended it: a failure, a `return`, or the earliest of its waits. */
+async function goThrough(tools: Tools, thread: Thread, frame: EachFrame): Promise<void> {
+  const elements = tools.world.memory.lists[frame.list] ?? [];
+  const ends: unknown[] = [];
+  const over = () => ends.some((end) => !(end instanceof Suspended));
+  const begun = [...frame.lanes];
+  const next = () => begun.shift() ?? newLane(thread, frame, elements.length);
+  const worker = async () => {
+    for (let lane = next(); lane && !over(); lane = next()) {
+      try {
+        const { frames, index } = lane;
+        const stopped = () => over() || thread.stopped();
+        await runThread(tools, { frames, index, parent: thread, each: frame, stopped });
+        frame.lanes.splice(frame.lanes.indexOf(lane), 1);
+      } catch (error) {
+        ends.push(error);
+        return;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: frame.concurrency }, worker));
+  const end = endOf(ends);
+  if (end !== undefined) throw end;
+  tools.journal.drop(thread.frames.splice(-1));
+  tools.finish(thread, { count: elements.length });
+}
+
+function newLane(thread: Thread, frame: EachFrame, count: number): Lane | undefined {
+  if (frame.next >= count) return undefined;
+  const lane: Lane = { index: frame.next, frames: [{ kind: "block", place: placeIn(ownerOf(thread), "do"), at: 0 }] };
+  frame.next += 1;
+  frame.lanes.push(lane);
+  return lane;
+}
+
+/** The end of the `each` from those of its elements: the first failure or `return`, else the earliest wait. */
+function endOf(ends: readonly unknown[]): unknown {
+  const end =
+    ends.find((one) => !(one instanceof Suspended) && !(one instanceof Stopped)) ??
+    ends.find((one) => one instanceof Stopped);
+  if (end !== undefined) return end;
+  const waits = ends.filter((one) => one instanceof Suspended);
+  if (waits.length === 0) return undefined;
+  return new Suspended(
+    Math.min(...waits.map(({ until }) => until)),
+    waits.every(({ yielded }) => yielded),
+  );
+}
+
+function ownerOf({ frames }: Thread): BlockFrame {
+  const owner = frames.at(-2);
+  if (owner?.kind !== "block") throw new Error("an each stands above its step");
+  return owner;
+}
+
+/** False if nothing handles the failure: the process ends with it. */
+function recover(tools: Tools, thread: Thread, fault: StepFault): boolean {
+  const { frames } = thread;
+  // A time limit ends its own step, with all steps in it.
+  let reached = !fault.timedOut;
+  for (let at = frames.length - 1; at >= 0; at--) {
+    const frame = frames[at];
+    const step = stepOf(tools.world, thread, at);
+    if (frame?.kind !== "block" || !frame.running || !step) continue;
+    reached ||= frame.deadline !== undefined && frame.deadline <= tools.host.now();
+    if (!reached) continue;
+    if (step.retry !== undefined && (frame.tries ?? 0) < step.retry.times) {
+      tryAgain(tools, thread, at, frame, fault);
+      return true;
+    }
+    if (!step.on_error) continue;
+    runOnError(tools, thread, at, frame, fault);
+    return true;
+  }
+  const frame = frames[innermost(frames)];
+  tools.journal.record(frame, "error", null, fault.message);
+  if (frame?.kind === "block") frame.running = frame.waiting = undefined;
+  return false;
+}
+
+function tryAgain(tools: Tools, thread: Thread, at: number, frame: BlockFrame, fault: StepFault): void {
+  const step = stepOf(tools.world, thread, at);
+  leaveAbove(tools, thread, at, at + 1, fault);
+  frame.tries = (frame.tries ?? 0) + 1;
+  frame.deadline = frame.deadlineMs = frame.waiting = undefined;
+  frame.wakeMs = (step?.retry?.delay ?? 1) * 1000;
+  frame.wake = tools.host.now() + frame.wakeMs;
+}
+
+function runOnError(tools: Tools, thread: Thread, at: number, frame: BlockFrame, fault: StepFault): void {
+  const stepId = idOf(tools.world, thread, innermost(thread.frames));
+  leaveAbove(tools, thread, at, at, fault);
+  const place = placeIn(frame, "on_error");
+  clear(frame);
+  frame.at += 1;
+  const error = { message: fault.message, step: stepId, status: fault.status, data: fault.data };
+  thread.frames.push({ kind: "block", place, at: 0, error });
+}
+
+/** Removes the frames above `at`, and records the steps from `failedFrom` on as failed. */
+function leaveAbove(tools: Tools, { frames }: Thread, at: number, failedFrom: number, fault: StepFault): void {
+  tools.journal.recordAll(frames.slice(failedFrom), fault.message);
+  tools.journal.drop(frames.splice(at + 1));
+  tools.happened();
+}
+
+function innermost(frames: readonly Frame[]): number {
+  return frames.findLastIndex((frame) => frame.kind === "block" && frame.running !== undefined);
 }

@@ -2,7 +2,7 @@
 import type { CallOutcome } from "../api.ts";
 import type { DbOp, Step } from "../program/program.ts";
 import type { RecordUpdate } from "../../jsondb/api.ts";
-import type { ReadSearch } from "../program/search.ts";
+import type { ReadSearch } from "../program/records.ts";
 import type { Templates } from "../program/template.ts";
 import type { World } from "./thread.ts";
 

@@ -2,8 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { createDatabase, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver } from "../../../tests/receiver.ts";
 import { openPool } from "../../../runtime/db/db.ts";
-import { cutToLength } from "./set-back.ts";
-import type { BlockFrame, Frame } from "./state.ts";
+import { cutToLength, type BlockFrame, type Frame } from "./state.ts";
 
 const remote = startReceiver();
 const apps: TestApp[] = [];

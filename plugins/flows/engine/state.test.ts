@@ -1,7 +1,7 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { describe, expect, test } from "bun:test";
 import { MemoryFull } from "./fault.ts";
-import { previewOf } from "./journal.ts";
+import { previewOf } from "./tools.ts";
 import type { Program } from "../program/program.ts";
 import { blockAt, limits } from "../program/program.ts";
 import { shownSteps, toAction, toApi, toListed } from "../processes/show.ts";

@@ -3,8 +3,8 @@
  * frame of a nested step is above that of the step around it. Pure.
  */
 import type { Usage } from "../api.ts";
-import { MemoryFull } from "./fault.ts";
 import { limits, type Program } from "../program/program.ts";
+import { MemoryFull } from "./fault.ts";
 
 /** Its number in the process, when it began, its id and type as shown, and what it was given. */
 interface RunningStep {
@@ -172,3 +172,21 @@ export function programIdsOf(memory: Memory): number[] {
 }
 
 export type Programs = Map<number, Program>;
+
+/**
+ * Cuts each wait and each time limit to its own length, counted from `now`: no right clock can have set one that ends
+ * later. Otherwise a process would wait, after the clock is right again, until the time that the wrong one showed.
+ */
+export function cutToLength(frames: readonly Frame[], now: number): void {
+  for (const frame of frames) {
+    if (frame.kind === "each") for (const lane of frame.lanes) cutToLength(lane.frames, now);
+    if (frame.kind !== "block") continue;
+    frame.wake = cut(frame.wake, frame.wakeMs, now);
+    frame.deadline = cut(frame.deadline, frame.deadlineMs, now);
+  }
+}
+
+/** Processes that were stored by an earlier version lack the length. */
+function cut(at: number | undefined, lengthMs: number = Infinity, now: number): number | undefined {
+  return at === undefined ? undefined : Math.min(at, now + lengthMs);
+}

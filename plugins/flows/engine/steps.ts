@@ -15,8 +15,7 @@ import type {
 } from "../program/program.ts";
 import { plus, resultOf, type BlockFrame } from "./state.ts";
 import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
-import { readIncrement } from "../program/increment.ts";
-import { readCondition, readSearch } from "../program/search.ts";
+import { readCondition, readIncrement, readSearch } from "../program/records.ts";
 import { elementsOf } from "../program/template.ts";
 import type { Tools } from "./tools.ts";
 

@@ -4,7 +4,7 @@ import type { FlowContext } from "../context.ts";
 import { isLoop, StepFault } from "../engine/fault.ts";
 import type { DbEffect, Host, OwnEffect } from "../engine/host.ts";
 import type { Programs } from "../engine/state.ts";
-import { searchLimits } from "../program/search.ts";
+import { searchLimits } from "../program/records.ts";
 import { namesOf } from "../program/warnings.ts";
 
 interface LiveProcess {

@@ -4,7 +4,7 @@ import type { FlowProcess, FlowRun } from "../answers.ts";
 import type { ActionState, Usage } from "../api.ts";
 import type { ProcessRow, Started } from "./store.ts";
 import { wholeProcess, type ProcessHead, type WholeProcess } from "./view-store.ts";
-import { previewOf } from "../engine/journal.ts";
+import { previewOf } from "../engine/tools.ts";
 import { plus, type Cursor, type Frame, type StepRecord } from "../engine/state.ts";
 
 const listedSteps = 100;

@@ -2,10 +2,8 @@
 /** Every key that a step may have, with the rule for its value; check.ts applies them. Pure. */
 import { isObject, unknownNames } from "platform";
 import { dbOps, limits, type DbOp } from "./program.ts";
-import { readIncrement } from "./increment.ts";
-import { readCondition, readSearch } from "./search.ts";
-import { paramMistakes } from "./step-params.ts";
-import type { OwnStepType, StepTypes } from "./step-types.ts";
+import { readCondition, readIncrement, readSearch } from "./records.ts";
+import { paramMistakes, type OwnStepType, type StepTypes } from "./step-types.ts";
 import { elementsOf, isTemplate, operators, type Templates } from "./template.ts";
 
 /** The step that a rule checks, and where it reports mistakes. */

@@ -1,7 +1,7 @@
 /** What a search step looks for, by its params and the values of their expressions. */
 import { describe, expect, test } from "bun:test";
 import { createLiquid } from "../../../runtime/liquid/liquid.ts";
-import { readSearch } from "./search.ts";
+import { readSearch } from "./records.ts";
 import { createTemplates } from "./template.ts";
 
 const templates = createTemplates(createLiquid());

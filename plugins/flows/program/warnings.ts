@@ -5,7 +5,7 @@ import type { JsonDatabases } from "../../jsondb/api.ts";
 import type { FlowLookup } from "../manage/flow-lookup.ts";
 import { checkProgram } from "./check.ts";
 import type { DbStep } from "./program.ts";
-import { readCondition, readSearch } from "./search.ts";
+import { readCondition, readSearch } from "./records.ts";
 import type { StepTypes } from "./step-types.ts";
 import { stepsIn } from "./takes.ts";
 import { isTemplate, type Templates } from "./template.ts";

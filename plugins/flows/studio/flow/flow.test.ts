@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from "platform/test";
 import { shapeOf } from "../../program/check-rules.ts";
 import { messageOf, placeOf, standing, stepFaults } from "./program/faults.ts";
 import { fieldsOf, kinds, lineOf, ops, startOf } from "./program/kinds.ts";
-import { programIn, stepsOf, withProgram } from "./program/text.ts";
+import { programIn, readValue, renamed, shownValue, stepsOf, withProgram } from "./program/text.ts";
 import { codesFor, completionAt, namesAt } from "./program/scope.ts";
 import { cronStart, namesOf, sampleOf, webhookStart } from "./starts.ts";
 import { starters } from "./starters.ts";
@@ -23,7 +23,6 @@ import {
   type Way,
 } from "./program/tree.ts";
 import { missedIn, outsideOf, pathOfResult } from "./trial/trial.ts";
-import { readValue, renamed, shownValue } from "./program/values.ts";
 
 /** A step that is told apart by its name. */
 const named = (name: string, inside: object = {}) => ({ type: "mutation", set: { [name]: 1 }, ...inside });

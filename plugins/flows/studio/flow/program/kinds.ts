@@ -1,7 +1,7 @@
 /** The kinds of steps: what a new one begins with, the fields of its form, and one line about it. Pure. */
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { isStep, type Branch, type Step } from "./tree.ts";
-import { shownValue } from "./values.ts";
+import { shownValue } from "./text.ts";
 
 export type FieldKind =
   | "connector"

@@ -1,4 +1,4 @@
-/** The program within the `fields` of a flow, as text: what is no JSON yet is kept as it was typed. Pure. */
+/** A program within the `fields` of a flow as text, and its values in one box: what is no JSON yet is kept as it was typed. Pure. */
 import { parseJson } from "studio/exact";
 import { isStep, type Program } from "./tree.ts";
 
@@ -47,4 +47,36 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+export function shownValue(value: unknown): string {
+  if (value === undefined) return "";
+  if (typeof value === "string") return readValue(value) === value ? value : JSON.stringify(value);
+  return JSON.stringify(value, null, 2);
+}
+
+export function readValue(text: string): unknown {
+  const trimmed = text.trim();
+  if (trimmed === "" || /^\{[{%]/.test(trimmed)) return text;
+  try {
+    return parseJson(trimmed);
+  } catch {
+    return text;
+  }
+}
+
+export function sameValue(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** A map with a value under another name, in the same place; a name that is taken is left. */
+export function renamed(map: Readonly<Record<string, unknown>>, from: string, to: string): Record<string, unknown> {
+  if (from !== to && Object.hasOwn(map, to)) return { ...map };
+  return Object.fromEntries(Object.entries(map).map(([name, value]) => [name === from ? to : name, value]));
+}
+
+/** `value2`, if there is a `value` already. */
+export function freeName(map: Readonly<Record<string, unknown>>, wanted: string): string {
+  if (!Object.hasOwn(map, wanted)) return wanted;
+  for (let number = 2; ; number++) if (!Object.hasOwn(map, `${wanted}${number}`)) return `${wanted}${number}`;
 }

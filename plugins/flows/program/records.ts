@@ -1,8 +1,8 @@
 /**
- * The `params` of a search step, and the `if` of an update. They are read twice: when a program is saved, for its mistakes, and when the step runs.
+ * The `params` of a search step, and the `if` and `increment` of an update. They are read twice: when a program is saved, for its mistakes, and when the step runs.
  * Whatever is no condition is a mistake, because a search without it finds every record. Pure.
  */
-import { ExactNumber, isObject, unknownNames } from "platform";
+import { exactly, ExactNumber, isNumber, isObject, unknownNames } from "platform";
 import type { RecordSearch, SearchCondition } from "../../jsondb/api.ts";
 import { isTemplate } from "./template.ts";
 
@@ -223,4 +223,30 @@ function isWhole(value: unknown): value is string | number {
 
 function text(value: Scalar | null): string {
   return value === null ? "" : String(value);
+}
+
+const mostIncrements = 100;
+/** As JSON writes it. Bounded, because a few characters make a number of any length. */
+const numberForm = /^-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:e[+-]?\d{1,3})?$/i;
+
+/** `isUnknown`: an expression while a program is saved, of whose value nothing is known. Mistakes begin with their place. */
+export function readIncrement(
+  given: unknown,
+  data: unknown,
+  isUnknown: (value: unknown) => boolean = () => false,
+): { readonly amounts: Readonly<Record<string, number | ExactNumber>>; readonly mistakes: readonly string[] } {
+  if (isUnknown(given)) return { amounts: {}, mistakes: [] };
+  if (!isObject(given)) return { amounts: {}, mistakes: [" must be an object of field to number"] };
+  const fields = Object.entries(given);
+  const mistakes: string[] = [];
+  const amounts: [string, number | ExactNumber][] = [];
+  if (fields.length === 0 || fields.length > mostIncrements) mistakes.push(` must have 1 to ${mostIncrements} fields`);
+  for (const [field, value] of fields.slice(0, mostIncrements)) {
+    const place = `.${field.slice(0, 60)}`;
+    if (isObject(data) && Object.hasOwn(data, field)) mistakes.push(`${place} is set by \`data\` too`);
+    const amount = typeof value === "string" && numberForm.test(value) ? exactly(value) : value;
+    if (isNumber(amount)) amounts.push([field, amount]);
+    else if (!isUnknown(value)) mistakes.push(`${place} must be a number`);
+  }
+  return { amounts: Object.fromEntries(amounts), mistakes };
 }
