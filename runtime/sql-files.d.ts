@@ -22,10 +22,6 @@ declare module "*.liquid" {
   const text: string;
   export default text;
 }
-declare module "*/client-core.txt" {
-  const text: string;
-  export default text;
-}
 // The source of a page of the Studio: a browser imports it.
 declare module "*.page.js" {
   const text: string;

@@ -36,12 +36,56 @@ describe("the table of a resource", () => {
   });
 });
 
+describe("the words of a resource", () => {
+  test("name every field of its bodies and answers, and every choice, in three languages", async () => {
+    const { paths, components } = (await app.get("/openapi.json")).json;
+    const schemas = Object.values<Described>(components.schemas).filter((one) => one["x-fields"]);
+    const models = new Set(resources.map(({ activity }) => activity.model));
+    expect(new Set(schemas.map((one) => one["x-model"]))).toEqual(models);
+    expect(schemas.flatMap(wordless)).toEqual([]);
+    const bodies = Object.values<Documented>(paths).flatMap(({ patch }) => {
+      const name = patch?.responses["200"]?.content?.["application/json"]?.schema.$ref?.split("/").at(-1) ?? "";
+      const fields = components.schemas[name]?.["x-fields"];
+      const [body] = Object.values(patch?.requestBody?.content?.["application/json"]?.schema.properties ?? {});
+      return fields && body ? [{ ...body, "x-fields": fields }] : [];
+    });
+    expect(bodies.length).toBeGreaterThanOrEqual(resources.length);
+    expect(bodies.flatMap(wordless)).toEqual([]);
+  });
+
+  test("are missed if a field has none, or a choice", () => {
+    const words = { en: "Kind", pl: "Rodzaj", de: "Art" };
+    const kind = { enum: ["one", null] };
+    expect(wordless({ properties: { kind }, "x-fields": {} })).toEqual(["kind", "kind one"]);
+    expect(wordless({ properties: { kind }, "x-fields": { kind: { label: { ...words, pl: " " } } } })).toEqual([
+      "kind",
+      "kind one",
+    ]);
+    expect(wordless({ properties: { kind }, "x-fields": { kind: { label: words, choices: { one: words } } } })).toEqual(
+      [],
+    );
+  });
+});
+
+/** The fields and choices of a schema that are not said in each language. */
+function wordless({ properties, "x-fields": fields = {} }: Described): string[] {
+  const all = Object.entries(properties).filter(([name]) => !["id", "created_at", "updated_at"].includes(name));
+  return all.flatMap(([name, { enum: values = [] }]) => {
+    const { label, choices = {} } = fields[name] ?? {};
+    const unsaid = values.filter((value) => value !== null && !isSaid(choices[value]));
+    return [...(isSaid(label) ? [] : [name]), ...unsaid.map((value) => `${name} ${value}`)];
+  });
+}
+
+const isSaid = (words?: Words) =>
+  words !== undefined && [words.en, words.pl, words.de].every((one) => one.trim() !== "");
+
 /** One that asks for a second connection inside of its transaction would wait for the others, and they for it. */
 test("more is made at once than there are connections", async () => {
   const few = await startTestApp({ env: { DATABASE_POOL: "2", DATABASE_QUEUE_SECONDS: "3" } });
   const { paths } = (await few.get("/openapi.json")).json;
   const examples = Object.entries<Documented>(paths).flatMap(([path, { post }]) => {
-    const body = post?.requestBody?.content["application/json"]?.example;
+    const body = post?.requestBody?.content?.["application/json"]?.example;
     // Building an app takes seconds, and no connection.
     const isResource = body && path !== "/core/apps.json" && `${path.replace(".json", "")}/{id}.json` in paths;
     return isResource ? [{ path, body }] : [];
@@ -65,11 +109,32 @@ test("more is made at once than there are connections", async () => {
   await few.stop();
 });
 
-interface Documented {
-  readonly post?: {
-    readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: object }>> };
-  };
+type Words = Readonly<Record<"en" | "pl" | "de", string>>;
+
+/** As far as these tests read a schema. */
+interface Described {
+  readonly properties: Readonly<Record<string, { readonly enum?: readonly (string | null)[] }>>;
+  readonly "x-model"?: string;
+  readonly "x-fields"?: Readonly<
+    Record<string, { readonly label?: Words; readonly choices?: Readonly<Record<string, Words>> }>
+  >;
 }
+
+interface Media {
+  readonly example?: object;
+  readonly schema: { readonly $ref?: string; readonly properties?: Readonly<Record<string, Described>> };
+}
+
+interface Content {
+  readonly content?: Readonly<Partial<Record<"application/json", Media>>>;
+}
+
+interface Operation {
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+type Documented = Readonly<Partial<Record<"post" | "patch", Operation>>>;
 
 /** What differs, in words; [] if nothing does. */
 async function mistakesInTable(sql: Sql, { table, columns, others }: ResourceFacts): Promise<string[]> {

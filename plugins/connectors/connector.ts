@@ -11,17 +11,25 @@ const maxFieldsChars = 500_000;
 export const exampleUrl = "https://api.openweathermap.org/data/2.5";
 
 const fields = {
-  name: text({ body: field.name(), example: "Weather" }),
-  code: code({ body: field.line(100), from: "name", otherwise: "connector", example: "weather" }),
-  kind: text({ body: field.name(100), blank: customKind }),
-  url: text({ body: field.line(2000), blank: "", example: exampleUrl }),
+  name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "Weather" }),
+  code: code({
+    label: ["Code", "Kod", "Code"],
+    body: field.line(100),
+    from: "name",
+    otherwise: "connector",
+    example: "weather",
+  }),
+  kind: text({ label: ["Kind", "Rodzaj", "Art"], body: field.name(100), blank: customKind }),
+  url: text({ label: ["URL", "Adres URL", "Webadresse"], body: field.line(2000), blank: "", example: exampleUrl }),
   secret_token: secret({
+    label: ["Secret", "Sekret", "Geheimnis"],
     body: field.line(10_000),
     place: secretPlace,
     info: secretInfo,
     example: "0a1b2c3d4e5f6a7b8c9dwxyz",
   }),
   fields: json({
+    label: ["Fields", "Pola", "Felder"],
     body: field.nullable(field.object()),
     blank: {},
     example: {
@@ -36,7 +44,7 @@ const fields = {
       },
     },
   }),
-  active: flag({ body: field.flag(), blank: true }),
+  active: flag({ label: ["Active", "Włączony", "Aktiv"], body: field.flag(), blank: true }),
 };
 
 export type ConnectorRow = RowOf<typeof fields, "uuid">;

@@ -7,19 +7,47 @@ import { isTimezone, nextRun, nextRuns, scheduleMistake } from "./schedule.ts";
 const { choice, flag, text, time } = column;
 
 const fields = {
-  name: text({ body: field.line(), blank: "", example: "Every morning" }),
-  kind: text({ body: field.oneOf(["flow"]), blank: "flow" }),
+  name: text({ label: ["Name", "Nazwa", "Name"], body: field.line(), blank: "", example: "Every morning" }),
+  kind: choice(["flow"], {
+    label: ["Kind", "Rodzaj", "Art"],
+    choices: { flow: ["Flow", "Przepływ", "Ablauf"] },
+    blank: "flow",
+  }),
   target_code: text({
+    label: ["Starts", "Uruchamia", "Startet"],
     body: field.from(field.name(100), { path: "/connect/flows.json", value: "code" }),
     example: "weather-advice",
   }),
-  schedule: text({ body: field.name(200), example: "0 7 * * *" }),
-  timezone: text({ body: field.line(64), blank: "", example: "Europe/Warsaw" }),
-  active: flag({ body: field.flag(), blank: true }),
-  missed: choice(["skip", "latest"], { blank: "skip" }),
-  last_run_at: time({ by: "server", orNull: true }),
-  next_run_at: time({ by: "check", orNull: true, quiet: true, example: new Date("2026-02-01T06:00:00.000Z") }),
-  last_error: text({ by: "server", orNull: true }),
+  schedule: text({ label: ["Schedule", "Harmonogram", "Zeitplan"], body: field.name(200), example: "0 7 * * *" }),
+  timezone: text({
+    label: ["Time zone", "Strefa czasowa", "Zeitzone"],
+    body: field.line(64),
+    blank: "",
+    example: "Europe/Warsaw",
+  }),
+  active: flag({ label: ["Active", "Włączony", "Aktiv"], body: field.flag(), blank: true }),
+  missed: choice(["skip", "latest"], {
+    label: ["Missed times", "Przegapione terminy", "Verpasste Termine"],
+    help: [
+      "Times at which no server ran.",
+      "Terminy, w których serwer nie działał.",
+      "Zeiten, zu denen kein Server lief.",
+    ],
+    choices: {
+      skip: ["Leave them out", "Pomiń je", "Auslassen"],
+      latest: ["Make up for the last one", "Nadrób ostatni", "Den letzten nachholen"],
+    },
+    blank: "skip",
+  }),
+  last_run_at: time({ label: ["Last run", "Ostatnie uruchomienie", "Letzter Lauf"], by: "server", orNull: true }),
+  next_run_at: time({
+    label: ["Next time", "Następny raz", "Nächstes Mal"],
+    by: "check",
+    orNull: true,
+    quiet: true,
+    example: new Date("2026-02-01T06:00:00.000Z"),
+  }),
+  last_error: text({ label: ["Last error", "Ostatni błąd", "Letzter Fehler"], by: "server", orNull: true }),
 };
 
 export type CronRow = RowOf<typeof fields, "integer">;
@@ -35,7 +63,9 @@ export const Cron = resource("cron", {
   privilege: "crons",
   model: "Core::Cron",
   fields,
-  derived: { next_runs: answer.list(answer.time()) },
+  derived: {
+    next_runs: { label: ["Next times", "Następne terminy", "Nächste Termine"], schema: answer.list(answer.time()) },
+  },
   filters: { target_code: filter.exact() },
   check,
   derive: ({ now }, row) => ({ next_runs: row.active ? nextRuns(row, 5, now()) : [] }),

@@ -9,17 +9,28 @@ const { choice, text } = column;
 const codes = field.from(field.name(100), { path: "/core/mail_templates/system.json", value: "code" });
 
 const fields = {
-  code: text({ body: codes, example: "password_reset" }),
-  language: choice(languages, { example: "en" }),
+  code: text({ label: ["Mail", "Wiadomość", "E-Mail"], body: codes, example: "password_reset" }),
+  language: choice(languages, {
+    label: ["Language", "Język", "Sprache"],
+    choices: {
+      en: ["English", "angielski", "Englisch"],
+      pl: ["Polish", "polski", "Polnisch"],
+      de: ["German", "niemiecki", "Deutsch"],
+    },
+    example: "en",
+  }),
   subject: text({
+    label: ["Subject", "Temat", "Betreff"],
     body: Type.String({ minLength: 1, maxLength: 500, description: "Liquid" }),
     example: "Your new password",
   }),
   text: text({
+    label: ["Text", "Tekst", "Text"],
     body: Type.String({ minLength: 1, maxLength: 50_000, description: "Liquid" }),
     example: "Hello {{ name }}, set it here:\n\n{{ link }}",
   }),
   html: text({
+    label: ["HTML", "HTML", "HTML"],
     body: field.nullable(
       Type.String({ maxLength: 200_000, description: "Liquid; without it, it is made of the text" }),
     ),

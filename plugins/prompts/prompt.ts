@@ -27,17 +27,39 @@ export const maxContent = 200_000;
 export const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
 const fields = {
-  name: text({ body: field.name(), example: "New work entry" }),
-  code: text({ body: field.code(), example: "workinfo_new" }),
+  name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "New work entry" }),
+  code: text({ label: ["Code", "Kod", "Code"], body: field.code(), example: "workinfo_new" }),
   content: text({
+    label: ["Content", "Treść", "Inhalt"],
     body: field.name(maxContent),
     example: 'Write an entry for the client {{ client_id }}.\n\n{{ "apps_api" | api_block }}',
   }),
-  kind: choice(["chat", "agent"], { blank: "chat" }),
-  scope: choice(scopes, { body: field.oneOf(scopes), by: "check", blank: "account" }),
-  scope_id: id({ body: field.nullable(field.id()), by: "check", orNull: true }),
+  kind: choice(["chat", "agent"], {
+    label: ["Kind", "Rodzaj", "Art"],
+    choices: { chat: ["Chat", "Czat", "Chat"], agent: ["Agent", "Agent", "Agent"] },
+    blank: "chat",
+  }),
+  scope: choice(scopes, {
+    label: ["Scope", "Zasięg", "Geltungsbereich"],
+    choices: {
+      user: ["Personal", "Osobisty", "Persönlich"],
+      team: ["Team", "Zespół", "Team"],
+      department: ["Department", "Dział", "Abteilung"],
+      account: ["The whole account", "Całe konto", "Das ganze Konto"],
+    },
+    body: field.oneOf(scopes),
+    by: "check",
+    blank: "account",
+  }),
+  scope_id: id({
+    label: ["Owner", "Właściciel", "Besitzer"],
+    body: field.nullable(field.id()),
+    by: "check",
+    orNull: true,
+  }),
   /** Kept in `fields`. */
   ai_placeholder: text({
+    label: ["Hint in the AI dialog", "Podpowiedź w oknie AI", "Hinweis im KI-Dialog"],
     body: field.line(1000),
     by: "server",
     quiet: false,
@@ -45,9 +67,9 @@ const fields = {
     orNull: true,
     example: "What was done?",
   }),
-  fields: jsonb({ by: "check", example: { ai_placeholder: "What was done?" } }),
-  created_by_id: id({ by: "check", example: 1 }),
-  updated_by_id: id({ by: "check", orNull: true }),
+  fields: jsonb({ label: ["Fields", "Pola", "Felder"], by: "check", example: { ai_placeholder: "What was done?" } }),
+  created_by_id: id({ label: ["Author", "Autor", "Angelegt von"], by: "check", example: 1 }),
+  updated_by_id: id({ label: ["Last change by", "Autor zmiany", "Geändert von"], by: "check", orNull: true }),
   /** Assigned at creation and never shown. */
   token: text({ by: "check", hidden: true }),
 };

@@ -9,26 +9,90 @@ import { endedOrNot, isAdmin, ofAccountOrOwn, visibleTo } from "./filter-store.t
 import { tokenInfo } from "./raw-token.ts";
 
 const { choice, flag, id, integer, text, texts, time } = column;
-const line = (example: string | null = null, max?: number) => text({ body: field.line(max), orNull: true, example });
 const limiting = flag({ by: "check", hidden: true });
 
 const fields = {
-  name: line("import of orders"),
-  code: line("orders", 100),
-  kind: choice(["web_token"], { body: field.line(64), by: "check", orNull: true }),
-  active: flag({ body: field.flag(), blank: true }),
+  name: text({
+    label: ["Name", "Nazwa", "Name"],
+    help: [
+      "What you will know it by, e.g. the program that uses it.",
+      "Nazwa, po której go rozpoznasz, np. program, który go używa.",
+      "Woran Sie es erkennen, z. B. das Programm, das es benutzt.",
+    ],
+    body: field.line(),
+    orNull: true,
+    example: "import of orders",
+  }),
+  code: text({
+    label: ["Code", "Kod", "Code"],
+    help: [
+      "Your own identifier, unique in the account. Programs may find the token by it.",
+      "Twój identyfikator, niepowtarzalny na koncie. Programy mogą po nim odszukać token.",
+      "Ihre eigene Kennung, eindeutig im Konto. Programme können das Token daran finden.",
+    ],
+    body: field.line(100),
+    orNull: true,
+    example: "orders",
+  }),
+  kind: choice(["web_token"], {
+    label: ["Kind", "Rodzaj", "Art"],
+    choices: {
+      web_token: [
+        "Signing a browser in, once",
+        "Jednorazowe logowanie w przeglądarce",
+        "Einmalige Anmeldung im Browser",
+      ],
+    },
+    body: field.line(64),
+    by: "check",
+    orNull: true,
+  }),
+  active: flag({
+    label: ["Active", "Włączony", "Aktiv"],
+    help: [
+      "Switched off, it is refused at once. It can be switched on again.",
+      "Wyłączony token jest natychmiast odrzucany. Można go ponownie włączyć.",
+      "Ein abgeschaltetes Token wird sofort abgewiesen. Es lässt sich wieder einschalten.",
+    ],
+    body: field.flag(),
+    blank: true,
+  }),
   expires_at: time({
+    label: ["Ends", "Wygasa", "Läuft ab"],
     body: field.line(64),
     by: "check",
     orNull: true,
     example: new Date("2030-12-31T23:59:59.999Z"),
   }),
-  integration_app_code: line(null, 100),
-  for_account: flag({ body: field.flag(), blank: false }),
-  privileges: texts({ body: field.nullable(field.names()), blank: [], example: ["dbs"] }),
-  token_info: text({ by: "check", example: "core_AbC...wxyz" }),
-  user_id: id({ by: "check", example: 1 }),
-  last_used_at: time({ by: "server", orNull: true }),
+  integration_app_code: text({
+    label: ["Integration", "Integracja", "Integration"],
+    help: [
+      "The integration that this token belongs to.",
+      "Integracja, do której należy ten token.",
+      "Die Integration, zu der dieses Token gehört.",
+    ],
+    body: field.line(100),
+    orNull: true,
+  }),
+  for_account: flag({
+    label: ["For the whole account", "Dla całego konta", "Für das ganze Konto"],
+    help: [
+      "A token of the whole account is for integrations that must not stop: it cannot be deleted, only switched off.",
+      "Token całego konta jest dla integracji, które nie mogą stanąć: nie można go usunąć, tylko wyłączyć.",
+      "Ein Token des ganzen Kontos ist für Integrationen, die nicht ausfallen dürfen: Es lässt sich nicht löschen, nur abschalten.",
+    ],
+    body: field.flag(),
+    blank: false,
+  }),
+  privileges: texts({
+    label: ["Privileges", "Uprawnienia", "Rechte"],
+    body: field.nullable(field.names()),
+    blank: [],
+    example: ["dbs"],
+  }),
+  token_info: text({ label: ["Token", "Token", "Token"], by: "check", example: "core_AbC...wxyz" }),
+  user_id: id({ label: ["Person", "Osoba", "Person"], by: "check", example: 1 }),
+  last_used_at: time({ label: ["Last used", "Ostatnie użycie", "Zuletzt benutzt"], by: "server", orNull: true }),
   /** Null: made by somebody through the API. */
   purpose: choice(["session", "temporary", "invitation"], { by: "check", hidden: true, orNull: true }),
   token_hash: text({ by: "check", hidden: true }),

@@ -1,10 +1,10 @@
 /** What a resource is declared with, and what follows from it: types alone. */
-import type { Static, TObject, TProperties } from "@sinclair/typebox";
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { mistakes } from "../base/errors.ts";
 import type { Caller } from "../http/auth.ts";
 import type { Fragment, Sql, Tx } from "../db/db.ts";
 import type { BaseContext } from "../plugin/plugin.ts";
-import type { DraftOf, Field, Fields, GivenOf, IdKind, IdOf, NewOf, PatchOf, RowOf } from "./fields.ts";
+import type { DraftOf, Field, Fields, GivenOf, IdKind, IdOf, Label, NewOf, PatchOf, RowOf } from "./fields.ts";
 import type { ResourceFacts } from "../plugin/facts.ts";
 import type { Filters } from "./filter-store.ts";
 
@@ -52,7 +52,7 @@ interface RouteDoc {
 
 export type Verb = "list" | "get" | "create" | "change" | "delete";
 
-export interface Rules<F extends Fields, I extends IdKind, More extends TProperties, A extends At<Author>> {
+export interface Rules<F extends Fields, I extends IdKind, More extends Derivations, A extends At<Author>> {
   /** Throws the 403 of who may not do this to any row; the privilege is asked for already. */
   readonly may?: (at: A, verb: "create" | "change" | "delete") => void;
   /** Throws the 403 or 422 of who may not delete this row. */
@@ -78,12 +78,15 @@ export interface Rules<F extends Fields, I extends IdKind, More extends TPropert
 
 export type AfterCommit = () => void | Promise<void>;
 
-type Derived<More extends TProperties> = { readonly [K in keyof More]: Static<More[K]> };
+/** Fields of an answer that no column has. */
+export type Derivations = Readonly<Record<string, { readonly label: Label; readonly schema: TSchema }>>;
+
+type Derived<More extends Derivations> = { readonly [K in keyof More]: Static<More[K]["schema"]> };
 
 export interface Declaration<
   F extends Fields,
   I extends IdKind,
-  More extends TProperties,
+  More extends Derivations,
   A extends At<Author>,
 > extends Rules<F, I, More, A> {
   readonly table: string;
@@ -138,7 +141,7 @@ export interface Declaration<
 export interface Shape {
   readonly fields: Fields;
   readonly id: IdKind;
-  readonly more: TProperties;
+  readonly more: Derivations;
   readonly at: At<Author>;
 }
 

@@ -1,11 +1,11 @@
 /**
- * The fields of a resource, each declared once: its column, its schema in bodies and in answers, what a new one has that
- * does not say it, who writes it, and its example.
+ * The fields of a resource, each declared once: its name for people, its column, its schema in bodies and in answers,
+ * what a new one has that does not say it, who writes it, and its example.
  *
  *     const fields = {
- *       name: text({ body: field.name(), example: "Weather" }),      // required: nothing else says what it would be
- *       active: flag({ body: field.flag(), blank: true }),
- *       last_run_at: time({ by: "server", orNull: true }),            // in answers alone
+ *       name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "Weather" }), // no default: required
+ *       active: flag({ label: ["Active", "Aktywny", "Aktiv"], body: field.flag(), blank: true }),
+ *       last_run_at: time({ label: ["Last run", "Ostatnio", "Zuletzt"], by: "server", orNull: true }), // answers alone
  *     };
  */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
@@ -26,7 +26,26 @@ interface Traits {
   readonly info: boolean;
 }
 
-interface Options<Kept> {
+/** Words for people, in each language of the Studio. */
+export type Label = readonly [en: string, pl: string, de: string];
+
+/** How a form asks for a field, where its schema does not say it. */
+type Widget = "line" | "text" | "secret" | "list" | "time" | "date" | "json";
+
+/** What the Studio tells people of a field. */
+export interface Words {
+  readonly help?: Label;
+  readonly widget?: Widget;
+  /** Its values in words. */
+  readonly choices?: Readonly<Record<string, Label>>;
+}
+
+/** A field that no answer shows needs no name for people. */
+type Named = { readonly label: Label; readonly hidden?: never } | { readonly label?: never; readonly hidden: true };
+
+type Options<Kept> = Stored<Kept> & Named;
+
+interface Stored<Kept> extends Words {
   /** Its schema in bodies. With `by: "check"` what people write is kept in another form: a date as a time. */
   readonly body?: TSchema;
   readonly by?: "check" | "server";
@@ -37,8 +56,6 @@ interface Options<Kept> {
   readonly orNull?: true;
   /** What answers say of it in /openapi.json. */
   readonly doc?: string;
-  /** In no answer. */
-  readonly hidden?: true;
   /** Also changed by the server alone: that is no new version and no news. Those of `by: "server"` always are. */
   readonly quiet?: boolean;
   readonly example?: Kept | null;
@@ -51,7 +68,8 @@ interface Sealing {
 }
 
 /** `T` is for types alone. */
-export interface Field<T extends Traits = Traits> {
+export interface Field<T extends Traits = Traits> extends Words {
+  readonly label?: Label;
   readonly column: ColumnType;
   readonly by: By;
   readonly body?: TSchema;
@@ -84,10 +102,15 @@ function made<Kept, const O extends Options<Kept>>(column: ColumnType, shown: TS
   return factsOf(column, shown, options);
 }
 
-function factsOf(column: ColumnType, shown: TSchema, options: Options<unknown>): Omit<Field, "traits"> {
-  const { body, by = "people", blank, orNull = false, hidden, from, doc, example } = options;
+function factsOf(
+  column: ColumnType,
+  shown: TSchema,
+  options: Stored<unknown> & { readonly label?: Label; readonly hidden?: true },
+): Omit<Field, "traits"> {
+  const { body, by = "people", blank, orNull = false, hidden, from, doc, example, quiet, ...words } = options;
   const said = doc === undefined ? shown : { ...shown, description: doc };
   return {
+    ...words,
     column,
     by,
     ...(body && { body }),
@@ -96,7 +119,7 @@ function factsOf(column: ColumnType, shown: TSchema, options: Options<unknown>):
     needed: body !== undefined && blank === undefined && !orNull,
     orNull,
     blank: blank ?? null,
-    quiet: options.quiet ?? by === "server",
+    quiet: quiet ?? by === "server",
     example: example === undefined ? (blank ?? null) : example,
   };
 }
@@ -124,8 +147,12 @@ type Chosen<V extends readonly string[], O> = O extends { by: unknown } | { body
   ? O
   : O & { body: ReturnType<typeof field.oneOf<V>> };
 
-/** One of these words. */
-export const choice = <const V extends readonly string[], const O extends Options<V[number]>>(
+/** One of these words, each with its name for people. */
+export const choice = <
+  const V extends readonly string[],
+  const O extends Options<V[number]> &
+    ({ readonly hidden: true } | { readonly choices: Readonly<Record<V[number], Label>> }),
+>(
   values: V,
   options: O,
 ) => {
@@ -135,17 +162,17 @@ export const choice = <const V extends readonly string[], const O extends Option
 };
 
 /** A code in the account, made of another field if none is given. Empty, it stays what it is. */
-export function code<const B extends TSchema>(options: { body: B; from: string; otherwise: string; example: string }) {
-  const { body, from, otherwise, example } = options;
-  const one = made<string, { body: B; blank: ""; example: string }>("text", Type.String(), {
-    body,
-    blank: "",
-    example,
-  });
+export function code<const B extends TSchema>(
+  options: { label: Label; help?: Label; body: B; example: string } & { from: string; otherwise: string },
+) {
+  const { from, otherwise, ...rest } = options;
+  const one = made<string, { label: Label; body: B; blank: "" }>("text", Type.String(), { ...rest, blank: "" });
   return { ...one, madeOf: { field: from, otherwise } };
 }
 
 interface SecretOptions {
+  readonly label: Label;
+  readonly help?: Label;
   readonly body: TSchema;
   readonly place: Sealing["place"];
   readonly info?: (secret: string) => string;
@@ -166,8 +193,9 @@ export function secret<const O extends SecretOptions>(
   shown: false;
   info: O extends { info: unknown } ? true : false;
 }> {
-  const { body, example, ...sealing }: SecretOptions = options;
-  return { ...factsOf("text", Type.String(), { body, orNull: true, hidden: true, example }), sealing };
+  const { place, info, ...rest }: SecretOptions = options;
+  const facts = factsOf("text", Type.String(), { ...rest, widget: "secret", orNull: true, hidden: true });
+  return { ...facts, sealing: { place, ...(info && { info }) } };
 }
 
 type Of<F> = F extends Field<infer T> ? T : never;

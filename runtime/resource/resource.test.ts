@@ -13,10 +13,20 @@ const Note = resource("note", {
   events: true,
   errors: "wrapped",
   fields: {
-    name: column.text({ body: field.name(), example: "Shopping" }),
-    code: column.code({ body: field.line(100), from: "name", otherwise: "note", example: "shopping" }),
-    stars: column.integer({ body: field.nullable(Type.Integer({ minimum: 0, maximum: 5 })), blank: 1 }),
-    tags: column.json({ body: field.object(), blank: {} }),
+    name: column.text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "Shopping" }),
+    code: column.code({
+      label: ["Code", "Kod", "Code"],
+      body: field.line(100),
+      from: "name",
+      otherwise: "note",
+      example: "shopping",
+    }),
+    stars: column.integer({
+      label: ["Stars", "Gwiazdki", "Sterne"],
+      body: field.nullable(Type.Integer({ minimum: 0, maximum: 5 })),
+      blank: 1,
+    }),
+    tags: column.json({ label: ["Tags", "Etykiety", "Tags"], body: field.object(), blank: {} }),
   },
   filters: { q: filter.searching(["name", "code"], "searches"), stars: filter.exact() },
   check: (_, { after }, wrong) => {

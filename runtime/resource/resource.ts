@@ -5,18 +5,18 @@
  *
  *     export const Note = resource("note", {
  *       table: "notes", path: "/core/notes", id: "integer", privilege: "notes", model: "Core::Note",
- *       fields: { text: text({ body: field.text(1000), example: "Buy milk" }) },
+ *       fields: { text: text({ label: ["Text", "Tekst", "Text"], body: field.text(1000), example: "Buy milk" }) },
  *       example: { id: 7 }, request: ["text"], change: { text: "Buy bread" },
  *     });
  *
  * Every function of a resource gets the context as its first parameter, `at`: what the plugin passed to
  * `resourceRoutes`, and the caller.
  */
-import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
+import { Type, type TObject, type TSchema } from "@sinclair/typebox";
 import { answer } from "../http/answers/answers.ts";
-import type { At, Author, Declaration, Each, Resource, Typed } from "./declaration.ts";
+import type { At, Author, Declaration, Derivations, Each, Resource, Typed } from "./declaration.ts";
 import type { Column } from "../plugin/facts.ts";
-import { camel, type Fields, type IdKind, type NewOf } from "./fields.ts";
+import { camel, type Fields, type IdKind, type Label, type NewOf } from "./fields.ts";
 
 const madeAt = "2026-01-31T10:00:00.000Z";
 
@@ -24,14 +24,13 @@ export function resource<
   const F extends Fields,
   I extends IdKind,
   A extends At<Author> = At,
-  More extends TProperties = {},
+  More extends Derivations = {},
 >(name: string, declared: Declaration<F, I, More, A>): Resource<{ fields: F; id: I; more: More; at: A }> {
   const {
     fields,
     authors = ["created_by_id", "updated_by_id"],
     others = [],
     fixed = {},
-    derived,
     table,
     derivedInLists,
   } = declared;
@@ -45,7 +44,13 @@ export function resource<
     updated_at: answer.time(),
   };
   const type = declared.type ?? name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const one = answer.object(type, { ...listed, ...derived });
+  const derived: Derivations = declared.derived ?? {};
+  const more = Object.entries(derived).map(([field, { schema }]) => [field, schema] as const);
+  const one = {
+    ...answer.object(type, { ...listed, ...Object.fromEntries(more) }),
+    "x-model": declared.model,
+    "x-fields": wordsOf(each, derived),
+  };
   const quiet = each.flatMap(({ name: field, field: { quiet: isQuiet } }) => (isQuiet ? [field] : []));
   const create = bodyOf(each);
   const change: TObject = Type.Partial(create);
@@ -63,9 +68,9 @@ export function resource<
       ["updated_at", "updatedAt"],
     ],
     bodies: { create: create as Typed<NewOf<F>>, change }, // made of the same fields
-    answers: { one, listed: derived && !derivedInLists ? answer.object(`Listed${type}`, listed) : one },
+    answers: { one, listed: more.length > 0 && !derivedInLists ? answer.object(`Listed${type}`, listed) : one },
     examples: examplesOf(declared, shown),
-    isVolatile: derived !== undefined || quiet.some((field) => fields[field]?.shown),
+    isVolatile: more.length > 0 || quiet.some((field) => fields[field]?.shown),
     activity: {
       model: declared.model,
       ...(declared.nameColumn !== undefined && { name: declared.nameColumn }),
@@ -74,6 +79,26 @@ export function resource<
     columns: columnsOf(declared.id, authors, each),
   };
 }
+
+/** The fields in words, for forms and lists: `x-fields` of the answer in /openapi.json. */
+function wordsOf(each: readonly Each[], derived: Derivations): Readonly<Record<string, object>> {
+  const fields = each.flatMap(({ name, info, field }) => {
+    const { label, help, widget, choices = {} } = field;
+    if (!label) return [];
+    const values = Object.entries(choices).map(([value, words]) => [value, spoken(words)]);
+    const told = {
+      label: spoken(label),
+      ...(help && { help: spoken(help) }),
+      ...(widget && { widget }),
+      ...(values.length > 0 && { choices: Object.fromEntries(values) }),
+    };
+    return [[name, told], ...(info ? [[info.name, { label: told.label }]] : [])];
+  });
+  const more = Object.entries(derived).map(([name, { label }]) => [name, { label: spoken(label) }]);
+  return Object.fromEntries([...fields, ...more]);
+}
+
+const spoken = ([en, pl, de]: Label) => ({ en, pl, de });
 
 function eachOf(fields: Fields): readonly Each[] {
   return Object.entries(fields).map(([name, field]) => ({

@@ -92,8 +92,8 @@ async function shipments(page: Page): Promise<void> {
 async function connector(page: Page): Promise<void> {
   await begin(page, "Connectors", "connector");
   await label(page, "Name").fill("Stock");
-  await label(page, "Url").fill(remote.url);
-  await label(page, "Secret token").fill("the key of the stock service");
+  await label(page, "URL").fill(remote.url);
+  await label(page, "Secret").fill("the key of the stock service");
   await button(page, "Add a method").click();
   await page.locator("fieldset details input:focus").waitFor();
   await page.keyboard.type("reserve");
@@ -158,7 +158,7 @@ async function webhooks(page: Page): Promise<void> {
   await page.getByText("Nothing starts it by itself yet.").waitFor();
   await link(page, "New webhook").click();
   await heading(page, "New webhook");
-  expect(await label(page, "Target code").inputValue()).toBe("ship-an-order");
+  expect(await label(page, "Target").inputValue()).toBe("ship-an-order");
   await onlyOrders(page);
   await button(page, "Save").click();
   await button(page.getByRole("dialog"), "Done").click();
@@ -166,8 +166,8 @@ async function webhooks(page: Page): Promise<void> {
   await begin(page, "Webhooks", "webhook");
   await label(page, "Source type").selectOption("Core::Record");
   await label(page, "Kind").selectOption("create");
-  await label(page, "Url").fill(`${remote.url}/hook`);
-  await label(page, "Api token").fill("the-receivers-token");
+  await label(page, "URL").fill(`${remote.url}/hook`);
+  await label(page, "API token").fill("the-receivers-token");
   await onlyOrders(page);
   await button(page, "Save").click();
   await button(page.getByRole("dialog"), "Done").click();
@@ -182,7 +182,7 @@ async function cron(page: Page): Promise<void> {
   await page.getByRole("link", { name: /^webhook 1: Core::Record create, db_code orders$/i }).waitFor();
   await link(page, "New cron").click();
   await label(page, "Schedule").fill("0 7 * * *");
-  await label(page, "Timezone").fill("Europe/Warsaw");
+  await label(page, "Time zone").fill("Europe/Warsaw");
   await saved(page, "ship-an-order");
 }
 

@@ -41,7 +41,7 @@ describe("a token", () => {
     await page.keyboard.type("Nightly import");
     await tabTo("dbs", "checkbox");
     await page.keyboard.press("Space");
-    await tabTo("Expires at", "combobox");
+    await tabTo("Ends", "combobox");
     await page.keyboard.type("In 30");
     await page.getByText("It works until").waitFor();
     await tabTo("Save", "button");

@@ -53,8 +53,8 @@ describe("a connector", () => {
     await page.getByLabel("Code").fill("weather");
     expect(await page.getByLabel("Kind").inputValue()).toBe("core/custom_connector");
     await page.getByLabel("Url").fill(remote.url);
-    expect(await page.getByLabel("Secret token").getAttribute("type")).toBe("password");
-    await page.getByLabel("Secret token").fill(secret);
+    expect(await page.getByLabel("Secret", { exact: true }).getAttribute("type")).toBe("password");
+    await page.getByLabel("Secret", { exact: true }).fill(secret);
     const methods = page.getByRole("textbox", { name: "Methods" });
     await write(methods, json({ now: { method: "GET", path: "/now" }, place: { method: "FETCH", path: "/{city}" } }));
     await save(page);
@@ -67,7 +67,7 @@ describe("a connector", () => {
     await heading(page, "Weather <b>");
     const made = (await app.get("/connect/connectors/weather.json")).json;
     expect(made).toMatchObject({ kind: "core/custom_connector", fields: { methods: { now: { path: "/now" } } } });
-    expect(await page.getByLabel("Secret token").getAttribute("placeholder")).toBe("sk_l...cdef");
+    expect(await page.getByLabel("Secret", { exact: true }).getAttribute("placeholder")).toBe("sk_l...cdef");
     expect(await page.content()).not.toContain(secret);
     expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))).not.toContain(secret);
 
@@ -194,13 +194,13 @@ test("a cron is made for a flow chosen by name, tells its next times in the acco
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
   await at(page, "account/crons/new");
-  await page.getByLabel("Target code").selectOption("nightly");
+  await page.getByLabel("Starts").selectOption("nightly");
   await page.getByLabel("Schedule").fill("every night");
   await save(page);
   await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
   expect(await page.getByLabel("Schedule").getAttribute("aria-invalid")).toBe("true");
   await page.getByLabel("Schedule").fill("30 0 * * *");
-  await page.getByLabel("Timezone").fill("Europe/London");
+  await page.getByLabel("Time zone").fill("Europe/London");
   await save(page);
   await heading(page, "nightly");
   const [cron] = (await app.get("/account/crons.json?target_code=nightly")).json;
@@ -234,7 +234,7 @@ test("a webhook is made from lists, shows its secret once, is tested, and sends 
   await page.getByLabel("Source type").selectOption("Connect::FlowProcess");
   await page.getByLabel("Kind", { exact: true }).selectOption("finished");
   await page.getByLabel("Target kind").selectOption("flow");
-  await page.getByLabel("Target code").waitFor();
+  await page.getByLabel("Target", { exact: true }).waitFor();
   expect(await page.getByLabel("Url").count()).toBe(0);
   await page.getByLabel("Target kind").selectOption("url");
   await page.getByLabel("Source type").selectOption("Core::Prompt");

@@ -24,6 +24,10 @@ beforeAll(async () => {
   const document = (await studio.app.get("/openapi.json")).json as Document;
   paths = await allPaths(document);
   said = wordsOf(document);
+  for (const [name, { "x-fields": fields = {} }] of Object.entries(document.components.schemas))
+    for (const { label, help, choices = {} } of Object.values(fields))
+      for (const told of [label, ...(help ? [help] : []), ...Object.values(choices)])
+        for (const language of languages) messages[language].set(`${name} ${told.en}`, told[language]);
   for (const path of [
     "/core/prompts/system",
     "/account/webhooks/source_types",
@@ -138,6 +142,8 @@ function wordsOf(value: unknown, into = new Set<string>()): Set<string> {
   if (typeof value === "string") into.add(value).add(words(value));
   else if (typeof value === "object" && value !== null)
     for (const [key, inner] of Object.entries(value)) {
+      // What people call the fields is said in each language.
+      if (key === "x-fields") continue;
       into
         .add(key)
         .add(words(key))
@@ -267,6 +273,21 @@ test("every page: its language, one heading, no sideways scroll, nothing in the 
   expect([...new Set(problems)]).toEqual([]);
   // Generous, because the machine may be busy: it takes 20 seconds.
 }, 180_000);
+
+test("a form, the head of a list and a filter call a field what its resource declares, and its choices too", async () => {
+  await using opened = await studio.signedIn({ locale: "de" });
+  const { page } = opened;
+  await page.goto(`${studio.app.origin}/studio/account/crons/new`);
+  await page.getByLabel("Zeitzone").waitFor();
+  const missed = page.getByLabel("Verpasste Termine");
+  expect(await missed.locator("option").allTextContents()).toEqual(["Keine", "Auslassen", "Den letzten nachholen"]);
+  expect(await page.getByText("Zeiten, zu denen kein Server lief.").count()).toBe(1);
+  await page.goto(`${studio.app.origin}/studio/account/crons`);
+  for (const name of ["Startet", "Nächstes Mal", "Letzter Fehler"])
+    await page.getByRole("columnheader", { name }).waitFor();
+  await page.getByText("Filter", { exact: true }).click();
+  await page.locator("form.panel").getByLabel("Startet").waitFor();
+});
 
 /** A message that this language says otherwise, or a text that the English page has too and no message explains. */
 function isEnglish(text: string, language: string, english: Seen | undefined): boolean {

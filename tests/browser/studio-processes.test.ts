@@ -149,7 +149,7 @@ test("a cron says in words and times what is typed, starts its flow, and is swit
   const { page, faults } = opened;
   await page.goto(`${app.origin}/studio/account/crons/new`);
   await page.getByLabel("Name", { exact: true }).fill("Every morning");
-  await page.getByLabel("Target code").selectOption("report");
+  await page.getByLabel("Starts").selectOption("report");
   const schedule = page.getByLabel("Schedule");
   await schedule.fill("61 * * * *");
   await page.getByText("is not a cron expression").waitFor();
@@ -160,7 +160,7 @@ test("a cron says in words and times what is typed, starts its flow, and is swit
   const shown = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", timeZone: "Asia/Tokyo" });
   const next: string[] = (await app.get("/account/crons/next.json?schedule=0 7 * * *")).json.next_runs;
   expect(await times.allTextContents()).toEqual(next.map((time) => shown.format(new Date(time))));
-  await page.getByLabel("Timezone").fill("Europe/London");
+  await page.getByLabel("Time zone").fill("Europe/London");
   await page.getByText("(the cron counts in Europe/London)", { exact: false }).waitFor();
   await shot(page, "cron-new");
   await page.getByRole("button", { name: "Save" }).click();

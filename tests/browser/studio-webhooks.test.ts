@@ -34,7 +34,7 @@ test("a webhook gets a filter made of conditions, and is tested", async () => {
   await page.getByLabel("Kind", { exact: true }).selectOption("create");
   await page.getByText("What is sent, for example").click();
   await page.getByText('"scope"').first().waitFor();
-  await page.getByLabel("Url", { exact: true }).fill(`${remote.url}/hook`);
+  await page.getByLabel("URL", { exact: true }).fill(`${remote.url}/hook`);
   await button(page, "Add a condition").click();
   await page.getByLabel("Field", { exact: true }).fill("kind");
   await page.getByLabel("Field", { exact: true }).press("Tab");
@@ -108,8 +108,8 @@ test("a connector's methods are a list of forms, and one is tried without its se
   const { page, faults } = opened;
   await at(page, "connect/connectors/new");
   await page.getByLabel("Name", { exact: true }).fill("Weather");
-  await page.getByLabel("Url", { exact: true }).fill(remote.url);
-  await page.getByLabel("Secret token", { exact: true }).fill(secret);
+  await page.getByLabel("URL", { exact: true }).fill(remote.url);
+  await page.getByLabel("Secret", { exact: true }).fill(secret);
   await page.getByLabel("How the secret is sent", { exact: true }).selectOption("query");
   await page.getByLabel("Parameter", { exact: true }).fill("key");
   await button(page, "Add a method").click();

@@ -15,8 +15,9 @@ const unit = (kind: UnitKind) =>
     model: "Account::Unit",
     authors: [],
     fields: {
-      name: text({ body: field.name(), example: "Sales" }),
+      name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "Sales" }),
       people: integer({
+        label: ["People", "Osoby", "Personen"],
         by: "server",
         doc: "how many people are in it",
         from: "(select count(*) from memberships where unit_id = units.id)",

@@ -10,6 +10,12 @@ const targetKinds = ["url", "connector", "flow"] as const;
 
 export const fields = {
   source_type: text({
+    label: ["Source type", "Typ źródła", "Art der Quelle"],
+    help: [
+      "What changes. Core::Record is a record of a database; Only if, below, says of which.",
+      "Co się zmienia. Core::Record to rekord bazy danych; której, mówi niżej „Tylko jeśli”.",
+      "Was sich ändert. Core::Record ist ein Datensatz einer Datenbank; welcher, sagt unten „Nur wenn“.",
+    ],
     body: field.from(
       Type.String({
         maxLength: 200,
@@ -21,6 +27,12 @@ export const fields = {
     example: "Core::Record",
   }),
   kind: text({
+    label: ["Kind", "Rodzaj", "Art"],
+    help: [
+      "create, update, destroy, or an event of the model's own.",
+      "create, update, destroy albo własne zdarzenie modelu.",
+      "create, update, destroy oder ein eigenes Ereignis des Modells.",
+    ],
     body: field.from(
       Type.String({
         maxLength: 100,
@@ -31,13 +43,29 @@ export const fields = {
     ),
     example: "create",
   }),
-  target_kind: choice(targetKinds, { body: field.nullable(field.oneOf(targetKinds)), blank: "url" }),
+  target_kind: choice(targetKinds, {
+    label: ["Target kind", "Rodzaj celu", "Art des Ziels"],
+    help: [
+      "An address gets a POST. A connector's method or a flow gets the event as its input.",
+      "Adres otrzymuje POST. Metoda łącznika lub przepływ dostaje zdarzenie jako dane wejściowe.",
+      "Eine Adresse erhält einen POST. Die Methode eines Konnektors oder ein Ablauf erhält das Ereignis als Eingabe.",
+    ],
+    choices: {
+      url: ["Address", "Adres", "Adresse"],
+      connector: ["Connector", "Łącznik", "Konnektor"],
+      flow: ["Flow", "Przepływ", "Ablauf"],
+    },
+    body: field.nullable(field.oneOf(targetKinds)),
+    blank: "url",
+  }),
   url: text({
+    label: ["URL", "Adres URL", "Webadresse"],
     body: field.when(field.line(maxUrlLength), { target_kind: ["", "url"] }),
     orNull: true,
     example: "https://example.com/hooks/orders",
   }),
   target_code: text({
+    label: ["Target", "Cel", "Ziel"],
     body: field.from(
       field.line(100),
       { path: "/connect/connectors.json", value: "code", when: { target_kind: "connector" } },
@@ -46,20 +74,52 @@ export const fields = {
     orNull: true,
   }),
   api_token: secret({
+    label: ["API token", "Token API", "API-Token"],
+    help: [
+      "Sent to the receiver as Authorization: Bearer …. It is never shown again; type another one to replace it.",
+      "Wysyłany do odbiorcy jako Authorization: Bearer …. Nie jest więcej pokazywany; wpisz inny, aby go zastąpić.",
+      "Geht als Authorization: Bearer … an den Empfänger. Es wird nie wieder gezeigt; ein anderes ersetzt es.",
+    ],
     body: field.when(field.line(4000), { target_kind: ["", "url"] }),
     place: (webhookId) => sealContext(webhookId, "api_token"),
     info: tokenInfo,
     example: "abcdefghijklmnopqrstuvwxyz",
   }),
-  active: flag({ body: field.flag(), blank: true }),
+  active: flag({ label: ["Active", "Włączony", "Aktiv"], body: field.flag(), blank: true }),
   /** Why the server has switched it off. */
-  disabled_reason: text({ by: "check", orNull: true }),
-  filter: json({ body: field.nullable(field.object()), orNull: true, example: { db_code: "orders" } }),
-  ordered: flag({ body: field.flag(), blank: false }),
-  rate_limit: integer({ body: field.nullable(Type.Integer({ minimum: 1, maximum: 10_000 })), orNull: true }),
-  rate_period: choice(["second", "minute"], { blank: "second" }),
-  concurrency: integer({ body: Type.Integer({ minimum: 1, maximum: 100 }), blank: 10 }),
-  failing_since: time({ by: "check", orNull: true, quiet: true }),
+  disabled_reason: text({
+    label: ["Reason for switching off", "Powód wyłączenia", "Grund der Abschaltung"],
+    by: "check",
+    orNull: true,
+  }),
+  filter: json({
+    label: ["Only if", "Tylko jeśli", "Nur wenn"],
+    body: field.nullable(field.object()),
+    orNull: true,
+    example: { db_code: "orders" },
+  }),
+  ordered: flag({ label: ["In order", "Po kolei", "Der Reihe nach"], body: field.flag(), blank: false }),
+  rate_limit: integer({
+    label: ["Rate limit", "Limit tempa", "Höchstrate"],
+    body: field.nullable(Type.Integer({ minimum: 1, maximum: 10_000 })),
+    orNull: true,
+  }),
+  rate_period: choice(["second", "minute"], {
+    label: ["Rate limit per", "Limit tempa na", "Höchstrate je"],
+    choices: { second: ["Second", "Sekundę", "Sekunde"], minute: ["Minute", "Minutę", "Minute"] },
+    blank: "second",
+  }),
+  concurrency: integer({
+    label: ["At once", "Jednocześnie", "Gleichzeitig"],
+    body: Type.Integer({ minimum: 1, maximum: 100 }),
+    blank: 10,
+  }),
+  failing_since: time({
+    label: ["Failing since", "Zawodzi od", "Schlägt fehl seit"],
+    by: "check",
+    orNull: true,
+    quiet: true,
+  }),
   /** Sealed, the previous one as well. */
   signing_secret: text({ by: "check", hidden: true }),
   previous_secret: text({ by: "server", hidden: true, orNull: true, quiet: false }),

@@ -16,7 +16,7 @@ function resource(path: string): Resource {
     privilege: undefined,
   };
   const read = path === "/core/tiles" ? {} : { read: { ...list, path: `${path}/{id}.json` } };
-  return { path, plugin: "x", privilege: undefined, list, ...read, actions: [], children: [] };
+  return { path, plugin: "x", privilege: undefined, list, ...read, fields: {}, actions: [], children: [] };
 }
 const paths = [
   "/core/tiles",

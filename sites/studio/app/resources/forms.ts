@@ -1,6 +1,6 @@
 /** Forms made from the schemas of bodies: which fields there are, and values between JSON and what people type. */
 import { words } from "./names.ts";
-import { isNullable, typesOf, type Choices, type Schema } from "./openapi.ts";
+import { isNullable, typesOf, type Choices, type FieldWords, type Schema } from "./openapi.ts";
 import { singularOf } from "./references.ts";
 import type { Resource } from "./resources.ts";
 import { numberOf, parseJson } from "../server/exact.ts";
@@ -144,6 +144,24 @@ function fieldOf(name: string, schema: Schema, { resources, privileges }: Known)
     ...(when && { when }),
     ...(parts && { parts }),
     ...(media !== undefined && { media }),
+  };
+}
+
+/** The field as its resource declares it, in this language. */
+export function inWords(
+  field: FormField,
+  declared: FieldWords | undefined,
+  language: keyof FieldWords["label"],
+): FormField {
+  if (!declared) return field;
+  const { label, help, choices, widget } = declared;
+  const labels = Object.entries(choices ?? {}).map(([value, said]) => [value, said[language]] as const);
+  return {
+    ...field,
+    label: label[language],
+    ...(help && { help: help[language] }),
+    ...(widget && { kind: widget }),
+    ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
   };
 }
 

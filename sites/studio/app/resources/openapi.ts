@@ -25,8 +25,23 @@ export interface Schema {
   readonly "x-when"?: Readonly<Record<string, readonly string[]>>;
   /** Of each group a new thing needs one field, if it matters: the writer asks for it, not the schema. */
   readonly "x-needs"?: readonly (readonly string[])[];
+  /** Of an answer: what its resource calls its fields, and what the log of activity calls the resource. */
+  readonly "x-fields"?: Readonly<Record<string, FieldWords>>;
+  readonly "x-model"?: string;
   /** The schema depends on another field's value. */
   readonly "x-by"?: { readonly field: string; readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** Words for people, by the Studio's language. */
+type Label = Readonly<Record<"en" | "pl" | "de", string>>;
+
+/** A field in words, as its resource declares it. */
+export interface FieldWords {
+  readonly label: Label;
+  readonly help?: Label;
+  /** Its values in words. */
+  readonly choices?: Readonly<Record<string, Label>>;
+  readonly widget?: "line" | "text" | "secret" | "list" | "time" | "date" | "json";
 }
 
 /** Where the choices of a field are (`field.from` of the platform). */

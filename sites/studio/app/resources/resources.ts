@@ -3,7 +3,7 @@
  * can be done with one, and what belongs to one. A folder plugin's resources are found like any others.
  */
 import { isMap, textOf } from "./values.ts";
-import { resolved, type Described, type Document, type Schema } from "./openapi.ts";
+import { resolved, type Described, type Document, type FieldWords, type Schema } from "./openapi.ts";
 
 export interface Parameter {
   readonly name: string;
@@ -43,6 +43,9 @@ export interface Resource {
   readonly remove?: Operation;
   /** What else can be done with one: `POST /account/crons/{id}/run`. */
   readonly actions: readonly Operation[];
+  /** Its fields in words, and what the log of activity calls one. */
+  readonly fields: Readonly<Record<string, FieldWords>>;
+  readonly model?: string;
   /** The paths of the resources that belong to one. */
   readonly children: readonly string[];
 }
@@ -82,8 +85,11 @@ function resourceOf(
   const find = (method: string) => ofOne.find((one) => one.method === method);
   const create = operations.find((one) => one.method === "POST" && bare(one.path) === path && one.body);
   const [read, update, remove] = [find("GET"), find("PATCH"), find("DELETE")];
+  const { "x-fields": fields = {}, "x-model": model } = read?.answer ?? list.answer?.items ?? {};
   return {
     path,
+    fields,
+    ...(model !== undefined && { model }),
     plugin: document.paths[list.path]?.["get"]?.tags?.[0] ?? "",
     privilege: list.privilege,
     list,

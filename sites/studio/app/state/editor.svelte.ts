@@ -3,7 +3,15 @@ import { addressOf } from "../address.ts";
 import { ApiError, get, request, type Answer } from "../server/request.ts";
 import type { Call } from "../resources/curl.ts";
 import { KeptDraft } from "./draft.svelte.ts";
-import { fieldsOf, inputsOf, messagesByField, startingValues, type FormField, type Input } from "../resources/forms.ts";
+import {
+  fieldsOf,
+  inputsOf,
+  inWords,
+  messagesByField,
+  startingValues,
+  type FormField,
+  type Input,
+} from "../resources/forms.ts";
 import { parseJson } from "../server/exact.ts";
 import { frame } from "./frame.svelte.ts";
 import { idOf } from "../resources/list.ts";
@@ -14,7 +22,7 @@ import { sentOf } from "../forms/sending.ts";
 import { session } from "./session.svelte.ts";
 import { text } from "./text.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
-import { isMap, textOf } from "../resources/values.ts";
+import { isMap, ownOf, textOf } from "../resources/values.ts";
 import { mayLose } from "./uses.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -26,7 +34,10 @@ export class Editor {
   readonly isNew: boolean;
   /** What saves it; undefined if the person may not. */
   readonly operation: Operation | undefined;
-  readonly fields: readonly FormField[];
+  readonly #asked: readonly FormField[];
+  readonly fields = $derived.by<readonly FormField[]>(() =>
+    this.#asked.map((field) => inWords(field, ownOf(this.resource.fields, field.name), text.language)),
+  );
   /** As the server has it; undefined until it is loaded. */
   record = $state.raw<Values | undefined>();
   inputs = $state.raw<Readonly<Record<string, Input>>>({});
@@ -50,7 +61,7 @@ export class Editor {
     const operation = isNew ? resource.create : resource.update;
     this.operation = operation && session.may(operation.privilege) ? operation : undefined;
     const whole = resource.create?.body?.schema;
-    this.fields = this.operation?.body ? fieldsOf(this.operation.body.schema, session.known, whole) : [];
+    this.#asked = this.operation?.body ? fieldsOf(this.operation.body.schema, session.known, whole) : [];
     if (!isNew) return;
     this.show({ ...startingValues(this.fields), ...begins }, undefined);
     // A link may say what the new record begins with.

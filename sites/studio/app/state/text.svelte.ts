@@ -1,6 +1,7 @@
 /** The language of the Studio: its messages, and dates and numbers in the account's time zone. */
 import { isolated } from "../bidi.ts";
 import { lastWord, words } from "../resources/names.ts";
+import type { Resource } from "../resources/resources.ts";
 import { ownOf } from "../resources/values.ts";
 import english from "../text/en.json" with { type: "json" };
 
@@ -68,6 +69,17 @@ class Text {
   private names(path: string): readonly string[] | undefined {
     const names: Readonly<Record<string, readonly string[]>> = this.messages.resources;
     return names[path];
+  }
+
+  /** A field of a resource; one that declares no words is called by its name. */
+  field({ fields }: Pick<Resource, "fields">, name: string): string {
+    return ownOf(fields, name)?.label[this.language] ?? ownOf(this.messages.fields, name) ?? words(name);
+  }
+
+  /** A value of a field, if the resource declares words for it. */
+  choice({ fields }: Pick<Resource, "fields">, name: string, value: unknown): string | undefined {
+    const { choices } = ownOf(fields, name) ?? {};
+    return typeof value === "string" ? ownOf(choices, value)?.[this.language] : undefined;
   }
 
   number(value: number): string {
