@@ -9,9 +9,8 @@ import { createEvents } from "../runtime/events/events.ts";
 import { createQueue, type QueueOptions } from "../runtime/jobs/jobs.ts";
 import { createLog } from "../runtime/system/log.ts";
 import { runtimeMigrations } from "../runtime/db/runtime-migrations.ts";
-import { createDatabaseClock } from "../runtime/jobs/database-clock.ts";
-import { createScheduleStore } from "../runtime/jobs/schedule-store.ts";
-import { createSchedules } from "../runtime/jobs/schedule.ts";
+import { createDatabaseClock, createSchedules } from "../runtime/jobs/schedule.ts";
+import { databaseTime } from "../runtime/jobs/schedule-store.ts";
 
 export const silent = createLog("error", () => {});
 
@@ -60,7 +59,7 @@ export async function startProcess(target: DatabaseTarget, options: ProcessOptio
   const { scheduleClock, here } = options;
   const clock = scheduleClock
     ? { now: scheduleClock, compare: async () => {} }
-    : createDatabaseClock({ ask: () => createScheduleStore(sql).now(), log: silent, ...(here && { here }) });
+    : createDatabaseClock(() => databaseTime(sql), silent, here);
   const schedules = createSchedules({ sql, queue, log: silent, clock });
   const stop = async () => {
     await schedules.stop();

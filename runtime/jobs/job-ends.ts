@@ -2,8 +2,7 @@
 import type { Log } from "../system/log.ts";
 import * as jobStore from "./job-store.ts";
 import type { ClaimedJob, Finish, JobTable, OrderKey, Outcome, Retry } from "./job-store.ts";
-import type { Lease } from "./leases.ts";
-import { createWriter } from "./writer.ts";
+import { createWriter, type Lease } from "./leases.ts";
 
 export type Run = Lease<ClaimedJob>;
 

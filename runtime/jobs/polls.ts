@@ -1,7 +1,4 @@
-/**
- * The timers of a queue: the poll, which finds what no message announced, an earlier poll for what is due sooner, the
- * heartbeat of leases, and the upkeep.
- */
+/** How a process finds due rows of a queue: its timers, and one claim at a time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../system/log.ts";
 
@@ -23,6 +20,10 @@ interface Options {
   };
 }
 
+/**
+ * The timers of a queue: the poll, which finds what no message announced, an earlier poll for what is due sooner, the
+ * heartbeat of leases, and the upkeep.
+ */
 export function createPolls({ what, log, pollMs, look, heartbeat, upkeepMs, upkeep }: Options) {
   const timers: ReturnType<typeof setInterval>[] = [];
   let isActive = false;
@@ -112,4 +113,55 @@ export function createPolls({ what, log, pollMs, look, heartbeat, upkeepMs, upke
 export async function untilTrue(condition: () => boolean, withinMs: number): Promise<void> {
   const end = performance.now() + withinMs;
   while (!condition() && performance.now() < end) await sleep(5);
+}
+
+interface Claiming<Claim, Row> {
+  /** What the rows are called in the log. */
+  readonly what: string;
+  readonly log: Log;
+  /** What to ask for now, if anything. */
+  readonly choose: () => readonly Claim[];
+  readonly claim: (claims: readonly Claim[]) => PromiseLike<readonly Row[]>;
+  readonly took: (rows: readonly Row[], claims: readonly Claim[]) => void;
+  readonly failed: (claims: readonly Claim[]) => void;
+}
+
+const pauseAfterErrorMs = 500;
+
+/**
+ * Claims rows of a queue. One claim is under way at a time and asks for all lanes that may have something due, so the
+ * busier this process is, the larger its batches.
+ */
+export function createClaims<Claim, Row>({ what, log, choose, claim, took, failed }: Claiming<Claim, Row>) {
+  let underWay = false;
+  let queued = false;
+
+  const now = async (): Promise<void> => {
+    queued = false;
+    if (underWay) return;
+    const claims = choose();
+    if (claims.length === 0) return;
+    underWay = true;
+    try {
+      took(await claim(claims), claims);
+    } catch (error) {
+      log.warn(`claiming ${what} failed, trying again`, { error });
+      failed(claims);
+      await sleep(pauseAfterErrorMs);
+    }
+    underWay = false;
+    soon();
+  };
+  const soon = (): void => {
+    if (queued || underWay) return;
+    queued = true;
+    setImmediate(() => void now());
+  };
+
+  return {
+    now: (): void => void now(),
+    /** What happens in the same tick causes one claim. */
+    soon,
+    underWay: () => underWay,
+  };
 }

@@ -7,7 +7,7 @@ import { withCausation } from "../scope/causation.ts";
 import { inScope } from "../scope/keyed.ts";
 import type { Log } from "../system/log.ts";
 import { readBounds } from "../base/read-bounds.ts";
-import { createClaims } from "./claims.ts";
+import { createClaims, createPolls, untilTrue } from "./polls.ts";
 import type { HandleOptions, JobInfo } from "./job.ts";
 import { createEnds, type Run } from "./job-ends.ts";
 import * as jobStore from "./job-store.ts";
@@ -24,7 +24,6 @@ import {
   type Lane,
 } from "./lane.ts";
 import { createLeases } from "./leases.ts";
-import { createPolls, untilTrue } from "./polls.ts";
 import { leave, nothingHeld, noTurns, take, tookTurns } from "./shares.ts";
 
 export interface RunnerOptions {

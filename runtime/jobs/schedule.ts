@@ -4,15 +4,14 @@
  *
  *     schedules.register({ id: "jsondb.purge", cron: "0 3 * * *", run: async (dueAt) => { … } });
  */
-import { type HandleOptions } from "./job.ts";
-import { transaction, type Sql } from "../db/db.ts";
-import type { Queue } from "./jobs.ts";
-import type { Log } from "../system/log.ts";
 import { job } from "../base/references.ts";
+import { transaction, type Sql } from "../db/db.ts";
+import type { Log } from "../system/log.ts";
 import { dueTimes, parseCron } from "../times/due-times.ts";
 import type { Pattern } from "../times/local-pattern.ts";
-import type { DatabaseClock } from "./database-clock.ts";
-import { createScheduleStore } from "./schedule-store.ts";
+import type { HandleOptions } from "./job.ts";
+import type { Queue } from "./jobs.ts";
+import * as scheduleStore from "./schedule-store.ts";
 
 export interface ScheduleOptions extends Pick<HandleOptions, "retry" | "maxAttempts" | "leaseSeconds"> {
   readonly id: string;
@@ -37,7 +36,8 @@ export interface Schedules {
   stop(): Promise<void>;
 }
 
-interface Needed {
+/** Around the schedules: where their times and jobs are kept, and the clock that they go by. */
+interface Surroundings {
   readonly sql: Sql;
   readonly queue: Queue;
   readonly log: Log;
@@ -59,9 +59,8 @@ const maxSleepMs = 30_000;
 const keptDays = 7;
 const pruneEveryMs = 3_600_000;
 
-export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Needed): Schedules {
+export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Surroundings): Schedules {
   const { now } = clock;
-  const scheduleStore = createScheduleStore(sql);
   const entries = new Map<string, Entry>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let started = false;
@@ -83,7 +82,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Ne
     await setBack(at);
     for (const [id, entry] of entries) {
       try {
-        if (entry.resume) entry.checkedTo = (await scheduleStore.lastFired(id, at)) ?? entry.checkedTo;
+        if (entry.resume) entry.checkedTo = (await scheduleStore.lastFired(sql, id, at)) ?? entry.checkedTo;
         entry.resume = false;
         for (const dueAt of dueTimes(entry, at)) await fire(id, dueAt);
         entry.checkedTo = at;
@@ -105,7 +104,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Ne
     const from = new Date(at.getTime() - maxSleepMs);
     for (const entry of entries.values()) if (entry.checkedTo > at) entry.checkedTo = from;
     try {
-      await scheduleStore.forgetFuture(at);
+      await scheduleStore.forgetFuture(sql, at);
       wasAhead = false;
     } catch (error) {
       log.warn("due times of a clock that was ahead were not forgotten, trying again", { error });
@@ -124,7 +123,8 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Ne
     const wait = Math.min(...next) - at;
     timer = setTimeout(() => void check(), wait > 0 ? Math.min(wait, maxSleepMs) : 1000);
   };
-  const prune = (olderThanDays: number) => scheduleStore.prune(new Date(now().getTime() - olderThanDays * 86_400_000));
+  const prune = (olderThanDays: number) =>
+    scheduleStore.prune(sql, new Date(now().getTime() - olderThanDays * 86_400_000));
 
   return {
     check,
@@ -162,3 +162,39 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Ne
 
 /** The job that runs a schedule. */
 export const jobOf = (id: string) => job<{ dueAt: string }>(`schedule:${id}`);
+
+export interface DatabaseClock {
+  now(): Date;
+  /** How far this machine's clock is ahead; negative if it is behind. */
+  aheadSeconds(): number;
+  /** Compares the clocks anew. Without an answer of the database, what was seen last still counts. */
+  compare(): Promise<void>;
+}
+
+/** A difference that harms nothing. */
+const closeMs = 2000;
+
+/**
+ * The database's time, by which all that is due goes: the clocks of several machines differ, and each would fire a due
+ * time at another moment. `here` is this machine's time in milliseconds.
+ */
+export function createDatabaseClock(ask: () => Promise<Date>, log: Log, here = Date.now): DatabaseClock {
+  let aheadMs = 0;
+  let isFar = false;
+  return {
+    now: () => new Date(here() - aheadMs),
+    aheadSeconds: () => aheadMs / 1000,
+    async compare() {
+      const before = here();
+      const there = await ask().catch(() => undefined);
+      if (!there) return;
+      aheadMs = Math.round((before + here()) / 2 - there.getTime());
+      const wasFar = isFar;
+      isFar = Math.abs(aheadMs) > closeMs;
+      if (isFar && !wasFar)
+        log.warn("this machine's clock is not the database's: due times go by the database's", {
+          ahead_seconds: aheadMs / 1000,
+        });
+    },
+  };
+}

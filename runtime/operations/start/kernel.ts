@@ -36,9 +36,8 @@ import { createReadiness } from "../../http/readiness.ts";
 import { createSubrequest } from "../../http/subrequest.ts";
 import { replicaMetrics } from "../replicas/metrics.ts";
 import type { Replicas } from "../replicas/replicas.ts";
-import { createDatabaseClock } from "../../jobs/database-clock.ts";
-import { createScheduleStore } from "../../jobs/schedule-store.ts";
-import { createSchedules } from "../../jobs/schedule.ts";
+import { createDatabaseClock, createSchedules } from "../../jobs/schedule.ts";
+import { databaseTime } from "../../jobs/schedule-store.ts";
 import { createSecrets } from "../../base/secrets.ts";
 import type { Peer } from "../../http/arrival.ts";
 import { mount, type Listener } from "./serve.ts";
@@ -289,7 +288,7 @@ function createParts(
   metrics.gauge("corestead_data_dir_free_bytes", "Room on the disk of DATA_DIR", () => freeIn(config.dataDir));
   watchDescriptors(log, metrics);
   if (replicas) replicaMetrics(metrics, replicas);
-  const clock = createDatabaseClock({ ask: () => createScheduleStore(sql).now(), log });
+  const clock = createDatabaseClock(() => databaseTime(sql), log);
   metrics.gauge(
     "corestead_clock_ahead_seconds",
     "How far this machine's clock is ahead of the database's",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLog } from "../system/log.ts";
 import { until } from "../../tests/job-fixtures.ts";
-import { createWriter } from "./writer.ts";
+import { createWriter } from "./leases.ts";
 
 /** Two kinds of ends, whose statements are noted; `failing` ones fail once. */
 function start(...failing: string[]) {
