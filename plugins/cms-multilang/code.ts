@@ -1,10 +1,10 @@
-/** Codes: the names of records in addresses, files and templates. */
+/** Codes and paths: the names of records in addresses, files and templates. behaviour B.11. */
 import { slugOf, Type } from "platform";
 
 /** An address takes an id or a code. So a code cannot be a number, nor end like an address. */
-export const codePattern = String.raw`^(?!\d+$)(?!.*\.(?:json|md)$)[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9_-]))*$`;
+const codePattern = String.raw`^(?!\d+$)(?!.*\.(?:json|md)$)[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9_-]))*$`;
 
-export const maxCode = 100;
+const maxCode = 100;
 
 export const codeField = () =>
   Type.String({
@@ -50,4 +50,34 @@ export function freeOf(base: string, taken: ReadonlySet<string>): string {
   let number = 2;
   while (taken.has(`${base}-${number}`)) number++;
   return `${base}-${number}`;
+}
+
+export const maxPathBytes = 2000;
+
+/** A path without slashes at its ends and otherwise as sent, or the reason why it is refused. */
+type CleanPath = { readonly path: string } | { readonly mistake: string };
+
+export function cleanPath(given: string): CleanPath {
+  const path = withoutSlashes(given.normalize("NFC"));
+  const mistake = mistakeOf(path);
+  return mistake === undefined ? { path } : { mistake };
+}
+
+function withoutSlashes(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && text[start] === "/") start++;
+  while (end > start && text[end - 1] === "/") end--;
+  return text.slice(start, end);
+}
+
+/** Refuses only paths that no address can lead to: browsers resolve dot segments and send no control characters. */
+function mistakeOf(path: string): string | undefined {
+  if (new TextEncoder().encode(path).length > maxPathBytes) return `may have at most ${maxPathBytes} bytes`;
+  // oxlint-disable-next-line no-control-regex -- they are what is refused
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return "must not contain control characters";
+  if (path === "") return undefined;
+  const odd = path.split("/").find((segment) => segment === "" || segment === "." || segment === "..");
+  if (odd !== undefined)
+    return odd === "" ? "must not contain an empty segment (//)" : `must not contain the segment ${odd}`;
+  return undefined;
 }

@@ -41,17 +41,6 @@ export function inParts<Row extends { readonly id: number }>(
   };
 }
 
-/** For kinds whose records are never large. */
-export function inOnePart<Row>(rows: readonly Row[], total: number): Listed<Row> {
-  return {
-    total,
-    parts: 1,
-    async *rows() {
-      yield rows;
-    },
-  };
-}
-
 export async function allRows<Row>({ rows }: Listed<Row>): Promise<Row[]> {
   const all: Row[] = [];
   for await (const part of rows()) all.push(...part);

@@ -17,16 +17,36 @@ import {
   type Route,
   type TObject,
 } from "platform";
+import type { TSchema } from "platform";
 import { type Author, runEdit } from "./edit.ts";
 import { siteRefOf, type Ref } from "./code.ts";
+import { find, list, type KindRow } from "./kind-store.ts";
 import { listReply } from "./lists.ts";
-import type { Documented, Kept, Resource } from "./resource.ts";
-import { checkTokens } from "./texts.ts";
+import type { Resource } from "./resources.ts";
+import { checkTokens } from "./input.ts";
 import type { CmsContext } from "./context.ts";
+
+/** What the documentation says of a resource. */
+interface Documented {
+  /** What creating does apart from storing the fields, and what changing does. */
+  readonly about: string;
+  readonly deleting?: string;
+  /** Where a person sees one, with its fields in braces. */
+  readonly shownAt?: string;
+  /** The schema of an answer. */
+  readonly shows: TSchema;
+  /** What a new one must have: one field of each group. */
+  readonly needs: readonly (readonly string[])[];
+  readonly request: unknown;
+  readonly change: unknown;
+  readonly example: Readonly<Record<string, unknown>>;
+  readonly refusal: Readonly<Record<string, readonly string[]>>;
+}
+
 const access = { privilege: "cms" } as const;
 const ifMatch = "With `If-Match: <etag>`: 412 if it has changed since.";
 
-export function resourceRoutes<Body extends TObject, Row extends Kept>(
+export function resourceRoutes<Body extends TObject, Row extends KindRow>(
   ctx: CmsContext,
   resource: Resource<Body, Row>,
   told: Documented,
@@ -36,8 +56,9 @@ export function resourceRoutes<Body extends TObject, Row extends Kept>(
 }
 
 /** What all routes for one record share. */
-function commonOf<Body extends TObject, Row extends Kept>(resource: Resource<Body, Row>) {
-  const { name, plural, inSites } = resource;
+function commonOf<Body extends TObject, Row extends KindRow>(resource: Resource<Body, Row>) {
+  const { inSites, kind } = resource;
+  const { name, plural, toApi } = kind;
   const path = `/cms/${plural}` as const;
   const a = /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
   return {
@@ -45,7 +66,7 @@ function commonOf<Body extends TObject, Row extends Kept>(resource: Resource<Bod
     // Only the parameter's name matters to the types.
     one: `${path}/:id` as "/cms/records/:id",
     a,
-    shown: (row: Row): Parameters<typeof ok> => [resource.toApi(row), { etag: etag(row.id, row.version) }],
+    shown: (row: Row): Parameters<typeof ok> => [toApi(row), { etag: etag(row.id, row.version) }],
     refIn(id: string, query: URLSearchParams): Ref {
       const site = inSites ? siteRefOf(query.get("site_code")) : undefined;
       const ref = resource.refOf(decoded(id), site);
@@ -61,15 +82,16 @@ function commonOf<Body extends TObject, Row extends Kept>(resource: Resource<Bod
   };
 }
 
-type Common<Row extends Kept> = ReturnType<typeof commonOf<TObject, Row>>;
+type Common<Row extends KindRow> = ReturnType<typeof commonOf<TObject, Row>>;
 
-function readRoutes<Body extends TObject, Row extends Kept>(
+function readRoutes<Body extends TObject, Row extends KindRow>(
   ctx: CmsContext,
-  resource: Resource<Body, Row>,
+  { kind }: Resource<Body, Row>,
   told: Documented,
   { path, one, shown, refIn, addressing, ambiguous }: Common<Row>,
 ): Route[] {
-  const { name, plural } = resource;
+  const { name, plural } = kind;
+  const documented = Object.entries(kind.filters).map(([filter, { doc }]) => [filter, doc] as const);
   return [
     route(
       "GET",
@@ -77,13 +99,13 @@ function readRoutes<Body extends TObject, Row extends Kept>(
       {
         summary: `List ${plural}`,
         access,
-        query: { ...told.filters, ...pageQuery },
+        query: { ...Object.fromEntries(documented), ...pageQuery },
         answers: { 200: answer.list(told.shows) },
         responses: { 200: [told.example] },
       },
       async ({ request, caller, query, log }) =>
-        listReply(await resource.list(ctx.sql, caller.account.id, query, pageOf(query)), {
-          toApi: resource.toApi,
+        listReply(await list(kind, ctx.sql, caller.account.id, query, pageOf(query)), {
+          toApi: kind.toApi,
           log,
           headOnly: request.method === "HEAD",
         }),
@@ -100,7 +122,7 @@ function readRoutes<Body extends TObject, Row extends Kept>(
         responses: { 200: told.example, 304: null, ...ambiguous },
       },
       async ({ caller, params, query }) => {
-        const row = await resource.find(ctx.sql, caller.account.id, refIn(params.id, query));
+        const row = await find(kind, ctx.sql, caller.account.id, refIn(params.id, query));
         if (!row) throw notFound();
         return ok(...shown(row));
       },
@@ -108,9 +130,9 @@ function readRoutes<Body extends TObject, Row extends Kept>(
   ];
 }
 
-function writeRoutes<Body extends TObject, Row extends Kept>(
+function writeRoutes<Body extends TObject, Row extends KindRow>(
   ctx: CmsContext,
-  { name, body: schema, writer }: Resource<Body, Row>,
+  { kind: { name }, body: schema, writer }: Resource<Body, Row>,
   told: Documented,
   { path, one, a, shown, refIn, addressing, ambiguous }: Common<Row>,
 ): Route[] {

@@ -1,125 +1,61 @@
-/** The eight kinds of records with their stores and writers. */
-import type { Page, Queryable, Sql, TObject } from "platform";
-import * as articleStore from "./articles/article-store.ts";
+/** The eight kinds of records, as routes, imports and commands see them: they treat all alike. */
+import type { Static, TObject } from "platform";
 import * as articleWriter from "./articles/article.ts";
 import { ArticleBody } from "./articles/article.ts";
-import * as categoryStore from "./articles/category-store.ts";
 import * as categoryWriter from "./articles/category.ts";
 import { CategoryBody } from "./articles/category.ts";
-import { refOf, type Ref } from "./code.ts";
-import { filtersOf } from "./filters.ts";
-import type { Listed } from "./lists.ts";
-import * as layoutStore from "./pages/layout-store.ts";
+import { articles, categories } from "./articles/store.ts";
+import { refOf, type Ref, type SiteRef } from "./code.ts";
+import type { Writer } from "./edit.ts";
+import type { Kind, KindRow } from "./kind-store.ts";
 import * as layoutWriter from "./pages/layout.ts";
 import { LayoutBody } from "./pages/layout.ts";
-import * as pageStore from "./pages/page-store.ts";
 import * as pageWriter from "./pages/page.ts";
 import { PageBody } from "./pages/page.ts";
-import * as paragraphStore from "./pages/paragraph-store.ts";
 import * as paragraphWriter from "./pages/paragraph.ts";
 import { ParagraphBody } from "./pages/paragraph.ts";
+import { layouts, pages, paragraphs } from "./pages/store.ts";
 import * as redirectWriter from "./redirects/redirect.ts";
 import { RedirectBody } from "./redirects/redirect.ts";
-import * as ruleStore from "./redirects/rule-store.ts";
-import type { Kept, Resource } from "./resource.ts";
-import * as domainStore from "./sites/domain-store.ts";
+import { redirects } from "./redirects/store.ts";
 import * as domainWriter from "./sites/domain.ts";
 import { DomainBody } from "./sites/domain.ts";
-import { cleanHost } from "./sites/host-name.ts";
-import * as siteStore from "./sites/site-store.ts";
+import { cleanHost } from "./sites/host.ts";
 import * as siteWriter from "./sites/site.ts";
 import { SiteBody } from "./sites/site.ts";
+import { domains, sites } from "./sites/store.ts";
 
-/** Of every kind: its schema, its store and its writer. */
+export interface Resource<Body extends TObject, Row extends KindRow> {
+  readonly kind: Kind<Row>;
+  readonly body: Body;
+  readonly writer: Writer<Static<Body>, Row>;
+  /** Whether codes are unique only within a site, so that an address may have to name the site. */
+  readonly inSites: boolean;
+  /** The id or code in an address; undefined if the text can be neither. */
+  readonly refOf: (text: string, site?: SiteRef) => Ref | undefined;
+}
+
 export const resources = {
-  site: {
-    ...resource("site", "sites", SiteBody, siteWriter, { find: siteStore.find, list: siteStore.list }, siteStore.toApi),
-    inSites: false,
-  },
-  domain: {
-    ...resource(
-      "domain",
-      "domains",
-      DomainBody,
-      domainWriter,
-      { find: domainStore.find, list: domainStore.list },
-      domainStore.toApi,
-    ),
-    inSites: false,
-    refOf: domainRefOf,
-  },
-  layout: resource(
-    "layout",
-    "layouts",
-    LayoutBody,
-    layoutWriter,
-    { find: layoutStore.find, list: layoutStore.list },
-    layoutStore.toApi,
-  ),
-  page: resource(
-    "page",
-    "pages",
-    PageBody,
-    pageWriter,
-    { find: pageStore.find, list: pageStore.list },
-    pageStore.toApi,
-  ),
-  paragraph: resource(
-    "paragraph",
-    "paragraphs",
-    ParagraphBody,
-    paragraphWriter,
-    { find: paragraphStore.find, list: paragraphStore.list },
-    paragraphStore.toApi,
-  ),
-  category: resource(
-    "category",
-    "categories",
-    CategoryBody,
-    categoryWriter,
-    { find: categoryStore.find, list: categoryStore.list },
-    categoryStore.toApi,
-  ),
-  article: resource(
-    "article",
-    "articles",
-    ArticleBody,
-    articleWriter,
-    { find: articleStore.find, list: articleStore.list },
-    articleStore.toApi,
-  ),
+  site: { ...resource(sites, SiteBody, siteWriter), inSites: false },
+  domain: { ...resource(domains, DomainBody, domainWriter), inSites: false, refOf: domainRefOf },
+  layout: resource(layouts, LayoutBody, layoutWriter),
+  page: resource(pages, PageBody, pageWriter),
+  paragraph: resource(paragraphs, ParagraphBody, paragraphWriter),
+  category: resource(categories, CategoryBody, categoryWriter),
+  article: resource(articles, ArticleBody, articleWriter),
   redirect: {
-    ...resource(
-      "redirect",
-      "redirects",
-      RedirectBody,
-      redirectWriter,
-      { find: ruleStore.find, list: ruleStore.list },
-      ruleStore.toApi,
-    ),
+    ...resource(redirects, RedirectBody, redirectWriter),
     inSites: false,
     refOf: (text: string) => (/^\d/.test(text) ? refOf(text) : undefined),
   },
 };
 
-export type Resources = typeof resources;
-
-interface Store<Row> {
-  find(db: Queryable, accountId: number, ref: Ref): Promise<Row | undefined>;
-  list(sql: Sql, accountId: number, filter: ReturnType<typeof filtersOf>, page: Page): Promise<Listed<Row>>;
-}
-
-function resource<Body extends TObject, Row extends Kept>(
-  name: string,
-  plural: string,
+function resource<Body extends TObject, Row extends KindRow>(
+  kind: Kind<Row>,
   body: Body,
-  writer: Resource<Body, Row>["writer"],
-  store: Store<Row>,
-  toApi: Resource<Body, Row>["toApi"],
+  writer: Writer<Static<Body>, Row>,
 ): Resource<Body, Row> {
-  const list: Resource<Body, Row>["list"] = (sql, accountId, query, page) =>
-    store.list(sql, accountId, filtersOf(query), page);
-  return { name, plural, body, writer, inSites: true, refOf, find: store.find, list, toApi };
+  return { kind, body, writer, inSites: true, refOf };
 }
 
 /** A domain is addressed by its id or its name. */

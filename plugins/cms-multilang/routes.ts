@@ -1,17 +1,11 @@
 /** `/cms/…`: the usual five routes for each of eight kinds of records. behaviour 4.6, B.11. */
-import { Type, type Route } from "platform";
+import type { Route } from "platform";
 import * as answers from "./answers.ts";
 import * as examples from "./examples.ts";
-import { locales } from "./locales.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 import type { CmsContext } from "./context.ts";
 import { resources } from "./resources.ts";
 
-const q = "searches names and codes; `*` and `%` are wildcards";
-const flag = Type.Boolean({ description: "true or false" });
-const exact = "exact value";
-const siteCode = "code of a site";
-const locale = Type.String({ enum: [...locales, "none"], description: "none = without one" });
 const taken = ["is already taken"];
 /** The name defaults to the code, and the code is made from the name. */
 const title = ["name", "code"];
@@ -20,7 +14,6 @@ const site = ["site_code", "site_id"];
 export function cmsRoutes(ctx: CmsContext): Route[] {
   return [
     ...resourceRoutes(ctx, resources.site, {
-      filters: { q, code: exact, locale: Type.String({ enum: [...locales], description: exact }) },
       about:
         "`locale` defaults to the account's. `multilang` switches on alternates, canonical addresses and redirects.",
       deleting: "Deletes its domains, layouts, pages, paragraphs, categories and articles too.",
@@ -33,7 +26,6 @@ export function cmsRoutes(ctx: CmsContext): Route[] {
       refusal: { code: taken },
     }),
     ...resourceRoutes(ctx, resources.domain, {
-      filters: { q, name: exact, site_code: siteCode, locale },
       about:
         "`name` is a host, with a port only if the site's addresses carry one; it is unique in the whole installation. " +
         "Numeric addresses, names without a dot, every account's host and hosts where people sign in are refused. " +
@@ -49,7 +41,6 @@ export function cmsRoutes(ctx: CmsContext): Route[] {
       refusal: { name: taken },
     }),
     ...resourceRoutes(ctx, resources.layout, {
-      filters: { q, code: exact, site_code: siteCode },
       about: "`content` is a Liquid template that prints the page with `{{ content }}`.",
       deleting: "Its pages are left without a layout.",
       needs: [title, site],
@@ -60,17 +51,6 @@ export function cmsRoutes(ctx: CmsContext): Route[] {
       refusal: { content: ["line 3, column 7: …"] },
     }),
     ...resourceRoutes(ctx, resources.page, {
-      filters: {
-        q,
-        code: exact,
-        site_code: siteCode,
-        locale,
-        kind: exact,
-        path: "exact value; empty = the home page",
-        layout_code: exact,
-        based_on_page_code: exact,
-        active: flag,
-      },
       about:
         "A path is any string, kept without slashes at its ends and served at its encoded address; empty is the home " +
         "page, one per site. Within a site and path there is one page for each locale and at most one without. A page that is based on another one inherits whatever is empty in it.",
@@ -87,12 +67,6 @@ export function cmsRoutes(ctx: CmsContext): Route[] {
       refusal: { path: taken, based_on_page_code: ["names a page that is itself based on another page"] },
     }),
     ...resourceRoutes(ctx, resources.paragraph, {
-      filters: {
-        q,
-        code: exact,
-        site_code: `${siteCode}; none = of every site`,
-        page_code: "code of a page; none = without one",
-      },
       about:
         "It belongs to a page (`page_code`), without that to a whole site (`site_code`), and without either to every site. " +
         "`page_code` is looked up in the given site; without `site_code` it is enough if only one site has such a page. A " +
@@ -105,7 +79,6 @@ export function cmsRoutes(ctx: CmsContext): Route[] {
       refusal: { page_code: ["names no page of this site"] },
     }),
     ...resourceRoutes(ctx, resources.category, {
-      filters: { q, code: exact, site_code: siteCode, path: exact },
       about: "`path` narrows a list of articles: `<page path>/<category path>` shows only this category.",
       deleting: "Its articles stay, without this category.",
       needs: [title, site],
@@ -116,7 +89,6 @@ export function cmsRoutes(ctx: CmsContext): Route[] {
       refusal: { code: taken },
     }),
     ...resourceRoutes(ctx, resources.redirect, {
-      filters: { q: "searches paths and targets; `*` and `%` are wildcards", site_code: siteCode, path: exact },
       about:
         "Visitors of `path` are led to `to` where no page has that path. `to` is a path of the site or an address; the " +
         "query of the request goes along unless `to` has one. `status` defaults to 301. Without `domain` (a name) or `domain_id` it is for every domain " +
@@ -129,15 +101,6 @@ export function cmsRoutes(ctx: CmsContext): Route[] {
       refusal: { to: ["leads back to this path, or on and on"] },
     }),
     ...resourceRoutes(ctx, resources.article, {
-      filters: {
-        q,
-        code: exact,
-        site_code: siteCode,
-        category_code: exact,
-        locale,
-        path: exact,
-        active: flag,
-      },
       about:
         "`category_code` is the main category, the same for all languages; `categories` are the codes of additional ones. " +
         "`path` defaults to the title as a path. `published_at` defaults to now; null = no date.",

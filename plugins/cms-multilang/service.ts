@@ -4,13 +4,13 @@ import type { Cms, CmsKind, CmsRecord, CmsWrites } from "./api.ts";
 import { whichever, type SiteEdit, runEdit } from "./edit.ts";
 import { siteRefOf, type SiteRef } from "./code.ts";
 import { allRows } from "./lists.ts";
-import type { Kept, Resource } from "./resource.ts";
-import { checkTokens } from "./texts.ts";
+import { checkTokens } from "./input.ts";
 import type { CmsContext } from "./context.ts";
 import { printDifference } from "./files/diff.ts";
 import { push } from "./files/push.ts";
 import { readTree } from "./files/tree.ts";
-import { resources } from "./resources.ts";
+import { find, list, type KindRow } from "./kind-store.ts";
+import { resources, type Resource } from "./resources.ts";
 
 /** The calls of one kind, without its types. */
 interface Calls {
@@ -50,10 +50,10 @@ const calls: Record<CmsKind, Calls> = {
 
 function writesOf(edit: SiteEdit): CmsWrites {
   const { tx, account } = edit;
-  const find: CmsWrites["find"] = (kind, ref, site) => calls[kind].find(tx, account.id, ref, siteRefOf(site));
+  const findOne: CmsWrites["find"] = (kind, ref, site) => calls[kind].find(tx, account.id, ref, siteRefOf(site));
   return {
     tx,
-    find,
+    find: findOne,
     create: (kind, body) => calls[kind].create(edit, body),
     update: (kind, ref, body, site) => calls[kind].update(edit, ref, body, siteRefOf(site)),
     remove: (kind, ref, site) => calls[kind].remove(edit, ref, siteRefOf(site)),
@@ -61,8 +61,8 @@ function writesOf(edit: SiteEdit): CmsWrites {
       const key = kind === "domain" ? "name" : "code";
       const { [key]: ref } = valuesOf(body);
       if (typeof ref !== "string") throw invalid({ [key]: ["is required"] });
-      const place = await placeOf(kind, valuesOf(body), find);
-      const known = await find(kind, ref, place);
+      const place = await placeOf(kind, valuesOf(body), findOne);
+      const known = await findOne(kind, ref, place);
       if (!known) return { record: await calls[kind].create(edit, body), made: true };
       return { record: await calls[kind].update(edit, `${known.id}`, body), made: false };
     },
@@ -70,12 +70,12 @@ function writesOf(edit: SiteEdit): CmsWrites {
 }
 
 /** The site that a body belongs to. A paragraph that names none belongs to its page's site, else to none. */
-async function placeOf(kind: CmsKind, body: Values, find: CmsWrites["find"]): Promise<string | undefined> {
+async function placeOf(kind: CmsKind, body: Values, findOne: CmsWrites["find"]): Promise<string | undefined> {
   const { site_code: site, page_code: page } = body;
   if (typeof site === "string" && site !== "") return site;
   if (kind !== "paragraph") return undefined;
   if (typeof page !== "string" || page === "") return "none";
-  const code = (await find("page", page))?.["site_code"];
+  const code = (await findOne("page", page))?.["site_code"];
   return typeof code === "string" ? code : undefined;
 }
 
@@ -86,7 +86,8 @@ function valuesOf(body: unknown): Values {
   return Object(body) as Values;
 }
 
-function callsOf<Body extends TObject, Row extends Kept>(resource: Resource<Body, Row>): Calls {
+function callsOf<Body extends TObject, Row extends KindRow>(resource: Resource<Body, Row>): Calls {
+  const { kind, writer } = resource;
   const fits = checkerOf(resource.body);
   const check = (body: unknown) => {
     const checked = fits(body);
@@ -95,7 +96,7 @@ function callsOf<Body extends TObject, Row extends Kept>(resource: Resource<Body
     wrong.check();
     return checked;
   };
-  const shown = (row: Row): CmsRecord => ({ id: row.id, ...resource.toApi(row) });
+  const shown = (row: Row): CmsRecord => ({ id: row.id, ...kind.toApi(row) });
   const refOf = (text: string, site: SiteRef | undefined) => {
     const ref = resource.refOf(text, site);
     if (!ref) throw notFound();
@@ -104,15 +105,15 @@ function callsOf<Body extends TObject, Row extends Kept>(resource: Resource<Body
   return {
     find: async (db, accountId, text, site) => {
       const ref = resource.refOf(text, site);
-      const row = ref && (await resource.find(db, accountId, ref));
+      const row = ref && (await find(kind, db, accountId, ref));
       return row && shown(row);
     },
-    create: async (edit, body) => shown(await resource.writer.create(edit, check(body))),
+    create: async (edit, body) => shown(await writer.create(edit, check(body))),
     update: async (edit, text, body, site) =>
-      shown(await resource.writer.update(edit, refOf(text, site), check(body), whichever)),
-    remove: (edit, text, site) => resource.writer.remove(edit, refOf(text, site), whichever),
+      shown(await writer.update(edit, refOf(text, site), check(body), whichever)),
+    remove: (edit, text, site) => writer.remove(edit, refOf(text, site), whichever),
     list: async (sql, accountId, query) => {
-      const listed = await resource.list(sql, accountId, query, pageOf(query));
+      const listed = await list(kind, sql, accountId, query, pageOf(query));
       return { records: (await allRows(listed)).map(shown), total: listed.total };
     },
   };

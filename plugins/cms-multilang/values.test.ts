@@ -1,11 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { codeFrom, freeOf, refOf } from "./code.ts";
+import { codeFrom, freeOf, refOf, cleanPath, maxPathBytes } from "./code.ts";
 import { fieldTimes } from "./pages/field-times.ts";
-import { cleanHost } from "./sites/host-name.ts";
-import { masterMistake } from "./pages/master.ts";
-import { cleanPath, maxPathBytes } from "./pages/path.ts";
-import { parsePublished } from "./articles/published.ts";
+import { cleanHost } from "./sites/host.ts";
+import { masterMistake } from "./pages/page.ts";
+import { parsePublished } from "./articles/article.ts";
 import type { PageRow } from "./rows.ts";
 
 describe("a path", () => {

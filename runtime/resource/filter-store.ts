@@ -5,16 +5,16 @@ import type { Caller } from "../http/auth.ts";
 import { invalid } from "../base/errors.ts";
 import { flagOf, wildcardPattern } from "../base/values.ts";
 
-export interface Filter {
+export interface Filter<By = Caller> {
   readonly doc: string | TSchema;
   /** Undefined: it narrows nothing. Its name is in the query that it reads. */
-  readonly where: (sql: Sql, query: URLSearchParams, name: string, caller: Caller) => Fragment | undefined;
+  readonly where: (sql: Sql, query: URLSearchParams, name: string, caller: By) => Fragment | undefined;
 }
 
-export type Filters = Readonly<Record<string, Filter>>;
+export type Filters<By = Caller> = Readonly<Record<string, Filter<By>>>;
 
 /** The value of the column of the same name. */
-export const exact = (doc: string | TSchema = "exact value"): Filter => ({
+export const exact = (doc: string | TSchema = "exact value"): Filter<unknown> => ({
   doc,
   where: (sql, query, name) => {
     const given = query.get(name);
@@ -22,7 +22,7 @@ export const exact = (doc: string | TSchema = "exact value"): Filter => ({
   },
 });
 
-export const flagged = (doc: string | TSchema): Filter => ({
+export const flagged = (doc: string | TSchema): Filter<unknown> => ({
   doc,
   where: (sql, query, name) => {
     const given = flagOf(query, name);
@@ -31,7 +31,7 @@ export const flagged = (doc: string | TSchema): Filter => ({
 });
 
 /** A phrase in one of these columns. */
-export const searching = (columns: readonly string[], doc: string): Filter => ({
+export const searching = (columns: readonly string[], doc: string): Filter<unknown> => ({
   doc,
   where: (sql, query, name) => {
     const given = query.get(name);
@@ -42,7 +42,7 @@ export const searching = (columns: readonly string[], doc: string): Filter => ({
 });
 
 /** What the query narrows a list to; each with its `and`. */
-export function narrowedBy(filters: Filters, sql: Sql, query: URLSearchParams, caller: Caller): Fragment[] {
+export function narrowedBy<By>(filters: Filters<By>, sql: Sql, query: URLSearchParams, caller: By): Fragment[] {
   return Object.entries(filters).flatMap(([name, { where }]) => {
     const condition = where(sql, query, name, caller);
     return condition ? [sql`and ${condition}`] : [];

@@ -1,8 +1,6 @@
 /** Creating, changing and deleting articles. behaviour B.11. */
 import { field, mistakes, slugOf, Type, type Static } from "platform";
-import { toApi, type ArticleInput, type ArticleView } from "./article-store.ts";
-import type { SiteEdit, Expected } from "../edit.ts";
-import { codeField, freeOf, type Ref } from "../code.ts";
+import { codeField, freeOf, type Ref, cleanPath } from "../code.ts";
 import {
   codeRef,
   contentField,
@@ -13,14 +11,14 @@ import {
   pathField,
   siteRef,
   textField,
+  checkFields,
 } from "../input.ts";
 import { fieldTimes } from "../pages/field-times.ts";
-import { cleanPath } from "../pages/path.ts";
-import { parsePublished } from "./published.ts";
-import { checkFields } from "../texts.ts";
-import { codeOf, mustStay, named, orNull, siteOf, there, type Mistakes, lockedIn, reread } from "../write.ts";
-import * as articleStore from "./article-store.ts";
-import * as categoryStore from "./category-store.ts";
+import { codeOf, locked, mustStay, named, orNull, reread, siteOf, there } from "../edit.ts";
+import type { Expected, Mistakes, SiteEdit } from "../edit.ts";
+import * as kindStore from "../kind-store.ts";
+import { articles, categories, categoriesOf, setCategories, type ArticleInput, type ArticleView } from "./store.ts";
+
 export const ArticleBody = Type.Object({
   code: Type.Optional(codeField()),
   category_code: codeRef(),
@@ -47,7 +45,6 @@ export const ArticleBody = Type.Object({
 export type ArticleBody = Static<typeof ArticleBody>;
 
 export async function create(edit: SiteEdit, body: ArticleBody): Promise<ArticleView> {
-  const { tx, account, userId } = edit;
   const wrong = mistakes();
   const site = await siteOf(edit, wrong, body);
   if (site) await edit.touch(site.id);
@@ -55,42 +52,42 @@ export async function create(edit: SiteEdit, body: ArticleBody): Promise<Article
   if (title === undefined) wrong.add("title", "is required");
   const categoryId = (site && (await mainOf(edit, wrong, body, site.id))) ?? null;
   const further = site ? await furtherOf(edit, wrong, body.categories ?? [], site.id) : [];
-  const input = inputOf(wrong, undefined, body, account.timezone);
+  const input = inputOf(wrong, undefined, body, edit.account.timezone);
   wrong.check();
   const { id: siteId } = there(site);
-  const code = await codeOf(edit, articleStore.taken, { code: body.code, name: title ?? "", kind: "article", siteId });
-  const path = input.path || (await freePath(edit, siteId, slugOf(title ?? "") || code));
-  const id = await articleStore.insert(tx, account.id, siteId, userId, { ...input, code, path, categoryId });
-  await articleStore.setCategories(tx, account.id, siteId, id, further);
+  const code = await codeOf(edit, articles, { code: body.code, name: title ?? "", siteId });
+  const base = slugOf(title ?? "") || code;
+  const path = input.path || freeOf(base, await kindStore.taken(articles, edit, siteId, base, "path"));
+  const id = await kindStore.insert(articles, edit, { ...input, code, path, categoryId }, siteId);
+  await setCategories(edit, siteId, id, further);
   return told(edit, "create", id);
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: ArticleBody, expected: Expected): Promise<ArticleView> {
-  const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, articleStore.find, ref, expected);
+  const before = await locked(edit, articles, ref, expected);
   const { id, siteId } = before;
   const wrong = mistakes();
   mustStay(wrong, body, before);
   const main = await mainOf(edit, wrong, body, siteId);
   const further = body.categories && (await furtherOf(edit, wrong, body.categories, siteId));
-  const input = inputOf(wrong, before, body, account.timezone);
+  const input = inputOf(wrong, before, body, edit.account.timezone);
   if (input.path === "") wrong.add("path", "can't be blank");
   wrong.check();
   const categoryId = main === undefined ? before.categoryId : main;
-  await articleStore.update(tx, account.id, id, userId, { ...input, code: body.code ?? before.code, categoryId });
-  if (further) await articleStore.setCategories(tx, account.id, siteId, id, further);
+  await kindStore.update(articles, edit, id, { ...input, code: body.code ?? before.code, categoryId });
+  if (further) await setCategories(edit, siteId, id, further);
   return told(edit, "update", id);
 }
 
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
   const { tx, account } = edit;
-  const row = await lockedIn(edit, articleStore.find, ref, expected);
-  await articleStore.remove(tx, account.id, row.id);
+  const row = await locked(edit, articles, ref, expected);
+  await kindStore.remove(articles, edit, row.id);
   await edit.cms.changed(articleEvent(account.id, "destroy", row), tx);
 }
 
 async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<ArticleView> {
-  const row = await reread(edit, articleStore.find, id);
+  const row = await reread(edit, articles, id);
   await edit.cms.changed(articleEvent(edit.account.id, kind, row), edit.tx);
   return row;
 }
@@ -98,25 +95,21 @@ async function told(edit: SiteEdit, kind: "create" | "update", id: number): Prom
 /** The main category that the body names. Undefined: the body does not say; null: it names none. */
 async function mainOf({ tx, account }: SiteEdit, wrong: Mistakes, body: ArticleBody, siteId: number) {
   const given = { as: "category", what: "category", code: body.category_code, id: body.category_id, siteId };
-  const row = await named(wrong, given, (ref) => categoryStore.find(tx, account.id, ref));
+  const row = await named(wrong, given, (ref) => kindStore.find(categories, tx, account.id, ref));
   return row && row.id;
 }
 
 /** The ids of the additional categories in their order, each once. */
-async function furtherOf({ tx, account }: SiteEdit, wrong: Mistakes, codes: readonly string[], siteId: number) {
-  const rows = codes.length === 0 ? [] : await categoryStore.byCodes(tx, account.id, siteId, codes);
+async function furtherOf(edit: SiteEdit, wrong: Mistakes, codes: readonly string[], siteId: number) {
+  const rows = codes.length === 0 ? [] : await categoriesOf(edit, siteId, codes);
   const byCode = new Map(rows.map(({ code, id }) => [code, id]));
   const unknown = codes.find((code) => !byCode.has(code));
   if (unknown !== undefined) wrong.add("categories", `${unknown} names no category of this site`);
   return [...new Set(codes)].map((code) => byCode.get(code)).filter((id) => id !== undefined);
 }
 
-async function freePath({ tx, account }: SiteEdit, siteId: number, base: string): Promise<string> {
-  return freeOf(base, await articleStore.takenPaths(tx, account.id, siteId, base));
-}
-
 export function articleEvent(accountId: number, kind: "create" | "update" | "destroy", row: ArticleView) {
-  return { accountId, sourceType: "Cms::Article", kind, id: row.id, data: toApi(row) };
+  return { accountId, sourceType: "Cms::Article", kind, id: row.id, data: articles.toApi(row) };
 }
 
 type Plain = Omit<ArticleInput, "code" | "categoryId">;
@@ -154,4 +147,26 @@ function publishedOf(
   const parsed = parsePublished(given, timezone);
   if (!parsed) wrong.add("published_at", "must be a date, or a date with time such as 2026-01-31T10:00:00Z");
   return parsed ?? null;
+}
+
+const dateForm = /^\d{4}-\d{2}-\d{2}$/;
+const timeForm = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(?:([Zz])|([+-]\d{2}):?(\d{2}))?$/;
+
+/**
+ * The instant of a date (its first moment) or of a date with time; without an offset it is read in `timezone`.
+ * Undefined if the text is neither.
+ */
+export function parsePublished(text: string, timezone: string): Date | undefined {
+  const trimmed = text.trim();
+  const time = dateForm.test(trimmed) ? [trimmed, trimmed, "00:00"] : timeForm.exec(trimmed);
+  if (!time) return undefined;
+  const [, date = "", clock = "", zulu, hours, minutes = "00"] = time;
+  const offset = zulu ? "+00:00" : hours ? `${hours}:${minutes}` : undefined;
+  try {
+    const local = Temporal.PlainDateTime.from(`${date}T${clock}`);
+    if (local.year < 1000) return undefined;
+    return new Date(local.toZonedDateTime(offset ?? timezone).epochMilliseconds);
+  } catch {
+    return undefined; // no such day or time
+  }
 }

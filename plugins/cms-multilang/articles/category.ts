@@ -1,12 +1,12 @@
 /** Creating, changing and deleting categories of articles. */
 import { field, mistakes, Type, type Static } from "platform";
-import type { CategoryView } from "./category-store.ts";
-import { codeField, type Ref } from "../code.ts";
+import { codeField, type Ref, cleanPath } from "../code.ts";
 import { nameField, siteRef } from "../input.ts";
-import { cleanPath } from "../pages/path.ts";
-import { codeOf, mustStay, nameOf, siteOf, there, type Mistakes, lockedIn, reread } from "../write.ts";
-import * as categoryStore from "./category-store.ts";
-import type { SiteEdit, Expected } from "../edit.ts";
+import { codeOf, locked, mustStay, nameOf, reread, siteOf, there } from "../edit.ts";
+import type { Expected, Mistakes, SiteEdit } from "../edit.ts";
+import * as kindStore from "../kind-store.ts";
+import { categories, categoryChanged, leaveCategory, type CategoryView } from "./store.ts";
+
 export const CategoryBody = Type.Object({
   code: Type.Optional(codeField()),
   name: nameField(),
@@ -16,7 +16,6 @@ export const CategoryBody = Type.Object({
 export type CategoryBody = Static<typeof CategoryBody>;
 
 export async function create(edit: SiteEdit, body: CategoryBody): Promise<CategoryView> {
-  const { tx, account, userId } = edit;
   const wrong = mistakes();
   const site = await siteOf(edit, wrong, body);
   const name = nameOf(wrong, body.name, body.code);
@@ -24,30 +23,28 @@ export async function create(edit: SiteEdit, body: CategoryBody): Promise<Catego
   wrong.check();
   const { id: siteId } = there(site);
   await edit.touch(siteId);
-  const code = await codeOf(edit, categoryStore.taken, { code: body.code, name, kind: "category", siteId });
-  const id = await categoryStore.insert(tx, account.id, siteId, userId, { code, name, path });
-  return reread(edit, categoryStore.find, id);
+  const code = await codeOf(edit, categories, { code: body.code, name, siteId });
+  return reread(edit, categories, await kindStore.insert(categories, edit, { code, name, path }, siteId));
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: CategoryBody, expected: Expected): Promise<CategoryView> {
-  const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, categoryStore.find, ref, expected);
+  const before = await locked(edit, categories, ref, expected);
   const wrong = mistakes();
   mustStay(wrong, body, before);
   const path = body.path === undefined ? before.path : pathOf(wrong, body.path ?? "");
   wrong.check();
   const { code = before.code, name = before.name } = body;
-  await categoryStore.update(tx, account.id, before.id, userId, { code, name, path });
-  if (code !== before.code) await categoryStore.codeChanged(tx, account.id, before.id);
-  return reread(edit, categoryStore.find, before.id);
+  await kindStore.update(categories, edit, before.id, { code, name, path });
+  if (code !== before.code) await categoryChanged(edit, before.id);
+  return reread(edit, categories, before.id);
 }
 
 /** Its articles stay, without a category. */
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { tx, account } = edit;
-  const { id } = await lockedIn(edit, categoryStore.find, ref, expected);
-  await categoryStore.codeChanged(tx, account.id, id);
-  await categoryStore.remove(tx, account.id, id);
+  const { id } = await locked(edit, categories, ref, expected);
+  await categoryChanged(edit, id);
+  await leaveCategory(edit, id);
+  await kindStore.remove(categories, edit, id);
 }
 
 /** An empty path means no path. */

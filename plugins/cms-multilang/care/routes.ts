@@ -1,23 +1,15 @@
 /** `GET /cms/sites/:id/check`, `/translations` and `/texts`: mistakes and missing translations of a site. */
-import { answer, list, notFound, pageOf, pageQuery, pageReply, route, Type, type Route } from "platform";
+import { answer, list, pageOf, pageQuery, pageReply, route, Type, type Route } from "platform";
 import { PageTranslations, SiteFinding, TextTranslations } from "../answers.ts";
 import { checkSite, pageTranslations, textKinds, textTranslations } from "./check.ts";
 import { findingCodes } from "./finding.ts";
-import { refOf } from "../code.ts";
 import { isLocale, type Locale } from "../locales.ts";
-import { resources } from "../resources.ts";
-import type { SiteRow } from "../rows.ts";
+import { siteAt } from "../edit.ts";
 import type { CmsContext } from "../context.ts";
 
 const access = { privilege: "cms" } as const;
 
 export function careRoutes(ctx: CmsContext): Route[] {
-  const find = async (accountId: number, text: string): Promise<SiteRow> => {
-    const ref = refOf(text);
-    const site = ref && (await resources.site.find(ctx.sql, accountId, ref));
-    if (!site) throw notFound();
-    return site;
-  };
   return [
     route(
       "GET",
@@ -46,7 +38,7 @@ export function careRoutes(ctx: CmsContext): Route[] {
       },
       async ({ caller, params, query: given }) => {
         const { limit, offset } = pageOf(given);
-        const found = await checkSite(ctx, await find(caller.account.id, params.id));
+        const found = await checkSite(ctx, await siteAt(ctx, caller.account.id, params.id));
         return list(found.slice(offset, offset + limit), found.length);
       },
     ),
@@ -81,7 +73,7 @@ export function careRoutes(ctx: CmsContext): Route[] {
         },
       },
       async ({ caller, params, query: given }) => {
-        const site = await find(caller.account.id, params.id);
+        const site = await siteAt(ctx, caller.account.id, params.id);
         return pageReply(await pageTranslations(ctx, site, pageOf(given), moreOf(given)), (row) => row);
       },
     ),
@@ -116,7 +108,7 @@ export function careRoutes(ctx: CmsContext): Route[] {
         },
       },
       async ({ caller, params, query: given }) => {
-        const site = await find(caller.account.id, params.id);
+        const site = await siteAt(ctx, caller.account.id, params.id);
         const kind = textKinds.find((one) => one === given.get("kind")) ?? "paragraph";
         return pageReply(await textTranslations(ctx, kind, site, pageOf(given), moreOf(given)), (row) => row);
       },

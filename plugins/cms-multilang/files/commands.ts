@@ -20,7 +20,8 @@ import { fileOf, isSiteFile, printTree, readTree, same, type Tree } from "./tree
 import type { SiteRecord } from "./kinds.ts";
 import type { Value } from "./yaml.ts";
 import type { CmsContext } from "../context.ts";
-import * as siteStore from "../sites/site-store.ts";
+import { find } from "../kind-store.ts";
+import { sites } from "../sites/store.ts";
 
 const pullFacts: CommandFacts = {
   name: "site pull",
@@ -59,7 +60,7 @@ export function siteCommands(ctx: CmsContext): Command[] {
     const read = async (tx: Tx): Promise<SiteRecord[]> => {
       await readConsistently(tx);
       const ref = refOf(code);
-      const site = ref && (await siteStore.find(tx, account.id, ref));
+      const site = ref && (await find(sites, tx, account.id, ref));
       if (!site) throw new Error(`there is no site ${code}`);
       return siteRecords(tx, account.id, site.id);
     };

@@ -8,7 +8,6 @@ import {
   field,
   invalid,
   mistakes,
-  notFound,
   ok,
   route,
   Type,
@@ -16,10 +15,8 @@ import {
   type Caller,
   type Route,
 } from "platform";
-import { refOf } from "../code.ts";
 import { locales } from "../locales.ts";
-import type { SiteRow } from "../rows.ts";
-import { checkTokens } from "../texts.ts";
+import { checkTokens } from "../input.ts";
 import { treeOf } from "./commands.ts";
 import type { Difference } from "./diff.ts";
 import { siteRecords } from "./store.ts";
@@ -29,7 +26,8 @@ import { PlanBody, PlanMistake, planFromRecords, planFromSitemaps } from "./plan
 import type { SiteRecord } from "./kinds.ts";
 import type { Value } from "./yaml.ts";
 import type { CmsContext } from "../context.ts";
-import * as siteStore from "../sites/site-store.ts";
+import { siteAt } from "../edit.ts";
+import type { SiteRow } from "../rows.ts";
 
 const access = { privilege: "cms" } as const;
 
@@ -104,12 +102,6 @@ const maxWaiting = 20;
 export function migrateRoutes(ctx: CmsContext): Route[] {
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
-  const find = async (accountId: number, text: string): Promise<SiteRow> => {
-    const ref = refOf(text);
-    const site = ref && (await siteStore.find(ctx.sql, accountId, ref));
-    if (!site) throw notFound();
-    return site;
-  };
   const oneAtATime = <T>(run: () => Promise<T>): Promise<T> => {
     if (waiting >= maxWaiting) throw unavailable("other sites are being migrated, try again");
     waiting++;
@@ -134,7 +126,7 @@ export function migrateRoutes(ctx: CmsContext): Route[] {
         responses: { 200: { ...examplePlan, notes: [] } },
       },
       async ({ caller, params, body }) => {
-        const { accountId, id } = await find(caller.account.id, params.id);
+        const { accountId, id } = await siteAt(ctx, caller.account.id, params.id);
         const { sitemaps = [] } = body;
         return oneAtATime(async () => {
           const records = await siteRecords(ctx.sql, accountId, id);
@@ -162,7 +154,7 @@ export function migrateRoutes(ctx: CmsContext): Route[] {
         const wrong = mistakes();
         checkTokens(wrong, body, credentialOf(request.headers)?.token);
         wrong.check();
-        const site = await find(caller.account.id, params.id);
+        const site = await siteAt(ctx, caller.account.id, params.id);
         return ok(await oneAtATime(() => carriedOut(ctx, { caller, host, site, body })));
       },
     ),

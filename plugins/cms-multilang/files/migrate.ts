@@ -2,7 +2,7 @@
 import { isObject } from "platform";
 import { htmlTag, plainTemplate, suffixedIn, suffixedKey } from "../liquid-tags.ts";
 import { isLocale } from "../locales.ts";
-import { cleanPath } from "../pages/path.ts";
+import { cleanPath } from "../code.ts";
 import type { SiteRecord } from "./kinds.ts";
 import { PlanMistake, type Plan } from "./plan.ts";
 import { fileOf, same } from "./tree.ts";

@@ -4,7 +4,7 @@
  */
 import { checkerOf, field, parseJson, Type, ValidationError, HttpError, type Static } from "platform";
 import { locales, isLocale, type Locale } from "../locales.ts";
-import { cleanPath } from "../pages/path.ts";
+import { cleanPath } from "../code.ts";
 import type { SiteRecord } from "./kinds.ts";
 import { textOf } from "./yaml.ts";
 

@@ -2,18 +2,17 @@
 import { checkerOf, isObject, mistakes, parseJson, type TObject, HttpError, ValidationError } from "platform";
 import { dropRedirects, siteRecords } from "./store.ts";
 import { whichever, type Author, type SiteEdit, runEdit } from "../edit.ts";
-import { refOf, type Ref } from "../code.ts";
-import { cleanPath } from "../pages/path.ts";
+import { refOf, type Ref, cleanPath } from "../code.ts";
 import { cleanTarget, writingOrder } from "../redirects/rule.ts";
-import { parsePublished } from "../articles/published.ts";
-import type { Resource } from "../resource.ts";
-import { checkTexts, checkTokens, type TemplateCheck } from "../texts.ts";
+import { parsePublished } from "../articles/article.ts";
+import { find, type KindRow } from "../kind-store.ts";
+import { checkTexts, checkTokens, type TemplateCheck } from "../input.ts";
 import { difference, type Difference, pageSteps } from "./diff.ts";
 import { kinds, type KindName, type SiteRecord } from "./kinds.ts";
 import { type Tree, fileOf, keyOf, type FileMistake } from "./tree.ts";
 import { textOf, type Values } from "./yaml.ts";
 import type { CmsContext } from "../context.ts";
-import { resources } from "../resources.ts";
+import { resources, type Resource } from "../resources.ts";
 
 interface PushOptions {
   readonly author: Author;
@@ -35,7 +34,7 @@ export async function push(ctx: CmsContext, given: Wanted, options: PushOptions)
   let found: Difference | undefined;
   try {
     await runEdit(ctx, author, async (edit) => {
-      const there = await resources.site.find(edit.tx, author.account.id, siteRef(code));
+      const there = await find(resources.site.kind, edit.tx, author.account.id, siteRef(code));
       if (there) await edit.touch(there.id);
       const now = there ? await siteRecords(edit.tx, author.account.id, there.id) : [];
       if (typeof given === "function" && !there) throw new Error(`there is no site ${code}`);
@@ -240,8 +239,8 @@ function bodyOf({ kind, code, values }: SiteRecord, site: string): Values {
 }
 
 /** Treats the eight resources alike. `check` has validated each body against the resource's own schema. */
-function resourceOf(kind: KindName): Resource<TObject, { id: number; version: number }> {
-  return resources[kind] as unknown as Resource<TObject, { id: number; version: number }>; // bodies are checked before
+function resourceOf(kind: KindName): Resource<TObject, KindRow> {
+  return resources[kind] as unknown as Resource<TObject, KindRow>; // bodies are checked before
 }
 
 const mostShown = 50;

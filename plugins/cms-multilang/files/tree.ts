@@ -2,7 +2,7 @@
 import { isObject } from "platform";
 import { kinds, type FieldSpec, type Kind, type KindName, type SiteRecord } from "./kinds.ts";
 import { parseYaml, printYaml, type LineMistake, type Parsed, type Value, type Values } from "./yaml.ts";
-import { cleanPath } from "../pages/path.ts";
+import { cleanPath } from "../code.ts";
 import { redirectCode, redirectPlace } from "../redirects/rule.ts";
 
 /** A mistake in a file, and its line. */

@@ -2,12 +2,11 @@
 import { mistakes, Type, type Static } from "platform";
 import { codeField, type Ref } from "../code.ts";
 import { fieldTimes } from "./field-times.ts";
-import { templateField, fieldsField, nameField, siteRef } from "../input.ts";
-import type { LayoutView } from "./layout-store.ts";
-import { checkTexts } from "../texts.ts";
-import { codeOf, mustStay, nameOf, siteOf, there, lockedIn, reread } from "../write.ts";
-import * as layoutStore from "./layout-store.ts";
-import type { SiteEdit, Expected } from "../edit.ts";
+import { templateField, fieldsField, nameField, siteRef, checkTexts } from "../input.ts";
+import { codeOf, locked, mustStay, nameOf, reread, siteOf, there, type Expected, type SiteEdit } from "../edit.ts";
+import * as kindStore from "../kind-store.ts";
+import { layouts, leaveLayout, type LayoutView } from "./store.ts";
+
 export const LayoutBody = Type.Object({
   code: Type.Optional(codeField()),
   name: nameField(),
@@ -18,7 +17,6 @@ export const LayoutBody = Type.Object({
 export type LayoutBody = Static<typeof LayoutBody>;
 
 export async function create(edit: SiteEdit, body: LayoutBody): Promise<LayoutView> {
-  const { tx, account, userId } = edit;
   const wrong = mistakes();
   const site = await siteOf(edit, wrong, body);
   const name = nameOf(wrong, body.name, body.code);
@@ -26,16 +24,14 @@ export async function create(edit: SiteEdit, body: LayoutBody): Promise<LayoutVi
   wrong.check();
   const { id: siteId } = there(site);
   await edit.touch(siteId);
-  const code = await codeOf(edit, layoutStore.taken, { code: body.code, name, kind: "layout", siteId });
+  const code = await codeOf(edit, layouts, { code: body.code, name, siteId });
   const texts = { content: body.content ?? "", fields: body.fields ?? {} };
   const input = { code, name, ...texts, fieldTimes: fieldTimes(undefined, texts, new Date()) };
-  const id = await layoutStore.insert(tx, account.id, siteId, userId, input);
-  return reread(edit, layoutStore.find, id);
+  return reread(edit, layouts, await kindStore.insert(layouts, edit, input, siteId));
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: LayoutBody, expected: Expected): Promise<LayoutView> {
-  const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, layoutStore.find, ref, expected);
+  const before = await locked(edit, layouts, ref, expected);
   const wrong = mistakes();
   mustStay(wrong, body, before);
   checkTexts(wrong, edit.cms.engine, body);
@@ -44,13 +40,14 @@ export async function update(edit: SiteEdit, ref: Ref, body: LayoutBody, expecte
   const content = body.content === undefined ? before.content : (body.content ?? "");
   const times = fieldTimes(before, { content, fields }, new Date());
   const input = { code, name, content, fields, fieldTimes: times };
-  await layoutStore.update(tx, account.id, before.id, userId, input);
-  if (code !== before.code) await layoutStore.codeChanged(tx, account.id, before.id);
-  return reread(edit, layoutStore.find, before.id);
+  await kindStore.update(layouts, edit, before.id, input);
+  if (code !== before.code) await kindStore.codeChanged(layouts, edit, before.id);
+  return reread(edit, layouts, before.id);
 }
 
 /** Its pages stay, without a layout. */
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { id } = await lockedIn(edit, layoutStore.find, ref, expected);
-  await layoutStore.remove(edit.tx, edit.account.id, id);
+  const { id } = await locked(edit, layouts, ref, expected);
+  await leaveLayout(edit, id);
+  await kindStore.remove(layouts, edit, id);
 }

@@ -1,7 +1,6 @@
 /** Creating, changing and deleting pages. behaviour 2.7, 8 and A.4. */
 import { field, mistakes, Type, type Static } from "platform";
-import type { SiteEdit, Expected } from "../edit.ts";
-import { codeField, type Ref } from "../code.ts";
+import { codeField, type Ref, cleanPath } from "../code.ts";
 import { fieldTimes } from "./field-times.ts";
 import {
   codeRef,
@@ -15,14 +14,14 @@ import {
   positionField,
   siteRef,
   textField,
+  checkTexts,
 } from "../input.ts";
-import { masterMistake, type Relative } from "./master.ts";
-import { toApi, type PageInput, type PageView } from "./page-store.ts";
-import { cleanPath } from "./path.ts";
-import { checkTexts } from "../texts.ts";
-import { codeOf, mustStay, named, nameOf, orNull, siteOf, there, type Mistakes, lockedIn, reread } from "../write.ts";
-import * as pageStore from "./page-store.ts";
-import * as layoutStore from "./layout-store.ts";
+import { codeOf, locked, mustStay, named, nameOf, orNull, reread, siteOf, there } from "../edit.ts";
+import type { Expected, Mistakes, SiteEdit } from "../edit.ts";
+import * as kindStore from "../kind-store.ts";
+import { layouts, pages, type PageInput, type PageView, type Relative } from "./store.ts";
+import * as pageStore from "./store.ts";
+
 export const PageBody = Type.Object({
   code: Type.Optional(codeField()),
   name: nameField(),
@@ -46,14 +45,11 @@ export const PageBody = Type.Object({
 export type PageBody = Static<typeof PageBody>;
 
 export async function create(edit: SiteEdit, body: PageBody): Promise<PageView> {
-  const { tx, account, userId } = edit;
   const wrong = mistakes();
   const site = await siteOf(edit, wrong, body);
   if (site) await edit.touch(site.id);
   const name = nameOf(wrong, body.name, body.code);
-  const code = site
-    ? await codeOf(edit, pageStore.taken, { code: body.code, name, kind: "page", siteId: site.id })
-    : "";
+  const code = site ? await codeOf(edit, pages, { code: body.code, name, siteId: site.id }) : "";
   const path = pathOf(wrong, body.path ?? code);
   const layoutId = (site && (await layoutOf(edit, wrong, body, site.id))) ?? null;
   const place = { id: undefined, path, basedOnPageId: null };
@@ -62,14 +58,13 @@ export async function create(edit: SiteEdit, body: PageBody): Promise<PageView> 
   wrong.check();
   const { id: siteId } = there(site);
   const input = inputOf(undefined, body, { code, name, path, layoutId, master });
-  const id = await pageStore.insert(tx, account.id, siteId, userId, input);
-  await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
+  const id = await kindStore.insert(pages, edit, input, siteId);
+  await pageStore.dropRedirect(edit, siteId, input);
   return told(edit, "create", id);
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: PageBody, expected: Expected): Promise<PageView> {
-  const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, pageStore.find, ref, expected);
+  const before = await locked(edit, pages, ref, expected);
   const { id, siteId } = before;
   const wrong = mistakes();
   mustStay(wrong, body, before);
@@ -81,26 +76,26 @@ export async function update(edit: SiteEdit, ref: Ref, body: PageBody, expected:
   const { code = before.code, name = before.name } = body;
   const layoutId = layout === undefined ? before.layoutId : layout;
   const input = inputOf(before, body, { code, name, path, layoutId, master });
-  await pageStore.update(tx, account.id, id, userId, input);
-  if (code !== before.code) await pageStore.codeChanged(tx, account.id, id);
-  await pageStore.dropRedirect(tx, account.id, siteId, path, input.locale);
-  if (path !== before.path) await pageStore.keepRedirect(tx, before);
+  await kindStore.update(pages, edit, id, input);
+  if (code !== before.code) await kindStore.codeChanged(pages, edit, id);
+  await pageStore.dropRedirect(edit, siteId, input);
+  if (path !== before.path) await pageStore.keepRedirect(edit, before);
   return told(edit, "update", id);
 }
 
 /** Its slaves become independent. behaviour A.4.5. */
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
   const { tx, account } = edit;
-  const row = await lockedIn(edit, pageStore.find, ref, expected);
-  const released = await pageStore.release(tx, account.id, row.id);
-  await pageStore.remove(tx, account.id, row.id);
+  const row = await locked(edit, pages, ref, expected);
+  const released = await pageStore.release(edit, row.id);
+  await kindStore.remove(pages, edit, row.id);
   await edit.cms.changed(pageEvent(account.id, "destroy", row), tx);
   for (const id of released) await told(edit, "update", id);
 }
 
 /** Reads the page again and announces the change. */
 async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<PageView> {
-  const row = await reread(edit, pageStore.find, id);
+  const row = await reread(edit, pages, id);
   await edit.cms.changed(pageEvent(edit.account.id, kind, row), edit.tx);
   return row;
 }
@@ -108,32 +103,36 @@ async function told(edit: SiteEdit, kind: "create" | "update", id: number): Prom
 /** The layout in the body. Undefined: the body does not say; null: none. */
 async function layoutOf({ tx, account }: SiteEdit, wrong: Mistakes, body: PageBody, siteId: number) {
   const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id, siteId };
-  const layout = await named(wrong, given, (ref) => layoutStore.find(tx, account.id, ref));
+  const layout = await named(wrong, given, (ref) => kindStore.find(layouts, tx, account.id, ref));
   return layout && layout.id;
 }
 
+async function masterOf(edit: SiteEdit, wrong: Mistakes, body: PageBody, page: Slave & Based) {
+  const slaves = page.id === undefined ? [] : await pageStore.slavesOf(edit, page.id);
+  return masterIn(wrong, page, slaves, body, async (ref) => (await pageStore.relatives(edit, ref))[0]);
+}
+
+type Based = Pick<Relative, "basedOnPageId">;
+
 /** The master that the page will have. Adds a mistake if the rules of behaviour A.4 forbid it. */
-async function masterOf(
-  { tx, account }: SiteEdit,
+export async function masterIn<Row extends Relative>(
   wrong: Mistakes,
-  body: PageBody,
-  page: { id: number | undefined; siteId: number; path: string; basedOnPageId: number | null },
-): Promise<Relative | undefined> {
-  const find = async (ref: Ref) => (await pageStore.relatives(tx, account.id, ref))[0];
-  const { based_on_page_code: code, based_on_page_id: id } = body;
-  const given = { as: "based_on_page", what: "page", code, id, siteId: page.siteId };
-  const asked = await named(wrong, given, find);
+  page: Slave & Based,
+  slaves: readonly Relative[],
+  { based_on_page_code: code, based_on_page_id: id }: Pick<PageBody, "based_on_page_code" | "based_on_page_id">,
+  look: (ref: Ref) => Promise<Row | undefined>,
+): Promise<Row | undefined> {
+  const asked = await named(wrong, { as: "based_on_page", what: "page", code, id, siteId: page.siteId }, look);
   const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
-  const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
-  const slaves = page.id === undefined ? [] : await pageStore.slavesOf(tx, account.id, page.id);
+  const master = asked === undefined ? kept && (await look(kept)) : (asked ?? undefined);
   const mistake = masterMistake(page, master, slaves);
-  const at = body.based_on_page_code ? "based_on_page_code" : "based_on_page_id";
+  const at = code ? "based_on_page_code" : "based_on_page_id";
   if (mistake) wrong.add(mistake.field === "master" ? at : "path", mistake.message);
   return master;
 }
 
 export function pageEvent(accountId: number, kind: "create" | "update" | "destroy", row: PageView) {
-  return { accountId, sourceType: "Cms::Page", kind, id: row.id, data: toApi(row) };
+  return { accountId, sourceType: "Cms::Page", kind, id: row.id, data: pages.toApi(row) };
 }
 
 function pathOf(wrong: Mistakes, given: string): string {
@@ -165,4 +164,41 @@ function inputOf(before: PageView | undefined, body: PageBody, resolved: Resolve
     cacheSeconds: body.cache_seconds === undefined ? (before?.cacheSeconds ?? null) : body.cache_seconds,
   };
   return { ...after, fieldTimes: fieldTimes(before, after, new Date()) };
+}
+
+/** A page as it will be stored; it has no id before it is created. */
+export interface Slave {
+  readonly id: number | undefined;
+  readonly siteId: number;
+  readonly path: string;
+}
+
+export interface MasterMistake {
+  readonly field: "master" | "path";
+  readonly message: string;
+}
+
+/** What forbids that `page` is based on `master`; `slaves` are the pages based on `page`. */
+export function masterMistake(
+  page: Slave,
+  master: Relative | undefined,
+  slaves: readonly Pick<Relative, "path">[],
+): MasterMistake | undefined {
+  const of = (where: MasterMistake["field"], message: string) => ({ field: where, message });
+  if (master) {
+    if (master.id === page.id) return of("master", "a page cannot be based on itself");
+    if (master.siteId !== page.siteId) return of("master", "names a page of another site");
+    if (master.basedOnPageId !== null) return of("master", "names a page that is itself based on another page");
+    if (slaves.length > 0) return of("master", "must be empty: other pages are based on this one");
+    if (master.path === "") return of("master", "names the home page, which is translated by its fields");
+    if (master.path === page.path) return of("path", "must differ from the path of the page it is based on");
+  }
+  if (slaves.length > 0 && page.path === "")
+    return of(
+      "path",
+      "must not be empty: other pages are based on this one, and no page can be based on the home page",
+    );
+  if (slaves.some(({ path }) => path === page.path))
+    return of("path", "is already the path of a page based on this one");
+  return undefined;
 }

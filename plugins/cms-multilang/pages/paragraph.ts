@@ -1,14 +1,12 @@
 /** Creating, changing and deleting paragraphs of a page, of a site or of every site. behaviour B.11. */
 import { mistakes, Type, type Static } from "platform";
-import type { SiteEdit, Expected } from "../edit.ts";
 import { codeField, type Ref } from "../code.ts";
 import { fieldTimes } from "./field-times.ts";
-import { codeRef, templateField, fieldsField, idRef, nameField, positionField, siteRef } from "../input.ts";
-import type { ParagraphView } from "./paragraph-store.ts";
-import { checkTexts } from "../texts.ts";
-import { codeOf, named, nameOf, siteOf, type Mistakes, lockedIn, reread } from "../write.ts";
-import * as paragraphStore from "./paragraph-store.ts";
-import * as pageStore from "./page-store.ts";
+import { codeRef, templateField, fieldsField, idRef, nameField, positionField, siteRef, checkTexts } from "../input.ts";
+import { codeOf, locked, named, nameOf, reread, siteOf, type Expected, type Mistakes, type SiteEdit } from "../edit.ts";
+import * as kindStore from "../kind-store.ts";
+import { paragraphs, relatives, type ParagraphView } from "./store.ts";
+
 export const ParagraphBody = Type.Object({
   code: Type.Optional(codeField()),
   name: nameField(),
@@ -28,7 +26,6 @@ interface Place {
 }
 
 export async function create(edit: SiteEdit, body: ParagraphBody): Promise<ParagraphView> {
-  const { tx, account, userId } = edit;
   const wrong = mistakes();
   const nowhere = { siteId: null, pageId: null };
   await hold(edit, (await placeOf(edit, mistakes(), body, nowhere)).siteId);
@@ -38,15 +35,15 @@ export async function create(edit: SiteEdit, body: ParagraphBody): Promise<Parag
   checkTexts(wrong, edit.cms.engine, body);
   wrong.check();
   const texts = { content: body.content ?? "", fields: body.fields ?? {} };
-  const id = await paragraphStore.insert(tx, account.id, userId, {
+  const id = await kindStore.insert(paragraphs, edit, {
     ...place,
-    code: await codeOf(edit, paragraphStore.taken, { code: body.code, name, kind: "paragraph", siteId: place.siteId }),
+    code: await codeOf(edit, paragraphs, { code: body.code, name, siteId: place.siteId }),
     name,
     ...texts,
     position: body.position ?? 0,
     fieldTimes: fieldTimes(undefined, texts, new Date()),
   });
-  return reread(edit, paragraphStore.find, id);
+  return reread(edit, paragraphs, id);
 }
 
 export async function update(
@@ -55,8 +52,7 @@ export async function update(
   body: ParagraphBody,
   expected: Expected,
 ): Promise<ParagraphView> {
-  const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, paragraphStore.find, ref, expected);
+  const before = await locked(edit, paragraphs, ref, expected);
   const wrong = mistakes();
   const place = await placeOf(edit, wrong, body, before);
   if (before.siteId !== null && place.siteId !== before.siteId)
@@ -65,7 +61,7 @@ export async function update(
   wrong.check();
   const { code = before.code, name = before.name, fields = before.fields, position = before.position } = body;
   const content = body.content === undefined ? before.content : (body.content ?? "");
-  await paragraphStore.update(tx, account.id, before.id, userId, {
+  await kindStore.update(paragraphs, edit, before.id, {
     ...place,
     code,
     name,
@@ -74,12 +70,12 @@ export async function update(
     position,
     fieldTimes: fieldTimes(before, { content, fields }, new Date()),
   });
-  return reread(edit, paragraphStore.find, before.id);
+  return reread(edit, paragraphs, before.id);
 }
 
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { id } = await lockedIn(edit, paragraphStore.find, ref, expected);
-  await paragraphStore.remove(edit.tx, edit.account.id, id);
+  const { id } = await locked(edit, paragraphs, ref, expected);
+  await kindStore.remove(paragraphs, edit, id);
 }
 
 /** The page decides the site. Without a page it is the site in the body, else the previous one. */
@@ -88,7 +84,7 @@ async function placeOf(edit: SiteEdit, wrong: Mistakes, body: ParagraphBody, bef
   const siteId = site?.id ?? before.siteId;
   const given = { as: "page", what: "page", code: body.page_code, id: body.page_id, siteId: siteId ?? undefined };
   const page = await named(wrong, given, async (ref) => {
-    const [found, other] = await pageStore.relatives(edit.tx, edit.account.id, ref);
+    const [found, other] = await relatives(edit, ref);
     if (other) wrong.add("page_code", "names pages of several sites: add site_code");
     return found;
   });

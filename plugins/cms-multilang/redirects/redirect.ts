@@ -1,14 +1,13 @@
 /** Creating, changing and deleting redirects of a site. behaviour B.11. */
 import { field, mistakes, Type, type Static } from "platform";
-import { type Ref } from "../code.ts";
-import type { SiteEdit, Expected } from "../edit.ts";
+import { type Ref, cleanPath } from "../code.ts";
+import { locked, mustStay, reread, siteOf, there, type Expected, type Mistakes, type SiteEdit } from "../edit.ts";
 import { idRef, siteRef } from "../input.ts";
-import { cleanPath } from "../pages/path.ts";
-import { lockedIn, mustStay, reread, siteOf, there, type Mistakes } from "../write.ts";
-import { type RuleInput, type RuleView } from "./rule-store.ts";
+import * as kindStore from "../kind-store.ts";
+import { domains } from "../sites/store.ts";
 import { cleanTarget, leadsBack, statuses, type Status } from "./rule.ts";
-import * as domainStore from "../sites/domain-store.ts";
-import * as ruleStore from "./rule-store.ts";
+import { domainsOf, redirects, replaceMoved, rulesOf, type RuleInput, type RuleView } from "./store.ts";
+
 export const RedirectBody = Type.Object({
   path: Type.Optional(Type.String({ maxLength: 4000, description: "an old path of the site" })),
   to: Type.Optional(
@@ -36,7 +35,6 @@ export type RedirectBody = Static<typeof RedirectBody>;
 const mostOfSite = 5000;
 
 export async function create(edit: SiteEdit, body: RedirectBody): Promise<RuleView> {
-  const { tx, account, userId } = edit;
   const wrong = mistakes();
   const site = await siteOf(edit, wrong, body);
   if (body.path === undefined) wrong.add("path", "is required");
@@ -46,61 +44,54 @@ export async function create(edit: SiteEdit, body: RedirectBody): Promise<RuleVi
   await edit.touch(siteId);
   const input = await inputOf(edit, wrong, { siteId }, body);
   wrong.check();
-  await ruleStore.replaceMoved(tx, account.id, siteId, input.path);
-  return reread(edit, ruleStore.find, await ruleStore.insert(tx, account.id, siteId, userId, input));
+  await replaceMoved(edit, siteId, input.path);
+  return reread(edit, redirects, await kindStore.insert(redirects, edit, input, siteId));
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: RedirectBody, expected: Expected): Promise<RuleView> {
-  const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, ruleStore.find, ref, expected);
+  const before = await locked(edit, redirects, ref, expected);
   const wrong = mistakes();
   mustStay(wrong, body, before);
   const input = await inputOf(edit, wrong, before, body);
   wrong.check();
-  await ruleStore.replaceMoved(tx, account.id, before.siteId, input.path);
-  await ruleStore.update(tx, account.id, before.id, userId, input);
-  return reread(edit, ruleStore.find, before.id);
+  await replaceMoved(edit, before.siteId, input.path);
+  await kindStore.update(redirects, edit, before.id, input);
+  return reread(edit, redirects, before.id);
 }
 
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { id } = await lockedIn(edit, ruleStore.find, ref, expected);
-  await ruleStore.remove(edit.tx, edit.account.id, id);
+  const { id } = await locked(edit, redirects, ref, expected);
+  await kindStore.remove(redirects, edit, id);
 }
 
 type Before = Pick<RuleView, "siteId"> & Partial<RuleView>;
 
-async function inputOf(
-  { tx, account }: Pick<SiteEdit, "tx" | "account">,
-  wrong: Mistakes,
-  before: Before,
-  body: RedirectBody,
-): Promise<RuleInput> {
+async function inputOf(edit: SiteEdit, wrong: Mistakes, before: Before, body: RedirectBody): Promise<RuleInput> {
   const { siteId } = before;
   const path = pathOf(wrong, body.path ?? before.path ?? "");
   const target = targetOf(wrong, body.to ?? before.target ?? "");
-  const given = await domainOf({ tx, account }, wrong, siteId, body);
+  const given = await domainOf(edit, wrong, siteId, body);
   const domainId = given === undefined ? (before.domainId ?? null) : given;
   const input = { path, target, domainId, status: statusOf(wrong, body.status ?? before.status ?? 301) };
   if (wrong.any) return input;
-  const all = await ruleStore.ofSite(tx, account.id, siteId);
+  const all = await rulesOf(edit, siteId);
   const others = all.filter(({ id }) => id !== before.id);
   if (others.length >= mostOfSite) wrong.add("base", `a site has at most ${mostOfSite} redirects`);
   if (others.some((one) => one.path === path && one.domainId === domainId)) wrong.add("path", "is already taken");
-  const domains = await ruleStore.domainsOf(tx, account.id, siteId);
-  if (leadsBack(input, others, domains)) wrong.add("to", "leads back to this path, or on and on");
+  if (leadsBack(input, others, await domainsOf(edit, siteId))) wrong.add("to", "leads back to this path, or on and on");
   return input;
 }
 
 /** The id of the domain that the body names, by its name or its id; null: every domain. Undefined: it does not say. */
 async function domainOf(
-  { tx, account }: Pick<SiteEdit, "tx" | "account">,
+  { tx, account }: SiteEdit,
   wrong: Mistakes,
   siteId: number,
   { domain: name, domain_id: id }: RedirectBody,
 ): Promise<number | null | undefined> {
   if (name === undefined && id === undefined) return undefined;
   const find = async (at: "domain" | "domain_id", ref: Ref | undefined) => {
-    const found = ref && (await domainStore.find(tx, account.id, ref));
+    const found = ref && (await kindStore.find(domains, tx, account.id, ref));
     if (ref && found?.siteId !== siteId) wrong.add(at, "names no domain of this site");
     return found?.id;
   };

@@ -4,18 +4,19 @@
  */
 import { invalid, notFound, ok, etag, route, type Route } from "platform";
 import { Domain } from "../answers.ts";
-import { isProved } from "./domain-proof.ts";
+import { isProved } from "./host.ts";
 import { domainExample } from "../examples.ts";
 import { approve } from "./domain.ts";
 import type { CmsContext } from "../context.ts";
 import { runEdit } from "../edit.ts";
+import { find } from "../kind-store.ts";
 import { resources } from "../resources.ts";
+import { domains } from "./store.ts";
 
 const unproved =
   "is not proved: neither the TXT record nor the file was found (see `verification`; a new record may take a while)";
 
 export function domainRoutes(ctx: CmsContext): Route[] {
-  const { find, refOf, toApi } = resources.domain;
   return [
     route(
       "POST",
@@ -33,13 +34,13 @@ export function domainRoutes(ctx: CmsContext): Route[] {
       },
       async ({ caller, host, params }) => {
         const { account, user } = caller;
-        const ref = refOf(params.id);
-        const seen = ref && (await find(ctx.sql, account.id, ref));
+        const ref = resources.domain.refOf(params.id);
+        const seen = ref && (await find(domains, ctx.sql, account.id, ref));
         if (!seen) throw notFound();
         // Outside any transaction, because other people's servers may be slow.
         if (seen.status === "pending" && !(await isProved(seen, ctx))) throw invalid({ name: [unproved] });
         const row = await runEdit(ctx, { account, userId: user.id, host }, (edit) => approve(edit, seen));
-        return ok(toApi(row), { etag: etag(row.id, row.version) });
+        return ok(domains.toApi(row), { etag: etag(row.id, row.version) });
       },
     ),
   ];

@@ -1,13 +1,15 @@
 /** Creating, changing and deleting domains. A site with domains has exactly one primary. */
-import { mistakes, randomToken, Type, type Static } from "platform";
+import { mistakes, randomToken, Type, type Command, type CommandFacts, type Static } from "platform";
 import type { Accounts } from "../../accounts/api.ts";
-import { whichever, type SiteEdit, type Expected } from "../edit.ts";
-import type { DomainView } from "./domain-store.ts";
-import { cleanHost } from "./host-name.ts";
+import type { CmsContext } from "../context.ts";
+import { locked, mustStay, orNull, reread, runEdit, siteOf, there, whichever } from "../edit.ts";
+import type { Expected, Mistakes, SiteEdit } from "../edit.ts";
+import * as kindStore from "../kind-store.ts";
+import { cleanHost } from "./host.ts";
 import { flag, localeField, nameField, siteRef } from "../input.ts";
 import type { DomainRow } from "../rows.ts";
-import { mustStay, orNull, siteOf, there, type Mistakes, lockedIn, reread } from "../write.ts";
-import * as domainStore from "./domain-store.ts";
+import { domains, type DomainView } from "./store.ts";
+import * as domainStore from "./store.ts";
 import type { Ref } from "../code.ts";
 
 export const DomainBody = Type.Object({ name: nameField(), locale: localeField(), primary: flag(), ...siteRef() });
@@ -26,7 +28,6 @@ export function keepHosts(accounts: Pick<Accounts, "onAccountCreated" | "holdHos
 }
 
 export async function create(edit: SiteEdit, body: DomainBody): Promise<DomainView> {
-  const { tx, account, userId } = edit;
   const wrong = mistakes();
   const site = await siteOf(edit, wrong, body);
   if (body.name === undefined) wrong.add("name", "is required");
@@ -34,19 +35,18 @@ export async function create(edit: SiteEdit, body: DomainBody): Promise<DomainVi
   wrong.check();
   const { id: siteId } = there(site);
   await edit.touch(siteId);
-  const first = (await domainStore.primaryOf(tx, account.id, siteId)) === undefined;
-  if (body.primary && !first) await domainStore.clearPrimary(tx, account.id, siteId);
+  const first = (await domainStore.primaryOf(edit, siteId)) === undefined;
+  if (body.primary && !first) await domainStore.clearPrimary(edit, siteId);
   const isPrimary = first || body.primary === true;
   const locale = body.locale || null;
   const input = { name, locale, isPrimary, ...(await unproved(edit)) };
-  const id = await domainStore.insert(tx, account.id, siteId, userId, input);
+  const id = await kindStore.insert(domains, edit, input, siteId);
   edit.hostsChange();
-  return reread(edit, domainStore.find, id);
+  return reread(edit, domains, id);
 }
 
 export async function update(edit: SiteEdit, ref: Ref, body: DomainBody, expected: Expected): Promise<DomainView> {
-  const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, domainStore.find, ref, expected);
+  const before = await locked(edit, domains, ref, expected);
   const wrong = mistakes();
   mustStay(wrong, body, before);
   const name = body.name === undefined ? before.name : await hostOf(edit, wrong, body.name);
@@ -54,42 +54,41 @@ export async function update(edit: SiteEdit, ref: Ref, body: DomainBody, expecte
     wrong.add("primary", "cannot be false: make another domain of the site the primary instead");
   wrong.check();
   const isPrimary = body.primary ?? before.isPrimary;
-  if (isPrimary && !before.isPrimary) await domainStore.clearPrimary(tx, account.id, before.siteId);
+  if (isPrimary && !before.isPrimary) await domainStore.clearPrimary(edit, before.siteId);
   const locale = orNull(body.locale, before.locale) || null;
   const { status, proof } = name === before.name ? before : await unproved(edit);
-  await domainStore.update(tx, account.id, before.id, userId, { name, locale, isPrimary, status, proof });
+  await kindStore.update(domains, edit, before.id, { name, locale, isPrimary, status, proof });
   edit.hostsChange();
-  return reread(edit, domainStore.find, before.id);
+  return reread(edit, domains, before.id);
 }
 
 /** The oldest of the others becomes the primary. */
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { tx, account } = edit;
-  const { id, siteId, isPrimary } = await lockedIn(edit, domainStore.find, ref, expected);
-  await domainStore.remove(tx, account.id, id);
-  if (isPrimary) await domainStore.promoteOldest(tx, account.id, siteId);
+  const { id, siteId, isPrimary } = await locked(edit, domains, ref, expected);
+  await kindStore.remove(domains, edit, id);
+  if (isPrimary) await domainStore.promoteOldest(edit, siteId);
   edit.hostsChange();
 }
 
 export async function approve(edit: SiteEdit, seen: DomainView): Promise<DomainView> {
-  const { tx, account, userId } = edit;
-  const before = await lockedIn(edit, domainStore.find, { id: seen.id }, whichever);
+  const before = await locked(edit, domains, { id: seen.id }, whichever);
   if (before.status === "approved") return before;
   const wrong = mistakes();
   if (before.name !== seen.name) wrong.add("name", "has changed in the meantime");
   await checkHost(edit, wrong, before.name);
   wrong.check();
-  await domainStore.update(tx, account.id, before.id, userId, { ...before, status: "approved" });
+  await kindStore.update(domains, edit, before.id, { ...before, status: "approved" });
   edit.hostsChange();
-  return reread(edit, domainStore.find, before.id);
+  return reread(edit, domains, before.id);
 }
 
 /** Adds a mistake if the host is reserved or taken. */
-async function checkHost({ cms, tx, account, host: asked }: SiteEdit, wrong: Mistakes, host: string) {
+async function checkHost(edit: SiteEdit, wrong: Mistakes, host: string) {
+  const { cms, tx, host: asked } = edit;
   await cms.accounts.holdHost(host, tx);
   if (withoutPort(host) === withoutPort(asked ?? "") || (await cms.accounts.isReservedHost(host, tx)))
     wrong.add("name", "is the address of an account");
-  else if (await domainStore.isTaken(tx, account.id, host)) wrong.add("name", "is already taken");
+  else if (await domainStore.isTaken(edit, host)) wrong.add("name", "is already taken");
 }
 
 async function hostOf(edit: SiteEdit, wrong: Mistakes, given: string): Promise<string> {
@@ -109,4 +108,36 @@ async function unproved({ cms, tx }: SiteEdit): Promise<Pick<DomainRow, "status"
 
 function withoutPort(host: string): string {
   return host.replace(/:\d+$/, "");
+}
+
+/** `corestead domain approve`: the operator vouches for a domain, so it needs no proof. */
+export const domainApprove: CommandFacts = {
+  name: "domain approve",
+  usage: "domain approve NAME [--account HOST]",
+  doc: "serve a site's domain that is pending",
+};
+
+export function domainCommands(ctx: CmsContext): Command[] {
+  const command: Command = {
+    ...domainApprove,
+    async run({ account: host }, [given] = []) {
+      const clean = cleanHost(given ?? "");
+      if (!given || "mistake" in clean) throw new Error(`name the domain: corestead ${command.usage}`);
+      const only = host === undefined ? undefined : await ctx.accounts.accountForHost(host);
+      if (host !== undefined && !only) throw new Error(`no account has the host ${host}`);
+      const waiting = (await domainStore.waiting(ctx.sql, clean.host)).filter(
+        ({ accountId }) => !only || accountId === only.id,
+      );
+      const [domain, another] = waiting;
+      if (!domain) throw new Error(`no domain ${clean.host} is pending`);
+      if (another)
+        throw new Error(`several accounts have the pending domain ${clean.host}: name one with --account HOST`);
+      const account = there(await ctx.accounts.accountById(domain.accountId));
+      await runEdit(ctx, { account, userId: null, host: "" }, async (edit) =>
+        approve(edit, await reread(edit, domains, domain.id)),
+      );
+      return [`${clean.host} is approved for ${account.name}`];
+    },
+  };
+  return [command];
 }

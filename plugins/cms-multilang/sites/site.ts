@@ -1,18 +1,16 @@
 /** Creating, changing and deleting sites. */
 import { mistakes, Type, type Static } from "platform";
 import { articleEvent } from "../articles/article.ts";
-import { locked, type SiteEdit, type Expected } from "../edit.ts";
+import { codeOf, locked, nameOf, reread, type Expected, type SiteEdit } from "../edit.ts";
 import { codeField, type Ref } from "../code.ts";
-import { fieldsField, flag, nameField, siteLocale } from "../input.ts";
+import { fieldsField, flag, nameField, siteLocale, checkFields } from "../input.ts";
 import { isLocale, type Locale } from "../locales.ts";
 import { pageEvent } from "../pages/page.ts";
-import type { SiteRow } from "../rows.ts";
-import type { SiteInput } from "./site-store.ts";
-import { checkFields } from "../texts.ts";
-import { codeOf, nameOf, there } from "../write.ts";
-import * as siteStore from "./site-store.ts";
-import * as pageStore from "../pages/page-store.ts";
-import * as articleStore from "../articles/article-store.ts";
+import * as kindStore from "../kind-store.ts";
+import { articles } from "../articles/store.ts";
+import { pages } from "../pages/store.ts";
+import { sites, type SiteInput, type SiteView } from "./store.ts";
+
 export const SiteBody = Type.Object({
   code: Type.Optional(codeField()),
   name: nameField(),
@@ -23,59 +21,43 @@ export const SiteBody = Type.Object({
 });
 export type SiteBody = Static<typeof SiteBody>;
 
-export async function create(edit: SiteEdit, body: SiteBody): Promise<SiteRow> {
-  const { tx, account, userId } = edit;
+export async function create(edit: SiteEdit, body: SiteBody): Promise<SiteView> {
   const wrong = mistakes();
   const name = nameOf(wrong, body.name, body.code);
   checkFields(wrong, body.fields);
   wrong.check();
-  const id = await siteStore.insert(tx, account.id, userId, {
-    code: await codeOf(edit, siteStore.taken, { code: body.code, name, kind: "site", siteId: null }),
+  const id = await kindStore.insert(sites, edit, {
+    code: await codeOf(edit, sites, { code: body.code, name, siteId: undefined }),
     name,
-    locale: body.locale ?? localeOf(account.locale),
+    locale: body.locale ?? localeOf(edit.account.locale),
     multilang: body.multilang ?? false,
     fields: body.fields ?? {},
     active: body.active ?? true,
   });
-  return there(await siteStore.find(tx, account.id, { id }));
+  return reread(edit, sites, id);
 }
 
-export async function update(edit: SiteEdit, ref: Ref, body: SiteBody, expected: Expected): Promise<SiteRow> {
-  const { tx, account, userId } = edit;
-  const before = await locked(edit, (which) => find(edit, which), ref, expected);
+export async function update(edit: SiteEdit, ref: Ref, body: SiteBody, expected: Expected): Promise<SiteView> {
+  const before = await locked(edit, sites, ref, expected);
   const wrong = mistakes();
   checkFields(wrong, body.fields);
   wrong.check();
-  const { code, name, locale, multilang, fields, active } = { ...before, ...given(body, account.locale) };
-  await siteStore.update(tx, account.id, before.id, userId, { code, name, locale, multilang, fields, active });
-  if (code !== before.code) await siteStore.codeChanged(tx, account.id, before.id);
-  if (code !== before.code || active !== before.active) edit.hostsChange();
-  return there(await siteStore.find(tx, account.id, { id: before.id }));
+  const after = { ...before, ...given(body, edit.account.locale) };
+  await kindStore.update(sites, edit, before.id, after);
+  if (after.code !== before.code) await kindStore.codeChanged(sites, edit, before.id);
+  if (after.code !== before.code || after.active !== before.active) edit.hostsChange();
+  return reread(edit, sites, before.id);
 }
 
 /** Deletes everything in the site too. */
 export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
   const { tx, account } = edit;
-  const { id } = await locked(edit, (which) => find(edit, which), ref, expected);
-  await eachOf(
-    (after, most) => pageStore.ofSite(tx, account.id, id, after, most),
-    async (row) => {
-      await edit.cms.changed(pageEvent(account.id, "destroy", row), tx);
-    },
-  );
-  await eachOf(
-    (after, most) => articleStore.ofSite(tx, account.id, id, after, most),
-    async (row) => {
-      await edit.cms.changed(articleEvent(account.id, "destroy", row), tx);
-    },
-  );
-  await siteStore.remove(tx, account.id, id);
+  const { id } = await locked(edit, sites, ref, expected);
+  for await (const row of everyOf(edit, pages, id)) await edit.cms.changed(pageEvent(account.id, "destroy", row), tx);
+  for await (const row of everyOf(edit, articles, id))
+    await edit.cms.changed(articleEvent(account.id, "destroy", row), tx);
+  await kindStore.remove(sites, edit, id);
   edit.hostsChange();
-}
-
-async function find({ tx, account }: SiteEdit, ref: Ref) {
-  const row = await siteStore.find(tx, account.id, ref);
-  return row && { ...row, siteId: row.id };
 }
 
 function given({ locale, ...rest }: SiteBody, accountLocale: string): Partial<SiteInput> {
@@ -90,13 +72,10 @@ function localeOf(accountLocale: string): Locale {
 
 const batch = 200;
 
-async function eachOf<Row extends { readonly id: number }>(
-  next: (afterId: number, most: number) => Promise<readonly Row[]>,
-  run: (row: Row) => Promise<void>,
-): Promise<void> {
+async function* everyOf<Row extends kindStore.KindRow>(edit: SiteEdit, kind: kindStore.Kind<Row>, siteId: number) {
   for (let after = 0; ;) {
-    const rows = await next(after, batch);
-    for (const row of rows) await run(row);
+    const rows = await kindStore.ofSite(kind, edit, siteId, after, batch);
+    yield* rows;
     const last = rows.at(-1);
     if (!last || rows.length < batch) return;
     after = last.id;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { locales, type Locale } from "../../locales.ts";
-import { cleanPath } from "../../pages/path.ts";
+import { cleanPath } from "../../code.ts";
 import { addressOf, askedPath, domainFor, pathAddress, type Domain } from "./addresses.ts";
 import { coverage, langSwitch, seoHead, seoOf } from "./alternates.ts";
 import type { Variant } from "./variant.ts";

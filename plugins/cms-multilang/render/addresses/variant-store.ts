@@ -1,8 +1,7 @@
 /** The SQL that finds a page by its path, its redirect or its group. */
-import type { Queryable } from "platform";
+import type { Fragment, Queryable } from "platform";
 import type { Locale } from "../../locales.ts";
 import { errorKinds, type ErrorKind } from "../../rows.ts";
-import type { Fragment } from "../../ref-store.ts";
 import type { PageData, Reading, SiteData } from "../data.ts";
 import type { Variant } from "./variant.ts";
 

@@ -10,15 +10,12 @@ import {
   type Queryable,
   type Static,
 } from "platform";
-import { localeField } from "../../input.ts";
+import { localeField, checkTexts } from "../../input.ts";
 import { PageBody } from "../../pages/page.ts";
-import { refOf, siteRefOf, type Ref } from "../../code.ts";
+import { refOf, siteRefOf, type Ref, cleanPath } from "../../code.ts";
 import { isLocale } from "../../locales.ts";
-import { masterMistake } from "../../pages/master.ts";
-import type { PageView } from "../../pages/page-store.ts";
-import { cleanPath } from "../../pages/path.ts";
-import { checkTexts } from "../../texts.ts";
-import { named, orNull, type Mistakes } from "../../write.ts";
+import { masterIn } from "../../pages/page.ts";
+import { named, orNull, type Mistakes } from "../../edit.ts";
 import { compose } from "../compose.ts";
 import type { ComposeInput } from "../values/variables.ts";
 import { addressOf, domainFor, type Domain, effectiveLocale } from "../addresses/addresses.ts";
@@ -31,8 +28,8 @@ import { htmlType, typeOf } from "../door/replies.ts";
 import { faultPage, TemplateFault } from "../templates/fault.ts";
 import { asText, nothingSeen, seenIn } from "./seen.ts";
 import { schemeOf, type CmsContext } from "../../context.ts";
-import * as layoutStore from "../../pages/layout-store.ts";
-import * as pageStore from "../../pages/page-store.ts";
+import { find } from "../../kind-store.ts";
+import { layouts, pages, type PageView } from "../../pages/store.ts";
 import * as previewStore from "./preview-store.ts";
 import * as finder from "../addresses/find.ts";
 
@@ -111,7 +108,7 @@ export async function previewOf(
 
 async function savedPage(db: Queryable, accountId: number, body: Body) {
   const ref = refOf(String(body.id), siteRefOf(body.site_code));
-  return ref && pageStore.find(db, accountId, ref);
+  return ref && find(pages, db, accountId, ref);
 }
 
 /** The one that is named, else that of the page's own address; null if the site has none. */
@@ -129,16 +126,16 @@ interface Drafting {
 }
 
 /** The saved page with what was typed over it, and with its master's values. */
-async function draftOf(needed: Drafting, saved: PageView, body: Body): Promise<PageData> {
-  const { ctx, wrong, accountId } = needed;
+async function draftOf({ ctx, wrong, accountId }: Drafting, saved: PageView, body: Body): Promise<PageData> {
   const { siteId } = saved;
   const { layout_code: code, layout_id: id } = body;
-  const find = (ref: Ref) => layoutStore.find(ctx.sql, accountId, ref);
-  const layout = await named(wrong, { as: "layout", what: "layout", code, id, siteId }, find);
+  const given = { as: "layout", what: "layout", code, id, siteId };
+  const layout = await named(wrong, given, (ref) => find(layouts, ctx.sql, accountId, ref));
   const clean = body.path === undefined ? { path: saved.path } : cleanPath(body.path);
   if ("mistake" in clean) wrong.add("path", clean.mistake);
   const path = "path" in clean ? clean.path : saved.path;
-  const master = await masterOf(needed, { ...saved, path }, body);
+  const lookMaster = (ref: Ref) => find(pages, ctx.sql, accountId, ref);
+  const master = await masterIn(wrong, { ...saved, path }, [], body, lookMaster);
   return {
     ...saved,
     path,
@@ -153,19 +150,6 @@ async function draftOf(needed: Drafting, saved: PageView, body: Body): Promise<P
     basedOnPageId: master?.id ?? null,
     master: master ?? null,
   };
-}
-
-/** The page that the draft is based on, by the same rules as a save. */
-async function masterOf({ ctx, wrong, accountId }: Drafting, page: PageView, body: Body) {
-  const { based_on_page_code: code, based_on_page_id: id } = body;
-  const find = (ref: Ref) => pageStore.find(ctx.sql, accountId, ref);
-  const asked = await named(wrong, { as: "based_on_page", what: "page", code, id, siteId: page.siteId }, find);
-  const kept = page.basedOnPageId === null ? undefined : { id: page.basedOnPageId };
-  const master = asked === undefined ? kept && (await find(kept)) : (asked ?? undefined);
-  const mistake = masterMistake(page, master, []);
-  const at = code ? "based_on_page_code" : "based_on_page_id";
-  if (mistake) wrong.add(mistake.field === "master" ? at : "path", mistake.message);
-  return master;
 }
 
 /** Among its languages the page stands as it is typed, not as it is saved. */

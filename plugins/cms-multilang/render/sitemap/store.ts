@@ -6,7 +6,7 @@ import { encodedChars, nothing } from "../templates/article-list-store.ts";
 import { errorKinds } from "../../rows.ts";
 import { locales, type Locale } from "../../locales.ts";
 import { type Related, rootOf, type Variant } from "../addresses/variant.ts";
-import type { Fragment } from "../../ref-store.ts";
+import type { Fragment } from "platform";
 
 /** The other pages that share a master or a path with one of these. */
 export async function related(
