@@ -5,9 +5,8 @@ import { afterCommit, transaction } from "../../runtime/db/db.ts";
 import { createLog } from "../../runtime/system/log.ts";
 import { flows, type StartFlow } from "../flows/api.ts";
 import { plugins } from "../index.ts";
-import { createFiring } from "./fire.ts";
+import { createChecks } from "./fire.ts";
 import { scheduleMistake, toFire } from "./schedule.ts";
-import { createCronStore } from "./store.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -37,17 +36,14 @@ function firingAt(time: string | (() => string)) {
     if (flow.tx && id) afterCommit(flow.tx, () => started.push(flow));
     return id;
   };
-  const ctx = {
+  const check = createChecks({
+    sql: app.sql,
     transaction: <T>(run: Parameters<typeof transaction<T>>[1]) => transaction(app.sql, run),
     log: createLog("error", () => {}),
     now: () => new Date(typeof time === "string" ? time : time()),
-  };
-  const firing = createFiring({
-    ctx,
-    cronStore: createCronStore(app.sql),
     flows: { startFlow },
   });
-  return { ...firing, started };
+  return { check, started };
 }
 const dueAt = (id: number, time: string) => app.sql`update crons set next_run_at = ${time} where id = ${id}`;
 const failureOf = (work: Promise<void>) => work.then(String, String);

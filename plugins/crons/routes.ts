@@ -1,16 +1,35 @@
-import { created, found, invalid, ok, refOf, resourceRoutes, route, Type, type ContextOf, type Route } from "platform";
-import { CronRun, NextRuns } from "./answers.ts";
-import { Cron, type CronAt } from "./cron.ts";
-import type { Firing } from "./fire.ts";
-import { nextOf } from "./next.ts";
+import {
+  answer,
+  created,
+  found,
+  invalid,
+  ok,
+  refOf,
+  resourceRoutes,
+  route,
+  Type,
+  type BaseContext,
+  type Route,
+} from "platform";
+import type { Flows } from "../flows/api.ts";
+import { Cron } from "./cron.ts";
+import { fireNow } from "./fire.ts";
+import { nextOf } from "./schedule.ts";
+
+const CronRun = answer.object("CronRun", { flow_process_id: answer.uuid() });
+const NextRuns = answer.object("CronNextRuns", {
+  schedule: Type.String(),
+  timezone: Type.String(),
+  next_runs: answer.list(answer.time()),
+});
 
 const access = { privilege: "crons" } as const;
 const next_runs = ["2026-02-01T06:00:00.000Z", "2026-02-02T06:00:00.000Z"];
 const nextExample = { schedule: "0 7 * * *", timezone: "Europe/Warsaw", next_runs };
 
 /** behaviour 2.6 and B.9. */
-export function cronRoutes({ firing, ...around }: ContextOf<CronAt> & { readonly firing: Firing }): Route[] {
-  const { list, ...usual } = resourceRoutes(Cron, around);
+export function cronRoutes(ctx: BaseContext & { readonly flows: Flows }): Route[] {
+  const { list, ...usual } = resourceRoutes(Cron, ctx);
   return [
     list,
     route(
@@ -28,7 +47,7 @@ export function cronRoutes({ firing, ...around }: ContextOf<CronAt> & { readonly
         answers: { 200: NextRuns },
         responses: { 200: nextExample, 422: { schedule: ["is not a cron expression: …"] } },
       },
-      async ({ caller, query }) => ok(nextOf(query, caller.account.timezone, around.now())),
+      async ({ caller, query }) => ok(nextOf(query, caller.account.timezone, ctx.now())),
     ),
     ...Object.values(usual),
     route(
@@ -45,8 +64,8 @@ export function cronRoutes({ firing, ...around }: ContextOf<CronAt> & { readonly
         },
       },
       async ({ caller, params }) => {
-        const row = await found(Cron, { ...around, caller }, refOf(Cron, params.id));
-        const id = await firing.now(row, caller.user.id);
+        const row = await found(Cron, { ...ctx, caller }, refOf(Cron, params.id));
+        const id = await fireNow(ctx, row, caller.user.id);
         if (id === undefined) throw invalid({ target_code: ["names no active flow"] });
         return created({ flow_process_id: id });
       },
