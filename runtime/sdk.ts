@@ -128,7 +128,7 @@ export type { Access, Method, RequestInput, Route, RouteSpec } from "./http/rout
 export { latestDueTime, nextDueTimes } from "./times/due-times.ts";
 export type { Secrets } from "./base/secrets.ts";
 export { nearest } from "./base/nearest.ts";
-export { unknownNames } from "./http/refusals/unknown.ts";
+export { misspeltNames, unknownNames } from "./http/refusals/unknown.ts";
 export { createPackedText } from "./http/answers/packed-text.ts";
 export { webFile } from "./http/answers/web-file.ts";
 export { asciiOf, slugOf } from "./base/slug.ts";

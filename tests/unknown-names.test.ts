@@ -147,6 +147,8 @@ function placesIn(schema: TSchema, path: readonly string[] = []): Place[] {
 }
 
 describe("a hint", () => {
+  const shelf = { name: "Shelf", app_engine: "html", source_code: "<p>" };
+  const follow = { source_type: "Core::Record", kind: "create", url: "https://receiver.test/x" };
   const schema = { fields: { email: "string", age: "integer" }, indexed_fields: ["email"] };
   beforeAll(async () => {
     const made = await app.post("/core/dbs", {
@@ -217,6 +219,30 @@ describe("a hint", () => {
       db: { schema: { tables: { t: { feilds: {} } }, indexd: 1 } },
     });
     expect(warning(tables)).toContain('\\"feilds\\" in schema.tables.t: did you mean \\"fields\\"');
+  });
+
+  test.each<[string, object, string | null]>([
+    ["/core/apps", { app: { ...shelf, fields: { dashbord_widget: true } } }, 'did you mean "dashboard_widget"?'],
+    [
+      "/core/apps",
+      { app: { ...shelf, fields: { db: ["people"] } } },
+      'unknown field "db" in "fields": did you mean "dbs"?',
+    ],
+    ["/core/apps", { app: { ...shelf, fields: { shelf: 1, dbs: ["people"] } } }, null],
+    ["/account/webhooks", { webhook: { ...follow, filter: { db_cod: "people" } } }, 'did you mean "db_code"?'],
+    ["/account/webhooks", { webhook: { ...follow, kind: "update", filter: { colour: "red" } } }, null],
+    [
+      "/core/prompts/preview",
+      { prompt: { content: "{{ client }}", params: { cleint: "x" } } },
+      'not use "cleint": did you',
+    ],
+    ["/core/prompts/preview", { prompt: { content: "{{ client }}", params: { client: "x" } } }, null],
+  ])("names what is nearly a key where people keep their own: %s %j", async (path, body, text) => {
+    const made = await app.post(path, body);
+    expect([made.status < 300, warning(made)?.replaceAll("\\", "") ?? null]).toEqual([
+      true,
+      text === null ? null : expect.stringContaining(text),
+    ]);
   });
 
   test.each<[object, string | null]>([

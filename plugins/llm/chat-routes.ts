@@ -7,6 +7,7 @@ import {
   route,
   tooMany,
   Type,
+  warned,
   type BaseContext,
   type Caller,
   type Route,
@@ -77,7 +78,7 @@ export function chatRoutes({ apps, connectors, prompts, limit, stopping }: ChatC
         const { allowed, retryAfterSeconds } = await limit.take(`${account.id}/${caller.user.id}`);
         if (!allowed) throw tooMany(retryAfterSeconds);
         const { connector, messages } = body;
-        const { kind, text: rendered } = await prompts.renderFor(caller, params.id, body.variables ?? {});
+        const { kind, text: rendered, unread } = await prompts.renderFor(caller, params.id, body.variables ?? {});
         if ((await connectors.kindOf(account.id, connector)) !== kindName)
           throw invalid({ connector: ["is not the code of an active core/llm connector"] });
         if (kind !== "chat") throw invalid({ base: ["the prompt is of the kind agent: give it to an agent"] });
@@ -95,7 +96,7 @@ export function chatRoutes({ apps, connectors, prompts, limit, stopping }: ChatC
           [request.signal, stopping],
           log,
         );
-        return new Response(stream, { headers });
+        return new Response(stream, { headers: warned({ status: 200, headers, body: "" }, unread).headers });
       },
     ),
   ];

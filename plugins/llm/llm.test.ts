@@ -284,6 +284,13 @@ describe("a conversation", () => {
     });
   });
 
+  test("names variables that its prompt does not use", async () => {
+    const told = async (variables: object) =>
+      (await app.post("/core/prompts/talk/chat", { ...body, variables })).headers.get("warning")?.replaceAll("\\", "");
+    expect(await told({ client: "Ewa" })).toBeUndefined();
+    expect(await told({ cleint: "Ewa" })).toBe('299 - "the prompt does not use "cleint": did you mean "client"?"');
+  });
+
   test("has the text of an app before that of the prompt", async () => {
     const make = async (url_code: string, more: object) => {
       const fields = { name: "Shelf", url_code, app_engine: "html", source_code: "<p>x</p>", ...more };

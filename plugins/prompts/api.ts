@@ -6,6 +6,8 @@ export interface Rendered {
   readonly name: string | null;
   readonly kind: "chat" | "agent";
   readonly text: string;
+  /** Names each given variable that the prompt does not use. */
+  readonly unread: readonly string[];
 }
 
 /** A prompt that a model is told: `TOKEN` is empty in it, because a conversation needs none. */

@@ -6,6 +6,7 @@ import {
   ok,
   route,
   Type,
+  warned,
   type BaseContext,
   type Caller,
   type Route,
@@ -77,10 +78,8 @@ function previewRoute({ preview }: PreviewContext): Route {
         ai_placeholder: ai_placeholder ?? null,
       };
       const made = await preview(input.caller, tokenOf(input.request), { ...texts, params: paramsOf(params) });
-      return ok(
-        { text: made.text, variables: [...made.variables], joined_to: made.joinedTo },
-        { "cache-control": "private, no-store" },
-      );
+      const shown = { text: made.text, variables: [...made.variables], joined_to: made.joinedTo };
+      return warned(ok(shown, { "cache-control": "private, no-store" }), made.unread);
     },
   );
 }

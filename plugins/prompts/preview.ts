@@ -10,9 +10,9 @@ import {
 } from "platform";
 import { checkTexts, type Texts } from "./check.ts";
 import { extendedCode, suffix } from "./permission.ts";
-import { createPrinter } from "./render.ts";
+import { createPrinter, unread } from "./render.ts";
 import type { Source, Sources } from "./sources.ts";
-import { filledNames } from "./variables.ts";
+import { variablesIn } from "./variables.ts";
 
 export interface Draft extends Texts {
   readonly content: string;
@@ -25,6 +25,7 @@ export interface Preview {
   readonly text: string;
   /** The parameters that the content asks for. */
   readonly variables: readonly string[];
+  readonly unread: readonly string[];
   /** The code of the prompt that the draft is joined to. */
   readonly joinedTo: string | null;
 }
@@ -38,7 +39,6 @@ export type Previews = ReturnType<typeof createPreviews>;
 
 /** Stands for the token in the answer, so that nothing in it works anywhere. */
 const placeholder = "{{ TOKEN }}";
-const mostVariables = 100;
 
 export function createPreviews({ liquid, sources }: Needed) {
   return async (caller: Caller, token: string, draft: Draft): Promise<Preview> => {
@@ -53,9 +53,11 @@ export function createPreviews({ liquid, sources }: Needed) {
     print(own); // a fault of the draft is told before one of the other
     const text =
       other && otherCode !== undefined ? joined(print, own, other, otherCode, extended !== undefined) : print(own);
+    const variables = variablesIn(liquid, draft.content);
     return {
       text: text.replaceAll(standIn, placeholder),
-      variables: variablesIn(liquid, draft.content),
+      variables,
+      unread: unread(Object.keys(draft.params ?? {}), [...variables, ...(other?.variables ?? [])]),
       joinedTo: other && otherCode !== undefined ? otherCode : null,
     };
   };
@@ -78,9 +80,4 @@ function blamed(code: string) {
     if (!(error instanceof LiquidFault) && !(error instanceof ValidationError)) throw error;
     throw invalid({ code: [`${code}, which belongs to it, cannot be rendered with these parameters`] });
   };
-}
-
-function variablesIn(liquid: BaseContext["liquid"], content: string): string[] {
-  const names = liquid.variablesOf(content).map((path) => path.split(/[.[]/, 1)[0] ?? "");
-  return [...new Set(names)].filter((name) => name !== "" && !filledNames.has(name)).slice(0, mostVariables);
 }

@@ -1,16 +1,10 @@
 /** A prompt as an agent gets it: found through the cascade, with its variables filled in. behaviour 2.1, B.5. */
-import { invalid, LiquidFault, notFound, type BaseContext, type LiquidTemplate } from "platform";
+import { invalid, LiquidFault, notFound, unknownNames, type BaseContext, type LiquidTemplate } from "platform";
+import type { Rendered } from "./api.ts";
 import { exposesToken } from "./address.ts";
 import { promptFilters } from "./filters.ts";
 import type { ReaderHere, Sources } from "./sources.ts";
-import type { Kind } from "./store.ts";
 import { variablesOf } from "./variables.ts";
-
-export interface Rendered {
-  readonly name: string | null;
-  readonly kind: Kind;
-  readonly text: string;
-}
 
 /** Which prompt, for whom. */
 export interface Asked {
@@ -33,9 +27,24 @@ export function createRenderer({ liquid, sources }: Needed) {
   return async ({ caller, code, query, token }: Asked): Promise<Rendered> => {
     if (!/^[\w.-]{1,120}$/.test(code)) throw notFound();
     const { main, addition } = await sources.find(caller, code).catch(refused);
-    const print = createPrinter({ liquid, caller, query, token });
-    return { name: main.name, kind: main.kind, text: print(main.template, addition?.template) };
+    const given = [...query];
+    const text = createPrinter({ liquid, caller, query: given, token })(main.template, addition?.template);
+    const known = [...main.variables, ...(addition?.variables ?? [])];
+    return {
+      name: main.name,
+      kind: main.kind,
+      text,
+      unread: unread(
+        given.map(([name]) => name),
+        known,
+      ),
+    };
   };
+}
+
+/** Names each given variable that is not among those that a prompt uses. */
+export function unread(given: readonly string[], known: readonly string[]): string[] {
+  return unknownNames(given, known, (name) => `the prompt does not use "${name}"`);
 }
 
 interface Printing extends Omit<Asked, "code"> {

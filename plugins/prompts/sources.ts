@@ -3,12 +3,15 @@ import { cacheKey, notFound, parseCacheKey, type BaseContext, type Account, type
 import type { BuiltIn } from "./built-in.ts";
 import { firstOf, type Reader } from "./cascade.ts";
 import { extendedCode, suffix } from "./permission.ts";
+import { variablesIn } from "./variables.ts";
 import { candidates as candidatesOf, contentOf, type Candidate, type Kind } from "./store.ts";
 
 export interface Source {
   readonly name: string | null;
   readonly kind: Kind;
   readonly template: LiquidTemplate;
+  /** What a parameter may set. */
+  readonly variables: readonly string[];
 }
 
 /** Whoever a prompt is found for. */
@@ -91,7 +94,7 @@ function createStoredSources(ctx: Needed["ctx"]) {
       const { accountId, name } = parseCacheKey(key);
       const [id = "", version] = name.split(":");
       const row = await contentOf(ctx.sql, accountId, id, Number(version));
-      return row && { name: row.name, kind: row.kind, template: ctx.liquid.parse(row.content) };
+      return row && { name: row.name, kind: row.kind, ...parsedOf(ctx, row.content) };
     },
   });
   return async (accountId: number, { id, version }: Candidate): Promise<Source> => {
@@ -109,11 +112,16 @@ function createBuiltInSources({ ctx, builtIn }: Pick<Needed, "ctx" | "builtIn">)
     const known = parsed.get(code);
     const file = known ? undefined : builtIn.get(code);
     if (!file) return known;
-    const source = { name: file.name, kind: file.kind, template: ctx.liquid.parse(file.text) };
+    const source = { name: file.name, kind: file.kind, ...parsedOf(ctx, file.text) };
     parsed.set(code, source);
     return source;
   };
 }
+
+const parsedOf = ({ liquid }: Pick<BaseContext, "liquid">, content: string) => ({
+  template: liquid.parse(content),
+  variables: variablesIn(liquid, content),
+});
 
 /** The version to be rendered no longer exists. */
 class Gone extends Error {}

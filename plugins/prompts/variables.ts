@@ -1,5 +1,5 @@
 /** The variables of a prompt: the parameters of the request, and what the server fills in. behaviour 2.1. */
-import type { Account } from "platform";
+import type { Account, BaseContext } from "platform";
 
 /** A parameter never replaces what the server fills in. `now` dates the prompt in the account's time zone. */
 export function variablesOf(
@@ -19,8 +19,15 @@ function filledIn(baseUrl: string, token: string) {
   return { TOKEN: token, api_token: token, ACCOUNT_URL: baseUrl, account_url: baseUrl, base_url: baseUrl };
 }
 
-/** What no parameter can set. */
-export const filledNames: ReadonlySet<string> = new Set(Object.keys(filledIn("", "")));
+const filledNames: ReadonlySet<string> = new Set(Object.keys(filledIn("", "")));
+
+/** What a content asks for and a parameter can set. */
+export function variablesIn(liquid: BaseContext["liquid"], content: string): string[] {
+  const names = liquid.variablesOf(content).map((path) => path.split(/[.[]/, 1)[0] ?? "");
+  return [...new Set(names)].filter((name) => name !== "" && !filledNames.has(name)).slice(0, mostVariables);
+}
+
+const mostVariables = 100;
 
 const calendars = new Map<string, Intl.DateTimeFormat>();
 

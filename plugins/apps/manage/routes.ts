@@ -6,6 +6,7 @@ import {
   expectedVersion,
   field,
   flagOf,
+  misspeltNames,
   pageReply,
   noContent,
   ok,
@@ -254,15 +255,19 @@ export function shown(row: AppRow): Parameters<typeof ok> {
   return [toApi(row), { etag: etag(row.id, row.version) }];
 }
 
-/** Hints about databases and flows that the account does not have. */
-export function unknownNames(names: Names, row: AppRow): Promise<readonly string[]> {
+/** The keys of `fields` that mean something here; people keep others beside them. */
+const readFields = ["dashboard_widget", "dbs"];
+
+/** Hints about databases and flows that the account does not have, and about keys of `fields` that are nearly known. */
+export async function unknownNames(names: Names, row: AppRow): Promise<readonly string[]> {
   const { accountId, dbCode, fields } = row;
   const further = databasesOf({ dbCode: null, fields });
-  return names.unknown(accountId, [
+  const unknown = await names.unknown(accountId, [
     ...(dbCode === null ? [] : [{ place: "db_code", model: "Core::Db", key: dbCode }]),
     ...further.map((key) => ({ place: "fields.dbs", model: "Core::Db", key })),
     ...row.actions.map(({ flow_code: key }, at) => ({ place: `actions[${at}].flow_code`, model: "Core::Flow", key })),
   ]);
+  return [...unknown, ...misspeltNames(Object.keys(fields), readFields, (key) => `unknown field "${key}" in "fields"`)];
 }
 
 function filterOf(query: URLSearchParams): AppFilter {

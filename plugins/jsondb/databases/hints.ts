@@ -1,5 +1,5 @@
 /** What a database's `schema` and `public_methods` name to no effect. Only what is saved is looked at. Pure. */
-import { isObject, nearest, unknownNames } from "platform";
+import { isObject, misspeltNames, unknownNames } from "platform";
 import { ownFields } from "./columns.ts";
 import type { DbRow } from "./database-store.ts";
 import { isOperation, isVariable, noVariable, operationParams, variablesIn, type Operation } from "./public-methods.ts";
@@ -31,9 +31,6 @@ function publicHints(value: unknown, schema: Schema): string[] {
     const unused = Object.keys(options).filter((name) => own(options, name) !== null && !used.includes(name));
     const hints = (option: string, names: readonly string[]) =>
       unknownNames(names, known, (name) => `${operation}.${option}: the schema has no field "${name}"`);
-    const near = Object.keys(objectIn(options, "auto_fields")).filter(
-      (name) => !fields.includes(name) && nearest(name, fields).length > 0,
-    );
     const nested = Object.entries(objectIn(options, "auto_fields")).filter(
       ([, one]) => typeof one !== "string" && variablesIn(JSON.stringify(one)).some(isVariable),
     );
@@ -51,7 +48,11 @@ function publicHints(value: unknown, schema: Schema): string[] {
             ...hints("allowed_fields", namesIn(options, "allowed_fields")),
             ...hints("required_fields", namesIn(options, "required_fields")),
             ...hints("default_values", Object.keys(objectIn(options, "default_values"))),
-            ...unknownNames(near, fields, (name) => `${operation}.auto_fields: the schema has no field "${name}"`),
+            ...misspeltNames(
+              Object.keys(objectIn(options, "auto_fields")),
+              fields,
+              (name) => `${operation}.auto_fields: the schema has no field "${name}"`,
+            ),
           ]),
     ];
   });

@@ -1,5 +1,5 @@
 /** A webhook: what it is to others, and the rules of behaviour 2.5. */
-import { count, filter, invalid, resource, Type, unknownNames } from "platform";
+import { count, filter, invalid, resource, misspeltNames, Type, unknownNames } from "platform";
 import type { At, BaseContext, Change, Changed, DraftOf, Mention, Mistakes, Model, Tx } from "platform";
 import { fields, maxUrlLength, type WebhookFields, type WebhookInput, type WebhookRow } from "./fields.ts";
 import { mustFollow, mustManage, mustReach, type Able, type Rights } from "./rights.ts";
@@ -177,11 +177,12 @@ export async function webhookHints({ names, models }: Pick<WebhookAt, "names" | 
   if (target !== undefined && targetCode !== null)
     mentions.push({ place: "target_code", model: target, key: targetCode });
   const model = models.get(sourceType);
-  const known = !model || model.anyKeys ? undefined : Object.keys(model.sample);
+  // With a database, its fields are compared too.
+  if (!model || (model.anyKeys && code !== undefined)) return names.unknown(accountId, mentions);
+  const hintsOf = model.anyKeys ? misspeltNames : unknownNames;
+  const [given, known] = [Object.keys(wanted ?? {}), Object.keys(model.sample)];
   return [
     ...(await names.unknown(accountId, mentions)),
-    ...(known
-      ? unknownNames(Object.keys(wanted ?? {}), known, (name) => `filter: ${sourceType} has no "${name}"`)
-      : []),
+    ...hintsOf(given, known, (name) => `filter: ${sourceType} has no "${name}"`),
   ];
 }

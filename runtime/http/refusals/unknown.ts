@@ -20,6 +20,16 @@ export function unknownNames(
   return unknown.length > mostNames ? [...texts, `and ${unknown.length - mostNames} more unknown names`] : texts;
 }
 
+/** The same where people keep names of their own: about those alone that are nearly a known one. */
+export function misspeltNames(
+  given: readonly string[],
+  known: readonly string[],
+  told: (name: string) => string,
+): string[] {
+  const near = given.filter((name) => nearest(name, known).length > 0);
+  return unknownNames(near, known, told);
+}
+
 /**
  * Hints about query parameters that a route does not declare by name, as `filter[<field>]`, or with `*`. One that takes
  * a list may be given as `name[]`.
