@@ -1,4 +1,5 @@
 /** The actions of an app as rows of a form, and as the JSON that its field holds. Pure. */
+import { isMap, parseJson } from "studio/exact";
 
 export interface ActionRow {
   readonly action: string;
@@ -21,8 +22,8 @@ export function jsonOf(rows: readonly ActionRow[]): string {
 /** What an action is given: a JSON object, or nothing. Undefined if it is none. */
 export function valuesOf(text: string): object | undefined {
   try {
-    const given: unknown = text.trim() === "" ? {} : JSON.parse(text);
-    return typeof given === "object" && given !== null && !Array.isArray(given) ? given : undefined;
+    const given = text.trim() === "" ? {} : parseJson(text);
+    return isMap(given) ? given : undefined;
   } catch {
     return undefined;
   }

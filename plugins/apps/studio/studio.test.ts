@@ -188,6 +188,11 @@ describe("actions", () => {
     expect(valuesOf(text)).toEqual(values);
   });
 
+  test("are run with all digits of a number, which alone is no object", () => {
+    expect(JSON.stringify(valuesOf('{"order":7615917337495251231}'))).toBe('{"order":7615917337495251231}');
+    expect(valuesOf("7615917337495251231")).toBeUndefined();
+  });
+
   test.each([
     ["Weather in { city, day }", '{"city":"","day":""}'],
     ["No values", "{}"],

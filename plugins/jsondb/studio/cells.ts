@@ -1,5 +1,6 @@
 /** Values of cells as texts, and what was typed or pasted as values. Pure. */
-import { isMap, type FieldType } from "./schema.ts";
+import { isMap } from "studio/exact";
+import type { FieldType } from "./schema.ts";
 
 /** A longer text is shown up to here, and changed in the record's own view. */
 export const mostShown = 2000;

@@ -1,7 +1,8 @@
 /** Groups of an aggregate as the bars of a chart. Pure. */
 import { columnKindOf } from "../databases/columns.ts";
 import { plainText } from "./cells.ts";
-import { isMap, type FieldDraft } from "./schema.ts";
+import { isMap } from "studio/exact";
+import type { FieldDraft } from "./schema.ts";
 
 export const units = ["day", "month", "year"] as const;
 export const measures = ["count", "sum", "avg", "min", "max"] as const;

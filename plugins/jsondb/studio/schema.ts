@@ -1,4 +1,5 @@
 /** A database's schema as the Studio shows and changes it. The server has the last word on what is right. Pure. */
+import { isMap, parseJson } from "studio/exact";
 import {
   fieldTypes,
   indexColumns,
@@ -41,14 +42,10 @@ export interface SchemaDraft {
   readonly tables: readonly TableDraft[];
 }
 
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** A schema that stands in an address, as JSON. */
 export function givenSchema(json: string | null): unknown {
   try {
-    return json === null ? undefined : JSON.parse(json);
+    return json === null ? undefined : parseJson(json);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { parseJson } from "studio/exact";
 import { parseSchema } from "../databases/schema.ts";
 import { checkRecord } from "../records/record.ts";
 import {
@@ -40,6 +41,7 @@ import {
   indexSlots,
   isFast,
   movesIndexes,
+  givenSchema,
   schemaOf,
 } from "./schema.ts";
 import {
@@ -456,6 +458,12 @@ describe("public methods", () => {
     [{}],
   ])("%j are sent as they were read", (methods) => {
     expect(publicMethodsOf(publicDraftOf(methods))).toEqual({ value: methods });
+  });
+
+  test("keep all digits of a default", () => {
+    const text = '{"create":{"default_values":{"order":7615917337495251231,"price":0.10000000000000000001}}}';
+    expect(JSON.stringify(publicMethodsOf(publicDraftOf(parseJson(text))))).toBe(`{"value":${text}}`);
+    expect(JSON.stringify(givenSchema('{"later":7615917337495251231}'))).toBe('{"later":7615917337495251231}');
   });
 
   test("that are closed or whose options are empty are left out; a line without a value is refused", () => {

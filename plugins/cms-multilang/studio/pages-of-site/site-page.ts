@@ -1,4 +1,5 @@
 /** A page of a site as the API answers it, and the languages of a site. Pure. */
+import { isMap } from "studio/exact";
 import { isLocale, locales } from "../../locales.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -95,5 +96,5 @@ export function localesIn(fields: Fields): string[] {
 }
 
 export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isMap(value);
 }

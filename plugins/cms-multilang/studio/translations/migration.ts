@@ -1,4 +1,5 @@
 /** The migration of a site to several languages: its plan as people edit it, and what it would change. Pure. */
+import { isMap, parseJson } from "studio/exact";
 import { isLocale, type Locale } from "../../locales.ts";
 
 interface Planned {
@@ -46,7 +47,7 @@ export function planText(plan: Plan): string {
 /** Undefined if the text is none; what its parts hold is the server's to say. */
 export function planIn(text: string): Plan | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     if (!isMap(value) || !isLocale(value["locale"])) return undefined;
     const { locale, domains, variables = "all", groups } = value;
     const lists = { domains: Array.isArray(domains) ? domains : [], groups: Array.isArray(groups) ? groups : [] };
@@ -86,8 +87,4 @@ export function isLong({ before, after }: { readonly before: unknown; readonly a
     const text = shownValue(value);
     return text.length > 80 || text.includes("\n");
   });
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

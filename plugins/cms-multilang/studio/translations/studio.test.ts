@@ -180,6 +180,8 @@ describe("a save", () => {
     expect(changesOf({ kind: "page", root, own: undefined }, all, { "fields.list": '["b"]' })[0]?.values).toEqual({
       fields: { pl: { list: ["a"] }, fr: { list: ["b"] } },
     });
+    const [change] = changesOf({ kind: "page", root, own: undefined }, all, { "fields.list": "[7615917337495251231]" });
+    expect(JSON.stringify(change?.values)).toBe('{"fields":{"pl":{"list":["a"]},"fr":{"list":[7615917337495251231]}}}');
   });
   test("clashes only with another text that somebody else has written meanwhile", () => {
     const now = units.map((unit) => (unit.name === "html_title" ? { ...unit, value: "Leur" } : unit));

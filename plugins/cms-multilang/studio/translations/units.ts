@@ -1,4 +1,5 @@
 /** What a translator writes: the texts of a record in one language beside those of another, and where each is kept. Pure. */
+import { isMap, parseJson } from "studio/exact";
 import { isLocale, type Locale } from "../../locales.ts";
 import type { Kind } from "./rows.ts";
 
@@ -189,7 +190,7 @@ function canParse(text: string): boolean {
 
 function parsed({ isJson }: Unit, text: string): unknown {
   if (text.trim() === "") return undefined;
-  return isJson ? JSON.parse(text) : text;
+  return isJson ? parseJson(text) : text;
 }
 
 function withValue(fields: Fields, { key, locale }: { key: string; locale?: Locale }, value: unknown): Fields {
@@ -274,8 +275,4 @@ function shown(value: unknown): string {
 
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function isMap(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

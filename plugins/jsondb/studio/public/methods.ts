@@ -1,5 +1,5 @@
 /** The public methods of a database as they are edited: what each operation is open for. Pure. */
-import { isMap } from "../schema.ts";
+import { isMap, parseJson } from "studio/exact";
 
 export const operations = ["list", "get", "search", "create", "update", "delete"] as const;
 export type Operation = (typeof operations)[number];
@@ -100,7 +100,7 @@ export function readValues(text: string): Record<string, unknown> | undefined {
 /** JSON where it is one, else the text. `{ip}` is no JSON. */
 function valueOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

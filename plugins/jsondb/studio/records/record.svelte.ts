@@ -2,6 +2,7 @@
 import {
   ApiError,
   get,
+  isMap,
   KeptDraft,
   merged,
   messageOf,
@@ -12,7 +13,7 @@ import {
   words,
   type Conflict,
 } from "studio";
-import { isMap, type TableDraft } from "../schema.ts";
+import type { TableDraft } from "../schema.ts";
 import { changedFields, plainText, typedValue } from "../cells.ts";
 import { recordPath, recordsPath } from "../paths.ts";
 import { say } from "../words.ts";

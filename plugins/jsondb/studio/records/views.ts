@@ -1,5 +1,5 @@
 /** Saved views as they are kept. Pure. */
-import { isMap } from "../schema.ts";
+import { isMap } from "studio/exact";
 
 export interface View {
   readonly name: string;

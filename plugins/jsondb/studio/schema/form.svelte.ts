@@ -1,9 +1,9 @@
 /** A schema that is being changed: field by field, or as JSON. */
-import { ApiError, get, messageOf, request } from "studio";
+import { ApiError, get, isMap, messageOf, parseJson, request } from "studio";
 import type { Database } from "../database.svelte.ts";
 import { dbPath, recordsPath } from "../paths.ts";
 import { repeatedNames } from "./changes.ts";
-import { draftOf, faultsOf, isMap, movesIndexes, schemaOf, type SchemaDraft } from "../schema.ts";
+import { draftOf, faultsOf, movesIndexes, schemaOf, type SchemaDraft } from "../schema.ts";
 import { say } from "../words.ts";
 
 export class SchemaForm {
@@ -58,7 +58,7 @@ export class SchemaForm {
 
   private parsed(): { readonly value: Readonly<Record<string, unknown>> | null } | undefined {
     try {
-      const value: unknown = JSON.parse(this.json);
+      const value = parseJson(this.json);
       return value === null ? { value } : isMap(value) ? { value } : undefined;
     } catch {
       return undefined;

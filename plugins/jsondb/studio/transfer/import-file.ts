@@ -1,7 +1,8 @@
 /** What stands in a file that is to be imported: its first rows, and the rows that were refused. Pure. */
 import { createCsvReader, detectSeparator } from "../../bulk/csv.ts";
 import { plainText, typedValue } from "../cells.ts";
-import { isMap, type FieldType } from "../schema.ts";
+import { isMap } from "studio/exact";
+import type { FieldType } from "../schema.ts";
 
 /** What a browser offers to choose. */
 export const fileTypes = ".csv,.tsv,.txt,.json,.ndjson,.jsonl";

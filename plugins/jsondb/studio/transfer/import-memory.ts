@@ -2,7 +2,7 @@
  * What the server does not know of imports: which faulty rows were mended and stored since, and which upload of this tab
  * has not been answered. Pure but for the storage.
  */
-import { isMap } from "../schema.ts";
+import { isMap } from "studio/exact";
 
 const key = "corestead.mended";
 const mostImports = 20;

@@ -1,5 +1,5 @@
 /** Imports, exports and changes of many records as the API tells of them. Pure. */
-import { isMap } from "../schema.ts";
+import { isMap } from "studio/exact";
 
 const taskKinds = ["import", "export", "reindex", "update", "delete"] as const;
 export type TaskKind = (typeof taskKinds)[number];

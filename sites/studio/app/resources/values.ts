@@ -1,9 +1,7 @@
 /** JSON values as a form or a table shows them. */
-import { isLongNumber } from "../server/exact.ts";
+import { isMap } from "../server/exact.ts";
 
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
-}
+export { isMap };
 
 /** The objects of a list; none of what is no list. */
 export function mapsIn(json: unknown): Readonly<Record<string, unknown>>[] {

@@ -33,6 +33,11 @@ export function isLongNumber(value: unknown): boolean {
   return isKnown && JSON.isRawJSON(value);
 }
 
+/** An object of JSON: neither a list nor a long number. */
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);
+}
+
 const form = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /** Its digits without the zeros around them: a double has the same ones if it holds the number. */
