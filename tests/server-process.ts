@@ -10,7 +10,9 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { requester, type TestApp } from "./harness.ts";
 
-export const fromSource = [process.execPath, resolve(import.meta.dir, "../plugins/main.ts")];
+/** `scripts/test` names the bundle that it has made of the source (server-bundle.ts). */
+const program = process.env["TEST_SERVER"] || resolve(import.meta.dir, "../plugins/main.ts");
+export const fromSource = [process.execPath, program];
 
 export interface ProcessOptions {
   readonly cwd: string;
