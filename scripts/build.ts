@@ -7,7 +7,7 @@
  *                                                   part)
  *     bun scripts/build.ts --target linux-x64-musl      without PostgreSQL, for which there are no such programs
  *
- * The archive of PostgreSQL is packed once per version and kept in dist/parts.
+ * Archives are packed once per version and kept in dist/parts.
  */
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ interface BuildOptions {
   readonly outfile: string;
   /** `linux-x64`, `linux-arm64-musl`, `darwin-arm64` and the like. */
   readonly target: string;
-  /** The level of zstd: 19 makes the archive a quarter smaller than 3 and takes twenty seconds, once. */
+  /** The level of zstd: 19 makes the archives a quarter smaller than 3 and takes half a minute, once. */
   readonly level: number;
 }
 
@@ -54,7 +54,7 @@ export async function build({ outfile, target, level }: BuildOptions): Promise<n
   const parts = target.endsWith("-musl") ? undefined : await postgresParts(target, level);
   const work = await mkdtemp(join(tmpdir(), "corestead-build-"));
   try {
-    const generated = await generatedFiles(target);
+    const generated = await generatedFiles(target, level);
     await Bun.write(join(work, "bundled.ts"), (parts ? bundledSource(parts) : "") + generatedSource(generated));
     // Sets the executable's contents before it loads the program, which needs them when it starts PostgreSQL.
     const entry = join(work, "corestead.ts");
@@ -113,21 +113,21 @@ function bundledSource({ programs, cluster, version }: Parts): string {
 }
 
 /** Files made by scripts, and programs from npm packages: name (runtime/system/generated.ts) -> path. */
-async function generatedFiles(target: string): Promise<Map<string, string>> {
+async function generatedFiles(target: string, level: number): Promise<Map<string, string>> {
   await Promise.all([makeRuntimes(), makeStudio()]);
   const made = await Promise.all(["runtimes", "studio"].map(filesIn));
-  const esbuild = await esbuildProgram(target);
+  const esbuild = await esbuildProgram(target, level);
   const authors = await authorFiles();
-  const sharp = await packedSharp(target);
+  const sharp = await packedSharp(target, level);
   return new Map([...made.flat(), ...(await demoPictures()), sharp, esbuild, ...authors]);
 }
 
 /** The package that resizes pictures, with the parts for this platform: its library finds its like in that order alone. */
-async function packedSharp(target: string): Promise<readonly [string, string]> {
+async function packedSharp(target: string, level: number): Promise<readonly [string, string]> {
   const platform = target.replace(/^linux-(.*)-musl$/, "linuxmusl-$1");
   const packages = ["sharp", ...sharpParts, `@img/sharp-${platform}`, `@img/sharp-libvips-${platform}`];
   const { version }: { version: string } = await Bun.file(join(root, "node_modules/sharp/package.json")).json();
-  const packed = join(root, `dist/parts/sharp-${platform}-${version}.tar.zst`);
+  const packed = join(root, `dist/parts/sharp-${platform}-${version}-${level}.tar.zst`);
   if (!(await exists(packed))) {
     const work = await mkdtemp(join(tmpdir(), "corestead-sharp-"));
     try {
@@ -138,7 +138,7 @@ async function packedSharp(target: string): Promise<readonly [string, string]> {
           },
         );
       await mkdir(dirname(packed), { recursive: true });
-      await pack(work, packed, 19);
+      await pack(work, packed, level);
     } finally {
       await rm(work, { recursive: true });
     }
@@ -191,7 +191,7 @@ async function pluginPages(file: string): Promise<string> {
 }
 
 /** The compiler of apps looks for it under this name. */
-async function esbuildProgram(platform: string): Promise<readonly [string, string]> {
+async function esbuildProgram(platform: string, level: number): Promise<readonly [string, string]> {
   // It is linked statically, so it needs no C library.
   const target = platform.replace(/-musl$/, "");
   const source = join(root, "node_modules/@esbuild", target);
@@ -200,11 +200,11 @@ async function esbuildProgram(platform: string): Promise<readonly [string, strin
     .catch((cause: unknown) => {
       throw new Error(`@esbuild/${target} is not installed`, { cause });
     });
-  const packed = join(root, `dist/parts/esbuild-${target}-${version}.zst`);
+  const packed = join(root, `dist/parts/esbuild-${target}-${version}-${level}.zst`);
   if (!(await exists(packed))) {
     const program = await Bun.file(join(source, "bin/esbuild")).bytes();
     await mkdir(dirname(packed), { recursive: true });
-    await Bun.write(`${packed}.tmp`, await Bun.zstdCompress(program, { level: 19 }));
+    await Bun.write(`${packed}.tmp`, await Bun.zstdCompress(program, { level }));
     await rename(`${packed}.tmp`, packed);
   }
   return [`programs/esbuild-${version}.zst`, packed];
