@@ -75,7 +75,7 @@ export async function startServer(command: readonly string[], options: ProcessOp
     pid: child.pid,
     stdout: stdout.text,
     stderr: stderr.text,
-    request: requester(origin),
+    request: requester(origin, command.includes(program) && !options.env?.["PLUGINS_DIR"]),
     exited: child.exited,
     kill: (signal) => child.kill(signal),
     stop: () => {

@@ -63,11 +63,11 @@ export async function eventually<T>(
   withinMs = 10_000,
 ): Promise<NonNullable<T>> {
   const end = Date.now() + withinMs;
-  for (;;) {
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.5, 50)) {
     const value = await check();
     if (value) return value;
     if (Date.now() > end) throw new Error(`${what} did not come true`);
-    await sleep(10);
+    await sleep(pauseMs);
   }
 }
 
