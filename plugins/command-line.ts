@@ -4,7 +4,7 @@ import { modules } from "./modules.ts";
 import type { Arguments } from "../runtime/operations/command/arguments.ts";
 import { authorCommand } from "../runtime/operations/authors/commands.ts";
 import { checkCommand, runCommand, usage } from "../runtime/operations/command/commands.ts";
-import { versionText } from "../runtime/plugin/platform-version.ts";
+import { versionText } from "../runtime/plugin/facts.ts";
 import { checkSettingNames, checkSettings, readConfig } from "../runtime/settings/config.ts";
 import type { Begun } from "../runtime/operations/postgres/database.ts";
 import { loadExternalPlugins } from "../runtime/plugin/external.ts";

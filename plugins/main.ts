@@ -1,7 +1,7 @@
 /** The program: `bun plugins/main.ts [command]`, or the executable. What it does stands in command-line.ts. */
 import { parseArguments } from "../runtime/operations/command/arguments.ts";
 import { host } from "#host";
-import { ownProgram } from "../runtime/system/own-program.ts";
+import { ownProgram } from "../runtime/system/process.ts";
 import { runUnpack } from "../runtime/system/unpack.ts";
 import type { PluginFacts } from "../runtime/plugin/plugin.ts";
 

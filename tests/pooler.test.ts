@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { databaseFault, openPool, transaction, type SocketTarget } from "../runtime/db/db.ts";
 import { createLimitStore } from "../runtime/http/limits/limit-store.ts";
-import { isPooled } from "../runtime/db/pooler.ts";
+import { isPooled } from "../runtime/db/connections.ts";
 import { createDatabase, eventually, person, startTestApp, type TestApp } from "./harness.ts";
 import { startPooler, type Pooler } from "./pooler.ts";
 import { startProxy, type Proxy } from "./standby.ts";

@@ -6,14 +6,16 @@ import { createDatabase, eventually, otherAccount, startTestApp, type TestApp } 
 import { cleanUp, fromSource, run } from "../../tests/server-process.ts";
 import { startReceiver } from "../../tests/receiver.ts";
 import { startProxy, type Proxy } from "../../tests/standby.ts";
-import { createBucketStore } from "../../runtime/operations/backups/bucket-store.ts";
+import {
+  createBucketStore,
+  createFolderStore,
+  type BackupStore,
+} from "../../runtime/operations/backups/backup-store.ts";
 import { parseAllow } from "../../runtime/net/addresses.ts";
 import { createOutbound } from "../../runtime/outbound/outbound.ts";
 import type { BackupSource } from "../../runtime/operations/dump/backup-file.ts";
 import { createBucket } from "../../runtime/operations/s3/s3.ts";
 import { faultXml, s3Credentials, startS3 } from "../../tests/fixtures/s3.ts";
-import type { BackupStore } from "../../runtime/operations/backups/backup-store.ts";
-import { createFolderStore } from "../../runtime/operations/backups/folder-store.ts";
 import { makeBackup, type Needed } from "../../runtime/operations/backups/backups.ts";
 import { readConfig } from "../../runtime/settings/config.ts";
 import { openPool, type DatabaseTarget } from "../../runtime/db/db.ts";

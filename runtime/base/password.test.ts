@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hashPassword, verifyPassword } from "./password.ts";
+import { hashPassword, verifyPassword } from "./secrets.ts";
 
 test("a password is known again by its hash, and another is not", async () => {
   const hash = await hashPassword("zażółć gęślą jaźń");

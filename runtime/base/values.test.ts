@@ -1,4 +1,4 @@
-import { slugOf } from "./slug.ts";
+import { slugOf } from "./text.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { clientAddress, parseNetworks } from "../net/client-address.ts";

@@ -5,9 +5,7 @@ import { host } from "#host";
 import { lastWords, linesOf } from "./child-output.ts";
 import { parseExactly } from "../base/exact-number.ts";
 import type { Log } from "../system/log.ts";
-import { ownProgram } from "../system/own-program.ts";
-import { machineMemory } from "../system/postgres-memory.ts";
-import { start, type Started } from "../system/process.ts";
+import { ownProgram, start, machineMemory, type Started } from "../system/process.ts";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** `busy` and `stopped` are no fault of the input: the same run may work later. */

@@ -1,4 +1,5 @@
 import { event, type EventRef } from "../base/references.ts";
+import type { Actor } from "../scope/actor.ts";
 
 /** A kind of record whose changes others may follow, named `Module::Model` (behaviour 6, B.8). */
 export interface Model {
@@ -31,3 +32,33 @@ export const modelChanged = event<ModelEvent>("core.model.changed");
 export function isModelEvent<T>(ref: EventRef<T>, payload: T): payload is T & ModelEvent {
   return payload !== undefined && ref.id === modelChanged.id;
 }
+
+/** A backup of the schedule that ended, well or not. */
+export interface BackupEnd {
+  /** Its row in backup_runs. */
+  readonly id: number;
+  /** `base`: for point-in-time recovery. `wal`: changes are not archived, or are again. Absent in older events. */
+  readonly kind?: "backup" | "base" | "wal";
+  readonly startedAt: string;
+  readonly endedAt: string;
+  /** Null if none was written. */
+  readonly file: string | null;
+  readonly bytes: number | null;
+  readonly verified: boolean;
+  /** Null if all went well. */
+  readonly error: string | null;
+}
+
+export const backupEnded = event<BackupEnd>("core.backup.ended");
+
+/** Something that the log of activity names though no record has changed. */
+export interface Notice {
+  readonly accountId: number;
+  readonly action: "sign-in refused" | "refused" | "export" | "secret shown" | "backup" | "backup failed";
+  readonly model?: string;
+  readonly recordId?: string;
+  readonly name?: string;
+  readonly actor?: Actor | undefined;
+}
+
+export const noticed = event<Notice>("core.activity.noticed");

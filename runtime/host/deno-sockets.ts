@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { setInterval } from "node:timers";
 import { deno } from "./deno-api.ts";
-import { datagramSocket, noSignal, unixAddress, unixFamily } from "./unix-address.ts";
+import { datagramSocket, noSignal, unixAddress, unixFamily } from "./host.ts";
 
 const libraryOfC = "libc.so.6";
 

@@ -3,7 +3,7 @@ import { arrivalOf, pathOf, type Client } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Identify, type Identity } from "./auth.ts";
 import { bodyLimit, readBody, refuseEncoded, takesBody } from "./body.ts";
 import { withActor, type Actor } from "../scope/actor.ts";
-import type { Notice } from "../events/notices.ts";
+import type { Notice } from "../events/models.ts";
 import { causationHeader, withCausation, type CausationSeal } from "../scope/causation.ts";
 import { badRequest, forbidden, unauthorized, HttpError } from "../base/errors.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";

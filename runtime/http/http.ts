@@ -11,8 +11,7 @@ import { handle, safeMethods, type Found, type Needed as HandleNeeded } from "./
 import type { Metrics } from "../system/metrics.ts";
 import { refusalOf } from "./refusals/refusal.ts";
 import type { Reply } from "./answers/reply.ts";
-import { logRequest } from "./request-log.ts";
-import { corsHeaders, finish, newRequestId } from "./answers/respond.ts";
+import { logRequest, corsHeaders, finish, newRequestId } from "./answers/respond.ts";
 import type { Route, Method } from "./route.ts";
 import { createSiteAnswer } from "./answers/site-answer.ts";
 import type { InnerAnswer } from "./subrequest.ts";

@@ -2,9 +2,10 @@
  * Where a database lives: what a copy of it does not share, and what stays as it is when a machine or a container starts
  * again and a volume is mounted anew.
  */
-import { readFile, realpath, stat } from "node:fs/promises";
+import { readFile, realpath, stat, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Static, Type } from "@sinclair/typebox";
+import { Type, type Static } from "@sinclair/typebox";
+import { writeWhole } from "../system/whole-folder.ts";
 
 /** Of an external server only `database` is known: the rest is "". */
 export const Home = Type.Object({
@@ -59,4 +60,42 @@ function unescaped(text: string): string {
 
 async function readText(path: string): Promise<string> {
   return readFile(path, "utf8").catch(() => "");
+}
+
+/**
+ * One small text of each plugin in DATA_DIR: whoever writes to the database cannot reach it. A restore removes them, as
+ * they tell of what was there before.
+ */
+export interface Anchor {
+  read(): Promise<string | undefined>;
+  /** It is on disk when this resolves. */
+  write(text: string): Promise<void>;
+}
+
+export function openAnchor(dataDir: string, plugin: string): Anchor {
+  const folder = folderIn(dataDir);
+  const file = join(folder, plugin);
+  return {
+    read: () =>
+      readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return undefined;
+        throw error;
+      }),
+    async write(text) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeWhole(file, oneChunk(text));
+    },
+  };
+}
+
+export async function dropAnchors(dataDir: string): Promise<void> {
+  await rm(folderIn(dataDir), { recursive: true, force: true });
+}
+
+function folderIn(dataDir: string): string {
+  return join(dataDir, "anchors");
+}
+
+async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
 }

@@ -4,7 +4,7 @@ import { host } from "#host";
 import type { Plugin } from "./plugin.ts";
 import type { Modules } from "../host/host.ts";
 import { exists } from "../system/whole-folder.ts";
-import { platformMismatch, platformVersion } from "./platform-version.ts";
+import { platformMismatch, platformVersion } from "./facts.ts";
 
 /**
  * Plugins from PLUGINS_DIR, in the order of their names: each is a folder with a `plugin.ts` (or `.js`), or such a file

@@ -1,3 +1,7 @@
+import { host } from "#host";
+import manifest from "../../package.json" with { type: "json" };
+import { satisfies } from "../base/versions.ts";
+
 /** What can be told of a resource without its types: for tests, the log of activity and lists of plugins. */
 export interface ResourceFacts {
   readonly name: string;
@@ -30,4 +34,23 @@ export interface LoggedTable {
   readonly by?: { readonly column: string; readonly actions: Readonly<Record<string, readonly [string, string]>> };
   /** Without a column `account_id`: the table whose row has it, and the column that names that row. */
   readonly account?: { readonly table: string; readonly column: string };
+}
+
+/**
+ * The semantic version of "platform": what a plugin with `platform: "^1"` can rely on. It covers a plugin's imports,
+ * `ctx` and the shapes of `definePlugin`, not the HTTP API and the database.
+ */
+export const platformVersion = "1.0.0";
+
+/** What `--version` prints. */
+export const versionText = `corestead ${manifest.version} (platform ${platformVersion}, ${host.name}, ${process.platform}-${process.arch})`;
+
+const rangeForm = /^[\^~]?\d{1,6}(\.\d{1,6}){0,2}$/;
+
+/** Why a plugin with this `platform` cannot run here, or undefined. `version` is that of "platform". */
+export function platformMismatch(range: string | undefined, version = platformVersion): string | undefined {
+  if (range === undefined) return undefined;
+  if (!rangeForm.test(range)) return `platform: "${range}" is not a version like "^1" or "~1.2"`;
+  if (satisfies(version, range)) return undefined;
+  return `it needs platform ${range}, and this Corestead has ${version}: install versions that fit together`;
 }

@@ -2,7 +2,7 @@
  * What a plugin is: facts as plain data (listed, migrated and documented without starting anything), and `setup`, which
  * builds its behaviour from one context. See docs/plugins.md.
  */
-import { type HandleOptions, type JobInfo } from "../jobs/job.ts";
+import type { HandleOptions, JobInfo } from "../jobs/job.ts";
 import type { HostDoor } from "../http/door.ts";
 import type { Certificates } from "./certificates.ts";
 import type { Identify, Privilege } from "../http/auth.ts";
@@ -18,7 +18,7 @@ import type { Files } from "../files/files.ts";
 import type { Peers } from "../db/peers-store.ts";
 import type { Room } from "../system/room.ts";
 import type { Liquid } from "../liquid/liquid.ts";
-import type { Anchor } from "../lineage/anchors.ts";
+import type { Anchor } from "../lineage/home.ts";
 import type { Log } from "../system/log.ts";
 import type { Metrics } from "../system/metrics.ts";
 import type { Migration } from "../db/migrate.ts";

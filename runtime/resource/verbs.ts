@@ -3,7 +3,7 @@ import type { Fragment, Tx } from "../db/db.ts";
 import { mistakes, notFound } from "../base/errors.ts";
 import { freeCode } from "../db/free-code.ts";
 import { mustMatch } from "../http/answers/etag.ts";
-import { slugOf } from "../base/slug.ts";
+import { slugOf } from "../base/text.ts";
 import { integerId, isUuid, uuidOf, uuidv7 } from "../base/values.ts";
 import type { IdKind, IdOf } from "./fields.ts";
 import type {

@@ -17,7 +17,7 @@ import { parseCron } from "../times/due-times.ts";
 import { parseBucketPlace, s3Settings } from "./bucket.ts";
 import { parseAllow } from "../net/addresses.ts";
 import { replicaAddresses } from "./replica-addresses.ts";
-import { distance, nearest } from "../base/nearest.ts";
+import { distance, nearest } from "../base/text.ts";
 import { parseNetworks } from "../net/client-address.ts";
 
 /** The runtime's own settings (behaviour B.2). docs/settings.md is generated from them. */

@@ -3,8 +3,7 @@
  * memory for half a second, which would otherwise be the server's peak.
  */
 import { host } from "#host";
-import { ownProgram } from "./own-program.ts";
-import { start, textOf } from "./process.ts";
+import { ownProgram, start, textOf } from "./process.ts";
 
 /** Unpacks a .tar.zst, with links and modes, into an existing folder; throws with the reason if it fails. */
 export async function unpack(archive: string, folder: string): Promise<void> {

@@ -6,10 +6,11 @@
  * is on disk before the folder has its name, and a start that finds the note makes the folder anew: until `sync` has
  * ended, nobody may be told that something is kept there.
  */
-import { constants } from "node:fs";
+import { constants, createWriteStream } from "node:fs";
 import { access, mkdtemp, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { failpoint } from "./failpoints.ts";
+import { pipeline } from "node:stream/promises";
 
 export interface Folder {
   readonly isNew: boolean;
@@ -109,4 +110,29 @@ async function sync(path: string): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+// A file that is whole and on disk, or absent.
+
+/** Writes a file and renames it into place only when it is complete and on disk. Other users cannot read it. */
+export async function writeWhole(file: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  // Two at once must not write into one file.
+  const partial = `${file}.${crypto.randomUUID().slice(0, 8)}${partialEnding}`;
+  try {
+    await pipeline(chunks, createWriteStream(partial, { mode: 0o600 }));
+    const written = await open(partial, "r");
+    await written.sync();
+    await written.close();
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+const partialEnding = ".partial";
+
+/** The name that a file would have had whose writing was interrupted; undefined if it is no such file. */
+export function nameOfPartial(partial: string): string | undefined {
+  return /^(.+?)(?:\.[\da-f]{8})?\.partial$/s.exec(partial)?.[1];
 }

@@ -1,5 +1,6 @@
 import { preconditionFailed } from "../../base/errors.ts";
 import { contentHash } from "../../base/hash.ts";
+import type { Sql } from "../../db/db.ts";
 
 /**
  * The ETag of a row's version, e.g. `"3-7"`. An answer that also tells what changes without a new version (when a cron
@@ -45,4 +46,28 @@ export function isKnownTag(ifNoneMatch: string | null, tag: string): boolean {
 /** `W/"a", "b"` -> `"a"`, `"b"` */
 function tagsIn(header: string): string[] {
   return header.match(/"[^"]*"/g) ?? [];
+}
+
+// Remembers where a database's server can be reached, for commands that run beside it and print addresses.
+
+const key = "served_at";
+const answersWithinMs = 1_000;
+
+/** Call it when the server listens. */
+export async function rememberOrigin(sql: Sql, origin: string): Promise<void> {
+  await sql`
+    insert into runtime_state (key, value) values (${key}, ${origin})
+    on conflict (key) do update set value = excluded.value where runtime_state.value <> excluded.value`;
+}
+
+/** The address of the server that runs on this database, if it can be reached from here. */
+export async function runningOrigin(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ value: string }[]>`select value from runtime_state where key = ${key}`;
+  if (!row) return undefined;
+  const health = fetch(`${row.value}/health`, { signal: AbortSignal.timeout(answersWithinMs) });
+  const isThere = await health.then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  return isThere ? row.value : undefined;
 }

@@ -3,6 +3,7 @@ import { shownTo } from "../refusals/error-page.ts";
 import { isKnownTag } from "./etag.ts";
 import { jsonType, type Reply } from "./reply.ts";
 import { withWarnings } from "../refusals/warning.ts";
+import type { Log } from "../../system/log.ts";
 
 const commonHeaders = {
   "x-content-type-options": "nosniff",
@@ -94,4 +95,16 @@ let counter = 0;
 export function newRequestId(request: Request): string {
   const given = request.headers.get("x-request-id");
   return given && /^[\w-]{8,64}$/.test(given) ? given : `${processPrefix}-${(++counter).toString(36)}`;
+}
+
+/** The line that the log gets for every request. */
+export function logRequest(
+  log: Log,
+  { method }: Request,
+  route: string,
+  { requestId, status, ms }: { requestId: string; status: number; ms: number },
+): void {
+  // 502 is another server's failure, reported to the caller.
+  const level = status < 500 || status === 502 ? "info" : status === 503 ? "warn" : "error";
+  log[level]("request", { request_id: requestId, method, route, status, ms: Math.round(ms * 100) / 100 });
 }

@@ -6,8 +6,7 @@ import type { Log } from "../../system/log.ts";
 import type { Metrics } from "../../system/metrics.ts";
 import { refusalOf } from "../refusals/refusal.ts";
 import type { Reply } from "./reply.ts";
-import { logRequest } from "../request-log.ts";
-import { finish, finishPage, newRequestId } from "./respond.ts";
+import { logRequest, finish, finishPage, newRequestId } from "./respond.ts";
 
 interface Needed {
   readonly log: Log;

@@ -1,6 +1,6 @@
 /** Refusals for people: a browser that opens an address gets a page with words and a link instead of JSON. */
 import { hash } from "node:crypto";
-import { escapeHtml } from "../../base/html.ts";
+import { escapeHtml } from "../../base/text.ts";
 import { proxyMistakesOf } from "../arrival.ts";
 import { languageOf, type Language } from "../language.ts";
 import type { ProxyMistake } from "./proxy-mistake.ts";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, test } from "bun:test";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/text.ts";
 import { bodyHints, queryHints, unknownNames } from "./unknown.ts";
 
 describe("the nearest name", () => {

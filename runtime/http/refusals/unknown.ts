@@ -3,7 +3,7 @@
  * itself does not change.
  */
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/text.ts";
 import { isObject } from "../../base/values.ts";
 
 const mostNames = 5;

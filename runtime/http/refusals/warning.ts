@@ -2,7 +2,7 @@
  * Hints beside an otherwise unchanged answer: the header `Warning` in the form of RFC 7234, `299 - "text"`. RFC 9110
  * dropped the header, but clients know this form.
  */
-import type { Reply } from "../answers/reply.ts";
+import type { Reply } from "../../scope/keyed.ts";
 
 /** Proxies refuse answers with long headers. */
 export const warningLimits = { texts: 8, characters: 200 } as const;

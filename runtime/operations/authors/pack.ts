@@ -4,9 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadPlugin } from "../../plugin/external.ts";
-import type { Modules } from "../../host/host.ts";
+import { withPlace, type Modules } from "../../host/host.ts";
 import { withBundledPages } from "../../plugin/studio-pages.ts";
-import { withPlace } from "../../host/build-messages.ts";
 
 /**
  * Returns the size in bytes. The npm packages that it imports are bundled; "platform" comes from the server. Pages of

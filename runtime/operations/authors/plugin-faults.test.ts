@@ -5,7 +5,7 @@ import { plugins as builtIn } from "../../../plugins/index.ts";
 import { startTestApp } from "../../../tests/harness.ts";
 import { checkSettingNames } from "../../settings/config.ts";
 import type { Plugin } from "../../plugin/plugin.ts";
-import { platformMismatch } from "../../plugin/platform-version.ts";
+import { platformMismatch } from "../../plugin/facts.ts";
 import { ok } from "../../http/answers/reply.ts";
 import { ConfigError } from "../../settings/settings.ts";
 

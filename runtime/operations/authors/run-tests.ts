@@ -7,7 +7,7 @@ import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { generatedFile, isCompiled } from "../../system/generated.ts";
-import { ownProgram } from "../../system/own-program.ts";
+import { ownProgram } from "../../system/process.ts";
 
 /** Returns the runner's exit code. `more` holds further arguments for it, e.g. `--test-name-pattern X`. */
 export async function runTests(path: string, more: readonly string[]): Promise<number> {

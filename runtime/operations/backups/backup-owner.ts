@@ -5,17 +5,10 @@
 import type { Queryable } from "../../db/db.ts";
 import { S3Fault } from "../s3/retry.ts";
 import type { Lineage } from "../../lineage/lineage.ts";
-import { lineageIn } from "./backup-name.ts";
-import type { BackupStore } from "./backup-store.ts";
+import { lineageIn, type BackupPlaces, type BackupStore } from "./backup-store.ts";
 import { runsByFile } from "./run-store.ts";
 import { lineageOf, parseWalName } from "./wal-names.ts";
 import { chainNames } from "./wal-store.ts";
-
-/** Where backups are, and the folder `wal` there. */
-export interface BackupPlaces {
-  readonly backups: BackupStore;
-  readonly wal: BackupStore;
-}
 
 const ownerFile = "corestead.lineage";
 

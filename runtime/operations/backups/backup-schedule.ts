@@ -1,7 +1,7 @@
 /** What a server does for BACKUP_DIR: the schedule, the metrics, and the word to others how each backup ended. */
 import type { Config } from "../../settings/config.ts";
 import type { DatabaseTarget, Sql } from "../../db/db.ts";
-import { backupEnded, type BackupEnd } from "../../events/backup-ended.ts";
+import { backupEnded, type BackupEnd } from "../../events/models.ts";
 import type { Events } from "../../events/events.ts";
 import type { Schedules } from "../../jobs/schedule.ts";
 import { openFiles } from "../s3/open-files.ts";
@@ -11,9 +11,8 @@ import type { Log } from "../../system/log.ts";
 import type { Metrics } from "../../system/metrics.ts";
 import type { PluginFacts } from "../../plugin/plugin.ts";
 import { migrationSets } from "../../db/runtime-migrations.ts";
-import { configuredPlaces } from "./configured-store.ts";
-import { mustOwn, type BackupPlaces } from "./backup-owner.ts";
-import { reasonOf } from "./reason.ts";
+import { configuredPlaces, reasonOf, type BackupPlaces } from "./backup-store.ts";
+import { mustOwn } from "./backup-owner.ts";
 import { runCounts, type BackupRun } from "./run-store.ts";
 import { createWalArchive, type WalArchive } from "./wal-archive.ts";
 import { archiveFacts } from "./wal-store.ts";

@@ -12,12 +12,10 @@ import type { Log } from "../../system/log.ts";
 import { backup } from "../dump/backup.ts";
 import type { FileFolders } from "../dump/backup-files.ts";
 import type { MigrationSet } from "../../db/migrate.ts";
-import { nameOf } from "./backup-name.ts";
-import { isOwnBackup, mustOwn, type BackupPlaces } from "./backup-owner.ts";
-import type { BackupStore } from "./backup-store.ts";
+import { nameOf, reasonOf, type BackupStore, type BackupPlaces } from "./backup-store.ts";
+import { isOwnBackup, mustOwn } from "./backup-owner.ts";
 import { failpoint } from "../../system/failpoints.ts";
 import { toPrune, type Candidate } from "../../settings/prune-rule.ts";
-import { reasonOf } from "./reason.ts";
 import {
   beginRun,
   endInterrupted,

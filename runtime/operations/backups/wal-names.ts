@@ -8,8 +8,6 @@
  * The first time and the lineage name the chain; then come the positions in the WAL (a piece's end is not in it). The last time is when
  * a base was begun; and what was committed before it is in the pieces up to this one. Pure.
  */
-import { timeText, timeIn } from "./backup-name.ts";
-
 interface InChain {
   readonly name: string;
   readonly chain: string;
@@ -74,4 +72,21 @@ export function segmentName(timeline: number, lsn: bigint): string {
 
 function hex(lsn: bigint): string {
   return lsn.toString(16).toUpperCase().padStart(16, "0");
+}
+
+/** `20260131T033000Z`, or `20260131T033000123Z` with milliseconds. */
+export function timeText(at: Date, unit: "s" | "ms" = "s"): string {
+  return `${at
+    .toISOString()
+    .replaceAll(/[-:.Z]/g, "")
+    .slice(0, unit === "s" ? 15 : 18)}Z`;
+}
+
+/** Undefined if it is no such time. */
+export function timeIn(text: string): Date | undefined {
+  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})?Z$/.exec(text);
+  if (!parts) return undefined;
+  const [, year, month, day, hour, minute, second, ms = "000"] = parts;
+  const at = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`);
+  return Number.isNaN(at.getTime()) ? undefined : at;
 }

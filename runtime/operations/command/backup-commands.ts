@@ -6,10 +6,14 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { backupLines } from "../backups/backup-list.ts";
-import { timeOf } from "../backups/backup-name.ts";
-import type { BackupStore } from "../backups/backup-store.ts";
-import { configuredPlaces, configuredStore, configuredWalStore } from "../backups/configured-store.ts";
+import {
+  backupLines,
+  timeOf,
+  configuredPlaces,
+  configuredStore,
+  configuredWalStore,
+  type BackupStore,
+} from "../backups/backup-store.ts";
 import { makeBackup, verifyAgain } from "../backups/backups.ts";
 import { own } from "../backups/backup-owner.ts";
 import { forgetRunning, runsByFile, type BackupRun } from "../backups/run-store.ts";
@@ -21,7 +25,7 @@ import { forgetArchived } from "../backups/wal-store.ts";
 import type { Sql } from "../../db/db.ts";
 import { failpoint } from "../../system/failpoints.ts";
 import { openFiles } from "../s3/open-files.ts";
-import { dropAnchors } from "../../lineage/anchors.ts";
+import { dropAnchors } from "../../lineage/home.ts";
 import { adopted, mustAct, noteRestored } from "../../lineage/lineage.ts";
 import { replaceLineage } from "../../lineage/lineage-store.ts";
 import { inOrder } from "../../base/order.ts";
@@ -30,7 +34,7 @@ import type { FileFolders } from "../dump/backup-files.ts";
 import { backup, backupMigrations, restore } from "../dump/backup.ts";
 import { openDatabase, type Database } from "../postgres/database.ts";
 import { isMigrated, isUpToDate, migrate } from "../../db/migrate.ts";
-import { isPooled } from "../../db/pooler.ts";
+import { isPooled } from "../../db/connections.ts";
 import { migrationSets } from "../../db/runtime-migrations.ts";
 import { forgetRestore, noteRestore } from "../postgres/unfinished-restore.ts";
 import { backupNotes, isFilled, restoreNotes } from "../../db/secret-key.ts";

@@ -5,7 +5,7 @@ import { openPool, type Sql } from "../../db/db.ts";
 import { inOrder } from "../../base/order.ts";
 import { openDatabase, type Database } from "../postgres/database.ts";
 import { migrate } from "../../db/migrate.ts";
-import { isPooled } from "../../db/pooler.ts";
+import { isPooled } from "../../db/connections.ts";
 import { migrationSets } from "../../db/runtime-migrations.ts";
 import { runningPostgres } from "../postgres/running-postgres.ts";
 import type { Setup } from "./run.ts";

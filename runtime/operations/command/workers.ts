@@ -2,9 +2,7 @@
 import type { Serializable } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../system/log.ts";
-import { start as startProcess, type Started } from "../../system/process.ts";
-import { ownProgram } from "../../system/own-program.ts";
-import type { StopSignal } from "../../system/stop-signal.ts";
+import { start as startProcess, ownProgram, type Started, type StopSignal } from "../../system/process.ts";
 import { createLimitServer } from "../../http/limits/shared-limits.ts";
 
 /** A process whose event loop is blocked for this many seconds counts as hung. */

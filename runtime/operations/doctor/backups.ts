@@ -3,7 +3,7 @@ import { access, constants, stat } from "node:fs/promises";
 import type { Config } from "../../settings/config.ts";
 import type { DatabaseTarget, Sql } from "../../db/db.ts";
 import { ownerOf } from "../backups/backup-owner.ts";
-import { configuredStore } from "../backups/configured-store.ts";
+import { configuredStore } from "../backups/backup-store.ts";
 import { archiveFacts, type ArchiveFacts } from "../backups/wal-store.ts";
 import { nextDueTimes } from "../../times/due-times.ts";
 import { lookAt, type Lineage } from "../../lineage/lineage.ts";

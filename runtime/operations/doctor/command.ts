@@ -1,5 +1,5 @@
 /** Prints what `corestead doctor` finds; returns the exit code. */
-import { versionText } from "../../plugin/platform-version.ts";
+import { versionText } from "../../plugin/facts.ts";
 import { writeOutput } from "../../system/output.ts";
 import { doctor, type Given } from "./doctor.ts";
 import { findingLines } from "../../plugin/finding.ts";

@@ -13,7 +13,7 @@ import { createOutbound } from "../../outbound/outbound.ts";
 import { createConnect } from "../../outbound/outbound-socket.ts";
 import type { Plugin } from "../../plugin/plugin.ts";
 import { openDatabase, type Database } from "../postgres/database.ts";
-import { isPooled } from "../../db/pooler.ts";
+import { isPooled } from "../../db/connections.ts";
 import { runningPostgres } from "../postgres/running-postgres.ts";
 import { packagedUnitFile, serviceUser, stateFolder, unitFile } from "../service/unit.ts";
 import type { Environment } from "../../settings/settings.ts";

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { readConfig, runtimeSettings, type Config } from "../../settings/config.ts";
 import { isLocalHost } from "../../http/door.ts";
-import { nearest } from "../../base/nearest.ts";
+import { nearest } from "../../base/text.ts";
 import type { PluginFacts } from "../../plugin/plugin.ts";
 import { ConfigError, type Environment } from "../../settings/settings.ts";
 import { findingsOf, type Finding } from "../../plugin/finding.ts";

@@ -12,32 +12,32 @@ import { isDeepStrictEqual } from "node:util";
 import { pipeline } from "node:stream/promises";
 import manifest from "../../../package.json" with { type: "json" };
 import {
-  type Frame,
-  type Header,
   jsonFrame,
   parseHeader,
   parseJson,
   packed,
   readFrames,
+  type Frame,
+  type Header,
   type BackupSource,
 } from "./backup-file.ts";
-import { writeWhole } from "../../system/whole-file.ts";
+import { writeWhole } from "../../system/whole-folder.ts";
 import {
   databaseTables,
   foreignKeys,
-  type ForeignKey,
   loadOrder,
-  type MigrationRow,
   migrationsOf,
   quoted,
   quotedName,
   sequences,
+  type ForeignKey,
+  type MigrationRow,
   type Table,
 } from "./backup-schema.ts";
-import { type FileFolders, fileFrames, filesToCheck, filesToRestore, hasFiles } from "./backup-files.ts";
+import { fileFrames, filesToCheck, filesToRestore, hasFiles, type FileFolders } from "./backup-files.ts";
 import { createFiles } from "../../files/files.ts";
 import { roomIn } from "../../system/room.ts";
-import { type Sql, transaction, type Tx, withoutTimeouts } from "../../db/db.ts";
+import { transaction, withoutTimeouts, type Sql, type Tx } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
 
 export interface RestoreOptions {

@@ -1,5 +1,5 @@
 /** One operation on `/docs`: its parameters, its body, its answers and examples. */
-import { escapeHtml } from "../../base/html.ts";
+import { escapeHtml } from "../../base/text.ts";
 import { fieldTable, inside, listOf, schemaHtml, wordsHtml, type Json } from "./docs-tables.ts";
 import type { DocsWords } from "./docs-words.ts";
 import { isObject } from "../../base/values.ts";

@@ -3,7 +3,7 @@
  * it" (docs-script.ts).
  */
 import { createHash } from "node:crypto";
-import { escapeHtml } from "../../base/html.ts";
+import { escapeHtml } from "../../base/text.ts";
 import type { Language } from "../../http/language.ts";
 import { answerHtml, operationHtml, type Frame, type Operation } from "./docs-operation.ts";
 import { docsScript } from "./docs-script.ts";

@@ -1,5 +1,5 @@
 /** Schemas of an OpenAPI document as tables of HTML: name, type, limits and meaning of each field. */
-import { escapeHtml } from "../../base/html.ts";
+import { escapeHtml } from "../../base/text.ts";
 import type { DocsWords } from "./docs-words.ts";
 import { isObject } from "../../base/values.ts";
 

@@ -5,12 +5,11 @@ import type { DatabaseTarget } from "../../db/db.ts";
 import { connectionsOf } from "../../db/connections.ts";
 import { beginEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { processLog, type Log } from "../../system/log.ts";
-import { cacheMegabytes } from "../../system/postgres-memory.ts";
+import { cacheMegabytes, stopSignal, type StopSignal } from "../../system/process.ts";
 import { existing, freeIn, isDiskFull } from "../../system/room.ts";
 import { refuseUnfinished } from "./unfinished-restore.ts";
 import { ConfigError, type Environment } from "../../settings/settings.ts";
 import { exists } from "../../system/whole-folder.ts";
-import { stopSignal, type StopSignal } from "../../system/stop-signal.ts";
 
 export interface Database {
   readonly target: DatabaseTarget;

@@ -4,10 +4,10 @@ import { chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPool } from "../../db/db.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
+import { startEmbeddedPostgres, type EmbeddedPostgres } from "./embedded-postgres.ts";
 import { createLog } from "../../system/log.ts";
 import { setBundledPostgres } from "./postgres-binaries.ts";
-import { cacheMegabytes } from "../../system/postgres-memory.ts";
+import { cacheMegabytes } from "../../system/process.ts";
 import { runningPostgres } from "./running-postgres.ts";
 
 // Servers are started and killed here: a busy machine may take its time.

@@ -1,6 +1,6 @@
 /** What the replicas are compared with: how far the primary has written, and which primary it is. */
 import type { Sql } from "../../db/db.ts";
-import { sharedAsk } from "./shared-ask.ts";
+import { sharedAsk } from "./progress.ts";
 
 export interface Position {
   /** Every acknowledged commit is before it: PostgreSQL answers a commit once it is on disk. */

@@ -1,6 +1,5 @@
 /** How far a replica has replayed what the primary wrote. */
 import type { Sql } from "../../db/db.ts";
-import { sharedAsk } from "./shared-ask.ts";
 
 /** The longest pause between two questions, while somebody waits. */
 export const longestPauseMs = 10;
@@ -48,4 +47,22 @@ async function succeeds(promise: Promise<unknown>, withinMs: number): Promise<bo
     () => false,
   );
   return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
+}
+
+/**
+ * One question for all who ask at the same time. An answer that was asked for before somebody came is too old for them:
+ * those who come meanwhile share the next one.
+ *
+ *     const now = sharedAsk(() => sql`select clock_timestamp()`);
+ */
+export function sharedAsk<T>(ask: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | undefined;
+  const start = (): Promise<T> => {
+    next = undefined;
+    const asked = ask();
+    running = asked.catch(() => {});
+    return asked;
+  };
+  return () => (next ??= running.then(start));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sharedAsk } from "./shared-ask.ts";
+import { sharedAsk } from "./progress.ts";
 
 test("those who come while a question is under way share the next one, and none gets an answer from before it came", async () => {
   const asked: PromiseWithResolvers<number>[] = [];

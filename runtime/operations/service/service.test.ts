@@ -12,10 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { datagrams } from "../../../tests/fixtures/datagrams.ts";
-import { notifyService } from "./notify.ts";
+import { notifyService, packagedUnitFile, settingsFile, settingsText, unitFile, unitText } from "./unit.ts";
 import { installService, printStatus, serviceState, uninstallService, type Service } from "./service.ts";
 import type { Ran } from "./steps.ts";
-import { packagedUnitFile, settingsFile, settingsText, unitFile, unitText } from "./unit.ts";
 
 const folders: string[] = [];
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));

@@ -1,6 +1,7 @@
 /** The systemd unit and the file of settings: those of the Debian package, for an executable in another place. */
 import settings from "../../../packaging/corestead.env" with { type: "text" };
 import unit from "../../../packaging/corestead.service" with { type: "text" };
+import { host } from "#host";
 
 export const serviceName = "corestead.service";
 export const serviceUser = "corestead";
@@ -24,3 +25,12 @@ export function unitText(executable: string): string {
 }
 
 export const settingsText: string = settings;
+
+/**
+ * Tells systemd how the service stands (sd_notify(3)): `await notifyService("READY=1")`. Without systemd nothing
+ * happens.
+ */
+export async function notifyService(state: string): Promise<void> {
+  const path = process.env["NOTIFY_SOCKET"];
+  if (process.platform === "linux" && path !== undefined && /^[/@]/.test(path)) await host.sendDatagram(path, state);
+}

@@ -13,13 +13,13 @@ import {
 } from "../../db/db.ts";
 import { requestTransaction } from "../../scope/keyed.ts";
 import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel.ts";
-import { openAnchor } from "../../lineage/anchors.ts";
+import { openAnchor } from "../../lineage/home.ts";
 import { standingOf } from "../../lineage/lineage.ts";
 import { isUpToDate, migrate } from "../../db/migrate.ts";
 import type { Description } from "../openapi/client.ts";
 import { openapi } from "../openapi/openapi.ts";
 import { inOrder } from "../../base/order.ts";
-import { isPooled } from "../../db/pooler.ts";
+import { isPooled } from "../../db/connections.ts";
 import type { BaseContext, Command, Plugin, Running } from "../../plugin/plugin.ts";
 import { openReplicas, type Replicas } from "../replicas/replicas.ts";
 import type { ServiceRef } from "../../base/references.ts";
@@ -30,7 +30,7 @@ import { draftOfSecretKey } from "../../base/secrets.ts";
 import { withBundledPages } from "../../plugin/studio-pages.ts";
 import { settingHints } from "../../settings/config.ts";
 import { unknownNames } from "../../http/refusals/unknown.ts";
-import { runningOrigin } from "../../http/answers/served-at.ts";
+import { runningOrigin } from "../../http/answers/etag.ts";
 import type { Environment } from "../../settings/settings.ts";
 
 export interface Needed extends Omit<KernelNeeded, "secretKey" | "servedAt"> {
