@@ -1,4 +1,4 @@
-import { definePlugin, setting } from "platform";
+import { definePlugin, setting, type Route } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { aggregateRoutes } from "./search/aggregate-routes.ts";
@@ -7,17 +7,17 @@ import { backgroundJobs } from "./databases/background.ts";
 import { batchRoute } from "./bulk/batch-routes.ts";
 import { exportRoute } from "./bulk/exports/export-routes.ts";
 import { importRoute } from "./bulk/imports/import-routes.ts";
-import { createChangeStore } from "./live/change-store.ts";
-import { createFollowStore } from "./live/follow-store.ts";
-import type { Database } from "./databases/database.ts";
-import { createDbs } from "./databases/dbs.ts";
+import * as changeStore from "./live/change-store.ts";
+import * as followStore from "./live/follow-store.ts";
+import { databaseCache, find, forget } from "./databases/cache.ts";
+import { namingApp } from "./databases/database-store.ts";
 import type { JsondbContext } from "./context.ts";
 import { createEvents } from "./live/events.ts";
 import { indexRoute } from "./indexes/index-routes.ts";
-import { createLearning } from "./indexes/learning.ts";
+import { buildDeclared, createLearning, indexHandler, pruneIndexes } from "./indexes/learning.ts";
 import { followAccounts, prepareSorted, sortedHandler, tendSorted } from "./indexes/sorted.ts";
 import { eventRoutes } from "./live/events-routes.ts";
-import { createImportStore } from "./bulk/imports/import-store.ts";
+import * as importStore from "./bulk/imports/import-store.ts";
 import { changeManyHandler } from "./bulk/change-many.ts";
 import { changeManyRoute } from "./bulk/change-many-routes.ts";
 import migration from "./migrations/001_jsondb.sql" with { type: "text" };
@@ -39,25 +39,18 @@ import learnedMigration from "./migrations/007_learned_indexes.sql" with { type:
 import accountKeys from "./migrations/010_account_keys.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/public-routes.ts";
-import { createRecordEvents } from "./records/record-events.ts";
 import { recordExample, recordRoutes } from "./records/record-routes.ts";
-import { createRecordStore } from "./records/record-store.ts";
-import { createManyStore } from "./records/many-store.ts";
-import { createTogether } from "./records/together.ts";
-import { createRecords } from "./records/records.ts";
-import { accountSettings, createActorOf } from "./records/logged.ts";
-import { createRecordWrites } from "./records/record-writes.ts";
-import { createRoom } from "./public/room.ts";
+import { accountSettings } from "./records/logged.ts";
+import { visitorsRoom } from "./public/room.ts";
 import { replaceRoute } from "./databases/replace-routes.ts";
 import { dbExample, dbRoutes } from "./databases/routes.ts";
 import { createFragments } from "./search/fragments.ts";
 import { filterHints } from "./search/query.ts";
 import { searchRoutes } from "./search/search-routes.ts";
-import { createSearchStore, hasFragmentIndex, tidyFragments } from "./search/search-store.ts";
+import { hasFragmentIndex, searchCaches, tidyFragments } from "./search/search-store.ts";
 import { jsondbService } from "./service.ts";
 import { taskRoutes } from "./tasks/task-routes.ts";
 import * as taskStore from "./tasks/task-store.ts";
-import { createDatabases, createDatabaseStore } from "./databases/database-store.ts";
 
 const { data: recordData, ...recordFacts } = recordExample;
 /** Flat, as events have it (behaviour B.8). */
@@ -146,59 +139,27 @@ export default definePlugin({
 
   setup(ctx) {
     const { sql } = ctx;
-    const { accounts: people } = ctx.services;
-    const databaseStore = createDatabaseStore(sql);
-    const databases = createDatabases(ctx, databaseStore);
+    const databaseContext = { ...ctx, databases: databaseCache(ctx.cache, sql) };
     const fragments = createFragments(ctx, { exists: () => hasFragmentIndex(sql), empty: () => tidyFragments(sql) });
-    const learned = createLearning({ ctx, databases });
-    const changeStore = createChangeStore(sql);
-    const followStore = createFollowStore(sql);
-    const live = createEvents({ ctx, changeStore, followStore, databases });
-    /** So that those who follow the database are told at once. */
-    const written = (db: Database) => {
-      if (db.live) live.wake(db.id);
-      fragments.wrote();
-    };
-    const recordStore = createRecordStore(sql);
-    const recordEvents = createRecordEvents(ctx);
-    const actorOf = createActorOf(people);
-    const together = createTogether({ read: ctx.read, recordStore, manyStore: createManyStore(sql) });
-    const recordWrites = createRecordWrites({ ctx, recordStore, together, events: recordEvents, actorOf, written });
-    const shared: JsondbContext = {
-      ...ctx,
-      accounts: people,
+    const jsondb: JsondbContext = {
+      ...databaseContext,
+      accounts: ctx.services.accounts,
       tokens: ctx.services.tokens,
-      databases,
-      databaseStore,
-      dbs: createDbs({ ctx, databaseStore, databases, declareSorts: learned.declare }),
-      recordStore,
-      together,
-      records: createRecords({ databases, recordStore, recordWrites }),
-      recordEvents,
-      actorOf,
-      written,
-      searchStore: createSearchStore({ ctx, databases, fragments, saw: learned.saw }),
-      visitorRoom: createRoom(ctx),
-      importStore: createImportStore(sql),
-      live,
+      fragments,
+      learning: createLearning(ctx),
+      searches: searchCaches(),
+      visitors: visitorsRoom(ctx.limiter, ctx.config.visitorBytesPerAddress),
+      live: createEvents(databaseContext),
     };
-    followAccounts(shared);
-    const prune = async () => {
-      await shared.importStore.prune(2);
-      await taskStore.prune(sql, 7);
-      const idle = await ctx.transaction(followStore.endIdle);
-      for (const db of idle) await databases.forget(db.accountId, db);
-      await changeStore.prune(24);
-      await learned.prune();
-    };
+    followAccounts(jsondb);
     return {
       nameables: [
         {
           model: "Core::Db",
           noun: "database",
-          exists: async (accountId, key) => (await databases.find(accountId, key)) !== undefined,
+          exists: async (accountId, key) => (await find(jsondb, accountId, key)) !== undefined,
           hints: async (accountId, key, values) => {
-            const db = await databases.find(accountId, key);
+            const db = await find(jsondb, accountId, key);
             return db ? filterHints(db, values) : [];
           },
         },
@@ -206,41 +167,56 @@ export default definePlugin({
       uses: {
         privilege: "dbs",
         find: async (accountId, { model, keys }, limit) => {
-          const rows = model === "Core::App" ? await databaseStore.namingApp(accountId, keys, limit) : [];
+          const rows = model === "Core::App" ? await namingApp(sql, accountId, keys, limit) : [];
           return rows.map(({ id, name }) => ({ kind: "database", id, name, path: `/core/dbs/${id}.json` }));
         },
       },
-      service: jsondbService(shared),
-      handlers: [...backgroundJobs(shared), changeManyHandler(shared), learned.handler, sortedHandler(shared)],
+      service: jsondbService(jsondb),
+      handlers: [...backgroundJobs(jsondb), changeManyHandler(jsondb), indexHandler(jsondb), sortedHandler(jsondb)],
       schedules: [
-        { id: "jsondb.sorts", cron: "*/10 * * * *", run: learned.buildDeclared },
-        { id: "jsondb.sorted", cron: "*/10 * * * *", run: () => tendSorted(shared) },
-        { id: "jsondb.prune", cron: "23 * * * *", run: prune },
+        { id: "jsondb.sorts", cron: "*/10 * * * *", run: () => buildDeclared(jsondb) },
+        { id: "jsondb.sorted", cron: "*/10 * * * *", run: () => tendSorted(jsondb) },
+        { id: "jsondb.prune", cron: "23 * * * *", run: () => prune(jsondb) },
       ],
       prepare: async () => {
         await fragments.prepare();
-        await prepareSorted(shared);
+        await prepareSorted(jsondb);
       },
       async stop() {
-        live.stop();
+        jsondb.live.stop();
         await fragments.stop();
-        await learned.stop();
+        await jsondb.learning.stop();
       },
-      routes: [
-        ...dbRoutes(shared),
-        replaceRoute(shared),
-        ...recordRoutes(shared),
-        ...searchRoutes(shared),
-        ...publicRoutes(shared),
-        importRoute(shared),
-        ...taskRoutes(shared),
-        indexRoute(shared),
-        exportRoute(shared),
-        batchRoute(shared),
-        changeManyRoute(shared),
-        ...aggregateRoutes(shared),
-        ...eventRoutes(shared),
-      ],
+      routes: routesOf(jsondb),
     };
   },
 });
+
+function routesOf(jsondb: JsondbContext): Route[] {
+  return [
+    ...dbRoutes(jsondb),
+    replaceRoute(jsondb),
+    ...recordRoutes(jsondb),
+    ...searchRoutes(jsondb),
+    ...publicRoutes(jsondb),
+    importRoute(jsondb),
+    ...taskRoutes(jsondb),
+    indexRoute(jsondb),
+    exportRoute(jsondb),
+    batchRoute(jsondb),
+    changeManyRoute(jsondb),
+    ...aggregateRoutes(jsondb),
+    ...eventRoutes(jsondb),
+  ];
+}
+
+/** Deletes what nobody can ask for any more. */
+async function prune(jsondb: JsondbContext): Promise<void> {
+  const { sql } = jsondb;
+  await importStore.prune(sql, 2);
+  await taskStore.prune(sql, 7);
+  const idle = await jsondb.transaction(followStore.endIdle);
+  for (const db of idle) await forget(jsondb, db.accountId, db);
+  await changeStore.prune(sql, 24);
+  await pruneIndexes(jsondb);
+}

@@ -3,11 +3,18 @@ import { createAccountTurns } from "./account-turns.ts";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
 import type { Cursor } from "./search/cursor.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
-import type { DbFields } from "./databases/dbs.ts";
+import * as databases from "./databases/cache.ts";
+import * as databaseStore from "./databases/database-store.ts";
+import * as dbs from "./databases/dbs.ts";
 import { fieldHintsIn, readSearch } from "./search/query.ts";
 import type { CreatedRecord } from "./records/new-record.ts";
 import type { DbRow } from "./databases/database-store.ts";
+import { storeOf } from "./public/room.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
+import { amended } from "./records/amend.ts";
+import * as recordStore from "./records/record-store.ts";
+import * as records from "./records/writes.ts";
+import { search as searchRecords } from "./search/search-store.ts";
 import type { JsondbContext } from "./context.ts";
 
 /**
@@ -24,7 +31,7 @@ const nested = { form: "nested" } as const;
 export function jsondbService(ctx: JsondbContext): JsonDatabases {
   const searches = createAccountTurns(mostSearches);
   const at = async (accountId: number, key: string): Promise<Database> => {
-    const db = await ctx.databases.find(accountId, key);
+    const db = await databases.find(ctx, accountId, key);
     if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
     return db;
   };
@@ -32,16 +39,20 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     return (db: Database) => ({ table: tableForWrite(db, tableName), data: { ...data } });
   };
   const patchOf = (id: string, record: RecordWrite, tx?: Tx) => async (db: Database) =>
-    record.tableName === undefined
-      ? ctx.records.inItsTable(db, id, { ...record.data }, undefined, tx)
-      : write(record)(db);
+    record.tableName === undefined ? records.inItsTable(tx ?? ctx.sql, db, id, { ...record.data }) : write(record)(db);
   const updateWithin = async (tx: Tx, db: Database, id: string, record: RecordUpdate): Promise<ApiRecord> => {
-    const writes = ctx.records.within(tx);
     const make = patchOf(id, record, tx);
     const depends = record.conditions !== undefined || record.increment !== undefined;
-    const written = await ctx.records.upToDate(db, async (current) => {
+    const written = await databases.upToDate(ctx, db, async (current) => {
       const patch = await make(current);
-      return writes.update(current, id, depends ? await writes.amended(current, id, patch, record) : patch, nested);
+      return records.merge(
+        ctx,
+        current,
+        id,
+        depends ? await amended(tx, current, id, patch, record) : patch,
+        nested,
+        tx,
+      );
     });
     return parsed(written.answer);
   };
@@ -50,9 +61,9 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       const visitor = visitorOf(ctx.secrets, input);
       return { cookieKey: visitor.variables.cookie_key, headers: cookieHeader(visitor, input.secure) };
     },
-    visitorStores: ctx.visitorRoom.ofAddress,
+    visitorStores: (ip, bytes, store) => storeOf(ctx, ip, bytes, store),
     async find(accountId, key) {
-      const db = await ctx.databases.find(accountId, key);
+      const db = await databases.find(ctx, accountId, key);
       return (
         db && {
           id: db.id,
@@ -63,29 +74,23 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       );
     },
     async fieldHints(accountId, key, table, fields) {
-      const db = await ctx.databases.find(accountId, key);
+      const db = await databases.find(ctx, accountId, key);
       return db ? fieldHintsIn(db, table, fields) : [];
     },
     async put({ accountId, userId }, { code, ...given }) {
-      const input: DbFields = { ...given, code, publicMethods: given.public_methods };
-      const found = await ctx.databaseStore.find(accountId, code);
+      const input = { ...given, code, publicMethods: given.public_methods };
+      const found = await databaseStore.find(ctx.sql, accountId, code);
       if (!found)
-        return { id: (await ctx.dbs.create(accountId, userId, { ...input, name: given.name })).id, done: "made" };
+        return { id: (await dbs.create(ctx, accountId, userId, { ...input, name: given.name })).id, done: "made" };
       if (isSame(found, given)) return { id: found.id, done: "unchanged" };
-      await ctx.dbs.update(
-        accountId,
-        found.id,
-        userId,
-        () => input,
-        () => undefined,
-      );
+      await dbs.update(ctx, { accountId, key: found.id, userId }, () => input);
       return { id: found.id, done: "changed" };
     },
     async create(accountId, key, record) {
-      return made(await ctx.records.create(await at(accountId, key), write(record)));
+      return made(await records.create(ctx, await at(accountId, key), write(record)));
     },
     async get(accountId, key, id) {
-      const found = await ctx.recordStore.get(await at(accountId, key), uuidOf(id), nested);
+      const found = await recordStore.get(ctx.sql, await at(accountId, key), uuidOf(id), nested);
       if (!found) throw notFound();
       return parsed(found.answer);
     },
@@ -93,10 +98,10 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       const db = await at(accountId, key);
       if (record.conditions !== undefined || record.increment !== undefined)
         return ctx.transaction((tx) => updateWithin(tx, db, uuidOf(id), record));
-      return parsed((await ctx.records.update(db, uuidOf(id), patchOf(uuidOf(id), record), nested)).answer);
+      return parsed((await records.update(ctx, db, uuidOf(id), patchOf(uuidOf(id), record), nested)).answer);
     },
     async delete(accountId, key, id) {
-      await ctx.records.delete(await at(accountId, key), uuidOf(id));
+      await records.remove(ctx, await at(accountId, key), uuidOf(id));
     },
     async search(accountId, key, { params = {}, conditions, limit = 100 }) {
       const asked = paramsOf(params);
@@ -109,7 +114,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
           const query = readSearch(current, asked, conditions);
           return { query: { ...query, limit: left, offset: cursor ? 0 : query.offset, after: undefined }, cursor };
         };
-        const page = await searches(accountId, () => ctx.searchStore.search(db, make, { form: "flat" }), never);
+        const page = await searches(accountId, () => searchRecords(ctx, db, make, { form: "flat" }), never);
         found.push(...(parseExactly(page.body) as Record<string, unknown>[])); // a flat answer is an array of objects
         ({ db, next: cursor } = page);
         if (!cursor || found.length >= limit) return found;
@@ -117,23 +122,19 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
         if (characters >= readBounds.answerBytes) throw invalid({ limit: [tooLong] });
       }
     },
-    within: (tx) => {
-      const writes = ctx.records.within(tx);
-      return {
-        async create(accountId, key, record) {
-          const db = await at(accountId, key);
-          return made(
-            await ctx.records.upToDate(db, async (current) => writes.create(current, write(record)(current))),
-          );
-        },
-        async update(accountId, key, id, record) {
-          return updateWithin(tx, await at(accountId, key), uuidOf(id), record);
-        },
-        async delete(accountId, key, id) {
-          await writes.delete(await at(accountId, key), uuidOf(id));
-        },
-      };
-    },
+    within: (tx) => ({
+      async create(accountId, key, record) {
+        const db = await at(accountId, key);
+        const insert = (current: Database) => records.insert(ctx, current, write(record)(current), tx);
+        return made(await databases.upToDate(ctx, db, insert));
+      },
+      async update(accountId, key, id, record) {
+        return updateWithin(tx, await at(accountId, key), uuidOf(id), record);
+      },
+      async delete(accountId, key, id) {
+        await records.remove(ctx, await at(accountId, key), uuidOf(id), undefined, tx);
+      },
+    }),
   };
 }
 

@@ -4,7 +4,8 @@
  */
 import { databaseOf, tableForWrite } from "../../plugins/jsondb/databases/database.ts";
 import type { DbRow } from "../../plugins/jsondb/databases/database-store.ts";
-import { createRecordStore } from "../../plugins/jsondb/records/record-store.ts";
+import { indexValues } from "../../plugins/jsondb/records/index-values.ts";
+import * as manyStore from "../../plugins/jsondb/records/many-store.ts";
 import type { Sql } from "../../runtime/db/db.ts";
 import { adminToken, api, type Server } from "./harness.ts";
 
@@ -116,15 +117,16 @@ export async function seedCorestead(server: Server, sql: Sql, total: number, fie
   const [row] = await sql<DbRow[]>`select * from dbs where id = ${id}`;
   if (!row) throw new Error("the database is not there");
   const db = databaseOf(row);
-  const store = createRecordStore(sql);
+  const table = tableForWrite(db, undefined);
   await withoutIndexes(sql, "records", () =>
     inBatches(total, (batch) => {
       const rows = batch.map(({ id: one, ...data }) => ({
         id: one,
         createdAt: new Date(),
         json: JSON.stringify(data),
+        index: indexValues(table, data),
       }));
-      return store.createMany(db, tableForWrite(db, undefined), rows);
+      return manyStore.insert(sql, db, table, rows);
     }),
   );
 }

@@ -2,7 +2,8 @@ import { jsonText, route, Type, warned, type Route, flagOf } from "platform";
 import { BatchResults } from "../records/answers.ts";
 import { operationHints, readOperations, runBatch } from "./batch.ts";
 import { nullTableHints } from "../databases/database.ts";
-import { databaseAt, recordExample } from "../records/record-routes.ts";
+import { databaseAt } from "../databases/cache.ts";
+import { recordExample } from "../records/record-routes.ts";
 import type { JsondbContext } from "../context.ts";
 
 const access = { privilege: "dbs" } as const;
@@ -40,7 +41,7 @@ export function batchRoute(ctx: JsondbContext): Route {
       },
     },
     async ({ account, params, query, body }) => {
-      const db = await databaseAt(ctx.databases, account.id, params.db_id);
+      const db = await databaseAt(ctx, account.id, params.db_id);
       const operations = readOperations(body.operations, flagOf(query, "keep_table") === true);
       const answers = await runBatch(ctx, db, operations);
       const withoutTable = operations.filter(

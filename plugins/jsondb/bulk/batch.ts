@@ -3,6 +3,8 @@ import { HttpError, invalid, isObject, mistakes, readBounds, unknownNames, Valid
 import { tableForWrite, type Database } from "../databases/database.ts";
 import { checkPatch, checkRecord, asStored, type Data, type Faults } from "../records/record.ts";
 import { nestedText } from "../records/new-record.ts";
+import * as records from "../records/writes.ts";
+import { upToDate } from "../databases/cache.ts";
 import { isId } from "../databases/database-store.ts";
 import * as bulkStore from "./bulk-store.ts";
 import type { JsondbContext } from "../context.ts";
@@ -84,26 +86,25 @@ function instantOf(value: unknown): number {
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 export function runBatch(ctx: JsondbContext, db: Database, operations: readonly Operation[]): Promise<string[]> {
-  return ctx.records.upToDate(db, (current) => attempt(ctx, current, operations));
+  return upToDate(ctx, db, (current) => attempt(ctx, current, operations));
 }
 
 /** The answer's text. Undefined if the schema has changed meanwhile. */
 async function perform(ctx: JsondbContext, tx: Tx, db: Database, operation: Operation): Promise<string | undefined> {
   if (operation.op === "update" && operation.keepsTable) {
-    const kept = await ctx.records.inItsTable(db, operation.id, operation.data, undefined, tx);
-    return (await ctx.records.within(tx).update(db, operation.id, kept, { form: "nested" }))?.answer;
+    const kept = await records.inItsTable(tx, db, operation.id, operation.data);
+    return (await records.merge(ctx, db, operation.id, kept, { form: "nested" }, tx))?.answer;
   }
-  const within = ctx.records.within(tx);
   if (operation.op === "delete") {
-    await within.delete(db, operation.id);
+    await records.remove(ctx, db, operation.id, undefined, tx);
     return JSON.stringify({ id: operation.id, deleted: true });
   }
   const write = { table: tableForWrite(db, operation.tableName), data: operation.data };
   if (operation.op === "create") {
-    const made = await within.create(db, write);
+    const made = await records.insert(ctx, db, write, tx);
     return made && nestedText(made);
   }
-  return (await within.update(db, operation.id, write, { form: "nested" }))?.answer;
+  return (await records.merge(ctx, db, operation.id, write, { form: "nested" }, tx))?.answer;
 }
 
 async function performAll(

@@ -3,7 +3,7 @@ import { readBounds, type BaseContext, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import { isSmall } from "../records/answer-store.ts";
 import {
-  createArgs,
+  newArgs,
   dataSourceOf,
   filterConditions,
   inScope,
@@ -48,7 +48,7 @@ export async function exportPage(
   from: ExportPlace,
   limit: number,
 ): Promise<ExportPage | null> {
-  const args = createArgs();
+  const args = newArgs();
   const most = limit === 1 ? maxInt : Math.max(commonBytes, Math.floor(readBounds.pageBytes / limit));
   const small = Math.min(2000, Math.floor(readBounds.pageBytes / 2 / limit));
   // What is surely small is not printed for its length.
@@ -68,7 +68,7 @@ export async function exportPage(
 
 /** The ids of at most so many records in this order. */
 export async function orderedIds(ctx: Reading, db: Database, scope: Scope, sort: Sort, limit: number): Promise<IdList> {
-  const args = createArgs();
+  const args = newArgs();
   const key = sortKey(args, dataSourceOf(db, scope), sort, true);
   const text = `select array_agg(o.id) from (
     select r.id from records r where ${matching(args, db, scope)}
@@ -85,7 +85,7 @@ export async function keysPage(
   after: string,
   known: readonly string[],
 ): Promise<KeysPage> {
-  const args = createArgs();
+  const args = newArgs();
   const others = () => `r.data - ${args.bind([...known], "text[]")}`;
   // Whether there are any is asked first, because most pages have none, and listing keys takes longer.
   const found = page(args, db, scope, after, keysPerPage, `r.id, ${others()} <> '{}' as has_others`);

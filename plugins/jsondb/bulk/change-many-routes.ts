@@ -1,7 +1,8 @@
 import { badRequest, field, invalid, ok, route, Type, warned, type Reply, type Route } from "platform";
 import { narrowing, narrows } from "./scope.ts";
 import type { Database } from "../databases/database.ts";
-import { databaseAt, unknownTable } from "../records/record-routes.ts";
+import { databaseAt } from "../databases/cache.ts";
+import { unknownTable } from "../records/record-routes.ts";
 import { fieldHints, namedFields, readList } from "../search/query.ts";
 import { filterParameters, namesParameter } from "../search/search-routes.ts";
 import { UnknownTable } from "../records/answers.ts";
@@ -47,7 +48,7 @@ export function changeManyRoute(ctx: JsondbContext): Route {
       },
     },
     async ({ account, caller, params, query, body }) => {
-      const db = await databaseAt(ctx.databases, account.id, params.db_id);
+      const db = await databaseAt(ctx, account.id, params.db_id);
       const { op, data, all } = body;
       const asked = askedOf(query, all === true);
       if (op === "update" && data === undefined) throw invalid({ data: ["is required"] });

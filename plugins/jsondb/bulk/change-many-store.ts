@@ -5,7 +5,7 @@ import { noId } from "./bulk-store.ts";
 import type { Scope } from "./scope.ts";
 import type { Database } from "../databases/database.ts";
 import {
-  createArgs,
+  newArgs,
   dataSourceOf,
   filterConditions,
   inScope,
@@ -80,7 +80,7 @@ export async function lock(tx: Tx, accountId: number, taskId: string): Promise<C
 }
 
 export async function count(tx: Tx, db: Database, scope: Scope, change: Change): Promise<number> {
-  const args = createArgs();
+  const args = newArgs();
   const text = `select count(*)::int as found from records r where ${whereOf(args, db, scope, change)}`;
   const [row] = await tx.unsafe<{ found: number }[]>(text, args.values);
   return row?.found ?? 0;
@@ -102,7 +102,7 @@ export async function page(
   change: Change,
   limit: number,
 ): Promise<readonly Found[]> {
-  const args = createArgs();
+  const args = newArgs();
   const text = `
     select r.id, r.table_name from records r where ${whereOf(args, db, scope, change)}
     order by r.id limit ${args.bind(limit, "int")} for no key update`;

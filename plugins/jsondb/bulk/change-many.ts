@@ -26,6 +26,8 @@ import { boundedFault } from "../tasks/tasks.ts";
 import * as taskStore from "../tasks/task-store.ts";
 import * as changeManyStore from "./change-many-store.ts";
 import type { JsondbContext } from "../context.ts";
+import * as databases from "../databases/cache.ts";
+import * as records from "../records/writes.ts";
 
 const changeMany = job<{ accountId: number; taskId: string }>("jsondb.change-many");
 
@@ -98,10 +100,9 @@ async function write(
   { id, tableName }: Found,
   data: Data | null,
 ): Promise<void> {
-  const within = ctx.records.within(tx);
-  if (data === null) return within.delete(db, id);
+  if (data === null) return records.remove(ctx, db, id, undefined, tx);
   const table = db.schema.tables.get(tableName) ?? { ...noTable, name: tableName };
-  const done = await within.update(db, id, { table, data, keepsTable: true }, { form: "nested" });
+  const done = await records.merge(ctx, db, id, { table, data, keepsTable: true }, { form: "nested" }, tx);
   if (done === undefined) throw moved;
 }
 
@@ -171,10 +172,10 @@ async function run(ctx: JsondbContext, accountId: number, taskId: string, signal
   let careful = 0;
   for (let isMore = true; isMore; careful = Math.max(0, careful - 1)) {
     if (signal.aborted) throw new Error("stopped before all records were changed");
-    const db = await ctx.databases.find(accountId, begun.dbId);
+    const db = await databases.find(ctx, accountId, begun.dbId);
     if (!db) return taskStore.fail(ctx.sql, accountId, taskId, "the database was deleted");
     try {
-      isMore = await ctx.records.upToDate(db, (current) =>
+      isMore = await databases.upToDate(ctx, db, (current) =>
         step(ctx, current, taskId, careful > 0 ? 1 : recordsPerStep),
       );
     } catch (error) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createCsvReader, csvLine, detectSeparator, withoutFormula, type CsvRow } from "./csv.ts";
+import { csvReader, csvLine, detectSeparator, withoutFormula, type CsvRow } from "./csv.ts";
 
 function readAll(pieces: readonly string[], separator = ",", maxLength = 1000): CsvRow[] {
-  const reader = createCsvReader(separator, maxLength);
+  const reader = csvReader(separator, maxLength);
   return [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
 }
 

@@ -29,7 +29,7 @@ const carriageReturn = 0x0d;
  * Skips rows without any value, as spreadsheets write them, and the line `sep=;` that Excel puts first. Stops at a row
  * of more than `maxLength` characters.
  */
-export function createCsvReader(separator: string, maxLength: number): CsvReader {
+export function csvReader(separator: string, maxLength: number): CsvReader {
   const separatorCode = separator.charCodeAt(0);
   let text = "";
   /** Where the part of the cell begins that is not in `cell` yet. */

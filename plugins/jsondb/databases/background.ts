@@ -7,7 +7,8 @@ import { parseSchema } from "./schema.ts";
 import { dropRecords, reindexRecords } from "./dbs.ts";
 import * as backgroundStore from "./background-store.ts";
 import * as taskStore from "../tasks/task-store.ts";
-import type { JsondbContext } from "../context.ts";
+import * as databases from "./cache.ts";
+import type { DatabaseContext } from "./cache.ts";
 
 const batchSize = 500;
 // Old statements end within their time limit. If one still runs after these waits, the next run looks again.
@@ -15,7 +16,7 @@ const waitsMs = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 1000, 2000, 2000, 2000];
 // Longer than any of our transactions lasts.
 const secondDropMs = 5 * 60_000;
 
-export function backgroundJobs(ctx: JsondbContext): Handler[] {
+export function backgroundJobs(ctx: DatabaseContext): Handler[] {
   /** Visits all records once; false if it was stopped or the plan has changed. */
   const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
     const parsed = parseSchema(plan.schema);
@@ -50,7 +51,7 @@ export function backgroundJobs(ctx: JsondbContext): Handler[] {
     // Nothing writes by the old plan any more, so this pass finds every record that is left.
     if (!(await pass(dbId, plan, signal)) || !(await backgroundStore.markIndexed(ctx.sql, dbId, plan.planVersion)))
       return false;
-    await ctx.databases.forget(accountId, { id: dbId, code: plan.code });
+    await databases.forget(ctx, accountId, { id: dbId, code: plan.code });
     await taskStore.endReindex(ctx.sql, dbId);
     return true;
   };

@@ -7,29 +7,28 @@ import {
   preconditionFailed,
   slugOf,
   uuidv7,
-  type BaseContext,
   type ModelEvent,
   type Tx,
 } from "platform";
-import { databaseOf, sameIndexes, type Database } from "./database.ts";
+import { databaseOf, sameIndexes } from "./database.ts";
 import { misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
 import { parseSchema, schemaLimits } from "./schema.ts";
 import * as taskStore from "../tasks/task-store.ts";
-import {
-  isId,
-  toApi,
-  type Databases,
-  type DbInput,
-  type DbRow,
-  type DatabaseStore,
-  type SchemaEffect,
-} from "./database-store.ts";
+import * as databases from "./cache.ts";
+import type { DatabaseContext } from "./cache.ts";
+import * as databaseStore from "./database-store.ts";
+import { isId, toApi, type DbInput, type DbRow, type SchemaEffect } from "./database-store.ts";
+import { declareIndexes } from "../indexes/learning.ts";
 
-export type DbFields = DbInput;
-
-/** The version that the caller has seen of the database of this id; undefined = any. */
-export type SeenVersion = (id: string) => number | undefined;
+/** A database that is to be changed. */
+interface Target {
+  readonly accountId: number;
+  /** Its id or code. */
+  readonly key: string;
+  /** The version of it that the caller has seen; undefined = any. */
+  readonly seenVersion?: ((id: string) => number | undefined) | undefined;
+}
 
 /** Fills the index columns of records that were written by an older plan. */
 export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.reindex");
@@ -37,92 +36,82 @@ export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.r
 /** Deletes the records of a deleted database. */
 export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
 
-interface DbsOptions {
-  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "enqueue">;
-  readonly databaseStore: DatabaseStore;
-  readonly databases: Databases;
-  /** The indexes that the schema asks for become those of the database. */
-  readonly declareSorts: (db: Database, tx: Tx) => Promise<void>;
+/** `userId` null = no person (a command). */
+export async function create(
+  ctx: DatabaseContext,
+  accountId: number,
+  userId: number | null,
+  input: DbInput & { name: string },
+): Promise<DbRow> {
+  check(input);
+  const id = uuidv7();
+  const row = await ctx.transaction(async (tx) => {
+    const code = input.code ?? (await freeCode(tx, { table: "dbs", accountId }, slugOf(input.name) || "db"));
+    checkTables(input.schema, input.publicMethods);
+    const made = await databaseStore.insert(tx, { ...input, id, accountId, userId, code });
+    if (input.schema) await declareIndexes(ctx, databaseOf(made), tx);
+    await ctx.changed(eventOf("create", made), tx);
+    return made;
+  });
+  await databases.forget(ctx, accountId, row);
+  return row;
 }
 
-export type Dbs = ReturnType<typeof createDbs>;
+/** `work` sees the row as it is, locked until it is written. 404 unknown, 412 another version. */
+export async function update(
+  ctx: DatabaseContext,
+  { accountId, key, userId, seenVersion }: Target & { readonly userId: number | null },
+  work: (row: DbRow) => DbInput,
+): Promise<DbRow> {
+  const { before, after } = await ctx.transaction(async (tx) => {
+    const found = await lock(tx, { accountId, key, seenVersion });
+    const input = work(found);
+    check(input);
+    checkTables(input.schema ?? found.schema, input.publicMethods ?? found.publicMethods);
+    const schemaEffect = schemaEffectOf(found, input);
+    const row = await databaseStore.update(tx, found.id, { input, schemaEffect, userId, version: found.version });
+    if (schemaEffect === "other indexes") {
+      await taskStore.replaceReindex(tx, accountId, row.id);
+      await taskStore.insert(tx, { id: uuidv7(), accountId, dbId: row.id, kind: "reindex", userId });
+      await ctx.enqueue(reindexRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
+    }
+    if (schemaEffect !== "none") await declareIndexes(ctx, databaseOf(row), tx);
+    await ctx.changed(eventOf("update", row), tx);
+    return { before: found, after: row };
+  });
+  await databases.forget(ctx, accountId, after, before.code);
+  return after;
+}
 
-export function createDbs({ ctx, databaseStore, databases, declareSorts }: DbsOptions) {
-  return {
-    /** `userId` null = no person (a command). */
-    async create(accountId: number, userId: number | null, input: DbFields & { name: string }): Promise<DbRow> {
-      check(input);
-      const id = uuidv7();
-      const row = await ctx.transaction(async (tx) => {
-        const code = input.code ?? (await freeCode(tx, { table: "dbs", accountId }, slugOf(input.name) || "db"));
-        checkTables(input.schema, input.publicMethods);
-        const made = await databaseStore.create(tx, { ...input, id, accountId, userId, code });
-        if (input.schema) await declareSorts(databaseOf(made), tx);
-        await ctx.changed(eventOf("create", made), tx);
-        return made;
-      });
-      await databases.forget(accountId, row);
-      return row;
-    },
-
-    /** `work` sees the row as it is, locked until it is written. 404 unknown, 412 another version. */
-    async update(
-      accountId: number,
-      key: string,
-      userId: number | null,
-      work: (row: DbRow) => DbFields,
-      seenVersion: SeenVersion,
-    ): Promise<DbRow> {
-      const { before, after } = await ctx.transaction(async (tx) => {
-        const found = await lock(tx, accountId, key, seenVersion);
-        const input = work(found);
-        check(input);
-        checkTables(input.schema ?? found.schema, input.publicMethods ?? found.publicMethods);
-        const schemaEffect = schemaEffectOf(found, input);
-        const row = await databaseStore.update(tx, found.id, { input, schemaEffect, userId, version: found.version });
-        if (schemaEffect === "other indexes") {
-          await taskStore.replaceReindex(tx, accountId, row.id);
-          await taskStore.insert(tx, { id: uuidv7(), accountId, dbId: row.id, kind: "reindex", userId });
-          await ctx.enqueue(reindexRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
-        }
-        if (schemaEffect !== "none") await declareSorts(databaseOf(row), tx);
-        await ctx.changed(eventOf("update", row), tx);
-        return { before: found, after: row };
-      });
-      await databases.forget(accountId, after, before.code);
-      return after;
-    },
-
-    async delete(accountId: number, key: string, seenVersion: SeenVersion): Promise<DbRow> {
-      const gone = await ctx.transaction(async (tx) => {
-        const row = await lock(tx, accountId, key, seenVersion);
-        await databaseStore.delete(tx, row.id);
-        await ctx.enqueue(dropRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
-        await ctx.changed(eventOf("destroy", row), tx);
-        return row;
-      });
-      await databases.forget(accountId, gone);
-      return gone;
-    },
-  };
-
-  async function lock(tx: Tx, accountId: number, key: string, seenVersion: SeenVersion): Promise<DbRow> {
-    const row = key.length > 100 || key.includes("\0") ? undefined : await databaseStore.lock(tx, accountId, key);
-    if (!row) throw notFound("there is no such database");
-    const version = seenVersion(row.id);
-    if (version !== undefined && version !== row.version) throw preconditionFailed();
+export async function remove(ctx: DatabaseContext, target: Target): Promise<DbRow> {
+  const { accountId } = target;
+  const gone = await ctx.transaction(async (tx) => {
+    const row = await lock(tx, target);
+    await databaseStore.remove(tx, row.id);
+    await ctx.enqueue(dropRecords, { accountId, dbId: row.id }, { key: row.id, tx, accountId });
+    await ctx.changed(eventOf("destroy", row), tx);
     return row;
-  }
+  });
+  await databases.forget(ctx, accountId, gone);
+  return gone;
 }
 
-function schemaEffectOf(before: DbRow, input: DbFields): SchemaEffect {
+async function lock(tx: Tx, { accountId, key, seenVersion }: Target): Promise<DbRow> {
+  const row = await databaseStore.lock(tx, accountId, key);
+  if (!row) throw notFound("there is no such database");
+  const version = seenVersion?.(row.id);
+  if (version !== undefined && version !== row.version) throw preconditionFailed();
+  return row;
+}
+
+function schemaEffectOf(before: DbRow, input: DbInput): SchemaEffect {
   if (input.schema === undefined || JSON.stringify(input.schema) === JSON.stringify(before.schema)) return "none";
   const after = databaseOf({ ...before, schema: input.schema });
   return sameIndexes(databaseOf(before).schema, after.schema) ? "same indexes" : "other indexes";
 }
 
 /** 422 with the place of each mistake in `schema` and `public_methods`. */
-function check(input: DbFields): void {
+function check(input: DbInput): void {
   const found = mistakes();
   if (input.code !== undefined && isId(input.code)) found.add("code", "must not have the form of an id");
   const tooLarge = (field: string, value: unknown, most: number) => {

@@ -1,6 +1,6 @@
 /** The body of a request about a database, and its fields as they are stored. */
 import { field, forbidden, Type, type Caller } from "platform";
-import type { DbFields } from "./dbs.ts";
+import type { DbInput as DbFields } from "./database-store.ts";
 import { operations } from "./public-methods.ts";
 import { schemaKeys } from "./schema.ts";
 

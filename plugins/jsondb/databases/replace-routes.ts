@@ -12,12 +12,13 @@ import {
   type Route,
 } from "platform";
 import { Db } from "./answers.ts";
-import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
+import * as dbs from "./dbs.ts";
 import { inputOf } from "./inputs.ts";
 import { replaceInJson } from "./replace.ts";
 import { access, dbExample, ifMatch } from "./routes.ts";
 import { databaseHints } from "./hints.ts";
-import { toApi, type DbRow } from "./database-store.ts";
+import { toApi, type DbInput, type DbRow } from "./database-store.ts";
+import type { DatabaseContext } from "./cache.ts";
 import { schemaKeys } from "./schema.ts";
 
 const replaceable = ["fields", "schema", "public_methods"] as const;
@@ -30,12 +31,8 @@ const Replacement = Type.Object({
   replace_all: Type.Optional(field.nullable(field.flag())),
 });
 
-interface ReplaceRouting {
-  readonly dbs: Dbs;
-}
-
 /** `:id` is an id or a code. */
-export function replaceRoute({ dbs }: ReplaceRouting): Route {
+export function replaceRoute(ctx: DatabaseContext): Route {
   return route(
     "PATCH",
     "/core/dbs/:db_id/replace",
@@ -53,15 +50,20 @@ export function replaceRoute({ dbs }: ReplaceRouting): Route {
     },
     async ({ account, caller, params, body, request }) => {
       const edit = editOf(body);
-      const work = (current: DbRow): DbFields => {
+      const work = (current: DbRow): DbInput => {
         const before = { fields: current.fields, schema: current.schema, public_methods: current.publicMethods };
         const done = replaceInJson(before[body.field], edit);
         if ("mistake" in done) throw invalid({ [done.field]: [done.mistake] });
         if (!isObject(done.value)) throw invalid({ [body.field]: ["must be an object"] });
         return inputOf({ [body.field]: done.value });
       };
-      const seen: SeenVersion = (id) => expectedVersion(request, id);
-      const row = await dbs.update(account.id, params.db_id, caller.user.id, work, seen);
+      const target = {
+        accountId: account.id,
+        key: params.db_id,
+        userId: caller.user.id,
+        seenVersion: (id: string) => expectedVersion(request, id),
+      };
+      const row = await dbs.update(ctx, target, work);
       const given = { schema: row.schema, public_methods: row.publicMethods, fields: undefined };
       // The keys of a body are judged by its schema; here they stand in a text.
       const keys = body.field === "schema" && row.schema ? Object.keys(row.schema) : [];

@@ -13,14 +13,15 @@ import {
   usedByRoute,
   warned,
   wildcardPattern,
-  type Names,
   type Route,
 } from "platform";
 import { Db } from "./answers.ts";
-import type { Dbs, DbFields, SeenVersion } from "./dbs.ts";
+import type { JsondbContext } from "../context.ts";
+import * as databaseStore from "./database-store.ts";
+import * as dbs from "./dbs.ts";
 import { databaseHints } from "./hints.ts";
 import { DbInput, DbPatchInput, inputOf, mustNameApp } from "./inputs.ts";
-import { toApi, type DbRow, type DatabaseStore } from "./database-store.ts";
+import { toApi, type DbInput as DbFields, type DbRow } from "./database-store.ts";
 
 const model = "Core::Db";
 export const access = { privilege: "dbs" } as const;
@@ -40,16 +41,11 @@ export const dbExample = {
   updated_at: "2026-01-31T10:00:00.000Z",
 };
 
-interface DbRouting {
-  readonly names: Names;
-  readonly databaseStore: DatabaseStore;
-  readonly dbs: Dbs;
-}
-
 /** Databases; `:id` is an id or a code. behaviour 4.4. */
-export function dbRoutes({ names, databaseStore, dbs }: DbRouting): Route[] {
+export function dbRoutes(ctx: JsondbContext): Route[] {
+  const { names, sql } = ctx;
   const find = async (accountId: number, key: string): Promise<DbRow> => {
-    const row = key.length > 100 || key.includes("\0") ? undefined : await databaseStore.find(accountId, key);
+    const row = await databaseStore.find(sql, accountId, key);
     if (!row) throw notFound("there is no such database");
     return row;
   };
@@ -73,7 +69,7 @@ export function dbRoutes({ names, databaseStore, dbs }: DbRouting): Route[] {
       async ({ account, query }) => {
         const q = query.get("q");
         const filter = { q: q ? wildcardPattern(q) : undefined, code: query.get("code") ?? undefined };
-        return pageReply(await databaseStore.list(account.id, filter, pageOf(query)), toApi);
+        return pageReply(await databaseStore.list(sql, account.id, filter, pageOf(query)), toApi);
       },
     ),
     route(
@@ -89,7 +85,7 @@ export function dbRoutes({ names, databaseStore, dbs }: DbRouting): Route[] {
       },
       async ({ account, caller, body }) => {
         mustNameApp(caller, body.app_id, null);
-        const row = await dbs.create(account.id, caller.user.id, { ...inputOf(body), name: body.name });
+        const row = await dbs.create(ctx, account.id, caller.user.id, { ...inputOf(body), name: body.name });
         return warned(created(toApi(row)), [...(await appHints(account.id, body.app_id)), ...databaseHints(row, body)]);
       },
     ),
@@ -117,14 +113,19 @@ export function dbRoutes({ names, databaseStore, dbs }: DbRouting): Route[] {
         responses: { 200: dbExample },
       },
       async ({ account, caller, params, body, request }) => {
-        const seen: SeenVersion = (id) => expectedVersion(request, id);
         let before = "";
         const work = (current: DbRow): DbFields => {
           before = current.code;
           mustNameApp(caller, body.app_id, current.appId);
           return inputOf(body);
         };
-        const row = await dbs.update(account.id, params.id, caller.user.id, work, seen);
+        const target = {
+          accountId: account.id,
+          key: params.id,
+          userId: caller.user.id,
+          seenVersion: (id: string) => expectedVersion(request, id),
+        };
+        const row = await dbs.update(ctx, target, work);
         const hints = [
           ...(row.code === before ? [] : await names.lost(caller, { model, keys: [before] })),
           ...(await appHints(account.id, body.app_id)),
@@ -148,7 +149,12 @@ export function dbRoutes({ names, databaseStore, dbs }: DbRouting): Route[] {
         responses: { 204: null },
       },
       async ({ account, caller, params, request }) => {
-        const { code, id } = await dbs.delete(account.id, params.id, (seen) => expectedVersion(request, seen));
+        const target = {
+          accountId: account.id,
+          key: params.id,
+          seenVersion: (id: string) => expectedVersion(request, id),
+        };
+        const { code, id } = await dbs.remove(ctx, target);
         return warned(noContent(), await names.lost(caller, { model, keys: [code, id] }));
       },
     ),

@@ -1,6 +1,6 @@
 import { answer, field, pageReply, pageOf, pageQuery, route, Type, type Route } from "platform";
 import type { Database } from "../databases/database.ts";
-import { databaseAt } from "../records/record-routes.ts";
+import { databaseAt } from "../databases/cache.ts";
 import type { IndexRow } from "./index-store.ts";
 import { fieldsOfShape, parseShape } from "./shape.ts";
 import * as indexStore from "./index-store.ts";
@@ -53,7 +53,7 @@ export function indexRoute(ctx: JsondbContext): Route {
       responses: { 200: [example] },
     },
     async ({ account, params, query }) => {
-      const db = await databaseAt(ctx.databases, account.id, params.db_id);
+      const db = await databaseAt(ctx, account.id, params.db_id);
       return pageReply(await indexStore.list(ctx.sql, account.id, db.id, pageOf(query)), (row) => toApi(db, row));
     },
   );

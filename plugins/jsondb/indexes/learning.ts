@@ -5,7 +5,8 @@
  */
 import { job, on, uuidv7, type BaseContext, type Handler, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
-import type { Databases } from "../databases/database-store.ts";
+import * as databases from "../databases/cache.ts";
+import type { DatabaseContext } from "../databases/cache.ts";
 import * as indexStore from "./index-store.ts";
 import type { Tally } from "./index-store.ts";
 import { declaredShapes } from "./shape.ts";
@@ -33,12 +34,10 @@ const retryMs = 10_000;
 /** Builds an index that has come to be worth it or is declared; drops one that is known no longer. */
 export const buildIndex = job<{ id: string }>("jsondb.index");
 
-interface LearningOptions {
-  readonly ctx: Pick<BaseContext, "enqueue" | "log" | "sql" | "transaction">;
-  readonly databases: Pick<Databases, "forget">;
-}
+export type Learning = ReturnType<typeof createLearning>;
 
-export function createLearning({ ctx, databases }: LearningOptions) {
+/** Counts the time of searches, and writes it down every few seconds. */
+export function createLearning(ctx: BaseContext) {
   let tallies = new Map<string, Tally>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let writing: Promise<void> | undefined;
@@ -75,35 +74,37 @@ export function createLearning({ ctx, databases }: LearningOptions) {
       }, writeMs);
     },
 
-    handler: on(buildIndex, ({ id }) => build({ ctx, databases }, id), { concurrency: 1 }),
-
-    /** In the transaction that writes the schema. */
-    async declare(db: Database, tx: Tx): Promise<void> {
-      const wanted = declaredShapes(db.schema).map((shape) => ({ id: uuidv7(), shape }));
-      for (const id of await indexStore.declare(tx, db, wanted)) await ctx.enqueue(buildIndex, { id }, { key: id, tx });
-    },
-
-    /** A database may have become large enough. */
-    async buildDeclared(): Promise<void> {
-      for (const id of await indexStore.unbuilt(ctx.sql)) await ctx.enqueue(buildIndex, { id }, { key: id });
-    },
-
-    /** Drops what is no longer used, every hour. */
-    async prune(): Promise<void> {
-      for (const { accountId, dbId, code } of await indexStore.prune(ctx.sql, learning.unusedDays))
-        await databases.forget(accountId, { id: dbId, code: code ?? dbId });
-      for (const name of await indexStore.orphans(ctx.sql)) await indexStore.dropOrphan(ctx.sql, name);
-    },
-
     async stop(): Promise<void> {
       stopped = true;
       clearTimeout(timer);
       await writing;
     },
-  } satisfies { handler: Handler } & Record<string, unknown>;
+  };
 }
 
-async function build({ ctx, databases }: LearningOptions, id: string): Promise<void> {
+export function indexHandler(ctx: DatabaseContext): Handler {
+  return on(buildIndex, ({ id }) => build(ctx, id), { concurrency: 1 });
+}
+
+/** The indexes that the schema asks for become those of the database, in the transaction that writes the schema. */
+export async function declareIndexes(ctx: DatabaseContext, db: Database, tx: Tx): Promise<void> {
+  const wanted = declaredShapes(db.schema).map((shape) => ({ id: uuidv7(), shape }));
+  for (const id of await indexStore.declare(tx, db, wanted)) await ctx.enqueue(buildIndex, { id }, { key: id, tx });
+}
+
+/** A database may have become large enough. */
+export async function buildDeclared(ctx: DatabaseContext): Promise<void> {
+  for (const id of await indexStore.unbuilt(ctx.sql)) await ctx.enqueue(buildIndex, { id }, { key: id });
+}
+
+/** Drops what is no longer used, every hour. */
+export async function pruneIndexes(ctx: DatabaseContext): Promise<void> {
+  for (const { accountId, dbId, code } of await indexStore.prune(ctx.sql, learning.unusedDays))
+    await databases.forget(ctx, accountId, { id: dbId, code: code ?? dbId });
+  for (const name of await indexStore.orphans(ctx.sql)) await indexStore.dropOrphan(ctx.sql, name);
+}
+
+async function build(ctx: DatabaseContext, id: string): Promise<void> {
   const row = await indexStore.byId(ctx.sql, id);
   // Its declaration is gone.
   if (!row) return indexStore.drop(ctx.sql, id);
@@ -119,7 +120,7 @@ async function build({ ctx, databases }: LearningOptions, id: string): Promise<v
   }
   if (place.given) {
     const { id: givenId, accountId, dbId, code } = place.given;
-    await databases.forget(accountId, { id: dbId, code: code ?? dbId });
+    await databases.forget(ctx, accountId, { id: dbId, code: code ?? dbId });
     await indexStore.drop(ctx.sql, givenId);
   }
   try {
@@ -132,5 +133,5 @@ async function build({ ctx, databases }: LearningOptions, id: string): Promise<v
   }
   // The declaration may have gone meanwhile.
   if (!(await indexStore.end(ctx.sql, id, "ready", { collation: row.collation }))) return indexStore.drop(ctx.sql, id);
-  await databases.forget(row.accountId, { id: row.dbId, code: row.code });
+  await databases.forget(ctx, row.accountId, { id: row.dbId, code: row.code });
 }

@@ -6,8 +6,8 @@ import { followStream, type Follower, type Following } from "../../../tests/even
 import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { accounts } from "../../accounts/api.ts";
 import { tokens, type ForeignCredential } from "../../tokens/api.ts";
-import { createChangeStore } from "./change-store.ts";
-import { createFollowStore } from "./follow-store.ts";
+import * as changeStore from "./change-store.ts";
+import * as followStore from "./follow-store.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
 import { createEvents, type FollowLimits } from "./events.ts";
 import { printPrivate } from "./events-print.ts";
@@ -84,12 +84,11 @@ describe("old changes", () => {
     await eventually(() => follower.events.length === 2);
     await follower.close();
     const database = await databaseRow(db);
-    const store = createChangeStore(app.sql);
-    await store.prune(24);
+    await changeStore.prune(app.sql, 24);
     expect(await app.sql`select from record_changes where db_id = ${database.id}`).toHaveLength(2);
     await app.sql`update record_changes set at = now() - interval '25 hours' where db_id = ${database.id}`;
     await create(db, { n: 3 });
-    await store.prune(24);
+    await changeStore.prune(app.sql, 24);
     expect(await app.sql`select from record_changes where db_id = ${database.id}`).toHaveLength(1);
     const late = await follow(db, { lastId: before });
     await eventually(() => late.events.length === 1);
@@ -107,14 +106,13 @@ describe("old changes", () => {
     await eventually(() => follower.lastId() !== "");
     await follower.close();
     const database = await databaseRow(db);
-    const store = createChangeStore(app.sql);
     await app.sql`update record_feeds set watched_at = now() - interval '2 days' where db_id = ${database.id}`;
-    const idle = await transaction(app.sql, createFollowStore(app.sql).endIdle);
+    const idle = await transaction(app.sql, followStore.endIdle);
     expect(idle.map(({ code }) => code)).toEqual([db]);
     expect((await databaseRow(db)).live).toBe(false);
     await create(db, { n: 1 });
     await remove(db, (await create(db, { n: 2 })).id);
-    await store.prune(24);
+    await changeStore.prune(app.sql, 24);
     expect(await app.sql`select from record_changes where db_id = ${database.id}`).toHaveLength(0);
     const again = await follow(db, { lastId: follower.lastId() });
     // What is written before it is in what they read then.
@@ -330,22 +328,18 @@ describe("at every heartbeat", () => {
       },
       onReset: () => () => {},
     };
-    const databases = { find: async () => undefined, refresh: async () => undefined, forget: async () => {} };
+    const databases = { get: async () => undefined, peek: () => undefined, invalidate: async () => {} };
     const log = createLog("error", () => {});
     const ctx = {
+      sql: app.sql,
+      databases,
       transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run),
       broadcast,
       log,
       stopping: stopping.signal,
     };
     const all = { followers: 1000, publicFollowers: 500, perOwner: 20, heartbeatMs: 10, ...limits };
-    const events = createEvents({
-      ctx,
-      changeStore: createChangeStore(app.sql),
-      followStore: createFollowStore(app.sql),
-      databases,
-      limits: all,
-    });
+    const events = createEvents(ctx, all);
     const state = { allowed: true };
     const open = (owner = "token:1", isPublic = false) =>
       events.follow(db, {

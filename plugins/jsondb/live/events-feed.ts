@@ -1,6 +1,8 @@
 /** Reads the changes of one database, once for all that follow it in this process. */
 import { notFound } from "platform";
-import type { LogEntry, ChangePage, ChangeStore } from "./change-store.ts";
+import * as changeStore from "./change-store.ts";
+import type { LogEntry, ChangePage } from "./change-store.ts";
+import { beginFollowing, type LiveContext } from "./events-begin.ts";
 import type { Database } from "../databases/database.ts";
 import { eventId, type Position } from "./events-position.ts";
 
@@ -32,27 +34,24 @@ export interface Feed {
   look(): Promise<void>;
 }
 
-/** Begins to follow, unless that is done already; undefined if the database is gone. */
-export type Begin = (db: Database) => Promise<{ epoch: string; snapshot: string } | undefined>;
-
 export const pageSize = 500;
 // Under many writes changes are read together.
 const pauseMs = 20;
 
-export async function openFeed(db: Database, changeStore: ChangeStore, beginFollowing: Begin): Promise<Feed> {
+export async function openFeed(ctx: LiveContext, db: Database): Promise<Feed> {
   const listeners = new Set<Listener>();
   let joining: { listener: Listener; resolve: (at: { from: string }) => void; reject: (error: unknown) => void }[] = [];
   let epoch = "";
   let position: Position = { from: "" };
 
   const begin = async () => {
-    const begun = await beginFollowing(db);
+    const begun = await beginFollowing(ctx, db);
     if (!begun) throw notFound("there is no such database");
     epoch = begun.epoch;
     position = { from: begun.snapshot };
   };
   const readPage = async (): Promise<boolean> => {
-    const page = await changeStore.read(db, position, pageSize);
+    const page = await changeStore.read(ctx.sql, db, position, pageSize);
     if (!page.present) throw notFound("there is no such database");
     if (page.epoch !== epoch || !page.known) {
       await begin();

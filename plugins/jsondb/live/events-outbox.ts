@@ -15,7 +15,7 @@ export interface Outbox {
   readonly ended: () => boolean;
 }
 
-export function createOutbox(maxCharacters: number): Outbox {
+export function outboxOf(maxCharacters: number): Outbox {
   let waiting: Waiting[] = [];
   let characters = 0;
   let state: "open" | "behind" | "ended" = "behind";

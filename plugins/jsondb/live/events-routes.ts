@@ -15,7 +15,9 @@ import type { Tokens } from "../../tokens/api.ts";
 import { UnknownTable } from "../records/answers.ts";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import { printPrivate, printPublic } from "./events-print.ts";
-import { databaseAt, isOpenTo, recordExample, unknownTable } from "../records/record-routes.ts";
+import * as databases from "../databases/cache.ts";
+import { databaseAt, isOpenTo } from "../databases/cache.ts";
+import { recordExample, unknownTable } from "../records/record-routes.ts";
 import { cookieHeader, visitorOf } from "../public/visitor.ts";
 import type { JsondbContext } from "../context.ts";
 
@@ -51,7 +53,7 @@ export function eventRoutes(ctx: JsondbContext): Route[] {
         },
       },
       async ({ account, caller, app, params, query, request, host }) => {
-        const db = await databaseAt(ctx.databases, account.id, params.db_id, app);
+        const db = await databaseAt(ctx, account.id, params.db_id, app);
         const tableName = query.get("table_name");
         const table = tableName !== null && db.schema.multiTable ? tableForSearch(db, tableName) : undefined;
         if (request.method === "HEAD") return new Response(null, { headers });
@@ -89,7 +91,7 @@ export function eventRoutes(ctx: JsondbContext): Route[] {
         const { account, params, ip, request, secure } = input;
         const { allowed, retryAfterSeconds } = await limiter.take(limitKey(ip));
         if (!allowed) throw tooMany(retryAfterSeconds);
-        const db = await databaseAt(ctx.databases, account.id, params.db_code);
+        const db = await databaseAt(ctx, account.id, params.db_code);
         const list = db.publicMethods.methods.get("list");
         if (!list) throw forbidden("`list` is not open to the public");
         const visitor = visitorOf(ctx.secrets, input);
@@ -103,7 +105,7 @@ export function eventRoutes(ctx: JsondbContext): Route[] {
           lastEventId: lastEventId(input),
           signal: request.signal,
           isAllowed: async () =>
-            (await ctx.databases.find(account.id, db.id))?.version === db.version &&
+            (await databases.find(ctx, account.id, db.id))?.version === db.version &&
             (await isSamePerson(ctx.tokens, input)),
         });
         return new Response(body, { headers: { ...headers, ...cookie } });

@@ -3,11 +3,13 @@
  * then joins the others; one that cannot keep up reads by itself again. So a slow client costs no memory, and misses
  * nothing.
  */
-import type { ChangePage, ChangeStore } from "./change-store.ts";
+import type { Sql } from "platform";
+import * as changeStore from "./change-store.ts";
+import type { ChangePage } from "./change-store.ts";
 import type { Database } from "../databases/database.ts";
 
 import { pageSize, toldOf, type Feed, type Listener, type Told } from "./events-feed.ts";
-import { createOutbox, type Outbox } from "./events-outbox.ts";
+import { outboxOf, type Outbox } from "./events-outbox.ts";
 import { eventId, positionOf } from "./events-position.ts";
 import type { Print } from "./events-print.ts";
 
@@ -29,7 +31,7 @@ export interface Follow {
 interface Streaming {
   readonly db: Database;
   readonly feed: Feed;
-  readonly changeStore: ChangeStore;
+  readonly sql: Sql;
   readonly heartbeatMs: number;
   readonly stopping: AbortSignal;
   /** Called once, when the stream is over. */
@@ -42,10 +44,10 @@ const lookMs = 1_000;
 const maxMissedBeats = 8;
 
 /** Resolves when the client follows: nothing that is committed from then on is missed. */
-export async function streamTo(asked: Follow, needed: Streaming): Promise<ReadableStream<Uint8Array>> {
-  const { feed, stopping } = needed;
-  const outbox = createOutbox(maxWaiting);
-  const follower = createFollower(asked, needed, outbox);
+export async function streamTo(asked: Follow, streaming: Streaming): Promise<ReadableStream<Uint8Array>> {
+  const { feed, stopping } = streaming;
+  const outbox = outboxOf(maxWaiting);
+  const follower = followerOf(asked, streaming, outbox);
   let missedBeats = 0;
   let breakOff = () => {};
   const beat = () => {
@@ -61,7 +63,7 @@ export async function streamTo(asked: Follow, needed: Streaming): Promise<Readab
     isLooking = false;
     if (!isAllowed) outbox.end();
   };
-  const heartbeat = setInterval(beat, needed.heartbeatMs);
+  const heartbeat = setInterval(beat, streaming.heartbeatMs);
   // Often, because caches answer: a token that ends takes its streams with it.
   const looking = setInterval(() => void look(), lookMs);
   const end = () => {
@@ -70,7 +72,7 @@ export async function streamTo(asked: Follow, needed: Streaming): Promise<Readab
     for (const signal of [stopping, asked.signal]) signal.removeEventListener("abort", outbox.end);
     outbox.end();
     feed.leave(follower.listener);
-    needed.ended();
+    streaming.ended();
   };
   for (const signal of [stopping, asked.signal]) signal.addEventListener("abort", outbox.end);
   if (stopping.aborted || asked.signal.aborted) outbox.end();
@@ -103,7 +105,7 @@ export async function streamTo(asked: Follow, needed: Streaming): Promise<Readab
 /** A client whose stream ends connects again, and goes on from its last event. */
 const atEnd = (): IteratorResult<string> => ({ done: true, value: undefined });
 
-function createFollower({ lastEventId, print, version }: Follow, { db, feed, changeStore }: Streaming, outbox: Outbox) {
+function followerOf({ lastEventId, print, version }: Follow, { db, feed, sql }: Streaming, outbox: Outbox) {
   const textOf = (told: readonly Told[]) => {
     // `print` was made for another version of the database: the client must connect again.
     const isOld = told.some((one) => version !== undefined && one.version !== version);
@@ -125,7 +127,7 @@ function createFollower({ lastEventId, print, version }: Follow, { db, feed, cha
     const epoch = feed.epoch();
     let position = positionOf(epoch, lastId);
     while (position && !outbox.ended()) {
-      const page: ChangePage = await changeStore.read(db, position, pageSize, to);
+      const page: ChangePage = await changeStore.read(sql, db, position, pageSize, to);
       if (!page.known || page.epoch !== epoch) return undefined;
       const text = textOf(toldOf(page, epoch));
       if (text !== "") yield text;

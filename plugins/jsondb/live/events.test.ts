@@ -4,7 +4,7 @@ import { transaction } from "../../../runtime/db/db.ts";
 import { followStream, type Event, type Follower, type Following } from "../../../tests/event-stream.ts";
 import { adminToken, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
-import { createRecordStore } from "../records/record-store.ts";
+import * as recordStore from "../records/record-store.ts";
 import { newRecord } from "../records/new-record.ts";
 
 let app: TestApp;
@@ -225,11 +225,10 @@ describe("no change is missed", () => {
     const db = await newDb();
     const first = await follow(db);
     const database = await databaseRow(db);
-    const store = createRecordStore(app.sql);
     const table = database.schema.tables.get("");
     if (!table) throw new Error("the null table is always there");
     await transaction(app.sql, async (tx) => {
-      expect(await store.create(database, table, newRecord(table, { n: "early" }), tx)).toBe(true);
+      expect(await recordStore.insert(tx, database, table, newRecord(table, { n: "early" }))).toBe(true);
       await create(db, { n: "late" });
       await eventually(() => first.events.length === 1, "the later change is told of at once");
     });
@@ -253,17 +252,16 @@ describe("no change is missed", () => {
   test("from the moment that following begins, though writes are under way", async () => {
     const db = await newDb();
     const database = await databaseRow(db);
-    const store = createRecordStore(app.sql);
     const table = database.schema.tables.get("");
     if (!table) throw new Error("the null table is always there");
     let following: Promise<Follower> | undefined;
     let begun = false;
     await transaction(app.sql, async (tx) => {
-      await store.create(database, table, newRecord(table, { n: "untold" }), tx);
+      await recordStore.insert(tx, database, table, newRecord(table, { n: "untold" }));
       following = follow(db).finally(() => (begun = true));
       await eventually(async () => (await databaseRow(db)).live, "the database is followed");
       // A writer of an older mind is refused: the caller looks again.
-      expect(await store.create(database, table, newRecord(table, { n: "old" }))).toBe(false);
+      expect(await recordStore.insert(app.sql, database, table, newRecord(table, { n: "old" }))).toBe(false);
       await create(db, { n: "between" });
       expect(begun).toBe(false);
     });

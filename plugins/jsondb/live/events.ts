@@ -1,12 +1,10 @@
 /** Live changes: the followers of each database in this process, and their limits. */
-import { tooMany, type BaseContext } from "platform";
-import type { ChangeStore } from "./change-store.ts";
-import { createBeginning } from "./events-begin.ts";
-import type { FollowStore } from "./follow-store.ts";
+import { tooMany } from "platform";
+import type { LiveContext } from "./events-begin.ts";
+import * as followStore from "./follow-store.ts";
 import type { Database } from "../databases/database.ts";
 import { openFeed, type Feed } from "./events-feed.ts";
 import { streamTo, type Follow } from "./events-stream.ts";
-import type { Databases } from "../databases/database-store.ts";
 
 export interface FollowLimits {
   readonly followers: number;
@@ -14,14 +12,6 @@ export interface FollowLimits {
   readonly publicFollowers: number;
   readonly perOwner: number;
   readonly heartbeatMs: number;
-}
-
-interface EventsOptions {
-  readonly ctx: Pick<BaseContext, "transaction" | "broadcast" | "log" | "stopping">;
-  readonly changeStore: ChangeStore;
-  readonly followStore: FollowStore;
-  readonly databases: Databases;
-  readonly limits?: FollowLimits;
 }
 
 const topic = "jsondb.changed";
@@ -32,7 +22,7 @@ const watchedMs = 600_000;
 
 export type Events = ReturnType<typeof createEvents>;
 
-export function createEvents({ ctx, changeStore, followStore, databases, limits = standardLimits }: EventsOptions) {
+export function createEvents(ctx: LiveContext, limits = standardLimits) {
   const feeds = new Map<string, { feed: Promise<Feed>; users: number }>();
   const followers = new Set<Follow>();
   const looked = (error: unknown) => ctx.log.warn("changes could not be read, trying again", { error });
@@ -47,12 +37,11 @@ export function createEvents({ ctx, changeStore, followStore, databases, limits 
   ctx.broadcast.onReset(() => [...feeds.keys()].forEach(lookAt));
   const looking = setInterval(() => [...feeds.keys()].forEach(lookAt), lookMs);
   const watching = setInterval(() => {
-    if (feeds.size > 0) void followStore.markWatched([...feeds.keys()]).catch(looked);
+    if (feeds.size > 0) void followStore.markWatched(ctx.sql, [...feeds.keys()]).catch(looked);
   }, watchedMs);
 
-  const beginFollowing = createBeginning({ ctx, followStore, databases });
   const enterFeed = (db: Database): Promise<Feed> => {
-    const open = feeds.get(db.id) ?? { feed: openFeed(db, changeStore, beginFollowing), users: 0 };
+    const open = feeds.get(db.id) ?? { feed: openFeed(ctx, db), users: 0 };
     feeds.set(db.id, open);
     open.users += 1;
     return open.feed;
@@ -81,7 +70,7 @@ export function createEvents({ ctx, changeStore, followStore, databases, limits 
       try {
         const feed = await enterFeed(db);
         const { heartbeatMs } = limits;
-        return await streamTo(asked, { db, feed, changeStore, heartbeatMs, stopping: ctx.stopping, ended: leave });
+        return await streamTo(asked, { db, feed, sql: ctx.sql, heartbeatMs, stopping: ctx.stopping, ended: leave });
       } catch (error) {
         leave();
         throw error;

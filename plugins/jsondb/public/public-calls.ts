@@ -38,7 +38,9 @@ import {
 } from "../search/query.ts";
 import { printRecord } from "../records/print.ts";
 import type { Data } from "../records/record.ts";
+import * as recordStore from "../records/record-store.ts";
 import type { Guard } from "../records/record-store.ts";
+import * as records from "../records/writes.ts";
 import type { CreatedRecord } from "../records/new-record.ts";
 import { noTable } from "../databases/schema.ts";
 import type { JsondbContext } from "../context.ts";
@@ -55,54 +57,48 @@ export interface Call {
 }
 
 /** The record's JSON text. */
-export async function getPublic(
-  ctx: JsondbContext,
-  { db, operation, method, params, variables }: Call,
-): Promise<string> {
+export async function get(ctx: JsondbContext, { db, operation, method, params, variables }: Call): Promise<string> {
   const fields = shownFields(db, operation);
   const [id, guard] = [idOf(params), guardOf(method, variables)];
   await mustBeIn(ctx, db, id, method, guard);
-  const found = await ctx.read((sql) => ctx.recordStore.get(db, id, { form: "public", fields }, guard, sql));
+  const found = await ctx.read((sql) => recordStore.get(sql, db, id, { form: "public", fields }, guard));
   if (!found) throw notFound();
   return found.answer;
 }
 
-export async function createPublic(ctx: JsondbContext, call: Call): Promise<string> {
+export async function create(ctx: JsondbContext, call: Call): Promise<string> {
   const make = (current: Database) => newRecord(current, call);
-  return publicText(await inPublicForm(() => ctx.records.create(call.db, make)), shownFields(call.db, "create"));
+  return publicText(await inPublicForm(() => records.create(ctx, call.db, make)), shownFields(call.db, "create"));
 }
 
 /** Answers as `create` does, and stores nothing. */
-export function pretendPublic(call: Call): string {
+export function pretend(call: Call): string {
   const { table, data } = newRecord(call.db, call);
   const made = { id: uuidv7(), table, data, json: JSON.stringify(data), createdAt: new Date() };
   return publicText(made, shownFields(call.db, "create"));
 }
 
-export async function updatePublic(
-  ctx: JsondbContext,
-  { db, method, params, isForm, variables }: Call,
-): Promise<string> {
+export async function update(ctx: JsondbContext, { db, method, params, isForm, variables }: Call): Promise<string> {
   const id = idOf(params);
   const given = dataOf(params, false);
   const guard = guardOf(method, variables);
   const make = async (current: Database) => {
-    const write = await ctx.records.inItsTable(current, id, given, guard);
+    const write = await records.inItsTable(ctx.sql, current, id, given, guard);
     if (method.table !== undefined && write.table.name !== method.table) throw notFound();
     const typed = isForm ? typedFields(write.table, given) : given;
     return { ...write, data: applied("update", current, write.table, typed, variables) };
   };
   const shape = { form: "public", fields: shownFields(db, "update") } as const;
-  return inPublicForm(async () => (await ctx.records.update(db, id, make, shape, guard)).answer);
+  return inPublicForm(async () => (await records.update(ctx, db, id, make, shape)).answer);
 }
 
-export async function deletePublic(
+export async function remove(
   ctx: JsondbContext,
   { db, method, params, variables }: Call,
 ): Promise<{ id: string; deleted: true }> {
   const [id, guard] = [idOf(params), guardOf(method, variables)];
   await mustBeIn(ctx, db, id, method, guard);
-  await ctx.records.delete(db, id, { guard });
+  await records.remove(ctx, db, id, { guard });
   return { id, deleted: true };
 }
 
@@ -114,7 +110,7 @@ async function mustBeIn(
   { table }: Method,
   guard: Guard | undefined,
 ): Promise<void> {
-  if (table !== undefined && (await ctx.recordStore.tableNameOf(db, id, guard)) !== table) throw notFound();
+  if (table !== undefined && (await recordStore.tableNameOf(ctx.sql, db, id, guard)) !== table) throw notFound();
 }
 
 function newRecord(db: Database, call: Call) {

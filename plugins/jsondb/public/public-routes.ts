@@ -24,13 +24,15 @@ import { publicList, publicSearch, sortHints, type Call } from "./public-calls.t
 import { isOperation, operationParams, type Operation } from "../databases/public-methods.ts";
 import type { Query } from "../search/query.ts";
 import { printedBytes } from "../records/new-record.ts";
-import { databaseAt, recordExample } from "../records/record-routes.ts";
+import { databaseAt } from "../databases/cache.ts";
+import { recordExample } from "../records/record-routes.ts";
 import { answerPage, recordPage } from "../search/search-routes.ts";
 import type { SearchShape } from "../search/search-store.ts";
 import { formOf, type Form } from "./forms.ts";
 import { createVisitorTurns } from "./visitor-turns.ts";
 import { cookieHeader, visitorOf } from "./visitor.ts";
 import * as calls from "./public-calls.ts";
+import * as room from "./room.ts";
 import type { JsondbContext } from "../context.ts";
 
 const access = {
@@ -150,20 +152,20 @@ function createCaller(ctx: JsondbContext) {
       if (!query) throw new Error("a scope does not depend on the schema");
       return query;
     };
-    return answerPage(ctx, ctx.searchStore, call.db, read, shape);
+    return answerPage(ctx, call.db, read, shape);
   };
 
   const runs: Record<Operation, (call: Call) => Promise<Reply>> = {
     list: (call) => page(call, publicList, { form: "public" }),
     search: async (call) => withoutCursor(await page(call, publicSearch, { form: "flat" })),
-    get: async (call) => jsonText(200, await calls.getPublic(ctx, call)),
+    get: async (call) => jsonText(200, await calls.get(ctx, call)),
     create: async (call) =>
       warned(
-        jsonText(201, await calls.createPublic(ctx, call)),
+        jsonText(201, await calls.create(ctx, call)),
         call.method.table === undefined ? nullTableHints(call.db, 1) : [],
       ),
-    update: async (call) => jsonText(200, await calls.updatePublic(ctx, call)),
-    delete: async (call) => ok(await calls.deletePublic(ctx, call)),
+    update: async (call) => jsonText(200, await calls.update(ctx, call)),
+    delete: async (call) => ok(await calls.remove(ctx, call)),
   };
 
   return async (input: Input, params: Call["params"], form?: Form): Promise<Reply> => {
@@ -171,11 +173,11 @@ function createCaller(ctx: JsondbContext) {
     const { db_code: code, method_name: operation } = input.params;
     const closed = () => forbidden(`\`${operation}\` is not open to the public`);
     if (!isOperation(operation)) {
-      await databaseAt(ctx.databases, account.id, code); // an unknown code is 404 whatever the method
+      await databaseAt(ctx, account.id, code); // an unknown code is 404 whatever the method
       throw closed();
     }
     await limit(ip, operation);
-    const db = await databaseAt(ctx.databases, account.id, code);
+    const db = await databaseAt(ctx, account.id, code);
     const method = db.publicMethods.methods.get(operation);
     if (!method) throw closed();
     if (request.method !== "POST" && writes.has(operation)) throw methodNotAllowed(["POST"]);
@@ -186,14 +188,12 @@ function createCaller(ctx: JsondbContext) {
     const principal = caller ? `token:${caller.tokenId}` : `visitor:${visitor.variables.cookie_key}`;
     const isTurn = !caller && lists.has(operation);
     if (form?.isRobot)
-      return operation === "create"
-        ? jsonText(201, calls.pretendPublic(call))
-        : jsonText(200, await calls.getPublic(ctx, call));
+      return operation === "create" ? jsonText(201, calls.pretend(call)) : jsonText(200, await calls.get(ctx, call));
     const run = () => {
       if (isTurn) return turns(account.id, ip, () => runs[operation](call), request.signal);
       if (caller || !storing.has(operation)) return runs[operation](call);
       const bytes = printedBytes(JSON.stringify(params["data"] ?? null));
-      return ctx.visitorRoom.store(db, ip, bytes, () => runs[operation](call));
+      return room.store(ctx, db, ip, bytes, () => runs[operation](call));
     };
     const answered = keyed ? await once(principal, run) : await run();
     const reply = warned(answered, callHints(call, input.query));

@@ -2,7 +2,7 @@
 import type { Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import type { Table } from "../databases/schema.ts";
-import { createArgs, dataSourceOf, filterConditions } from "../search/filter-store.ts";
+import { newArgs, dataSourceOf, filterConditions } from "../search/filter-store.ts";
 import type { Filters } from "../search/filters.ts";
 
 /** `a + b`, as texts. */
@@ -16,7 +16,7 @@ export async function readHeld(
   filters: Filters,
   additions: readonly Addition[],
 ): Promise<{ readonly holds: boolean; readonly sums: readonly string[] }> {
-  const args = createArgs();
+  const args = newArgs();
   const holds = ["true", ...filterConditions(args, dataSourceOf(db, { table }), filters)].join(" and ");
   const numbers = (at: 0 | 1) => args.bind(`{${additions.map((one) => one[at]).join(",")}}`, "text");
   const text = `

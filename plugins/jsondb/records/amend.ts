@@ -5,8 +5,8 @@ import { readHeld, type Addition } from "./amend-store.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 import type { Data } from "./record.ts";
-import type { RecordStore } from "./record-store.ts";
-import type { Write } from "./record-writes.ts";
+import { lock } from "./record-store.ts";
+import type { Write } from "./writes.ts";
 import { readFilters } from "../search/filters.ts";
 
 /**
@@ -14,14 +14,13 @@ import { readFilters } from "../search/filters.ts";
  * still true when it is written. 404, 412 if a condition does not hold, 422 for a field that is no number.
  */
 export async function amended(
-  recordStore: Pick<RecordStore, "lock">,
   tx: Tx,
   db: Database,
   id: string,
   write: Write,
   { conditions = [], increment = {} }: Pick<RecordUpdate, "conditions" | "increment">,
 ): Promise<Write> {
-  const found = await recordStore.lock(tx, db, id);
+  const found = await lock(tx, db, id);
   if (!found) throw notFound();
   const table = db.schema.tables.get(found.tableName) ?? noTable;
   const added = Object.entries(increment).map(([name, amount]) => ({ name: name.normalize("NFC"), amount }));

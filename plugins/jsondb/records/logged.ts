@@ -27,12 +27,11 @@ export function loggedIn(text: string): (code: string) => boolean {
   return (code) => all.has("*") || all.has(code);
 }
 
-/** Whoever makes a write, as JSON; undefined if the account does not log those of this database. */
-export type RecordActor = (db: Database) => Promise<string | undefined>;
-
-export function createActorOf(accounts: Pick<Accounts, "settingsOf">): RecordActor {
-  return async (db) => {
-    const { logged } = await accounts.settingsOf(db.accountId, accountSettings);
-    return logged === none || !logged(db.code) ? undefined : (actorText() ?? "{}");
-  };
+/** The person or program behind a write, as JSON; undefined if the account does not log writes of this database. */
+export async function actorOf(
+  { accounts }: { readonly accounts: Pick<Accounts, "settingsOf"> },
+  db: Database,
+): Promise<string | undefined> {
+  const { logged } = await accounts.settingsOf(db.accountId, accountSettings);
+  return logged === none || !logged(db.code) ? undefined : (actorText() ?? "{}");
 }

@@ -1,12 +1,11 @@
 /** SQL about several records of one table at once, each with the values of its index columns. */
-import { bytesBefore, readBounds, type Queryable, type Sql } from "platform";
+import { bytesBefore, readBounds, type Fragment, type Queryable } from "platform";
 import { rawRecord } from "./answer-store.ts";
 import type { IndexValues } from "./index-values.ts";
 import type { ManyRecord } from "./record-store.ts";
 import { indexColumns, kindOf, type ColumnKind } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import { createPatchMany } from "./patch-many-store.ts";
-import { createTelling } from "./telling-store.ts";
+import { endCreates, once } from "./telling-store.ts";
 import { flagColumns, indexColumnList } from "../databases/index-columns-store.ts";
 import type { Table } from "../databases/schema.ts";
 
@@ -18,51 +17,55 @@ export interface IndexedRecord extends ManyRecord {
 /** Times through texts: a parameter of the type timestamptz would lose its microseconds. */
 const arrayTypes: Record<ColumnKind, string> = { str: "text[]", int: "bigint[]", time: "text[]::timestamptz[]" };
 
-export type ManyStore = ReturnType<typeof createManyStore>;
+const parts = once((on) => ({
+  nothing: on``,
+  begin: on`with changed as (`,
+  columns: on.unsafe(indexColumnList),
+  recordColumns: on.unsafe(
+    `db_id, id, account_id, table_name, data, ${indexColumnList}, plan_version, rules_version, created_at, updated_at`,
+  ),
+  indexed: on.unsafe([...indexColumns, ...flagColumns].map((name) => `n.${name}`).join(", ")),
+  types: indexColumns.map((name) => on.unsafe(arrayTypes[kindOf(name)])),
+}));
+
+/** Those of the first of these records that there are, whole, as many as an answer has room for; `done` were looked for. */
+export async function get(
+  on: Queryable,
+  db: Database,
+  ids: readonly string[],
+): Promise<{ rows: { raw: string }[]; done: number }> {
+  const rows = await on.unsafe<{ raw: string | null; at: number }[]>(
+    getText,
+    [`{${ids.join(",")}}`, db.id, db.accountId],
+    { prepare: true },
+  );
+  const left = rows.find(({ raw }) => raw === null);
+  return { rows: rows.filter(hasRaw), done: left ? left.at - 1 : ids.length };
+}
 
 /**
- * Arrays are given as `(select …)`, because PostgreSQL would count the items of a bare one, and plan a statement anew for
- * each count: half of what a batch costs. So the plan stays, and must be one for any size of the table: `lateral` finds
- * each record by its key.
+ * All or none: false if the database has another schema by now, or is gone. Arrays are given as `(select …)`, because
+ * PostgreSQL would count the items of a bare one, and plan a statement anew for each count: half of what a batch costs.
+ * So the plan stays, and must be one for any size of the table: `lateral` finds each record by its key.
  */
-export function createManyStore(sql: Sql) {
-  const columns = sql.unsafe(indexColumnList);
-  const recordColumns = sql.unsafe(
-    `db_id, id, account_id, table_name, data, ${indexColumnList}, plan_version, rules_version, created_at, updated_at`,
-  );
-  const indexed = sql.unsafe([...indexColumns, ...flagColumns].map((name) => `n.${name}`).join(", "));
-  const { arrays } = indexArrays(sql);
-  const nothing = sql``;
-  const telling = createTelling(sql);
-  return {
-    /** Those of the first of these records that there are, whole, as many as an answer has room for; `done` were looked for. */
-    async get(on: Queryable, db: Database, ids: readonly string[]): Promise<{ rows: { raw: string }[]; done: number }> {
-      const rows = await on.unsafe<{ raw: string | null; at: number }[]>(
-        getText,
-        [`{${ids.join(",")}}`, db.id, db.accountId],
-        { prepare: true },
-      );
-      const left = rows.find(({ raw }) => raw === null);
-      return { rows: rows.filter(hasRaw), done: left ? left.at - 1 : ids.length };
-    },
-
-    /** All or none: false if the database has another schema by now, or is gone. */
-    async create(db: Database, table: Table, all: readonly IndexedRecord[], on: Queryable = sql): Promise<boolean> {
-      const isLogged = all.some(({ actor }) => actor !== undefined);
-      const { count } = await on`
-        ${isLogged ? sql`with changed as (` : nothing} insert into records as r (${recordColumns})
-        select d.id, n.id, d.account_id, ${table.name}, n.json::jsonb, ${indexed}, d.plan_version, d.rules_version,
-          n.created_at, n.created_at
-        from dbs d, unnest((select ${all.map(({ id }) => id)}::uuid[]), (select ${all.map(({ json }) => json)}::text[]),
-          (select ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) ${arrays(all.map(({ index }) => index))})
-          as n (id, json, created_at, ${columns})
-        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${isLogged ? telling.endCreates(db, all) : nothing}`;
-      return count === all.length;
-    },
-
-    update: createPatchMany(sql),
-  };
+export async function insert(
+  on: Queryable,
+  db: Database,
+  table: Table,
+  all: readonly IndexedRecord[],
+): Promise<boolean> {
+  const { begin, nothing, recordColumns, indexed, columns } = parts(on);
+  const isLogged = all.some(({ actor }) => actor !== undefined);
+  const { count } = await on`
+    ${isLogged ? begin : nothing} insert into records as r (${recordColumns})
+    select d.id, n.id, d.account_id, ${table.name}, n.json::jsonb, ${indexed}, d.plan_version, d.rules_version,
+      n.created_at, n.created_at
+    from dbs d, unnest((select ${all.map(({ id }) => id)}::uuid[]), (select ${all.map(({ json }) => json)}::text[]),
+      (select ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) ${indexArrays(on, all)})
+      as n (id, json, created_at, ${columns})
+    where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+    ${isLogged ? endCreates(on, db, all) : nothing}`;
+  return count === all.length;
 }
 
 /** One text, because it is sent for most reads: to put a template together takes a fifth of what a batch costs here. */
@@ -78,17 +81,15 @@ function hasRaw<T extends { raw: string | null }>(row: T): row is T & { raw: str
 }
 
 /** The index columns of many records as parameters: an array for each column, in the order of `indexColumnList`. */
-export function indexArrays(sql: Sql) {
-  const types = new Map(indexColumns.map((name) => [name, sql.unsafe(arrayTypes[kindOf(name)])]));
-  /** Empty where no row has a value: what is missing in an array is null for `unnest`. */
-  const valuesAt = (all: readonly IndexValues[], at: number) => {
-    const values = all.map((index) => index.values[at] ?? null);
-    return values.some((value) => value !== null) ? values : [];
-  };
-  return {
-    arrays: (all: readonly IndexValues[]) => sql`
-      ${[...types.values()].map((type, at) => sql`, (select ${valuesAt(all, at)}::${type})`)},
-      (select ${all.map(({ strings }) => `${strings.set}`)}::smallint[]),
-      (select ${all.map(({ numbers }) => `${numbers.set}`)}::smallint[])`,
-  };
+export function indexArrays(on: Queryable, all: readonly IndexedRecord[]): Fragment {
+  return on`
+    ${parts(on).types.map((type, at) => on`, (select ${valuesAt(all, at)}::${type})`)},
+    (select ${all.map(({ index }) => `${index.strings.set}`)}::smallint[]),
+    (select ${all.map(({ index }) => `${index.numbers.set}`)}::smallint[])`;
+}
+
+/** Empty where no row has a value: what is missing in an array is null for `unnest`. */
+function valuesAt(all: readonly IndexedRecord[], at: number) {
+  const values = all.map(({ index }) => index.values[at] ?? null);
+  return values.some((value) => value !== null) ? values : [];
 }

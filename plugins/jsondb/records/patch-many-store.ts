@@ -21,36 +21,44 @@ export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {
 /** A record that was changed; `raw` is null if it has to be read alone. */
 export type Changed = { readonly raw: string; readonly id?: string } | { readonly raw: null; readonly id: string };
 
-export function createPatchMany(sql: Sql) {
-  let returnsOld: Promise<boolean> | undefined;
-  const asked = () => {
-    returnsOld ??= sql<{ is: boolean }[]>`select current_setting('server_version_num')::int >= 180000 as is`.then(
-      ([row]) => row?.is ?? false,
-    );
-    returnsOld.catch(() => (returnsOld = undefined));
-    return returnsOld;
-  };
-  /**
-   * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's store
-   * says, or, if there are several, locked or just changed by somebody: then the statement waits for nobody, so that no
-   * record delays those beside it. 422 if a single one would become too large. What several become is shown as far as an
-   * answer has room for it.
-   */
-  return async (db: Database, table: Table, all: readonly IndexedPatch[]): Promise<Changed[]> => {
-    const statement = statementOf(all);
-    const { silent, logged } = statement;
-    const isLogged = all.some(({ actor }) => actor !== undefined);
-    const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion];
-    // Not read by the statement: what makes entries parses it.
-    if (isLogged) of.push(inboxFacts("Core::Record", db.code), actorsOf(all));
-    const [only, ...others] = all.map((patch) => `[${statement.written(patch)}]`);
-    if (only && others.length === 0) {
-      const text = isLogged ? ((await asked()) ? logged.one : logged.oneHeld) : silent.one;
-      return sql.unsafe<Changed[]>(text, [only, ...of], { prepare: true }).catch(refuseSize);
-    }
-    const text = isLogged ? logged.several : silent.several;
-    return sql.unsafe<Changed[]>(text, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
-  };
+/** Whether a server returns what an update has replaced, as PostgreSQL does from 18 on. */
+const returnsOld = new WeakMap<Sql, Promise<boolean>>();
+
+function doesReturnOld(sql: Sql): Promise<boolean> {
+  const known = returnsOld.get(sql);
+  if (known) return known;
+  const asked = sql<{ is: boolean }[]>`select current_setting('server_version_num')::int >= 180000 as is`.then(
+    ([row]) => row?.is ?? false,
+  );
+  returnsOld.set(sql, asked);
+  asked.catch(() => returnsOld.delete(sql));
+  return asked;
+}
+
+/**
+ * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's store
+ * says, or, if there are several, locked or just changed by somebody: then the statement waits for nobody, so that no
+ * record delays those beside it. 422 if a single one would become too large. What several become is shown as far as an
+ * answer has room for it.
+ */
+export async function patchMany(
+  sql: Sql,
+  db: Database,
+  table: Table,
+  all: readonly IndexedPatch[],
+): Promise<Changed[]> {
+  const { silent, logged, written } = statementOf(all);
+  const isLogged = all.some(({ actor }) => actor !== undefined);
+  const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion];
+  // Not read by the statement: what makes entries parses it.
+  if (isLogged) of.push(inboxFacts("Core::Record", db.code), actorsOf(all));
+  const [only, ...others] = all.map((patch) => `[${written(patch)}]`);
+  if (only && others.length === 0) {
+    const text = isLogged ? ((await doesReturnOld(sql)) ? logged.one : logged.oneHeld) : silent.one;
+    return sql.unsafe<Changed[]>(text, [only, ...of], { prepare: true }).catch(refuseSize);
+  }
+  const text = isLogged ? logged.several : silent.several;
+  return sql.unsafe<Changed[]>(text, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
 }
 
 const actorsOf = (all: readonly IndexedPatch[]) =>

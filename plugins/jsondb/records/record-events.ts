@@ -16,24 +16,34 @@ export interface PartialRecord {
   readonly data: Data;
 }
 
-export type RecordEvents = ReturnType<typeof createRecordEvents>;
+type Context = Pick<BaseContext, "wanted" | "changed">;
 
-export function createRecordEvents(ctx: Pick<BaseContext, "wanted" | "changed">) {
-  return {
-    /** Asked before the write: false if nobody would take the event, whatever the rest of the record is. */
-    wanted: (db: Database, kind: RecordEventKind, partial: PartialRecord): boolean =>
-      ctx.wanted(modelChanged, partialEventOf(db, kind, partial)),
+/** Asked before the write: false if nobody would take the event, whatever the rest of the record is. */
+export function wanted(ctx: Context, db: Database, kind: RecordEventKind, partial: PartialRecord): boolean {
+  return ctx.wanted(modelChanged, partialEventOf(db, kind, partial));
+}
 
-    /** Writes the event, in the transaction of the change. */
-    tell: (db: Database, kind: RecordEventKind, record: StoredRecord, tx: Tx | undefined): Promise<void> =>
-      ctx.changed(eventOf(db, kind, record), tx),
+/** Writes the event, in the transaction of the change. */
+export function tell(
+  ctx: Context,
+  db: Database,
+  kind: RecordEventKind,
+  record: StoredRecord,
+  tx: Tx | undefined,
+): Promise<void> {
+  return ctx.changed(eventOf(db, kind, record), tx);
+}
 
-    /** `tell`, if somebody takes the event of this record. */
-    async tellWanted(db: Database, kind: RecordEventKind, record: StoredRecord, tx: Tx): Promise<void> {
-      const event = eventOf(db, kind, record);
-      if (ctx.wanted(modelChanged, event)) await ctx.changed(event, tx);
-    },
-  };
+/** Writes the event if a subscriber matches. */
+export async function tellWanted(
+  ctx: Context,
+  db: Database,
+  kind: RecordEventKind,
+  record: StoredRecord,
+  tx: Tx,
+): Promise<void> {
+  const event = eventOf(db, kind, record);
+  if (ctx.wanted(modelChanged, event)) await ctx.changed(event, tx);
 }
 
 /** The whole event: the record's own values stand above fields of the same name. */

@@ -9,7 +9,6 @@ import {
   Type,
   uuidOf,
   warned,
-  type AppGrant,
   type Route,
 } from "platform";
 import { ShownRecord } from "./answers.ts";
@@ -17,8 +16,10 @@ import { nullTableHints, tableForWrite, type Database } from "../databases/datab
 import type { Data } from "./record.ts";
 import { nestedText } from "./new-record.ts";
 import { firstVersion, versionDigits } from "./print.ts";
-import type { Write } from "./record-writes.ts";
-import type { Databases } from "../databases/database-store.ts";
+import { databaseAt } from "../databases/cache.ts";
+import * as together from "./together.ts";
+import * as records from "./writes.ts";
+import type { Write } from "./writes.ts";
 import type { JsondbContext } from "../context.ts";
 
 /** Not `Type.Record`: that one runs a pattern over every key. */
@@ -71,10 +72,10 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         responses: { 201: recordExample, 422: { email: ["is required"] } },
       },
       async ({ account, app, params, body }) => {
-        const db = await databaseAt(ctx.databases, account.id, params.db_id, app);
+        const db = await databaseAt(ctx, account.id, params.db_id, app);
         const hints: Hints = { texts: [] };
         const make = (current: Database) => hinted(hints, current, body.table_name, body.data);
-        const made = await ctx.records.create(db, make);
+        const made = await records.create(ctx, db, make);
         const headers = { etag: etag(made.id, firstVersion(made.createdAt)) };
         return warned(jsonText(201, nestedText(made), headers), hints.texts);
       },
@@ -90,9 +91,9 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         responses: { 200: recordExample, 304: null },
       },
       async ({ account, app, params }) => {
-        const db = await databaseAt(ctx.databases, account.id, params.db_id, app);
+        const db = await databaseAt(ctx, account.id, params.db_id, app);
         const id = uuidOf(params.id);
-        const found = await ctx.together.get(db, id);
+        const found = await together.get(ctx, db, id);
         if (!found) throw notFound();
         return jsonText(200, found.answer, { etag: etag(id, found.version) });
       },
@@ -115,7 +116,7 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
       },
       async ({ request, account, app, params, query, body }) => {
-        const db = await databaseAt(ctx.databases, account.id, params.db_id, app);
+        const db = await databaseAt(ctx, account.id, params.db_id, app);
         const id = uuidOf(params.id);
         const { table_name: tableName, data = {} } = body;
         const keepsTable = tableName === undefined && flagOf(query, "keep_table") === true;
@@ -123,11 +124,11 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         const expected = expectedVersion(request, id, versionDigits);
         const make = async (current: Database) => {
           const write = keepsTable
-            ? await ctx.records.inItsTable(current, id, data)
+            ? await records.inItsTable(ctx.sql, current, id, data)
             : hinted(hints, current, tableName, data);
           return { ...write, expected };
         };
-        const { answer, version } = await ctx.records.update(db, id, make, { form: "nested" });
+        const { answer, version } = await records.update(ctx, db, id, make, { form: "nested" });
         return warned(jsonText(200, answer, { etag: etag(id, version) }), hints.texts);
       },
     ),
@@ -138,7 +139,7 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
       async ({ request, account, app, params }) => {
         const id = uuidOf(params.id);
         const expected = expectedVersion(request, id, versionDigits);
-        await ctx.records.delete(await databaseAt(ctx.databases, account.id, params.db_id, app), id, { expected });
+        await records.remove(ctx, await databaseAt(ctx, account.id, params.db_id, app), id, { expected });
         return noContent();
       },
     ),
@@ -150,21 +151,4 @@ function hinted(hints: Hints, db: Database, tableName: string | null | undefined
   const table = tableForWrite(db, tableName);
   hints.texts = nullTableHints(db, table.name === "" ? 1 : 0, 'inside "record"');
   return { table, data };
-}
-
-/** The account's database of this id or code; 404 if the account has none, or if the app that asks does not name it. */
-export async function databaseAt(
-  databases: Databases,
-  accountId: number,
-  key: string,
-  app: AppGrant | null = null,
-): Promise<Database> {
-  const db = await databases.find(accountId, key);
-  if (!db || !isOpenTo(app, db)) throw notFound("there is no such database");
-  return db;
-}
-
-/** An app's token opens only the databases that the app names now. behaviour B.10. */
-export function isOpenTo(app: AppGrant | null | undefined, { id, code }: Database): boolean {
-  return !app || app.dbCodes.includes(code) || app.dbCodes.includes(id);
 }

@@ -1,5 +1,5 @@
 /** SQL about single records. A write names the schema it was checked against, in the same statement. */
-import { invalid, type Queryable, type Sql, type Tx } from "platform";
+import { invalid, type Fragment, type Queryable, type Tx } from "platform";
 import { rawRecord, selectedData } from "./answer-store.ts";
 import type { Database } from "../databases/database.ts";
 import {
@@ -14,7 +14,8 @@ import { indexValues } from "./index-values.ts";
 import { printRaw, versionOf, versionTime } from "./print.ts";
 import { recordLimits, type Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
-import { createTelling } from "./telling-store.ts";
+import * as telling from "./telling-store.ts";
+import { once } from "./telling-store.ts";
 
 /** One of many records to be inserted. */
 export interface ManyRecord {
@@ -87,195 +88,160 @@ export interface Patch {
 /** Answers show milliseconds: no two changes of a record `r` have the same one, so that it tells them apart. */
 export const later = "greatest(now(), date_trunc('milliseconds', r.updated_at) + interval '1 millisecond')";
 
-export type RecordStore = ReturnType<typeof createRecordStore>;
-
-export function createRecordStore(sql: Sql) {
-  const parts = createParts(sql);
-  return {
-    ...createReads(sql, parts),
-    ...createInserts(sql, parts),
-    ...createPatches(sql, parts),
-    ...createRemovals(sql, parts),
-  };
-}
-
-type Parts = ReturnType<typeof createParts>;
-
 /** The parts that the statements share. */
-function createParts(sql: Sql) {
-  const raw = sql.unsafe(rawRecord());
-  const narrowed = sql.unsafe(rawRecord(selectedData("shown.names")));
-  const recordColumns = sql`, r.id, r.table_name, r.data, r.created_at, r.updated_at`;
-  const nothing = sql``;
-  return {
-    telling: createTelling(sql),
-    shown({ fields, whole }: Shape) {
-      const text = fields ? sql`(select ${narrowed} from (select ${[...fields]}::text[] as names) shown)` : raw;
-      return sql`${text} as raw ${whole ? recordColumns : nothing}`;
-    },
-    guarded: (guard: Guard | undefined) => (guard ? sql`and r.data ->> ${guard.field} = ${guard.value}` : nothing),
-    /** Through text: a parameter of the type timestamptz would lose its microseconds. */
-    isAt: (expected: number | undefined) =>
-      expected === undefined ? nothing : sql`and r.updated_at = ${versionTime(expected)}::text::timestamptz`,
-    written([row]: readonly RawRow[], { form, whole }: Shape): Written | undefined {
-      return row && { answer: printRaw(row.raw, form), version: versionOf(row.raw), record: whole ? row : undefined };
-    },
-  };
-}
-
-function createReads(sql: Sql, { shown, guarded, isAt, written }: Parts) {
-  return {
-    async get(
-      db: Database,
-      id: string,
-      shape: Shape,
-      guard?: Guard,
-      on: Queryable = sql,
-    ): Promise<Written | undefined> {
-      const rows = await on<RawRow[]>`
-        select ${shown(shape)} from records r
-        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}`;
-      return written(rows, shape);
-    },
-
-    /** The record's table, "" for the null table. */
-    async tableNameOf(db: Database, id: string, guard?: Guard, on: Queryable = sql): Promise<string | undefined> {
-      const [row] = await on<{ tableName: string }[]>`
-        select r.table_name from records r
-        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}`;
-      return row?.tableName;
-    },
-
-    async hasVersion(db: Database, id: string, version: number, on: Queryable = sql): Promise<boolean> {
-      const rows = await on`
-        select from records r
-        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${isAt(version)}`;
-      return rows.length > 0;
-    },
-
-    /** The record, held until the transaction ends. */
-    async lock(tx: Tx, db: Database, id: string, guard?: Guard): Promise<StoredRecord | undefined> {
-      const [row] = await tx<StoredRecord[]>`
-        select r.id, r.table_name, r.data, r.created_at, r.updated_at from records r
-        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}
-        for no key update`;
-      return row;
-    },
-  };
-}
-
-function createInserts(sql: Sql, { telling }: Parts) {
-  const columns = sql.unsafe(
+const parts = once((on) => ({
+  nothing: on``,
+  raw: on.unsafe(rawRecord()),
+  narrowed: on.unsafe(rawRecord(selectedData("shown.names"))),
+  recordColumns: on`, r.id, r.table_name, r.data, r.created_at, r.updated_at`,
+  indexColumns: on.unsafe(indexColumnList),
+  /** Of a new record. */
+  columns: on.unsafe(
     `db_id, id, account_id, table_name, data, ${indexColumnList}, plan_version, rules_version, created_at, updated_at`,
-  );
-  const given = sql.unsafe(columnValues("i.texts"));
-  const indexed = sql.unsafe(recordIndexValues);
-  return {
-    /** False if the database has another schema by now, or is gone. */
-    async create(db: Database, table: Table, record: NewRecord, on: Queryable = sql): Promise<boolean> {
-      const { values, strings, numbers } = indexValues(table, record.data);
-      const to = { db, actor: record.actor };
-      const { count } = await on`
-        ${telling.begin(to)} insert into records as r (${columns})
-        select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${given},
-          ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${record.createdAt}
-        from dbs d, (select ${[...values]}::text[] as texts) i
-        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${telling.end(to, "create", undefined)}`;
-      return count === 1;
-    },
+  ),
+  given: on.unsafe(columnValues("i.texts")),
+  indexed: on.unsafe(recordIndexValues),
+  changed: on.unsafe(givenColumns(textIn("i.texts"), "i.given")),
+  changedAt: on.unsafe(later),
+}));
 
-    /** The same for many of one table in one statement: all or none. For imports and batches. */
-    async createMany(
-      db: Database,
-      table: Table,
-      records: readonly ManyRecord[],
-      on: Queryable = sql,
-    ): Promise<boolean> {
-      const { count } = await on`
-        ${telling.begin({ db, actor: undefined })} insert into records as r (${columns})
-        select d.id, n.id, d.account_id, ${table.name}, v.data, ${indexed}, d.plan_version, d.rules_version,
-          n.created_at, n.created_at
-        from dbs d, unnest(${records.map(({ id }) => id)}::uuid[], ${records.map(({ json }) => json)}::text[],
-          ${records.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) as n (id, json, created_at),
-          lateral (select n.json::jsonb as data offset 0) v,
-          record_index(v.data, ${[...table.indexFields]}::text[]) x
-        where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-        ${telling.end({ db, actor: undefined }, "create", undefined)}`;
-      return count === records.length;
-    },
-  };
+function shown(on: Queryable, { fields, whole }: Shape): Fragment {
+  const { raw, narrowed, recordColumns, nothing } = parts(on);
+  const text = fields ? on`(select ${narrowed} from (select ${[...fields]}::text[] as names) shown)` : raw;
+  return on`${text} as raw ${whole ? recordColumns : nothing}`;
 }
 
-function createPatches(sql: Sql, { telling, shown, guarded, isAt, written }: Parts) {
-  const columns = sql.unsafe(indexColumnList);
-  const indexed = sql.unsafe(recordIndexValues);
-  const changedAt = sql.unsafe(later);
-  const changed = sql.unsafe(givenColumns(textIn("i.texts"), "i.given"));
-  return {
-    /**
-     * Merges the patch into the record, key by key. Undefined if that cannot be done just so: no such record, one of
-     * another table or version, or checked against other rules, or another schema by now. 422 if it would become too large.
-     */
-    async update(db: Database, patch: Patch & { data: Data }, shape: Shape, on: Queryable = sql) {
-      const { values, given, strings, numbers } = indexValues(patch.table, patch.data);
-      // One text for all changes: PostgreSQL keeps a plan for each text.
-      const rows = await on<RawRow[]>`
-        ${telling.begin({ db, actor: patch.actor })} update records r set data = r.data || i.patch, ${changed},
-          long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
-          inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
-          updated_at = ${changedAt}
-        from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given, ${patch.json}::text::jsonb as patch) i
-          ${telling.held(db, patch)}
-        where r.db_id = ${db.id} and r.id = ${patch.id} and r.account_id = ${db.accountId}
-          and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
-          and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-          ${guarded(patch.guard)} ${isAt(patch.expected)}
-        ${telling.end({ db, actor: patch.actor }, "update", shown(shape))}`.catch(refuseSize);
-      return written(rows, shape);
-    },
-
-    /**
-     * The same for a record that `lock` has locked and that was checked as a whole: its table and rules may be others.
-     */
-    async rewrite(tx: Tx, db: Database, patch: Omit<Patch, "expected">, shape: Shape, leftTable: string | undefined) {
-      const { id, table, json, guard } = patch;
-      const rows = await tx<RawRow[]>`
-        ${telling.begin({ db, actor: patch.actor })} update records r set table_name = ${table.name}, data = r.data || i.patch,
-          (${columns}) = (
-            select ${indexed} from record_index(r.data || i.patch, ${[...table.indexFields]}::text[]) x),
-          plan_version = d.plan_version, rules_version = d.rules_version,
-          updated_at = ${changedAt}
-        from dbs d, (select ${json}::text::jsonb as patch offset 0) i ${telling.held(db, patch)}
-        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
-          and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
-          ${guarded(guard)}
-        ${telling.end({ db, actor: patch.actor }, "update", shown(shape), leftTable)}`.catch(refuseSize);
-      return written(rows, shape);
-    },
-  };
+function guarded(on: Queryable, guard: Guard | undefined): Fragment {
+  return guard ? on`and r.data ->> ${guard.field} = ${guard.value}` : parts(on).nothing;
 }
 
-function createRemovals(sql: Sql, { telling, shown, guarded, isAt, written }: Parts) {
-  return {
-    /** The deleted record; undefined if there was no such record, or none of this version. */
-    async delete(
-      db: Database,
-      id: string,
-      shape: Shape,
-      { guard, expected, actor }: Removal,
-      on: Queryable = sql,
-    ): Promise<Written | undefined> {
-      // Whoever begins to follow the database meanwhile is told.
-      const to = { db: { code: db.code, live: true }, actor };
-      const rows = await on<RawRow[]>`
-        ${telling.begin(to)} delete from records r
-        where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(guard)}
-          ${isAt(expected)}
-        ${telling.end(to, "destroy", shown(shape))}`;
-      return written(rows, shape);
-    },
-  };
+/** Through text: a parameter of the type timestamptz would lose its microseconds. */
+function isAt(on: Queryable, expected: number | undefined): Fragment {
+  return expected === undefined
+    ? parts(on).nothing
+    : on`and r.updated_at = ${versionTime(expected)}::text::timestamptz`;
+}
+
+function written([row]: readonly RawRow[], { form, whole }: Shape): Written | undefined {
+  return row && { answer: printRaw(row.raw, form), version: versionOf(row.raw), record: whole ? row : undefined };
+}
+
+export async function get(
+  on: Queryable,
+  db: Database,
+  id: string,
+  shape: Shape,
+  guard?: Guard,
+): Promise<Written | undefined> {
+  const rows = await on<RawRow[]>`
+    select ${shown(on, shape)} from records r
+    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(on, guard)}`;
+  return written(rows, shape);
+}
+
+/** The record's table, "" for the null table. */
+export async function tableNameOf(on: Queryable, db: Database, id: string, guard?: Guard): Promise<string | undefined> {
+  const [row] = await on<{ tableName: string }[]>`
+    select r.table_name from records r
+    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(on, guard)}`;
+  return row?.tableName;
+}
+
+export async function hasVersion(on: Queryable, db: Database, id: string, version: number): Promise<boolean> {
+  const rows = await on`
+    select from records r
+    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${isAt(on, version)}`;
+  return rows.length > 0;
+}
+
+/** The record, held until the transaction ends. */
+export async function lock(tx: Tx, db: Database, id: string, guard?: Guard): Promise<StoredRecord | undefined> {
+  const [row] = await tx<StoredRecord[]>`
+    select r.id, r.table_name, r.data, r.created_at, r.updated_at from records r
+    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(tx, guard)}
+    for no key update`;
+  return row;
+}
+
+/** False if the database has another schema by now, or is gone. */
+export async function insert(on: Queryable, db: Database, table: Table, record: NewRecord): Promise<boolean> {
+  const { columns, given } = parts(on);
+  const { values, strings, numbers } = indexValues(table, record.data);
+  const to = { db, actor: record.actor };
+  const { count } = await on`
+    ${telling.begin(on, to)} insert into records as r (${columns})
+    select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${given},
+      ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${record.createdAt}
+    from dbs d, (select ${[...values]}::text[] as texts) i
+    where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+    ${telling.end(on, to, "create", undefined)}`;
+  return count === 1;
+}
+
+/**
+ * Merges the patch into the record, key by key. Undefined if that cannot be done just so: no such record, one of
+ * another table or version, or checked against other rules, or another schema by now. 422 if it would become too large.
+ */
+export async function update(on: Queryable, db: Database, patch: Patch & { data: Data }, shape: Shape) {
+  const { changed, changedAt } = parts(on);
+  const { values, given, strings, numbers } = indexValues(patch.table, patch.data);
+  const to = { db, actor: patch.actor };
+  // One text for all changes: PostgreSQL keeps a plan for each text.
+  const rows = await on<RawRow[]>`
+    ${telling.begin(on, to)} update records r set data = r.data || i.patch, ${changed},
+      long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
+      inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
+      updated_at = ${changedAt}
+    from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given, ${patch.json}::text::jsonb as patch) i
+      ${telling.held(on, db, patch)}
+    where r.db_id = ${db.id} and r.id = ${patch.id} and r.account_id = ${db.accountId}
+      and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
+      and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+      ${guarded(on, patch.guard)} ${isAt(on, patch.expected)}
+    ${telling.end(on, to, "update", shown(on, shape))}`.catch(refuseSize);
+  return written(rows, shape);
+}
+
+/** The same for a record that `lock` has locked and that was checked as a whole: its table and rules may be others. */
+export async function rewrite(
+  tx: Tx,
+  db: Database,
+  { id, table, json, guard, actor }: Omit<Patch, "expected">,
+  shape: Shape,
+  leftTable: string | undefined,
+) {
+  const { indexColumns, indexed, changedAt } = parts(tx);
+  const to = { db, actor };
+  const rows = await tx<RawRow[]>`
+    ${telling.begin(tx, to)} update records r set table_name = ${table.name}, data = r.data || i.patch,
+      (${indexColumns}) = (
+        select ${indexed} from record_index(r.data || i.patch, ${[...table.indexFields]}::text[]) x),
+      plan_version = d.plan_version, rules_version = d.rules_version,
+      updated_at = ${changedAt}
+    from dbs d, (select ${json}::text::jsonb as patch offset 0) i ${telling.held(tx, db, { id, actor })}
+    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
+      and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+      ${guarded(tx, guard)}
+    ${telling.end(tx, to, "update", shown(tx, shape), leftTable)}`.catch(refuseSize);
+  return written(rows, shape);
+}
+
+/** The deleted record; undefined if there was no such record, or none of this version. */
+export async function remove(
+  on: Queryable,
+  db: Database,
+  id: string,
+  shape: Shape,
+  { guard, expected, actor }: Removal,
+): Promise<Written | undefined> {
+  // Whoever begins to follow the database meanwhile is told.
+  const to = { db: { code: db.code, live: true }, actor };
+  const rows = await on<RawRow[]>`
+    ${telling.begin(on, to)} delete from records r
+    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(on, guard)}
+      ${isAt(on, expected)}
+    ${telling.end(on, to, "destroy", shown(on, shape))}`;
+  return written(rows, shape);
 }
 
 /** The table's own bound on what changes let a record grow to. */

@@ -1,12 +1,9 @@
 /** SQL that notes a write of records in the same statement, for those who follow the database and for the log of activity. */
-import type { Sql } from "platform";
+import type { Fragment, Queryable } from "platform";
 import { inboxColumns, inboxFacts, inboxValues } from "../../activity/api.ts";
 import { rawRecord } from "./answer-store.ts";
 import type { Database } from "../databases/database.ts";
 import type { RecordEventKind } from "./record.ts";
-
-const empty = (sql: Sql) => sql``;
-type Fragment = ReturnType<typeof empty>;
 
 /** Who follows a write. */
 export interface Followers {
@@ -20,71 +17,92 @@ interface Made {
   readonly actor?: string | undefined;
 }
 
+/** Makes fragments once: they belong to no connection, and to make one costs a part of what a short statement does. */
+export function once<T>(make: (on: Queryable) => T): (on: Queryable) => T {
+  let made: T | undefined;
+  return (on) => (made ??= make(on));
+}
+
+const parts = once((on) => ({
+  nothing: on``,
+  begin: on`with changed as (`,
+  changed: on`returning r.db_id, r.id, r.account_id, r.table_name, r.data, r.created_at, r.updated_at`,
+  before: on`, held.data as old_data, i.patch`,
+  // Other writes have a statement of their own if nobody follows the database; a deletion checks that itself.
+  followed: on`where exists (select from record_feeds f where f.db_id = r.db_id)`,
+  all: on`changed r`,
+  raw: on.unsafe(rawRecord()),
+  columns: on.unsafe(inboxColumns),
+  values: {
+    create: on.unsafe(inboxValues(undefined, "r.data")),
+    update: on.unsafe(inboxValues("r.old_data", "r.patch")),
+    destroy: on.unsafe(inboxValues("r.data", undefined)),
+  },
+}));
+const actions = { create: "create", update: "update", destroy: "delete" };
+
 /**
  * The text before and after a statement that writes records `r`, so that the write is noted too and gives back
  * `shown` of them:
  *
- *     sql`${telling.begin(to)} update records r set … ${telling.end(to, "update", shown)}`
+ *     on`${begin(on, to)} update records r set … ${end(on, to, "update", shown)}`
  *
  * An update that is logged needs each record as it was as `held.data`, and its patch as `i.patch`.
  */
-export function createTelling(sql: Sql) {
-  const nothing = empty(sql);
-  const begin = sql`with changed as (`;
-  const raw = sql.unsafe(rawRecord());
-  const changed = sql`returning r.db_id, r.id, r.account_id, r.table_name, r.data, r.created_at, r.updated_at`;
-  const before = sql`, held.data as old_data, i.patch`;
-  // Other writes have a statement of their own if nobody follows the database; a deletion checks that itself.
-  const followed = sql`where exists (select from record_feeds f where f.db_id = r.db_id)`;
-  const columns = sql.unsafe(inboxColumns);
-  const values = {
-    create: sql.unsafe(inboxValues(undefined, "r.data")),
-    update: sql.unsafe(inboxValues("r.old_data", "r.patch")),
-    destroy: sql.unsafe(inboxValues("r.data", undefined)),
-  };
-  const actions = { create: "create", update: "update", destroy: "delete" };
-  const told = (kind: RecordEventKind, leftTable: string | null) => sql`, told as (
+export function begin(on: Queryable, { db, actor }: Followers): Fragment {
+  const { begin: withChanged, nothing } = parts(on);
+  return db.live || actor !== undefined ? withChanged : nothing;
+}
+
+/**
+ * For the `from` of an update of one record: the record as it was. Locked, because the statement's snapshot does not
+ * have a change that the update waits for.
+ */
+export function held(on: Queryable, db: Database, { id, actor }: Made): Fragment {
+  return actor === undefined
+    ? parts(on).nothing
+    : on`, (select o.data from records o where o.db_id = ${db.id} and o.id = ${id} and o.account_id = ${db.accountId}
+          for no key update) held`;
+}
+
+export function end(
+  on: Queryable,
+  { db, actor }: Followers,
+  kind: RecordEventKind,
+  shown: Fragment | undefined,
+  leftTable: string | null = null,
+): Fragment {
+  const { nothing, changed, before, all } = parts(on);
+  if (!db.live && actor === undefined) return shown ? on`returning ${shown}` : nothing;
+  const more = actor === undefined ? nothing : on`${kind === "update" ? before : nothing}, ${actor}::text as actor`;
+  return on`${changed} ${more}) ${db.live ? told(on, kind, leftTable) : nothing}
+    ${actor === undefined ? nothing : noted(on, kind, db.code, all)} select ${shown ?? nothing} from changed r`;
+}
+
+/** The end of an insert of many records that is begun by `with changed as (`, each for its own actor. */
+export function endCreates(on: Queryable, db: Pick<Database, "code">, all: readonly Made[]): Fragment {
+  const ids = on`(select ${all.map(({ id }) => id)}::uuid[])`;
+  const made = on`(select c.*, m.actor from changed c, unnest(${ids}, ${actorsOf(on, all)}) as m (id, actor)
+    where m.id = c.id) r`;
+  return on`${parts(on).changed}) ${noted(on, "create", db.code, made)} select from changed r`;
+}
+
+function told(on: Queryable, kind: RecordEventKind, leftTable: string | null): Fragment {
+  const { nothing, followed, raw } = parts(on);
+  return on`, told as (
     insert into record_changes (db_id, kind, table_name, left_table, raw)
     select r.db_id, ${kind}, r.table_name, ${leftTable}, ${raw} from changed r ${kind === "destroy" ? followed : nothing})`;
-  /** `from` has the changed records as `r`, each with its actor. */
-  const noted = (kind: RecordEventKind, code: string, from = sql`changed r`) => sql`, noted as (
+}
+
+/** `from` has the changed records as `r`, each with its actor. */
+function noted(on: Queryable, kind: RecordEventKind, code: string, from: Fragment): Fragment {
+  const { columns, values } = parts(on);
+  return on`, noted as (
     insert into activity_inbox (${columns})
     select r.account_id, ${actions[kind]}, ${inboxFacts("Core::Record", code)}, r.id, nullif(r.actor, ''), ${values[kind]} from ${from})`;
-  /** For `unnest`. One text, because the quotes of an array's would be escaped here and read there; JSON has no line feeds. */
-  const actorsOf = (all: readonly Made[]) =>
-    sql`(select string_to_array(${all.map(({ actor = "" }) => actor).join("\n")}, E'\n'))`;
-  return {
-    begin: ({ db, actor }: Followers): Fragment => (db.live || actor !== undefined ? begin : nothing),
+}
 
-    /**
-     * For the `from` of an update of one record: the record as it was. Locked, because the statement's snapshot does not
-     * have a change that the update waits for.
-     */
-    held: (db: Database, { id, actor }: Made): Fragment =>
-      actor === undefined
-        ? nothing
-        : sql`, (select o.data from records o where o.db_id = ${db.id} and o.id = ${id} and o.account_id = ${db.accountId}
-            for no key update) held`,
-
-    end(
-      { db, actor }: Followers,
-      kind: RecordEventKind,
-      shown: Fragment | undefined,
-      leftTable: string | null = null,
-    ): Fragment {
-      if (!db.live && actor === undefined) return shown ? sql`returning ${shown}` : nothing;
-      const more =
-        actor === undefined ? nothing : sql`${kind === "update" ? before : nothing}, ${actor}::text as actor`;
-      return sql`${changed} ${more}) ${db.live ? told(kind, leftTable) : nothing}
-        ${actor === undefined ? nothing : noted(kind, db.code)} select ${shown ?? nothing} from changed r`;
-    },
-
-    /** The end of an insert of many records that is begun by `with changed as (`, each for its own actor. */
-    endCreates(db: Pick<Database, "code">, all: readonly Made[]): Fragment {
-      const ids = sql`(select ${all.map(({ id }) => id)}::uuid[])`;
-      const made = sql`(select c.*, m.actor from changed c, unnest(${ids}, ${actorsOf(all)}) as m (id, actor)
-        where m.id = c.id) r`;
-      return sql`${changed}) ${noted("create", db.code, made)} select from changed r`;
-    },
-  };
+/** For `unnest`. One text, because the quotes of an array's would be escaped here and read there; JSON has no line feeds. */
+function actorsOf(on: Queryable, all: readonly Made[]): Fragment {
+  return on`(select string_to_array(${all.map(({ actor = "" }) => actor).join("\n")}, E'\n'))`;
 }

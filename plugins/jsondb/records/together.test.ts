@@ -4,7 +4,8 @@ import { eventually, startTestApp, type TestApp } from "../../../tests/harness.t
 import { databaseOf, type DatabaseRow } from "../databases/database.ts";
 import { noTable } from "../databases/schema.ts";
 import { indexValues } from "./index-values.ts";
-import { createManyStore } from "./many-store.ts";
+import * as manyStore from "./many-store.ts";
+import { patchMany } from "./patch-many-store.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -146,15 +147,15 @@ describe("the statements about many records", () => {
     const [row] = await app.sql<DatabaseRow[]>`select * from dbs where code = 'busy'`;
     if (!row) throw new Error("no database");
     const db = databaseOf(row);
-    const store = createManyStore(app.sql);
-    const { rows, done } = await store.get(app.sql, db, [crypto.randomUUID(), ...ids]);
+    const { rows, done } = await manyStore.get(app.sql, db, [crypto.randomUUID(), ...ids]);
     expect([rows.length, done]).toEqual([6, 7]);
-    expect((await store.get(app.sql, db, [...ids.slice(6), crypto.randomUUID()])).done).toBe(3);
+    expect((await manyStore.get(app.sql, db, [...ids.slice(6), crypto.randomUUID()])).done).toBe(3);
     const table = db.schema.tables.get("") ?? noTable;
     const index = indexValues(table, {});
     const patches = ids.map((id) => ({ id, json: '{"a":1}', actor: undefined, index }));
     for (const logged of [false, true]) {
-      const changed = await store.update(
+      const changed = await patchMany(
+        app.sql,
         db,
         table,
         patches.map((one) => ({ ...one, ...(logged && { actor: "{}" }) })),
@@ -175,14 +176,13 @@ describe("the statements about many records", () => {
     if (!row) throw new Error("no database");
     const db = databaseOf(row);
     const sql = openPool(app.target, { max: 1 });
-    const store = createManyStore(sql);
     const data = { visits: 1 };
     for (const count of numbers(12)) {
       const ids = numbers(count + 2).map(() => Bun.randomUUIDv7());
-      await store.get(sql, db, ids);
+      await manyStore.get(sql, db, ids);
       const index = indexValues(noTable, data);
       const patches = ids.map((id) => ({ id, json: JSON.stringify(data), actor: undefined, index }));
-      await store.update(db, noTable, patches);
+      await patchMany(sql, db, noTable, patches);
     }
     const kept = await sql<{ statement: string; genericPlans: number }[]>`
       select statement, generic_plans from pg_prepared_statements where statement like ${"%((select $1::text%"}`;

@@ -3,13 +3,16 @@
  * into the next one together: the busier it is, the fewer statements and commits a request costs. A batch is one
  * statement, so that what is repeated after a refusal has never been committed.
  */
-import { batched, readBounds, type Read } from "platform";
+import { batched, readBounds } from "platform";
 import type { Database } from "../databases/database.ts";
 import { indexValues } from "./index-values.ts";
-import type { ManyStore } from "./many-store.ts";
+import type { DatabaseContext } from "../databases/cache.ts";
+import * as manyStore from "./many-store.ts";
+import { patchMany } from "./patch-many-store.ts";
 import type { CreatedRecord } from "./new-record.ts";
 import { printRecord, readRaw, versionOf } from "./print.ts";
-import type { Patch, RecordStore, Written } from "./record-store.ts";
+import * as recordStore from "./record-store.ts";
+import type { Patch, Written } from "./record-store.ts";
 import type { Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
 
@@ -28,61 +31,55 @@ interface Result {
 }
 
 export type WholePatch = Omit<Patch, "guard" | "expected"> & { readonly data: Data };
-export type Together = ReturnType<typeof createTogether>;
 
-interface Stores {
-  readonly read: Read;
-  readonly recordStore: RecordStore;
-  readonly manyStore: ManyStore;
+type Context = Pick<DatabaseContext, "read" | "sql">;
+
+// A database that has changed is another object: no statement names two schemas.
+const gets = ofEach((ctx, db) => batched((ids: readonly string[]) => getAll(ctx, db, ids), bounds));
+const inserts = ofEach((ctx, db) =>
+  batched((made: readonly CreatedRecord[]) => insertAll(ctx, db, made), { ...bounds, alone: true }),
+);
+const updates = ofEach((ctx, db) =>
+  batched((patches: readonly WholePatch[]) => updateAll(ctx, db, patches), {
+    ...bounds,
+    alone: true,
+    // A statement changes a record once.
+    keyOf: ({ id }) => id,
+  }),
+);
+
+/** As `get`, `insert` and `update` of the record's store in the nested form, for nobody who follows the database. */
+export async function get(ctx: Context, db: Database, id: string): Promise<Written | undefined> {
+  return (await gets(ctx, db)(id)).written;
 }
 
-/** As `get`, `create` and `update` of the record's store in the nested form, for nobody who follows the database. */
-export function createTogether(stores: Stores) {
-  // A database that has changed is another object: no statement names two schemas.
-  const get = ofEach((db) => batched((ids: readonly string[]) => getAll(stores, db, ids), bounds));
-  const create = ofEach((db) =>
-    batched((made: readonly CreatedRecord[]) => createAll(stores, db, made), { ...bounds, alone: true }),
-  );
-  const update = ofEach((db) =>
-    batched((patches: readonly WholePatch[]) => updateAll(stores, db, patches), {
-      ...bounds,
-      alone: true,
-      // A statement changes a record once.
-      keyOf: ({ id }) => id,
-    }),
-  );
-  return {
-    get: async (db: Database, id: string) => (await get(db)(id)).written,
-    create: (db: Database, made: CreatedRecord) => create(db, made.table)(made),
-    update: async (db: Database, patch: WholePatch) => {
-      const { written, isUnread } = await update(db, patch.table)(patch);
-      return isUnread ? stores.recordStore.get(db, patch.id, { form: "nested" }) : written;
-    },
-  };
+export function insert(ctx: Context, db: Database, made: CreatedRecord): Promise<boolean> {
+  return inserts(ctx, db, made.table)(made);
 }
 
-/** One for each database, or for each of its tables. */
-function ofEach<T>(make: (db: Database) => T): (db: Database, table?: Table) => T {
+export async function update(ctx: Context, db: Database, patch: WholePatch): Promise<Written | undefined> {
+  const { written, isUnread } = await updates(ctx, db, patch.table)(patch);
+  return isUnread ? recordStore.get(ctx.sql, db, patch.id, { form: "nested" }) : written;
+}
+
+/** One for each database, or for each of its tables. A database belongs to one process's cache, so to one context. */
+function ofEach<T>(make: (ctx: Context, db: Database) => T): (ctx: Context, db: Database, table?: Table) => T {
   const all = new WeakMap<Database, Map<string | undefined, T>>();
-  return (db, table) => {
+  return (ctx, db, table) => {
     const ofTables = all.get(db) ?? new Map<string | undefined, T>();
     all.set(db, ofTables);
     const known = ofTables.get(table?.name);
     if (known) return known;
-    const made = make(db);
+    const made = make(ctx, db);
     ofTables.set(table?.name, made);
     return made;
   };
 }
 
-async function getAll(
-  { read, recordStore, manyStore }: Stores,
-  db: Database,
-  ids: readonly string[],
-): Promise<Result[]> {
+async function getAll({ read }: Context, db: Database, ids: readonly string[]): Promise<Result[]> {
   const [only] = ids;
   if (ids.length === 1 && only) {
-    return [{ written: await read((sql) => recordStore.get(db, only, { form: "nested" }, undefined, sql)) }];
+    return [{ written: await read((sql) => recordStore.get(sql, db, only, { form: "nested" })) }];
   }
   const { rows, done } = await read((sql) => manyStore.get(sql, db, ids));
   const found = byId(rows);
@@ -97,15 +94,16 @@ function fitting<T extends { readonly json: string }>(all: readonly T[]): readon
 }
 
 /** Of one table: all or none. */
-async function createAll({ recordStore, manyStore }: Stores, db: Database, made: readonly CreatedRecord[]) {
+async function insertAll({ sql }: Context, db: Database, made: readonly CreatedRecord[]) {
   const all = fitting(made);
   const [first] = all;
   if (!first) return [];
   const { table } = first;
   const isDone =
     all.length === 1
-      ? await recordStore.create(db, table, first)
-      : await manyStore.create(
+      ? await recordStore.insert(sql, db, table, first)
+      : await manyStore.insert(
+          sql,
           db,
           table,
           all.map((one) => ({ ...one, index: indexValues(table, one.data) })),
@@ -114,13 +112,13 @@ async function createAll({ recordStore, manyStore }: Stores, db: Database, made:
 }
 
 /** Of different records of one table. */
-async function updateAll({ manyStore }: Stores, db: Database, patches: readonly WholePatch[]): Promise<Result[]> {
+async function updateAll({ sql }: Context, db: Database, patches: readonly WholePatch[]): Promise<Result[]> {
   const all = fitting(patches);
   const [first] = all;
   if (!first) return [];
   const { table } = first;
   const indexed = all.map(({ id, json, data, actor }) => ({ id, json, actor, index: indexValues(table, data) }));
-  const rows = await manyStore.update(db, table, indexed);
+  const rows = await patchMany(sql, db, table, indexed);
   const changed = byId(rows);
   const unread = new Set(rows.flatMap(({ raw, id }) => (raw === null ? [id] : [])));
   return all.map(({ id }) => ({ written: changed.get(id), isUnread: unread.has(id) }));

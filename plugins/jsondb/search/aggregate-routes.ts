@@ -1,7 +1,8 @@
 import { answer, jsonText, route, Type, warned, type Route } from "platform";
 import { Group, UnknownTable } from "../records/answers.ts";
 import { aggregate } from "./aggregate-run.ts";
-import { databaseAt, unknownTable } from "../records/record-routes.ts";
+import { databaseAt } from "../databases/cache.ts";
+import { unknownTable } from "../records/record-routes.ts";
 import { filterParameters, namesParameter } from "./search-routes.ts";
 import { readAggregate } from "./aggregate.ts";
 import { fieldHints, namedFields } from "./query.ts";
@@ -49,7 +50,7 @@ export function aggregateRoutes(ctx: JsondbContext): Route[] {
         },
       },
       async ({ account, params, query, request }) => {
-        const db = await databaseAt(ctx.databases, account.id, params.db_id);
+        const db = await databaseAt(ctx, account.id, params.db_id);
         const call = { params: query, signal: request.signal };
         const { query: asked, groups, measures } = readAggregate(db, query);
         const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];

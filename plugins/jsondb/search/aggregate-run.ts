@@ -4,9 +4,10 @@ import { createAccountTurns } from "../account-turns.ts";
 import { readAggregate } from "./aggregate.ts";
 import { aggregateRecords } from "./aggregate-store.ts";
 import type { Database } from "../databases/database.ts";
-import type { JsondbContext } from "../context.ts";
+import * as databases from "../databases/cache.ts";
+import type { DatabaseContext } from "../databases/cache.ts";
 
-type Aggregating = Pick<JsondbContext, "sql" | "read" | "databases">;
+type Aggregating = Pick<DatabaseContext, "sql" | "read" | "databases">;
 
 export interface AggregateCall {
   readonly params: URLSearchParams;
@@ -39,7 +40,7 @@ async function run(ctx: Aggregating, first: Database, { params }: AggregateCall,
     if (row.isCut)
       throw invalid({ limit: [`the groups have more than ${readBounds.answerBytes} bytes: ask for fewer of them`] });
     if (row.planVersion === current.planVersion) return row.body;
-    db = row.planVersion === null ? undefined : await ctx.databases.refresh(current);
+    db = row.planVersion === null ? undefined : await databases.refresh(ctx, current);
   }
   if (!db) throw notFound("there is no such database");
   throw new Error("the schema changed faster than the records could be read");

@@ -4,7 +4,7 @@ import type { Aggregate, Group, Measure } from "./aggregate.ts";
 import { collate } from "../databases/collation-store.ts";
 import { columnKindOf } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import { createArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
+import { newArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
 import { isoTime } from "./time-store.ts";
 
 export interface AggregateRow {
@@ -33,7 +33,7 @@ export async function aggregateRecords(
 }
 
 function aggregateStatement(db: Database, asked: Aggregate): { text: string; values: Args["values"] } {
-  const args = createArgs();
+  const args = newArgs();
   const { query, groups, measures } = asked;
   const source = sourceOf(db, query);
   const filters = filterConditions(args, source, query);

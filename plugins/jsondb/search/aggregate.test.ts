@@ -266,7 +266,7 @@ describe("an aggregate", () => {
   test("that takes too long is refused, and gives its connection back", async () => {
     const [row] = await app.sql<DatabaseRow[]>`select * from dbs where code = ${db}`;
     if (!row) throw new Error("the database is not there");
-    const databases = { find: async () => undefined, refresh: async () => undefined, forget: async () => {} };
+    const databases = { get: async () => undefined, peek: () => undefined, invalidate: async () => {} };
     const ctx = { sql: app.sql, read: readOn(app.sql), databases };
     const call = { params: new URLSearchParams("sum=age"), timezone: "UTC", signal: new AbortController().signal };
     await app.sql.begin(async (tx) => {

@@ -20,7 +20,7 @@ export interface Args {
 
 export type Arg = string | number | (string | null)[];
 
-export function createArgs(): Args {
+export function newArgs(): Args {
   const values: Arg[] = [];
   const bound = new Map<string, string>();
   return {

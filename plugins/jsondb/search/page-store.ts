@@ -8,7 +8,7 @@ import type { Cursor } from "./cursor.ts";
 import type { Database } from "../databases/database.ts";
 import {
   columnOf,
-  createArgs,
+  newArgs,
   filterConditions,
   hasSigma,
   idLiteral,
@@ -72,7 +72,7 @@ export const maxCandidates = 2000;
 
 export function pageStatement(request: PageRequest): Statement {
   const { db, query, way, longStrings, measured } = request;
-  const args = createArgs();
+  const args = newArgs();
   const key = sortKey(args, sourceOf(db, query), query.sort, longStrings);
   const { found, shown } = (measured ? measuredPage : quickPage)(args, request, key);
   const text = `${found.tables === "" ? "" : `with recursive ${found.tables}`}

@@ -7,7 +7,6 @@ import {
   Type,
   unavailable,
   warned,
-  type BaseContext,
   type RequestInput,
   type Route,
 } from "platform";
@@ -16,8 +15,9 @@ import { FlatRecord, ShownRecord, UnknownTable } from "../records/answers.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { Database } from "../databases/database.ts";
 import { fieldHints, namedFields, readList, readSearch, type Query } from "./query.ts";
-import { databaseAt, recordExample, unknownTable } from "../records/record-routes.ts";
-import type { SearchShape, SearchStore } from "./search-store.ts";
+import { databaseAt } from "../databases/cache.ts";
+import { recordExample, unknownTable } from "../records/record-routes.ts";
+import { search, type SearchContext, type SearchShape } from "./search-store.ts";
 import type { JsondbContext } from "../context.ts";
 
 const access = { privilege: "dbs" } as const;
@@ -75,17 +75,14 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
     read: (db: Database) => Query,
     shape: SearchShape,
   ) => {
-    const db = await databaseAt(ctx.databases, account.id, key, app);
+    const db = await databaseAt(ctx, account.id, key, app);
     let hints: readonly string[] = [];
     const make = (current: Database) => {
       const query = read(current);
       hints = fieldHints(current, query, namedFields(query));
       return query;
     };
-    return warned(
-      await turns(account.id, () => answerPage(ctx, ctx.searchStore, db, make, shape), request.signal),
-      hints,
-    );
+    return warned(await turns(account.id, () => answerPage(ctx, db, make, shape), request.signal), hints);
   };
   return [
     route(
@@ -129,8 +126,7 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
 
 /** A page, with X-Next-Cursor if there may be more, and X-Total-Count if the request wants it. */
 export async function answerPage(
-  ctx: Pick<BaseContext, "secrets">,
-  searchStore: SearchStore,
+  ctx: SearchContext,
   first: Database,
   read: (db: Database) => Query,
   shape: SearchShape,
@@ -142,7 +138,7 @@ export async function answerPage(
     const cursor = query.after === undefined ? undefined : decodeCursor(ctx.secrets, db, query, query.after);
     return { query, cursor };
   };
-  const { body, next, cutAfter, total, db } = await searchStore.search(first, make, shape);
+  const { body, next, cutAfter, total, db } = await search(ctx, first, make, shape);
   const headers: Record<string, string> = {};
   if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, db, asked, next);
   if (total !== undefined) headers["x-total-count"] = `${total}`;

@@ -1,5 +1,5 @@
 import { answer, conflict, pageReply, notFound, ok, pageOf, pageQuery, route, uuidOf, type Route } from "platform";
-import { databaseAt } from "../records/record-routes.ts";
+import { databaseAt } from "../databases/cache.ts";
 import { RowFault } from "../records/answers.ts";
 import { ListedTask, ShownTask } from "./answers.ts";
 import { toApi } from "./task-store.ts";
@@ -46,7 +46,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         responses: { 200: [taskExample] },
       },
       async ({ account, params, query }) => {
-        const db = await databaseAt(ctx.databases, account.id, params.db_id);
+        const db = await databaseAt(ctx, account.id, params.db_id);
         const filter = { kind: query.get("kind") || undefined, status: query.get("status") || undefined };
         return pageReply(await taskStore.list(ctx.sql, account.id, db.id, filter, pageOf(query)), toApi);
       },
@@ -63,7 +63,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         responses: { 200: { ...taskExample, errors: [fault] } },
       },
       async ({ account, params }) => {
-        const db = await databaseAt(ctx.databases, account.id, params.db_id);
+        const db = await databaseAt(ctx, account.id, params.db_id);
         const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
         if (!row) throw notFound();
         return ok({ ...toApi(row), errors: row.errors });
@@ -82,7 +82,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         responses: { 200: [fault] },
       },
       async ({ account, params, query }) => {
-        const db = await databaseAt(ctx.databases, account.id, params.db_id);
+        const db = await databaseAt(ctx, account.id, params.db_id);
         const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
         if (!row) throw notFound();
         return pageReply(await taskStore.errorsOf(ctx.sql, account.id, row.id, pageOf(query)), ({ error }) => error);
@@ -103,7 +103,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         },
       },
       async ({ account, params }) => {
-        const db = await databaseAt(ctx.databases, account.id, params.db_id);
+        const db = await databaseAt(ctx, account.id, params.db_id);
         const id = uuidOf(params.task_id);
         const row = await taskStore.byId(ctx.sql, account.id, db.id, id);
         if (!row) throw notFound();

@@ -4,7 +4,7 @@
  */
 import { parseExactly } from "platform";
 import { csvCell, withoutFormula } from "../csv.ts";
-import { createByteWriter } from "./export-bytes.ts";
+import { byteWriter } from "./export-bytes.ts";
 import { forEachRow, type ExportPage } from "./export-rows.ts";
 
 interface Columns {
@@ -58,9 +58,9 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const formulaStarts = new Set([...bytesOf("=+-@"), 0xef]);
 
 /** The columns are id, table_name (if there are several tables), the fields, created_at and updated_at. */
-export function createCsvRows({ fields, multiTable, safe }: Columns): (page: ExportPage) => Uint8Array<ArrayBuffer> {
+export function csvRows({ fields, multiTable, safe }: Columns): (page: ExportPage) => Uint8Array<ArrayBuffer> {
   const { read, starts, ends, forms } = createRowReader(fields);
-  const line = createByteWriter();
+  const line = byteWriter();
 
   const cell = (bytes: Uint8Array, column: number) => {
     const from = starts[column] ?? 0;

@@ -15,7 +15,7 @@ const idBytes = 16;
 const epoch = Date.UTC(2000, 0, 1);
 const dayMs = 86_400_000;
 
-export function createByteWriter() {
+export function byteWriter() {
   let bytes = new Uint8Array(firstBytes);
   let end = 0;
   let day = NaN;

@@ -4,8 +4,9 @@ import { scopeOf } from "../scope.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
 import { sortOf } from "../../search/query.ts";
 import { filterParameters, namesParameter } from "../../search/search-routes.ts";
-import { databaseAt, recordExample, unknownTable } from "../../records/record-routes.ts";
-import { createExportTask, type ExportTask } from "./export-task.ts";
+import { databaseAt } from "../../databases/cache.ts";
+import { recordExample, unknownTable } from "../../records/record-routes.ts";
+import { exportTask, type ExportTask } from "./export-task.ts";
 import * as tasks from "../../tasks/tasks.ts";
 import type { JsondbContext } from "../../context.ts";
 
@@ -42,14 +43,14 @@ export function exportRoute(ctx: JsondbContext): Route {
       responses: { 200: [recordExample], ...unknownTable },
     },
     async ({ account, caller, params, query }) => {
-      const db = await databaseAt(ctx.databases, account.id, params.db_id);
+      const db = await databaseAt(ctx, account.id, params.db_id);
       const format = formatOf(query.get("format"));
       const scope = scopeOf(db, query);
       const sort = sortOf(query.get("sort") || "id");
       // `safe` is its former name: clients that still send it must not get formulas.
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
       const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
-      const task = createExportTask(() => tasks.beginTask(ctx, made), ctx.log);
+      const task = exportTask(() => tasks.beginTask(ctx, made), ctx.log);
       const texts = await exportTexts(ctx, db, { format, scope, sort, safe: spreadsheet, passed: task.passed });
       return new Response(await streamOf(texts, task, ctx.log), {
         headers: {

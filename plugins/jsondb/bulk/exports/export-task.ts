@@ -11,7 +11,7 @@ export interface ExportTask {
 /** A smaller export is over at once. */
 const mostUntold = 1000;
 
-export function createExportTask(begin: () => Promise<RunningTask>, log: Log): ExportTask {
+export function exportTask(begin: () => Promise<RunningTask>, log: Log): ExportTask {
   let records = 0;
   let task: Promise<RunningTask | undefined> | undefined;
   const progress = () => ({ done: records, stored: 0, failed: 0, errors: [] });

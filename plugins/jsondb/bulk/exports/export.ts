@@ -7,10 +7,10 @@ import { maxColumns, noId } from "../bulk-store.ts";
 import * as bulkStore from "../bulk-store.ts";
 import type { Scope } from "../scope.ts";
 import { csvLine, withoutFormula } from "../csv.ts";
-import { createCsvRows } from "./csv-rows.ts";
+import { csvRows } from "./csv-rows.ts";
 import { tableNames, type Database } from "../../databases/database.ts";
 import { headerOfField } from "./export-columns.ts";
-import { createJsonRows } from "./json-rows.ts";
+import { jsonRows } from "./json-rows.ts";
 import { lastId, type ExportPage, type IdList } from "./export-rows.ts";
 import type { Sort } from "../../search/query.ts";
 
@@ -142,12 +142,12 @@ async function turnsOfLoop(): Promise<void> {
 }
 
 async function* ndjson(pages: AsyncIterable<ExportPage>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const rows = createJsonRows({ first: "", between: "", after: "\n" });
+  const rows = jsonRows({ first: "", between: "", after: "\n" });
   for await (const page of pages) yield rows(page);
 }
 
 async function* json(pages: AsyncIterable<ExportPage>): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
-  const rows = createJsonRows({ first: "[", between: ",\n", after: "" });
+  const rows = jsonRows({ first: "[", between: ",\n", after: "" });
   let end = "[]";
   for await (const page of pages) {
     yield rows(page);
@@ -166,7 +166,7 @@ async function* csv(
   // Excel takes a file without it for one of an old Windows encoding.
   if (safe) yield "\uFEFF";
   yield csvLine(["id", ...(multiTable ? ["table_name"] : []), ...headers, "created_at", "updated_at"]);
-  const rows = createCsvRows({ fields, multiTable, safe });
+  const rows = csvRows({ fields, multiTable, safe });
   for await (const page of pages) yield rows(page);
 }
 

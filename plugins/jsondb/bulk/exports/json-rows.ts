@@ -1,6 +1,6 @@
 /** Rows of an export to records as the API answers them (`printRecord`), made from bytes. Pure. */
 import { printRecord } from "../../records/print.ts";
-import { createByteWriter } from "./export-bytes.ts";
+import { byteWriter } from "./export-bytes.ts";
 import { forEachRow, type ExportPage } from "./export-rows.ts";
 
 interface Ends {
@@ -25,8 +25,8 @@ const reserved = 200;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-export function createJsonRows({ first, between, after }: Ends): (page: ExportPage) => Uint8Array<ArrayBuffer> {
-  const writer = createByteWriter();
+export function jsonRows({ first, between, after }: Ends): (page: ExportPage) => Uint8Array<ArrayBuffer> {
+  const writer = byteWriter();
   const arounds = new Map<string, Around>();
   const separator = encoder.encode(between);
   const ending = encoder.encode(after);

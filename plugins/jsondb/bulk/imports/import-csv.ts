@@ -1,5 +1,5 @@
 /** The rows of a CSV body. Pure. */
-import { createCsvReader, detectSeparator, type CsvReader, type CsvRow } from "../csv.ts";
+import { csvReader, detectSeparator, type CsvReader, type CsvRow } from "../csv.ts";
 import { fieldOfHeader, headerOfField, isExportHeader, ownColumns } from "../exports/export-columns.ts";
 import { badRow, lastRow, maxRowLength, type Place, type Row, type RowReader } from "./import-rows.ts";
 import { recordLimits } from "../../records/record.ts";
@@ -17,7 +17,7 @@ interface Fields {
 export function csvRows(separator: string | undefined, known: Fields): RowReader {
   const leftOut = new Set<string>();
   let reader: CsvReader | undefined;
-  if (separator !== undefined) reader = createCsvReader(separator, maxRowLength);
+  if (separator !== undefined) reader = csvReader(separator, maxRowLength);
   let header: Header | undefined;
   let start = "";
   let number = 0;
@@ -34,7 +34,7 @@ export function csvRows(separator: string | undefined, known: Fields): RowReader
   };
   /** Begins to read once the first line is complete. */
   const begin = function* (): Generator<Row> {
-    reader = createCsvReader(detectSeparator(start), maxRowLength);
+    reader = csvReader(detectSeparator(start), maxRowLength);
     yield* read(reader.push(start));
   };
   return {

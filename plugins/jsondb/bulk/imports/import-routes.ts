@@ -22,7 +22,7 @@ import { jsonRows, ndjsonRows } from "./import-json.ts";
 import { createImportPlaces } from "./import-places.ts";
 import type { RowReader } from "./import-rows.ts";
 import { type ImportReport, importRecords } from "./import.ts";
-import { databaseAt } from "../../records/record-routes.ts";
+import { databaseAt } from "../../databases/cache.ts";
 import type { RunningTask } from "../../tasks/tasks.ts";
 import * as tasks from "../../tasks/tasks.ts";
 import type { JsondbContext } from "../../context.ts";
@@ -66,7 +66,7 @@ export function importRoute(ctx: JsondbContext): Route {
       },
     },
     async ({ account, caller, params, query, request, once }) => {
-      const db = await databaseAt(ctx.databases, account.id, params.db_id);
+      const db = await databaseAt(ctx, account.id, params.db_id);
       const reading = readerOf(db, request.headers, query);
       const tableName = query.get("table_name") || undefined;
       if (tableName !== undefined) tableForWrite(db, tableName);

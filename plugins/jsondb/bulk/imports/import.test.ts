@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { eventually } from "../../../../tests/harness.ts";
-import { createImportStore } from "./import-store.ts";
+import * as importStore from "./import-store.ts";
 import { csv, importSchema, importServer, ndjson } from "../../../../tests/fixtures/import.ts";
 
 const server = importServer();
@@ -56,14 +56,13 @@ describe("an import", () => {
   });
 
   test("that ended with its process leaves parts, which are pruned", async () => {
-    const store = createImportStore(server.app.sql);
     for (const hours of [1, 3]) {
       const importId = crypto.randomUUID();
-      await store.keep({ importId, number: 0, tableName: "" }, 1, []);
+      await importStore.keep(server.app.sql, { importId, number: 0, tableName: "" }, 1, []);
       await server.app
         .sql`update record_imports set at = now() - make_interval(hours => ${hours}) where import_id = ${importId}`;
     }
-    await store.prune(2);
+    await importStore.prune(server.app.sql, 2);
     expect(await imports()).toBe(1);
     await server.app.sql`delete from record_imports`;
   });

@@ -18,6 +18,7 @@ import {
 import { sameSchema, tableForWrite, type Database } from "../../databases/database.ts";
 import { createAccountTurns } from "../../account-turns.ts";
 import type { Row, RowFault, RowReader } from "./import-rows.ts";
+import * as importStore from "./import-store.ts";
 import type { Part } from "./import-store.ts";
 import type { IndexedRecord } from "../../records/many-store.ts";
 import { dataFromText } from "./import-values.ts";
@@ -28,6 +29,10 @@ import { inSlices } from "./import-slices.ts";
 import type { Progress } from "../../tasks/task-store.ts";
 import { ownFields } from "../../databases/columns.ts";
 import type { JsondbContext } from "../../context.ts";
+import * as databases from "../../databases/cache.ts";
+import { actorOf } from "../../records/logged.ts";
+import * as events from "../../records/record-events.ts";
+import { written } from "../../records/writes.ts";
 
 export interface ImportOptions {
   readonly reader: RowReader;
@@ -77,7 +82,7 @@ export async function importRecords(
   await ctx.room.mustHave();
   const parts = collectParts(importId, async (part, rows) => {
     await ctx.room.mustHave();
-    await ctx.importStore.keep(part, db.accountId, rows);
+    await importStore.keep(ctx.sql, part, db.accountId, rows);
   });
   const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
   const shadowed = new Set<string>();
@@ -102,7 +107,7 @@ export async function importRecords(
         if (checked.tableName === "") report.withoutTable += 1;
         const { record, tableName, data } = checked;
         for (const name of ownFields) if (Object.hasOwn(data, name)) shadowed.add(name);
-        await parts.add(record, tableName, ctx.recordEvents.wanted(db, "create", { id: record.id, tableName, data }));
+        await parts.add(record, tableName, events.wanted(ctx, db, "create", { id: record.id, tableName, data }));
       }
     }
     if (report.refused) return ended(0);
@@ -110,7 +115,7 @@ export async function importRecords(
     if (kept.length > 0) await turns(db.accountId, () => storeParts(ctx, db, kept, options.signal), options.signal);
     return ended(report.total - report.failed);
   } finally {
-    await ctx.importStore.forget(importId, db.accountId).catch((error: unknown) => {
+    await importStore.forget(ctx.sql, importId, db.accountId).catch((error: unknown) => {
       ctx.log.warn("the parts of an import were not deleted; they will be pruned", { error });
     });
   }
@@ -142,8 +147,8 @@ async function storeParts(
         if (error === moved) return false;
         throw error;
       });
-    if (done) return ctx.written(current);
-    db = await ctx.databases.refresh(first);
+    if (done) return written(ctx, current);
+    db = await databases.refresh(ctx, first);
     if (!db) throw notFound("there is no such database");
     if (!sameSchema(db.schema, first.schema))
       throw conflict("the schema of the database changed meanwhile, send the import again");
@@ -152,16 +157,16 @@ async function storeParts(
 }
 
 async function storePart(ctx: JsondbContext, db: Database, part: KeptPart, tx: Tx): Promise<void> {
-  const stored = await ctx.importStore.store(tx, db, part, await ctx.actorOf(db));
+  const stored = await importStore.store(tx, db, part, await actorOf(ctx, db));
   if (stored === part.rows && !part.wanted) return;
-  const rows = await ctx.importStore.kept(tx, db.accountId, part);
+  const rows = await importStore.kept(tx, db.accountId, part);
   if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
   if (stored !== part.rows) throw moved;
   for (const { id, json } of rows) {
     const data = parseExactly(json) as Data; // the JSON of a checked row
     const createdAt = timeOfUuidv7(id);
     const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
-    await ctx.recordEvents.tellWanted(db, "create", record, tx);
+    await events.tellWanted(ctx, db, "create", record, tx);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What stands in a file that is to be imported: its first rows, and the rows that were refused. Pure. */
-import { createCsvReader, detectSeparator } from "../../bulk/csv.ts";
+import { csvReader, detectSeparator } from "../../bulk/csv.ts";
 import { plainText, typedValue } from "../cells.ts";
 import { isMap } from "studio/exact";
 import type { FieldType } from "../schema.ts";
@@ -51,7 +51,7 @@ export async function* fileRows(
 }
 
 async function* csvRows(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> {
-  let reader: ReturnType<typeof createCsvReader> | undefined;
+  let reader: ReturnType<typeof csvReader> | undefined;
   let header: readonly string[] | undefined;
   let number = 0;
   const shown = function* (rows: Iterable<{ readonly cells: readonly (string | null)[] }>): Generator<FileRow> {
@@ -66,7 +66,7 @@ async function* csvRows(chunks: AsyncIterable<string>): AsyncGenerator<FileRow> 
   for await (const chunk of chunks) {
     // A byte order mark is no part of the first name.
     const text = reader ? chunk : chunk.replace(/^\uFEFF/, "");
-    reader ??= createCsvReader(detectSeparator(text), mostRowChars);
+    reader ??= csvReader(detectSeparator(text), mostRowChars);
     yield* shown(reader.push(text));
   }
   if (reader) yield* shown(reader.end());

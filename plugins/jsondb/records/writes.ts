@@ -1,0 +1,173 @@
+/** Operations on records, in a transaction of the caller's if there is one, for HTTP and other plugins alike. No HTTP, no SQL. */
+import { afterCommit, notFound, preconditionFailed, type Queryable, type Tx } from "platform";
+import type { JsondbContext } from "../context.ts";
+import { upToDate } from "../databases/cache.ts";
+import type { Database } from "../databases/database.ts";
+import { noTable, type Table } from "../databases/schema.ts";
+import { actorOf } from "./logged.ts";
+import { jsonOf, newRecord, refuse, type CreatedRecord } from "./new-record.ts";
+import * as events from "./record-events.ts";
+import { asStored, checkPatch, checkRecord, checkRequired, type Data } from "./record.ts";
+import * as recordStore from "./record-store.ts";
+import type { Guard, Shape, Written } from "./record-store.ts";
+import * as together from "./together.ts";
+
+export interface Write {
+  readonly table: Table;
+  readonly data: Data;
+  /** The record is in this table already: if it has left it, ask for the write again. */
+  readonly keepsTable?: boolean;
+  /** The version that the caller has seen (412 if it is another one by now); undefined = any. */
+  readonly expected?: number | undefined;
+  /** Narrows it to one visitor's record. */
+  readonly guard?: Guard | undefined;
+}
+
+/** Narrows a write to one visitor's record and one version. */
+interface Which {
+  readonly guard?: Guard | undefined;
+  readonly expected?: number | undefined;
+}
+
+/** `make` is called again if the schema has changed meanwhile. */
+export function create(ctx: JsondbContext, db: Database, make: (db: Database) => Write): Promise<CreatedRecord> {
+  return upToDate(ctx, db, async (current) => insert(ctx, current, make(current)));
+}
+
+/** The same. 404 if there is no such record. */
+export function update(
+  ctx: JsondbContext,
+  db: Database,
+  id: string,
+  make: (db: Database) => Write | Promise<Write>,
+  shape: Shape,
+): Promise<Written> {
+  return upToDate(ctx, db, async (current) => merge(ctx, current, id, await make(current), shape));
+}
+
+/** A patch that leaves the record in its table, even one that the schema no longer has. 404 as `update`. */
+export async function inItsTable(on: Queryable, db: Database, id: string, data: Data, guard?: Guard): Promise<Write> {
+  const name = await recordStore.tableNameOf(on, db, id, guard);
+  if (name === undefined) throw notFound();
+  return { table: db.schema.tables.get(name) ?? { ...noTable, name }, data, guard, keepsTable: true };
+}
+
+/** Undefined if the database has another schema by now: roll back `given`, and start again by `upToDate`. */
+export async function insert(
+  ctx: JsondbContext,
+  db: Database,
+  { table, ...write }: Write,
+  given?: Tx,
+): Promise<CreatedRecord | undefined> {
+  const data = asStored(table, write.data);
+  refuse(checkRecord(table, data));
+  const actor = await actorOf(ctx, db);
+  const made = { ...newRecord(table, data), actor };
+  const { id, createdAt } = made;
+  const wanted = events.wanted(ctx, db, "create", { id, tableName: table.name, data });
+  return withEvent(ctx, wanted, given, async (tx) => {
+    const stored = tx || db.live ? recordStore.insert(tx ?? ctx.sql, db, table, made) : together.insert(ctx, db, made);
+    if (!(await stored)) return undefined;
+    const record = { id, tableName: table.name, data, createdAt, updatedAt: createdAt };
+    if (wanted) await events.tell(ctx, db, "create", record, tx);
+    committed(ctx, db, tx);
+    return made;
+  });
+}
+
+/** The same for a change. */
+export async function merge(
+  ctx: JsondbContext,
+  db: Database,
+  id: string,
+  write: Write,
+  asked: Shape,
+  given?: Tx,
+): Promise<Written | undefined> {
+  const { table, expected, guard } = write;
+  const data = asStored(table, write.data);
+  refuse(checkPatch(table, data));
+  const patch = { id, table, data, json: jsonOf(data), guard, expected, actor: await actorOf(ctx, db) };
+  const wanted = events.wanted(ctx, db, "update", { id, tableName: table.name, data });
+  const shape = { ...asked, whole: wanted };
+  const told = async (done: Written | undefined, tx: Tx | undefined) => {
+    if (done?.record) await events.tell(ctx, db, "update", done.record, tx);
+    if (done) committed(ctx, db, tx);
+    return done;
+  };
+  const isPlain = !db.live && !guard && expected === undefined && shape.form === "nested" && !shape.fields;
+  const quick = async (tx: Tx | undefined) =>
+    told(
+      await (tx || !isPlain ? recordStore.update(tx ?? ctx.sql, db, patch, shape) : together.update(ctx, db, patch)),
+      tx,
+    );
+  const locked = async (tx: Tx) => told(await mergeLocked(tx, db, { ...write, data }, patch, shape), tx);
+  return (await withEvent(ctx, wanted, given, quick)) ?? (given ? locked(given) : ctx.transaction(locked));
+}
+
+export async function remove(
+  ctx: JsondbContext,
+  db: Database,
+  id: string,
+  which: Which = {},
+  given?: Tx,
+): Promise<void> {
+  const removal = { ...which, actor: await actorOf(ctx, db) };
+  const wanted = events.wanted(ctx, db, "destroy", { id, tableName: undefined, data: {} });
+  await withEvent(ctx, wanted, given, async (tx) => {
+    const on = tx ?? ctx.sql;
+    const done = await recordStore.remove(on, db, id, { form: "nested", whole: wanted }, removal);
+    if (!done) {
+      const isThere = (await recordStore.tableNameOf(on, db, id, which.guard)) !== undefined;
+      throw isThere && which.expected !== undefined ? preconditionFailed() : notFound();
+    }
+    if (done.record) await events.tell(ctx, db, "destroy", done.record, tx);
+    committed(ctx, db, tx);
+  });
+}
+
+/** After the commit of a write: tells at once those who follow the database. */
+export function written({ live, fragments }: JsondbContext, db: Database): void {
+  if (db.live) live.wake(db.id);
+  fragments.wrote();
+}
+
+/** One statement needs no transaction, unless an event or the answer to an Idempotency-Key commits with it. */
+function withEvent<T>(
+  ctx: JsondbContext,
+  wanted: boolean,
+  tx: Tx | undefined,
+  write: (tx: Tx | undefined) => Promise<T>,
+): Promise<T> {
+  return tx || !(wanted || ctx.keyed()) ? write(tx) : ctx.transaction(write);
+}
+
+function committed(ctx: JsondbContext, db: Database, tx: Tx | undefined): void {
+  if (tx) afterCommit(tx, () => written(ctx, db));
+  else written(ctx, db);
+}
+
+type FullPatch = Parameters<typeof recordStore.update>[2];
+
+/** If the one statement does not find the record as it should be, looks at it under a lock. */
+async function mergeLocked(
+  tx: Tx,
+  db: Database,
+  { table, data, keepsTable }: Write,
+  patch: FullPatch,
+  shape: Shape,
+): Promise<Written | undefined> {
+  const found = await recordStore.lock(tx, db, patch.id, patch.guard);
+  if (!found) throw notFound();
+  const stays = found.tableName === table.name;
+  if (keepsTable && !stays) return undefined;
+  if (patch.expected !== undefined && !(await recordStore.hasVersion(tx, db, patch.id, patch.expected)))
+    throw preconditionFailed();
+  const whole: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
+  // A record that stays in its table was checked when it was written; one that moves in is checked and written whole.
+  const merged = stays ? whole : asStored(table, whole);
+  refuse(stays ? checkRequired(table, merged) : checkRecord(table, merged));
+  const json = jsonOf(merged);
+  if (stays) return recordStore.rewrite(tx, db, patch, shape, undefined);
+  return recordStore.rewrite(tx, db, { ...patch, json }, shape, found.tableName);
+}
