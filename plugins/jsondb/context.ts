@@ -4,7 +4,7 @@ import type { Accounts } from "../accounts/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import type { Events } from "./live/events.ts";
 import type { RoomContext } from "./public/room.ts";
-import type { SearchContext } from "./search/search-store.ts";
+import type { SearchContext } from "./search/store.ts";
 
 interface PublicSettings {
   readonly rateLimitRequests: number;

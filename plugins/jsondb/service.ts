@@ -1,20 +1,19 @@
 import { invalid, notFound, parseExactly, readBounds, uuidOf, type Tx } from "platform";
-import { createAccountTurns } from "./account-turns.ts";
+import { createAccountTurns } from "./turns.ts";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
-import type { Cursor } from "./search/cursor.ts";
+import { fieldHintsIn, readSearch, type Cursor } from "./search/query.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
 import * as databases from "./databases/cache.ts";
-import * as databaseStore from "./databases/database-store.ts";
+import * as databaseStore from "./databases/store.ts";
 import * as dbs from "./databases/dbs.ts";
-import { fieldHintsIn, readSearch } from "./search/query.ts";
-import type { CreatedRecord } from "./records/new-record.ts";
-import type { DbRow } from "./databases/database-store.ts";
+import type { CreatedRecord } from "./records/record.ts";
+import type { DbRow } from "./databases/store.ts";
 import { storeOf } from "./public/room.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
-import { amended } from "./records/amend.ts";
-import * as recordStore from "./records/record-store.ts";
+import { amended } from "./records/writes.ts";
+import * as recordStore from "./records/store.ts";
 import * as records from "./records/writes.ts";
-import { search as searchRecords } from "./search/search-store.ts";
+import { search as searchRecords } from "./search/store.ts";
 import type { JsondbContext } from "./context.ts";
 
 /**

@@ -1,11 +1,10 @@
 /** Up to 1,000 creates, updates and deletes in one transaction: all or none. */
 import { HttpError, invalid, isObject, mistakes, readBounds, unknownNames, ValidationError, type Tx } from "platform";
 import { tableForWrite, type Database } from "../databases/database.ts";
-import { checkPatch, checkRecord, asStored, type Data, type Faults } from "../records/record.ts";
-import { nestedText } from "../records/new-record.ts";
+import { checkPatch, checkRecord, asStored, nestedText, type Data, type Faults } from "../records/record.ts";
 import * as records from "../records/writes.ts";
 import { upToDate } from "../databases/cache.ts";
-import { isId } from "../databases/database-store.ts";
+import { isId } from "../databases/store.ts";
 import * as bulkStore from "./bulk-store.ts";
 import type { JsondbContext } from "../context.ts";
 

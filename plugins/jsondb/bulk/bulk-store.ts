@@ -1,7 +1,7 @@
 /** SQL of exports and batches. */
 import { readBounds, type BaseContext, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
-import { isSmall } from "../records/answer-store.ts";
+import { isSmall } from "../records/parts-store.ts";
 import {
   newArgs,
   dataSourceOf,
@@ -11,9 +11,8 @@ import {
   type Args,
 } from "../search/filter-store.ts";
 import { idList, pageOf, type ExportPage, type IdList } from "./exports/export-rows.ts";
-import type { Sort } from "../search/query.ts";
+import { isNarrowed, type Sort, type Scope } from "../search/query.ts";
 import { orderBy, sortKey } from "../search/sort-store.ts";
-import { isNarrowed, type Scope } from "./scope.ts";
 
 type Reading = Pick<BaseContext, "read">;
 

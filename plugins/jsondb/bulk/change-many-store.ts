@@ -1,8 +1,8 @@
 /** SQL of changes of all records that filters find. */
 import type { Tx } from "platform";
-import type { RowFault } from "./imports/import-rows.ts";
+import type { RowFault } from "./imports/rows.ts";
 import { noId } from "./bulk-store.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "../search/query.ts";
 import type { Database } from "../databases/database.ts";
 import {
   newArgs,
@@ -13,7 +13,7 @@ import {
   type Args,
 } from "../search/filter-store.ts";
 import type { Data } from "../records/record.ts";
-import * as taskStore from "../tasks/task-store.ts";
+import * as taskStore from "../tasks/store.ts";
 
 export interface NewChange {
   readonly taskId: string;

@@ -15,15 +15,14 @@ import {
   type Tx,
 } from "platform";
 import type { Change, Found, Step } from "./change-many-store.ts";
-import type { RowFault } from "./imports/import-rows.ts";
-import { oneTable, scopeOf } from "./scope.ts";
+import type { RowFault } from "./imports/rows.ts";
+import { oneTable, scopeOf } from "../search/query.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable } from "../databases/schema.ts";
-import { jsonOf, refuse } from "../records/new-record.ts";
-import { checkPatch, asStored, type Data } from "../records/record.ts";
-import type { TaskRow } from "../tasks/task-store.ts";
+import { jsonOf, refuse, checkPatch, asStored, type Data } from "../records/record.ts";
+import type { TaskRow } from "../tasks/store.ts";
 import { boundedFault } from "../tasks/tasks.ts";
-import * as taskStore from "../tasks/task-store.ts";
+import * as taskStore from "../tasks/store.ts";
 import * as changeManyStore from "./change-many-store.ts";
 import type { JsondbContext } from "../context.ts";
 import * as databases from "../databases/cache.ts";

@@ -2,11 +2,11 @@
  * Jobs that visit all records of one database: indexing by a new plan, and deleting the records of a deleted database.
  */
 import { on, type Handler } from "platform";
-import type { PlanRow } from "./background-store.ts";
+import type { PlanRow } from "./store.ts";
 import { parseSchema } from "./schema.ts";
 import { dropRecords, reindexRecords } from "./dbs.ts";
-import * as backgroundStore from "./background-store.ts";
-import * as taskStore from "../tasks/task-store.ts";
+import * as databaseStore from "./store.ts";
+import * as taskStore from "../tasks/store.ts";
 import * as databases from "./cache.ts";
 import type { DatabaseContext } from "./cache.ts";
 
@@ -23,7 +23,7 @@ export function backgroundJobs(ctx: DatabaseContext): Handler[] {
     if (!("schema" in parsed)) return false;
     let after: string | undefined = "00000000-0000-0000-0000-000000000000";
     while (after && !signal.aborted)
-      after = await backgroundStore.reindex(ctx.sql, dbId, plan.planVersion, parsed.schema, after, batchSize);
+      after = await databaseStore.reindex(ctx.sql, dbId, plan.planVersion, parsed.schema, after, batchSize);
     return !signal.aborted;
   };
 
@@ -39,17 +39,17 @@ export function backgroundJobs(ctx: DatabaseContext): Handler[] {
 
   /** True when there is nothing left to do. */
   const reindex = async (accountId: number, dbId: string, signal: AbortSignal): Promise<boolean> => {
-    const plan = await backgroundStore.plan(ctx.sql, dbId);
+    const plan = await databaseStore.plan(ctx.sql, dbId);
     if (!plan || plan.indexedVersion === plan.planVersion) {
       await taskStore.endReindex(ctx.sql, dbId);
       return true;
     }
     await taskStore.measureReindex(ctx.sql, dbId, plan.planVersion);
     if (!(await pass(dbId, plan, signal))) return false;
-    const end = await until(() => backgroundStore.oldWritersEnd(ctx.sql, dbId), signal);
-    if (end === undefined || !(await until(() => backgroundStore.isPast(ctx.sql, end), signal))) return false;
+    const end = await until(() => databaseStore.oldWritersEnd(ctx.sql, dbId), signal);
+    if (end === undefined || !(await until(() => databaseStore.isPast(ctx.sql, end), signal))) return false;
     // Nothing writes by the old plan any more, so this pass finds every record that is left.
-    if (!(await pass(dbId, plan, signal)) || !(await backgroundStore.markIndexed(ctx.sql, dbId, plan.planVersion)))
+    if (!(await pass(dbId, plan, signal)) || !(await databaseStore.markIndexed(ctx.sql, dbId, plan.planVersion)))
       return false;
     await databases.forget(ctx, accountId, { id: dbId, code: plan.code });
     await taskStore.endReindex(ctx.sql, dbId);
@@ -69,7 +69,7 @@ export function backgroundJobs(ctx: DatabaseContext): Handler[] {
     on(
       dropRecords,
       async ({ accountId, dbId, again = false }, { signal }) => {
-        while (!signal.aborted && (await backgroundStore.drop(ctx.sql, dbId, batchSize)) > 0);
+        while (!signal.aborted && (await databaseStore.dropRecords(ctx.sql, dbId, batchSize)) > 0);
         if (signal.aborted) throw new Error("stopped before all records were deleted");
         // A write that began before the database was deleted may have committed since.
         const runAt = new Date(Date.now() + secondDropMs);

@@ -10,8 +10,8 @@ import {
   type Sql,
 } from "platform";
 import { databaseOf, type Database } from "./database.ts";
-import * as databaseStore from "./database-store.ts";
-import { isId, isKey } from "./database-store.ts";
+import * as databaseStore from "./store.ts";
+import { isId, isKey } from "./store.ts";
 
 export interface Databases {
   readonly databases: Pick<Cache<Database>, "get" | "peek" | "invalidate">;

@@ -84,3 +84,29 @@ export function planFields(plan: IndexPlan): (string | null)[] {
   const byColumn = new Map([...plan].map(([name, column]) => [column, name]));
   return indexColumns.map((column) => byColumn.get(column) ?? null);
 }
+
+/** A value as it is stored: with composed (NFC) strings and names; the same one where nothing changes. */
+export function composed<T>(value: T): T;
+export function composed(value: unknown): unknown {
+  if (typeof value === "string") return value.normalize("NFC");
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => composed(item));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  if (!isRecord(value)) return value;
+  let changed: Map<string, unknown> | undefined;
+  for (const name in value) {
+    const one = composed(value[name]);
+    if (one !== value[name] || name !== name.normalize("NFC")) (changed ??= new Map()).set(name, one);
+  }
+  if (!changed) return value;
+  const made = Object.entries(value).map(
+    ([name, one]) => [name.normalize("NFC"), changed.has(name) ? changed.get(name) : one] as const,
+  );
+  // It makes a name like `__proto__` an own property.
+  return Object.fromEntries(made);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

@@ -14,11 +14,11 @@ import { databaseOf, sameIndexes } from "./database.ts";
 import { misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
 import { parseSchema, schemaLimits } from "./schema.ts";
-import * as taskStore from "../tasks/task-store.ts";
+import * as taskStore from "../tasks/store.ts";
 import * as databases from "./cache.ts";
 import type { DatabaseContext } from "./cache.ts";
-import * as databaseStore from "./database-store.ts";
-import { isId, toApi, type DbInput, type DbRow, type SchemaEffect } from "./database-store.ts";
+import * as databaseStore from "./store.ts";
+import { isId, toApi, type DbInput, type DbRow, type SchemaEffect } from "./store.ts";
 import { declareIndexes } from "../indexes/learning.ts";
 
 /** A database that is to be changed. */

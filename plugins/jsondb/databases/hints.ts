@@ -1,7 +1,7 @@
 /** What a database's `schema` and `public_methods` name to no effect. Only what is saved is looked at. Pure. */
 import { isObject, misspeltNames, unknownNames } from "platform";
 import { ownFields } from "./columns.ts";
-import type { DbRow } from "./database-store.ts";
+import type { DbRow } from "./store.ts";
 import { isOperation, isVariable, noVariable, operationParams, variablesIn, type Operation } from "./public-methods.ts";
 import { parseSchema, schemaHints, type Schema } from "./schema.ts";
 

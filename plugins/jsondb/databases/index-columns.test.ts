@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { columnValues, givenColumns, indexColumnList, recordIndexValues, textIn } from "./index-columns-store.ts";
+import { columnValues, givenColumns, indexColumnList, recordIndexValues, textIn } from "./columns-store.ts";
 import { indexColumns } from "./columns.ts";
 
 test("values and columns stand in one order, each value cast for its column", () => {

@@ -11,13 +11,12 @@ import {
   warned,
   type Route,
 } from "platform";
-import { Db } from "./answers.ts";
+import { Db } from "./database.ts";
 import * as dbs from "./dbs.ts";
-import { inputOf } from "./inputs.ts";
-import { replaceInJson } from "./replace.ts";
-import { access, dbExample, ifMatch } from "./routes.ts";
+import { inputOf, access, dbExample, ifMatch } from "./routes.ts";
+import { replaceInJson } from "../api.ts";
 import { databaseHints } from "./hints.ts";
-import { toApi, type DbInput, type DbRow } from "./database-store.ts";
+import { toApi, type DbInput, type DbRow } from "./store.ts";
 import type { DatabaseContext } from "./cache.ts";
 import { schemaKeys } from "./schema.ts";
 

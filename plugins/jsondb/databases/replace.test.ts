@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { replaceInJson } from "./replace.ts";
+import { replaceInJson } from "../api.ts";
 
 const value = { fields: { a: "string", b: "string" } };
 

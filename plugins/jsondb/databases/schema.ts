@@ -1,8 +1,8 @@
 /** Reads a database's `schema`: its tables, their fields and index columns. behaviour 2.4, B.7. Pure. */
 import { isObject, unknownNames } from "platform";
-import { composed } from "../records/composed.ts";
 import {
   columnKindOf,
+  composed,
   fieldTypes,
   isIndexColumn,
   kindOf,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import * as indexStore from "./index-store.ts";
+import * as indexStore from "./store.ts";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 
 let app: TestApp;

@@ -7,8 +7,8 @@ import { job, on, uuidv7, type BaseContext, type Handler, type Tx } from "platfo
 import type { Database } from "../databases/database.ts";
 import * as databases from "../databases/cache.ts";
 import type { DatabaseContext } from "../databases/cache.ts";
-import * as indexStore from "./index-store.ts";
-import type { Tally } from "./index-store.ts";
+import * as indexStore from "./store.ts";
+import type { Tally } from "./store.ts";
 import { declaredShapes } from "./shape.ts";
 
 /** When an index is worth its cost to writers, and how many there may be. */

@@ -1,6 +1,6 @@
 /** SQL about the indexes of string columns in the order of a language. */
 import type { Sql, Queryable } from "platform";
-import { collate, collationOfAccount, collationOfEquals, rootCollation } from "../databases/collation-store.ts";
+import { collate, collationOfAccount, collationOfEquals, rootCollation } from "../databases/columns-store.ts";
 
 /** An index of one string column of one table or partition. */
 export interface SortedIndex {

@@ -6,11 +6,10 @@ import { followStream, type Follower, type Following } from "../../../tests/even
 import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { accounts } from "../../accounts/api.ts";
 import { tokens, type ForeignCredential } from "../../tokens/api.ts";
-import * as changeStore from "./change-store.ts";
-import * as followStore from "./follow-store.ts";
+import * as liveStore from "./store.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
 import { createEvents, type FollowLimits } from "./events.ts";
-import { printPrivate } from "./events-print.ts";
+import { printPrivate } from "./stream.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -84,11 +83,11 @@ describe("old changes", () => {
     await eventually(() => follower.events.length === 2);
     await follower.close();
     const database = await databaseRow(db);
-    await changeStore.prune(app.sql, 24);
+    await liveStore.prune(app.sql, 24);
     expect(await app.sql`select from record_changes where db_id = ${database.id}`).toHaveLength(2);
     await app.sql`update record_changes set at = now() - interval '25 hours' where db_id = ${database.id}`;
     await create(db, { n: 3 });
-    await changeStore.prune(app.sql, 24);
+    await liveStore.prune(app.sql, 24);
     expect(await app.sql`select from record_changes where db_id = ${database.id}`).toHaveLength(1);
     const late = await follow(db, { lastId: before });
     await eventually(() => late.events.length === 1);
@@ -107,12 +106,12 @@ describe("old changes", () => {
     await follower.close();
     const database = await databaseRow(db);
     await app.sql`update record_feeds set watched_at = now() - interval '2 days' where db_id = ${database.id}`;
-    const idle = await transaction(app.sql, followStore.endIdle);
+    const idle = await transaction(app.sql, liveStore.endIdle);
     expect(idle.map(({ code }) => code)).toEqual([db]);
     expect((await databaseRow(db)).live).toBe(false);
     await create(db, { n: 1 });
     await remove(db, (await create(db, { n: 2 })).id);
-    await changeStore.prune(app.sql, 24);
+    await liveStore.prune(app.sql, 24);
     expect(await app.sql`select from record_changes where db_id = ${database.id}`).toHaveLength(0);
     const again = await follow(db, { lastId: follower.lastId() });
     // What is written before it is in what they read then.

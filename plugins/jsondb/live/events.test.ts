@@ -4,8 +4,8 @@ import { transaction } from "../../../runtime/db/db.ts";
 import { followStream, type Event, type Follower, type Following } from "../../../tests/event-stream.ts";
 import { adminToken, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf, type Database, type DatabaseRow } from "../databases/database.ts";
-import * as recordStore from "../records/record-store.ts";
-import { newRecord } from "../records/new-record.ts";
+import * as recordStore from "../records/store.ts";
+import { newRecord } from "../records/record.ts";
 
 let app: TestApp;
 beforeAll(async () => {

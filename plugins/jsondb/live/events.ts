@@ -1,10 +1,9 @@
 /** Live changes: the followers of each database in this process, and their limits. */
 import { tooMany } from "platform";
-import type { LiveContext } from "./events-begin.ts";
-import * as followStore from "./follow-store.ts";
+import { openFeed, type LiveContext, type Feed } from "./feed.ts";
+import * as liveStore from "./store.ts";
 import type { Database } from "../databases/database.ts";
-import { openFeed, type Feed } from "./events-feed.ts";
-import { streamTo, type Follow } from "./events-stream.ts";
+import { streamTo, type Follow } from "./stream.ts";
 
 export interface FollowLimits {
   readonly followers: number;
@@ -37,7 +36,7 @@ export function createEvents(ctx: LiveContext, limits = standardLimits) {
   ctx.broadcast.onReset(() => [...feeds.keys()].forEach(lookAt));
   const looking = setInterval(() => [...feeds.keys()].forEach(lookAt), lookMs);
   const watching = setInterval(() => {
-    if (feeds.size > 0) void followStore.markWatched(ctx.sql, [...feeds.keys()]).catch(looked);
+    if (feeds.size > 0) void liveStore.markWatched(ctx.sql, [...feeds.keys()]).catch(looked);
   }, watchedMs);
 
   const enterFeed = (db: Database): Promise<Feed> => {

@@ -7,7 +7,7 @@
  */
 import { HttpError, limitKey, tooMany, type BaseContext } from "platform";
 import type { Database } from "../databases/database.ts";
-import { bytesOf } from "./room-store.ts";
+import { bytesOf } from "../databases/store.ts";
 
 /** What a process knows of visitors' room. */
 interface Room {

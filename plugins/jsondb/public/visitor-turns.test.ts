@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { eventually } from "../../../tests/harness.ts";
 import { publicServer } from "../../../tests/fixtures/public-methods.ts";
-import { createVisitorTurns, visitorTurns } from "./visitor-turns.ts";
+import { createVisitorTurns, visitorTurns } from "../turns.ts";
 
 const server = publicServer();
 const { ofAddress, waitingOfAddress } = visitorTurns;

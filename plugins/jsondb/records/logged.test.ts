@@ -1,7 +1,7 @@
 /** Changes of records in the log of activity, for accounts that ask for it: alone, together, in bulk. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { loggedIn } from "./logged.ts";
+import { loggedIn } from "./events.ts";
 
 let app: TestApp;
 let records: string;

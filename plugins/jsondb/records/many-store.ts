@@ -1,13 +1,13 @@
 /** SQL about several records of one table at once, each with the values of its index columns. */
-import { bytesBefore, readBounds, type Fragment, type Queryable } from "platform";
-import { rawRecord } from "./answer-store.ts";
+import { bytesBefore, readBounds, type Fragment, type Queryable, type Sql } from "platform";
+import { rawRecord, endCreates, once } from "./parts-store.ts";
 import type { IndexValues } from "./index-values.ts";
-import type { ManyRecord } from "./record-store.ts";
-import { indexColumns, kindOf, type ColumnKind } from "../databases/columns.ts";
+import { later, refuseSize, type ManyRecord, type Patch } from "./store.ts";
+import { indexColumns, kindOf, type ColumnKind, type IndexColumn } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import { endCreates, once } from "./telling-store.ts";
-import { flagColumns, indexColumnList } from "../databases/index-columns-store.ts";
+import { flagColumns, indexColumnList, bitsOf, casts, givenColumns } from "../databases/columns-store.ts";
 import type { Table } from "../databases/schema.ts";
+import { inboxFacts, inboxGiven, inboxManyColumns, inboxOld } from "../../activity/api.ts";
 
 /** A new record with the values of its index columns. */
 export interface IndexedRecord extends ManyRecord {
@@ -92,4 +92,169 @@ export function indexArrays(on: Queryable, all: readonly IndexedRecord[]): Fragm
 function valuesAt(all: readonly IndexedRecord[], at: number) {
   const values = all.map(({ index }) => index.values[at] ?? null);
   return values.some((value) => value !== null) ? values : [];
+}
+
+// The statements that change one record or several of one table, and note that for the log of activity. Their parts are chosen for what a start costs PostgreSQL, which a batch of four pays as a batch of thirty does: one parameter has all the patches, and where they all set the same column, or none, the statement sets no other.
+
+/** The fields of a record to be changed, with the values of its index columns. */
+export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {
+  readonly index: IndexValues;
+}
+
+/** A record that was changed; `raw` is null if it has to be read alone. */
+export type Changed = { readonly raw: string; readonly id?: string } | { readonly raw: null; readonly id: string };
+
+/** Whether a server returns what an update has replaced, as PostgreSQL does from 18 on. */
+const returnsOld = new WeakMap<Sql, Promise<boolean>>();
+
+function doesReturnOld(sql: Sql): Promise<boolean> {
+  const known = returnsOld.get(sql);
+  if (known) return known;
+  const asked = sql<{ is: boolean }[]>`select current_setting('server_version_num')::int >= 180000 as is`.then(
+    ([row]) => row?.is ?? false,
+  );
+  returnsOld.set(sql, asked);
+  asked.catch(() => returnsOld.delete(sql));
+  return asked;
+}
+
+/**
+ * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's store
+ * says, or, if there are several, locked or just changed by somebody: then the statement waits for nobody, so that no
+ * record delays those beside it. 422 if a single one would become too large. What several become is shown as far as an
+ * answer has room for it.
+ */
+export async function update(sql: Sql, db: Database, table: Table, all: readonly IndexedPatch[]): Promise<Changed[]> {
+  const { silent, logged, written } = statementOf(all);
+  const isLogged = all.some(({ actor }) => actor !== undefined);
+  const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion];
+  // Not read by the statement: what makes entries parses it.
+  if (isLogged) of.push(inboxFacts("Core::Record", db.code), actorsOf(all));
+  const [only, ...others] = all.map((patch) => `[${written(patch)}]`);
+  if (only && others.length === 0) {
+    const text = isLogged ? ((await doesReturnOld(sql)) ? logged.one : logged.oneHeld) : silent.one;
+    return sql.unsafe<Changed[]>(text, [only, ...of], { prepare: true }).catch(refuseSize);
+  }
+  const text = isLogged ? logged.several : silent.several;
+  return sql.unsafe<Changed[]>(text, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
+}
+
+const actorsOf = (all: readonly IndexedPatch[]) =>
+  `{${all.map(({ id, actor = "{}" }) => `"${id}":${actor}`).join(",")}}`;
+
+/** The text for one patch, and the one for several. */
+interface Texts {
+  readonly one: string;
+  readonly several: string;
+}
+
+interface Statement {
+  readonly silent: Texts;
+  /** `oneHeld` is for PostgreSQL before 18, which does not return what an update has replaced. */
+  readonly logged: Texts & { readonly oneHeld: string };
+  /** The items of the JSON array that the texts read: id, patch, … */
+  readonly written: (patch: IndexedPatch) => string;
+}
+
+// The planner reckons with a tenth of the rows where it does not know the limit: twice, so that 100 become one.
+const countedAsFewer = "limit (select 1000000)";
+
+/** Locked, because the statement's snapshot does not have a change that the update waits for. */
+const held = `, lateral (
+  select o.data from records o
+  where o.db_id = $2 and o.id = (h.e ->> 0)::uuid and o.account_id = $3 for no key update) held`;
+
+const replaced = (data: string) => `r.id, ${data} as old_data, h.e -> 1 as patch`;
+
+/** One row of the inbox for all that was changed; `$8` are those who made the patches. */
+const noted = (isOne: boolean) => {
+  const array = (of: string) => (isOne ? `array[${of}]` : `array_agg(${of})`);
+  const given = isOne ? `'[' || $1 || ']'` : "$1";
+  return `, noted as (
+    insert into activity_inbox (${inboxManyColumns})
+    select $3, 'update', $7, $8, ${array("c.id")}, ${array(inboxOld("c.old_data", "c.patch", "$1"))}, ${inboxGiven("$1", given)}
+    from changed c ${isOne ? "" : "having count(*) > 0"})
+  ${isOne ? "select raw from changed" : shownChanges}`;
+};
+
+const shownChanges = `
+  select id, case when ${bytesBefore("octet_length(raw)")} < ${readBounds.answerBytes} then raw end as raw from changed`;
+
+const start = ({ id, json }: IndexedPatch) => `"${id}",${json}`;
+
+const general: Statement = {
+  ...textsOf(
+    [
+      givenColumns((column, at) => valueAt(column, at + 7), "(h.e ->> 2)::int"),
+      "long_strings = (r.long_strings & ~(h.e ->> 3)::int | (h.e ->> 4)::int)::smallint",
+      "inexact_numbers = (r.inexact_numbers & ~(h.e ->> 5)::int | (h.e ->> 6)::int)::smallint",
+    ].join(", "),
+  ),
+  written(patch) {
+    const { given, strings, numbers, values } = patch.index;
+    const bits = `${bitsOf(given)},${strings.given},${strings.set},${numbers.given},${numbers.set}`;
+    return `${start(patch)},${bits},${values.map((value) => JSON.stringify(value)).join(",")}`;
+  },
+};
+
+const ofNoColumn: Statement = { ...textsOf(""), written: start };
+
+const ofColumn = indexColumns.map((column, at): Statement => {
+  const flags = { str: "long_strings", int: "inexact_numbers", time: undefined }[kindOf(column)];
+  const bit = 1 << (Number(column.at(-1)) - 1);
+  const flag = flags && `${flags} = (r.${flags} & ~${bit} | (h.e ->> 3)::int)::smallint`;
+  return {
+    ...textsOf([`${column} = ${valueAt(column, 2)}`, ...(flag ? [flag] : [])].join(", ")),
+    written(patch) {
+      const { values, strings, numbers } = patch.index;
+      return `${start(patch)},${JSON.stringify(values[at] ?? null)},${strings.set | numbers.set}`;
+    },
+  };
+});
+
+function statementOf([first, ...others]: readonly IndexedPatch[]): Statement {
+  const columns = first?.index.given ?? [];
+  const isAlike = others.every(({ index }) => index.given.every((isGiven, at) => isGiven === columns[at]));
+  const count = columns.filter(Boolean).length;
+  if (!isAlike || count > 1) return general;
+  return ofColumn[columns.indexOf(true)] ?? ofNoColumn;
+}
+
+/** Times through texts: a JSON string is one. */
+function valueAt(column: IndexColumn, at: number): string {
+  return `(h.e ->> ${at})${casts[kindOf(column)]}`;
+}
+
+/**
+ * Plans for any size of the table, made once for each connection: `lateral`, and what is counted as one row, find each
+ * record by its key, and then by its place.
+ */
+function textsOf(columns: string): Pick<Statement, "silent" | "logged"> {
+  const change = `
+    update records r set data = r.data || (h.e -> 1), ${columns}${columns && ","} updated_at = ${later}`;
+  const whose = "r.account_id = $3 and r.table_name = $4 and r.rules_version = $5";
+  const isCurrent = "exists (select from dbs d where d.id = $2 and d.account_id = $3 and d.schema_version = $6)";
+  const oneOf = (before: string) => `
+    ${change} from (select $1::text::jsonb as e offset 0) h ${before}
+    where r.db_id = $2 and r.id = (h.e ->> 0)::uuid and ${whose} and ${isCurrent}`;
+  const chosen = (shown: string) => `h as materialized (
+      select f.*, a.e from (select e from jsonb_array_elements((select $1::text::jsonb)) e ${countedAsFewer}) a, lateral (
+        select r.ctid as place ${shown} from records r
+        where r.db_id = $2 and r.id = (a.e ->> 0)::uuid and ${whose} for no key update skip locked) f
+      where ${isCurrent}
+      ${countedAsFewer}
+    )`;
+  const several = `${change} from h where r.ctid = h.place and r.db_id = $2 and r.account_id = $3`;
+  const result = `returning ${rawRecord()} as raw`;
+  return {
+    silent: {
+      one: `${oneOf("")} ${result}`,
+      several: `with ${chosen("")}, changed as (${several} ${result}, r.id) ${shownChanges}`,
+    },
+    logged: {
+      one: `with changed as (${oneOf("")} ${result}, ${replaced("old.data")}) ${noted(true)}`,
+      oneHeld: `with changed as (${oneOf(held)} ${result}, ${replaced("held.data")}) ${noted(true)}`,
+      several: `with ${chosen(", r.data")}, changed as (${several} ${result}, ${replaced("h.data")}) ${noted(false)}`,
+    },
+  };
 }

@@ -27,7 +27,7 @@ export function printRecord({ id, createdAt, updatedAt, tableName, data }: Print
   return `{"id":"${id}","data":${data},"table_name":${tableName === "" ? "null" : JSON.stringify(tableName)},${times}}`;
 }
 
-/** Reads a record as `rawRecord` of answer-store.ts gives it, and prints it. */
+/** Reads a record as `rawRecord` of parts-store.ts gives it, and prints it. */
 export function printRaw(raw: string, form: Form): string {
   return printRecord(readRaw(raw), form);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { databaseOf } from "../databases/database.ts";
-import { eventOf, partialEventOf, type PartialRecord } from "./record-events.ts";
+import { eventOf, partialEventOf, type PartialRecord } from "./events.ts";
 
 const db = databaseOf({
   id: "019a9c1e-0000-7000-8000-000000000001",

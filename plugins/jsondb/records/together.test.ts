@@ -5,7 +5,6 @@ import { databaseOf, type DatabaseRow } from "../databases/database.ts";
 import { noTable } from "../databases/schema.ts";
 import { indexValues } from "./index-values.ts";
 import * as manyStore from "./many-store.ts";
-import { patchMany } from "./patch-many-store.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -154,7 +153,7 @@ describe("the statements about many records", () => {
     const index = indexValues(table, {});
     const patches = ids.map((id) => ({ id, json: '{"a":1}', actor: undefined, index }));
     for (const logged of [false, true]) {
-      const changed = await patchMany(
+      const changed = await manyStore.update(
         app.sql,
         db,
         table,
@@ -182,7 +181,7 @@ describe("the statements about many records", () => {
       await manyStore.get(sql, db, ids);
       const index = indexValues(noTable, data);
       const patches = ids.map((id) => ({ id, json: JSON.stringify(data), actor: undefined, index }));
-      await patchMany(sql, db, noTable, patches);
+      await manyStore.update(sql, db, noTable, patches);
     }
     const kept = await sql<{ statement: string; genericPlans: number }[]>`
       select statement, generic_plans from pg_prepared_statements where statement like ${"%((select $1::text%"}`;

@@ -8,12 +8,10 @@ import type { Database } from "../databases/database.ts";
 import { indexValues } from "./index-values.ts";
 import type { DatabaseContext } from "../databases/cache.ts";
 import * as manyStore from "./many-store.ts";
-import { patchMany } from "./patch-many-store.ts";
-import type { CreatedRecord } from "./new-record.ts";
+import type { CreatedRecord, Data } from "./record.ts";
 import { printRecord, readRaw, versionOf } from "./print.ts";
-import * as recordStore from "./record-store.ts";
-import type { Patch, Written } from "./record-store.ts";
-import type { Data } from "./record.ts";
+import * as recordStore from "./store.ts";
+import type { Patch, Written } from "./store.ts";
 import type { Table } from "../databases/schema.ts";
 
 const bounds = {
@@ -118,7 +116,7 @@ async function updateAll({ sql }: Context, db: Database, patches: readonly Whole
   if (!first) return [];
   const { table } = first;
   const indexed = all.map(({ id, json, data, actor }) => ({ id, json, actor, index: indexValues(table, data) }));
-  const rows = await patchMany(sql, db, table, indexed);
+  const rows = await manyStore.update(sql, db, table, indexed);
   const changed = byId(rows);
   const unread = new Set(rows.flatMap(({ raw, id }) => (raw === null ? [id] : [])));
   return all.map(({ id }) => ({ written: changed.get(id), isUnread: unread.has(id) }));

@@ -1,16 +1,38 @@
 /** Operations on records, in a transaction of the caller's if there is one, for HTTP and other plugins alike. No HTTP, no SQL. */
-import { afterCommit, notFound, preconditionFailed, type Queryable, type Tx } from "platform";
+import * as events from "./events.ts";
+import * as recordStore from "./store.ts";
+import * as together from "./together.ts";
+import {
+  afterCommit,
+  notFound,
+  preconditionFailed,
+  exactly,
+  HttpError,
+  invalid,
+  isNumber,
+  type Queryable,
+  type Tx,
+  type ExactNumber,
+} from "platform";
 import type { JsondbContext } from "../context.ts";
 import { upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable, type Table } from "../databases/schema.ts";
-import { actorOf } from "./logged.ts";
-import { jsonOf, newRecord, refuse, type CreatedRecord } from "./new-record.ts";
-import * as events from "./record-events.ts";
-import { asStored, checkPatch, checkRecord, checkRequired, type Data } from "./record.ts";
-import * as recordStore from "./record-store.ts";
-import type { Guard, Shape, Written } from "./record-store.ts";
-import * as together from "./together.ts";
+import { actorOf } from "./events.ts";
+import {
+  jsonOf,
+  newRecord,
+  refuse,
+  asStored,
+  checkPatch,
+  checkRecord,
+  checkRequired,
+  type CreatedRecord,
+  type Data,
+} from "./record.ts";
+import { readHeld, lock, type Guard, type Shape, type Written, type Addition } from "./store.ts";
+import type { RecordUpdate } from "../api.ts";
+import { readFilters } from "../search/filters.ts";
 
 export interface Write {
   readonly table: Table;
@@ -170,4 +192,52 @@ async function mergeLocked(
   const json = jsonOf(merged);
   if (stays) return recordStore.rewrite(tx, db, patch, shape, undefined);
   return recordStore.rewrite(tx, db, { ...patch, json }, shape, found.tableName);
+}
+
+// Updates that depend on the record as it is: conditions, and numbers that are added to its own. No HTTP, no SQL.
+
+/**
+ * The write with the sums among its data. The record is held until the transaction ends, so whatever was read of it is
+ * still true when it is written. 404, 412 if a condition does not hold, 422 for a field that is no number.
+ */
+export async function amended(
+  tx: Tx,
+  db: Database,
+  id: string,
+  write: Write,
+  { conditions = [], increment = {} }: Pick<RecordUpdate, "conditions" | "increment">,
+): Promise<Write> {
+  const found = await lock(tx, db, id);
+  if (!found) throw notFound();
+  const table = db.schema.tables.get(found.tableName) ?? noTable;
+  const added = Object.entries(increment).map(([name, amount]) => ({ name: name.normalize("NFC"), amount }));
+  const additions = added.map(({ name, amount }): Addition => [
+    numberIn(write.table, name, found.data),
+    printed(amount),
+  ]);
+  const { holds, sums } = await readHeld(tx, db, { id, table }, readFilters(table, conditions), additions);
+  if (!holds) throw new HttpError(412, { error: "the record does not match the conditions" });
+  const amounts = added.map(({ name }, at) => [name, sumAs(write.table, name, sums[at] ?? "")] as const);
+  // `fromEntries` makes a name like `__proto__` an own property.
+  return { ...write, data: Object.fromEntries([...Object.entries(write.data), ...amounts]) };
+}
+
+/** As text. */
+function numberIn({ fields }: Table, name: string, data: Readonly<Data>): string {
+  const value = Object.hasOwn(data, name) ? data[name] : null;
+  if (value === null) return "0";
+  if (isNumber(value)) return printed(value);
+  // Beyond 2^53 an integer is a string.
+  if (fields.get(name)?.type === "integer" && typeof value === "string" && /^-?\d{1,19}$/.test(value)) return value;
+  throw invalid({ [name]: ["is no number, so nothing can be added to it"] });
+}
+
+function sumAs({ fields }: Table, name: string, sum: string): unknown {
+  const number = exactly(sum);
+  if (!isNumber(number)) throw invalid({ [name]: ["would have too many digits"] });
+  return fields.get(name)?.type === "integer" && !Number.isSafeInteger(number) ? String(number) : number;
+}
+
+function printed(number: number | ExactNumber): string {
+  return String(number);
 }

@@ -1,9 +1,8 @@
 import { answer, jsonText, route, Type, warned, type Route } from "platform";
-import { Group, UnknownTable } from "../records/answers.ts";
+import { Group, UnknownTable, unknownTable } from "../records/routes.ts";
 import { aggregate } from "./aggregate-run.ts";
 import { databaseAt } from "../databases/cache.ts";
-import { unknownTable } from "../records/record-routes.ts";
-import { filterParameters, namesParameter } from "./search-routes.ts";
+import { filterParameters, namesParameter } from "./routes.ts";
 import { readAggregate } from "./aggregate.ts";
 import { fieldHints, namedFields } from "./query.ts";
 import type { JsondbContext } from "../context.ts";

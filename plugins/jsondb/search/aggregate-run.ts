@@ -1,6 +1,6 @@
 /** Runs aggregates: few at a time, each with a time limit. No HTTP, no SQL. */
 import { invalid, notFound, readBounds, type Reader } from "platform";
-import { createAccountTurns } from "../account-turns.ts";
+import { createAccountTurns } from "../turns.ts";
 import { readAggregate } from "./aggregate.ts";
 import { aggregateRecords } from "./aggregate-store.ts";
 import type { Database } from "../databases/database.ts";

@@ -1,7 +1,7 @@
 /** Counts and sums the records that a search finds, in one statement that gives the text of the whole list. */
 import { bytesBefore, readBounds, type Reader, type Tx } from "platform";
 import type { Aggregate, Group, Measure } from "./aggregate.ts";
-import { collate } from "../databases/collation-store.ts";
+import { collate } from "../databases/columns-store.ts";
 import { columnKindOf } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import { newArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";

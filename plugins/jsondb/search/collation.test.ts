@@ -1,7 +1,7 @@
 /** Strings are in the order of the account's language, in every database, with an index and without. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import * as databaseStore from "../databases/database-store.ts";
+import * as databaseStore from "../databases/store.ts";
 
 const words = ["żaba", "Zebra", "apple", "Łoś", "łódź", "Banan", "ćma", "Cena", "ąć", "Ala", "chata", "hala", "Ó", "o"];
 const polish = [

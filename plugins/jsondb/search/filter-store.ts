@@ -3,9 +3,9 @@
  * alone.
  */
 import { isUuid } from "platform";
-import { selectedData } from "../records/answer-store.ts";
+import { selectedData } from "../records/parts-store.ts";
 import { columnKindOf, ownFields, type IndexColumn } from "../databases/columns.ts";
-import { collate } from "../databases/collation-store.ts";
+import { collate } from "../databases/columns-store.ts";
 import type { Database } from "../databases/database.ts";
 import { booleans, numberForm, type Comparison, type Exact, type Filter, type Filters } from "./filters.ts";
 import type { Phrase, Query } from "./query.ts";

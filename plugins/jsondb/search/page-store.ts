@@ -3,8 +3,8 @@
  * was planned well.
  */
 import { readBounds } from "platform";
-import { betweenRecords, isSmall, rawRecord, selectedData, withoutOwn } from "../records/answer-store.ts";
-import type { Cursor } from "./cursor.ts";
+import { betweenRecords, isSmall, rawRecord, selectedData, withoutOwn } from "../records/parts-store.ts";
+import type { Cursor, Phrase, Query } from "./query.ts";
 import type { Database } from "../databases/database.ts";
 import {
   columnOf,
@@ -22,7 +22,6 @@ import {
   type Source,
 } from "./filter-store.ts";
 import { largeRecord, type Form } from "../records/print.ts";
-import type { Phrase, Query } from "./query.ts";
 import { afterCursor, decidingKey, orderBy, sortKey, type SortKey } from "./sort-store.ts";
 
 /**

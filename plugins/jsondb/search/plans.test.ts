@@ -1,7 +1,7 @@
 /** With enough rows, the planner uses an index for every get, indexed list and search by table. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import * as databaseStore from "../databases/database-store.ts";
+import * as databaseStore from "../databases/store.ts";
 import { databaseOf, type Database } from "../databases/database.ts";
 import { readList, readSearch } from "./query.ts";
 import { pageStatement } from "./page-store.ts";

@@ -1,5 +1,5 @@
 /** Reads the parameters of a list or a search. behaviour 4.4. Pure. */
-import { badRequest, pageOf, unknownNames, wildcardPattern } from "platform";
+import { badRequest, pageOf, unknownNames, wildcardPattern, type BaseContext } from "platform";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import { columnKindOf, ownFields } from "../databases/columns.ts";
 import {
@@ -166,4 +166,90 @@ export function namesIn(params: URLSearchParams, key: string, maxLength: number)
   const separated = params.getAll(key).flatMap((text) => checked(key, text, 50_000).split(","));
   const names = [...separated.map((name) => name.trim()), ...params.getAll(`${key}[]`)];
   return names.filter((name) => name !== "").map((name) => checked(key, name, maxLength));
+}
+
+// Which records an export or a change of many is about, by the parameters of a list. Pure.
+
+/** Those of one table, or of all, that a search with these filters would find. */
+export type Scope = Pick<Query, "table" | "allTables" | "filters" | "any" | "phrase">;
+
+/** 400 if a filter is wrong, or names a table that does not exist. */
+export function scopeOf(db: Database, query: URLSearchParams): Scope {
+  const tableName = db.schema.multiTable ? query.get("table_name") : null;
+  const { filters, any, phrase, ...found } = readList(db, new URLSearchParams(narrowing(query)));
+  return { ...(isNarrowed({ filters, any, phrase }) ? found : whole(db, tableName)), filters, any, phrase };
+}
+
+export function isNarrowed({ filters, any, phrase }: Pick<Scope, "filters" | "any" | "phrase">): boolean {
+  return filters.length > 0 || any.length > 0 || phrase !== undefined;
+}
+
+/** The parameters that say which records. */
+export function narrowing(query: URLSearchParams): [string, string][] {
+  return [...query].filter(([name]) => narrows(name));
+}
+
+export function narrows(parameter: string): boolean {
+  return isFilter(parameter) || ["table_name", "q", "search_in", "search_in[]"].includes(parameter);
+}
+
+/** All records of the table, or of the database; its columns begin with the fields of the schema. */
+function whole(db: Database, tableName: string | null): Pick<Scope, "table" | "allTables"> {
+  if (tableName === null && db.schema.multiTable) return { table: noTable, allTables: true };
+  return { table: tableForSearch(db, tableName), allTables: !db.schema.multiTable };
+}
+
+/** The table whose rules all records of the scope follow; undefined if they may be in several. */
+export function oneTable(db: Database, { table, allTables }: Scope): Table | undefined {
+  if (!allTables) return table;
+  return db.schema.multiTable ? undefined : tableForSearch(db, null);
+}
+
+// The end of a page as an opaque text: `after=<cursor>` continues from there. behaviour B.7.
+
+export interface Cursor {
+  readonly id: string;
+  /** The sort key of the last record as text; null if it has none. Left out if it must be looked up by `id`. */
+  readonly value?: string | null;
+}
+
+type Ordered = Pick<Query, "sort" | "table">;
+type Signer = Pick<BaseContext["secrets"], "sign" | "verify">;
+
+const purpose = "jsondb.cursor";
+// A longer value does not fit into a header, so it is read from the record again.
+const maxValueLength = 1000;
+
+/** Signed, and bound to the database and the order that it was made for. */
+export function encodeCursor(signer: Signer, db: Database, query: Ordered, cursor: Required<Cursor>): string {
+  const { id, value } = cursor;
+  const place = [db.id, orderOf(db, query), id];
+  const parts = value === null || value.length <= maxValueLength ? [...place, value] : place;
+  return signer.sign(purpose, toBase64Url(JSON.stringify(parts)));
+}
+
+/** 400 if it was not made for this database and order. */
+export function decodeCursor(signer: Signer, db: Database, query: Ordered, text: string): Cursor {
+  const payload = text.length <= 20_000 ? signer.verify(purpose, text) : undefined;
+  if (payload === undefined) throw badRequest("`after` is not a cursor of X-Next-Cursor");
+  // The signature proves that it has the form we made.
+  const [dbId, order, id, value] = JSON.parse(fromBase64Url(payload)) as [string, string, string, (string | null)?];
+  if (dbId !== db.id || order !== orderOf(db, query))
+    throw badRequest("`after` belongs to another database or another `sort`, or to another order of letters");
+  return value === undefined ? { id } : { id, value };
+}
+
+/** With the collation, where strings are sorted: in another one the records before and after it are others. */
+function orderOf({ collation }: Database, { sort: { field, descending }, table }: Ordered): string {
+  const type = table.fields.get(field)?.type;
+  const isText = !ownFields.has(field) && (type === undefined || columnKindOf(type) === "str");
+  return `${descending ? "-" : "+"}${field}${isText ? ` ${collation}` : ""}`;
+}
+
+function toBase64Url(text: string): string {
+  return new TextEncoder().encode(text).toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+function fromBase64Url(text: string): string {
+  return new TextDecoder().decode(Uint8Array.fromBase64(text, { alphabet: "base64url" }));
 }

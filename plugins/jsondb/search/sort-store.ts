@@ -1,9 +1,8 @@
 /** The order of a list as SQL: nulls last, `id` as the last key, so that pages never overlap. behaviour B.7. */
-import { collate } from "../databases/collation-store.ts";
+import { collate } from "../databases/columns-store.ts";
 import { columnKindOf } from "../databases/columns.ts";
-import type { Cursor } from "./cursor.ts";
+import type { Cursor, Sort } from "./query.ts";
 import { columnOf, type Args, type Source } from "./filter-store.ts";
-import type { Sort } from "./query.ts";
 
 /** The sort key of records, before their id. */
 export interface SortKey {

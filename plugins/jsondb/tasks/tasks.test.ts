@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { eventually, otherAccount, person } from "../../../tests/harness.ts";
 import { csv, importServer, ndjson } from "../../../tests/fixtures/import.ts";
-import { prune } from "./task-store.ts";
+import { prune } from "./store.ts";
 
 const server = importServer();
 const { newDb, send } = server;

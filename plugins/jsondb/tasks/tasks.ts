@@ -1,8 +1,8 @@
 /** Imports and exports as tasks: how far they are is written while they run. No HTTP, no SQL. */
 import { HttpError, uuidv7 } from "platform";
-import type { RowFault } from "../bulk/imports/import-rows.ts";
-import { keptErrors, type NewTask, type Progress } from "./task-store.ts";
-import * as taskStore from "./task-store.ts";
+import type { RowFault } from "../bulk/imports/rows.ts";
+import { keptErrors, type NewTask, type Progress } from "./store.ts";
+import * as taskStore from "./store.ts";
 import type { JsondbContext } from "../context.ts";
 
 export interface RunningTask {

@@ -1,11 +1,9 @@
 import { answer, badRequest, flagOf, route, Type, type Log, type Route } from "platform";
-import { ShownRecord, UnknownTable } from "../../records/answers.ts";
-import { scopeOf } from "../scope.ts";
+import { ShownRecord, UnknownTable, recordExample, unknownTable } from "../../records/routes.ts";
+import { scopeOf, sortOf } from "../../search/query.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
-import { sortOf } from "../../search/query.ts";
-import { filterParameters, namesParameter } from "../../search/search-routes.ts";
+import { filterParameters, namesParameter } from "../../search/routes.ts";
 import { databaseAt } from "../../databases/cache.ts";
-import { recordExample, unknownTable } from "../../records/record-routes.ts";
 import { exportTask, type ExportTask } from "./export-task.ts";
 import * as tasks from "../../tasks/tasks.ts";
 import type { JsondbContext } from "../../context.ts";

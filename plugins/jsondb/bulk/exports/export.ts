@@ -5,14 +5,13 @@
 import { HttpError, type BaseContext } from "platform";
 import { maxColumns, noId } from "../bulk-store.ts";
 import * as bulkStore from "../bulk-store.ts";
-import type { Scope } from "../scope.ts";
+import type { Scope, Sort } from "../../search/query.ts";
 import { csvLine, withoutFormula } from "../csv.ts";
 import { csvRows } from "./csv-rows.ts";
 import { tableNames, type Database } from "../../databases/database.ts";
 import { headerOfField } from "./export-columns.ts";
 import { jsonRows } from "./json-rows.ts";
 import { lastId, type ExportPage, type IdList } from "./export-rows.ts";
-import type { Sort } from "../../search/query.ts";
 
 export const exportFormats = ["csv", "json", "ndjson"] as const;
 export type ExportFormat = (typeof exportFormats)[number];

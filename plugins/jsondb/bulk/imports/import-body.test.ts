@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { textOf, type BodyLimits } from "./import-body.ts";
-import { createImportPlaces } from "./import-places.ts";
+import { textOf, createImportPlaces, type BodyLimits } from "./body.ts";
 
 const standard: BodyLimits = {
   maxBytes: 100,

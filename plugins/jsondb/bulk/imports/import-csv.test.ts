@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { csv, importServer } from "../../../../tests/fixtures/import.ts";
-import { inSlices } from "./import-slices.ts";
-import { dataFromText } from "./import-values.ts";
+import { inSlices } from "./import.ts";
+import { dataFromText } from "./rows.ts";
 import { parseSchema } from "../../databases/schema.ts";
 import type { FieldType } from "../../databases/columns.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createImportPlaces, type ImportPlace } from "./import-places.ts";
+import { createImportPlaces, type ImportPlace } from "./body.ts";
 
 /** Two places; when both are taken, 10 bytes a second are asked for after 20 s. */
 function twoPlaces() {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { eventually } from "../../../../tests/harness.ts";
-import * as importStore from "./import-store.ts";
+import * as importStore from "./store.ts";
 import { csv, importSchema, importServer, ndjson } from "../../../../tests/fixtures/import.ts";
 
 const server = importServer();

@@ -2,6 +2,9 @@
  * Many records from one body. Rows are checked as they arrive and kept aside in parts; when all have arrived they are
  * stored in one transaction. So neither a slow client nor one that goes away holds a connection, locks or half a job.
  */
+import * as importStore from "./store.ts";
+import * as databases from "../../databases/cache.ts";
+import * as events from "../../records/events.ts";
 import {
   conflict,
   HttpError,
@@ -16,22 +19,16 @@ import {
   type Tx,
 } from "platform";
 import { sameSchema, tableForWrite, type Database } from "../../databases/database.ts";
-import { createAccountTurns } from "../../account-turns.ts";
-import type { Row, RowFault, RowReader } from "./import-rows.ts";
-import * as importStore from "./import-store.ts";
-import type { Part } from "./import-store.ts";
+import { createAccountTurns } from "../../turns.ts";
+import { dataFromText, type Row, type RowFault, type RowReader } from "./rows.ts";
+import type { Part } from "./store.ts";
 import type { IndexedRecord } from "../../records/many-store.ts";
-import { dataFromText } from "./import-values.ts";
 import { indexValues } from "../../records/index-values.ts";
-import { checkRecord, asStored, type Data } from "../../records/record.ts";
-import { newRecord, refuse } from "../../records/new-record.ts";
-import { inSlices } from "./import-slices.ts";
-import type { Progress } from "../../tasks/task-store.ts";
+import { checkRecord, asStored, newRecord, refuse, type Data } from "../../records/record.ts";
+import type { Progress } from "../../tasks/store.ts";
 import { ownFields } from "../../databases/columns.ts";
 import type { JsondbContext } from "../../context.ts";
-import * as databases from "../../databases/cache.ts";
-import { actorOf } from "../../records/logged.ts";
-import * as events from "../../records/record-events.ts";
+import { actorOf } from "../../records/events.ts";
 import { written } from "../../records/writes.ts";
 
 export interface ImportOptions {
@@ -250,3 +247,22 @@ function collectParts(importId: string, keep: (part: Part, rows: readonly Indexe
     },
   };
 }
+
+/**
+ * The same text in slices, with rests between: a fast client's text comes in one piece, and until its rows are read no
+ * other request would be answered. Pure but for the clock.
+ */
+export async function* inSlices(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let since = performance.now();
+  for await (const text of texts) {
+    for (let at = 0; at < text.length; at += sliceLength) {
+      yield text.slice(at, at + sliceLength);
+      if (performance.now() - since < restAfterMs) continue;
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      since = performance.now();
+    }
+  }
+}
+
+const sliceLength = 65_536;
+const restAfterMs = 10;

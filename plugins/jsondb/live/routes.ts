@@ -1,0 +1,155 @@
+import * as databases from "../databases/cache.ts";
+import {
+  answer,
+  credentialOf,
+  forbidden,
+  HttpError,
+  route,
+  tooMany,
+  limitKey,
+  type Caller,
+  type Identity,
+  type RequestInput,
+  type Route,
+} from "platform";
+import type { Tokens } from "../../tokens/api.ts";
+import { UnknownTable, recordExample, unknownTable } from "../records/routes.ts";
+import { tableForSearch, type Database } from "../databases/database.ts";
+import { printPrivate, printPublic } from "./stream.ts";
+import { databaseAt, isOpenTo } from "../databases/cache.ts";
+import { cookieHeader, visitorOf } from "../public/visitor.ts";
+import type { JsondbContext } from "../context.ts";
+
+const privilege = "dbs";
+const { id, data, created_at, updated_at } = recordExample;
+const publicExample = { id, data, created_at, updated_at };
+const Stream = answer.text("text/event-stream");
+const resume = "for clients that cannot send the header Last-Event-ID";
+
+/** Live changes as Server-Sent Events. `:id` of a database is an id or a code. */
+export function eventRoutes(ctx: JsondbContext): Route[] {
+  const { rateLimitRequests: limit, rateLimitWindowSeconds: windowSeconds } = ctx.config;
+  const limiter = ctx.limiter("jsondb.follows", { limit, windowSeconds });
+  return [
+    route(
+      "GET",
+      "/core/dbs/:db_id/events",
+      {
+        summary: "Follow the changes of records",
+        description:
+          "Server-Sent Events `create`, `update` and `destroy`; their data is the record after the change (the deleted one at `destroy`). With `Last-Event-ID` the stream resumes where it broke off, for up to 24 hours; later it begins with an event `reset`: read all records again. A comment comes every 15 seconds. The stream ends when the token no longer works or the database is deleted.",
+        access: { privilege },
+        apps: "the records of its own databases, for a viewer with `dbs`",
+        query: {
+          table_name: "only this table; a record that moves to another one is a `destroy`",
+          last_event_id: resume,
+        },
+        answers: { 200: Stream, 400: UnknownTable },
+        responses: {
+          200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(recordExample)}\n\n`,
+          ...unknownTable,
+          429: { error: "too many requests, try again in 60 s" },
+        },
+      },
+      async ({ account, caller, app, params, query, request, host }) => {
+        const db = await databaseAt(ctx, account.id, params.db_id, app);
+        const tableName = query.get("table_name");
+        const table = tableName !== null && db.schema.multiTable ? tableForSearch(db, tableName) : undefined;
+        if (request.method === "HEAD") return new Response(null, { headers });
+        const body = await ctx.live.follow(db, {
+          owner: `token:${caller.tokenId}`,
+          isPublic: false,
+          print: printPrivate(table?.name),
+          lastEventId: lastEventId({ request, query }),
+          signal: request.signal,
+          isAllowed: () => isStillAllowed(ctx.tokens, caller, { request, host, app, db }),
+        });
+        return new Response(body, { headers });
+      },
+    ),
+    route(
+      "GET",
+      "/core/db/:db_code/events",
+      {
+        summary: "Follow what the public method list shows",
+        description:
+          "Server-Sent Events as of `GET /core/dbs/:db_id/events`, if `list` is open: records within its `scope_by`, with their visible fields. The stream ends when the database is changed.",
+        access: { open: "shows what the public method `list` shows, and only where that is configured", partly: true },
+        cors: true,
+        apps: "what the public method `list` of any database shows its viewer and visitor",
+        onSites: true,
+        query: { last_event_id: resume },
+        answers: { 200: Stream },
+        responses: {
+          200: `id: 5f2a.812:815:\nevent: create\ndata: ${JSON.stringify(publicExample)}\n\n`,
+          403: { error: "`list` is not open to the public" },
+          429: { error: "too many requests, try again in 60 s" },
+        },
+      },
+      async (input) => {
+        const { account, params, ip, request, secure } = input;
+        const { allowed, retryAfterSeconds } = await limiter.take(limitKey(ip));
+        if (!allowed) throw tooMany(retryAfterSeconds);
+        const db = await databaseAt(ctx, account.id, params.db_code);
+        const list = db.publicMethods.methods.get("list");
+        if (!list) throw forbidden("`list` is not open to the public");
+        const visitor = visitorOf(ctx.secrets, input);
+        const cookie = list.usesCookie ? cookieHeader(visitor, secure) : {};
+        if (request.method === "HEAD") return new Response(null, { headers });
+        const body = await ctx.live.follow(db, {
+          owner: limitKey(ip),
+          isPublic: true,
+          print: printPublic(list, visitor.variables),
+          version: db.version,
+          lastEventId: lastEventId(input),
+          signal: request.signal,
+          isAllowed: async () =>
+            (await databases.find(ctx, account.id, db.id))?.version === db.version &&
+            (await isSamePerson(ctx.tokens, input)),
+        });
+        return new Response(body, { headers: { ...headers, ...cookie } });
+      },
+    ),
+  ];
+}
+
+function lastEventId({ request, query }: Pick<RequestInput, "request" | "query">): string | undefined {
+  return request.headers.get("last-event-id") || query.get("last_event_id") || undefined;
+}
+
+const headers = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  // A proxy that collects answers would keep events back.
+  "x-accel-buffering": "no",
+};
+
+type Follower = Pick<RequestInput, "request" | "host" | "app">;
+
+async function isStillAllowed(
+  tokens: Tokens,
+  { account, tokenId }: Caller,
+  follower: Follower & { readonly db: Database },
+): Promise<boolean> {
+  const now = await identityNow(tokens, follower);
+  if (!now || !isOpenTo(now.app, follower.db)) return false;
+  const { caller } = now;
+  return caller?.account.id === account.id && caller.tokenId === tokenId && caller.privileges.has(privilege);
+}
+
+/** A visitor's scope may be the person who was signed in. */
+async function isSamePerson(tokens: Tokens, follower: Follower & Pick<RequestInput, "caller">): Promise<boolean> {
+  const now = await identityNow(tokens, follower);
+  return now !== undefined && now.caller?.user.id === follower.caller?.user.id;
+}
+
+/** Undefined if an app's token has ended. Throws if that is not known now: a busy database takes nobody's rights away. */
+async function identityNow(tokens: Tokens, { request, host, app }: Follower): Promise<Identity | undefined> {
+  try {
+    const now = await tokens.identify(host, credentialOf(request.headers));
+    return now.app?.appId === app?.appId ? now : undefined;
+  } catch (error) {
+    if (error instanceof HttpError && (error.status === 401 || error.status === 403)) return undefined;
+    throw error;
+  }
+}

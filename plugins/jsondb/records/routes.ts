@@ -1,0 +1,226 @@
+import * as together from "./together.ts";
+import * as records from "./writes.ts";
+import {
+  etag,
+  expectedVersion,
+  flagOf,
+  jsonText,
+  noContent,
+  notFound,
+  route,
+  Type,
+  uuidOf,
+  warned,
+  answer,
+  field,
+  type Route,
+} from "platform";
+import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
+import { nestedText, type Data } from "./record.ts";
+import { firstVersion, versionDigits } from "./print.ts";
+import { databaseAt } from "../databases/cache.ts";
+import type { Write } from "./writes.ts";
+import type { JsondbContext } from "../context.ts";
+
+/** Not `Type.Record`: that one runs a pattern over every key. */
+const DataInput = Type.Unsafe<Data>(Type.Object({}, { additionalProperties: true }));
+const TableName = Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()]));
+const RecordInput = Type.Object({ table_name: TableName, data: DataInput });
+const RecordPatch = Type.Object({ table_name: TableName, data: Type.Optional(DataInput) });
+
+/** The hints about a write, set while it runs. */
+interface Hints {
+  texts: readonly string[];
+}
+
+const access = { privilege: "dbs" } as const;
+const apps = "the records of its own databases, for a viewer with `dbs`";
+
+export const recordExample = {
+  id: "019a9c1e-0000-7000-8000-000000000002",
+  data: { email: "ann@example.com", age: 34 },
+  table_name: null,
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
+
+/** behaviour 7. */
+export const unknownTable = {
+  400: {
+    error: "unknown table_name: available tables are orders, lines",
+    available_tables: ["orders", "lines"],
+  },
+};
+
+const inNoTable =
+  "In a database with tables the header `Warning` says that the record is in none of them: there no search finds it.";
+
+/** Records on the private API; `:db_id` is an id or a code. behaviour 4.4. The list is in search/routes.ts. */
+export function recordRoutes(ctx: JsondbContext): Route[] {
+  return [
+    route(
+      "POST",
+      "/core/dbs/:db_id/records",
+      {
+        summary: "Create a record",
+        access,
+        apps,
+        description: inNoTable,
+        body: { key: "record", schema: RecordInput },
+        request: { data: recordExample.data },
+        answers: { 201: ShownRecord },
+        responses: { 201: recordExample, 422: { email: ["is required"] } },
+      },
+      async ({ account, app, params, body }) => {
+        const db = await databaseAt(ctx, account.id, params.db_id, app);
+        const hints: Hints = { texts: [] };
+        const make = (current: Database) => hinted(hints, current, body.table_name, body.data);
+        const made = await records.create(ctx, db, make);
+        const headers = { etag: etag(made.id, firstVersion(made.createdAt)) };
+        return warned(jsonText(201, nestedText(made), headers), hints.texts);
+      },
+    ),
+    route(
+      "GET",
+      "/core/dbs/:db_id/records/:id",
+      {
+        summary: "Show a record",
+        access,
+        apps,
+        answers: { 200: ShownRecord },
+        responses: { 200: recordExample, 304: null },
+      },
+      async ({ account, app, params }) => {
+        const db = await databaseAt(ctx, account.id, params.db_id, app);
+        const id = uuidOf(params.id);
+        const found = await together.get(ctx, db, id);
+        if (!found) throw notFound();
+        return jsonText(200, found.answer, { etag: etag(id, found.version) });
+      },
+    ),
+    route(
+      "PATCH",
+      "/core/dbs/:db_id/records/:id",
+      {
+        summary: "Change fields of a record",
+        description:
+          "`data` is merged key by key. In a multi-table database send `table_name` again, inside `record`: without it the record goes to the null table. " +
+          inNoTable,
+        access,
+        apps,
+        ifMatch: true,
+        query: { keep_table: "`true`: without `table_name` the record stays in its table" },
+        body: { key: "record", schema: RecordPatch },
+        request: { data: { age: 35 } },
+        answers: { 200: ShownRecord },
+        responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
+      },
+      async ({ request, account, app, params, query, body }) => {
+        const db = await databaseAt(ctx, account.id, params.db_id, app);
+        const id = uuidOf(params.id);
+        const { table_name: tableName, data = {} } = body;
+        const keepsTable = tableName === undefined && flagOf(query, "keep_table") === true;
+        const hints: Hints = { texts: [] };
+        const expected = expectedVersion(request, id, versionDigits);
+        const make = async (current: Database) => {
+          const write = keepsTable
+            ? await records.inItsTable(ctx.sql, current, id, data)
+            : hinted(hints, current, tableName, data);
+          return { ...write, expected };
+        };
+        const changed = await records.update(ctx, db, id, make, { form: "nested" });
+        return warned(jsonText(200, changed.answer, { etag: etag(id, changed.version) }), hints.texts);
+      },
+    ),
+    route(
+      "DELETE",
+      "/core/dbs/:db_id/records/:id",
+      { summary: "Delete a record", access, apps, ifMatch: true, responses: { 204: null } },
+      async ({ request, account, app, params }) => {
+        const id = uuidOf(params.id);
+        const expected = expectedVersion(request, id, versionDigits);
+        await records.remove(ctx, await databaseAt(ctx, account.id, params.db_id, app), id, { expected });
+        return noContent();
+      },
+    ),
+  ];
+}
+
+/** The write; `hints` gets the hints about its table. */
+function hinted(hints: Hints, db: Database, tableName: string | null | undefined, data: Data): Write {
+  const table = tableForWrite(db, tableName);
+  hints.texts = nullTableHints(db, table.name === "" ? 1 : 0, 'inside "record"');
+  return { table, data };
+}
+
+// The answers of the routes for records.
+
+const text = Type.String();
+const time = Type.String({ format: "date-time" });
+
+// PostgreSQL prints records: their times are texts from the start.
+const times = { created_at: time, updated_at: time };
+
+/** As the records API shows one: `data` apart. */
+export const ShownRecord = answer.object("Record", {
+  id: answer.uuid(),
+  data: answer.json(),
+  table_name: field.nullable(text),
+  ...times,
+});
+
+/** As a search shows one: the fields of `data` next to its own. */
+export const FlatRecord = Type.Object(
+  { id: answer.uuid(), ...times },
+  { $id: "FlatRecord", additionalProperties: true },
+);
+
+/** As a public method shows one: with the fields that it lets be seen. */
+export const PublicRecord = answer.object("PublicRecord", { id: answer.uuid(), data: answer.json(), ...times });
+
+export const DeletedRecord = answer.object("DeletedRecord", { id: answer.uuid(), deleted: Type.Literal(true) });
+
+/** The answer of a public list, `get` or search. */
+export const PublicRead = Type.Union([answer.list(PublicRecord), answer.list(FlatRecord), PublicRecord]);
+
+export const PublicRefusal = answer.object("PublicRefusal", { error: text, errors: answer.fieldErrors });
+
+export const BatchResults = answer.object("BatchResults", {
+  results: answer.list(Type.Union([ShownRecord, DeletedRecord])),
+});
+
+export const RowFault = answer.object("RowFault", {
+  row: Type.Integer(),
+  line: Type.Optional(Type.Integer()),
+  id: Type.Optional(answer.uuid()),
+  field: field.nullable(text),
+  message: text,
+});
+const faults = { failed: Type.Integer(), total: Type.Integer(), errors: answer.list(RowFault) };
+
+/** All rows were stored, or with `partial` the good ones. */
+export const Imported = answer.object("Imported", {
+  imported: Type.Integer(),
+  failed: Type.Optional(faults.failed),
+  total: Type.Optional(faults.total),
+  errors: Type.Optional(faults.errors),
+});
+
+/** None was stored. */
+export const ImportRefused = answer.object("ImportRefused", faults);
+
+const measured = Type.Optional(answer.json());
+export const Group = answer.object("Group", {
+  group: answer.json(),
+  count: Type.Integer(),
+  sum: measured,
+  avg: measured,
+  min: measured,
+  max: measured,
+});
+
+/** 400 for an unknown table, or for a missing one if the database has several. */
+export const UnknownTable = answer.object("UnknownTable", {
+  error: text,
+  available_tables: Type.Optional(answer.list(text)),
+});

@@ -1,0 +1,167 @@
+import * as taskStore from "./store.ts";
+import {
+  answer,
+  conflict,
+  pageReply,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  uuidOf,
+  field,
+  Type,
+  type Route,
+  type Static,
+} from "platform";
+import { databaseAt } from "../databases/cache.ts";
+import { RowFault } from "../records/routes.ts";
+import type { TaskRow } from "./store.ts";
+import type { JsondbContext } from "../context.ts";
+
+const access = { privilege: "dbs" } as const;
+
+export const taskExample = {
+  id: "019a9c1e-0000-7000-8000-000000000003",
+  kind: "import",
+  status: "finished",
+  done: 3,
+  total: 3,
+  stored: 2,
+  failed: 1,
+  error: null,
+  warnings: [],
+  created_by_id: 1,
+  started_at: "2026-01-31T10:00:00.000Z",
+  finished_at: "2026-01-31T10:00:04.000Z",
+};
+
+const notStopped = "only changes of many records can be stopped";
+const fault = { row: 3, line: 4, field: "email", message: "is required" };
+
+/** Imports, exports, changes of many records and re-indexing that run or ran; `:id` of a database is an id or a code. */
+export function taskRoutes(ctx: JsondbContext): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/dbs/:db_id/tasks",
+      {
+        summary: "List imports, exports, changes of many records and re-indexing",
+        description:
+          "The newest first, kept for 7 days, at most 100 of a database. `done` counts the rows that were read, or the records that were exported, indexed, changed or deleted; `total` is null until it is known; `stored` and `failed` are rows of an import, or records that were changed or refused; `warnings` are what the answer of an import says in its header `Warning`. An import or export whose server stopped is `failed` two minutes later. Exports of more than 1,000 records are listed.",
+        access,
+        query: {
+          kind: "import, export, reindex, update or delete",
+          status: "running, finished or failed",
+          ...pageQuery,
+        },
+        answers: { 200: answer.list(ListedTask) },
+        responses: { 200: [taskExample] },
+      },
+      async ({ account, params, query }) => {
+        const db = await databaseAt(ctx, account.id, params.db_id);
+        const filter = { kind: query.get("kind") || undefined, status: query.get("status") || undefined };
+        return pageReply(await taskStore.list(ctx.sql, account.id, db.id, filter, pageOf(query)), toApi);
+      },
+    ),
+    route(
+      "GET",
+      "/core/dbs/:db_id/tasks/:task_id",
+      {
+        summary: "One task, with its faulty rows",
+        description:
+          "`errors` are the first 100 mistakes in rows, as the answer of the import has them; `/errors` has more. Where records are changed, `id` is the record that was refused.",
+        access,
+        answers: { 200: ShownTask },
+        responses: { 200: { ...taskExample, errors: [fault] } },
+      },
+      async ({ account, params }) => {
+        const db = await databaseAt(ctx, account.id, params.db_id);
+        const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
+        if (!row) throw notFound();
+        return ok({ ...toApi(row), errors: row.errors });
+      },
+    ),
+    route(
+      "GET",
+      "/core/dbs/:db_id/tasks/:task_id/errors",
+      {
+        summary: "The faulty rows of a task",
+        description:
+          "In the order of the rows: the first 10,000 mistakes, also while the task runs. `failed` of the task counts all faulty rows.",
+        access,
+        query: pageQuery,
+        answers: { 200: answer.list(RowFault) },
+        responses: { 200: [fault] },
+      },
+      async ({ account, params, query }) => {
+        const db = await databaseAt(ctx, account.id, params.db_id);
+        const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
+        if (!row) throw notFound();
+        return pageReply(await taskStore.errorsOf(ctx.sql, account.id, row.id, pageOf(query)), ({ error }) => error);
+      },
+    ),
+    route(
+      "POST",
+      "/core/dbs/:db_id/tasks/:task_id/stop",
+      {
+        summary: "Stop a change of many records",
+        description: "What it has done stays done. A task that has ended stays as it is.",
+        access,
+        when: { status: ["running"], kind: ["update", "delete"] },
+        answers: { 200: ListedTask },
+        responses: {
+          200: { ...taskExample, kind: "update", status: "failed", error: "it was stopped" },
+          409: { error: notStopped },
+        },
+      },
+      async ({ account, params }) => {
+        const db = await databaseAt(ctx, account.id, params.db_id);
+        const id = uuidOf(params.task_id);
+        const row = await taskStore.byId(ctx.sql, account.id, db.id, id);
+        if (!row) throw notFound();
+        if (row.kind !== "update" && row.kind !== "delete") throw conflict(notStopped);
+        await taskStore.fail(ctx.sql, account.id, id, "it was stopped");
+        const stopped = await taskStore.byId(ctx.sql, account.id, db.id, id);
+        return ok(toApi(stopped ?? row));
+      },
+    ),
+  ];
+}
+
+const task = {
+  id: answer.uuid(),
+  kind: field.oneOf(["import", "export", "reindex", "update", "delete"]),
+  status: field.oneOf(["running", "finished", "failed"]),
+  done: Type.Integer(),
+  total: field.nullable(Type.Integer()),
+  stored: Type.Integer(),
+  failed: Type.Integer(),
+  error: field.nullable(Type.String()),
+  warnings: answer.list(Type.String()),
+  created_by_id: field.nullable(Type.Integer()),
+  started_at: answer.time(),
+  finished_at: field.nullable(answer.time()),
+};
+
+/** A list leaves the faulty rows out. */
+export const ListedTask = answer.object("DbTask", task);
+export const ShownTask = answer.object("DbTaskWithErrors", { ...task, errors: answer.list(RowFault) });
+
+/** A task as the API lists it. */
+export function toApi(row: TaskRow): Static<typeof ListedTask> {
+  return {
+    id: row.id,
+    kind: row.kind,
+    status: row.status,
+    done: row.done,
+    total: row.total,
+    stored: row.stored,
+    failed: row.failed,
+    error: row.error,
+    warnings: [...row.warnings],
+    created_by_id: row.createdById,
+    started_at: row.startedAt,
+    finished_at: row.finishedAt,
+  };
+}
