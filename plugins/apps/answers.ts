@@ -1,6 +1,6 @@
 /** Schemas of the answers of the apps' routes. */
 import { answer, field, Type } from "platform";
-import { appEngines, cssEngines } from "./engines.ts";
+import { appEngines, cssEngines } from "./choices.ts";
 
 const text = Type.String();
 const orNull = field.nullable;

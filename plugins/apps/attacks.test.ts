@@ -8,7 +8,7 @@ import {
   type TestApp,
 } from "../../tests/harness.ts";
 import { createSecrets } from "../../runtime/base/secrets.ts";
-import { issue } from "./serve/app-token.ts";
+import { issue } from "./serve/token.ts";
 
 /** What the token of an app's page opens, and that it opens nothing else. behaviour B.10. */
 let app: TestApp;

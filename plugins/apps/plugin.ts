@@ -5,19 +5,17 @@ import { jsonDatabases } from "../jsondb/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { apps } from "./api.ts";
 import type { AppsContext } from "./context.ts";
-import { accountSettings } from "./serve/app-origins.ts";
+import { accountSettings } from "./serve/around.ts";
 import { actionRoutes } from "./actions/action-routes.ts";
-import { appTokenPrefix } from "./serve/app-token.ts";
+import { appTokenPrefix, verify } from "./serve/token.ts";
 import { createCompiler } from "./build/compile.ts";
-import { embedRoutes } from "./serve/embed-routes.ts";
+import { embedRoutes, runtimeRoutes, tokenRoutes } from "./serve/routes.ts";
 import migration from "./migrations/001_apps.sql" with { type: "text" };
 import withoutRuns from "./migrations/002_runs.sql" with { type: "text" };
 import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
 import { pageRoutes } from "./serve/page-routes.ts";
-import { previewRoutes } from "./manage/preview-routes.ts";
-import { prune } from "./manage/preview-store.ts";
-import { verify } from "./serve/page-tokens.ts";
-import { loadPreview } from "./manage/preview.ts";
+import { previewRoutes, loadPreview } from "./manage/preview-routes.ts";
+import { prunePreviews } from "./manage/store.ts";
 import appsApi from "./prompts/apps_api.md" with { type: "text" };
 import appsHtmlApi from "./prompts/apps_html_api.md" with { type: "text" };
 import appsJsApi from "./prompts/apps_js_api.md" with { type: "text" };
@@ -27,13 +25,11 @@ import appsReactApi from "./prompts/apps_react_api.md" with { type: "text" };
 import appsSvelteApi from "./prompts/apps_svelte_api.md" with { type: "text" };
 import appsVueApi from "./prompts/apps_vue_api.md" with { type: "text" };
 import { appExample, appRoutes } from "./manage/routes.ts";
-import { runtimeRoutes } from "./serve/runtime-routes.ts";
 import { loadRuntimes } from "./build/runtimes.ts";
-import { appsService } from "./manage/service.ts";
+import { appsService } from "./manage/write.ts";
 import { loadMeta, loadPage } from "./serve/served-apps.ts";
 import { storageRoutes } from "./actions/storage-routes.ts";
 import * as appStore from "./store.ts";
-import { tokenRoutes } from "./serve/token-routes.ts";
 import { versionRoutes } from "./manage/version-routes.ts";
 
 const windowSeconds = 10;
@@ -119,7 +115,7 @@ export default definePlugin({
         ...pageRoutes(shared),
         ...runtimeRoutes(runtimes),
       ],
-      schedules: [{ id: "apps.prune", cron: "41 * * * *", run: () => prune(ctx.sql) }],
+      schedules: [{ id: "apps.prune", cron: "41 * * * *", run: () => prunePreviews(ctx.sql) }],
       stop: shared.compiler.stop,
     };
   },

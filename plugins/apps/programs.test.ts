@@ -1,5 +1,5 @@
 /** What people and their agents write: all of it compiles, whatever its engine is told to do with styles. */
-import { type AppEngine } from "./engines.ts";
+import { type AppEngine } from "./choices.ts";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createChild } from "../../runtime/child/child.ts";
 import { createLog } from "../../runtime/system/log.ts";

@@ -1,5 +1,5 @@
 /** All SQL for saving apps. */
-import { type AppEngine, type CssEngine } from "./engines.ts";
+import { type AppEngine, type CssEngine } from "./choices.ts";
 import {
   readPage,
   isUuid,
@@ -13,7 +13,7 @@ import {
   type Use,
 } from "platform";
 import type { App, AppVersion } from "./answers.ts";
-import type { Compiled } from "./compiler/types.ts";
+import type { Compiled } from "./compiler/task.ts";
 
 /** An element of `actions`, as given. behaviour 2.3. */
 export interface Action {

@@ -23,7 +23,8 @@ export function createAccountTurns(
   };
 }
 
-// Lets visitors read few lists at a time. A list that no index serves holds a connection for as long as it reads all records: without this a visitor who asks for many at once takes every connection of databases.
+// Lets visitors read few lists at a time. A list that no index serves holds a connection for as long as it reads all
+// records: without this a visitor who asks for many at once takes every connection of databases.
 
 /** In this process, four of one account. As many of an address may wait as it may ask for in ten seconds (`RATE_LIMIT_REQUESTS`). */
 export const visitorTurns = { atOnce: 7, ofAddress: 3, waitingOfAddress: 300 } as const;

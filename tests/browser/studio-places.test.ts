@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { definePlugin } from "platform";
 import type { Browser, Page } from "playwright-core";
-import { modules } from "../../plugins/apps/places.ts";
+import { modules } from "../../plugins/apps/choices.ts";
 import { plugins } from "../../plugins/index.ts";
 import sample from "../../scripts/new-plugin/plugin.ts";
 import { launchChromium } from "../chromium.ts";

@@ -16,7 +16,7 @@ import {
   type Route,
 } from "platform";
 import { StoredValue } from "../answers.ts";
-import { appFor, ownerOf } from "../serve/visit.ts";
+import { appFor, ownerOf } from "../serve/served-apps.ts";
 import * as storageStore from "./storage-store.ts";
 import type { AppsContext } from "../context.ts";
 

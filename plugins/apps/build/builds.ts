@@ -1,7 +1,7 @@
 /** The builds of saved apps: a failed one changes nothing, and one by another toolchain: ctx.compiler.toolchain is replaced. behaviour B.10. */
 import { invalid, ValidationError } from "platform";
 import type { AppRow, Build, Saved, ServedRow } from "../store.ts";
-import * as buildStore from "./build-store.ts";
+import * as buildStore from "../manage/store.ts";
 import * as appStore from "../store.ts";
 import type { AppsContext } from "../context.ts";
 
@@ -46,7 +46,7 @@ export async function currentBuild(ctx: AppsContext, row: ServedRow): Promise<Se
     return row;
   }
   const { appCode, cssCode } = result.compiled;
-  await buildStore.save(ctx.sql, row.accountId, row.id, row.version, {
+  await buildStore.saveBuild(ctx.sql, row.accountId, row.id, row.version, {
     ...result.compiled,
     toolchain: ctx.compiler.toolchain,
   });

@@ -1,8 +1,8 @@
 /** Sources that would take a compiler for ever, or all memory; and large ones that must not. */
-import { type AppEngine, type CssEngine } from "../engines.ts";
+import { type AppEngine, type CssEngine } from "../choices.ts";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createChild } from "../../../runtime/child/child.ts";
-import type { CompileResult } from "../compiler/types.ts";
+import type { CompileResult } from "../compiler/task.ts";
 import { createLog } from "../../../runtime/system/log.ts";
 import { makeRuntimes } from "../../../scripts/runtimes.ts";
 import { HttpError } from "../../../runtime/base/errors.ts";

@@ -1,11 +1,11 @@
 /** What compiles, what is refused and where, in the real guarded process. */
-import { type AppEngine, type CssEngine } from "../engines.ts";
+import { type AppEngine, type CssEngine } from "../choices.ts";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createChild } from "../../../runtime/child/child.ts";
 import { createLog } from "../../../runtime/system/log.ts";
 import { makeRuntimes } from "../../../scripts/runtimes.ts";
 import { createCompiler, type Compiler } from "./compile.ts";
-import type { Compiled } from "../compiler/types.ts";
+import type { Compiled } from "../compiler/task.ts";
 import { loadRuntimes } from "./runtimes.ts";
 
 setDefaultTimeout(180_000);

@@ -1,8 +1,8 @@
 /** Compiles the source of an app in the guarded child process. architecture 5. */
-import { type AppEngine, type CssEngine } from "../engines.ts";
+import { type AppEngine, type CssEngine } from "../choices.ts";
 import { ChildFault, sha256, unavailable, type BaseContext } from "platform";
 import type { AppRuntimes } from "./runtimes.ts";
-import type { CompileResult, Task } from "../compiler/types.ts";
+import type { CompileResult, Task } from "../compiler/task.ts";
 
 export interface Source {
   readonly appEngine: AppEngine;

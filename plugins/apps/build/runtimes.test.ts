@@ -1,4 +1,4 @@
-import { appEngines } from "../engines.ts";
+import { appEngines } from "../choices.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { makeRuntimes } from "../../../scripts/runtimes.ts";

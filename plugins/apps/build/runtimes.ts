@@ -1,5 +1,5 @@
 /** The browser runtimes of the engines, bundled once by scripts/runtimes.ts. architecture 5. */
-import { type AppEngine } from "../engines.ts";
+import { type AppEngine } from "../choices.ts";
 import { generatedFile } from "platform";
 
 export interface AppRuntimes {

@@ -2,8 +2,7 @@
  * The page around a private app (`frame.js`). It trusts nothing that the app says: it takes a title, a fragment, and
  * addresses of apps' pages, and shows these in the same frame. behaviour B.10.
  */
-import { frameName, isAppPath, type FrameMessage } from "./framed.ts";
-import { reloadOnce } from "./reload.ts";
+import { frameName, isAppPath, reloadOnce, type FrameMessage } from "./frames.ts";
 
 const found = document.querySelector("iframe");
 if (found) start(found);

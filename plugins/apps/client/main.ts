@@ -3,22 +3,20 @@
  * of the app runs. It removes the app token from the page and gives the app `core` and its own `fetch` and `XMLHttpRequest`; an earlier
  * script has set `CoreAppContext`. behaviour B.10.
  */
-import { forwardPaletteKeys, reportHeight } from "./embed.ts";
-import { followFrame, frameParameter, reloadAround } from "./framed.ts";
+import { forwardPaletteKeys, reportHeight, followFrame, frameParameter, reloadAround, reloadOnce } from "./frames.ts";
 import { takePageData } from "./page-data.ts";
 import { installStorage } from "./page-storage.ts";
-import { reloadOnce } from "./reload.ts";
-import { createCore } from "./sdk.ts";
-import { createTransport } from "./transport.ts";
+import { coreOf } from "./sdk.ts";
+import { transportOf } from "./transport.ts";
 
 const data = takePageData();
 // Over http no browser says that it loads a whole window: the page around the app is asked for before the app runs.
 const isBare = data?.framed === true && window.parent === window;
 if (isBare) askForFrame();
 else if (data) {
-  const transport = createTransport(data, () => reloadAround() || reloadOnce());
+  const transport = transportOf(data, () => reloadAround() || reloadOnce());
   const { context, db } = data;
-  const core = createCore({ transport, appId: context.app.id, ownDb: db });
+  const core = coreOf({ transport, appId: context.app.id, ownDb: db });
   define("core", core, false);
   if (window.origin === "null") installStorage(transport, `/core/apps/${context.app.id}/storage`, transport.readNow);
   if (data.token) define("fetch", transport.fetch, true);

@@ -2,7 +2,7 @@
  * `localStorage`, `sessionStorage` and `document.cookie`, which the sandbox does not have: kept by `core.storage`, which
  * is asked at the first use, and in memory where that is closed. behaviour B.10.
  */
-import { frameName } from "./framed.ts";
+import { frameName } from "./frames.ts";
 import type { Transport } from "./transport.ts";
 
 /** What the keys of `core.storage` begin with that are not the app's own. */

@@ -1,8 +1,7 @@
 /** `window.core`: what an app can do on the server. */
-import { CoreError } from "./core-error.ts";
+import { CoreError, type Transport } from "./transport.ts";
 import { follow, type Change } from "./follow.ts";
 import { ownKeys } from "./page-storage.ts";
-import type { Transport } from "./transport.ts";
 
 /** A JSON object, as the server stores it. */
 export type Data = Record<string, unknown>;
@@ -110,7 +109,7 @@ interface CoreOptions {
   readonly ownDb: string | null;
 }
 
-export function createCore({ transport, appId, ownDb }: CoreOptions): Core {
+export function coreOf({ transport, appId, ownDb }: CoreOptions): Core {
   const codeOf = (code: string | undefined): string => {
     const chosen = code ?? ownDb;
     if (!chosen) throw new CoreError(0, "this app has no database: set its db_code, or name one");

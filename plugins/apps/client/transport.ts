@@ -2,11 +2,8 @@
  * Requests to our own server, from the app's `fetch` and `XMLHttpRequest` and from `core.*`. The app token is added only to requests that
  * need it.
  */
-import { errorOf, CoreError } from "./core-error.ts";
-import { Original } from "./originals.ts";
+import { Original, keepToken, type TokenKeeper, type XhrBody } from "./token.ts";
 import type { TakenData } from "./page-data.ts";
-import { keepToken, type TokenKeeper } from "./token.ts";
-import { authorizeXhr } from "./xhr.ts";
 
 export type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
 
@@ -19,7 +16,7 @@ export interface Transport {
   readNow(path: string): unknown;
 }
 
-export function createTransport({ token, paths, context }: TakenData, reload: () => boolean): Transport {
+export function transportOf({ token, paths, context }: TakenData, reload: () => boolean): Transport {
   const home = new Original.URL(location.href);
   const origin = Original.urlOrigin(home);
   const keeper = token && keepToken(token, `${origin}/core/apps/${context.app.id}/token.json`);
@@ -120,4 +117,109 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+// Makes the `XMLHttpRequest` of an app's page send the app token, like its `fetch`, where that opens something.
+// token.ts says what this code must not do.
+
+/** What `open` was given, for an address that the token opens. */
+interface Opened {
+  readonly method: string;
+  readonly address: string;
+  readonly isAsync: boolean;
+  /** What the app has set. */
+  readonly headers: Headers;
+  isWaiting: boolean;
+}
+
+/** `openedBy`: the whole address, if the token opens it. */
+export function authorizeXhr(keeper: TokenKeeper, openedBy: (address: string) => string | undefined): void {
+  const requests = new WeakMap<XMLHttpRequest, Opened>();
+  const openedOf = Original.weakGet<Opened>(requests);
+  const note = Original.weakSet<Opened>(requests);
+  const forget = Original.weakDelete<Opened>(requests);
+
+  /** Opens it once more: with the headers that the app has set, and without cookies, which the sandbox does not have. */
+  const sendNow = (request: XMLHttpRequest, { method, address, isAsync, headers }: Opened, body: XhrBody) => {
+    Original.xhrOpen(request, method, address, isAsync);
+    Original.eachHeader(headers, (value, name) => Original.xhrSetHeader(request, name, value));
+    Original.xhrSetCredentials(request, false);
+    keeper.send(request, body);
+  };
+
+  Object.assign(XMLHttpRequest.prototype, {
+    open(this: XMLHttpRequest, method: string, url: string | URL, isAsync = true, ...person: (string | null)[]) {
+      const given = `${url}`;
+      const address = openedBy(given);
+      forget(this);
+      Original.xhrOpen(this, method, address ?? given, isAsync, person[0], person[1]);
+      if (address !== undefined)
+        note(this, { method, address, isAsync, headers: new Original.Headers(), isWaiting: false });
+    },
+
+    setRequestHeader(this: XMLHttpRequest, name: string, value: string) {
+      Original.xhrSetHeader(this, name, value);
+      const opened = openedOf(this);
+      if (opened) Original.addHeader(opened.headers, name, value);
+    },
+
+    send(this: XMLHttpRequest, body?: XhrBody) {
+      const opened = openedOf(this);
+      if (opened?.isWaiting) throw new Original.DOMException("it is being sent already", "InvalidStateError");
+      // The app has set its own credential, which must not be replaced.
+      if (!opened || Original.hasHeader(opened.headers, "authorization")) Original.xhrSend(this, body);
+      else if (!opened.isAsync || keeper.isFresh()) sendNow(this, opened, body);
+      else {
+        opened.isWaiting = true;
+        void keeper.fresh().then(() => {
+          if (openedOf(this) !== opened || !opened.isWaiting) return;
+          opened.isWaiting = false;
+          sendNow(this, opened, body);
+        });
+      }
+    },
+
+    abort(this: XMLHttpRequest) {
+      const opened = openedOf(this);
+      if (opened) opened.isWaiting = false;
+      Original.xhrAbort(this);
+    },
+  });
+}
+
+/** The error that a refused call rejects with. */
+export class CoreError extends Error {
+  /** The HTTP status; 0 if no answer came, 500 if an action's flow failed. */
+  readonly status: number;
+  /** Field name to messages, if the server refused fields (422). */
+  readonly errors: Readonly<Record<string, readonly string[]>>;
+
+  constructor(status: number, message: string, errors: Readonly<Record<string, readonly string[]>> = {}) {
+    super(message);
+    this.name = "CoreError";
+    this.status = status;
+    this.errors = errors;
+  }
+}
+
+/** Reads the error from an answer's body: `{ error }`, `{ error, errors }`, or fields to messages. */
+export function errorOf(status: number, body: unknown): CoreError {
+  if (!isObject(body)) return new CoreError(status, `the server answered ${status}`);
+  const fields = fieldErrors(isObject(body.errors) ? body.errors : body);
+  const told = typeof body.error === "string" ? body.error : undefined;
+  const first = Object.entries(fields)[0];
+  const message = told ?? (first ? `${first[0]} ${first[1][0] ?? ""}` : `the server answered ${status}`);
+  return new CoreError(status, message, fields);
+}
+
+function fieldErrors(value: Record<string, unknown>): Record<string, string[]> {
+  const fields: Record<string, string[]> = {};
+  for (const [field, messages] of Object.entries(value)) {
+    if (Array.isArray(messages)) fields[field] = messages.map(String);
+  }
+  return fields;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

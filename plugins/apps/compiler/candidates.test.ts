@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { candidatesOf } from "./candidates.ts";
+import { candidatesOf } from "./style.ts";
 
 test.each([
   [`<p class="px-4 py-2.5 -mt-2 w-1/2 !p-3 p-3!">`, ["px-4", "py-2.5", "-mt-2", "w-1/2", "!p-3", "p-3!"]],

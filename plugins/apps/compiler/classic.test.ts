@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isClassic } from "./classic-mark.ts";
+import { isClassic } from "./task.ts";
 import { checkScript } from "./script.ts";
 
 const kindOf = async (source: string) => {

@@ -1,9 +1,9 @@
 /** The lines of the source that those of the compiled code come from. */
 import { describe, expect, test } from "bun:test";
-import { appEngines, type AppEngine } from "../engines.ts";
+import { appEngines, type AppEngine } from "../choices.ts";
 import compile from "./main.ts";
-import { sourceLines } from "./mapping.ts";
-import type { Compiled } from "./types.ts";
+import { sourceLines } from "./module.ts";
+import type { Compiled } from "./task.ts";
 
 const sources: Readonly<Record<AppEngine, string>> = {
   svelte: `<script lang="ts">\n  // a note\n  let n: number = $state(0);\n\n  function go() {\n    marker(n);\n  }\n</script>\n\n<button onclick={go}>go</button>`,

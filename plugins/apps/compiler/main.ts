@@ -1,8 +1,8 @@
 /**
  * Runs in the compiler process (architecture 5). It reads no files and sends no requests: its task contains everything.
  */
-import { type AppEngine } from "../engines.ts";
-import { Mistakes, type Code, type Task, type CompileResult } from "./types.ts";
+import { type AppEngine } from "../choices.ts";
+import { Mistakes, type Code, type Task, type CompileResult } from "./task.ts";
 
 type Engine = (task: Task) => Promise<Code>;
 

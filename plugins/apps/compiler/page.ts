@@ -1,6 +1,6 @@
 /** Plain HTML pages are served unchanged (behaviour 2.3). First the imports of their module scripts are checked. */
 import { checkImports } from "./module.ts";
-import { mistake, Mistakes, type Code, type Task } from "./types.ts";
+import { mistake, Mistakes, type Code, type Task } from "./task.ts";
 
 const maxScripts = 50;
 

@@ -1,7 +1,7 @@
 /** React: TypeScript or JavaScript, with JSX. */
 import { compileModule } from "./module.ts";
 import { callsAtOnce, listIn, nodeIn, nodesOf, type Node, type Program } from "./tree.ts";
-import type { Code, Task } from "./types.ts";
+import type { Code, Task } from "./task.ts";
 
 export async function compileReact({ source, allowed }: Task): Promise<Code> {
   const { code, main, program, lines = [] } = await compileModule(source, { loader: "tsx", allowed });

@@ -1,11 +1,9 @@
 /** Svelte 5 components. Svelte itself removes TypeScript that only annotates. */
 import { transform } from "esbuild";
 import { compile, preprocess, type AST, type CompileResult } from "svelte/compiler";
-import type { Found } from "./imports.ts";
-import { originalPosition, type Mapping } from "./mapping.ts";
-import { compileModule, refuse } from "./module.ts";
-import { nodesOf, type Program } from "./tree.ts";
-import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./types.ts";
+import { nodesOf, type Found, type Program } from "./tree.ts";
+import { originalPosition, compileModule, refuse, type Mapping } from "./module.ts";
+import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./task.ts";
 
 export async function compileSvelte({ source, allowed }: Task): Promise<Code> {
   const { js, css, isTyped } = await compiled(source);

@@ -3,9 +3,7 @@
  * cannot compile templates, because the page's policy forbids making code from text, so they get a render function
  * here.
  */
-import { parseModule, type Found } from "./imports.ts";
-import { sfc } from "./sfc.ts";
-import { listIn, literalOf, nodeIn, nodesOf, type Node, type Program } from "./tree.ts";
+import { listIn, literalOf, nodeIn, nodesOf, parseModule, sfc, type Found, type Node, type Program } from "./tree.ts";
 
 interface Template {
   readonly text: string;

@@ -3,9 +3,8 @@
  */
 import type * as Sfc from "@vue/compiler-sfc";
 import { compileModule, refuse } from "./module.ts";
-import { sfc } from "./sfc.ts";
-import { callsAtOnce } from "./tree.ts";
-import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./types.ts";
+import { callsAtOnce, sfc } from "./tree.ts";
+import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./task.ts";
 import { withRenderFunctions } from "./vue-templates.ts";
 
 const filename = "App.vue";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ValidationError } from "platform";
-import { blank, limits } from "./patch.ts";
-import { edited, type EditBody } from "./edit.ts";
+import { blank, limits, edited, type EditBody } from "./patch.ts";
 import type { AppRow } from "../store.ts";
 
 const row: AppRow = {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { applied, blank, patchTo, checkPatch, sameCode, type AppPatch } from "./patch.ts";
-import { edited } from "./edit.ts";
-import { isModule, isView } from "../places.ts";
+import { applied, blank, patchTo, checkPatch, sameCode, edited, cleanUrlCode, type AppPatch } from "./patch.ts";
+import { isModule, isView } from "../choices.ts";
 import type { AppRow, Saved } from "../store.ts";
-import { cleanUrlCode } from "./patch.ts";
 
 const json = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 });
 const tile = fc.constantFrom(undefined, true, false);

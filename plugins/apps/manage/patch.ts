@@ -1,11 +1,9 @@
 /** Checks and applies the changes that a request makes to an app. behaviour 2.3, B.10. Pure. */
-import { type AppEngine, type CssEngine } from "../engines.ts";
-import { invalid, isObject, isUuid, mistakes } from "platform";
-
+import { isModule, isView, modules, type AppEngine, type CssEngine } from "../choices.ts";
+import { invalid, isObject, isUuid, mistakes, asciiOf } from "platform";
 import { holdsToken } from "../../tokens/api.ts";
-import { isModule, isView, modules } from "../places.ts";
-import type { Action, Json, Saved } from "../store.ts";
-import { asciiOf } from "platform";
+import type { Action, Json, Saved, AppRow } from "../store.ts";
+import { replaceInJson } from "../../jsondb/api.ts";
 
 /** An action as a request has it: null is as good as leaving out. */
 export interface GivenAction extends Omit<Action, "public"> {
@@ -199,4 +197,60 @@ function repeated(actions: readonly GivenAction[]): string[] {
 /** Removes the characters that an address cannot contain: "Moja apka!" -> "Mojaapka", "zażółć" -> "zazolc". */
 export function cleanUrlCode(given: string): string {
   return asciiOf(given).replaceAll(/[^A-Za-z0-9_-]/g, "");
+}
+
+// The replace endpoint: replaces text in the source, the prompt or `fields`. behaviour 4.3. Pure.
+
+export const editable = ["source_code", "fields", "prompt"] as const;
+
+/** behaviour 4.3 has two names for each text. */
+export interface EditBody {
+  readonly field: (typeof editable)[number];
+  readonly old_string?: string;
+  readonly old?: string;
+  readonly new_string?: string;
+  readonly new?: string;
+  readonly replace_all?: boolean | null;
+}
+
+/** Throws the 422: nothing to search for, not found, or the result is too large. */
+export function edited(row: AppRow, body: EditBody): AppPatch {
+  const { field } = body;
+  const oldString = body.old_string ?? body.old;
+  const newString = body.new_string ?? body.new;
+  if (!oldString) throw invalid({ old_string: ["can't be blank"] });
+  if (newString === undefined) throw invalid({ new_string: ["is required"] });
+  const edit = { oldString, newString, all: body.replace_all === true };
+  if (field === "fields") {
+    const done = replaceInJson(row.fields, edit);
+    if ("mistake" in done) throw invalid({ [done.field]: [done.mistake] });
+    return { fields: objectOf(done.value, field), dashboard_widget: tileIn(done.value) };
+  }
+  const text = replaceInText((field === "prompt" ? row.prompt : row.sourceCode) ?? "", edit);
+  if (field === "prompt") return { prompt: text };
+  if (!/\S/.test(text)) throw invalid({ source_code: ["can't be blank"] });
+  return { source_code: text };
+}
+
+interface Edit {
+  readonly oldString: string;
+  readonly newString: string;
+  readonly all: boolean;
+}
+
+function replaceInText(text: string, { oldString, newString, all }: Edit): string {
+  const at = text.indexOf(oldString);
+  if (at < 0) throw invalid({ old_string: ["is not found"] });
+  if (!all) return text.slice(0, at) + newString + text.slice(at + oldString.length);
+  const parts = text.split(oldString);
+  // Computed before the text is built: a short text may occur often, and its replacement may be large.
+  const length = text.length + (parts.length - 1) * (newString.length - oldString.length);
+  if (length > 2 * limits.sourceCode) throw invalid({ new_string: ["makes the text too long"] });
+  return parts.join(newString);
+}
+
+/** The author saw all of `fields` here, so a `dashboard_widget` that was edited away is gone. */
+function tileIn(fields: unknown): boolean | null {
+  const tile = Object(fields)["dashboard_widget"];
+  return typeof tile === "boolean" ? tile : null;
 }

@@ -1,12 +1,31 @@
-import { field, ok, route, Type, type Route } from "platform";
+import * as appStore from "../store.ts";
+import * as builds from "../build/builds.ts";
+import * as previewStore from "./store.ts";
+import {
+  field,
+  ok,
+  route,
+  Type,
+  cacheKey,
+  invalid,
+  parseCacheKey,
+  randomToken,
+  sha256,
+  uuidv7,
+  type Route,
+  type Caller,
+} from "platform";
 import { AppPreview } from "../answers.ts";
 import type { AppsContext } from "../context.ts";
-import { makePreview } from "./preview.ts";
 import { access, AppChanges, requestExample } from "./routes.ts";
+import { applied, blank, checkPatch, type AppPatch } from "./patch.ts";
+import type { PreviewApp } from "../serve/page.ts";
+import type { PreviewRow } from "./store.ts";
+import { mustBeAllowedToDraft } from "./write.ts";
 
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
-const id = Type.Optional(field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" })));
-const PreviewInput = Type.Composite([AppChanges, Type.Object({ id })]);
+const Id = Type.Optional(field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" })));
+const PreviewInput = Type.Composite([AppChanges, Type.Object({ id: Id })]);
 
 export function previewRoutes(ctx: AppsContext): Route[] {
   return [
@@ -35,4 +54,64 @@ export function previewRoutes(ctx: AppsContext): Route[] {
       },
     ),
   ];
+}
+
+// Compiles an app without saving it, for its author. No HTTP, no SQL.
+
+const livesMs = 10 * 60_000;
+const mostPerPerson = 20;
+
+export async function loadPreview(ctx: AppsContext, key: string): Promise<PreviewApp | undefined> {
+  const { accountId, name: hash } = parseCacheKey(key);
+  const row = await previewStore.findPreview(ctx.sql, accountId, hash);
+  return row && previewApp(row);
+}
+
+/** `id` names the saved app that this is a draft of: the preview then uses its actions, storage and database. */
+export async function makePreview(
+  ctx: AppsContext,
+  caller: Caller,
+  { id, ...given }: AppPatch & { readonly id?: string | null },
+) {
+  const { account, user } = caller;
+  checkPatch(given);
+  const saved = id ? await appStore.findApp(ctx.sql, account.id, id) : undefined;
+  if (id && !saved) throw invalid({ id: ["names no app"] });
+  const app = applied(saved ?? { ...blank, name: "Preview" }, given);
+  if (saved) mustBeAllowedToDraft(caller, saved, app);
+  if (!/\S/.test(app.sourceCode)) throw invalid({ source_code: ["can't be blank"] });
+  const { appCode, cssCode, lines } = await builds.buildOf(ctx, app, account.id);
+  const token = randomToken();
+  const expiresAt = new Date(Date.now() + livesMs);
+  const { name, appEngine, cssEngine, fields, config } = app;
+  const whose = { tokenHash: sha256(token), accountId: account.id, userId: user.id, appId: saved?.id ?? null };
+  const row = { ...whose, name, appEngine, cssEngine, appCode, cssCode, fields, config, expiresAt };
+  await ctx.transaction((tx) => previewStore.insertPreview(tx, row, mostPerPerson));
+  return { token, expiresAt, lines };
+}
+
+export async function findPreview(ctx: AppsContext, accountId: number, token: string): Promise<PreviewApp | undefined> {
+  if (token.length > 100) return undefined;
+  const key = cacheKey(accountId, sha256(token));
+  const found = ctx.previews.peek(key) ?? (await ctx.previews.get(key));
+  return found && found.expiresAt.getTime() > Date.now() ? found : undefined;
+}
+
+function previewApp(row: PreviewRow): PreviewApp {
+  const { accountId, userId, name, appEngine, cssEngine, appCode, cssCode, fields, dbCode, expiresAt } = row;
+  // Without a saved app its token names no app, so nothing on the server is open to it.
+  const id = row.appId ?? uuidv7();
+  const code = { name, appEngine, cssEngine, appCode, cssCode, fields };
+  return {
+    id,
+    accountId,
+    urlCode: "",
+    ...code,
+    public: false,
+    trusted: false,
+    dbCode,
+    madeById: userId,
+    isDraft: row.appId !== null,
+    expiresAt,
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { blank } from "./patch.ts";
-import { mustBeAllowed } from "./rights.ts";
+import { mustBeAllowed } from "./write.ts";
 
 const action = { action: "hint", flow_code: "hint" };
 const app = { ...blank, name: "A", sourceCode: "x", trusted: false };

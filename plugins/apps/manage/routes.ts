@@ -1,4 +1,4 @@
-import { appEngines, cssEngines } from "../engines.ts";
+import { appEngines, cssEngines } from "../choices.ts";
 import {
   answer,
   created,
@@ -21,12 +21,10 @@ import {
   type Route,
 } from "platform";
 import { App } from "../answers.ts";
-import { limits, type GivenAction } from "./patch.ts";
+import { limits, editable, edited, type GivenAction } from "./patch.ts";
 
-import { editable, edited } from "./edit.ts";
 import { databasesOf, toApi, type AppFilter, type AppRow, type Json } from "../store.ts";
-import { authorOf } from "./rights.ts";
-import type { SeenVersion } from "./write.ts";
+import { authorOf, type SeenVersion } from "./write.ts";
 import * as appStore from "../store.ts";
 import * as appWriter from "./write.ts";
 import type { AppsContext } from "../context.ts";

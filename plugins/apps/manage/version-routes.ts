@@ -12,12 +12,11 @@ import {
   type Route,
 } from "platform";
 import { App, AppVersion } from "../answers.ts";
-import { authorOf } from "./rights.ts";
+import { authorOf, type SeenVersion } from "./write.ts";
 import { access, appExample, shown, unknownNames, versionExample } from "./routes.ts";
 import { keptVersions, versionToApi } from "../store.ts";
-import type { SeenVersion } from "./write.ts";
 import * as appWriter from "./write.ts";
-import * as versionStore from "./version-store.ts";
+import * as versionStore from "./store.ts";
 import type { AppsContext } from "../context.ts";
 
 /** Every save creates a version. behaviour B.10. */
@@ -36,7 +35,7 @@ export function versionRoutes(ctx: AppsContext): Route[] {
       },
       async ({ caller, params, query }) => {
         const { id } = await appWriter.find(ctx, caller.account.id, params.id);
-        return pageReply(await versionStore.list(ctx.sql, caller.account.id, id, pageOf(query)), versionToApi);
+        return pageReply(await versionStore.listVersions(ctx.sql, caller.account.id, id, pageOf(query)), versionToApi);
       },
     ),
     route(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { contentHash } from "platform";
-import { issue, read, type Claims } from "./app-token.ts";
+import { issue, read, type Claims } from "./token.ts";
 
 /** Signs without a key: the claims stay readable, so that a test can change them. */
 const secrets = {

@@ -14,10 +14,16 @@ import {
   type Route,
 } from "platform";
 import type { AppContext } from "../client/page-data.ts";
-import { accountSettings } from "./app-origins.ts";
-import { framePage, framePolicy } from "./frame-page.ts";
+import {
+  accountSettings,
+  framePage,
+  framePolicy,
+  askingPage,
+  askingPolicy,
+  noticePage,
+  noticePolicy,
+} from "./around.ts";
 import { contextOf, nobody, placeOf } from "./page-context.ts";
-import { askingPage, askingPolicy, noticePage, noticePolicy } from "./page-notice.ts";
 import {
   isFramed,
   pageTemplate,
@@ -27,8 +33,8 @@ import {
   type PageTemplate,
   type ShownApp,
 } from "./page.ts";
-import { findPreview } from "../manage/preview.ts";
-import { tokenFor } from "./page-tokens.ts";
+import { findPreview } from "../manage/preview-routes.ts";
+import { tokenFor } from "./token.ts";
 import type { AppRuntimes } from "../build/runtimes.ts";
 import * as servedApps from "./served-apps.ts";
 import type { AppsContext } from "../context.ts";

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminPassword, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { contentSecurityPolicy } from "./page-policy.ts";
-import { iconOf } from "./page-icon.ts";
+import { contentSecurityPolicy, iconOf } from "./around.ts";
 import { placeOf } from "./page-context.ts";
 
 let app: TestApp;

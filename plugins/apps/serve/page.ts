@@ -4,9 +4,8 @@
  */
 import { escapeHtml, sha256 } from "platform";
 import { failedBuildId, pageDataId, type PageData } from "../client/page-data.ts";
-import { isClassic } from "../compiler/classic-mark.ts";
-import { contentSecurityPolicy } from "./page-policy.ts";
-import { iconOf } from "./page-icon.ts";
+import { isClassic } from "../compiler/task.ts";
+import { contentSecurityPolicy, iconOf } from "./around.ts";
 import type { AppRuntimes } from "../build/runtimes.ts";
 import type { ServedRow } from "../store.ts";
 

@@ -1,8 +1,8 @@
 /** The apps that pages and the runtime ask for at every request, cached. A change drops them before it is answered. */
-import { cacheKey, isUuid, parseCacheKey } from "platform";
-import { databasesOf, isKey, type AppMeta, type ServedRow } from "../store.ts";
 import * as builds from "../build/builds.ts";
-import * as buildStore from "../build/build-store.ts";
+import * as buildStore from "../manage/store.ts";
+import { cacheKey, isUuid, parseCacheKey, notFound, type RequestInput } from "platform";
+import { databasesOf, isKey, type AppMeta, type ServedRow } from "../store.ts";
 import type { AppsContext } from "../context.ts";
 
 /** The active app with this url_code or id, or undefined. */
@@ -48,9 +48,31 @@ export async function loadMeta(ctx: AppsContext, key: string): Promise<AppMeta |
 
 function readApp(ctx: AppsContext, key: string): Promise<ServedRow | undefined> {
   const { accountId, name } = parseCacheKey(key);
-  return buildStore.find(ctx.sql, accountId, name);
+  return buildStore.findBuild(ctx.sql, accountId, name);
 }
 
 function keyOf(accountId: number, codeOrId: string): string {
   return cacheKey(accountId, isUuid(codeOrId) ? codeOrId.toLowerCase() : codeOrId);
+}
+
+// Identifies who uses an app: a signed-in person, or the visitor of a page or browser.
+
+type Input = Pick<RequestInput, "request" | "account" | "caller" | "app" | "ip" | "secure">;
+
+/** The active app with this id or url_code; 404 if there is none, or if an app's token asks for another app. */
+export async function appFor(
+  ctx: AppsContext,
+  { account, app }: Pick<RequestInput, "account" | "app">,
+  codeOrId: string,
+): Promise<AppMeta> {
+  const found = await findActive(ctx, account.id, codeOrId);
+  if (!found || (app && app.appId !== found.id)) throw notFound("there is no such app");
+  return found;
+}
+
+/** The owner of stored values, and the header that identifies a browser without an app's token. */
+export function ownerOf({ databases }: Pick<AppsContext, "databases">, input: Input) {
+  if (input.caller) return { owner: `user:${input.caller.user.id}`, headers: {} };
+  const { cookieKey, headers } = databases.visitor(input);
+  return { owner: `visitor:${cookieKey}`, headers };
 }

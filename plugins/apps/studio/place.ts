@@ -1,6 +1,6 @@
 /** Where an app will appear, by two of its fields, and how its code is shown. Pure. */
 import type { CodeLanguage } from "studio";
-import { modules } from "../places.ts";
+import { modules } from "../choices.ts";
 
 export interface Place {
   readonly module: string | undefined;

@@ -1,5 +1,5 @@
 /** The apps that one can start with: one for each idea. Pure. */
-import type { AppEngine, CssEngine } from "../engines.ts";
+import type { AppEngine, CssEngine } from "../choices.ts";
 import kaboom from "./starters/catch.kaboom.txt";
 import chart from "./starters/chart.svelte.txt";
 import counter from "./starters/counter.svelte.txt";

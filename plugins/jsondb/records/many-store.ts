@@ -94,7 +94,9 @@ function valuesAt(all: readonly IndexedRecord[], at: number) {
   return values.some((value) => value !== null) ? values : [];
 }
 
-// The statements that change one record or several of one table, and note that for the log of activity. Their parts are chosen for what a start costs PostgreSQL, which a batch of four pays as a batch of thirty does: one parameter has all the patches, and where they all set the same column, or none, the statement sets no other.
+// The statements that change one record or several of one table, and note that for the log of activity. Their parts
+// are chosen for what a start costs PostgreSQL, which a batch of four pays as a batch of thirty does: one parameter
+// has all the patches, and where they all set the same column, or none, the statement sets no other.
 
 /** The fields of a record to be changed, with the values of its index columns. */
 export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {

@@ -28,7 +28,8 @@ export const withoutOwn = (data: string) =>
 export const isSmall = (bytes: string | number = 2000) =>
   `pg_column_size(r.data) <= ${bytes} and pg_column_compression(r.data) is null`;
 
-// SQL that notes a write of records in the same statement, for those who follow the database and for the log of activity.
+// SQL that notes a write of records in the same statement, for those who follow the database and for the log of
+// activity.
 
 /** Who follows a write. */
 export interface Followers {

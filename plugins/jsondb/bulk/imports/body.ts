@@ -82,7 +82,10 @@ function decoded(decoder: TextDecoder, value: Uint8Array | undefined, more: bool
   }
 }
 
-// Few imports run at once. While a place is free, a slow client may take its time. When all are taken, a new import gets the place of the one that is furthest behind the pace that is asked for then: sending slowly must not keep others out. The bound follows from the pace: nobody keeps a place from others for longer than the grace and the time that the largest import takes at that pace.
+// Few imports run at once. While a place is free, a slow client may take its time. When all are taken, a new import
+// gets the place of the one that is furthest behind the pace that is asked for then: sending slowly must not keep
+// others out. The bound follows from the pace: nobody keeps a place from others for longer than the grace and the time
+// that the largest import takes at that pace.
 
 /** The client must send at this rate, after a grace for all of its pauses together. */
 export interface Pace {

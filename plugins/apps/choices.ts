@@ -1,4 +1,13 @@
-/** The modules and views in which an app can be embedded. behaviour 2.3, `show_in_module`. Pure. */
+/** What an app may choose: its language, its style engine, and where it is embedded. behaviour 2.3. */
+export const appEngines = ["svelte", "vue", "react", "js", "html", "kaboom", "phaser"] as const;
+
+export type AppEngine = (typeof appEngines)[number];
+
+export const cssEngines = ["tailwind_all", "tailwind", "none"] as const;
+
+export type CssEngine = (typeof cssEngines)[number];
+
+// `show_in_module`: the modules and views in which an app can be embedded.
 
 export const modules = [
   "organize",

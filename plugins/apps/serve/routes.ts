@@ -1,22 +1,30 @@
+import * as embedStore from "./embed-store.ts";
+import * as pageTokens from "./token.ts";
 import {
   answer,
   pageQuery,
-  type Static,
   invalid,
   list,
   pageReply,
   notFound,
   pageOf,
   route,
+  credentialOf,
+  ok,
+  secret,
+  unauthorized,
+  webFile,
+  type Static,
   type Account,
   type Page,
   type Route,
 } from "platform";
-import { EmbeddedApp, ModuleApps } from "../answers.ts";
+import { EmbeddedApp, ModuleApps, AppToken } from "../answers.ts";
 import type { AppsContext } from "../context.ts";
-import * as embedStore from "./embed-store.ts";
 import type { EmbeddedRow } from "./embed-store.ts";
-import { isModule, isView, modules } from "../places.ts";
+import { isModule, isView, modules } from "../choices.ts";
+import { appFor } from "./served-apps.ts";
+import type { AppRuntimes } from "../build/runtimes.ts";
 
 const access = { signedIn: "every signed-in person may see every app in the account" } as const;
 const example = {
@@ -127,3 +135,69 @@ function toApi(row: EmbeddedRow): Static<typeof EmbeddedApp> {
     show_in_module: place,
   };
 }
+
+/** behaviour B.10: keeps the token of an open page valid. */
+export function tokenRoutes(ctx: AppsContext): Route[] {
+  return [
+    route(
+      "POST",
+      "/core/apps/:id/token",
+      {
+        summary: "Renew the token of an app's page",
+        description:
+          "Send the current, valid token. The new one lasts an hour. Renewal is possible while the viewer's session lives, without one while the app is public.",
+        access: { open: "the token itself is the credential", partly: true },
+        apps: "its own renewal",
+        onSites: true,
+        answers: { 200: AppToken },
+        responses: {
+          200: { token: "capp_…", expires_in: 3600, expires_at: "2026-01-31T11:00:00.000Z" },
+          401: { error: "send the token of the app's page" },
+        },
+      },
+      async (input) => {
+        const app = await appFor(ctx, input, input.params.id);
+        const isOwn = input.app?.appId === app.id;
+        const renewed = isOwn && pageTokens.renew(ctx, credentialOf(input.request.headers)?.token ?? "");
+        if (!renewed) throw unauthorized("send the token of the app's page");
+        const { token, expiresAt } = renewed;
+        const expires_in = Math.max(0, Math.floor((expiresAt.getTime() - Date.now()) / 1000));
+        return secret(ok({ token, expires_in, expires_at: expiresAt }, { "cache-control": "no-store" }));
+      },
+    ),
+  ];
+}
+
+// Serves the browser runtimes: immutable, compressed once at build time.
+
+export function runtimeRoutes(runtimes: AppRuntimes): Route[] {
+  return [
+    route(
+      "GET",
+      "/_rt/:hash/:name",
+      {
+        summary: "A file that apps import in the browser",
+        access: { open: "the same public libraries for every app" },
+        onSites: true,
+        answers: { 200: answer.text("text/javascript") },
+        responses: { 200: "export …", 304: null, 404: { error: "not found" } },
+      },
+      async ({ request, params: { hash, name } }) => {
+        const read = (suffix: string) => runtimes.read(name, suffix);
+        const file = { version: runtimes.hash, type: "text/javascript; charset=utf-8", read };
+        if (hash === runtimes.hash) return webFile(request, { ...file, headers: shared });
+        // A page of another release, which serves beside this one during an upgrade, or which stayed open.
+        if (!hashPattern.test(hash)) throw notFound();
+        return webFile(request, { ...file, headers: { ...shared, "cache-control": "no-store" } });
+      },
+    ),
+  ];
+}
+
+const hashPattern = /^[\da-f]{16}$/;
+
+const shared = {
+  // An app's page has an opaque origin.
+  "access-control-allow-origin": "*",
+  "cross-origin-resource-policy": "cross-origin",
+};

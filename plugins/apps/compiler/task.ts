@@ -1,5 +1,5 @@
 /** The messages between the server (build/compile.ts) and its compiler process (main.ts). */
-import type { AppEngine, CssEngine } from "../engines.ts";
+import type { AppEngine, CssEngine } from "../choices.ts";
 
 export interface Task {
   readonly appEngine: AppEngine;
@@ -58,4 +58,18 @@ export function mistakeAt(source: string, offset: number, message: string): stri
   const before = source.slice(0, Math.max(0, offset));
   const lines = before.split(/\r\n|\r|\n/);
   return mistake(lines.length, (lines.at(-1)?.length ?? 0) + 1, message);
+}
+
+/**
+ * The compiler marks plain JavaScript that is not a module with a comment at its end. This keeps the code one text and
+ * moves no line or column.
+ */
+const mark = "\n//# classic script";
+
+export function markedClassic(code: string): string {
+  return code + mark;
+}
+
+export function isClassic(code: string): boolean {
+  return code.endsWith(mark);
 }
