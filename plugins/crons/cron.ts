@@ -8,9 +8,10 @@ const { choice, flag, text, time } = column;
 
 const fields = {
   name: text({ label: ["Name", "Nazwa", "Name"], body: field.line(), blank: "", example: "Every morning" }),
-  kind: choice(["flow"], {
+  kind: text({
     label: ["Kind", "Rodzaj", "Art"],
     choices: { flow: ["Flow", "Przepływ", "Ablauf"] },
+    body: field.oneOf(["flow"]),
     blank: "flow",
   }),
   target_code: text({

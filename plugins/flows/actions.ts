@@ -1,8 +1,8 @@
 /** The service `flows`: starts flows for webhooks, crons and the actions of apps. */
-import { putAt } from "platform";
+import { change, create, find, putAt, type Queryable } from "platform";
 import type { Flows } from "./api.ts";
 import type { FlowContext } from "./context.ts";
-import type { FlowWriter } from "./manage/flow-writer.ts";
+import { Flow } from "./manage/flow.ts";
 import { toAction } from "./processes/show.ts";
 import { startProcess } from "./processes/start.ts";
 import { originOf } from "./processes/view-store.ts";
@@ -10,21 +10,19 @@ import { originOf } from "./processes/view-store.ts";
 const actionWaitMs = 1000;
 const mostWaitSeconds = 25;
 
-export function flowService(
-  ctx: FlowContext,
-  { flowWriter, registerStep }: Pick<Flows, "registerStep"> & { readonly flowWriter: FlowWriter },
-): Flows {
-  const { flowStore, waiting } = ctx;
+export function flowService(ctx: FlowContext, { registerStep }: Pick<Flows, "registerStep">): Flows {
+  const { waiting } = ctx;
+  const findFlow = (accountId: number, code: string, on: Queryable = ctx.sql) => find(Flow, on, accountId, { code });
   return {
     registerStep,
     async putFlow({ accountId, userId }, flow) {
-      const author = { account: { id: accountId }, user: { id: userId }, privileges: null };
-      return putAt(flow, await flowStore.byCode(accountId, flow.code), {
-        create: () => flowWriter.create(author, flow),
-        update: (id) => flowWriter.update(author, id, flow),
+      const at = { ...ctx, caller: { account: { id: accountId }, user: { id: userId }, privileges: null } };
+      return putAt(flow, await findFlow(accountId, flow.code), {
+        create: () => create(Flow, at, flow),
+        update: (id) => change(Flow, at, { id }, flow),
       });
     },
-    flowExists: async (tx, accountId, code) => (await flowStore.byCode(accountId, code, tx)) !== undefined,
+    flowExists: async (tx, accountId, code) => (await findFlow(accountId, code, tx)) !== undefined,
     startFlow: async (flow) => (await startProcess(ctx, flow))?.process.id,
 
     async runAction({ accountId, flowCode, input, scope, origin, by, waitMs = actionWaitMs, onPending }) {

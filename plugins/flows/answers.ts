@@ -3,19 +3,6 @@ import { answer, field, Type } from "platform";
 
 const status = field.oneOf(["pending", "finished", "error"]);
 
-/** A list leaves `warnings` out. */
-export const Flow = answer.object("Flow", {
-  id: answer.uuid(),
-  name: Type.String(),
-  code: Type.String(),
-  kind: Type.String(),
-  fields: answer.json(),
-  active: Type.Boolean(),
-  created_at: answer.time(),
-  updated_at: answer.time(),
-  warnings: Type.Optional(answer.list(Type.String())),
-});
-
 export const FlowVersion = answer.object("FlowVersion", {
   version: Type.Integer({ minimum: 1 }),
   program: Type.Array(Type.Unknown()),

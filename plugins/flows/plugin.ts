@@ -5,12 +5,11 @@ import { flowService } from "./actions.ts";
 import { jsonDatabases } from "../jsondb/api.ts";
 import { flows } from "./api.ts";
 import type { FlowContext } from "./context.ts";
+import { Flow } from "./manage/flow.ts";
 import { createFlowLookup } from "./manage/flow-lookup.ts";
 import { flowRoutes } from "./manage/flow-routes.ts";
 import { createFlowStore } from "./manage/flow-store.ts";
 import { flowUses } from "./manage/flow-uses.ts";
-import { createFlowWriter } from "./manage/flow-writer.ts";
-import { versionRoutes } from "./manage/version-routes.ts";
 import migration from "./migrations/001_flows.sql" with { type: "text" };
 import origins from "./migrations/002_origin.sql" with { type: "text" };
 import versions from "./migrations/003_version.sql" with { type: "text" };
@@ -29,7 +28,6 @@ import * as processStore from "./processes/store.ts";
 import { createWaiting } from "./processes/watch.ts";
 import { registerStep, type OwnStepType } from "./program/step-types.ts";
 import { createTemplates } from "./program/template.ts";
-import { warningsOf } from "./program/warnings.ts";
 
 const { steps: _, ...sample } = processExample;
 
@@ -66,8 +64,8 @@ export default definePlugin({
   prompts: { "flows_api.md": instructions },
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],
   models: [{ name: processModel, privilege: "flows", kinds: ["finished", "error"], sample }],
+  resources: [Flow],
   activity: {
-    flows: { model: "Core::Flow" },
     flow_programs: false,
     flow_processes: false,
     flow_process_steps: false,
@@ -97,27 +95,19 @@ export default definePlugin({
         { most: 100, alone: true },
       ),
     };
-    const flowWriter = createFlowWriter({ ctx, flowStore, flowLookup, templates: ctx.templates, stepTypes });
-    const warnings = (accountId: number, program: unknown, made?: string) => warningsOf(ctx, accountId, program, made);
     const prune = async () => {
       while ((await processStore.prune(ctx.sql, historyDays, 1000)) === 1000 && !ctx.stopping.aborted);
     };
     return {
       nameables: [{ model: "Core::Flow", noun: "flow", exists: flowLookup.exists }],
       uses: flowUses(flowStore),
-      routes: [
-        ...flowRoutes({ names: ctx.names, flowStore, flowLookup, flowWriter, warnings }),
-        ...versionRoutes({ flowStore, flowLookup }),
-        ...runRoutes(ctx),
-        ...processRoutes(ctx),
-        ...stepRoutes(stepTypes),
-      ],
+      routes: [...flowRoutes(ctx), ...runRoutes(ctx), ...processRoutes(ctx), ...stepRoutes(stepTypes)],
       handlers: drivers(ctx, leaseSeconds),
       schedules: [
         { id: "flows.prune", cron: "41 * * * *", run: prune },
         { id: "flows.sweep", cron: "*/5 * * * *", run: () => sweepProcesses(ctx) },
       ],
-      service: flowService(ctx, { flowWriter, registerStep: (step) => registerStep(stepTypes, step) }),
+      service: flowService(ctx, { registerStep: (step) => registerStep(stepTypes, step) }),
     };
   },
 });

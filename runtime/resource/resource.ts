@@ -12,7 +12,7 @@
  * Every function of a resource gets the context as its first parameter, `at`: what the plugin passed to
  * `resourceRoutes`, and the caller.
  */
-import { Type, type TObject, type TSchema } from "@sinclair/typebox";
+import { Type, TypeGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { answer } from "../http/answers/answers.ts";
 import type { At, Author, Declaration, Derivations, Each, Resource, Typed } from "./declaration.ts";
 import type { Column } from "../plugin/facts.ts";
@@ -51,6 +51,7 @@ export function resource<
     "x-model": declared.model,
     "x-fields": wordsOf(each, derived),
   };
+  const isListed = derivedInLists ?? more.every(([, schema]) => TypeGuard.IsOptional(schema));
   const quiet = each.flatMap(({ name: field, field: { quiet: isQuiet } }) => (isQuiet ? [field] : []));
   const create = bodyOf(each);
   const change: TObject = Type.Partial(create);
@@ -68,7 +69,7 @@ export function resource<
       ["updated_at", "updatedAt"],
     ],
     bodies: { create: create as Typed<NewOf<F>>, change }, // made of the same fields
-    answers: { one, listed: more.length > 0 && !derivedInLists ? answer.object(`Listed${type}`, listed) : one },
+    answers: { one, listed: isListed ? one : answer.object(`Listed${type}`, listed) },
     examples: examplesOf(declared, shown),
     isVolatile: more.length > 0 || quiet.some((field) => fields[field]?.shown),
     activity: {

@@ -22,6 +22,8 @@ interface More<T extends Shape> {
   /** In place of the usual verb: it does something before the transaction, say. */
   readonly change?: (at: T["at"], ref: Ref<T["id"]>, given: Patch<T>, expected: Expected<T>) => Promise<Both<T>>;
   readonly create?: (at: T["at"], given: New<T>) => Promise<Row<T>>;
+  /** Before a new one is written: its answer must not read what a transaction that is still open hides. */
+  readonly prepare?: (at: T["at"], given: New<T>) => Promise<T["at"]>;
   readonly forms?: FormHints<T>;
 }
 
@@ -40,6 +42,7 @@ export function resourceRoutes<T extends Shape>(
   context: ContextOf<T["at"]>,
   {
     forms = {},
+    prepare,
     change: changeBy = (...given) => change(of, ...given),
     create: createBy = (...given) => create(of, ...given),
   }: More<T> = {},
@@ -108,8 +111,10 @@ export function resourceRoutes<T extends Shape>(
         responses: { 201: examples.made, ...docs.create?.refusals },
       },
       async ({ request, caller, body }) => {
-        const own = at(caller, request);
-        const row = await createBy(own, body as New<T>); // the route has checked it
+        const given = body as New<T>; // the route has checked it
+        const plain = at(caller, request);
+        const own = prepare ? await prepare(plain, given) : plain;
+        const row = await createBy(own, given);
         return warned(created(...(await shown(of, own, row))), await hintsOf(of, own, row));
       },
     ),

@@ -3,34 +3,18 @@ import { isObject, mistakes, slugOf } from "platform";
 import { codeMistake } from "../../connectors/api.ts";
 import { schemaMistake } from "../../llm/api.ts";
 import { checkProgram, mistakesOf } from "../program/check.ts";
-import type { FlowInput } from "./flow-store.ts";
 import type { StepTypes } from "../program/step-types.ts";
 import type { Templates } from "../program/template.ts";
 
-/** The fields of a request; each may be missing. */
-export interface FlowPatch {
-  readonly name?: string;
-  readonly code?: string | null;
-  readonly kind?: string;
-  readonly fields?: Readonly<Record<string, unknown>> | null;
-  readonly active?: boolean;
+/** What of a flow is checked. */
+export interface UnstoredFlow {
+  readonly code: string;
+  readonly kind: string;
+  readonly fields: Readonly<Record<string, unknown>>;
 }
-
-export type UnstoredFlow = Omit<FlowInput, "programId">;
 
 export const flowKind = "core/custom_flow";
 const maxFieldsChars = 500_000;
-
-/** The stored flow with the patch applied. Null or an empty code leaves the code as it is. */
-export function patched(before: UnstoredFlow, patch: FlowPatch): UnstoredFlow {
-  return {
-    name: patch.name ?? before.name,
-    code: patch.code || before.code,
-    kind: patch.kind ?? before.kind,
-    fields: patch.fields === undefined ? before.fields : (patch.fields ?? {}),
-    active: patch.active ?? before.active,
-  };
-}
 
 /** Throws the 422 that names every mistake. `before`: the stored program, which may be older than a rule. */
 export function checkFlow(
@@ -75,7 +59,7 @@ function toolMistakes({ description, input }: UnstoredFlow["fields"]): [field: s
 }
 
 /** Anyone who can see a flow may stop it: a flow that only gets switched off is not checked again. */
-export function onlySwitchesOff(patch: FlowPatch): boolean {
+export function onlySwitchesOff(patch: { readonly active?: boolean | undefined }): boolean {
   return patch.active === false && Object.keys(patch).length === 1;
 }
 

@@ -1,7 +1,8 @@
 /** Finds flows: for the routes by id or code, and for runs by code from memory. */
-import { cacheKey, notFound, parseCacheKey, type BaseContext } from "platform";
-import { isCode, isUuid } from "../../connectors/api.ts";
-import type { FlowRow, FlowStore } from "./flow-store.ts";
+import { cacheKey, find, notFound, parseCacheKey, refOf, type BaseContext } from "platform";
+import { isCode } from "../../connectors/api.ts";
+import { Flow, type FlowRow } from "./flow.ts";
+import type { FlowStore } from "./flow-store.ts";
 import type { Program } from "../program/program.ts";
 
 export interface CurrentFlow {
@@ -11,8 +12,8 @@ export interface CurrentFlow {
 }
 
 interface Needed {
-  readonly ctx: Pick<BaseContext, "cache">;
-  readonly flowStore: FlowStore;
+  readonly ctx: Pick<BaseContext, "cache" | "sql">;
+  readonly flowStore: Pick<FlowStore, "programs">;
 }
 
 export type FlowLookup = ReturnType<typeof createFlowLookup>;
@@ -23,7 +24,7 @@ export function createFlowLookup({ ctx, flowStore }: Needed) {
     max: 1000,
     load: async (key) => {
       const { accountId, name: code } = parseCacheKey(key);
-      const row = await flowStore.byCode(accountId, code);
+      const row = await find(Flow, ctx.sql, accountId, { code });
       const program = row && (await flowStore.programs(accountId, [row.programId])).get(row.programId);
       return row && program && { ...row, program };
     },
@@ -37,10 +38,7 @@ export function createFlowLookup({ ctx, flowStore }: Needed) {
   return {
     /** By id or code; a code never has the form of an id. Throws the 404. */
     async find(accountId: number, key: string): Promise<FlowRow> {
-      if (!isCode(key)) throw notFound();
-      const row = isUuid(key)
-        ? await flowStore.byId(accountId, key.toLowerCase())
-        : await flowStore.byCode(accountId, key);
+      const row = await find(Flow, ctx.sql, accountId, refOf(Flow, key));
       if (!row) throw notFound();
       return row;
     },

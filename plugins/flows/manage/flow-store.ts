@@ -1,44 +1,19 @@
-/** All SQL about flows and their programs. */
-import { readPage, readRows, type Page, type Queryable, type Sql, type Static, type Tx } from "platform";
-import type { Flow } from "../answers.ts";
+/** SQL about flows beside that of the resource: who names what, and their programs. */
+import { flagOf, readPage, readRows, type Fragment, type Page, type Sql, type Tx } from "platform";
 import type { Program } from "../program/program.ts";
+import { programOf } from "./flow-check.ts";
 
-export interface FlowRow {
+/** A flow that may name something. */
+export interface Naming {
   readonly id: string;
-  readonly accountId: number;
-  readonly code: string;
   readonly name: string;
-  readonly kind: string;
   readonly fields: Readonly<Record<string, unknown>>;
-  readonly programId: number;
-  readonly active: boolean;
-  readonly version: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
-export type FlowInput = Pick<FlowRow, "code" | "name" | "kind" | "fields" | "active" | "programId">;
-
-export interface FlowFilter {
-  readonly q: string | undefined;
-  readonly code: string | undefined;
-  /** Those that agents may call as a tool of their own, or the others. */
-  readonly tool: boolean | undefined;
-}
-
-/** The object of behaviour B.9; `warnings` say what would fail now. */
-export function toApi(row: FlowRow, warnings?: readonly string[]): Static<typeof Flow> {
-  return {
-    id: row.id,
-    name: row.name,
-    code: row.code,
-    kind: row.kind,
-    fields: row.fields,
-    active: row.active,
-    created_at: row.createdAt,
-    updated_at: row.updatedAt,
-    ...(warnings && { warnings }),
-  };
+/** Narrows a list to those that agents may call as a tool of their own, or to the others. */
+export function toolOrNot(sql: Sql, query: URLSearchParams, name: string): Fragment | undefined {
+  const given = flagOf(query, name);
+  return given === undefined ? undefined : sql`(coalesce(fields ->> 'tool', '') = 'true') = ${given}`;
 }
 
 const programsKept = 500;
@@ -46,51 +21,24 @@ const programsKept = 500;
 export type FlowStore = ReturnType<typeof createFlowStore>;
 
 export function createFlowStore(sql: Sql) {
-  const columns = sql`id, account_id, code, name, kind, fields, program_id, active, version, created_at, updated_at`;
-
   /** A stored program never changes, so those used last are kept in memory. */
   const programs = new Map<number, Program>();
 
   return {
-    async list(accountId: number, filter: FlowFilter, page: Page) {
-      const where = sql`account_id = ${accountId}
-        ${filter.q === undefined ? sql`` : sql`and (name ilike ${filter.q} or code ilike ${filter.q})`}
-        ${filter.code === undefined ? sql`` : sql`and code = ${filter.code}`}
-        ${filter.tool === undefined ? sql`` : sql`and (coalesce(fields ->> 'tool', '') = 'true') = ${filter.tool}`}`;
-      return readPage<FlowRow>(sql, page, { columns, from: sql`flows where ${where}`, order: sql`id` });
-    },
-
-    async byId(accountId: number, id: string, on: Queryable = sql): Promise<FlowRow | undefined> {
-      const [row] = await on<FlowRow[]>`select ${columns} from flows where account_id = ${accountId} and id = ${id}`;
-      return row;
-    },
-
-    async byCode(accountId: number, code: string, on: Queryable = sql): Promise<FlowRow | undefined> {
-      const [row] = await on<
-        FlowRow[]
-      >`select ${columns} from flows where account_id = ${accountId} and code = ${code}`;
-      return row;
-    },
-
     /** Whose fields hold one of these texts, in the order of their codes. */
     holding: (accountId: number, texts: readonly string[], page: Page) =>
-      readRows<FlowRow>(sql, page, {
-        columns,
+      readRows<Naming>(sql, page, {
+        columns: sql`id, name, fields`,
         from: sql`flows where account_id = ${accountId}
           and exists (select from unnest(${texts}::text[]) word where strpos(fields::text, word) > 0)`,
         order: sql`code`,
       }),
 
-    async byCodes(tx: Tx, accountId: number, codes: readonly string[]): Promise<FlowRow[]> {
-      return tx<FlowRow[]>`
-        select ${columns} from flows where account_id = ${accountId} and code = any(${codes}::text[])`;
-    },
-
-    /** Held until the transaction ends, so that changes take turns. */
-    async lock(tx: Tx, accountId: number, id: string): Promise<FlowRow | undefined> {
-      const [row] = await tx<FlowRow[]>`
-        select ${columns} from flows where account_id = ${accountId} and id = ${id} for no key update`;
-      return row;
+    /** The programs of the flows with these codes. */
+    async programsOf(tx: Tx, accountId: number, codes: readonly string[]) {
+      const rows = await tx<(Pick<Naming, "fields"> & { code: string })[]>`
+        select code, fields from flows where account_id = ${accountId} and code = any(${codes}::text[])`;
+      return rows.map(({ code, fields }) => ({ code, program: programOf(fields) }));
     },
 
     async insertProgram(
@@ -138,28 +86,6 @@ export function createFlowStore(sql: Sql) {
         programs.delete(id);
       }
       return found;
-    },
-
-    async insert(tx: Tx, id: string, accountId: number, userId: number | null, input: FlowInput): Promise<FlowRow> {
-      const [row] = await tx<FlowRow[]>`
-        insert into flows (id, account_id, code, name, kind, fields, program_id, active, created_by_id)
-        values (${id}, ${accountId}, ${input.code}, ${input.name}, ${input.kind},
-          ${JSON.stringify(input.fields)}::text::json, ${input.programId}, ${input.active}, ${userId})
-        returning ${columns}`;
-      return row as FlowRow; // an insert of one row returns one
-    },
-
-    async update(tx: Tx, accountId: number, id: string, userId: number | null, input: FlowInput): Promise<FlowRow> {
-      const [row] = await tx<FlowRow[]>`
-        update flows set code = ${input.code}, name = ${input.name}, kind = ${input.kind},
-          fields = ${JSON.stringify(input.fields)}::text::json, program_id = ${input.programId},
-          active = ${input.active}, updated_by_id = ${userId}, version = version + 1, updated_at = now()
-        where account_id = ${accountId} and id = ${id} returning ${columns}`;
-      return row as FlowRow; // `lock` held the row
-    },
-
-    async delete(tx: Tx, accountId: number, id: string): Promise<void> {
-      await tx`delete from flows where account_id = ${accountId} and id = ${id}`;
     },
   };
 }

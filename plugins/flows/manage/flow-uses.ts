@@ -2,7 +2,7 @@
 import { isObject, type Use, type Uses } from "platform";
 import { stepsIn } from "../program/takes.ts";
 import { programOf } from "./flow-check.ts";
-import type { FlowRow, FlowStore } from "./flow-store.ts";
+import type { FlowStore, Naming } from "./flow-store.ts";
 
 const keyOf: Readonly<Record<string, string>> = {
   "Core::Db": "db",
@@ -19,7 +19,7 @@ export function flowUses(flowStore: Pick<FlowStore, "holding">): Uses {
       const key = keyOf[model];
       if (key === undefined) return [];
       const texts = keys.map((one) => JSON.stringify(one));
-      const names = ({ fields }: FlowRow) =>
+      const names = ({ fields }: Naming) =>
         [...stepsIn(programOf(fields), "program")].some(
           // Of a step that this version does not know only the keys can be compared.
           ({ step }: { step: unknown }) => isObject(step) && step["type"] === key && keys.includes(String(step[key])),

@@ -3,7 +3,7 @@ import { badRequest, invalid, isObject, type Account } from "platform";
 import type { FlowContext } from "../context.ts";
 import { dryRun, type DryRun } from "../engine/dry-run.ts";
 import { programOf } from "../manage/flow-check.ts";
-import type { FlowRow } from "../manage/flow-store.ts";
+import type { FlowRow } from "../manage/flow.ts";
 import { checkProgram, mistakesOf } from "../program/check.ts";
 import type { Program } from "../program/program.ts";
 import { shownSteps, type Included } from "./show.ts";

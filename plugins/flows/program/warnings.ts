@@ -2,7 +2,6 @@
 import { isObject } from "platform";
 import { paramHints, type Connectors } from "../../connectors/api.ts";
 import type { JsonDatabases } from "../../jsondb/api.ts";
-import type { FlowLookup } from "../manage/flow-lookup.ts";
 import { checkProgram } from "./check.ts";
 import type { DbStep } from "./program.ts";
 import { readCondition, readSearch } from "./records.ts";
@@ -11,10 +10,13 @@ import { stepsIn } from "./takes.ts";
 import { isTemplate, type Templates } from "./template.ts";
 
 /** What the warnings of a program depend on. */
-interface Existing {
+export interface Existing {
   readonly connectors: Pick<Connectors, "methodsOf">;
   readonly databases: Pick<JsonDatabases, "fieldHints" | "find">;
-  readonly flowLookup: Pick<FlowLookup, "current">;
+  readonly flowLookup: {
+    /** The active flow of this code. */
+    readonly current: (accountId: number, code: string) => Promise<object | undefined>;
+  };
   readonly templates: Templates;
   readonly stepTypes: StepTypes;
 }

@@ -1,0 +1,131 @@
+/* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
+/** A flow: a program that the server runs, with all the programs that it has had. behaviour 4.3, B.9. */
+import { answer, column, field, filter, resource, Type, unknownNames } from "platform";
+import type { At, Author, Change, Changed, DraftOf, RowOf } from "platform";
+import { mustBeTheirs } from "../program/takes.ts";
+import { warningsOf, type Existing } from "../program/warnings.ts";
+import { checkFlow, flowKind, isSame, onlySwitchesOff, programOf } from "./flow-check.ts";
+import { toolOrNot, type FlowStore } from "./flow-store.ts";
+
+const { code, flag, id, json, text } = column;
+
+/** For forms and documentation: the program is checked with its places. */
+const Fields = Type.Object({ program: Type.Array(Type.Unknown(), { description: "the steps, one after another" }) });
+
+const program = [
+  { type: "connector", connector: "weather", method: "current", params: { city: "{{ city }}" }, as: "weather" },
+  { type: "mutation", set: { temp: "{{ weather.main.temp }}" } },
+  { type: "if", condition: "temp > 20", then: [{ type: "mutation", set: { advice: "Take a hat" } }] },
+];
+
+const fields = {
+  name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "Weather advice" }),
+  code: code({
+    label: ["Code", "Kod", "Code"],
+    body: field.line(100),
+    from: "name",
+    otherwise: "flow",
+    example: "weather-advice",
+  }),
+  kind: text({
+    label: ["Kind", "Rodzaj", "Art"],
+    body: field.from(field.name(100), { values: () => [flowKind] }),
+    blank: flowKind,
+  }),
+  fields: json({
+    label: ["Fields", "Pola", "Felder"],
+    body: field.by(field.nullable(field.object()), "kind", () => ({ [flowKind]: Fields })),
+    blank: {},
+    example: { program },
+  }),
+  active: flag({ label: ["Active", "Włączony", "Aktiv"], body: field.flag(), blank: true }),
+  program_id: id({ by: "check", hidden: true }),
+};
+
+export type FlowRow = RowOf<typeof fields, "uuid">;
+type Its = Change<typeof fields, "uuid">;
+
+interface FlowAuthor extends Author {
+  /** For the program's steps; null = all of them (a command, another plugin). */
+  readonly privileges: ReadonlySet<string> | null;
+}
+
+export interface FlowAt extends At<FlowAuthor>, Existing {
+  readonly flowStore: Pick<FlowStore, "insertProgram" | "programsOf" | "versions">;
+  readonly flowLookup: Existing["flowLookup"] & {
+    readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
+  };
+  /** Of a new one. */
+  readonly warnings?: readonly string[];
+}
+
+export const Flow = resource("flow", {
+  table: "flows",
+  path: "/connect/flows",
+  id: "uuid",
+  byCode: true,
+  privilege: "flows",
+  model: "Core::Flow",
+  fields,
+  derived: {
+    warnings: { label: ["Warnings", "Ostrzeżenia", "Warnungen"], schema: Type.Optional(answer.list(Type.String())) },
+  },
+  filters: {
+    q: filter.searching(["name", "code"], "searches name and code; `*` and `%` are wildcards"),
+    code: filter.exact(),
+    tool: {
+      doc: Type.Boolean({
+        description: "true: only those that agents call as a tool of their own (`fields.tool`)",
+      }),
+      where: toolOrNot,
+    },
+  },
+  check,
+  committed: ({ flowLookup, caller }, { before, after }: Changed<typeof fields, "uuid">) =>
+    flowLookup.forget(
+      caller.account.id,
+      [before, after].flatMap((row) => (row ? [row.code] : [])),
+    ),
+  derive: async (at: FlowAt, row) => ({
+    warnings: at.warnings ?? (await warningsOf(at, row.accountId, programOf(row.fields))),
+  }),
+  hints: (_, row) => fieldHints(row.fields),
+  named: { noun: "a flow", keys: (row) => [row.code] },
+  example: { id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e10", warnings: [] },
+  request: ["name", "code", "kind", "fields"],
+  change: { active: false },
+  docs: {
+    get: { summary: "One flow, by id or code" },
+    create: {
+      description:
+        "A mistake in `fields.program` is 422 under `program`, with its step and key. `warnings` name connectors, " +
+        "methods, flows, databases and tables that do not exist yet, and records that would be in no table. " +
+        "A `db` step, also in a called flow, needs the privilege `dbs`.",
+      refusals: { 422: { program: ["program[2].then[0].connector is required"] } },
+    },
+    change: {
+      description: "`fields` replaces the whole object. A running process keeps the program it started with.",
+    },
+    delete: { summary: "Delete a flow; its processes stay" },
+  },
+});
+
+async function check(at: FlowAt, { tx, id: flowId, given, before, after }: Its): Promise<DraftOf<typeof fields>> {
+  const { templates, stepTypes, flowStore, caller } = at;
+  const { account, user, privileges } = caller;
+  const steps = programOf(after.fields);
+  if (!before || !onlySwitchesOff(given)) {
+    checkFlow(after, templates, stepTypes, before?.fields);
+    if (privileges !== null)
+      await mustBeTheirs(steps, privileges, (codes) => flowStore.programsOf(tx, account.id, codes), stepTypes);
+  }
+  const same = before !== undefined && isSame(steps, programOf(before.fields));
+  const programId = same ? before.programId : await flowStore.insertProgram(tx, account.id, flowId, user.id, steps);
+  return { ...after, programId };
+}
+
+/** Names the keys that neither the engine nor agents read. */
+function fieldHints(given: FlowRow["fields"]): string[] {
+  const known = ["program", "tool", "description", "input"];
+  return unknownNames(Object.keys(given), known, (name) => `unknown field "${name}" in "fields"`);
+}
