@@ -96,6 +96,10 @@ function roomOf(path: string): number {
   return at === -1 ? Infinity : at;
 }
 
+/** The rooms of how people sign in: each imports only from those before it. */
+const signInRooms = ["studio", "factors", "people", "sessions", "passwords", "oidc", "security"];
+const signInRoomOf = (path: string) => signInRooms.indexOf(/^plugins\/accounts\/([^/]+)\//.exec(path)?.[1] ?? "");
+
 const rules: readonly Rule[] = [
   {
     in: /^runtime\//,
@@ -132,6 +136,17 @@ const rules: readonly Rule[] = [
       ["plugins/a/b.ts", `const c = () => import("../other/render/api.ts"); c();`],
       ["plugins/a/b.ts", `import { host } from "#host"; host.uuidv7();`],
       ["sites/demo/plugin.ts", `import { c } from "../../plugins/apps/store.ts"; c();`],
+    ],
+  },
+  {
+    in: /^plugins\/accounts\/[^/]+\//,
+    says: "the rooms of accounts import one way, and each file is in a room",
+    wrong: ({ path, imports }) =>
+      signInRoomOf(path) === -1 ? path : imports.find((name) => signInRoomOf(name) > signInRoomOf(path)),
+    finds: [
+      ["plugins/accounts/people/a.ts", `import type { A } from "../passwords/api.ts";`],
+      ["plugins/accounts/sessions/a.ts", `import { a } from "../oidc/sign-out.ts"; a();`],
+      ["plugins/accounts/newcomer/a.ts", `export const a = 1;`],
     ],
   },
   {

@@ -1,19 +1,8 @@
 /** Accounts and people, as other plugins see them. */
-import {
-  service,
-  type Account,
-  type Caller,
-  type ConfigOf,
-  type Settings,
-  type Static,
-  type Tx,
-  type User,
-} from "platform";
-import { User as PersonAnswer } from "./people/answers.ts";
-import type { PersonPatch } from "./people/person-patch.ts";
+import { answer, field, roles, service, Type } from "platform";
+import type { Account, Caller, ConfigOf, Role, Settings, Static, Tx, User } from "platform";
 
-export { passwordSettings } from "./people/password-settings.ts";
-export { isPlainlyWritten, isSameAddress } from "./people/rules.ts";
+export { isPlainlyWritten, isSameAddress, passwordSettings } from "./people/rules.ts";
 
 export const unitKinds = ["team", "department", "group"] as const;
 export type UnitKind = (typeof unitKinds)[number];
@@ -27,9 +16,39 @@ export interface Access {
   readonly privileges: ReadonlySet<string>;
 }
 
+export const personFields = {
+  id: Type.Integer(),
+  login: Type.String(),
+  email: field.nullable(Type.String()),
+  name: Type.String(),
+  role: field.oneOf(roles),
+  active: Type.Boolean(),
+  privileges: answer.list(Type.String()),
+  team_ids: answer.list(Type.Integer()),
+  group_ids: answer.list(Type.Integer()),
+  department_ids: answer.list(Type.Integer()),
+  created_at: answer.time(),
+  updated_at: answer.time(),
+};
+
 /** A person as the API shows one. */
-export const personAnswer = PersonAnswer;
-export type Person = Static<typeof PersonAnswer>;
+export const personAnswer = answer.object("User", personFields);
+export type Person = Static<typeof personAnswer>;
+
+/** The fields of a request that changes a person; each may be missing. */
+export interface PersonPatch {
+  readonly login?: string;
+  readonly email?: string | null;
+  readonly name?: string;
+  readonly role?: Role;
+  readonly active?: boolean;
+  readonly privileges?: readonly string[];
+  /** Null ends the one in use, which no request asks for. */
+  readonly password?: string | null;
+  readonly team_ids?: readonly number[];
+  readonly group_ids?: readonly number[];
+  readonly department_ids?: readonly number[];
+}
 
 export interface Unit {
   readonly id: number;
@@ -137,56 +156,11 @@ export interface Accounts {
    * Calls `run` in the transaction that creates an account. Its lines are shown once; if it throws, nothing is created.
    */
   onAccountCreated(run: (account: NewAccount, tx: Tx) => Promise<readonly string[]>): void;
-  /**
-   * Calls `run` in the transaction that changes a person's password, with the token that asked for it (null: a
-   * command). The function that it returns runs after the commit, before the answer.
-   */
-  onPasswordChanged(run: PasswordHook): void;
-  /** How a person who changes their own credentials has signed in. */
-  standingBy(standingOf: StandingOf): void;
-  /** Runs `guard` before people change their own password or e-mail address; what it throws refuses the change. */
-  beforeOwnSignInData(guard: OwnGuard): void;
-  /** By what the addresses that people give for themselves are confirmed. */
-  confirmEmailsBy(confirmation: EmailConfirmation): void;
 }
 
 export type InTransaction = (person: Person, tx: Tx) => Promise<void>;
 
 /** The fields of a new person; all but the login may be missing. */
 export type NewPerson = PersonPatch & { readonly login: string };
-
-export type OwnGuard = (caller: Caller) => Promise<void>;
-
-export interface Standing {
-  /** A sign-in, and no API token. */
-  readonly isSession: boolean;
-  /** A sign-in in person within the last ten minutes. */
-  readonly isFresh: boolean;
-  /** By an invitation: there is no password to prove oneself with. */
-  readonly isInvited: boolean;
-}
-
-export type StandingOf = (caller: Caller) => Promise<Standing>;
-
-/** An address that somebody has had until now. */
-export interface EmailChange {
-  readonly accountId: number;
-  readonly person: Person;
-  readonly before: string;
-}
-
-export interface EmailConfirmation {
-  /** The address that waits for its confirmation, or null. */
-  pendingOf(accountId: number, userId: number): Promise<string | null>;
-  /** Throws the 422 if this address cannot be confirmed, 429 after too many. */
-  check(caller: Caller, email: string): Promise<void>;
-  /** Sends the link to the new address, and tells the present one. Takes the place of what was asked before. */
-  begin(caller: Caller, person: Person, email: string, tx: Tx): Promise<void>;
-  cancel(accountId: number, userId: number, tx: Tx): Promise<void>;
-  /** Tells the address before. */
-  tell(change: EmailChange, tx: Tx): Promise<void>;
-}
-
-export type PasswordHook = (userId: number, byTokenId: number | null, tx: Tx) => Promise<() => Promise<void>>;
 
 export const accounts = service<Accounts>("accounts");

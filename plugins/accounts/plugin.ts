@@ -1,36 +1,30 @@
 import { definePlugin, setting } from "platform";
-import { createAccess } from "./people/access.ts";
-import { createAccountSettings } from "./people/account-settings.ts";
-import { createAccountStore } from "./people/account-store.ts";
-import { accounts, type OwnGuard, type PasswordHook } from "./api.ts";
-import { accountCommands, accountCreate, hostRelease, userPassword } from "./people/commands.ts";
-import { foundAccount, localeOf, timezoneOf, type AccountHook } from "./people/found.ts";
-import { createLoginStore } from "./people/login-store.ts";
-import { meRoutes } from "./people/me-routes.ts";
+import { mail } from "../mail/api.ts";
+import { tokens } from "../tokens/api.ts";
+import { accounts } from "./api.ts";
 import migration from "./migrations/001_accounts.sql" with { type: "text" };
 import settingsMigration from "./migrations/002_settings.sql" with { type: "text" };
 import signInHosts from "./migrations/003_sign_in_hosts.sql" with { type: "text" };
 import preferencesMigration from "./migrations/004_preferences.sql" with { type: "text" };
 import versions from "./migrations/005_versions.sql" with { type: "text" };
-import { nothingProved } from "./people/own.ts";
-import { createPasswordRules } from "./people/password-rules.ts";
-import { passwordSettings } from "./people/password-settings.ts";
-import { createPeople } from "./people/people.ts";
-import { privilegeRoutes } from "./people/privilege-routes.ts";
-import { preferenceRoutes } from "./people/preference-routes.ts";
-import { createPreferenceStore } from "./people/preference-store.ts";
-import { personExample, userRoutes } from "./people/routes.ts";
-import { createService } from "./people/service.ts";
-import { settingRoutes } from "./people/setting-routes.ts";
-import { createSettingStore } from "./people/setting-store.ts";
-import { allUnits } from "./people/unit.ts";
-import { unitRoutes } from "./people/unit-routes.ts";
-import { createUnitStore } from "./people/unit-store.ts";
-import { createUserStore } from "./people/user-store.ts";
+import { createAccess } from "./people/access.ts";
+import { createAccountSettings } from "./people/account-settings.ts";
+import { hostsOfAccounts } from "./people/account-store.ts";
+import { accountCommands, accountCreate, hostRelease, userPassword } from "./people/commands.ts";
+import type { Founder, PeopleContext } from "./people/context.ts";
+import { foundAccount, localeOf, timezoneOf } from "./people/founding.ts";
+import { meRoutes } from "./people/me-routes.ts";
+import { personExample, privilegeRoutes, userRoutes } from "./people/routes.ts";
+import { passwordSettings } from "./people/rules.ts";
+import { accountsService } from "./people/service.ts";
+import { preferenceRoutes, settingRoutes } from "./people/setting-routes.ts";
+import { allUnits, unitRoutes } from "./people/unit-routes.ts";
 
 /** Tenants and their people. behaviour B.1, B.2 and B.4. */
 export default definePlugin({
   name: "accounts",
+  // Who sends a request and what a mail is called are found out with accounts: both need this plugin.
+  later: { mail, tokens },
   provides: accounts,
   config: {
     adminLogin: setting.text("CORE_ADMIN_LOGIN", "admin", "Login of the first administrator"),
@@ -62,59 +56,39 @@ export default definePlugin({
     user_preferences: false,
   },
   checks: async ({ sql, hosts }) => {
-    const rows = await createAccountStore(sql).hosts();
-    return hosts(
-      "hosts of accounts",
-      rows.map(({ host }) => host),
-    );
+    const names = (await hostsOfAccounts(sql)).map(({ host }) => host);
+    return hosts("hosts of accounts", names);
   },
 
-  setup(ctx) {
-    const { sql, config } = ctx;
-    const accountStore = createAccountStore(sql);
-    const userStore = createUserStore(sql);
-    const loginStore = createLoginStore(ctx.sql);
-    const unitStore = createUnitStore(sql);
-    const access = createAccess({ ctx, accountStore, userStore });
-    const passwordHooks: PasswordHook[] = [];
-    const accountHooks: AccountHook[] = [];
-    const settings = createAccountSettings({ ctx, settingStore: createSettingStore(sql) });
-    const passwordRules = createPasswordRules({ ctx, settings });
-    const ownGuards: OwnGuard[] = [];
-    const ownProof = nothingProved();
-    const parts = {
-      ctx,
-      passwordRules,
-      ownGuards,
-      ownProof,
-      access,
-      accountStore,
-      userStore,
-      loginStore,
-      unitStore,
-      accountHooks,
-      passwordHooks,
+  setup(base) {
+    const { config } = base;
+    const founders: Founder[] = [];
+    const ctx: PeopleContext = {
+      ...base,
+      access: createAccess(base),
+      settings: createAccountSettings(base),
+      founders,
+      guesses: base.limiter("accounts.own-password", { limit: 10, windowSeconds: 300, exact: true }),
+      addresses: base.limiter("passwords.emails", { limit: 10, windowSeconds: 3600, exact: true }),
     };
-    const people = createPeople(parts);
-
     return {
       routes: [
-        ...userRoutes({ sql, userStore, people }),
-        ...unitRoutes({ ...ctx, unitStore, accountStore, accessTable: access }),
-        ...meRoutes({ sql, userStore, people, ownProof }),
-        ...preferenceRoutes({ ctx, preferenceStore: createPreferenceStore(sql) }),
-        ...settingRoutes(settings),
+        ...userRoutes(ctx),
+        ...unitRoutes(ctx),
+        ...meRoutes(ctx),
+        ...preferenceRoutes(ctx),
+        ...settingRoutes(ctx),
         ...privilegeRoutes(ctx.plugins),
       ],
-      commands: accountCommands({ ...parts, people }),
+      commands: accountCommands(ctx),
       seed: (tx) =>
-        foundAccount(tx, parts, {
+        foundAccount(ctx, tx, {
           account: { name: "Main", baseUrl: null, host: null, timezone: config.timezone, locale: config.locale },
           login: config.adminLogin,
           password: config.adminPassword,
           first: true,
         }),
-      service: createService({ ...parts, settings, people }),
+      service: accountsService(ctx, (run) => founders.push(run)),
     };
   },
 });

@@ -34,6 +34,16 @@ export interface Session {
   readonly createdAt: Date;
 }
 
+/** How the request's token came to be. */
+export interface Standing {
+  /** A sign-in, and no API token. */
+  readonly isSession: boolean;
+  /** A sign-in in person within the last ten minutes. */
+  readonly isFresh: boolean;
+  /** By an invitation: there is no password to prove oneself with. */
+  readonly isInvited: boolean;
+}
+
 /** What the token of an app's page stands for at this moment. */
 export interface ForeignCredential {
   readonly accountId: number;
@@ -83,6 +93,12 @@ export interface Tokens {
    * signs in nobody in person; an invitation does.
    */
   isFresh(caller: Caller): Promise<boolean>;
+  standingOf(caller: Caller): Promise<Standing>;
+  /**
+   * Ends the sessions of a person whose password changes, but the one of this token (null: none). The function that it
+   * returns runs after the commit, before the answer.
+   */
+  passwordChanged(userId: number, byTokenId: number | null, tx: Tx): Promise<() => Promise<void>>;
   /** Ends the session of this request. A token that is not a session is left alone (false). */
   endSession(caller: Caller): Promise<boolean>;
   /** The caller's sessions, the newest first; a narrowed token sees only those that can do no more than it. */

@@ -87,13 +87,6 @@ export default definePlugin({
       const made = await issue(ctx, token, tx);
       return made ? [`API token: ${made.token}`] : [];
     });
-    people.onPasswordChanged(async (userId, byTokenId, tx) => {
-      await detachInvited(tx, userId, byTokenId);
-      const ended = await deleteSessions(tx, userId, byTokenId);
-      return () => ctx.forget(ended);
-    });
-
-    people.standingBy((caller) => standingOf(ctx.sql, caller));
 
     return {
       routes: [...tokenRoutes(ctx), ...careRoutes(ctx), ...invitationRoutes(ctx)],
@@ -110,6 +103,12 @@ export default definePlugin({
         acceptCredential: identifier.acceptCredential,
         isInvitation: async (caller) => (await tokenOf(caller))?.purpose === "invitation",
         mayDeleteOverMcp: async (caller) => (await tokenOf(caller))?.mcpDelete ?? false,
+        standingOf: (caller) => standingOf(ctx.sql, caller),
+        passwordChanged: async (userId, byTokenId, tx) => {
+          await detachInvited(tx, userId, byTokenId);
+          const ended = await deleteSessions(tx, userId, byTokenId);
+          return () => ctx.forget(ended);
+        },
         isFresh: async (caller) => (await standingOf(ctx.sql, caller)).isFresh,
         issue: (token) => issue(ctx, token),
         startSession: (session) => startSession(ctx, session),

@@ -1,7 +1,6 @@
 /** SQL about the sessions that a person sees as their own. */
 import { readPage, type Caller, type Page, type Queryable, type Sql, type Tx } from "platform";
-import type { Standing } from "../accounts/api.ts";
-import type { Session } from "./api.ts";
+import type { Session, Standing } from "./api.ts";
 
 /** The newest first. */
 export async function list(sql: Sql, caller: Caller, page: Page) {

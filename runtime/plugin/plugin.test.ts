@@ -49,6 +49,38 @@ describe("types of references", () => {
   });
 });
 
+describe("services of `later`", () => {
+  const bell = service<{ ring(): number }>("bell");
+  const base = { log: { with: () => undefined } } as object as BaseContext;
+  const started = (call: "in setup" | "when it runs", serviceOf: () => unknown) => {
+    const plugin = definePlugin({
+      name: "clock",
+      later: { bell },
+      provides: clock,
+      setup: ({ later }) => {
+        const first = call === "in setup" ? later.bell.ring() : 0;
+        return { service: { now: () => first + later.bell.ring() } };
+      },
+    });
+    expect(plugin.needs).toEqual({});
+    return plugin.start(base, {}, serviceOf);
+  };
+
+  test("are there once their plugin is set up, which may be after this one", async () => {
+    let ready: unknown;
+    const { service: found } = await started("when it runs", () => ready);
+    const { now } = found as { now(): number };
+    expect(now).toThrow('plugin "clock" calls "bell", which is not set up');
+    ready = { ring: () => 7 };
+    expect(now()).toBe(7);
+  });
+
+  test("are not there in setup", async () => {
+    const error = await started("in setup", () => undefined).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ cause: { message: 'plugin "clock" calls "bell", which is not set up' } });
+  });
+});
+
 describe("a plugin", () => {
   test("is facts as plain data before anything starts", () => {
     const plugin = definePlugin({ name: "bell", needs: { clock }, setup: () => ({}) });

@@ -143,9 +143,10 @@ export interface CacheOptions<V> {
   readonly load: (key: string) => Promise<V | undefined>;
 }
 
-export interface Context<N extends Needs, C extends Settings> extends BaseContext {
+export interface Context<N extends Needs, C extends Settings, L extends Needs = {}> extends BaseContext {
   readonly config: ConfigOf<C>;
   readonly services: ServicesOf<N>;
+  readonly later: ServicesOf<L>;
 }
 
 export interface PluginFacts {
@@ -291,7 +292,7 @@ export interface Plugin extends PluginFacts {
   ): Promise<Started<unknown>>;
 }
 
-export interface Definition<N extends Needs, C extends Settings, P> {
+export interface Definition<N extends Needs, C extends Settings, P, L extends Needs = {}> {
   readonly name: string;
   /** The versions of "platform" that it works with, e.g. `^1`. With any other the server says so and does not start. */
   readonly platform?: string;
@@ -302,6 +303,8 @@ export interface Definition<N extends Needs, C extends Settings, P> {
    */
   readonly accountSettings?: Settings;
   readonly needs?: N;
+  /** Services of plugins that may need this one in turn: `ctx.later` has each once its plugin is set up. */
+  readonly later?: L;
   readonly provides?: ServiceRef<P>;
   readonly migrations?: readonly Migration[];
   readonly privileges?: readonly Privilege[];
@@ -318,11 +321,11 @@ export interface Definition<N extends Needs, C extends Settings, P> {
   readonly resources?: readonly ResourceFacts[];
   /** Tells `corestead doctor` what is wrong and how to mend it. Nothing is set up for it: it reads the tables itself. */
   readonly checks?: (at: CheckContext<C>) => Promise<readonly Finding[]>;
-  readonly setup: (ctx: Context<N, C>) => Started<P> | Promise<Started<P>>;
+  readonly setup: (ctx: Context<N, C, L>) => Started<P> | Promise<Started<P>>;
 }
 
-export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = undefined>(
-  definition: Definition<N, C, P>,
+export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = undefined, L extends Needs = {}>(
+  definition: Definition<N, C, P, L>,
 ): Plugin {
   const {
     name,
@@ -349,8 +352,12 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
   const settings: Settings = definition.config ?? {};
   const start: Plugin["start"] = async (base, env, serviceOf) => {
     const services = Object.fromEntries(Object.entries(needs).map(([key, ref]) => [key, serviceOf(ref)]));
-    // Both were made from this definition's `config` and `needs`.
-    const own = { config: readSettings(settings, env), services } as Pick<Context<N, C>, "config" | "services">;
+    const later = whenSetUp(name, definition.later ?? {}, serviceOf);
+    // They were made from this definition's `config`, `needs` and `later`.
+    const own = { config: readSettings(settings, env), services, later } as Pick<
+      Context<N, C, L>,
+      "config" | "services" | "later"
+    >;
     const child: BaseContext["child"] = (childName, options) => {
       if (!Object.hasOwn(children, childName)) throw new Error(`plugin "${name}" declares no child "${childName}"`);
       return base.child(`${name} ${childName}`, options);
@@ -393,6 +400,20 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
   };
 }
 
+/** Each service from when its plugin is set up. */
+function whenSetUp(name: string, needs: Needs, serviceOf: (ref: ServiceRef<unknown>) => unknown): object {
+  const later = {};
+  for (const [key, ref] of Object.entries(needs)) {
+    const get = () => {
+      const service = serviceOf(ref);
+      if (service === undefined) throw new Error(`plugin "${name}" calls "${ref.id}", which is not set up`);
+      return service;
+    };
+    Object.defineProperty(later, key, { get });
+  }
+  return later;
+}
+
 type Kind = "text" | "list" | "map" | "function" | "any";
 
 const definitionKinds: Readonly<Record<keyof Definition<Needs, Settings, unknown>, Kind>> = {
@@ -401,6 +422,7 @@ const definitionKinds: Readonly<Record<keyof Definition<Needs, Settings, unknown
   config: "map",
   accountSettings: "map",
   needs: "map",
+  later: "map",
   provides: "map",
   migrations: "list",
   privileges: "list",

@@ -1,10 +1,19 @@
 /** Second factors, as the sign-in sees them. */
-import { service, type Account, type JsonObject, type Tx } from "platform";
-import { setupExample, TotpSetupAnswer } from "./answers.ts";
+import { answer, service, Type, type Account, type JsonObject, type Tx } from "platform";
 
 /** How the API shows a `TotpSetup`. */
-export const totpSetupAnswer = TotpSetupAnswer;
-export const totpSetupExample = setupExample;
+export const totpSetupAnswer = answer.object("TotpSetup", {
+  setup: Type.String(),
+  secret: Type.String(),
+  uri: Type.String(),
+  qr: Type.String(),
+});
+export const totpSetupExample = {
+  setup: "v1.3q2-7w…",
+  secret: "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ",
+  uri: "otpauth://totp/Main:anna?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Main&algorithm=SHA1&digits=6&period=30",
+  qr: "<svg …>",
+};
 
 /** Whose factors. */
 export interface Owner {

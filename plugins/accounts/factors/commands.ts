@@ -1,8 +1,8 @@
 import type { Command, CommandFacts } from "platform";
-import type { Accounts } from "../api.ts";
-import type { Tokens } from "../../tokens/api.ts";
-import type { Authenticator } from "./authenticator.ts";
-import type { Passkeys } from "./passkeys.ts";
+import type { Owner } from "./api.ts";
+import { removeApp } from "./authenticator.ts";
+import type { FactorsContext } from "./context.ts";
+import { removePasskeys } from "./passkeys.ts";
 
 export const resetFactors: CommandFacts = {
   name: "user factors",
@@ -10,14 +10,8 @@ export const resetFactors: CommandFacts = {
   doc: "remove a person's second factors, e.g. of the only administrator",
 };
 
-interface Needed {
-  readonly accounts: Pick<Accounts, "accountForHost" | "defaultAccount" | "userIdOf">;
-  readonly tokens: Pick<Tokens, "endSessionsOf">;
-  readonly authenticator: Pick<Authenticator, "remove">;
-  readonly passkeys: Pick<Passkeys, "removeAll">;
-}
-
-export function factorCommands({ accounts, tokens, authenticator, passkeys }: Needed): Command[] {
+export function factorCommands(ctx: FactorsContext): Command[] {
+  const { accounts } = ctx;
   return [
     {
       ...resetFactors,
@@ -27,12 +21,16 @@ export function factorCommands({ accounts, tokens, authenticator, passkeys }: Ne
         if (!account) throw new Error(`no account has the host ${host}`);
         const userId = await accounts.userIdOf(account.id, login);
         if (userId === undefined) throw new Error(`there is no person with the login ${login}`);
-        const owner = { accountId: account.id, userId };
-        await passkeys.removeAll(owner);
-        await authenticator.remove(owner);
-        await tokens.endSessionsOf(account.id, userId);
+        await removeFactors(ctx, { accountId: account.id, userId });
         return [`${login} signs in by password alone now, and is signed out everywhere`];
       },
     },
   ];
+}
+
+/** The person signs in by password alone from then on, and is signed out everywhere. */
+export async function removeFactors(ctx: FactorsContext, owner: Owner): Promise<void> {
+  await ctx.transaction((tx) => removePasskeys(owner, tx));
+  await removeApp(ctx, owner);
+  await ctx.tokens.endSessionsOf(owner.accountId, owner.userId);
 }

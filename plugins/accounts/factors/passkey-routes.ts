@@ -1,12 +1,26 @@
 import { answer, created, field, integerId, noContent, notFound, ok, route, secret, Type } from "platform";
 import type { Caller, Route } from "platform";
-import { Passkey, PasskeyMade, passkeyExample } from "./answers.ts";
-import { freshOwner, needsFresh, ownerOf, stale } from "./fresh.ts";
-import type { Tokens } from "../../tokens/api.ts";
-import type { PasskeyRow, PasskeyStore } from "./passkey-store.ts";
-import type { Passkeys } from "./passkeys.ts";
-import type { Policy } from "./policy.ts";
-import type { FactorStore } from "./store.ts";
+import type { FactorsContext } from "./context.ts";
+import { registerPasskey, registrationOptions, removePasskey } from "./passkeys.ts";
+import { freshOwner, mayLose, needsFresh, ownerOf, stale } from "./policy.ts";
+import * as factorStore from "./store.ts";
+import type { PasskeyRow } from "./store.ts";
+
+const passkey = {
+  id: Type.Integer(),
+  name: Type.String(),
+  created_at: answer.time(),
+  last_used_at: field.nullable(answer.time()),
+};
+export const Passkey = answer.object("Passkey", passkey);
+const PasskeyMade = answer.object("PasskeyMade", { ...passkey, recovery_codes: answer.list(Type.String()) });
+
+export const passkeyExample = {
+  id: 3,
+  name: "Laptop",
+  created_at: "2026-01-31T10:00:00.000Z",
+  last_used_at: null,
+};
 
 const access = { signedIn: "they are one's own" } as const;
 const bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: "^[A-Za-z0-9_-]+$" });
@@ -25,17 +39,9 @@ const Made = Type.Object({
 });
 const Named = Type.Object({ name: field.name(100) });
 
-interface Needed {
-  readonly tokens: Pick<Tokens, "isFresh">;
-  readonly policy: Policy;
-  readonly factorStore: Pick<FactorStore, "of">;
-  readonly passkeys: Passkeys;
-  readonly passkeyStore: Pick<PasskeyStore, "list" | "rename">;
-}
-
 /** `/account/me/passkeys`: one's own. */
-export function passkeyRoutes({ tokens, policy, factorStore, passkeys, passkeyStore }: Needed): Route[] {
-  const fresh = (caller: Caller) => freshOwner(tokens, caller);
+export function passkeyRoutes(ctx: FactorsContext): Route[] {
+  const fresh = (caller: Caller) => freshOwner(ctx, caller);
   return [
     route(
       "POST",
@@ -51,7 +57,7 @@ export function passkeyRoutes({ tokens, policy, factorStore, passkeys, passkeySt
           422: { base: ["you have 20 passkeys: remove one first"] },
         },
       },
-      async ({ caller }) => ok(await passkeys.registrationOptions(caller.account, await fresh(caller))),
+      async ({ caller }) => ok(await registrationOptions(ctx, caller.account, await fresh(caller))),
     ),
     route(
       "POST",
@@ -67,7 +73,7 @@ export function passkeyRoutes({ tokens, policy, factorStore, passkeys, passkeySt
       },
       async ({ caller, body: { name, ...given } }) => {
         const owner = await fresh(caller);
-        const { row, recoveryCodes } = await passkeys.register(caller.account, owner, name, given);
+        const { row, recoveryCodes } = await registerPasskey(ctx, caller.account, owner, name, given);
         return secret(created({ ...toApi(row), recovery_codes: recoveryCodes }));
       },
     ),
@@ -83,7 +89,7 @@ export function passkeyRoutes({ tokens, policy, factorStore, passkeys, passkeySt
         responses: { 200: passkeyExample },
       },
       async ({ caller, params, body }) => {
-        const row = await passkeyStore.rename(ownerOf(caller), integerId(params.id), body.name);
+        const row = await factorStore.renamePasskey(ctx.sql, ownerOf(caller), integerId(params.id), body.name);
         if (!row) throw notFound();
         return ok(toApi(row));
       },
@@ -103,11 +109,11 @@ export function passkeyRoutes({ tokens, policy, factorStore, passkeys, passkeySt
       },
       async ({ caller, params }) => {
         const id = integerId(params.id);
-        if (!(await passkeyStore.list(ownerOf(caller))).some((one) => one.id === id)) throw notFound();
+        if (!(await factorStore.passkeysOf(ctx.sql, ownerOf(caller))).some((one) => one.id === id)) throw notFound();
         const owner = await fresh(caller);
-        const { totpAt, passkeys: count } = await factorStore.of(owner);
-        await policy.mayLose(owner, (totpAt ? 1 : 0) + count - 1);
-        await passkeys.remove(owner, id);
+        const { totpAt, passkeys: count } = await factorStore.of(ctx.sql, owner);
+        await mayLose(ctx, owner, (totpAt ? 1 : 0) + count - 1);
+        await removePasskey(ctx, owner, id);
         return noContent();
       },
     ),

@@ -1,5 +1,7 @@
 import {
+  answer,
   created,
+  field,
   forbidden,
   integerId,
   invalid,
@@ -11,16 +13,25 @@ import {
   type Caller,
   type Route,
 } from "platform";
-import type { Accounts } from "../api.ts";
-import type { Tokens } from "../../tokens/api.ts";
-import { codesExample, OwnFactors, passkeyExample, RecoveryCodes, setupExample, TotpSetupAnswer } from "./answers.ts";
-import type { Authenticator } from "./authenticator.ts";
-import { freshOwner, needsFresh, ownerOf, stale } from "./fresh.ts";
-import { toApi } from "./passkey-routes.ts";
-import type { PasskeyStore } from "./passkey-store.ts";
-import type { Passkeys } from "./passkeys.ts";
-import type { Policy } from "./policy.ts";
-import type { FactorStore } from "./store.ts";
+import { totpSetupAnswer, totpSetupExample } from "./api.ts";
+import { beginTotp, confirmTotp, removeApp, renewCodes } from "./authenticator.ts";
+import { removeFactors } from "./commands.ts";
+import type { FactorsContext } from "./context.ts";
+import { Passkey, passkeyExample, toApi } from "./passkey-routes.ts";
+import { freshOwner, isRequired, mayLose, needsFresh, ownerOf, stale } from "./policy.ts";
+import * as factorStore from "./store.ts";
+
+const OwnFactors = answer.object("OwnFactors", {
+  totp_at: field.nullable(answer.time()),
+  passkeys: answer.list(Passkey),
+  recovery_codes: Type.Integer(),
+  required: Type.Boolean(),
+  fresh: Type.Boolean(),
+});
+
+const RecoveryCodes = answer.object("RecoveryCodes", { recovery_codes: answer.list(Type.String()) });
+
+const codesExample = { recovery_codes: ["k7pd-2mxa-9f3w-c0qe", "w4ht-b8nz-6s2k-yr5d"] };
 
 const access = { signedIn: "they are one's own" } as const;
 
@@ -29,22 +40,11 @@ const Confirmation = Type.Object({
   code: Type.String({ minLength: 1, maxLength: 100 }),
 });
 
-interface Needed {
-  readonly accounts: Pick<Accounts, "changeable">;
-  readonly tokens: Pick<Tokens, "isFresh" | "endSessionsOf">;
-  readonly authenticator: Authenticator;
-  readonly policy: Policy;
-  readonly passkeys: Pick<Passkeys, "removeAll">;
-  readonly factorStore: Pick<FactorStore, "of">;
-  readonly passkeyStore: Pick<PasskeyStore, "list">;
-}
-
 /** `/account/me/factors`: what one proves oneself by besides the password. */
-export function factorRoutes(needed: Needed): Route[] {
-  const { accounts, tokens, authenticator, passkeys } = needed;
-  const fresh = (caller: Caller) => freshOwner(tokens, caller);
+export function factorRoutes(ctx: FactorsContext): Route[] {
+  const fresh = (caller: Caller) => freshOwner(ctx, caller);
   return [
-    ownFactors(needed),
+    ownFactors(ctx),
     route(
       "POST",
       "/account/me/totp",
@@ -52,10 +52,10 @@ export function factorRoutes(needed: Needed): Route[] {
         summary: "Begin to set up an authenticator app",
         description: `Show \`qr\` (an SVG document) or \`secret\` to the app, then confirm with a code of it within ten minutes. Until then nothing changes. ${needsFresh}`,
         access,
-        answers: { 200: TotpSetupAnswer },
-        responses: { 200: setupExample, 403: { error: stale } },
+        answers: { 200: totpSetupAnswer },
+        responses: { 200: totpSetupExample, 403: { error: stale } },
       },
-      async ({ caller }) => secret(ok(await authenticator.begin(await fresh(caller)))),
+      async ({ caller }) => secret(ok(await beginTotp(ctx, await fresh(caller)))),
     ),
     route(
       "POST",
@@ -65,12 +65,12 @@ export function factorRoutes(needed: Needed): Route[] {
         description: `From now on it is asked for after the password. It replaces an app set up before. The ten recovery codes are shown once, replace earlier ones, and each works once. ${needsFresh}`,
         access,
         body: { schema: Confirmation },
-        request: { setup: setupExample.setup, code: "123456" },
+        request: { setup: totpSetupExample.setup, code: "123456" },
         answers: { 201: RecoveryCodes },
         responses: { 201: codesExample, 403: { error: stale }, 422: { code: ["is wrong"] } },
       },
       async ({ caller, body: { setup, code } }) => {
-        const codes = await authenticator.confirm(await fresh(caller), setup, code);
+        const codes = await confirmTotp(ctx, await fresh(caller), setup, code);
         if (!codes) throw invalid({ code: ["is wrong"] });
         return secret(created({ recovery_codes: codes }));
       },
@@ -90,9 +90,9 @@ export function factorRoutes(needed: Needed): Route[] {
       },
       async ({ caller }) => {
         const owner = await fresh(caller);
-        const { passkeys: others } = await needed.factorStore.of(owner);
-        await needed.policy.mayLose(owner, others);
-        await authenticator.remove(owner);
+        const { passkeys: others } = await factorStore.of(ctx.sql, owner);
+        await mayLose(ctx, owner, others);
+        await removeApp(ctx, owner);
         return noContent();
       },
     ),
@@ -108,8 +108,8 @@ export function factorRoutes(needed: Needed): Route[] {
       },
       async ({ caller }) => {
         const owner = await fresh(caller);
-        if (!(await needed.factorStore.of(owner)).hasAny) throw invalid({ base: ["there is no second factor"] });
-        return secret(created({ recovery_codes: await authenticator.renewCodes(owner) }));
+        if (!(await factorStore.of(ctx.sql, owner)).hasAny) throw invalid({ base: ["there is no second factor"] });
+        return secret(created({ recovery_codes: await renewCodes(ctx, owner) }));
       },
     ),
     route(
@@ -123,19 +123,17 @@ export function factorRoutes(needed: Needed): Route[] {
         responses: { 204: null },
       },
       async ({ caller, params }) => {
-        const person = await accounts.changeable(caller, integerId(params.id));
+        const person = await ctx.accounts.changeable(caller, integerId(params.id));
         if (person.id === caller.user.id) throw forbidden("change your own at /account/me");
         const owner = { accountId: caller.account.id, userId: person.id };
-        await passkeys.removeAll(owner);
-        await authenticator.remove(owner);
-        await tokens.endSessionsOf(owner.accountId, owner.userId);
+        await removeFactors(ctx, owner);
         return noContent();
       },
     ),
   ];
 }
 
-function ownFactors({ tokens, policy, factorStore, passkeyStore }: Needed): Route {
+function ownFactors(ctx: FactorsContext): Route {
   return route(
     "GET",
     "/account/me/factors",
@@ -157,14 +155,14 @@ function ownFactors({ tokens, policy, factorStore, passkeyStore }: Needed): Rout
     },
     async ({ caller }) => {
       const owner = ownerOf(caller);
-      const { totpAt, recoveryCodes } = await factorStore.of(owner);
-      const passkeys = (await passkeyStore.list(owner)).map(toApi);
+      const { totpAt, recoveryCodes } = await factorStore.of(ctx.sql, owner);
+      const passkeys = (await factorStore.passkeysOf(ctx.sql, owner)).map(toApi);
       return ok({
         totp_at: totpAt,
         passkeys,
         recovery_codes: recoveryCodes,
-        required: await policy.isRequired(owner),
-        fresh: await tokens.isFresh(caller),
+        required: await isRequired(ctx, owner),
+        fresh: await ctx.tokens.isFresh(caller),
       });
     },
   );

@@ -1,30 +1,15 @@
 /** Whom somebody with a proof of a provider is here: found, linked, made, or refused. No HTTP, no SQL. */
-import { HttpError, ValidationError, type Account, type BaseContext, type Role } from "platform";
-import { isSameAddress, type Accounts, type Person } from "../api.ts";
-import type { Factors } from "../factors/api.ts";
-import { timeIn, type Mail } from "../../mail/api.ts";
-import type { Passwords } from "../passwords/api.ts";
-import type { Tokens } from "../../tokens/api.ts";
-import { Refusal } from "./refusal.ts";
-import type { IdentityStore } from "./identity-store.ts";
+import { HttpError, ValidationError, type Account, type Role } from "platform";
+import { timeIn } from "../../mail/api.ts";
+import { isSameAddress, type Person } from "../api.ts";
+import type { OidcContext } from "./context.ts";
 import type { Proof } from "./peer.ts";
 import type { ProviderRow } from "./provider.ts";
+import { Refusal } from "./refusal.ts";
 import { isOfDomain, isPlain, nameOf, roleOf, teamsOf, verifiedEmail, type Claims } from "./rules.ts";
+import { addIdentity, removeOtherIdentities, useIdentity } from "./store.ts";
 
 const maxSubjectChars = 255;
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "log">;
-  readonly accounts: Pick<
-    Accounts,
-    "admitPerson" | "endPassword" | "followRule" | "person" | "personByLogin" | "unitExists"
-  >;
-  readonly factors: Pick<Factors, "kindsOf" | "endPasskeys">;
-  readonly tokens: Pick<Tokens, "switchOff">;
-  readonly mail: Pick<Mail, "tell">;
-  readonly passwords: Pick<Passwords, "invitationByHash" | "takeUp">;
-  readonly identityStore: IdentityStore;
-}
 
 /** Somebody whom a provider proves and nobody here knows by it. */
 interface Newcomer {
@@ -33,131 +18,137 @@ interface Newcomer {
   readonly proof: Proof;
 }
 
-export type Admission = ReturnType<typeof createAdmission>;
+/** The id of the person. Throws a Refusal. */
+export async function personOf(
+  ctx: OidcContext,
+  account: Account,
+  provider: ProviderRow,
+  proof: Proof,
+  invitation: string | null,
+): Promise<number> {
+  if (proof.subject.length > maxSubjectChars || !isPlain(proof.subject) || !isPlain(proof.issuer))
+    throw new Refusal("wrong");
+  const userId =
+    invitation === null
+      ? ((await useIdentity(ctx.sql, placeOf(provider), proof)) ?? (await admit(ctx, { account, provider, proof })))
+      : await invited(ctx, account, provider, proof, invitation);
+  const person = await ctx.accounts.person(provider.accountId, userId);
+  if (!person?.active) throw new Refusal("switchedOff", userId);
+  await follow(ctx, provider, proof.claims, person);
+  return userId;
+}
 
-export function createAdmission({ ctx, accounts, factors, tokens, mail, passwords, identityStore }: Needed) {
-  const placeOf = ({ accountId, id }: ProviderRow) => ({ accountId, providerId: id });
+const placeOf = ({ accountId, id }: ProviderRow) => ({ accountId, providerId: id });
 
-  const existing = async (accountId: number, teams: readonly number[] | undefined) => {
-    const known = await Promise.all((teams ?? []).map((id) => accounts.unitExists(accountId, "team", id)));
-    return teams?.filter((_, index) => known[index]);
-  };
+async function existing(ctx: OidcContext, accountId: number, teams: readonly number[] | undefined) {
+  const known = await Promise.all((teams ?? []).map((id) => ctx.accounts.unitExists(accountId, "team", id)));
+  return teams?.filter((_, index) => known[index]);
+}
 
-  /**
-   * Links a person who is here already, if the account allows it. Whoever had this address here until now may have been
-   * somebody else: by what they know or hold nobody comes in any more. The address is told.
-   */
-  const link = async (newcomer: Newcomer, email: string, person: Person): Promise<number> => {
-    const { account, provider, proof } = newcomer;
-    // Somebody's login may look like this address without being theirs.
-    if (!provider.linkByEmail || !isSameAddress(person.email, email)) throw new Refusal("taken", person.id);
-    // Before the link, because a refusal must leave nothing behind.
-    if (!person.active) throw new Refusal("switchedOff", person.id);
-    roleOr(provider, proof.claims);
-    const owner = { accountId: provider.accountId, userId: person.id };
-    // It stands for both factors, and a provider without that trust replaces only the first.
-    if (!provider.trustSecondFactor && (await factors.kindsOf(owner)).includes("passkey"))
-      throw new Refusal("passkey", person.id);
-    let ended = async () => {};
-    await accounts.endPassword(owner, async ({ id }, tx) => {
-      // The address may have become somebody else's at the provider.
-      if (!(await identityStore.add(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked", id);
-      await identityStore.deleteOthers(tx, placeOf(provider), id, email);
-      await factors.endPasskeys(owner, tx);
-      ended = await tokens.switchOff(owner.accountId, id, tx);
-      const { name, login } = person;
-      const values = { name, login, provider: provider.name, time: timeIn(account) };
-      await mail.tell({ accountId: owner.accountId, to: email, template: "sign_in_linked", values }, tx);
-    });
-    await ended();
-    return person.id;
-  };
+/**
+ * Links a person who is here already, if the account allows it. Whoever had this address here until now may have been
+ * somebody else: by what they know or hold nobody comes in any more. The address is told.
+ */
+async function link(ctx: OidcContext, newcomer: Newcomer, email: string, person: Person): Promise<number> {
+  const { account, provider, proof } = newcomer;
+  // Somebody's login may look like this address without being theirs.
+  if (!provider.linkByEmail || !isSameAddress(person.email, email)) throw new Refusal("taken", person.id);
+  // Before the link, because a refusal must leave nothing behind.
+  if (!person.active) throw new Refusal("switchedOff", person.id);
+  roleOr(provider, proof.claims);
+  const owner = { accountId: provider.accountId, userId: person.id };
+  // It stands for both factors, and a provider without that trust replaces only the first.
+  if (!provider.trustSecondFactor && (await ctx.factors.kindsOf(owner)).includes("passkey"))
+    throw new Refusal("passkey", person.id);
+  let ended = async () => {};
+  await ctx.accounts.endPassword(owner, async ({ id }, tx) => {
+    // The address may have become somebody else's at the provider.
+    if (!(await addIdentity(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked", id);
+    await removeOtherIdentities(tx, placeOf(provider), id, email);
+    await ctx.factors.endPasskeys(owner, tx);
+    ended = await ctx.tokens.switchOff(owner.accountId, id, tx);
+    const { name, login } = person;
+    const values = { name, login, provider: provider.name, time: timeIn(account) };
+    await ctx.mail.tell({ accountId: owner.accountId, to: email, template: "sign_in_linked", values }, tx);
+  });
+  await ended();
+  return person.id;
+}
 
-  const make = async (provider: ProviderRow, proof: Proof, email: string): Promise<number> => {
-    const { accountId } = provider;
-    const role = roleOr(provider, proof.claims) ?? provider.defaultRole;
-    if (!provider.createPeople || role === null) throw new Refusal("unknown");
-    const teams = await existing(accountId, teamsOf(proof.claims, provider, []));
-    const fields = { login: email, email, name: nameOf(proof.claims, email), role, ...(teams && { team_ids: teams }) };
-    const made = await accounts.admitPerson(accountId, fields, async ({ id }, tx) => {
-      if (!(await identityStore.add(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked");
-    });
-    return made.id;
-  };
+async function make(ctx: OidcContext, provider: ProviderRow, proof: Proof, email: string): Promise<number> {
+  const { accountId } = provider;
+  const role = roleOr(provider, proof.claims) ?? provider.defaultRole;
+  if (!provider.createPeople || role === null) throw new Refusal("unknown");
+  const teams = await existing(ctx, accountId, teamsOf(proof.claims, provider, []));
+  const fields = { login: email, email, name: nameOf(proof.claims, email), role, ...(teams && { team_ids: teams }) };
+  const made = await ctx.accounts.admitPerson(accountId, fields, async ({ id }, tx) => {
+    if (!(await addIdentity(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked");
+  });
+  return made.id;
+}
 
-  const emailOf = (provider: ProviderRow, proof: Proof): string => {
-    const email = verifiedEmail(proof.emailClaims, provider.verifiedClaim);
-    if (email === undefined) throw new Refusal("unverified");
-    const { emailDomains } = provider;
-    if (emailDomains.length > 0 && !isOfDomain(email, emailDomains)) throw new Refusal("domain");
-    return email;
-  };
+function emailOf(provider: ProviderRow, proof: Proof): string {
+  const email = verifiedEmail(proof.emailClaims, provider.verifiedClaim);
+  if (email === undefined) throw new Refusal("unverified");
+  const { emailDomains } = provider;
+  if (emailDomains.length > 0 && !isOfDomain(email, emailDomains)) throw new Refusal("domain");
+  return email;
+}
 
-  /**
-   * The link of the mail alone would do for a password; here the provider's address must be the invited one too, so that
-   * nobody is led by another's link into a person that is not theirs.
-   */
-  const invited = async (account: Account, provider: ProviderRow, proof: Proof, hash: string): Promise<number> => {
-    const invitation = await passwords.invitationByHash(account, hash);
-    if (!invitation) throw new Refusal("invitationEnded");
-    const email = emailOf(provider, proof);
-    if (!isSameAddress(email, invitation.email)) throw new Refusal("invitationEmail");
-    roleOr(provider, proof.claims);
-    const taken = await passwords.takeUp(account, invitation, async ({ id }, tx) => {
-      // Whoever is here already stays who they are.
-      if (!(await identityStore.add(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked");
-    });
-    if (!taken) throw new Refusal("invitationEnded");
-    return invitation.userId;
-  };
+/**
+ * The link of the mail alone would do for a password; here the provider's address must be the invited one too, so that
+ * nobody is led by another's link into a person that is not theirs.
+ */
+async function invited(
+  ctx: OidcContext,
+  account: Account,
+  provider: ProviderRow,
+  proof: Proof,
+  hash: string,
+): Promise<number> {
+  const invitation = await ctx.passwords.invitationByHash(account, hash);
+  if (!invitation) throw new Refusal("invitationEnded");
+  const email = emailOf(provider, proof);
+  if (!isSameAddress(email, invitation.email)) throw new Refusal("invitationEmail");
+  roleOr(provider, proof.claims);
+  const taken = await ctx.passwords.takeUp(account, invitation, async ({ id }, tx) => {
+    // Whoever is here already stays who they are.
+    if (!(await addIdentity(tx, placeOf(provider), id, { ...proof, email }))) throw new Refusal("linked");
+  });
+  if (!taken) throw new Refusal("invitationEnded");
+  return invitation.userId;
+}
 
-  const admit = async (newcomer: Newcomer): Promise<number> => {
-    const { provider, proof } = newcomer;
-    const email = emailOf(provider, proof);
-    try {
-      const person = await accounts.personByLogin(provider.accountId, email);
-      return await (person ? link(newcomer, email, person) : make(provider, proof, email));
-    } catch (error) {
-      if (!(error instanceof HttpError || error instanceof Refusal)) throw error;
-      // The same person may have come by two tabs at once.
-      const meanwhile = await identityStore.use(placeOf(provider), proof);
-      if (meanwhile !== undefined) return meanwhile;
-      throw error instanceof Refusal ? error : new Refusal("taken");
-    }
-  };
+async function admit(ctx: OidcContext, newcomer: Newcomer): Promise<number> {
+  const { provider, proof } = newcomer;
+  const email = emailOf(provider, proof);
+  try {
+    const person = await ctx.accounts.personByLogin(provider.accountId, email);
+    return await (person ? link(ctx, newcomer, email, person) : make(ctx, provider, proof, email));
+  } catch (error) {
+    if (!(error instanceof HttpError || error instanceof Refusal)) throw error;
+    // The same person may have come by two tabs at once.
+    const meanwhile = await useIdentity(ctx.sql, placeOf(provider), proof);
+    if (meanwhile !== undefined) return meanwhile;
+    throw error instanceof Refusal ? error : new Refusal("taken");
+  }
+}
 
-  /** Gives people what the provider's claims say that they have now. */
-  const follow = async (provider: ProviderRow, claims: Claims, person: Person): Promise<void> => {
-    const role = roleOr(provider, claims) ?? person.role;
-    const teams = await existing(provider.accountId, teamsOf(claims, provider, person.team_ids));
-    const isSame =
-      role === person.role && (teams ?? person.team_ids).join() === person.team_ids.toSorted((a, b) => a - b).join();
-    if (isSame) return;
-    const place = { accountId: provider.accountId, userId: person.id };
-    try {
-      await accounts.followRule(place, { role, ...(teams && { team_ids: teams }) });
-    } catch (error) {
-      // The account would lose its last administrator.
-      if (!(error instanceof ValidationError)) throw error;
-      ctx.log.warn("a sign-in could not change somebody's role", { ...place, role, fields: error.fields });
-    }
-  };
-
-  return {
-    /** The id of the person. Throws a Refusal. */
-    async personOf(account: Account, provider: ProviderRow, proof: Proof, invitation: string | null): Promise<number> {
-      if (proof.subject.length > maxSubjectChars || !isPlain(proof.subject) || !isPlain(proof.issuer))
-        throw new Refusal("wrong");
-      const userId =
-        invitation === null
-          ? ((await identityStore.use(placeOf(provider), proof)) ?? (await admit({ account, provider, proof })))
-          : await invited(account, provider, proof, invitation);
-      const person = await accounts.person(provider.accountId, userId);
-      if (!person?.active) throw new Refusal("switchedOff", userId);
-      await follow(provider, proof.claims, person);
-      return userId;
-    },
-  };
+/** Gives people what the provider's claims say that they have now. */
+async function follow(ctx: OidcContext, provider: ProviderRow, claims: Claims, person: Person): Promise<void> {
+  const role = roleOr(provider, claims) ?? person.role;
+  const teams = await existing(ctx, provider.accountId, teamsOf(claims, provider, person.team_ids));
+  const isSame =
+    role === person.role && (teams ?? person.team_ids).join() === person.team_ids.toSorted((a, b) => a - b).join();
+  if (isSame) return;
+  const place = { accountId: provider.accountId, userId: person.id };
+  try {
+    await ctx.accounts.followRule(place, { role, ...(teams && { team_ids: teams }) });
+  } catch (error) {
+    // The account would lose its last administrator.
+    if (!(error instanceof ValidationError)) throw error;
+    ctx.log.warn("a sign-in could not change somebody's role", { ...place, role, fields: error.fields });
+  }
 }
 
 /** The role by the rule; undefined = there is none. Throws if the rule lets nobody without a role in. */

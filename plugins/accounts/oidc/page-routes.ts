@@ -9,31 +9,24 @@ import {
   route,
   text,
   type Account,
-  type BaseContext,
   type RequestInput,
   type Route,
 } from "platform";
-import type { Passwords } from "../passwords/api.ts";
-import { linkLine, page, safePath, type Sessions } from "../sessions/api.ts";
-import { Refusal, statusOf, type Reason } from "./refusal.ts";
-import { attemptSeconds, type ProviderSignIn } from "./sign-in.ts";
-import { allWords } from "./words.ts";
+import { linkLine, page, safePath } from "../sessions/api.ts";
+import type { OidcContext } from "./context.ts";
+import { attemptSeconds } from "./places.ts";
+import { allWords, Refusal, statusOf, type Reason } from "./refusal.ts";
+import { beginSignIn, finishSignIn } from "./sign-in.ts";
 
 const html = answer.text("text/html");
 const pageExample = "<!doctype html> …";
 const open = { open: "it is how one signs in" } as const;
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "limiter">;
-  readonly sessions: Pick<Sessions, "admit" | "pageHeaders">;
-  readonly passwords: Pick<Passwords, "invitation">;
-  readonly signIn: ProviderSignIn;
-}
-
 type Asked = Pick<RequestInput, "account" | "request">;
 
 /** To a provider and back. Both are GET: a provider answers by sending the browser back. */
-export function pageRoutes({ ctx, sessions, passwords, signIn }: Needed): Route[] {
+export function pageRoutes(ctx: OidcContext): Route[] {
+  const { passwords, sessions } = ctx;
   // Each makes a row.
   const starts = ctx.limiter("oidc.starts", { limit: 60, windowSeconds: 60 });
 
@@ -83,7 +76,7 @@ export function pageRoutes({ ctx, sessions, passwords, signIn }: Needed): Route[
         const browser = browserOf(request, secure) ?? randomToken();
         try {
           const going = { account, code, browser, returnTo, again, language: languageOf(request), invited };
-          const address = await signIn.begin(going);
+          const address = await beginSignIn(ctx, going);
           const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
           return redirect(303, address, { ...headers, "set-cookie": cookieOf(browser, secure) });
         } catch (error) {
@@ -124,7 +117,7 @@ export function pageRoutes({ ctx, sessions, passwords, signIn }: Needed): Route[
         if (request.method === "HEAD") return redirect(303, "/login");
         try {
           const browser = browserOf(request, secure) ?? "";
-          const proven = await signIn.finish({ account, code: params["code"] ?? "", browser, answer: query });
+          const proven = await finishSignIn(ctx, { account, code: params["code"] ?? "", browser, answer: query });
           return await sessions.admit(input, proven);
         } catch (error) {
           if (error instanceof Refusal) return refused(input, error.reason);

@@ -3,16 +3,8 @@ import { OutboundFault, type BaseContext } from "platform";
 import type { FetchImplementation, JWTVerifyGetKey } from "jose";
 import type { ClientAuth, Configuration, CustomFetch } from "openid-client";
 import { logoutOf, textOf, type Logout } from "./logout-token.ts";
+import type { PeerFacts } from "./places.ts";
 import type { Claims } from "./rules.ts";
-
-/** What is needed to talk to a provider. */
-export interface PeerFacts {
-  /** Another version of a provider is another peer. */
-  readonly key: string;
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string | null;
-}
 
 export interface Sent {
   readonly redirectUri: string;
@@ -50,7 +42,7 @@ const maxKept = 100;
 
 export type Peers = ReturnType<typeof createPeers>;
 
-export function createPeers({ ctx }: { readonly ctx: Pick<BaseContext, "fetch"> }) {
+export function createPeers(ctx: Pick<BaseContext, "fetch">) {
   const kept = new Map<string, { readonly until: number; readonly config: Promise<Configuration> }>();
   const logoutKeys = new WeakMap<Configuration, JWTVerifyGetKey>();
   const guarded: CustomFetch = async (url, { method, headers, body, signal }) => {

@@ -1,10 +1,9 @@
 /** A provider by which people of the account may sign in besides a password. behaviour B.17. */
-import { column, field, forbidden, resource, roles, Type, type At, type Role } from "platform";
-import type { Change, DraftOf, Mistakes, RowOf } from "platform";
+import { column, field, findBy, forbidden, resource, roles, Type, type At, type Role } from "platform";
+import type { Change, DraftOf, Mistakes, RowOf, Sql } from "platform";
 import type { Accounts } from "../api.ts";
-import type { IdentityStore } from "./identity-store.ts";
-import type { OriginStore } from "./origin-store.ts";
 import { backchannelUriOf, redirectUriOf, secretPlace, signedOutUriOf } from "./places.ts";
+import { removeIdentities, removeOrigins } from "./store.ts";
 
 const { choice, code, flag, jsonOf, secret, text, texts } = column;
 
@@ -228,8 +227,6 @@ type Draft = DraftOf<typeof fields>;
 
 export interface ProviderAt extends At {
   readonly accounts: Pick<Accounts, "unitExists">;
-  readonly identityStore: Pick<IdentityStore, "deleteAll">;
-  readonly originStore: Pick<OriginStore, "deleteAll">;
 }
 
 const onlyAdmins = "only administrators change how people sign in";
@@ -265,11 +262,11 @@ export const Provider = resource("sign_in_provider", {
   may: mustBeAdmin,
   check,
   // Subjects are an issuer's: another one may give them to other people.
-  async changed({ identityStore, originStore }: ProviderAt, { before, after }, tx) {
+  async changed(_: ProviderAt, { before, after }, tx) {
     if (!before || !after || before.issuer === after.issuer) return;
     const place = { accountId: after.accountId, providerId: after.id };
-    await identityStore.deleteAll(tx, place);
-    await originStore.deleteAll(tx, place);
+    await removeIdentities(tx, place);
+    await removeOrigins(tx, place);
   },
   derive: ({ caller: { account } }, row) => ({
     has_client_secret: row.clientSecret !== null,
@@ -366,4 +363,13 @@ function mistakeInIssuer(issuer: string): string | undefined {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isOwnMachine)) return "must begin with https://";
   if (url.username || url.password || url.search || url.hash) return "must have no user, query or fragment";
   return undefined;
+}
+
+export async function activeByCode(
+  sql: Sql,
+  accountId: number,
+  providerCode: string,
+): Promise<ProviderRow | undefined> {
+  const row = await findBy(Provider, sql, accountId, { code: providerCode });
+  return row?.active ? row : undefined;
 }

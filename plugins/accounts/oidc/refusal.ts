@@ -1,4 +1,9 @@
-/** Why a sign-in by a provider ends without a session. */
+/** Why a sign-in by a provider ends without a session, and what the pages of providers say. */
+import type { Language } from "platform";
+import de from "./text/de.json" with { type: "json" };
+import en from "./text/en.json" with { type: "json" };
+import pl from "./text/pl.json" with { type: "json" };
+
 export type Reason =
   | "expired"
   | "declined"
@@ -51,3 +56,14 @@ export class Refusal extends Error {
     this.userId = userId;
   }
 }
+
+type Words = Readonly<typeof en> & {
+  readonly language: Language;
+  readonly reasons: Readonly<Record<Reason, string>>;
+};
+
+export const allWords: Readonly<Record<Language, Words>> = {
+  en: { ...en, language: "en" },
+  pl: { ...pl, language: "pl" },
+  de: { ...de, language: "de" },
+};

@@ -11,11 +11,37 @@ import {
   resourceRoutes,
   route,
 } from "platform";
-import { uuidOf, type Route, type Static } from "platform";
-import { ProviderTest, SignInIdentity } from "./answers.ts";
-import type { IdentityRow } from "./identity-store.ts";
-import { Provider } from "./provider.ts";
-import { testProvider, unlink, type ProvidersContext } from "./providers.ts";
+import { field, invalid, notFound, Type, uuidOf, type Caller, type Route, type Static } from "platform";
+import type { OidcContext } from "./context.ts";
+import { PeerFault } from "./peer.ts";
+import { peerFacts } from "./places.ts";
+import { mustBeAdmin, Provider } from "./provider.ts";
+import { identitiesOf, removeIdentity, type IdentityRow } from "./store.ts";
+
+const nullable = field.nullable(Type.String());
+
+const SignInIdentity = answer.object("SignInIdentity", {
+  id: Type.Integer(),
+  user_id: Type.Integer(),
+  login: Type.String(),
+  name: Type.String(),
+  issuer: Type.String(),
+  subject: Type.String(),
+  email: Type.String(),
+  last_used_at: answer.time(),
+  created_at: answer.time(),
+});
+
+const ProviderTest = answer.object("SignInProviderTest", {
+  issuer: Type.String(),
+  authorization_endpoint: Type.String(),
+  token_endpoint: Type.String(),
+  userinfo_endpoint: nullable,
+  end_session_endpoint: nullable,
+  backchannel_logout_supported: Type.Boolean(),
+  keys: Type.Integer({ description: "how many keys the provider signs with" }),
+  warnings: answer.list(Type.String()),
+});
 
 const access = { privilege: "sign_in_providers" } as const;
 
@@ -33,12 +59,12 @@ const identityExample = {
 const onlyAdmins = { error: "only administrators change how people sign in" };
 
 /** `/account/sign_in_providers`: by what people of the account may sign in besides a password. behaviour B.17. */
-export function providerRoutes(around: ProvidersContext): Route[] {
-  return Object.values(resourceRoutes(Provider, around));
+export function providerRoutes(ctx: OidcContext): Route[] {
+  return Object.values(resourceRoutes(Provider, ctx));
 }
 
 /** What else there is of a provider. */
-export function providerPartRoutes(around: ProvidersContext): Route[] {
+export function providerPartRoutes(ctx: OidcContext): Route[] {
   return [
     route(
       "POST",
@@ -62,7 +88,7 @@ export function providerPartRoutes(around: ProvidersContext): Route[] {
           422: { issuer: ["does not answer: connection refused"] },
         },
       },
-      async ({ caller, params }) => ok(await testProvider(around, caller, uuidOf(params.id))),
+      async ({ caller, params }) => ok(await testProvider(ctx, caller, uuidOf(params.id))),
     ),
     route(
       "GET",
@@ -75,8 +101,8 @@ export function providerPartRoutes(around: ProvidersContext): Route[] {
         responses: { 200: [identityExample] },
       },
       async ({ caller, params, query }) => {
-        const { id: providerId } = await found(Provider, { ...around, caller }, refOf(Provider, params.id));
-        const page = await around.identityStore.list({ accountId: caller.account.id, providerId }, pageOf(query));
+        const { id: providerId } = await found(Provider, { ...ctx, caller }, refOf(Provider, params.id));
+        const page = await identitiesOf(ctx.sql, { accountId: caller.account.id, providerId }, pageOf(query));
         return pageReply(page, identityToApi);
       },
     ),
@@ -90,7 +116,7 @@ export function providerPartRoutes(around: ProvidersContext): Route[] {
         responses: { 204: null, 403: onlyAdmins },
       },
       async ({ caller, params }) => {
-        await unlink(around, caller, uuidOf(params.id), integerId(params.identity_id));
+        await unlink(ctx, caller, uuidOf(params.id), integerId(params.identity_id));
         return noContent();
       },
     ),
@@ -109,4 +135,24 @@ function identityToApi(row: IdentityRow): Static<typeof SignInIdentity> {
     last_used_at: row.lastUsedAt,
     created_at: row.createdAt,
   };
+}
+
+/** Throws a 422 that says what is wrong. */
+async function testProvider(ctx: OidcContext, caller: Caller, id: string) {
+  const row = await found(Provider, { ...ctx, caller }, { id });
+  try {
+    return await ctx.oidc.test(peerFacts(ctx, row), row.scopes.split(" "));
+  } catch (error) {
+    if (!(error instanceof PeerFault)) throw error;
+    const start = error.kind === "unreachable" ? "does not answer" : "does not answer as a provider does";
+    throw invalid({ issuer: [`${start}: ${error.message}`] });
+  }
+}
+
+async function unlink(ctx: OidcContext, caller: Caller, id: string, identityId: number): Promise<void> {
+  mustBeAdmin({ caller });
+  const { id: providerId } = await found(Provider, { ...ctx, caller }, { id });
+  const place = { accountId: caller.account.id, providerId };
+  const deleted = await ctx.transaction((tx) => removeIdentity(tx, place, identityId));
+  if (!deleted) throw notFound();
 }

@@ -1,6 +1,5 @@
 import {
   answer,
-  type BaseContext,
   escapeHtml,
   filledIn,
   languageOf,
@@ -12,21 +11,16 @@ import {
   tooMany,
   Type,
 } from "platform";
-import { linkLine, page, type Sessions } from "../sessions/api.ts";
-import type { SignOut } from "./sign-out.ts";
-import { allWords } from "./words.ts";
+import { linkLine, page } from "../sessions/api.ts";
+import type { OidcContext } from "./context.ts";
+import { allWords } from "./refusal.ts";
+import { cameBack, signOutBy } from "./sign-out.ts";
 
 const pageExample = "<!doctype html> …";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "limiter">;
-  readonly sessions: Pick<Sessions, "pageHeaders">;
-  readonly signOut: SignOut;
-}
-
 /** After signing out at a provider, and when a provider says that somebody has. */
-export function signOutRoutes({ ctx, sessions, signOut }: Needed): Route[] {
-  const tokens = ctx.limiter("oidc.logouts", { limit: 600, windowSeconds: 60 });
+export function signOutRoutes(ctx: OidcContext): Route[] {
+  const logouts = ctx.limiter("oidc.logouts", { limit: 600, windowSeconds: 60 });
 
   return [
     route(
@@ -43,12 +37,12 @@ export function signOutRoutes({ ctx, sessions, signOut }: Needed): Route[] {
       async ({ account, caller, params, query, request }) => {
         if (caller?.viaCookie) return redirect(303, "/", { "cache-control": "no-store" });
         const state = request.method === "HEAD" ? "" : (query.get("state") ?? "");
-        const provider = await signOut.cameBack(account, params["code"] ?? "", state);
+        const provider = await cameBack(ctx, account, params["code"] ?? "", state);
         if (!provider) return redirect(303, "/login", { "cache-control": "no-store" });
         const words = allWords[languageOf(request)];
         const said = `<p role="status">${escapeHtml(filledIn(words.signedOutBy, { provider: provider.name }))}</p>`;
         const content = `${said}\n${linkLine({ href: "/login", label: words.back })}`;
-        const headers = { ...sessions.pageHeaders, "referrer-policy": "no-referrer" };
+        const headers = { ...ctx.sessions.pageHeaders, "referrer-policy": "no-referrer" };
         return text(200, page(words, words.signedOut, account.name, content), "text/html; charset=utf-8", headers);
       },
     ),
@@ -74,9 +68,9 @@ export function signOutRoutes({ ctx, sessions, signOut }: Needed): Route[] {
         },
       },
       async ({ account, body, ip, params }) => {
-        const turn = await tokens.take(limitKey(ip));
+        const turn = await logouts.take(limitKey(ip));
         if (!turn.allowed) throw tooMany(turn.retryAfterSeconds);
-        await signOut.byProvider(account, params["code"] ?? "", body.logout_token);
+        await signOutBy(ctx, account, params["code"] ?? "", body.logout_token);
         return text(200, "signed out", "text/plain; charset=utf-8", { "cache-control": "no-store" });
       },
     ),

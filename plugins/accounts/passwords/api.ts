@@ -1,7 +1,6 @@
 /** Invitations by mail, for plugins by which people prove who they are in another way than by a password. */
-import { service, type Account, type Language, type RequestInput, type Tx } from "platform";
+import { service, type Account, type RequestInput, type Tx } from "platform";
 import type { Person } from "../api.ts";
-import type { PageLink } from "../sessions/api.ts";
 
 /** An invitation of somebody who was added for it and has never come in. */
 export interface Invited {
@@ -12,9 +11,6 @@ export interface Invited {
   readonly email: string;
 }
 
-/** Further ways to take up an invitation that was sent to this address. */
-export type InvitationLinks = (account: Account, language: Language, email: string) => Promise<readonly PageLink[]>;
-
 export interface Passwords {
   /** The one whose link this browser has followed; undefined if it does not work, or no longer. */
   invitation(input: Pick<RequestInput, "account" | "request" | "secure">): Promise<Invited | undefined>;
@@ -24,8 +20,6 @@ export interface Passwords {
    * no longer works.
    */
   takeUp(account: Account, invited: Invited, also: (person: Person, tx: Tx) => Promise<void>): Promise<boolean>;
-  /** To be called in `setup`. */
-  addInvitationLinks(links: InvitationLinks): void;
 }
 
 export const passwords = service<Passwords>("passwords");

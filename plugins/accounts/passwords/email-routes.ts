@@ -1,25 +1,18 @@
-import { answer, HttpError, limitKey, route, text, Type, type BaseContext, type Route } from "platform";
-import { originMistake, type Sessions } from "../sessions/api.ts";
-import type { EmailChanges } from "./email-changes.ts";
-import { LinkEnded } from "./links.ts";
-import { confirmPage, saidPage } from "./page.ts";
-import { wordsOf } from "./words.ts";
+import { answer, HttpError, limitKey, route, text, Type, type Route } from "platform";
+import { originMistake } from "../sessions/api.ts";
+import type { PasswordsContext } from "./context.ts";
+import { confirmEmail, LinkEnded, waitingChange } from "./links.ts";
+import { confirmPage, saidPage, wordsOf } from "./page.ts";
 
 const html = answer.text("text/html");
 const mixed = [html, answer.fieldErrors];
 const pageExample = "<!doctype html> …";
 const access = { open: "the link in the mail is the credential" } as const;
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "limiter">;
-  readonly emailChanges: Pick<EmailChanges, "found" | "confirm">;
-  readonly sessions: Pick<Sessions, "pageHeaders">;
-}
-
 /** The page that confirms an address. What only looks at it, as mail programs do, confirms nothing. behaviour B.19. */
-export function emailRoutes({ ctx, emailChanges, sessions }: Needed): Route[] {
+export function emailRoutes(ctx: PasswordsContext): Route[] {
   // As on the other pages of links; the token in the address must not go anywhere.
-  const headers = { ...sessions.pageHeaders, "referrer-policy": "same-origin", "cache-control": "no-store" };
+  const headers = { ...ctx.sessions.pageHeaders, "referrer-policy": "same-origin", "cache-control": "no-store" };
   const shown = (status: number, page: string, more: Readonly<Record<string, string>> = {}) =>
     text(status, page, "text/html; charset=utf-8", { ...headers, ...more });
   const tries = ctx.limiter("passwords.confirmations", { limit: 30, windowSeconds: 300, exact: true });
@@ -49,7 +42,7 @@ export function emailRoutes({ ctx, emailChanges, sessions }: Needed): Route[] {
       async (input) => {
         const { account, query } = input;
         const token = query.get("token") ?? "";
-        const found = await emailChanges.found(account, token);
+        const found = await waitingChange(ctx, account, token);
         if (!found) return ended(input);
         return shown(200, confirmPage(wordsOf(input), account, { token, ...found.change, login: found.person.login }));
       },
@@ -82,7 +75,7 @@ export function emailRoutes({ ctx, emailChanges, sessions }: Needed): Route[] {
         const said = (status: number, what: string) => shown(status, saidPage(words, account, words.confirm, what));
         if (originMistake(input) !== undefined) return said(403, words.refused);
         try {
-          await emailChanges.confirm(account, body.token ?? "");
+          await confirmEmail(ctx, account, body.token ?? "");
         } catch (error) {
           if (error instanceof LinkEnded) return ended(input);
           if (error instanceof HttpError && error.status === 422) return said(422, words.confirmTaken);

@@ -1,6 +1,5 @@
 import {
   answer,
-  type BaseContext,
   filledIn,
   HttpError,
   languageOf,
@@ -14,15 +13,11 @@ import {
   Type,
   ValidationError,
 } from "platform";
-import { passwordSettings, type Accounts } from "../api.ts";
-import type { Mail } from "../../mail/api.ts";
-import { originMistake, type Sessions } from "../sessions/api.ts";
-import { isToken, LinkEnded, type Links } from "./links.ts";
-import { endedPage, forgotPage, passwordPage, saidPage } from "./page.ts";
-import type { InvitationLinks } from "./api.ts";
-import type { Resets } from "./resets.ts";
-import type { TakingUp } from "./taking-up.ts";
-import { wordsOf } from "./words.ts";
+import { passwordSettings } from "../api.ts";
+import { originMistake } from "../sessions/api.ts";
+import type { PasswordsContext } from "./context.ts";
+import { foundByToken, invitationByToken, isToken, LinkEnded, requestReset, setPassword } from "./links.ts";
+import { endedPage, forgotPage, passwordPage, saidPage, wordsOf } from "./page.ts";
 
 const html = answer.text("text/html");
 /** The runtime itself refuses some requests, with JSON. */
@@ -31,21 +26,9 @@ const mixed = [html, answer.fieldErrors];
 const pageExample = "<!doctype html> …";
 const maxChars = 255;
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "limiter">;
-  readonly accounts: Pick<Accounts, "settingsOf">;
-  readonly links: Pick<Links, "found" | "setPassword">;
-  readonly resets: Pick<Resets, "ask">;
-  readonly mail: Pick<Mail, "isSetUp">;
-  readonly sessions: Pick<Sessions, "pageHeaders">;
-  readonly takingUp: Pick<TakingUp, "byToken">;
-  /** To take up an invitation. */
-  readonly ways: readonly InvitationLinks[];
-}
-
 type Asked = Pick<RequestInput, "account" | "request">;
 
-function shownBy({ sessions }: Pick<Needed, "sessions">) {
+function shownBy({ sessions }: PasswordsContext) {
   // `no-referrer` would make browsers send the forms with `Origin: null`, as those of another site. These addresses tell
   // nothing anyway.
   const headers = { ...sessions.pageHeaders, "referrer-policy": "same-origin" };
@@ -54,8 +37,9 @@ function shownBy({ sessions }: Pick<Needed, "sessions">) {
 }
 
 /** The page to ask for a new password. */
-export function forgotRoutes({ resets, mail, sessions }: Needed): Route[] {
-  const shown = shownBy({ sessions });
+export function forgotRoutes(ctx: PasswordsContext): Route[] {
+  const { mail } = ctx;
+  const shown = shownBy(ctx);
   return [
     route(
       "GET",
@@ -95,7 +79,7 @@ export function forgotRoutes({ resets, mail, sessions }: Needed): Route[] {
         if (originMistake(input) !== undefined) return shown(403, forgotPage(words, account, { error: words.refused }));
         if (login === "") return again(422, words.forgotText);
         try {
-          await resets.ask(account, ip, login, languageOf(request));
+          await requestReset(ctx, account, ip, login, languageOf(request));
         } catch (error) {
           if (error instanceof ValidationError)
             return shown(422, saidPage(words, account, words.forgot, words.notSetUp));
@@ -109,17 +93,18 @@ export function forgotRoutes({ resets, mail, sessions }: Needed): Route[] {
 }
 
 /** A link's token is in the address once: from there it goes into a cookie, which no other page and no history has. */
-export function passwordRoutes({ ctx, accounts, links, mail, sessions, takingUp, ways }: Needed): Route[] {
-  const shown = shownBy({ sessions });
+export function passwordRoutes(ctx: PasswordsContext): Route[] {
+  const { accounts, mail } = ctx;
+  const shown = shownBy(ctx);
   const tries = ctx.limiter("passwords.links", { limit: 30, windowSeconds: 300, exact: true });
 
   const form = async (status: number, input: Asked & Pick<RequestInput, "secure">, login: string, error?: string) => {
     const { account, request, secure } = input;
     const { minLength: least } = await accounts.settingsOf(account.id, passwordSettings);
     const words = wordsOf(input);
-    const invited = await takingUp.byToken(account, tokenOf(request, secure));
-    const found = invited ? await Promise.all(ways.map((way) => way(account, words.language, invited.email))) : [];
-    return shown(status, passwordPage(words, account, { login, least, error, links: found.flat() }));
+    const invited = await invitationByToken(ctx, account, tokenOf(request, secure));
+    const links = invited ? await ctx.later.providers.invitationLinks(account, words.language, invited.email) : [];
+    return shown(status, passwordPage(words, account, { login, least, error, links }));
   };
 
   /** Guesses are counted; who has a link that works need not wait. */
@@ -154,7 +139,7 @@ export function passwordRoutes({ ctx, accounts, links, mail, sessions, takingUp,
           const token = isToken(given) ? given : "";
           return redirect(303, "/set_password", { ...headers, "set-cookie": cookieOf(token, secure) });
         }
-        const found = await links.found(account, tokenOf(request, secure));
+        const found = await foundByToken(ctx, account, tokenOf(request, secure));
         return found ? form(200, input, found.person.login) : ended(input);
       },
     ),
@@ -179,7 +164,7 @@ export function passwordRoutes({ ctx, accounts, links, mail, sessions, takingUp,
         const words = wordsOf(input);
         if (originMistake(input) !== undefined) return shown(403, saidPage(words, account, words.set, words.refused));
         const token = tokenOf(request, secure);
-        const found = await links.found(account, token);
+        const found = await foundByToken(ctx, account, token);
         if (!found) return ended(input);
         const again = (error: string) => form(422, input, found.person.login, error);
         const { minLength } = await accounts.settingsOf(account.id, passwordSettings);
@@ -187,7 +172,7 @@ export function passwordRoutes({ ctx, accounts, links, mail, sessions, takingUp,
         if (password.length < minLength || password.length > 1000)
           return again(filledIn(words.rule, { least: minLength }));
         try {
-          await links.setPassword({ account, token, password, ip });
+          await setPassword(ctx, { account, token, password, ip });
         } catch (error) {
           if (error instanceof LinkEnded) return ended(input);
           if (error instanceof ValidationError) return again(words.unfit);

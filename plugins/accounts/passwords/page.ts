@@ -1,7 +1,19 @@
 /** The pages to ask for a new password and to set one: plain HTML that works without scripts. */
-import { type Account, escapeHtml, filledIn } from "platform";
+import { type Account, escapeHtml, filledIn, type Language, languageOf } from "platform";
 import { linkLine, page, type PageLink } from "../sessions/api.ts";
-import type { Words } from "./words.ts";
+import de from "./text/de.json" with { type: "json" };
+import en from "./text/en.json" with { type: "json" };
+import pl from "./text/pl.json" with { type: "json" };
+
+export type Words = Readonly<typeof en> & { readonly language: Language };
+
+const allWords: Readonly<Record<Language, Words>> = {
+  en: { ...en, language: "en" },
+  pl: { ...pl, language: "pl" },
+  de: { ...de, language: "de" },
+};
+
+export const wordsOf = ({ request }: { readonly request: Request }): Words => allWords[languageOf(request)];
 
 type Place = Pick<Account, "name">;
 

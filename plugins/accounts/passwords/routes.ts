@@ -13,8 +13,16 @@ import {
 } from "platform";
 import { roles, route, Type, type Route, type Static } from "platform";
 import { refuseOtherOrigins } from "../sessions/api.ts";
-import type { Invitation, Invitations } from "./invitations.ts";
-import type { Resets } from "./resets.ts";
+import type { PasswordsContext } from "./context.ts";
+import {
+  createInvitation,
+  listInvitations,
+  oneInvitation,
+  resendInvitation,
+  revokeInvitation,
+  type Invitation,
+} from "./invitations.ts";
+import { requestReset } from "./links.ts";
 
 const access = { privilege: "users" } as const;
 const languages = ["en", "pl", "de"] as const;
@@ -73,7 +81,7 @@ const example = {
 };
 
 /** Inviting people by mail. behaviour B.13. */
-export function invitationRoutes(invitations: Invitations): Route[] {
+export function invitationRoutes(ctx: PasswordsContext): Route[] {
   return [
     route(
       "GET",
@@ -86,14 +94,14 @@ export function invitationRoutes(invitations: Invitations): Route[] {
         responses: { 200: [example] },
       },
       async ({ caller, query }) => {
-        return pageReply(await invitations.list(caller, pageOf(query)), toApi);
+        return pageReply(await listInvitations(ctx, caller, pageOf(query)), toApi);
       },
     ),
     route(
       "GET",
       "/account/invitations/:id",
       { summary: "One invitation", access, answers: { 200: Shown }, responses: { 200: example } },
-      async ({ caller, params }) => ok(toApi(await invitations.one(caller, integerId(params.id)))),
+      async ({ caller, params }) => ok(toApi(await oneInvitation(ctx, caller, integerId(params.id)))),
     ),
     route(
       "POST",
@@ -108,7 +116,7 @@ export function invitationRoutes(invitations: Invitations): Route[] {
         answers: { 201: Shown },
         responses: { 201: example, 422: { base: ["mail is not set up: …"] } },
       },
-      async ({ caller, body }) => created(toApi(await invitations.create(caller, body))),
+      async ({ caller, body }) => created(toApi(await createInvitation(ctx, caller, body))),
     ),
     route(
       "POST",
@@ -120,7 +128,7 @@ export function invitationRoutes(invitations: Invitations): Route[] {
         answers: { 201: Shown },
         responses: { 201: example },
       },
-      async ({ caller, params }) => created(toApi(await invitations.resend(caller, integerId(params.id)))),
+      async ({ caller, params }) => created(toApi(await resendInvitation(ctx, caller, integerId(params.id)))),
     ),
     route(
       "DELETE",
@@ -132,7 +140,7 @@ export function invitationRoutes(invitations: Invitations): Route[] {
         responses: { 204: null },
       },
       async ({ caller, params }) => {
-        await invitations.revoke(caller, integerId(params.id));
+        await revokeInvitation(ctx, caller, integerId(params.id));
         return noContent();
       },
     ),
@@ -140,7 +148,7 @@ export function invitationRoutes(invitations: Invitations): Route[] {
 }
 
 /** Asking for a new password through the API. behaviour B.13. */
-export function resetRoutes({ resets }: { readonly resets: Pick<Resets, "ask"> }): Route[] {
+export function resetRoutes(ctx: PasswordsContext): Route[] {
   return [
     route(
       "POST",
@@ -166,7 +174,7 @@ export function resetRoutes({ resets }: { readonly resets: Pick<Resets, "ask"> }
       },
       async (input) => {
         refuseOtherOrigins(input);
-        await resets.ask(input.account, input.ip, input.body.login, languageOf(input.request));
+        await requestReset(ctx, input.account, input.ip, input.body.login, languageOf(input.request));
         return jsonText(202, JSON.stringify({ message: accepted }));
       },
     ),

@@ -32,109 +32,98 @@ interface Standing {
   readonly email: string | null;
 }
 
-export type LinkStore = ReturnType<typeof createLinkStore>;
+const columns = (sql: Queryable) =>
+  sql`id, user_id, purpose, email, language, is_new, invited_by_id, mail_id, expires_at, created_at`;
+const invited = (sql: Queryable) => sql`
+  l.id, l.user_id, l.purpose, l.email, l.language, l.is_new, l.invited_by_id, l.mail_id, l.expires_at, l.created_at,
+  u.login, u.name`;
 
-export function createLinkStore(sql: Sql) {
-  const columns = sql`id, user_id, purpose, email, language, is_new, invited_by_id, mail_id, expires_at, created_at`;
-  const invited = sql`
-    l.id, l.user_id, l.purpose, l.email, l.language, l.is_new, l.invited_by_id, l.mail_id, l.expires_at, l.created_at,
-    u.login, u.name`;
+export async function invitations(sql: Sql, accountId: number, page: Page) {
+  const where = sql`l.account_id = ${accountId} and l.purpose = 'invitation'`;
+  return readPage<InvitationRow>(sql, page, {
+    columns: invited(sql),
+    from: sql`password_links l join users u on u.id = l.user_id where ${where}`,
+    order: sql`l.id desc`,
+    counted: sql`password_links l where ${where}`,
+  });
+}
 
-  return {
-    async invitations(accountId: number, page: Page) {
-      const where = sql`l.account_id = ${accountId} and l.purpose = 'invitation'`;
-      return readPage<InvitationRow>(sql, page, {
-        columns: invited,
-        from: sql`password_links l join users u on u.id = l.user_id where ${where}`,
-        order: sql`l.id desc`,
-        counted: sql`password_links l where ${where}`,
-      });
-    },
+export async function invitation(db: Queryable, accountId: number, id: number): Promise<InvitationRow | undefined> {
+  const [row] = await db<InvitationRow[]>`
+    select ${invited(db)} from password_links l join users u on u.id = l.user_id
+    where l.account_id = ${accountId} and l.id = ${id} and l.purpose = 'invitation'`;
+  return row;
+}
 
-    async invitation(db: Queryable, accountId: number, id: number): Promise<InvitationRow | undefined> {
-      const [row] = await db<InvitationRow[]>`
-        select ${invited} from password_links l join users u on u.id = l.user_id
-        where l.account_id = ${accountId} and l.id = ${id} and l.purpose = 'invitation'`;
-      return row;
-    },
+export async function invitationOf(sql: Sql, accountId: number, userId: number): Promise<LinkRow | undefined> {
+  const [row] = await sql<LinkRow[]>`
+    select ${columns(sql)} from password_links
+    where account_id = ${accountId} and user_id = ${userId} and purpose = 'invitation'`;
+  return row;
+}
 
-    async invitationOf(accountId: number, userId: number): Promise<LinkRow | undefined> {
-      const [row] = await sql<LinkRow[]>`
-        select ${columns} from password_links
-        where account_id = ${accountId} and user_id = ${userId} and purpose = 'invitation'`;
-      return row;
-    },
+/** One that works. */
+export async function byToken(sql: Sql, accountId: number, tokenHash: string): Promise<LinkRow | undefined> {
+  const [row] = await sql<LinkRow[]>`
+    select ${columns(sql)} from password_links
+    where account_id = ${accountId} and token_hash = ${tokenHash} and expires_at > now()`;
+  return row;
+}
 
-    /** One that works. */
-    async byToken(accountId: number, tokenHash: string): Promise<LinkRow | undefined> {
-      const [row] = await sql<LinkRow[]>`
-        select ${columns} from password_links
-        where account_id = ${accountId} and token_hash = ${tokenHash} and expires_at > now()`;
-      return row;
-    },
+/** Whether it was there until now: of two who use it at once, one. */
+export async function use(tx: Tx, accountId: number, id: number, tokenHash: string): Promise<boolean> {
+  const result = await tx`
+    delete from password_links
+    where account_id = ${accountId} and id = ${id} and token_hash = ${tokenHash} and expires_at > now()`;
+  return result.count === 1;
+}
 
-    /** Whether it was there until now: of two who use it at once, one. */
-    async use(tx: Tx, accountId: number, id: number, tokenHash: string): Promise<boolean> {
-      const result = await tx`
-        delete from password_links
-        where account_id = ${accountId} and id = ${id} and token_hash = ${tokenHash} and expires_at > now()`;
-      return result.count === 1;
-    },
+/** An invitation takes the place of the one that the person had, whose token works no more; `is_new` stays. */
+export async function insert(tx: Tx, link: NewLink): Promise<LinkRow> {
+  const { accountId, userId, purpose, tokenHash, email, language, isNew, invitedById, expiresAt } = link;
+  const [row] = await tx<LinkRow[]>`
+    insert into password_links (account_id, user_id, purpose, token_hash, email, language, is_new, invited_by_id, expires_at)
+    values (${accountId}, ${userId}, ${purpose}, ${tokenHash}, ${email}, ${language}, ${isNew}, ${invitedById},
+      ${expiresAt})
+    on conflict (account_id, user_id) where purpose = 'invitation' do update set token_hash = excluded.token_hash,
+      email = excluded.email, language = excluded.language, invited_by_id = excluded.invited_by_id, expires_at = excluded.expires_at
+    returning ${columns(tx)}`;
+  return row as LinkRow; // an insert of one row returns one
+}
 
-    /** An invitation takes the place of the one that the person had, whose token works no more; `is_new` stays. */
-    async insert(tx: Tx, link: NewLink): Promise<LinkRow> {
-      const { accountId, userId, purpose, tokenHash, email, language, isNew, invitedById, expiresAt } = link;
-      const [row] = await tx<LinkRow[]>`
-        insert into password_links (account_id, user_id, purpose, token_hash, email, language, is_new, invited_by_id, expires_at)
-        values (${accountId}, ${userId}, ${purpose}, ${tokenHash}, ${email}, ${language}, ${isNew}, ${invitedById},
-          ${expiresAt})
-        on conflict (account_id, user_id) where purpose = 'invitation' do update set token_hash = excluded.token_hash,
-          email = excluded.email, language = excluded.language, invited_by_id = excluded.invited_by_id, expires_at = excluded.expires_at
-        returning ${columns}`;
-      return row as LinkRow; // an insert of one row returns one
-    },
+export async function mailed(tx: Tx, accountId: number, id: number, mailId: string): Promise<void> {
+  await tx`update password_links set mail_id = ${mailId} where account_id = ${accountId} and id = ${id}`;
+}
 
-    async mailed(tx: Tx, accountId: number, id: number, mailId: string): Promise<void> {
-      await tx`update password_links set mail_id = ${mailId} where account_id = ${accountId} and id = ${id}`;
-    },
+/** How many links for a new password this person was sent since then, and has not used. */
+export async function resetsSince(tx: Tx, accountId: number, userId: number, since: Date): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*) as count from password_links
+    where account_id = ${accountId} and user_id = ${userId} and purpose = 'reset' and created_at > ${since}`;
+  return row?.count ?? 0;
+}
 
-    /** How many links for a new password this person was sent since then, and has not used. */
-    async resetsSince(tx: Tx, accountId: number, userId: number, since: Date): Promise<number> {
-      const [row] = await tx<{ count: number }[]>`
-        select count(*) as count from password_links
-        where account_id = ${accountId} and user_id = ${userId} and purpose = 'reset' and created_at > ${since}`;
-      return row?.count ?? 0;
-    },
+export async function deleteInvitation(tx: Tx, accountId: number, userId: number): Promise<void> {
+  await tx`
+    delete from password_links
+    where account_id = ${accountId} and user_id = ${userId} and purpose = 'invitation'`;
+}
 
-    async deleteInvitation(tx: Tx, accountId: number, userId: number): Promise<void> {
-      await tx`
-        delete from password_links
-        where account_id = ${accountId} and user_id = ${userId} and purpose = 'invitation'`;
-    },
+/** Ends the links of a person who has another address or was switched off, but keeps their invitation in the list. */
+export async function follow(tx: Tx, accountId: number, userId: number, { active, email }: Standing): Promise<void> {
+  const moved = tx`lower(email) is distinct from lower(${email}::text)`;
+  await tx`
+    delete from password_links
+    where account_id = ${accountId} and user_id = ${userId} and (${moved} or not ${active}::boolean)
+      and (purpose = 'reset' or (not is_new and not ${active}::boolean))`;
+  await tx`
+    update password_links set is_new = is_new and not ${active}::boolean,
+      expires_at = case when ${moved} then least(expires_at, now()) else expires_at end,
+      email = coalesce(${email}::text, email)
+    where account_id = ${accountId} and user_id = ${userId}`;
+}
 
-    async deleteAll(tx: Tx, userId: number): Promise<void> {
-      await tx`
-        delete from password_links
-        where account_id = (select account_id from users where id = ${userId}) and user_id = ${userId}`;
-    },
-
-    /** Ends the links of a person who has another address or was switched off, but keeps their invitation in the list. */
-    async follow(tx: Tx, accountId: number, userId: number, { active, email }: Standing): Promise<void> {
-      const moved = sql`lower(email) is distinct from lower(${email}::text)`;
-      await tx`
-        delete from password_links
-        where account_id = ${accountId} and user_id = ${userId} and (${moved} or not ${active}::boolean)
-          and (purpose = 'reset' or (not is_new and not ${active}::boolean))`;
-      await tx`
-        update password_links set is_new = is_new and not ${active}::boolean,
-          expires_at = case when ${moved} then least(expires_at, now()) else expires_at end,
-          email = coalesce(${email}::text, email)
-        where account_id = ${accountId} and user_id = ${userId}`;
-    },
-
-    /** Invitations stay, so that somebody sees that they were not taken up. */
-    async prune(): Promise<void> {
-      await sql`delete from password_links where purpose = 'reset' and expires_at < now() - interval '1 hour'`;
-    },
-  };
+/** Invitations stay, so that somebody sees that they were not taken up. */
+export async function prune(sql: Sql): Promise<void> {
+  await sql`delete from password_links where purpose = 'reset' and expires_at < now() - interval '1 hour'`;
 }

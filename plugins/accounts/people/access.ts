@@ -1,16 +1,14 @@
 /** Accounts by host and people with what they may do: cached, because every request asks for both. */
 import type { Account, BaseContext, Role, Tx } from "platform";
-import type { Access } from "../api.ts";
-import { bareHost, type AccountStore } from "./account-store.ts";
-import type { UserRow, UserStore } from "./user-store.ts";
+import type { Access as PersonAccess } from "../api.ts";
+import * as accountStore from "./account-store.ts";
+import { bareHost } from "./account-store.ts";
+import { byTokenOwner, type UserRow } from "./user-store.ts";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "origin" | "baseUrl" | "plugins">;
-  readonly accountStore: AccountStore;
-  readonly userStore: UserStore;
-}
+export type Access = ReturnType<typeof createAccess>;
 
-export function createAccess({ ctx, accountStore, userStore }: Needed) {
+export function createAccess(ctx: Pick<BaseContext, "cache" | "origin" | "baseUrl" | "plugins" | "sql">) {
+  const { sql } = ctx;
   // A guessed host is nobody's own: only BASE_URL gives the first account one.
   const firstHost = ctx.baseUrl === "" ? "" : new URL(ctx.baseUrl).host;
   // An unknown host is an answer too, and the most common one: most installations have one account and no BASE_URL.
@@ -24,22 +22,26 @@ export function createAccess({ ctx, accountStore, userStore }: Needed) {
     max: 1_000,
     load: (id) => loadAccount(Number(id)),
   });
-  const people = ctx.cache<Access>({ name: "accounts.people", max: 20_000, load: (id) => loadAccess(Number(id)) });
+  const people = ctx.cache<PersonAccess>({
+    name: "accounts.people",
+    max: 20_000,
+    load: (id) => loadAccess(Number(id)),
+  });
   let first: number | undefined;
 
   const firstId = async () => {
     // It never changes once it exists.
-    first ??= await accountStore.firstId();
+    first ??= await accountStore.firstId(sql);
     return first;
   };
 
   async function accountOfHost(host: string): Promise<number | undefined> {
     const names = hostNames(host);
-    return (await accountStore.idByHost(names)) ?? (names.includes(firstHost) ? firstId() : undefined);
+    return (await accountStore.idByHost(sql, names)) ?? (names.includes(firstHost) ? firstId() : undefined);
   }
 
   async function loadAccount(id: number): Promise<Account | undefined> {
-    const row = await accountStore.byId(id);
+    const row = await accountStore.byId(sql, id);
     if (!row) return undefined;
     const { name, baseUrl, timezone, locale } = row;
     // The server knows its address only once it listens.
@@ -55,8 +57,8 @@ export function createAccess({ ctx, accountStore, userStore }: Needed) {
     };
   }
 
-  async function loadAccess(id: number): Promise<Access | undefined> {
-    const row = await userStore.byTokenOwner(id);
+  async function loadAccess(id: number): Promise<PersonAccess | undefined> {
+    const row = await byTokenOwner(sql, id);
     const account = row && (await accountsById.get(`${row.accountId}`));
     if (!row || !account) return undefined;
     return {
@@ -107,8 +109,6 @@ export function createAccess({ ctx, accountStore, userStore }: Needed) {
   };
 }
 
-export type AccessTable = ReturnType<typeof createAccess>;
-
 // The longest name of a host, and a port.
 const maxHostChars = 260;
 
@@ -118,7 +118,7 @@ export function hostNames(host: string): string[] {
   return bare === host ? [host] : [host, bare];
 }
 
-function userOf(row: UserRow): Access["user"] {
+function userOf(row: UserRow): PersonAccess["user"] {
   const { id, login, email, name, role, teamIds, groupIds, departmentIds } = row;
   return { id, login, email, name, role, teamIds, groupIds, departmentIds };
 }

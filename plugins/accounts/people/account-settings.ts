@@ -12,18 +12,13 @@ import {
   type Settings,
 } from "platform";
 import type { Accounts } from "../api.ts";
-import type { SettingStore } from "./setting-store.ts";
+import { nextSettingsVersion, saveSettings, settingsOf } from "./account-store.ts";
 
 type Setting = Settings[string];
 
 interface Declared {
   readonly plugin: string;
   readonly setting: Setting;
-}
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "plugins" | "transaction">;
-  readonly settingStore: SettingStore;
 }
 
 /** A setting as the API shows it. */
@@ -37,17 +32,17 @@ export interface ShownSetting {
   readonly choices: readonly string[];
 }
 
-type Stored = Awaited<ReturnType<SettingStore["ofAccount"]>>;
+type Stored = Awaited<ReturnType<typeof settingsOf>>;
 const nothing: Stored = { version: 0, values: {} };
 
 export type AccountSettings = ReturnType<typeof createAccountSettings>;
 
-export function createAccountSettings({ ctx, settingStore }: Needed) {
+export function createAccountSettings(ctx: Pick<BaseContext, "cache" | "plugins" | "sql" | "transaction">) {
   const declared = declaredBy(ctx.plugins);
   const values = ctx.cache<Stored>({
     name: "accounts.settings",
     max: 1_000,
-    load: (accountId) => settingStore.ofAccount(Number(accountId)),
+    load: (accountId) => settingsOf(ctx.sql, Number(accountId)),
   });
   const stored = async (accountId: number): Promise<Stored> => (await values.get(`${accountId}`)) ?? nothing;
 
@@ -98,8 +93,8 @@ export function createAccountSettings({ ctx, settingStore }: Needed) {
       if (locked !== undefined && (caller.user.role !== "admin" || caller.narrowedTo.length > 0))
         throw forbidden(`only administrators change ${locked}`);
       await ctx.transaction(async (tx) => {
-        mustMatch({ version: (await settingStore.nextVersion(tx, accountId)) - 1 }, expected);
-        await settingStore.save(tx, accountId, caller.user.id, changes);
+        mustMatch({ version: (await nextSettingsVersion(tx, accountId)) - 1 }, expected);
+        await saveSettings(tx, accountId, caller.user.id, changes);
       });
       await values.invalidate(`${accountId}`);
     },

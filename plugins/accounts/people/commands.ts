@@ -1,20 +1,9 @@
-import type { BaseContext, Command, CommandFacts } from "platform";
-import type { AccessTable } from "./access.ts";
-import type { AccountStore } from "./account-store.ts";
-import { addressOf, foundAccount, generatePassword, localeOf, timezoneOf, type AccountHook } from "./found.ts";
-import type { LoginStore } from "./login-store.ts";
-import type { People } from "./people.ts";
-import type { UserStore } from "./user-store.ts";
-
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "origin">;
-  readonly accountStore: AccountStore;
-  readonly userStore: UserStore;
-  readonly loginStore: LoginStore;
-  readonly accountHooks: readonly AccountHook[];
-  readonly people: People;
-  readonly access: AccessTable;
-}
+import type { Command, CommandFacts } from "platform";
+import { releaseSignInHost } from "./account-store.ts";
+import type { PeopleContext } from "./context.ts";
+import { addressOf, foundAccount, generatePassword, localeOf, timezoneOf } from "./founding.ts";
+import { changeProved } from "./people.ts";
+import { idByLogin } from "./user-store.ts";
 
 export const accountCreate: CommandFacts = {
   name: "account create",
@@ -34,15 +23,8 @@ export const hostRelease: CommandFacts = {
   doc: "let a site use a host at which people have signed in",
 };
 
-export function accountCommands({
-  ctx,
-  accountStore,
-  userStore,
-  loginStore,
-  accountHooks,
-  people,
-  access,
-}: Needed): Command[] {
+export function accountCommands(ctx: PeopleContext): Command[] {
+  const { access } = ctx;
   const createAccount: Command = {
     ...accountCreate,
     async run(options) {
@@ -52,9 +34,7 @@ export function accountCommands({
       // The first account's own host is in BASE_URL, not in the table.
       if (await access.accountForHost(address.host)) throw new Error(`an account has the host ${address.host} already`);
       const account = { name, ...address, timezone: timezoneOf(timezone), locale: localeOf(locale) };
-      const lines = await ctx.transaction((tx) =>
-        foundAccount(tx, { accountStore, userStore, accountHooks }, { account, login, password, first: false }),
-      );
+      const lines = await ctx.transaction((tx) => foundAccount(ctx, tx, { account, login, password, first: false }));
       await access.forgetHosts();
       return [`Account ${name}: ${address.baseUrl}`, ...lines];
     },
@@ -68,9 +48,9 @@ export function accountCommands({
       if (password.length < 8) throw new Error("the password must have at least 8 characters");
       const account = host ? await access.accountForHost(host) : await access.defaultAccount();
       if (!account) throw new Error(`no account has the host ${host}`);
-      const id = await loginStore.idByLogin(account.id, login);
+      const id = await idByLogin(ctx.sql, account.id, login);
       if (id === undefined) throw new Error(`nobody in the account ${account.name} has the login ${login}`);
-      await people.changeProved({ accountId: account.id, id }, { password });
+      await changeProved(ctx, { accountId: account.id, id }, { password });
       return [options["password"] ? `${login} has the new password` : `The new password of ${login}: ${password}`];
     },
   };
@@ -79,8 +59,7 @@ export function accountCommands({
     ...hostRelease,
     async run(_options, [host = ""] = []) {
       if (!host) throw new Error(`which host? corestead ${releaseHost.usage}`);
-      if (!(await accountStore.releaseSignInHost(host.toLowerCase())))
-        throw new Error(`nobody has signed in at ${host}`);
+      if (!(await releaseSignInHost(ctx.sql, host.toLowerCase()))) throw new Error(`nobody has signed in at ${host}`);
       return [`A site may have ${host} from now on, until somebody signs in there again`];
     },
   };

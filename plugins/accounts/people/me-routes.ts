@@ -1,9 +1,23 @@
-import { etag, expectedVersion, field, notFound, ok, route, Type, type Caller, type Route, type Sql } from "platform";
-import { Me } from "./answers.ts";
-import type { OwnProof } from "./own.ts";
-import type { People } from "./people.ts";
+import { answer, etag, expectedVersion, field, notFound, ok, route, Type, type Caller, type Route } from "platform";
+import { personFields } from "../api.ts";
+import type { PeopleContext } from "./context.ts";
+import { pendingOf } from "./email-store.ts";
+import { updateSelf } from "./people.ts";
 import { personExample } from "./routes.ts";
-import { toApi, type UserRow, type UserStore } from "./user-store.ts";
+import { byId, toApi, type UserRow } from "./user-store.ts";
+
+const Me = answer.object("Me", {
+  ...personFields,
+  pending_email: field.nullable(Type.String({ description: "waits for its confirmation; `email` counts until then" })),
+  effective_privileges: answer.list(Type.String()),
+  account: answer.object("Account", {
+    id: Type.Integer(),
+    name: Type.String(),
+    base_url: Type.String(),
+    timezone: Type.String(),
+    locale: Type.String(),
+  }),
+});
 
 const OwnFields = Type.Object({
   name: Type.Optional(field.name()),
@@ -21,21 +35,14 @@ const example = {
   account: { id: 1, name: "Main", base_url: "https://core.example.com", timezone: "UTC", locale: "en" },
 };
 
-interface Needed {
-  readonly sql: Sql;
-  readonly userStore: UserStore;
-  readonly people: People;
-  readonly ownProof: OwnProof;
-}
-
 /** The caller's own record. behaviour B.1. */
-export function meRoutes({ sql, userStore, people, ownProof }: Needed): Route[] {
+export function meRoutes(ctx: PeopleContext): Route[] {
   /** What the token and the account decide changes without a new version of the person. */
   const shown = async (row: UserRow, { account, privileges }: Caller): Promise<Parameters<typeof ok>> => {
     const { id, name, baseUrl, timezone, locale } = account;
     const me = {
       ...toApi(row),
-      pending_email: await ownProof.confirmation.pendingOf(id, row.id),
+      pending_email: await pendingOf(ctx.sql, id, row.id),
       effective_privileges: [...privileges].toSorted(),
       account: { id, name, base_url: baseUrl, timezone, locale },
     };
@@ -54,7 +61,7 @@ export function meRoutes({ sql, userStore, people, ownProof }: Needed): Route[] 
         responses: { 200: example, 304: null },
       },
       async ({ caller }) => {
-        const row = await userStore.byId(sql, caller.account.id, caller.user.id);
+        const row = await byId(ctx.sql, caller.account.id, caller.user.id);
         if (!row) throw notFound();
         return ok(...(await shown(row, caller)));
       },
@@ -77,7 +84,7 @@ export function meRoutes({ sql, userStore, people, ownProof }: Needed): Route[] 
         responses: { 200: example, 429: { error: "too many requests, try again in 4 s" } },
       },
       async ({ request, caller, body }) => {
-        const row = await people.updateSelf(caller, body, expectedVersion(request, caller.user.id));
+        const row = await updateSelf(ctx, caller, body, expectedVersion(request, caller.user.id));
         return ok(...(await shown(row, caller)));
       },
     ),

@@ -6,6 +6,7 @@ import {
   field,
   flagOf,
   integerId,
+  list,
   pageReply,
   noContent,
   notFound,
@@ -16,10 +17,11 @@ import {
   Type,
   wildcardPattern,
 } from "platform";
-import { roles, type Route, type Sql } from "platform";
-import { User } from "./answers.ts";
-import type { People } from "./people.ts";
-import { toApi, type UserFilter, type UserRow, type UserStore } from "./user-store.ts";
+import { roles, type PluginFacts, type Route } from "platform";
+import { personAnswer as User } from "../api.ts";
+import type { PeopleContext } from "./context.ts";
+import * as people from "./people.ts";
+import { byId, listed, toApi, type UserFilter, type UserRow } from "./user-store.ts";
 
 const UserInput = Type.Object({
   login: Type.String({
@@ -55,14 +57,8 @@ export const personExample = {
 };
 const access = { privilege: "users" } as const;
 
-interface Needed {
-  readonly sql: Sql;
-  readonly userStore: UserStore;
-  readonly people: People;
-}
-
 /** People. behaviour B.1. */
-export function userRoutes({ sql, userStore, people }: Needed): Route[] {
+export function userRoutes(ctx: PeopleContext): Route[] {
   return [
     route(
       "GET",
@@ -83,7 +79,7 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
         responses: { 200: [personExample] },
       },
       async ({ caller, query }) => {
-        return pageReply(await userStore.list(caller.account.id, filterOf(query), pageOf(query)), toApi);
+        return pageReply(await listed(ctx.sql, caller.account.id, filterOf(query), pageOf(query)), toApi);
       },
     ),
     route(
@@ -91,7 +87,7 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
       "/account/users/:id",
       { summary: "One person", access, answers: { 200: User }, responses: { 200: personExample, 304: null } },
       async ({ caller, params }) => {
-        const row = await userStore.byId(sql, caller.account.id, integerId(params.id));
+        const row = await byId(ctx.sql, caller.account.id, integerId(params.id));
         if (!row) throw notFound();
         return ok(...shown(row));
       },
@@ -110,7 +106,7 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
         answers: { 201: User },
         responses: { 201: personExample },
       },
-      async ({ caller, body }) => created(...shown(await people.create(caller, body))),
+      async ({ caller, body }) => created(...shown(await people.create(ctx, caller, body))),
     ),
     route(
       "PATCH",
@@ -128,7 +124,7 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
       },
       async ({ request, caller, params, body }) => {
         const id = integerId(params.id);
-        return ok(...shown(await people.update(caller, id, body, expectedVersion(request, id))));
+        return ok(...shown(await people.update(ctx, caller, id, body, expectedVersion(request, id))));
       },
     ),
     route(
@@ -142,8 +138,50 @@ export function userRoutes({ sql, userStore, people }: Needed): Route[] {
       },
       async ({ request, caller, params }) => {
         const id = integerId(params.id);
-        await people.delete(caller, id, expectedVersion(request, id));
+        await people.remove(ctx, caller, id, expectedVersion(request, id));
         return noContent();
+      },
+    ),
+  ];
+}
+
+const Privilege = answer.object("Privilege", {
+  name: Type.String(),
+  plugin: Type.String(),
+  doc: Type.String(),
+  roles: answer.list(field.oneOf(roles)),
+});
+
+const privilegeExample = {
+  name: "dbs",
+  plugin: "jsondb",
+  doc: "databases and their records",
+  roles: ["admin", "manager", "user"],
+};
+
+/** `/account/privileges`: what there is to give, so that nobody gives it without knowing what it allows. */
+export function privilegeRoutes(plugins: readonly PluginFacts[]): Route[] {
+  return [
+    route(
+      "GET",
+      "/account/privileges",
+      {
+        summary: "List the privileges that plugins declare",
+        description: "`doc` says what a privilege allows, and `roles` who has it without being given it.",
+        access: { signedIn: "it says what exists, and nothing about people" },
+        query: pageQuery,
+        answers: { 200: answer.list(Privilege) },
+        responses: { 200: [privilegeExample] },
+      },
+      ({ query }) => {
+        const { limit, offset } = pageOf(query);
+        const rows = plugins.flatMap(({ name: plugin, privileges }) =>
+          privileges.map(({ name, doc, roles: declared }) => {
+            const having = roles.filter((role) => role === "admin" || declared.includes(role));
+            return { name, plugin, doc, roles: having };
+          }),
+        );
+        return list(rows.slice(offset, offset + limit), rows.length);
       },
     ),
   ];

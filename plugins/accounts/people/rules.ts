@@ -1,5 +1,5 @@
-/** Decides who may change whom, and what they may give. behaviour B.1 and B.4. */
-import { forbidden, mistakes, type Caller, type Role, roles } from "platform";
+/** Who may change whom, what they may give, and how logins, addresses and passwords are written. behaviour B.1 and B.4. */
+import { forbidden, mistakes, type Caller, type Role, roles, setting } from "platform";
 
 /** The parts of a person that decide what they may do. */
 export interface Power {
@@ -67,4 +67,27 @@ export function isPlainlyWritten(text: string): boolean {
 /** Whether two addresses are one, however their letters are written. */
 export function isSameAddress(one: string | null, other: string | null): boolean {
   return one?.normalize("NFC").toLowerCase() === other?.normalize("NFC").toLowerCase();
+}
+
+/** What each account decides for itself; only administrators change it. */
+export const passwordSettings = {
+  minLength: setting.adminOnly(
+    setting.integer("password_min_length", 8, "Least characters of a new password", { min: 8, max: 128 }),
+  ),
+  breachedUrl: setting.adminOnly(
+    setting.checked(
+      "breached_passwords_url",
+      "",
+      "List of stolen passwords that new ones are looked up in, by the first 5 digits of their SHA-1, e.g. https://api.pwnedpasswords.com/range/; empty = none",
+      rangeAddress,
+    ),
+  ),
+};
+
+function rangeAddress(text: string): string {
+  if (text === "") return "";
+  const url = URL.parse(text);
+  if (!url || !["http:", "https:"].includes(url.protocol))
+    throw new Error("must be an http or https address, or empty");
+  return text.endsWith("/") ? text : `${text}/`;
 }

@@ -1,5 +1,4 @@
 import { definePlugin, setting } from "platform";
-import { createReports } from "./reports.ts";
 import { securityRoutes } from "./routes.ts";
 
 /** Receives browsers' reports of broken page policies, and says whom to tell about a security problem. */
@@ -15,9 +14,7 @@ export default definePlugin({
   },
 
   setup(ctx) {
-    const perMinute = ctx.limiter("security.reports", { limit: 30, windowSeconds: 60 });
-    const reports = createReports({ log: ctx.log, perMinute });
-    return { routes: securityRoutes({ reports, contact: ctx.config.contact }) };
+    return { routes: securityRoutes(ctx, ctx.config.contact) };
   },
 });
 

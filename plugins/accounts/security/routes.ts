@@ -1,15 +1,10 @@
-import { answer, noContent, notFound, route, text, type Route } from "platform";
-import type { Reports } from "./reports.ts";
+import { answer, noContent, notFound, route, text, type BaseContext, type Route } from "platform";
 
 const dayMs = 86_400_000;
 
-interface Needed {
-  readonly reports: Reports;
-  /** For security.txt; "" = the file does not exist. */
-  readonly contact: string;
-}
-
-export function securityRoutes({ reports, contact }: Needed): Route[] {
+/** `contact` is for security.txt; "" = the file does not exist. */
+export function securityRoutes(ctx: BaseContext, contact: string): Route[] {
+  const perMinute = ctx.limiter("security.reports", { limit: 30, windowSeconds: 60 });
   return [
     route(
       "POST",
@@ -29,7 +24,7 @@ export function securityRoutes({ reports, contact }: Needed): Route[] {
         responses: { 204: null },
       },
       async ({ body }) => {
-        await reports(body);
+        await logReports(ctx.log, perMinute, body);
         return noContent();
       },
     ),
@@ -54,4 +49,46 @@ export function securityRoutes({ reports, contact }: Needed): Route[] {
       },
     ),
   ];
+}
+
+const maxChars = 200;
+const maxReports = 5;
+
+/** Writes browsers' reports to the log. Anybody may send one, so they are limited in number and length, without queries. */
+export async function logReports(
+  log: Pick<BaseContext["log"], "warn">,
+  perMinute: ReturnType<BaseContext["limiter"]>,
+  body: unknown,
+): Promise<void> {
+  for (const report of reportsIn(body).slice(0, maxReports)) {
+    if (!(await perMinute.take("all")).allowed) return;
+    log.warn("a page broke its policy", report);
+  }
+}
+
+/** Reads the format of `report-uri` and that of `report-to`. */
+export function reportsIn(body: unknown): Record<string, string>[] {
+  const given = Array.isArray(body) ? body.map((one) => fieldOf(one, "body")) : [fieldOf(body, "csp-report")];
+  return given.flatMap((report) => {
+    const directive = textOf(report, "effective-directive", "effectiveDirective", "violated-directive");
+    if (directive === "") return [];
+    const page = withoutQuery(textOf(report, "document-uri", "documentURL"));
+    return [{ directive, page, blocked: withoutQuery(textOf(report, "blocked-uri", "blockedURL")) }];
+  });
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  return Object.entries(value).find(([key]) => key === name)?.[1];
+}
+
+function textOf(value: unknown, ...names: readonly string[]): string {
+  const texts = names.map((name) => fieldOf(value, name));
+  const found = texts.find((one) => typeof one === "string");
+  return typeof found === "string" ? found.slice(0, maxChars) : "";
+}
+
+/** A query may contain private values. */
+function withoutQuery(address: string): string {
+  return address.split(/[?#]/, 1)[0] ?? "";
 }

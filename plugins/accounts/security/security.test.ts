@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminPassword, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { reportsIn } from "./reports.ts";
+import { reportsIn } from "./routes.ts";
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,25 +1,8 @@
 /** The pages to sign in by, for plugins with further ones. */
-import { service, type Account, type Caller, type Language, type Reply, type RequestInput, type Tx } from "platform";
-import type { PageLink } from "./page.ts";
+import { service, type Reply, type RequestInput } from "platform";
 
-export { originMistake, refuseOtherOrigins } from "./origin.ts";
+export { originMistake, refuseOtherOrigins, safePath } from "./browser.ts";
 export { linkLine, page, type PageLink } from "./page.ts";
-
-export { safePath } from "./return-to.ts";
-
-/** Where the form that a link stands below leads. */
-export interface LoginPlace {
-  readonly returnTo: string;
-  /** Somebody who is signed in wants to prove themselves again. */
-  readonly again: boolean;
-}
-
-/** Links below the form to sign in by, or undefined. */
-export type LoginLink = (
-  account: Account,
-  language: Language,
-  place: LoginPlace,
-) => Promise<PageLink | readonly PageLink[] | undefined>;
 
 /** Somebody who has proved by other means than a password who they are. */
 export interface Proven {
@@ -27,19 +10,9 @@ export interface Proven {
   readonly returnTo: string;
   /** They have given a second factor elsewhere. */
   readonly isSecond: boolean;
-  /** By what the plugin knows this sign-in when its session starts: see `onStarted`. */
+  /** The row of `sign_in_origins` that its session belongs to. */
   readonly origin?: string;
 }
-
-/** A session that has started after `admit`, with the `origin` given there. */
-export interface Started {
-  readonly accountId: number;
-  readonly sessionId: number;
-  readonly origin: string;
-}
-
-/** Gives, once the session has ended, where its person may go to be signed out there too. */
-export type Leaving = (caller: Caller) => Promise<((language: Language) => Promise<PageLink | undefined>) | undefined>;
 
 export interface Sessions {
   /** The headers of pages made by `page`: their policy allows its style. */
@@ -49,12 +22,6 @@ export interface Sessions {
     input: Pick<RequestInput, "account" | "host" | "caller" | "request" | "ip" | "secure">,
     proven: Proven,
   ): Promise<Reply>;
-  /** To be called in `setup`. */
-  addLoginLink(link: LoginLink): void;
-  /** Calls `run` in the transaction that starts such a session; what it throws refuses the sign-in. */
-  onStarted(run: (started: Started, tx: Tx) => Promise<void>): void;
-  /** Asks before a session is ended by its own person. */
-  onLeaving(leaving: Leaving): void;
 }
 
 export const sessions = service<Sessions>("sessions");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { deviceOf } from "./device.ts";
+import { deviceOf } from "./browser.ts";
 
 test.each([
   ["Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox, Linux"],

@@ -11,10 +11,9 @@ import {
   Type,
   type Route,
 } from "platform";
-import type { Accounts } from "../api.ts";
-import type { Session, Tokens } from "../../tokens/api.ts";
-import { endedCookie } from "./cookie.ts";
-import { deviceOf } from "./device.ts";
+import type { Session } from "../../tokens/api.ts";
+import { deviceOf, endedCookie } from "./browser.ts";
+import type { SessionsContext } from "./context.ts";
 
 const access = { signedIn: "they are one's own" } as const;
 
@@ -38,13 +37,8 @@ const example = {
   current: true,
 };
 
-interface Needed {
-  readonly tokens: Pick<Tokens, "sessions" | "endSessionById" | "endOtherSessions" | "endSessionsOf">;
-  readonly accounts: Pick<Accounts, "changeable">;
-}
-
 /** `/account/me/sessions`: where one is signed in. Nobody sees another person's; whoever may change them ends them. */
-export function ownSessionRoutes({ tokens, accounts }: Needed): Route[] {
+export function ownSessionRoutes({ tokens, accounts }: SessionsContext): Route[] {
   return [
     route(
       "GET",

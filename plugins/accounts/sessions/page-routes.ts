@@ -1,4 +1,5 @@
 import {
+  type Account,
   answer,
   filledIn,
   HttpError,
@@ -12,19 +13,13 @@ import {
   text,
   Type,
 } from "platform";
-import type { Factors } from "../factors/api.ts";
-import type { LoginLink } from "./api.ts";
-import { endedCookie, sessionCookieOf } from "./cookie.ts";
-import type { Leave } from "./leave.ts";
-import { loginPage, logoutPage, signedOutPage } from "./page.ts";
-import { pageHeaders, type Headers } from "./page-headers.ts";
-import type { SecondPages } from "./second-page-routes.ts";
-import { secondWords } from "./second-words.ts";
-import type { SecondStep } from "./second-step.ts";
-import { safePath } from "./return-to.ts";
-import { originMistake } from "./origin.ts";
-import type { SignIn } from "./sign-in.ts";
-import { pageWords, waitText } from "./words.ts";
+import { endedCookie, originMistake, pageHeaders, safePath, sessionCookieOf, type Headers } from "./browser.ts";
+import type { SessionsContext } from "./context.ts";
+import { loginPage, logoutPage, signedOutPage, type PageLink } from "./page.ts";
+import { secondForm } from "./second-page-routes.ts";
+import { beginStep } from "./second-step.ts";
+import { leave, personOf, startSession } from "./sign-in.ts";
+import { pageWords, secondWords, waitText } from "./words.ts";
 
 const Form = Type.Object({
   login: Type.Optional(Type.String()),
@@ -36,27 +31,13 @@ const html = answer.text("text/html");
 /** The runtime itself refuses some requests, with JSON. */
 const either = [html, answer.error];
 
-interface Needed {
-  readonly signIn: SignIn;
-  readonly second: SecondStep;
-  readonly pages: SecondPages;
-  readonly factors: Pick<Factors, "hasPasskeys">;
-  /** The hash of the page's style, as a Content-Security-Policy writes it. */
-  readonly styleHash: string;
-  /** Asked for each page to sign in by. */
-  readonly links: readonly LoginLink[];
-}
-
 /** The sign-in page, for people without scripts too. */
-export function loginRoutes({ signIn, second, pages, factors, styleHash, links }: Needed): Route[] {
-  const headers = pageHeaders(styleHash);
+export function loginRoutes(ctx: SessionsContext): Route[] {
   const page = async (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
-    const place = { returnTo: state.returnTo, again: state.again === true };
-    const found = await Promise.all(links.map((link) => link(account, words.language, place)));
-    const shown = { words, accountName: account.name, links: found.flatMap((link) => link ?? []), ...state };
-    if (await factors.hasPasskeys(account.id)) shown.links.unshift(passkeyLink(words.language, state.returnTo));
-    return text(status, loginPage(shown), htmlType, { ...headers, ...more });
+    const links = await linksOf(ctx, account, words.language, state);
+    const shown = { words, accountName: account.name, links, ...state };
+    return text(status, loginPage(shown), htmlType, { ...pageHeaders(ctx.styleHash), ...more });
   };
 
   return [
@@ -114,11 +95,11 @@ export function loginRoutes({ signIn, second, pages, factors, styleHash, links }
         if (login.length > maxChars || password.length > 1000)
           return page(401, input, { ...shown, error: words.wrong });
         try {
-          const userId = await signIn.personOf({ accountId: account.id, ip, login: login.trim(), password });
-          const step = await second.begin({ accountId: account.id, userId });
-          if (step) return await pages.form(200, input, { returnTo, pending: step.pending }, step.factors);
+          const userId = await personOf(ctx, { accountId: account.id, ip, login: login.trim(), password });
+          const step = await beginStep(ctx, { accountId: account.id, userId });
+          if (step) return await secondForm(ctx, 200, input, { returnTo, pending: step.pending }, step.factors);
           return await input.once(`sign-in:${userId}`, async () => {
-            const { token, expiresAt } = await signIn.start(input, userId);
+            const { token, expiresAt } = await startSession(ctx, input, userId);
             return secret(redirect(303, returnTo, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));
           });
         } catch (error) {
@@ -134,8 +115,8 @@ export function loginRoutes({ signIn, second, pages, factors, styleHash, links }
 }
 
 /** The page to sign out by, which needs no scripts. */
-export function logoutRoutes({ leave, styleHash }: { readonly leave: Leave; readonly styleHash: string }): Route[] {
-  const headers = pageHeaders(styleHash);
+export function logoutRoutes(ctx: SessionsContext): Route[] {
+  const headers = pageHeaders(ctx.styleHash);
   return [
     route(
       "GET",
@@ -168,7 +149,7 @@ export function logoutRoutes({ leave, styleHash }: { readonly leave: Leave; read
         // Another site's form comes without the cookie, and must not take it away either.
         if (originMistake(input) !== undefined) return redirect(303, "/logout");
         const words = pageWords[languageOf(request)];
-        const next = caller?.viaCookie ? await leave(caller, words.language) : undefined;
+        const next = caller?.viaCookie ? await leave(ctx, caller, words.language) : undefined;
         const cookie = { "set-cookie": endedCookie(secure) };
         if (!next) return redirect(303, "/login", cookie);
         // No redirect: to browsers it would be a target of the form, which the page's policy keeps here.
@@ -179,10 +160,21 @@ export function logoutRoutes({ leave, styleHash }: { readonly leave: Leave; read
   ];
 }
 
-const passkeyLink = (language: Language, returnTo: string) => ({
-  href: `/login/passkey?return_to=${encodeURIComponent(returnTo)}`,
-  label: secondWords[language].passkey,
-});
+/** Other ways to sign in, below the form. */
+async function linksOf(ctx: SessionsContext, account: Account, language: Language, state: Shown): Promise<PageLink[]> {
+  const { returnTo, again = false } = state;
+  const [canMail, hasPasskeys, byProviders] = await Promise.all([
+    ctx.mail.isSetUp(account.id),
+    ctx.factors.hasPasskeys(account.id),
+    ctx.later.providers.loginLinks(account, language, { returnTo, again }),
+  ]);
+  const passkey = `/login/passkey?return_to=${encodeURIComponent(returnTo)}`;
+  return [
+    ...(hasPasskeys ? [{ href: passkey, label: secondWords[language].passkey }] : []),
+    ...(canMail ? [{ href: "/forgot_password", label: pageWords[language].forgot }] : []),
+    ...byProviders,
+  ];
+}
 
 const htmlType = "text/html; charset=utf-8";
 

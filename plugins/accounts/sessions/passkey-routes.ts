@@ -1,16 +1,12 @@
 import { answer, created, languageOf, limitKey, ok, route, secret, text, tooMany, Type, unauthorized } from "platform";
-import type { BaseContext, Route } from "platform";
-import { personAnswer, type Accounts } from "../api.ts";
-import type { Factors } from "../factors/api.ts";
-import { sessionCookieOf } from "./cookie.ts";
-import { refuseOtherOrigins } from "./origin.ts";
-import { pageHeaders } from "./page-headers.ts";
-import { passkeyPage } from "./passkey-page.ts";
-import { personExample } from "./person-example.ts";
-import { safePath } from "./return-to.ts";
-import { secondWords } from "./second-words.ts";
-import type { SignIn } from "./sign-in.ts";
-import { pageWords } from "./words.ts";
+import type { Route } from "platform";
+import { personAnswer } from "../api.ts";
+import { pageHeaders, refuseOtherOrigins, safePath, sessionCookieOf } from "./browser.ts";
+import type { SessionsContext } from "./context.ts";
+import { personExample } from "./routes.ts";
+import { passkeyPage } from "./second-page.ts";
+import { startSession } from "./sign-in.ts";
+import { pageWords, secondWords } from "./words.ts";
 
 const open = { open: "it is how one signs in" } as const;
 const bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: "^[A-Za-z0-9_-]+$" });
@@ -28,20 +24,12 @@ const Assertion = Type.Object({
   ),
 });
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "limiter">;
-  readonly accounts: Pick<Accounts, "person">;
-  readonly factors: Pick<Factors, "passkeyOptions" | "passkeyOwner">;
-  readonly signIn: SignIn;
-  readonly styleHash: string;
-  readonly scriptHash: string;
-}
-
 /** Signing in by a passkey, which needs neither login nor password. */
-export function passkeyRoutes({ ctx, accounts, factors, signIn, styleHash, scriptHash }: Needed): Route[] {
+export function passkeyRoutes(ctx: SessionsContext, scriptHash: string): Route[] {
+  const { accounts, factors } = ctx;
   // Each makes a row.
   const challenges = ctx.limiter("sessions.passkeys", { limit: 60, windowSeconds: 60 });
-  const headers = pageHeaders(styleHash, `img-src 'self'; script-src '${scriptHash}'; connect-src 'self'`);
+  const headers = pageHeaders(ctx.styleHash, `img-src 'self'; script-src '${scriptHash}'; connect-src 'self'`);
   return [
     route(
       "GET",
@@ -110,7 +98,7 @@ export function passkeyRoutes({ ctx, accounts, factors, signIn, styleHash, scrip
         const shown = await accounts.person(input.account.id, userId);
         if (!shown) throw unauthorized();
         return input.once(`sign-in:${userId}`, async () => {
-          const { token, expiresAt } = await signIn.start(input, userId);
+          const { token, expiresAt } = await startSession(ctx, input, userId);
           return secret(created(shown, { "set-cookie": sessionCookieOf(token, expiresAt, input.secure) }));
         });
       },

@@ -1,39 +1,33 @@
-import { definePlugin } from "platform";
-import { accounts } from "../api.ts";
-import { factors } from "../factors/api.ts";
+import { createTurnsByKey, definePlugin } from "platform";
 import { mail } from "../../mail/api.ts";
 import { tokens } from "../../tokens/api.ts";
-import { sessions, type Leaving, type LoginLink, type Sessions } from "./api.ts";
-import devices from "./migrations/004_devices.sql" with { type: "text" };
+import { accounts } from "../api.ts";
+import { factors } from "../factors/api.ts";
+import { providers } from "../rooms.ts";
+import { sessions } from "./api.ts";
+import { pageHeaders } from "./browser.ts";
+import type { SessionsContext } from "./context.ts";
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
-import invitedStep from "./migrations/003_invited_step.sql" with { type: "text" };
 import secondStep from "./migrations/002_second_step.sql" with { type: "text" };
-import stepOrigin from "./migrations/006_step_origin.sql" with { type: "text" };
+import invitedStep from "./migrations/003_invited_step.sql" with { type: "text" };
+import devices from "./migrations/004_devices.sql" with { type: "text" };
 import accountKeys from "./migrations/005_account_keys.sql" with { type: "text" };
-import { createAlert } from "./alerts.ts";
-import { createAdmit } from "./admit.ts";
-import { createDeviceStore } from "./device-store.ts";
-import { createLeave } from "./leave.ts";
-import { loginStyle } from "./page.ts";
-import { pageHeaders } from "./page-headers.ts";
+import stepOrigin from "./migrations/006_step_origin.sql" with { type: "text" };
 import { ownSessionRoutes } from "./own-routes.ts";
+import { loginStyle } from "./page.ts";
 import { loginRoutes, logoutRoutes } from "./page-routes.ts";
-import { passkeyScript } from "./passkey-page.ts";
 import { passkeyRoutes } from "./passkey-routes.ts";
+import { secondRoutes, sessionRoutes } from "./routes.ts";
+import { passkeyScript } from "./second-page.ts";
+import { admit, secondPageRoutes } from "./second-page-routes.ts";
 import { alertSettings, sessionSettings } from "./settings.ts";
-import { sessionRoutes } from "./routes.ts";
-import { createSecondPages, secondPageRoutes } from "./second-page-routes.ts";
-import { secondRoutes } from "./second-routes.ts";
-import { createSecondStep } from "./second-step.ts";
-import { createRefused } from "./refused.ts";
-import { createSignIn } from "./sign-in.ts";
-import { createStepStore } from "./step-store.ts";
-import { createFailureStore } from "./store.ts";
+import { pruneDevices, pruneFailures, pruneSteps } from "./store.ts";
 
 /** Signing in and out, by the API and by a plain page. behaviour B.1. */
 export default definePlugin({
   name: "sessions",
   needs: { accounts, tokens, factors, mail },
+  later: { providers },
   provides: sessions,
   accountSettings: { ...sessionSettings, ...alertSettings },
   migrations: [
@@ -46,46 +40,25 @@ export default definePlugin({
   ],
   activity: { sign_in_failures: false, sign_in_steps: false, sign_in_devices: false },
 
-  async setup(ctx) {
-    const failureStore = createFailureStore(ctx.sql);
+  async setup(base) {
     const styleHash = await hashOf(loginStyle);
-    const links: LoginLink[] = [];
-    const starts: Parameters<Sessions["onStarted"]>[0][] = [];
-    const leavings: Leaving[] = [];
-    const leave = createLeave({ ctx, tokens: ctx.services.tokens, leavings });
-    const refused = createRefused({ ctx, ...ctx.services });
-    const deviceStore = createDeviceStore(ctx.sql);
-    const alert = createAlert({ ctx, ...ctx.services, deviceStore });
-    const started: Parameters<Sessions["onStarted"]>[0] = async (session, tx) => {
-      for (const run of starts) await run(session, tx);
-    };
-    const signIn = createSignIn({ ...ctx.services, failureStore, alert, refused, started });
-    const stepStore = createStepStore(ctx.sql);
-    const second = createSecondStep({ ...ctx.services, stepStore, failureStore, refused });
-    const pages = createSecondPages({ second, styleHash });
-    ctx.services.accounts.onPasswordChanged(async (userId, _by, tx) => {
-      await stepStore.endOf(tx, userId);
-      return async () => {};
-    });
+    const ctx: SessionsContext = { ...base, ...base.services, turns: createTurnsByKey(), styleHash };
     const prune = async () => {
-      await Promise.all([failureStore.prune(), stepStore.prune(), deviceStore.prune()]);
+      await Promise.all([pruneFailures(ctx.sql), pruneSteps(ctx.sql), pruneDevices(ctx.sql)]);
     };
     return {
       routes: [
-        ...sessionRoutes({ ...ctx.services, signIn, second, pages, leave }),
-        ...secondRoutes({ ...ctx.services, signIn, second }),
-        ...ownSessionRoutes(ctx.services),
-        ...loginRoutes({ ...ctx.services, signIn, second, pages, styleHash, links }),
-        ...secondPageRoutes({ signIn, second, pages }),
-        ...passkeyRoutes({ ...ctx.services, ctx, signIn, styleHash, scriptHash: await hashOf(passkeyScript) }),
-        ...logoutRoutes({ leave, styleHash }),
+        ...sessionRoutes(ctx),
+        ...secondRoutes(ctx),
+        ...ownSessionRoutes(ctx),
+        ...loginRoutes(ctx),
+        ...secondPageRoutes(ctx),
+        ...passkeyRoutes(ctx, await hashOf(passkeyScript)),
+        ...logoutRoutes(ctx),
       ],
       service: {
         pageHeaders: pageHeaders(styleHash),
-        admit: createAdmit({ signIn, second, pages }),
-        addLoginLink: (link) => void links.push(link),
-        onStarted: (run) => void starts.push(run),
-        onLeaving: (leaving) => void leavings.push(leaving),
+        admit: (input, proven) => admit(ctx, input, proven),
       },
       schedules: [{ id: "sessions.prune", cron: "41 * * * *", run: prune }],
     };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { safePath } from "./return-to.ts";
+import { safePath } from "./browser.ts";
 
 test.each([
   ["/", "/"],

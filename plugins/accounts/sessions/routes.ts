@@ -12,37 +12,59 @@ import {
   unauthorized,
 } from "platform";
 import type { Caller, RequestInput, Route } from "platform";
-import { personAnswer, type Accounts } from "../api.ts";
 import type { SignedInFrom, Tokens } from "../../tokens/api.ts";
-import { endedCookie, sessionCookieOf } from "./cookie.ts";
-import type { Leave } from "./leave.ts";
-import { refuseOtherOrigins } from "./origin.ts";
-import { personExample } from "./person-example.ts";
-import { safePath } from "./return-to.ts";
-import type { SecondPages } from "./second-page-routes.ts";
-import { SecondFactorNeeded } from "./second-routes.ts";
-import { secondFactorNeeded, type SecondStep } from "./second-step.ts";
-import type { SignIn } from "./sign-in.ts";
-import { signedInFrom } from "./signed-in-from.ts";
+import { personAnswer } from "../api.ts";
+import { totpSetupAnswer, totpSetupExample } from "../factors/api.ts";
+import { endedCookie, refuseOtherOrigins, safePath, sessionCookieOf, signedInFrom } from "./browser.ts";
+import type { SessionsContext } from "./context.ts";
+import { secondForm } from "./second-page-routes.ts";
+import { beginStep, finishStep, secondFactorNeeded, setupOf } from "./second-step.ts";
+import { leave, lengthOf, personOf, startSession } from "./sign-in.ts";
+
+/** A person as the examples of a sign-in show one. */
+export const personExample = {
+  id: 1,
+  login: "admin",
+  email: null,
+  name: "admin",
+  role: "admin",
+  active: true,
+  privileges: [],
+  team_ids: [],
+  group_ids: [],
+  department_ids: [],
+  created_at: "2026-01-31T10:00:00.000Z",
+  updated_at: "2026-01-31T10:00:00.000Z",
+};
 
 const Credentials = Type.Object({
   login: Type.String({ minLength: 1, maxLength: 255 }),
   password: Type.String({ minLength: 1, maxLength: 1000 }),
 });
 
+const pending = Type.String({ minLength: 1, maxLength: 200 });
+const Code = Type.Object({
+  pending,
+  code: Type.String({ minLength: 1, maxLength: 100, description: "of the authenticator app, or a recovery code" }),
+  setup: Type.Optional(Type.String({ maxLength: 2000, description: "of a factor that is set up in this sign-in" })),
+});
+
+/** The 401 of a sign-in whose password was right. */
+const SecondFactorNeeded = answer.object("SecondFactorNeeded", {
+  error: Type.String(),
+  factors: answer.list(Type.String()),
+  pending: Type.String(),
+  expires_at: answer.time(),
+  request_id: Type.Optional(Type.String()),
+});
+
+const open = { open: "it is how one signs in" } as const;
+
 const SignedOut = answer.object("SignedOut", { next: Type.String() });
 
-interface Needed {
-  readonly accounts: Pick<Accounts, "person" | "signedInAt">;
-  readonly tokens: Tokens;
-  readonly signIn: SignIn;
-  readonly second: SecondStep;
-  readonly pages: SecondPages;
-  readonly leave: Leave;
-}
-
 /** Sessions through the API. behaviour B.1. */
-export function sessionRoutes({ accounts, tokens, signIn, second, pages, leave }: Needed): Route[] {
+export function sessionRoutes(ctx: SessionsContext): Route[] {
+  const { accounts, tokens } = ctx;
   return [
     route(
       "POST",
@@ -69,13 +91,13 @@ export function sessionRoutes({ accounts, tokens, signIn, second, pages, leave }
       async (input) => {
         refuseOtherOrigins(input);
         const { account, body, ip, secure } = input;
-        const userId = await signIn.personOf({ accountId: account.id, ip, ...body });
+        const userId = await personOf(ctx, { accountId: account.id, ip, ...body });
         const shown = await accounts.person(account.id, userId);
         if (!shown) throw unauthorized();
-        const step = await second.begin({ accountId: account.id, userId });
+        const step = await beginStep(ctx, { accountId: account.id, userId });
         if (step) throw secondFactorNeeded(step);
         return input.once(`sign-in:${userId}`, async () => {
-          const { token, expiresAt } = await signIn.start(input, userId);
+          const { token, expiresAt } = await startSession(ctx, input, userId);
           return secret(created(shown, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));
         });
       },
@@ -92,7 +114,7 @@ export function sessionRoutes({ accounts, tokens, signIn, second, pages, leave }
         responses: { 200: { next: "https://login.example.com/logout?client_id=corestead" }, 204: null },
       },
       async ({ caller, request, secure }) => {
-        const next = await leave(caller, languageOf(request));
+        const next = await leave(ctx, caller, languageOf(request));
         const cookie = { "set-cookie": endedCookie(secure) };
         return next ? secret(ok({ next: next.href }, { ...cookie, "cache-control": "no-store" })) : noContent(cookie);
       },
@@ -129,15 +151,75 @@ export function sessionRoutes({ accounts, tokens, signIn, second, pages, leave }
         }
         // Whoever is invited proves a second factor as others do, so that a link alone opens nobody's account.
         const step =
-          (await tokens.isInvitation(owner)) && (await second.begin(ownerOf(owner), { openedBy: owner.tokenId }));
-        if (step) return pages.form(200, input, { returnTo: path, pending: step.pending }, step.factors, noReferrer);
-        const session = await sessionOf(tokens, owner, await signIn.lengthOf(owner.account.id), signedInFrom(input));
+          (await tokens.isInvitation(owner)) && (await beginStep(ctx, ownerOf(owner), { openedBy: owner.tokenId }));
+        if (step)
+          return secondForm(ctx, 200, input, { returnTo: path, pending: step.pending }, step.factors, noReferrer);
+        const session = await sessionOf(tokens, owner, await lengthOf(ctx, owner.account.id), signedInFrom(input));
         await accounts.signedInAt(owner.account.id, input.host);
         return redirect(303, path, {
           "set-cookie": sessionCookieOf(session.token, session.expiresAt, input.secure),
           "cache-control": "no-store",
           ...noReferrer,
         });
+      },
+    ),
+  ];
+}
+
+/** The second step of a sign-in through the API. */
+export function secondRoutes(ctx: SessionsContext): Route[] {
+  const { accounts } = ctx;
+  return [
+    route(
+      "POST",
+      "/account/session/second_factor",
+      {
+        summary: "Sign in, second step",
+        description:
+          "`pending` is that of the 401 of `POST /account/session`; it works for five minutes and five tries, and is no session. `code` is of the authenticator app or a recovery code; each works once. Whoever has just set up an app sends its `setup` too. A wrong code is 401; after ten wrong codes in a row of one person each further one doubles a wait up to 15 minutes (429), which recovery codes do not share.",
+        access: open,
+        body: { schema: Code },
+        maxBytes: 16_384,
+        idempotency: "own",
+        request: { pending: "kJ3…", code: "123456" },
+        answers: { 201: personAnswer },
+        responses: {
+          201: personExample,
+          401: { error: "wrong code" },
+          403: { error: "sign in on this server's own pages" },
+          409: { error: "the answer to this Idempotency-Key showed a secret and was not kept" },
+          429: { error: "too many requests, try again in 4 s" },
+        },
+      },
+      async (input) => {
+        refuseOtherOrigins(input);
+        const { account, ip, body, secure } = input;
+        const { userId, cameBy } = await finishStep(ctx, account.id, ip, body);
+        const shown = await accounts.person(account.id, userId);
+        if (!shown) throw unauthorized();
+        return input.once(`sign-in:${userId}`, async () => {
+          const { token, expiresAt } = await startSession(ctx, input, userId, cameBy);
+          return secret(created(shown, { "set-cookie": sessionCookieOf(token, expiresAt, secure) }));
+        });
+      },
+    ),
+    route(
+      "POST",
+      "/account/session/second_factor/setup",
+      {
+        summary: "Set up the second factor that the account requires",
+        description:
+          "For people without one, who cannot sign in before. Show `qr` or `secret` to an authenticator app, then send `setup` with a code of it to `POST /account/session/second_factor`. Afterwards `POST /account/me/recovery_codes` shows recovery codes.",
+        access: open,
+        body: { schema: Type.Object({ pending }) },
+        maxBytes: 16_384,
+        request: { pending: "kJ3…" },
+        answers: { 200: totpSetupAnswer },
+        responses: { 200: totpSetupExample, 401: { error: "this sign-in has expired: begin again" } },
+      },
+      async (input) => {
+        refuseOtherOrigins(input);
+        return secret(ok(await setupOf(ctx, input.account.id, input.body.pending)));
       },
     ),
   ];
@@ -156,7 +238,7 @@ async function sessionOf(tokens: Tokens, { account, user, tokenId }: Caller, len
   return session;
 }
 
-type Length = Awaited<ReturnType<SignIn["lengthOf"]>>;
+type Length = Awaited<ReturnType<typeof lengthOf>>;
 
 function ownerOf({ account, user }: Caller) {
   return { accountId: account.id, userId: user.id };

@@ -1,28 +1,20 @@
 import { answer, filledIn, HttpError, languageOf, redirect, route, secret, text, Type } from "platform";
 import type { Reply, RequestInput, Route } from "platform";
 import type { FactorKind } from "../factors/api.ts";
-import { sessionCookieOf } from "./cookie.ts";
-import { originMistake } from "./origin.ts";
+import type { Sessions } from "./api.ts";
+import { originMistake, pageHeaders, safePath, sessionCookieOf, type Headers } from "./browser.ts";
+import type { SessionsContext } from "./context.ts";
 import { loginPage } from "./page.ts";
-import { pageHeaders, type Headers } from "./page-headers.ts";
-import { safePath } from "./return-to.ts";
 import { recoveryPage, secondPage } from "./second-page.ts";
-import type { Proof, SecondStep } from "./second-step.ts";
-import { secondWords } from "./second-words.ts";
-import type { SignIn } from "./sign-in.ts";
-import { pageWords, waitText } from "./words.ts";
+import { beginStep, finishStep, kindsOf, setupOf, type Proof } from "./second-step.ts";
+import { startSession } from "./sign-in.ts";
+import { pageWords, secondWords, waitText } from "./words.ts";
 
 const short = Type.Optional(Type.String());
 const Form = Type.Object({ pending: short, code: short, setup: short, return_to: short });
 const html = answer.text("text/html");
 const either = [html, answer.error];
 const htmlType = "text/html; charset=utf-8";
-
-interface Needed {
-  readonly signIn: SignIn;
-  readonly second: SecondStep;
-  readonly styleHash: string;
-}
 
 type Asked = Pick<RequestInput, "account" | "request">;
 interface Shown {
@@ -32,59 +24,69 @@ interface Shown {
   readonly error?: string;
 }
 
-export type SecondPages = ReturnType<typeof createSecondPages>;
+/** What follows when a proof other than a password has shown who somebody is. */
+export async function admit(
+  ctx: SessionsContext,
+  input: Parameters<Sessions["admit"]>[0],
+  { userId, returnTo: given, isSecond, origin }: Parameters<Sessions["admit"]>[1],
+): Promise<Reply> {
+  const returnTo = safePath(given);
+  const step = isSecond ? undefined : await beginStep(ctx, { accountId: input.account.id, userId }, { origin });
+  if (step) return secondForm(ctx, 200, input, { returnTo, pending: step.pending }, step.factors);
+  const { token, expiresAt } = await startSession(ctx, input, userId, { origin });
+  const headers = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+  const cookie = sessionCookieOf(token, expiresAt, input.secure);
+  return secret(redirect(303, returnTo, { ...headers, "set-cookie": cookie }));
+}
 
-export function createSecondPages({ second, styleHash }: Pick<Needed, "second" | "styleHash">) {
-  const headers = pageHeaders(styleHash, "img-src 'self' data:");
-  const wordsOf = (request: Request) => {
-    const language = languageOf(request);
-    return { words: pageWords[language], more: secondWords[language] };
-  };
+/** The form for the code; for somebody without a factor with what they need to set one up. */
+export async function secondForm(
+  ctx: SessionsContext,
+  status: number,
+  { account, request }: Asked,
+  shown: Shown,
+  factors: readonly FactorKind[],
+  more: Headers = {},
+): Promise<Reply> {
+  const { returnTo, pending, setup, error } = shown;
+  const state = { ...wordsOf(request), accountName: account.name, returnTo, pending, factors, ...(error && { error }) };
+  const totp = factors.length === 0 ? await setupOf(ctx, account.id, pending, setup) : undefined;
+  return text(status, secondPage({ ...state, ...(totp && { totp }) }), htmlType, { ...headersOf(ctx), ...more });
+}
 
-  return {
-    /** The form for the code; for somebody without a factor with what they need to set one up. */
-    async form(
-      status: number,
-      { account, request }: Asked,
-      shown: Shown,
-      factors: readonly FactorKind[],
-      more: Headers = {},
-    ) {
-      const { returnTo, pending, setup, error } = shown;
-      const state = {
-        ...wordsOf(request),
-        accountName: account.name,
-        returnTo,
-        pending,
-        factors,
-        ...(error && { error }),
-      };
-      const totp = factors.length === 0 ? await second.totp(account.id, pending, setup) : undefined;
-      return text(status, secondPage({ ...state, ...(totp && { totp }) }), htmlType, { ...headers, ...more });
-    },
+function codesShown(
+  ctx: SessionsContext,
+  { account, request }: Asked,
+  returnTo: string,
+  codes: readonly string[],
+  more: Headers,
+): Reply {
+  const state = { ...wordsOf(request), accountName: account.name, returnTo };
+  return text(200, recoveryPage(state, codes), htmlType, { ...headersOf(ctx), ...more });
+}
 
-    codes({ account, request }: Asked, returnTo: string, codes: readonly string[], more: Headers): Reply {
-      const state = { ...wordsOf(request), accountName: account.name, returnTo };
-      return text(200, recoveryPage(state, codes), htmlType, { ...headers, ...more });
-    },
+/** The first form again: the second step has ended. */
+function restart(
+  ctx: SessionsContext,
+  status: number,
+  { account, request }: Asked,
+  returnTo: string,
+  error?: string,
+): Reply {
+  const { words, more } = wordsOf(request);
+  const page = loginPage({ words, accountName: account.name, returnTo, error: error ?? more.expired });
+  return text(status, page, htmlType, headersOf(ctx));
+}
 
-    /** The first form again: the second step has ended. */
-    restart(status: number, { account, request }: Asked, returnTo: string, error?: string): Reply {
-      const { words, more } = wordsOf(request);
-      const page = loginPage({ words, accountName: account.name, returnTo, error: error ?? more.expired });
-      return text(status, page, htmlType, headers);
-    },
+const headersOf = ({ styleHash }: SessionsContext) => pageHeaders(styleHash, "img-src 'self' data:");
 
-    wordsOf,
-  };
+function wordsOf(request: Request) {
+  const language = languageOf(request);
+  return { words: pageWords[language], more: secondWords[language] };
 }
 
 /** The form of the second step. */
-export function secondPageRoutes({
-  signIn,
-  second,
-  pages,
-}: Omit<Needed, "styleHash"> & { pages: SecondPages }): Route[] {
+export function secondPageRoutes(ctx: SessionsContext): Route[] {
   return [
     route(
       "POST",
@@ -109,18 +111,18 @@ export function secondPageRoutes({
       },
       async (input) => {
         const { account, body, ip, request, secure } = input;
-        const { words, more } = pages.wordsOf(request);
+        const { words, more } = wordsOf(request);
         const mistake = originMistake(input);
-        if (mistake !== undefined) return pages.restart(403, input, "/", filledIn(words.refused, { reason: mistake }));
+        if (mistake !== undefined) return restart(ctx, 403, input, "/", filledIn(words.refused, { reason: mistake }));
         const returnTo = safePath(body.return_to);
         const proof = proofOf(body);
         try {
-          const { userId, cameBy, recoveryCodes } = await second.finish(account.id, ip, proof);
+          const { userId, cameBy, recoveryCodes } = await finishStep(ctx, account.id, ip, proof);
           return await input.once(`sign-in:${userId}`, async () => {
-            const { token, expiresAt } = await signIn.start(input, userId, cameBy);
+            const { token, expiresAt } = await startSession(ctx, input, userId, cameBy);
             const cookie = { "set-cookie": sessionCookieOf(token, expiresAt, secure) };
             if (!recoveryCodes) return secret(redirect(303, returnTo, cookie));
-            return secret(pages.codes(input, returnTo, recoveryCodes, cookie));
+            return secret(codesShown(ctx, input, returnTo, recoveryCodes, cookie));
           });
         } catch (error) {
           return await again(error, { ...proof, returnTo });
@@ -132,10 +134,10 @@ export function secondPageRoutes({
           const said = wait === undefined ? more.wrong : waitText(words, wait);
           const headers = wait === undefined ? undefined : { "retry-after": wait };
           try {
-            const kinds = await second.kindsOf(account.id, proof.pending);
-            return await pages.form(error.status, input, { ...shown, error: said }, kinds, headers);
+            const kinds = await kindsOf(ctx, account.id, proof.pending);
+            return await secondForm(ctx, error.status, input, { ...shown, error: said }, kinds, headers);
           } catch (ended) {
-            if (ended instanceof HttpError && ended.status === 401) return pages.restart(401, input, returnTo);
+            if (ended instanceof HttpError && ended.status === 401) return restart(ctx, 401, input, returnTo);
             throw ended;
           }
         }

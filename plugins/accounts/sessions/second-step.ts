@@ -1,16 +1,16 @@
 /** What follows the right password of somebody with a second factor. behaviour B.1. */
 import { HttpError, invalid, limitKey, randomToken, sha256, tooMany, unauthorized } from "platform";
-import type { Accounts } from "../api.ts";
-import type { FactorKind, Factors, Owner, TotpSetup } from "../factors/api.ts";
+import type { FactorKind, Owner, TotpSetup } from "../factors/api.ts";
+import type { SessionsContext } from "./context.ts";
+import { noteRefused } from "./notices.ts";
 import type { CameBy } from "./sign-in.ts";
-import type { StepStore } from "./step-store.ts";
-import type { FailureStore } from "./store.ts";
+import * as store from "./store.ts";
 
 const stepMs = 300_000;
 /** Per person and address, so that guesses from one address lock out nobody at another. */
 const patience = { free: 10, maxSeconds: 60 };
 
-export interface Step {
+interface Step {
   /** Goes with the second factor; good for nothing else. */
   readonly pending: string;
   readonly factors: readonly FactorKind[];
@@ -24,83 +24,82 @@ export interface Proof {
   readonly setup?: string;
 }
 
-export interface Proved {
+interface Proved {
   readonly userId: number;
   readonly cameBy?: CameBy;
   /** Of the app that was set up in this step. */
   readonly recoveryCodes?: readonly string[];
 }
 
-interface Needed {
-  readonly accounts: Pick<Accounts, "access">;
-  readonly factors: Factors;
-  readonly stepStore: StepStore;
-  readonly failureStore: FailureStore;
-  readonly refused: (accountId: number, userId: number) => void;
+/** Undefined if the password, or what came in its place, is all that this person needs. */
+export async function beginStep(ctx: SessionsContext, owner: Owner, cameBy: CameBy = {}): Promise<Step | undefined> {
+  const kinds = await ctx.factors.kindsOf(owner);
+  if (kinds.length === 0 && !(await ctx.factors.isRequired(owner))) return undefined;
+  const pending = randomToken();
+  const expiresAt = new Date(Date.now() + stepMs);
+  await store.addStep(ctx.sql, { hash: sha256(pending), ...owner, expiresAt, ...cameBy });
+  return { pending, factors: kinds, expiresAt };
 }
 
-export type SecondStep = ReturnType<typeof createSecondStep>;
+/** What this sign-in waits for; [] = a factor must be set up. Throws 401 if it has expired or ended. */
+export async function kindsOf(ctx: SessionsContext, accountId: number, pending: string) {
+  return ctx.factors.kindsOf(await ownerOf(ctx, accountId, pending));
+}
 
-export function createSecondStep({ accounts, factors, stepStore, failureStore, refused }: Needed) {
-  const ownerOf = async (accountId: number, pending: string): Promise<Owner> => {
-    const userId = await stepStore.userIdOf(accountId, sha256(pending));
-    if (userId === undefined || !(await accounts.access(userId))?.active) throw expired();
-    return { accountId, userId };
-  };
+/** Somebody without a factor, who must have one, sets it up here. `setup`: the one that they have seen already. */
+export async function setupOf(
+  ctx: SessionsContext,
+  accountId: number,
+  pending: string,
+  setup?: string,
+): Promise<TotpSetup> {
+  const { factors } = ctx;
+  const owner = await ownerOf(ctx, accountId, pending);
+  if ((await factors.kindsOf(owner)).length > 0) throw expired();
+  const shown = setup === undefined ? undefined : await factors.shownTotp(owner, setup);
+  return shown ?? factors.beginTotp(owner);
+}
 
-  /** Undefined if it is wrong. */
-  const checked = async (owner: Owner, { code, setup }: Proof): Promise<Proved | undefined> => {
-    const { userId } = owner;
-    const kinds = await factors.kindsOf(owner);
-    if (kinds.length > 0) return (await factors.checkCode(owner, code)) ? { userId } : undefined;
-    if (!setup) throw invalid({ setup: ["is required"] });
-    const recoveryCodes = await factors.confirmTotp(owner, setup, code);
-    return recoveryCodes && { userId, recoveryCodes };
-  };
+/** Throws 401 for a wrong proof, 429 after too many. A right one ends the step. */
+export async function finishStep(ctx: SessionsContext, accountId: number, ip: string, proof: Proof): Promise<Proved> {
+  const { sql } = ctx;
+  const hash = sha256(proof.pending);
+  const owner = await ownerOf(ctx, accountId, proof.pending);
+  const subject = `code:${owner.userId} ${limitKey(ip)}`;
+  const seconds = await store.secondsToWait(sql, accountId, [subject]);
+  if (seconds > 0) throw tooMany(seconds);
+  const proved = await checked(ctx, owner, proof);
+  if (!proved) {
+    await store.addFailure(sql, accountId, subject, patience);
+    await store.failedStep(sql, accountId, hash);
+    noteRefused(ctx, accountId, owner.userId);
+    throw unauthorized("wrong code");
+  }
+  await store.clearFailures(sql, accountId, subject);
+  const taken = await store.takeStep(sql, accountId, hash);
+  if (!taken) throw expired();
+  const cameBy = { openedBy: taken.openedById ?? undefined, origin: taken.origin ?? undefined };
+  return { ...proved, cameBy };
+}
 
-  return {
-    /** Undefined if the password, or what came in its place, is all that this person needs. */
-    async begin(owner: Owner, cameBy: CameBy = {}): Promise<Step | undefined> {
-      const kinds = await factors.kindsOf(owner);
-      if (kinds.length === 0 && !(await factors.isRequired(owner))) return undefined;
-      const pending = randomToken();
-      const expiresAt = new Date(Date.now() + stepMs);
-      await stepStore.add({ hash: sha256(pending), ...owner, expiresAt, ...cameBy });
-      return { pending, factors: kinds, expiresAt };
-    },
+async function ownerOf({ accounts, sql }: SessionsContext, accountId: number, pending: string): Promise<Owner> {
+  const userId = await store.userIdOfStep(sql, accountId, sha256(pending));
+  if (userId === undefined || !(await accounts.access(userId))?.active) throw expired();
+  return { accountId, userId };
+}
 
-    /** What this sign-in waits for; [] = a factor must be set up. Throws 401 if it has expired or ended. */
-    kindsOf: async (accountId: number, pending: string) => factors.kindsOf(await ownerOf(accountId, pending)),
-
-    /** Somebody without a factor, who must have one, sets it up here. `setup`: the one that they have seen already. */
-    async totp(accountId: number, pending: string, setup?: string): Promise<TotpSetup> {
-      const owner = await ownerOf(accountId, pending);
-      if ((await factors.kindsOf(owner)).length > 0) throw expired();
-      const shown = setup === undefined ? undefined : await factors.shownTotp(owner, setup);
-      return shown ?? factors.beginTotp(owner);
-    },
-
-    /** Throws 401 for a wrong proof, 429 after too many. A right one ends the step. */
-    async finish(accountId: number, ip: string, proof: Proof): Promise<Proved> {
-      const hash = sha256(proof.pending);
-      const owner = await ownerOf(accountId, proof.pending);
-      const subject = `code:${owner.userId} ${limitKey(ip)}`;
-      const seconds = await failureStore.secondsToWait(accountId, [subject]);
-      if (seconds > 0) throw tooMany(seconds);
-      const proved = await checked(owner, proof);
-      if (!proved) {
-        await failureStore.add(accountId, subject, patience);
-        await stepStore.failed(accountId, hash);
-        refused(accountId, owner.userId);
-        throw unauthorized("wrong code");
-      }
-      await failureStore.clear(accountId, subject);
-      const taken = await stepStore.take(accountId, hash);
-      if (!taken) throw expired();
-      const cameBy = { openedBy: taken.openedById ?? undefined, origin: taken.origin ?? undefined };
-      return { ...proved, cameBy };
-    },
-  };
+/** Undefined if it is wrong. */
+async function checked(
+  { factors }: SessionsContext,
+  owner: Owner,
+  { code, setup }: Proof,
+): Promise<Proved | undefined> {
+  const { userId } = owner;
+  const kinds = await factors.kindsOf(owner);
+  if (kinds.length > 0) return (await factors.checkCode(owner, code)) ? { userId } : undefined;
+  if (!setup) throw invalid({ setup: ["is required"] });
+  const recoveryCodes = await factors.confirmTotp(owner, setup, code);
+  return recoveryCodes && { userId, recoveryCodes };
 }
 
 /** The 401 after the right password, with what the second call needs. */

@@ -3,7 +3,7 @@ import { adminPassword, adminToken, otherAccount, person, startTestApp } from ".
 import type { Answer, RequestOptions, TestApp } from "../../../tests/harness.ts";
 import { accounts } from "../api.ts";
 import { sha256 } from "../../../runtime/base/hash.ts";
-import { createFailureStore } from "./store.ts";
+import { addFailure, pruneFailures, secondsToWait } from "./store.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -322,18 +322,17 @@ describe("failures", () => {
 
   test("wait twice as long each time, a minute at most", async () => {
     await forgive();
-    const store = createFailureStore(app.sql);
     const waits: number[] = [];
     for (let at = 0; at < 14; at++) {
-      await store.add(1, "test", { free: 5, maxSeconds: 60 });
-      waits.push(Math.ceil(await store.secondsToWait(1, ["test"])));
+      await addFailure(app.sql, 1, "test", { free: 5, maxSeconds: 60 });
+      waits.push(Math.ceil(await secondsToWait(app.sql, 1, ["test"])));
     }
     expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60]);
-    expect(await store.secondsToWait(1, ["another"])).toBe(0);
+    expect(await secondsToWait(app.sql, 1, ["another"])).toBe(0);
     const other = await otherAccount(app);
-    expect(await store.secondsToWait(other.id, ["test"])).toBe(0);
+    expect(await secondsToWait(app.sql, other.id, ["test"])).toBe(0);
     await app.sql`update sign_in_failures set last_at = now() - interval '2 hours'`;
-    await store.prune();
+    await pruneFailures(app.sql);
     expect(await app.sql`select 1 from sign_in_failures`).toHaveLength(0);
   });
 
@@ -350,10 +349,9 @@ describe("failures", () => {
     expect(await from("2001:db8:1:3::1", password)).toBe(201);
     expect(await from("203.0.113.7", password)).toBe(201);
     // From many addresses it is slow: a wait of a few seconds, for whoever asks.
-    const store = createFailureStore(app.sql);
     const account = await app.service(accounts).defaultAccount();
     for (let at = 0; at < 120; at++)
-      await store.add(account.id, `login:${sha256(login)}`, { free: 100, maxSeconds: 5 });
+      await addFailure(app.sql, account.id, `login:${sha256(login)}`, { free: 100, maxSeconds: 5 });
     const slowed = await proxied.post(
       path,
       { login, password },
@@ -377,8 +375,8 @@ describe("failures", () => {
   test("from one address with many logins are slowed down", async () => {
     await forgive();
     const account = await app.service(accounts).defaultAccount();
-    const store = createFailureStore(app.sql);
-    for (let at = 0; at < 2; at++) await store.add(account.id, "address:127.0.0.1", { free: 2, maxSeconds: 60 });
+    for (let at = 0; at < 2; at++)
+      await addFailure(app.sql, account.id, "address:127.0.0.1", { free: 2, maxSeconds: 60 });
     expect((await signIn("admin", adminPassword)).status).toBe(429);
     await forgive();
     expect((await signIn("admin", adminPassword)).status).toBe(201);

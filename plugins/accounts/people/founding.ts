@@ -1,31 +1,23 @@
 /** Creates accounts: the first one on an empty database, further ones by command. behaviour B.1 and B.2. */
 import { hashPassword, type Tx } from "platform";
-import type { AccountInput, AccountStore } from "./account-store.ts";
-import type { NewAccount } from "../api.ts";
-import type { UserStore } from "./user-store.ts";
+import * as accountStore from "./account-store.ts";
+import type { PeopleContext } from "./context.ts";
+import { insert } from "./user-store.ts";
 
-export type AccountHook = (account: NewAccount, tx: Tx) => Promise<readonly string[]>;
-
-export interface Founding {
-  readonly account: AccountInput;
+interface Founding {
+  readonly account: accountStore.AccountInput;
   readonly login: string;
   /** "" = generated and shown. */
   readonly password: string;
   readonly first: boolean;
 }
 
-interface Needed {
-  readonly accountStore: AccountStore;
-  readonly userStore: UserStore;
-  readonly accountHooks: readonly AccountHook[];
-}
-
 /** Creates an account and its administrator; returns the lines to show once. */
-export async function foundAccount(tx: Tx, { accountStore, userStore, accountHooks }: Needed, founding: Founding) {
+export async function foundAccount({ founders }: Pick<PeopleContext, "founders">, tx: Tx, founding: Founding) {
   const { account, login, first } = founding;
   const password = founding.password || generatePassword();
   const accountId = await accountStore.insert(tx, account);
-  const userId = await userStore.insert(tx, accountId, {
+  const userId = await insert(tx, accountId, {
     login,
     email: null,
     name: login,
@@ -35,7 +27,7 @@ export async function foundAccount(tx: Tx, { accountStore, userStore, accountHoo
     passwordHash: await hashPassword(password),
   });
   const lines = [founding.password ? `Administrator: ${login}` : `Administrator: ${login}, password: ${password}`];
-  for (const run of accountHooks) lines.push(...(await run({ accountId, userId, host: account.host, first }, tx)));
+  for (const run of founders) lines.push(...(await run({ accountId, userId, host: account.host, first }, tx)));
   return lines;
 }
 
