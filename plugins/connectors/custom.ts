@@ -7,12 +7,12 @@ import {
   OutboundFault,
   parseExactly,
   parseRetryAfter,
+  trimmedEnd,
+  type BaseContext,
 } from "platform";
-import { trimmedEnd, type BaseContext } from "platform";
-import type { CallOutcome, ConnectorKind, KindCall, OpenConnector } from "./api.ts";
-import { authOf, checkDefinition, customFields, methodsOf, type Method } from "./definition.ts";
-import { createFiller, formPairs, isHeaderValue } from "./fill.ts";
-import { parametersOf } from "./methods.ts";
+import type { CallOutcome, ConnectorKind, KindCall, MethodFacts, OpenConnector } from "./api.ts";
+import { authOf, checkDefinition, customFields, methodsOf, recordOf, type Method } from "./definition.ts";
+import { createFiller, formPairs, isHeaderValue, placeholders } from "./fill.ts";
 
 export interface HttpRequest {
   readonly url: string;
@@ -237,4 +237,32 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   await promise;
   clearTimeout(timer);
   signal?.removeEventListener("abort", stop);
+}
+
+/** The methods of a connector as people choose one: what each does and which parameters it takes. Pure. */
+export function describedMethods(methods: readonly MethodFacts[], fields: Readonly<Record<string, unknown>>) {
+  const declared = recordOf(fields["methods"]) ?? {};
+  return methods.map(({ name, public: isPublic, parameters }) => {
+    const method = recordOf(declared[name]);
+    const description = method?.["description"];
+    return {
+      name,
+      description: typeof description === "string" ? description : null,
+      parameters: [...(parameters ?? parametersOf(method))],
+      public: isPublic,
+    };
+  });
+}
+
+/** Of `{event.data.id}` it is `event`. */
+export function parametersOf(method: Readonly<Record<string, unknown>> = {}): string[] {
+  const { description: _, ...rest } = method;
+  const texts = Object.values(rest).flatMap(textsIn);
+  return [...new Set(texts.flatMap((text) => placeholders(text)).map((name) => name.split(".")[0] ?? name))];
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
 }

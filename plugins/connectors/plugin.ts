@@ -1,15 +1,13 @@
 import { change, create, definePlugin, find, putAt, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { connectors, type Connectors } from "./api.ts";
-import { callRoutes } from "./call-routes.ts";
+import { callRoutes, connectorRoutes, trialRoutes } from "./routes.ts";
 import { Connector } from "./connector.ts";
 import { customConnector } from "./custom.ts";
 import migration from "./migrations/001_connectors.sql" with { type: "text" };
 import versions from "./migrations/002_version.sql" with { type: "text" };
 import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
-import { connectorRoutes } from "./routes.ts";
 import { createCalls } from "./service.ts";
-import { trialRoutes } from "./trial-routes.ts";
 
 /** Connectors: other services' HTTP methods behind a sealed secret. behaviour 4.3, B.9. */
 export default definePlugin({

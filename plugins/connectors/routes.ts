@@ -1,8 +1,35 @@
-import { answer, field, found, list, pageOf, pageQuery, refOf, resourceRoutes, route } from "platform";
-import type { ContextOf, Route, TSchema } from "platform";
-import { ConnectorMethod } from "./answers.ts";
-import { Connector, type ConnectorAt } from "./connector.ts";
-import { describedMethods } from "./methods.ts";
+import {
+  answer,
+  badRequest,
+  field,
+  forbidden,
+  found,
+  HttpError,
+  invalid,
+  isObject,
+  limitKey,
+  list,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  refOf,
+  resourceRoutes,
+  route,
+  tooMany,
+  Type,
+  unauthorized,
+  warned,
+  type BaseContext,
+  type ContextOf,
+  type Route,
+  type TSchema,
+} from "platform";
+import type { Connectors } from "./api.ts";
+import { Connector, exampleUrl, type ConnectorAt } from "./connector.ts";
+import { paramHints } from "./fill.ts";
+import { describedMethods } from "./custom.ts";
+import type { Calls } from "./service.ts";
 
 /** behaviour B.9: the usual five calls; `:id` is the id or the code. */
 export function connectorRoutes(around: ContextOf<ConnectorAt>): Route[] {
@@ -39,3 +66,145 @@ export function connectorRoutes(around: ContextOf<ConnectorAt>): Route[] {
   );
   return [listing, get, methods, ...Object.values(others)];
 }
+
+type Limit = ReturnType<BaseContext["limiter"]>;
+
+/** behaviour B.9: one method of a connector. */
+export function callRoutes(calls: Pick<Connectors, "call" | "methodsOf">, publicLimit: Limit): Route[] {
+  return [
+    route(
+      "POST",
+      "/connect/connectors/:code/:method_name",
+      {
+        summary: "Call one method of a connector",
+        description:
+          "The body's keys are the parameters. A remote 4xx or 5xx, or no answer at all, is 502 with the remote's answer. " +
+          "A method that is not `public` needs the privilege `flows`.",
+        access: { open: "a method may be public; any other one needs the privilege `flows`", partly: true },
+        when: { active: ["true"] },
+        input: "any",
+        idempotency: "claim",
+        strangerBytes: 1_000_000,
+        cors: true,
+        request: { city: "Kraków" },
+        answers: { 200: ConnectorAnswer, 502: ConnectorFailure },
+        responses: {
+          200: { status: 200, data: { main: { temp: 21.4 } } },
+          422: { city: ["is required"] },
+          429: { error: "too many requests, try again in 4 s" },
+          502: { error: "the remote answered 404", status: 404, data: { message: "city not found" } },
+        },
+      },
+      async ({ account, caller, params: { code, method_name: name }, body, ip }) => {
+        const method = (await calls.methodsOf(account.id, code))?.find((one) => one.name === name);
+        if (!method) throw notFound("no active connector with this code has such a method");
+        if (!method.public && !caller) throw unauthorized();
+        if (!method.public && !caller?.privileges.has("flows")) throw forbidden("this needs the privilege `flows`");
+        if (method.public && !caller?.privileges.has("flows")) {
+          const take = await publicLimit.take(`${account.id}/${code}/${limitKey(ip)}`);
+          if (!take.allowed) throw tooMany(take.retryAfterSeconds);
+        }
+        const given = paramsOf(body);
+        const outcome = await calls.call({ accountId: account.id, code, method: name, params: given });
+        if (!outcome) throw notFound("no active connector with this code has such a method");
+        const { status, data, error } = outcome;
+        if (outcome.isBusy) throw tooMany(outcome.retryAfterSeconds ?? 1);
+        if (!outcome.ok) throw new HttpError(502, { error, status, data });
+        return warned(ok({ status, data }), paramHints(method, given));
+      },
+    ),
+  ];
+}
+
+function paramsOf(body: unknown): Record<string, unknown> {
+  if (!isObject(body)) throw badRequest("the body must be a JSON object");
+  return body;
+}
+
+const TrialInput = Type.Object({
+  params: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "the parameters of the call" })),
+});
+
+const trialExample = {
+  ok: true,
+  status: 200,
+  data: { main: { temp: 21.4 } },
+  error: null,
+  duration_ms: 87,
+  request: {
+    method: "GET",
+    url: `${exampleUrl}/weather?q=Krak%C3%B3w&units=metric&appid=[secret]`,
+    headers: { accept: "application/json, */*;q=0.5" },
+    body: null,
+  },
+};
+
+/** Calls a method as flows do, and shows the request beside the answer. behaviour B.9. */
+export function trialRoutes(around: ContextOf<ConnectorAt>, calls: Pick<Calls, "methodsOf" | "tryOut">): Route[] {
+  return [
+    route(
+      "POST",
+      "/connect/connectors/:id/methods/:method_name/try",
+      {
+        summary: "Try one method of a connector",
+        description:
+          "Calls it, and answers with the request that was sent and what came of it, also if the remote refused it. The " +
+          "secret is replaced by `[secret]`. `request` is null for kinds that do not speak HTTP.",
+        access: { privilege: "flows" },
+        when: { active: ["true"] },
+        body: { schema: TrialInput },
+        idempotency: "claim",
+        request: { params: { city: "Kraków" } },
+        answers: { 200: ConnectorTrial },
+        responses: { 200: trialExample, 422: { city: ["is required"] } },
+      },
+      async ({ caller, params, body }) => {
+        const { code, active } = await found(Connector, { ...around, caller }, refOf(Connector, params.id));
+        if (!active) throw invalid({ base: ["the connector is not active: switch it on first"] });
+        const given = { accountId: caller.account.id, code, method: params.method_name, params: body.params ?? {} };
+        const trial = await calls.tryOut(given);
+        if (!trial) throw notFound("the connector has no such method");
+        const { durationMs, retryAfterSeconds: _, ...outcome } = trial.outcome;
+        const facts = (await calls.methodsOf(caller.account.id, code))?.find(({ name }) => name === params.method_name);
+        const reply = ok({ ...outcome, duration_ms: durationMs, request: trial.request });
+        return warned(reply, facts ? paramHints(facts, given.params) : []);
+      },
+    ),
+  ];
+}
+
+/** The answers of the routes of connectors beside the usual five. */
+export const ConnectorMethod = answer.object("ConnectorMethod", {
+  name: Type.String(),
+  description: field.nullable(Type.String()),
+  parameters: Type.Array(Type.String()),
+  public: Type.Boolean(),
+});
+
+/** `status` is null if the connector does not speak HTTP. */
+export const ConnectorAnswer = answer.object("ConnectorAnswer", {
+  status: field.nullable(Type.Integer()),
+  data: Type.Unknown(),
+});
+/** `request` is null if the connector's kind does not tell it. */
+export const ConnectorTrial = answer.object("ConnectorTrial", {
+  ok: Type.Boolean(),
+  status: field.nullable(Type.Integer()),
+  data: Type.Unknown(),
+  error: field.nullable(Type.String()),
+  duration_ms: Type.Integer(),
+  request: field.nullable(
+    answer.object("ConnectorRequest", {
+      method: Type.String(),
+      url: Type.String(),
+      headers: Type.Record(Type.String(), Type.String()),
+      body: field.nullable(Type.String()),
+    }),
+  ),
+});
+/** If the remote did not answer, `status` and `data` are null. */
+export const ConnectorFailure = answer.object("ConnectorFailure", {
+  error: field.nullable(Type.String()),
+  status: field.nullable(Type.Integer()),
+  data: Type.Unknown(),
+});

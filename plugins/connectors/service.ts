@@ -1,6 +1,7 @@
 /** Calls connectors for routes and other plugins: finds one, opens its secret and clears the answer of it. */
 import {
   cacheKey,
+  createTurns,
   find as findRow,
   parseCacheKey,
   SecretFault,
@@ -9,10 +10,9 @@ import {
   type BaseContext,
 } from "platform";
 import type { CallOutcome, ConnectorCall, ConnectorKind, Connectors, KindCall, ShownRequest } from "./api.ts";
-import { Busy, createCallTurns } from "./at-once.ts";
-import { maxTimeoutSeconds } from "./definition.ts";
 import { isCode } from "./code.ts";
 import { Connector, secretPlace, type ConnectorRow } from "./connector.ts";
+import { maxTimeoutSeconds } from "./definition.ts";
 import { hidden, redact, redactText, Unkept, withoutSecret } from "./redact.ts";
 
 /** A call, and the request that it was, if the connector's kind tells it. The secret is in neither. */
@@ -158,4 +158,44 @@ function hide(outcome: CallOutcome, secret: string | null): CallOutcome {
     if (!(fault instanceof Unkept)) throw fault;
     return { ...outcome, ok: false, error: fault.message, data: null };
   }
+}
+
+/** Of a kind that says nothing else. */
+const standard = 100;
+/** Calls that nobody's engine bounds, as those of requests. */
+const mostWaiting = 200;
+
+/** The call was not begun: others have not ended in its time, or too many wait already. */
+class Busy extends Error {
+  override name = "Busy";
+}
+
+interface Asked {
+  readonly id: string;
+  readonly atOnce?: number | undefined;
+  readonly timeoutMs: number;
+  /** Of flows, webhooks and conversations, which are bounded where they are made: as many as there are may wait. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Lets few calls of a connector run at a time in this process, whatever way they come. */
+function createCallTurns() {
+  const lines = new Map<string, { readonly turns: ReturnType<typeof createTurns>; calls: number }>();
+
+  return async <T>({ id, atOnce = standard, timeoutMs, signal }: Asked, run: () => Promise<T>): Promise<T> => {
+    const line = lines.get(id) ?? { turns: createTurns(atOnce), calls: 0 };
+    if (!signal && line.calls >= atOnce + mostWaiting) throw new Busy();
+    lines.set(id, line);
+    line.calls += 1;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new Busy()), timeoutMs);
+    try {
+      // It ends the waiting alone: what runs already has limits of its own.
+      return await line.turns(run, signal ? AbortSignal.any([signal, late.signal]) : late.signal);
+    } finally {
+      clearTimeout(timer);
+      line.calls -= 1;
+      if (line.calls === 0) lines.delete(id);
+    }
+  };
 }

@@ -1,13 +1,10 @@
 /** Asks a model once, within limits of time and size, and says in words what went wrong. */
 import { OutboundFault, parseExactly, parseRetryAfter, type BaseContext } from "platform";
 import type { Usage } from "../connectors/api.ts";
-import { anthropic } from "./anthropic.ts";
 import type { Chat, ToolCall } from "./chat.ts";
 import { limits, type ModelServer } from "./definition.ts";
 import { AnswerFault, callsOf, errorIn, newDraft, type Draft, type Stop } from "./draft.ts";
-import { createEventReader } from "./events.ts";
-import { openai } from "./openai.ts";
-import { addressOf } from "./protocol.ts";
+import { addressOf, anthropic, openai } from "./protocols.ts";
 
 export interface Answer {
   readonly text: string;
@@ -140,4 +137,38 @@ function messageOf(error: unknown, { url }: ModelServer): string | undefined {
   if (error.kind === "connect") return `${error.message}: is the model's server running?`;
   if (error.kind === "timeout") return `the model gave no complete answer in time: ${error.message}`;
   return error.message;
+}
+
+/** Calls `onData` with the JSON of each event, until `[DONE]`, for which it calls `onDone`. */
+function createEventReader(onData: (data: unknown) => void, onDone: () => void) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  const line = (text: string) => {
+    if (!text.startsWith("data:")) return;
+    const data = text.slice(5).trim();
+    if (data === "") return;
+    if (data === "[DONE]") return onDone();
+    onData(jsonOf(data));
+  };
+  return {
+    add(part: Uint8Array): void {
+      const lines = decoder.decode(part, { stream: true }).split("\n");
+      lines[0] = rest + (lines[0] ?? "");
+      rest = lines.pop() ?? "";
+      for (const one of lines) line(one);
+    },
+    end(): void {
+      line(rest);
+      rest = "";
+    },
+  };
+}
+
+/** Every protocol here has one line of JSON in an event. */
+function jsonOf(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    throw new AnswerFault("the model's server sent an event that is not JSON");
+  }
 }

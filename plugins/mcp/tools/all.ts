@@ -1,10 +1,9 @@
 /** All tools: which of them a connection is offered, and a call of one. */
 import { forbidden, HttpError, refuseUnstorable } from "platform";
 import { failedBy, type ToolResult } from "../answer.ts";
-import { briefSchema } from "../brief.ts";
+import { briefSchema, guide } from "./guide.ts";
 import { callFlowTool, listFlowTools, type ListedTool } from "./flow-tools.ts";
 import { genericTools } from "./generic.ts";
-import { guide } from "./guide.ts";
 import { recordTools } from "./records.ts";
 import type { Session, Tool } from "./tool.ts";
 import { workTools } from "./work.ts";

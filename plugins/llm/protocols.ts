@@ -1,8 +1,7 @@
-/** The protocol of Anthropic's messages. Pure. */
+/** The protocols of models: Anthropic's messages, and OpenAI's chat completions. Pure. */
 import { isObject } from "platform";
 import type { Chat, Message } from "./chat.ts";
 import { addCall, countTokens, errorIn, type Draft, type Stop } from "./draft.ts";
-import type { Protocol } from "./protocol.ts";
 
 /** Unlike others, it wants a limit with every call. */
 const standardTokens = 4096;
@@ -104,4 +103,101 @@ function blocksOf(message: Message): unknown[] {
     ...text,
     ...message.toolCalls.map(({ id, name, arguments: input }) => ({ type: "tool_use", id, name, input })),
   ];
+}
+
+const finishes: Readonly<Record<string, Stop>> = {
+  length: "length",
+  tool_calls: "tool_calls",
+  function_call: "tool_calls",
+  content_filter: "refused",
+};
+
+/** The protocol of OpenAI's chat completions, which Ollama, llama.cpp, vLLM and most gateways speak too. Pure. */
+export const openai: Protocol = {
+  place: "/chat/completions",
+  headers: (secret) => (secret === null ? {} : { authorization: `Bearer ${secret}` }),
+  body({ system, messages, tools, schema, maxTokens, temperature }: Chat, { model, host }, stream) {
+    const first = system === "" ? [] : [{ role: "system", content: system }];
+    // Its own service has renamed it; other servers know only the old name.
+    const limit = host === "api.openai.com" ? "max_completion_tokens" : "max_tokens";
+    return {
+      model,
+      messages: [...first, ...messages.map(messageTo)],
+      ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
+      ...(schema && { response_format: { type: "json_schema", json_schema: { name: "answer", schema } } }),
+      ...(maxTokens !== undefined && { [limit]: maxTokens }),
+      ...(temperature !== undefined && { temperature }),
+      ...(stream && { stream: true, stream_options: { include_usage: true } }),
+    };
+  },
+  whole(draft, data) {
+    read(draft, data, "message");
+    draft.ended = true;
+  },
+  event(draft, data) {
+    read(draft, data, "delta");
+  },
+};
+
+function messageTo(message: Message) {
+  const { role, content } = message;
+  if (role === "tool") return { role, content, tool_call_id: message.toolCallId };
+  if (role === "user" || message.toolCalls.length === 0) return { role, content };
+  const calls = message.toolCalls.map(({ id, name, arguments: given }) => ({
+    id,
+    type: "function",
+    function: { name, arguments: JSON.stringify(given) },
+  }));
+  return { role, content: content === "" ? null : content, tool_calls: calls };
+}
+
+/** A whole answer says `message` where an event says `delta`. */
+function read(draft: Draft, data: unknown, part: "message" | "delta"): void {
+  if (!isObject(data)) return;
+  if (data["error"]) draft.error = errorIn(data) ?? "an error without words";
+  if (typeof data["model"] === "string") draft.model = data["model"];
+  if (isObject(data["usage"])) countTokens(draft, data["usage"]["prompt_tokens"], data["usage"]["completion_tokens"]);
+  const choice: unknown = Array.isArray(data["choices"]) ? data["choices"][0] : undefined;
+  if (!isObject(choice)) return;
+  const said = choice[part];
+  if (isObject(said)) {
+    draft.say(said["content"]);
+    const calls: unknown[] = Array.isArray(said["tool_calls"]) ? said["tool_calls"] : [];
+    for (const call of calls) if (isObject(call)) readCall(draft, call);
+    if (typeof said["refusal"] === "string" && said["refusal"] !== "") draft.stop = "refused";
+  }
+  const ended = choice["finish_reason"];
+  if (typeof ended !== "string") return;
+  draft.stop ??= finishes[ended] ?? "end";
+  draft.ended = true;
+}
+
+function readCall(draft: Draft, { index, id, function: called }: Readonly<Record<string, unknown>>): void {
+  const { name, arguments: given } = isObject(called) ? called : {};
+  addCall(draft, index, { id, name, text: isObject(given) ? JSON.stringify(given) : given });
+}
+
+export interface Target {
+  readonly model: string;
+  readonly host: string;
+}
+
+export interface Protocol {
+  /** Below the address of the API. */
+  readonly place: string;
+  readonly headers: (secret: string | null) => Record<string, string>;
+  readonly body: (chat: Chat, target: Target, stream: boolean) => unknown;
+  /** Reads an answer that came in one piece. */
+  readonly whole: (draft: Draft, data: unknown) => void;
+  /** Reads one event of a stream. */
+  readonly event: (draft: Draft, data: unknown) => void;
+}
+
+/** `https://host`, `https://host/v1` and the whole address are all right. */
+export function addressOf(url: string, place: string): string {
+  const target = new URL(url);
+  let path = target.pathname;
+  while (path.endsWith("/")) path = path.slice(0, -1);
+  if (path.endsWith(place)) return `${target.origin}${path}`;
+  return `${target.origin}${path === "" ? "/v1" : path}${place}`;
 }

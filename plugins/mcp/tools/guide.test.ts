@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { field, Type } from "platform";
-import { briefSchema, sectionOf, sectionsOf } from "./brief.ts";
+import { briefSchema, sectionOf, sectionsOf } from "./guide.ts";
 
 describe("a schema in fewer words", () => {
   test.each<[unknown, unknown]>([
