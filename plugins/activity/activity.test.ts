@@ -15,7 +15,7 @@ import { transaction, type Tx } from "../../runtime/db/db.ts";
 import { createSecrets } from "../../runtime/base/secrets.ts";
 import { accounts } from "../accounts/api.ts";
 import { plugins } from "../index.ts";
-import { forgetOld } from "./retention.ts";
+import { forgetOld } from "./sealer.ts";
 import { verifyAll } from "./verify.ts";
 
 /** A plugin that has never heard of the log. */

@@ -1,7 +1,8 @@
 /** Makes entries of what transactions have written of their changes: every second, and before somebody reads the log. */
-import { databaseFault } from "platform";
-import * as inboxStore from "./inbox-store.ts";
+import { databaseFault, type Notice } from "platform";
 import type { ActivityContext } from "./context.ts";
+import * as inboxStore from "./inbox-store.ts";
+import * as activityStore from "./store.ts";
 
 type Emptying = Pick<ActivityContext, "sql" | "transaction">;
 
@@ -24,4 +25,17 @@ function take(ctx: Emptying, accountId: number) {
       if (fault !== "bad-input" && fault !== "out-of-range") throw error;
       return ctx.transaction((tx) => inboxStore.take(tx, accountId, true));
     });
+}
+
+/** Entries of what changes no record: refusals, exports, secrets shown. */
+export function note(ctx: ActivityContext, notice: Notice): void {
+  add(ctx, notice).catch((error: unknown) => ctx.log.error("activity was not noted", { error, action: notice.action }));
+}
+
+async function add(ctx: ActivityContext, notice: Notice) {
+  const { accountId, action, actor } = notice;
+  const mayRepeat = action === "refused" || action === "sign-in refused";
+  const who = `${accountId} ${action} ${actor?.user ?? actor?.ip ?? ""}`;
+  if (mayRepeat && !(await ctx.refusals.take(who)).allowed) return;
+  await activityStore.add(ctx.sql, notice);
 }

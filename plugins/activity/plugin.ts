@@ -4,14 +4,12 @@ import { parseAtLeast } from "./anchors.ts";
 import type { ActivityContext } from "./context.ts";
 import migration from "./migrations/001_activity.sql" with { type: "text" };
 import inboxMigration from "./migrations/002_inbox.sql" with { type: "text" };
-import { note } from "./noting.ts";
-import { accountSettings, forgetOld } from "./retention.ts";
+import { note } from "./inbox.ts";
+import { accountSettings, createSealer, forgetOld } from "./sealer.ts";
 import { activityExample, activityRoutes } from "./routes.ts";
-import { createSealer } from "./sealer.ts";
 import { streamedModel } from "./stream.ts";
-import { declaredBy } from "./tables.ts";
+import { declaredBy, watchTables } from "./watch-store.ts";
 import { verifyAll } from "./verify.ts";
-import { watchTables } from "./watch-store.ts";
 
 /** Tables of the runtime: work, not people's records. */
 const ofRuntime = { jobs: false, job_history: false, idempotency_keys: false } as const;

@@ -1,11 +1,22 @@
-import { answer, badRequest, field, integerId, notFound, ok, pageOf, pageQuery, route, type Route } from "platform";
+import {
+  answer,
+  badRequest,
+  field,
+  integerId,
+  isDateTime,
+  isDay,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  type Route,
+} from "platform";
 import { Activity } from "./answers.ts";
-import { ndjsonOf } from "./export.ts";
-import { filterOf } from "./filter.ts";
-import { toApi } from "./store.ts";
-import * as inbox from "./inbox.ts";
-import * as activityStore from "./store.ts";
 import type { ActivityContext } from "./context.ts";
+import * as inbox from "./inbox.ts";
+import { toApi, type ActivityFilter } from "./store.ts";
+import * as activityStore from "./store.ts";
 
 const access = { privilege: "activity" } as const;
 
@@ -124,4 +135,68 @@ function numberOf(name: string, text: string): number {
   const number = Number(text);
   if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(number)) throw badRequest(`\`${name}\` must be a number`);
   return number;
+}
+
+const mostText = 200;
+
+/** The filters of a request. Pure. */
+export function filterOf(query: URLSearchParams): ActivityFilter {
+  const text = (name: string) => {
+    const value = query.get(name) || undefined;
+    if (value !== undefined && value.length > mostText)
+      throw badRequest(`\`${name}\` may have at most ${mostText} characters`);
+    if (value?.includes("\0")) throw badRequest(`\`${name}\` cannot hold the character U+0000`);
+    return value;
+  };
+  return {
+    userId: idOf(query, "user_id"),
+    tokenId: idOf(query, "token_id"),
+    actor: text("actor"),
+    model: text("model"),
+    recordId: text("record_id"),
+    action: text("action"),
+    from: timeOf(query, "from"),
+    to: timeOf(query, "to"),
+    text: text("q"),
+  };
+}
+
+function idOf(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name) || undefined;
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw badRequest(`\`${name}\` must be a number`);
+  return Number(text);
+}
+
+function timeOf(query: URLSearchParams, name: string): Date | undefined {
+  const text = query.get(name) || undefined;
+  if (text === undefined) return undefined;
+  if (!isDateTime(text) && !isDay(text))
+    throw badRequest(`\`${name}\` must be a time such as 2026-01-31T10:00:00Z, or a day`);
+  return new Date(text);
+}
+
+const pageSize = 500;
+
+/** Reads the first page at once, so that a failure still gets its status. */
+export async function ndjsonOf(
+  ctx: ActivityContext,
+  accountId: number,
+  filter: ActivityFilter,
+): Promise<ReadableStream<Uint8Array>> {
+  const encoder = new TextEncoder();
+  let page = await activityStore.next(ctx, accountId, filter, 0, pageSize);
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const last = page.at(-1);
+        if (last) controller.enqueue(encoder.encode(page.map((row) => `${JSON.stringify(toApi(row))}\n`).join("")));
+        if (!last) controller.close();
+        else page = await activityStore.next(ctx, accountId, filter, last.id, pageSize);
+      } catch (error) {
+        ctx.log.warn("an export of activity broke off", { error });
+        controller.error();
+      }
+    },
+  });
 }

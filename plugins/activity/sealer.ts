@@ -2,12 +2,13 @@
  * Chains entries a moment after they were written, so that those who write never wait for each other. It seals up to a
  * mark once every transaction has ended that ran when the mark was made: nothing can appear below it any more.
  */
+import { setting } from "platform";
 import { moveAnchors, type Sealing } from "./anchors.ts";
 import { signHead, signSeal } from "./chain.ts";
 import type { ActivityContext } from "./context.ts";
 import { emptyInboxes } from "./inbox.ts";
-import * as sealStore from "./seal-store.ts";
 import type { Mark } from "./seal-store.ts";
+import * as sealStore from "./seal-store.ts";
 import { tellFollowers } from "./stream.ts";
 
 const everyMs = 1_000;
@@ -109,4 +110,38 @@ export function createSealer(ctx: ActivityContext) {
       await running;
     },
   };
+}
+
+type Retaining = Pick<ActivityContext, "accounts" | "sign" | "sql" | "stopping" | "transaction">;
+
+// Forgetting: the chain then begins at the last seal that was forgotten.
+
+/** Only administrators change it: nobody else forgets what they did. */
+export const accountSettings = {
+  days: setting.adminOnly(
+    setting.integer("activity_days", 365, "Days that the log of activity goes back", { min: 1, max: 36_500 }),
+  ),
+};
+
+/** Forgets entries that are older than their account keeps them, seal by seal. */
+export async function forgetOld(ctx: Retaining): Promise<void> {
+  for (const accountId of await sealStore.accounts(ctx.sql)) {
+    const { days } = await ctx.accounts.settingsOf(accountId, accountSettings);
+    while (!ctx.stopping.aborted && (await forgetSome(ctx, accountId, days)));
+  }
+}
+
+/** False if nothing is left to forget. */
+function forgetSome(ctx: Retaining, accountId: number, days: number) {
+  return ctx.transaction(async (tx) => {
+    // The sealer changes heads too.
+    await sealStore.holdAll(tx);
+    const head = await sealStore.headOf(tx, accountId);
+    const last = await sealStore.lastBefore(tx, accountId, days);
+    if (!head || !last) return false;
+    await sealStore.forget(tx, accountId, last);
+    const next = { ...head, firstNumber: last.number, firstSignature: last.signature };
+    await sealStore.saveHead(tx, accountId, { ...next, signature: signHead(ctx.sign, accountId, next) });
+    return true;
+  });
 }

@@ -2,7 +2,7 @@ import { definePlugin, on, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { mail, type MailTemplate } from "./api.ts";
 import { builtIn } from "./built-in.ts";
-import { mailRoutes } from "./mail-routes.ts";
+import { mailRoutes, templateRoutes } from "./routes.ts";
 import migration from "./migrations/001_mail.sql" with { type: "text" };
 import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
 import { checkMail } from "./checks.ts";
@@ -12,7 +12,6 @@ import * as mails from "./queue.ts";
 import { serverRoutes } from "./server-routes.ts";
 import { prune } from "./store.ts";
 import { Template } from "./template.ts";
-import { templateRoutes } from "./template-routes.ts";
 
 /** Mails to people: one outgoing server, texts in their language, a queue with retries, a log. behaviour B.12. */
 export default definePlugin({

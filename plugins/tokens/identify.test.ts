@@ -72,7 +72,7 @@ function identifierOn(known: Record<string, Partial<TokenRow>>, givenTokens: str
     defaultAccount: async () => account,
     access: async () => access,
   };
-  const usage = createUsage({ identityStore: { touch: async () => {} }, log: createLog("error") });
+  const usage = createUsage({ touch: async () => {} }, createLog("error"));
   const identifier = createIdentifier({
     // The parts that it uses.
     ctx: { cache } as unknown as Parameters<typeof createIdentifier>[0]["ctx"],

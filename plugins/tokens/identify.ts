@@ -3,7 +3,7 @@ import { networkTest, RefusedCredential, sha256, unauthorized } from "platform";
 import type { Account, BaseContext, Caller, ClientAddress, Credential, Identify, Identity, Quota } from "platform";
 import type { Access, Accounts } from "../accounts/api.ts";
 import type { ForeignCredential, Tokens } from "./api.ts";
-import type { IdentityStore } from "./identity-store.ts";
+import type { IdentityStore } from "./store.ts";
 import { isWellFormed } from "./raw-token.ts";
 import type { TokenCaches, TokenRow } from "./token.ts";
 import type { Usage } from "./usage.ts";

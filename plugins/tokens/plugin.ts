@@ -1,14 +1,12 @@
 import { definePlugin, find, setting, type Caller } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "./api.ts";
-import { careRoutes } from "./care-routes.ts";
+import { careRoutes, invitationRoutes, tokenRoutes } from "./routes.ts";
 import { warn } from "./care.ts";
-import { tokenCommands, tokenCreate } from "./commands.ts";
+import { issue, issueGiven, startSession, switchOff, temporaryToken, tokenCommands, tokenCreate } from "./issue.ts";
 import { deleteSessions, detachInvited, pruneExpired } from "./end-store.ts";
-import { invitationRoutes } from "./invitation-routes.ts";
 import { createIdentifier } from "./identify.ts";
-import { createIdentityStore } from "./identity-store.ts";
-import { issue, issueGiven, startSession, switchOff, temporaryToken } from "./issue.ts";
+import { createIdentityStore, pruneTexts } from "./store.ts";
 import careMigration from "./migrations/007_care.sql" with { type: "text" };
 import migration from "./migrations/001_tokens.sql" with { type: "text" };
 import invitationsMigration from "./migrations/003_invitations.sql" with { type: "text" };
@@ -18,10 +16,8 @@ import agents from "./migrations/008_agents.sql" with { type: "text" };
 import signedIn from "./migrations/005_signed_in.sql" with { type: "text" };
 import idle from "./migrations/006_idle.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
-import { tokenRoutes } from "./routes.ts";
 import { standingOf } from "./session-store.ts";
 import * as sessions from "./sessions.ts";
-import { pruneTexts } from "./store.ts";
 import { Token } from "./token.ts";
 import { createUsage } from "./usage.ts";
 
@@ -72,7 +68,7 @@ export default definePlugin({
   setup(base) {
     const { accounts: people } = base.services;
     const identityStore = createIdentityStore(base.sql);
-    const usage = createUsage({ identityStore, log: base.log });
+    const usage = createUsage(identityStore, base.log);
     const identifier = createIdentifier({ ctx: base, identityStore, accounts: people, usage });
     const ctx = { ...base, ...identifier, accounts: people, usage };
     const tokenOf = ({ account, tokenId }: Caller) => find(Token, ctx.sql, account.id, { id: tokenId });

@@ -14,7 +14,7 @@ function usageThatTells() {
     written.push([...ids]);
   };
   const log = createLog("warn", (text) => logged.push(text));
-  const usage = createUsage({ identityStore: { touch }, log });
+  const usage = createUsage({ touch }, log);
   return { usage, written, told: () => (log.flush(), logged.join("")), breakDown: () => (broken = true) };
 }
 

@@ -2,7 +2,7 @@
  * Notes when tokens are used and writes that later, in batches, for each token at most once a minute. behaviour B.6.
  */
 import type { Log } from "platform";
-import type { IdentityStore } from "./identity-store.ts";
+import type { IdentityStore } from "./store.ts";
 import type { TokenRow } from "./token.ts";
 
 export interface Usage {
@@ -19,12 +19,7 @@ export interface Usage {
 const everyMs = 60_000;
 const writeAfterMs = 250;
 
-interface Needed {
-  readonly identityStore: Pick<IdentityStore, "touch">;
-  readonly log: Log;
-}
-
-export function createUsage({ identityStore, log }: Needed): Usage {
+export function createUsage(identityStore: Pick<IdentityStore, "touch">, log: Log): Usage {
   // Keyed by the cached row, so that entries disappear together with it.
   const noted = new WeakMap<TokenRow, number>();
   let waiting = new Map<number, string | null>();

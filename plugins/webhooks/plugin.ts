@@ -4,7 +4,7 @@ import { connectors } from "../connectors/api.ts";
 import { flows } from "../flows/api.ts";
 import type { Webhooks } from "./context.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
-import { clearAll, clearWebhook, pruneAll } from "./deliveries/tidy.ts";
+import { clearAll, clearWebhook, pruneAll } from "./deliveries/redeliver.ts";
 import { trialRoutes } from "./deliveries/trial-routes.ts";
 import migration from "./migrations/001_webhooks.sql" with { type: "text" };
 import madeBy from "./migrations/002_made_by.sql" with { type: "text" };

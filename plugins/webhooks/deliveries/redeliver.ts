@@ -1,13 +1,16 @@
-/** Redelivery: puts deliveries back into the queue. No HTTP, no SQL. */
-import { invalid, notFound, type Tx } from "platform";
+/** Deliveries that are sent again, and those that are cleared away in pieces. No HTTP, no SQL. */
+import { invalid, notFound, type Sql, type Tx } from "platform";
 import type { Webhooks } from "../context.ts";
 import { promote } from "../sending/queue-store.ts";
-import { urgedTopic } from "../signals.ts";
+import * as queueStore from "../sending/queue-store.ts";
+import { urgedTopic, type Place } from "../signals.ts";
 import type { WebhookRow } from "../subscriptions/fields.ts";
 import { holdWebhook } from "../subscriptions/store.ts";
 import {
   deliveryById,
   deliveryIdsOf,
+  forget,
+  prune,
   requeueDeliveries,
   type DeliveryRange,
   type DeliveryRow,
@@ -71,4 +74,25 @@ function send({ committed, sql, broadcast }: Webhooks, row: WebhookRow, queued: 
 export function mustBeActive(row: WebhookRow): void {
   // behaviour 2.5: an inactive webhook sends nothing.
   if (!row.active) throw invalid({ base: ["the webhook is not active: switch it on first"] });
+}
+
+const piece = 2000;
+
+/** Clears away all that one webhook leaves when it is off or gone. False while a sender or writer still holds a part. */
+export async function clearWebhook(sql: Sql, place: Place, signal: AbortSignal): Promise<boolean> {
+  await clearAll(sql, signal);
+  await inPieces(() => forget(sql, place.accountId, place.webhookId, piece), signal);
+  await queueStore.forgetRate(sql, place);
+  return !(await queueStore.leftOf(sql, place));
+}
+
+/** Clears away everything that waits for webhooks that are off or gone. */
+export const clearAll = (sql: Sql, signal: AbortSignal) => inPieces(() => queueStore.clear(sql, piece), signal);
+
+/** Deliveries older than so many days. */
+export const pruneAll = (sql: Sql, days: number, signal: AbortSignal) =>
+  inPieces(() => prune(sql, days, piece), signal);
+
+async function inPieces(run: () => Promise<number>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) if ((await run()) < piece) return;
 }

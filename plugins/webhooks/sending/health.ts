@@ -4,7 +4,7 @@ import { clearQueue } from "../signals.ts";
 import { noteFailing, switchOffWebhook } from "../subscriptions/store.ts";
 import type { Hook } from "../subscriptions/subscriptions.ts";
 import type { Outcome } from "./attempt.ts";
-import type { ClaimedDelivery, Settlement } from "./lease-store.ts";
+import type { ClaimedDelivery, Settlement } from "./queue-store.ts";
 
 /** About 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h. */
 export const standardWaits = "5,300,1800,7200,18000,36000,36000";

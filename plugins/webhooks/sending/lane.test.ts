@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as lane from "./lane.ts";
-import type { ClaimedDelivery } from "./lease-store.ts";
+import type { ClaimedDelivery } from "./queue-store.ts";
 
 const delivery = (id: number, dueAt = new Date(0)): ClaimedDelivery => ({
   id,

@@ -3,7 +3,7 @@
  * state to the next. Times are `performance.now()`, except `since` and `asked`, which are the database's.
  */
 import type { Outcome } from "./attempt.ts";
-import type { ClaimedDelivery, Want } from "./lease-store.ts";
+import type { ClaimedDelivery, Want } from "./queue-store.ts";
 import type { RatePeriod } from "../subscriptions/fields.ts";
 
 export interface LaneState {

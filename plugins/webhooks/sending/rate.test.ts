@@ -2,9 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
 import { openPool, type Sql } from "../../../runtime/db/db.ts";
-import * as leaseStore from "./lease-store.ts";
-import type { ClaimedDelivery, DeliveryQueue } from "./lease-store.ts";
-import { insertDeliveries } from "./queue-store.ts";
+import * as leaseStore from "./queue-store.ts";
+import { insertDeliveries, type ClaimedDelivery, type DeliveryQueue } from "./queue-store.ts";
 
 /** The rate of a webhook belongs to the webhook, not to the process that happens to send for it. */
 let app: TestApp;

@@ -7,12 +7,11 @@ import { createClaims, createLeases, createPolls, failpoint, nothingHeld, readBo
 import type { Lease } from "platform";
 import type { Webhooks } from "../context.ts";
 import type { Place } from "../signals.ts";
-import { createEnds } from "./ends.ts";
+import { createEnds, drop, mayRead, run, type Sender } from "./pump.ts";
 import * as states from "./lane.ts";
 import { byTurns, emptyLane, type Lane } from "./lane.ts";
-import * as leaseStore from "./lease-store.ts";
-import type { ClaimedDelivery } from "./lease-store.ts";
-import { drop, mayRead, run, type Sender } from "./pump.ts";
+import * as leaseStore from "./queue-store.ts";
+import type { ClaimedDelivery } from "./queue-store.ts";
 import * as queueStore from "./queue-store.ts";
 
 interface Options {

@@ -3,7 +3,7 @@ import { createDatabase, eventually, startTestApp, type TestApp } from "../../..
 import { startReceiver } from "../../../tests/receiver.ts";
 import { openPool, type Sql } from "../../../runtime/db/db.ts";
 import { requeueDeliveries } from "../deliveries/delivery-store.ts";
-import * as leaseStore from "./lease-store.ts";
+import * as leaseStore from "./queue-store.ts";
 import * as queueStore from "./queue-store.ts";
 
 const receiver = startReceiver();
