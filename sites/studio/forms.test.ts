@@ -8,9 +8,8 @@ import {
   startingValues,
   type FormField,
 } from "./app/resources/forms.ts";
-import { partsFor } from "./app/forms/parts.ts";
+import { partsFor, sentOf } from "./app/forms/parts.ts";
 import { filled, privilegesOf, resourcesOf, type Operation, type Resource } from "./app/resources/resources.ts";
-import { sentOf } from "./app/forms/sending.ts";
 
 let app: TestApp;
 let resources: readonly Resource[] = [];

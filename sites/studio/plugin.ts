@@ -1,10 +1,8 @@
 import { definePlugin } from "platform";
-import { changesRoutes } from "./changes-routes.ts";
+import { changesRoutes, studioRoutes, searchRoutes } from "./routes.ts";
 import { createChanges, followedLists } from "./changes.ts";
 import { loadFiles } from "./files.ts";
-import { extensionsOf } from "./extensions.ts";
-import { studioRoutes } from "./routes.ts";
-import { searchRoutes } from "./search-routes.ts";
+import { extensionsOf } from "./shell.ts";
 
 /** The account's user interface: a client of the public API. See the README beside this file. */
 export default definePlugin({

@@ -9,14 +9,17 @@ import {
   text,
   Type,
   webFile,
+  forbidden,
+  invalid,
   type BaseContext,
   type Caller,
   type RequestInput,
   type Route,
 } from "platform";
-import type { Extension } from "./extensions.ts";
+import { shell, shellPolicy, type Extension } from "./shell.ts";
 import type { StudioFiles } from "./files.ts";
-import { shell, shellPolicy } from "./shell.ts";
+import type { Changes } from "./changes.ts";
+import { mayRead, foundIn, most, ranked, readMost, searchedLists, type Found, type SearchedList } from "./search.ts";
 
 const access = { open: "it leads to the sign-in page; what it shows comes from the API" } as const;
 const page = {
@@ -135,3 +138,98 @@ const pageExample = {
 };
 
 type Asking = Pick<RequestInput, "caller" | "request" | "account">;
+
+const headers = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  // A proxy that collects answers would keep events back.
+  "x-accel-buffering": "no",
+};
+
+interface Needed {
+  readonly changes: Changes;
+  /** The paths of the lists that can be followed. */
+  readonly paths: () => readonly string[];
+  readonly routes: () => readonly Route[];
+}
+
+export function changesRoutes({ changes, paths, routes }: Needed): Route[] {
+  const mayFollow = (path: string, caller: Caller) =>
+    routes().some((one) => one.method === "GET" && one.path === path && mayRead(one, caller));
+  return [
+    route(
+      "GET",
+      "/core/events",
+      {
+        summary: "Follow a list",
+        description:
+          "Server-Sent Events `changed` when something in the list was made, changed or deleted, at most four a second. They do not say what: read the list again. The stream ends within a minute: connect again, and read again, for what happened in between is not told. Records of databases and processes of flows have streams of their own.",
+        access: { signedIn: "the list asks for its own privilege" },
+        query: { path: "of the list: `/core/prompts`" },
+        asks: { path: "/core/prompts" },
+        answers: { 200: answer.text("text/event-stream") },
+        responses: {
+          200: 'event: changed\ndata: {"path":"/core/prompts"}\n\n',
+          403: { error: "you may not read this list" },
+          422: { path: ["must be one of /core/prompts, …"] },
+          429: { error: "too many requests, try again in 60 s" },
+        },
+      },
+      ({ caller, query, request }) => {
+        const path = query.get("path") ?? "";
+        if (!paths().includes(path)) throw invalid({ path: [`must be one of ${paths().join(", ")}`] });
+        if (!mayFollow(path, caller)) throw forbidden("you may not read this list");
+        if (request.method === "HEAD") return new Response(null, { headers });
+        const asked = { accountId: caller.account.id, path, owner: `token:${caller.tokenId}`, signal: request.signal };
+        return new Response(changes.follow(asked), { headers });
+      },
+    ),
+  ];
+}
+
+const Row = answer.object("FoundByName", {
+  path: Type.String({ description: "of the list that it is in" }),
+  id: Type.Union([Type.String(), Type.Integer()]),
+  name: Type.String(),
+  code: Type.Union([Type.String(), Type.Null()]),
+});
+const maxChars = 200;
+
+/** One search over everything that has a name. `routes`: those of all plugins. */
+export function searchRoutes(routes: () => readonly Route[]): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/search",
+      {
+        summary: "Find anything by its name or code",
+        description: `In every list that the token may read: at most ${most.ofList} of each and ${most.ofAll} in all, the best first. Records of databases are not searched.`,
+        access: { signedIn: "each list asks for its own privilege" },
+        query: { q: `the words, 1 to ${maxChars} characters` },
+        asks: { q: "greeting" },
+        answers: { 200: answer.list(Row) },
+        responses: {
+          200: [
+            { path: "/core/prompts", id: "019a9c1e-0000-7000-8000-000000000001", name: "Greeting", code: "greeting" },
+          ],
+          422: { q: ["is required"] },
+        },
+      },
+      async (input) => {
+        const words = input.query.get("q")?.trim() ?? "";
+        if (words === "") throw invalid({ q: ["is required"] });
+        if (words.length > maxChars) throw invalid({ q: [`may have at most ${maxChars} characters`] });
+        if (words.includes("\0")) throw invalid({ q: ["has a character that cannot be searched for"] });
+        const found = await Promise.all(searchedLists(routes(), input.caller).map((list) => ask(list, input, words)));
+        return ok(ranked(found.flat(), words));
+      },
+    ),
+  ];
+}
+
+/** The list's own handler decides what this caller may see. */
+async function ask(list: SearchedList, input: Omit<RequestInput, "params" | "body">, words: string): Promise<Found[]> {
+  const asked = list.searches ? { q: words, limit: `${most.ofList}` } : { limit: `${readMost}` };
+  const reply = await list.route.run({ ...input, params: {}, body: undefined, query: new URLSearchParams(asked) });
+  return reply instanceof Response ? [] : foundIn(list, reply.body, words);
+}

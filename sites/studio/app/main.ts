@@ -3,12 +3,11 @@ import { mount } from "svelte";
 import App from "./App.svelte";
 import { dropOldDrafts, sealDrafts, writeDrafts } from "./forms/drafts.ts";
 import { begin as beginKeyboard } from "./keyboard/focus.ts";
-import { pageStyles } from "./frame/page-styles.ts";
+import { pageStyles, theme } from "./frame/theme.ts";
 import { router } from "./state/router.svelte.ts";
 import { session } from "./state/session.svelte.ts";
 import { shortcuts } from "./state/shortcuts.svelte.ts";
 import { text } from "./state/text.svelte.ts";
-import { theme } from "./frame/theme.ts";
 import { toasts } from "./state/toasts.svelte.ts";
 
 theme.begin();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isolated } from "./bidi.ts";
 import { curlOf } from "./resources/curl.ts";
-import { nextCell } from "./keyboard/grid.ts";
+import { nextCell } from "./keyboard/keys.ts";
 import { changes, merged } from "./forms/merge.ts";
 import { lastWord, words } from "./resources/names.ts";
 import { nameOf, titleOf } from "./title.ts";

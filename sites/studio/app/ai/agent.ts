@@ -1,3 +1,5 @@
+import { isMap } from "../resources/values.ts";
+
 /** What an agent is given: its instruction, and the lines that connect clients to `/mcp`. Pure. */
 
 /** As the server makes them; short words that only begin alike are none. */
@@ -41,4 +43,39 @@ export function clientsOf(origin: string, secret: string): Client[] {
     { name: "VS Code", line: `code --add-mcp '${JSON.stringify({ name: "corestead", type: "http", url, headers })}'` },
     { name: "mcp.json", line: JSON.stringify({ mcpServers: { corestead: { type: "http", url, headers } } }, null, 2) },
   ];
+}
+
+/** Reads the Server-Sent Events of a conversation as they arrive. Pure. */
+export interface StreamEvent {
+  readonly name: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Gives the events that are complete with this part; the rest waits for the next one. */
+export function createEventParser(): (part: string) => StreamEvent[] {
+  let rest = "";
+  return (part) => {
+    const blocks = (rest + part).split("\n\n");
+    rest = blocks.pop() ?? "";
+    return blocks.flatMap((block) => {
+      const lines = block.split("\n");
+      const valueOf = (key: string) =>
+        lines
+          .find((line) => line.startsWith(key))
+          ?.slice(key.length)
+          .trim();
+      const data = dataOf(valueOf("data:"));
+      return data ? [{ name: valueOf("event:") ?? "message", data }] : [];
+    });
+  };
+}
+
+function dataOf(text: string | undefined): StreamEvent["data"] | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const data: unknown = JSON.parse(text);
+    return isMap(data) ? data : undefined;
+  } catch {
+    return undefined;
+  }
 }

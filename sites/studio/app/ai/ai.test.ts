@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { clientsOf, masked, tokenIn, withoutSecrets, withTask } from "./agent.ts";
+import { clientsOf, masked, tokenIn, withoutSecrets, withTask, createEventParser } from "./agent.ts";
 import { choicesOf, firstChoice, appChoice } from "./choices.ts";
 import { contextOf, singular } from "./context.ts";
-import { createEventParser } from "./stream.ts";
 import { askedText, callsOf, resultText, ruleOf, subjectOf, toolsOf, type Rule } from "./tools.ts";
 
 describe("the context of a page", () => {

@@ -2,7 +2,7 @@
 import { personHeader, refusalOf } from "../server/request.ts";
 import { connection } from "../state/connection.svelte.ts";
 import { isMap, textOf } from "../resources/values.ts";
-import { createEventParser, type StreamEvent } from "./stream.ts";
+import { createEventParser, type StreamEvent } from "./agent.ts";
 
 export interface Said {
   readonly role: "user" | "assistant";

@@ -3,6 +3,7 @@ import { parseJson } from "../server/exact.ts";
 import { inputsOf, typed, type FormField, type Input, type Inputs } from "../resources/forms.ts";
 import type { Schema } from "../resources/openapi.ts";
 import { isMap, textOf } from "../resources/values.ts";
+import { same } from "./merge.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -60,4 +61,33 @@ function jsonOf(field: FormField, input: Input, before: unknown): string | undef
   const { value } = result;
   const isEmpty = value === undefined || value === null || value === "" || (value === false && before === undefined);
   return isEmpty ? undefined : JSON.stringify(value, null, 2);
+}
+
+// What a form sends. Pure.
+
+interface Sent {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What cannot be read, by field. */
+  readonly mistakes: Readonly<Record<string, "number" | "json">>;
+}
+
+/** All of a new record that says something, and what its schema requires; of a stored one what differs. */
+export function sentOf(
+  fields: readonly FormField[],
+  inputs: Inputs,
+  { record, isNew }: { readonly record: Readonly<Record<string, unknown>>; readonly isNew: boolean },
+): Sent {
+  const before = inputsOf(fields, record);
+  const mistakes: Record<string, "number" | "json"> = {};
+  const values: Record<string, unknown> = {};
+  for (const field of fields) {
+    const input = inputs[field.name] ?? "";
+    // What only the writer requires is left out, so that it can name all that is missing at once.
+    const isAsked = isNew && field.required && !field.instead;
+    if (same(input, before[field.name]) && !isAsked) continue;
+    const result = typed(field, input);
+    if ("mistake" in result) mistakes[field.name] = result.mistake;
+    else if (result.value !== undefined) values[field.name] = result.value;
+  }
+  return { values, mistakes };
 }

@@ -20,7 +20,7 @@ export { Editor } from "../state/editor.svelte.ts";
 export type { FormField, Input } from "../resources/forms.ts";
 export { arrows, focusPage, overlay } from "../keyboard/focus.ts";
 export { frame } from "../state/frame.svelte.ts";
-export { nextCell, type Cell as GridCell } from "../keyboard/grid.ts";
+export { nextCell, type Cell as GridCell } from "../keyboard/keys.ts";
 export { Cells } from "../state/cells.svelte.ts";
 export { cut } from "../resources/list.ts";
 export { lookupChoices, type Choice } from "../resources/lookup.ts";

@@ -8,6 +8,11 @@ import { canNarrow, holds, type FormField, type Inputs } from "./forms.ts";
 import type { Choices } from "./openapi.ts";
 import { nameOf } from "../title.ts";
 import { isMap, textOf } from "./values.ts";
+import { addressOf } from "../address.ts";
+import { router } from "../state/router.svelte.ts";
+import { session } from "../state/session.svelte.ts";
+import type { Command } from "../state/shortcuts.svelte.ts";
+import { text } from "../state/text.svelte.ts";
 
 export interface Choice {
   readonly value: string;
@@ -86,4 +91,22 @@ function choiceOf(row: unknown, field: string): Choice[] {
   if (value === "") return [];
   const name = nameOf(row);
   return [{ value, label: name === value || name === "" ? value : `${isolated(name)} (${value})` }];
+}
+
+// Finds what has a name, by what is typed into the palette.
+
+interface Found {
+  readonly path: string;
+  readonly id: string | number;
+  readonly name: string;
+}
+
+export async function findRecords(words: string, signal: AbortSignal): Promise<readonly Command[]> {
+  const { json } = await get(`/core/search.json?q=${encodeURIComponent(words.slice(0, 200))}`, signal);
+  return (json as readonly Found[]).flatMap(({ path, id, name }) => {
+    const resource = session.resources.find((one) => one.path === path);
+    if (!resource) return [];
+    const run = () => router.go(addressOf(resource, [String(id)]));
+    return [{ id: `${path} ${id}`, title: name, group: text.singular(path), run }];
+  });
 }

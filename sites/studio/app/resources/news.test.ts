@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { newsOf } from "./news.ts";
+import { newsOf } from "./resources.ts";
 
 /** `a` is a row, `a!` the same row with another value. */
 const rowsOf = (text: string) =>

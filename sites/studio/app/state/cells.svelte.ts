@@ -1,5 +1,5 @@
 /** The cells of a table with `role="grid"`: one stop of Tab, among which the keys of a grid move. */
-import { nextCell, type Cell } from "../keyboard/grid.ts";
+import { nextCell, type Cell } from "../keyboard/keys.ts";
 import { focusPage } from "../keyboard/focus.ts";
 
 export class Cells {

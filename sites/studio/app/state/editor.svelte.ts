@@ -18,7 +18,7 @@ import { idOf } from "../resources/list.ts";
 import { changes, merged, same, type Conflict } from "../forms/merge.ts";
 import { filled, type Operation, type Resource } from "../resources/resources.ts";
 import { router } from "./router.svelte.ts";
-import { sentOf } from "../forms/sending.ts";
+import { sentOf } from "../forms/parts.ts";
 import { session } from "./session.svelte.ts";
 import { text } from "./text.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
