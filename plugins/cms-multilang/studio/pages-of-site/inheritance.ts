@@ -2,8 +2,9 @@
  * What a page says in each language, and where that comes from: a value of its own, one of its master, or one without a
  * language (behaviour A.2, A.4). A field is inherited where the page has none: to link it again its own value goes. Pure.
  */
+import { isMap } from "studio/exact";
 import { isLocale } from "../../locales.ts";
-import { isFields, localesIn, type Fields, type SitePage } from "./site-page.ts";
+import { localesIn, type Fields, type SitePage } from "./site-page.ts";
 
 /** `general`: the page's own value without a language; `master` and `masterGeneral`: the same of its master. */
 export type Origin = "own" | "master" | "general" | "masterGeneral" | "none";
@@ -44,7 +45,7 @@ function cellOf(own: Fields, master: Fields, key: string, locale: string): Cell 
 
 function valueOf(fields: Fields, locale: string, key: string): unknown {
   const within = locale === "" ? fields : fields[locale];
-  return isFields(within) && Object.hasOwn(within, key) ? within[key] : undefined;
+  return isMap(within) && Object.hasOwn(within, key) ? within[key] : undefined;
 }
 
 function keysOf(fields: Fields): string[] {
@@ -53,7 +54,7 @@ function keysOf(fields: Fields): string[] {
 }
 
 function isKeyed(fields: Fields, key: string): boolean {
-  return isLocale(key) && isFields(fields[key]);
+  return isLocale(key) && isMap(fields[key]);
 }
 
 function isAbsent(value: unknown): boolean {
@@ -64,14 +65,14 @@ function isAbsent(value: unknown): boolean {
 export function unlinked(fields: Fields, locale: string, key: string, value: unknown): Fields {
   if (locale === "") return put(fields, key, value);
   const within = fields[locale];
-  return put(fields, locale, put(isFields(within) ? within : {}, key, value));
+  return put(fields, locale, put(isMap(within) ? within : {}, key, value));
 }
 
 /** The page's own value goes, so that the inherited one is shown again. */
 export function relinked(fields: Fields, locale: string, key: string): Fields {
   if (locale === "") return without(fields, key);
   const within = fields[locale];
-  if (!isFields(within)) return fields;
+  if (!isMap(within)) return fields;
   const rest = without(within, key);
   return Object.keys(rest).length === 0 ? without(fields, locale) : put(fields, locale, rest);
 }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { resolveFields, mergeFields } from "../../render/values/fields.ts";
-import { wordsFor } from "./completions.ts";
+import { wordsFor, domainsIn, languagesOf, pageOf, pagesIn, siteOf, type Fields, type SitePage } from "./site-page.ts";
 import { columnsOf, fieldRows, keyMistake, relinked, textState, unlinked } from "./inheritance.ts";
 import { draftOf, hintsOf, renderedOf, resultOf, type Hint, type Rendered } from "./result.ts";
-import { domainsIn, languagesOf, pageOf, pagesIn, siteOf, type Fields, type SitePage } from "./site-page.ts";
 import { spokenBy, treeByMaster, treeByPath, type Branch } from "./tree.ts";
 
 function page(id: number, path: string, more: Partial<Record<string, unknown>> = {}): SitePage {

@@ -1,5 +1,5 @@
 /** How a page stands in the results of a search engine, and what is amiss with it. Pure. */
-import { isFields } from "./site-page.ts";
+import { isMap } from "studio/exact";
 
 export interface Alternate {
   readonly locale: string;
@@ -24,8 +24,8 @@ export interface Rendered {
 }
 
 export function renderedOf(json: unknown): Rendered | undefined {
-  if (!isFields(json) || typeof json["url"] !== "string") return undefined;
-  const seen = isFields(json["seen"]) ? json["seen"] : {};
+  if (!isMap(json) || typeof json["url"] !== "string") return undefined;
+  const seen = isMap(json["seen"]) ? json["seen"] : {};
   const line = (value: unknown) => (typeof value === "string" ? value : null);
   return {
     url: json["url"],
@@ -46,7 +46,7 @@ export function renderedOf(json: unknown): Rendered | undefined {
 }
 
 function alternatesIn(value: unknown): Alternate[] {
-  const rows = Array.isArray(value) ? value.filter(isFields) : [];
+  const rows = Array.isArray(value) ? value.filter(isMap) : [];
   return rows.map(({ locale, url }) => ({ locale: String(locale), url: String(url) }));
 }
 

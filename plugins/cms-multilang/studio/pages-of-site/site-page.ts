@@ -1,6 +1,10 @@
-/** A page of a site as the API answers it, and the languages of a site. Pure. */
+/**
+ * A page of a site as the API answers it, the languages of a site, and what the editor of a page's content offers
+ * besides Liquid's own words. Pure.
+ */
 import { isMap } from "studio/exact";
 import { isLocale, locales } from "../../locales.ts";
+import type { CodeWord } from "studio";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -40,7 +44,7 @@ export function pagesIn(json: unknown): SitePage[] {
 }
 
 export function pageOf(row: unknown): SitePage | undefined {
-  if (!isFields(row)) return undefined;
+  if (!isMap(row)) return undefined;
   const line = (name: string) => (typeof row[name] === "string" ? row[name] : "");
   const orNull = (name: string) => line(name) || null;
   const number = (name: string) => (typeof row[name] === "number" ? row[name] : null);
@@ -56,7 +60,7 @@ export function pageOf(row: unknown): SitePage | undefined {
     masterCode: orNull("based_on_page_code"),
     layoutCode: orNull("layout_code"),
     content: line("content"),
-    fields: isFields(row["fields"]) ? row["fields"] : {},
+    fields: isMap(row["fields"]) ? row["fields"] : {},
     htmlTitle: line("html_title"),
     htmlDescription: line("html_description"),
     htmlKeywords: line("html_keywords"),
@@ -64,13 +68,13 @@ export function pageOf(row: unknown): SitePage | undefined {
 }
 
 export function siteOf(row: unknown): Site | undefined {
-  if (!isFields(row) || typeof row["code"] !== "string") return undefined;
+  if (!isMap(row) || typeof row["code"] !== "string") return undefined;
   const { code, name, locale, multilang } = row;
   return { code, name: String(name), locale: String(locale), multilang: multilang === true };
 }
 
 export function domainsIn(json: unknown): SiteDomain[] {
-  const rows = Array.isArray(json) ? json.filter(isFields) : [];
+  const rows = Array.isArray(json) ? json.filter(isMap) : [];
   return rows
     .filter(({ status }) => status !== "pending")
     .map(({ name, locale }) => ({ name: String(name), locale: typeof locale === "string" ? locale : null }));
@@ -92,9 +96,28 @@ export function languagesOf(
 
 /** The languages that these fields have values for. */
 export function localesIn(fields: Fields): string[] {
-  return Object.keys(fields).filter((key) => isLocale(key) && isFields(fields[key]));
+  return Object.keys(fields).filter((key) => isLocale(key) && isMap(fields[key]));
 }
 
-export function isFields(value: unknown): value is Fields {
-  return isMap(value);
+const variables = [
+  "site.name site.code site.locale domain.name params content_lang html_lang",
+  "page.name page.path page.url page.code page.locale page.html_title page.html_description",
+  "html_title html_description html_keywords canonical_url seo_alternates seo_head lang_switch",
+  "content layout.name layout.code paragraph.name paragraph.code",
+  "article.title article.lead article.content article.url article.published_at",
+].flatMap((some) => some.split(" "));
+const tags = ["paragraph", "paragraphs", "articles", "list", "show", "empty", "endarticles"];
+
+/** `keys`: the fields of the record, and of a page's master. Those of a page are variables by their bare names too. */
+export function wordsFor(
+  keys: readonly string[],
+  of: "page" | "layout" | "paragraph" | "article" = "page",
+): CodeWord[] {
+  const own = keys.filter((key) => /^[A-Za-z_][\w-]{0,99}$/.test(key) && !isLocale(key));
+  const names = [...new Set([...(of === "page" ? own : []), ...own.map((key) => `${of}.${key}`), ...variables])];
+  return [
+    ...names.map((label): CodeWord => ({ label, type: "variable" })),
+    ...tags.map((label): CodeWord => ({ label, type: "tag" })),
+    { label: "image", type: "filter", detail: "width: 640" },
+  ];
 }

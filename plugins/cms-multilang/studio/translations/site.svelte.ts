@@ -1,6 +1,11 @@
-/** The site of the address, by its code or its id. */
+/**
+ * The site of the address, by its code or its id, and what mends need to know of it: asked only where a finding could
+ * be mended by it.
+ */
 import { get, isMap, mapsIn, router, textOf } from "studio";
 import { isLocale, type Locale } from "../../locales.ts";
+import type { Finding, World } from "./mends.ts";
+import type { Row } from "./rows.ts";
 
 export interface Site {
   readonly id: number;
@@ -43,4 +48,32 @@ export async function readAll(
     if (found.length < 1000) break;
   }
   return rows;
+}
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+const ofLayouts = /^(locale_as_html_lang|layout_|html_lang_of|page_without_layout)/;
+
+export async function readWorld(site: Site, findings: readonly Finding[], signal: AbortSignal): Promise<World> {
+  const asks = (pattern: RegExp) => findings.some(({ code }) => pattern.test(code));
+  const here = { site_code: site.code };
+  const rowsOf = async (pattern: RegExp, path: string, query: Readonly<Record<string, string>> = here): Promise<Rows> =>
+    asks(pattern) ? readAll(path, query, signal) : [];
+  const [layouts, categories, own, ofAll, domains, rows] = await Promise.all([
+    rowsOf(ofLayouts, "/cms/layouts.json"),
+    rowsOf(/^(unknown_category|article_without_category)$/, "/cms/categories.json"),
+    rowsOf(/^unknown_paragraph$/, "/cms/paragraphs.json"),
+    rowsOf(/^unknown_paragraph$/, "/cms/paragraphs.json", { site_code: "none" }),
+    rowsOf(/^(domains_without_locale|locale_as_html_lang|layout_without_html_lang)$/, "/cms/domains.json"),
+    rowsOf(/^missing_translation$/, `/cms/sites/${site.id}/translations.json`, {}),
+  ]);
+  const codes = (of: Rows) => of.map(({ code }) => textOf(code));
+  return {
+    site,
+    layouts,
+    categories: codes(categories),
+    paragraphs: codes([...own, ...ofAll]),
+    domains,
+    rows: rows as unknown as readonly Row[], // as the API's description declares them
+  };
 }

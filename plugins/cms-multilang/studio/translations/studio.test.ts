@@ -1,5 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { fieldOf, groupsOf, placeOf, subjectOf, type Finding } from "./findings.ts";
+import {
+  fieldOf,
+  groupsOf,
+  placeOf,
+  subjectOf,
+  type Finding,
+  isMendable,
+  mendOf,
+  nearest,
+  type World,
+} from "./mends.ts";
 import {
   columnsOf,
   columnsOfList,
@@ -16,8 +26,7 @@ import {
   type Row,
 } from "./rows.ts";
 import { isLong, planIn, planText, sitemapsIn, withDomain, withoutSlave } from "./migration.ts";
-import { isMendable, mendOf, nearest, type World } from "./mends.ts";
-import { changesOf, clashesOf, mistaken, pathFor, unitsOf, wayOf, type Entry, type Group } from "./units.ts";
+import { changesOf, mistaken, pathFor, unitsOf, wayOf, type Entry, type Group } from "./units.ts";
 
 const cell = (state: Cell["state"], page: string | null, more: Partial<Cell> = {}): Cell => {
   return { state, page, missing: [], stale: [], ...more };
@@ -182,11 +191,6 @@ describe("a save", () => {
     });
     const [change] = changesOf({ kind: "page", root, own: undefined }, all, { "fields.list": "[7615917337495251231]" });
     expect(JSON.stringify(change?.values)).toBe('{"fields":{"pl":{"list":["a"]},"fr":{"list":[7615917337495251231]}}}');
-  });
-  test("clashes only with another text that somebody else has written meanwhile", () => {
-    const now = units.map((unit) => (unit.name === "html_title" ? { ...unit, value: "Leur" } : unit));
-    expect(clashesOf(units, now, { html_title: "Mien" })).toEqual(["html_title"]);
-    expect(clashesOf(units, now, { html_title: "Leur", "fields.title": "Titre" })).toEqual([]);
   });
 });
 

@@ -1,11 +1,10 @@
 /** One row of the matrix in one language, while it is translated: what was read, what is typed, and the save. */
-import { ApiError, get, isMap, KeptDraft, request } from "studio";
+import { ApiError, get, isMap, KeptDraft, merged, request } from "studio";
 import type { Locale } from "../../locales.ts";
 import type { Kind, Row } from "./rows.ts";
 import type { Site } from "./site.svelte.ts";
 import {
   changesOf,
-  clashesOf,
   mistaken,
   pathFor,
   textOf,
@@ -139,8 +138,9 @@ export class Translating {
       if (!(error instanceof ApiError && error.status === 412) || attempt === 3) throw error;
       const before = this.units;
       await this.load();
-      const clashes = clashesOf(before, this.units, this.typed);
-      if (clashes.length > 0) throw new Clash(clashes);
+      // Where somebody else wrote the same, nothing is lost.
+      const { conflicts } = merged(valuesOf(before), valuesOf(this.units), this.typed);
+      if (conflicts.length > 0) throw new Clash(conflicts.map(({ field }) => field));
       await this.#store(attempt + 1);
     }
   }
@@ -200,6 +200,8 @@ class Clash extends Error {
     this.names = names;
   }
 }
+
+const valuesOf = (units: readonly Unit[]) => Object.fromEntries(units.map(({ name, value }) => [name, value]));
 
 function entryOf(json: unknown): Entry {
   const record = isMap(json) ? json : {};

@@ -204,25 +204,6 @@ function withKey(map: Fields, key: string, value: unknown): Fields {
   return value === undefined ? rest : { ...rest, [key]: value };
 }
 
-/**
- * Typed texts whose stored value is another one than when typing began. Where somebody else wrote the same, nothing is
- * lost.
- */
-export function clashesOf(
-  before: readonly Unit[],
-  now: readonly Unit[],
-  typed: Readonly<Record<string, string>>,
-): string[] {
-  const fresh = new Map(now.map((unit) => [unit.name, unit.value]));
-  return before
-    .filter(({ name, value }) => {
-      const mine = typed[name] ?? value;
-      const theirs = fresh.get(name) ?? "";
-      return mine !== value && theirs !== value && theirs !== mine;
-    })
-    .map(({ name }) => name);
-}
-
 /** `Über uns` -> `ueber-uns`: the path that a page of this name would have; with the language before it if it is its master's. */
 export function pathFor(name: string, master: string, locale: Locale): string {
   const path = name.toLowerCase().replaceAll(/[äöüßłœæ]/g, (sign) => spelled[sign] ?? sign);
