@@ -1,9 +1,34 @@
-import { answer, pageReply, notFound, ok, pageOf, pageQuery, route, type Route, type Static } from "platform";
-import { Certificate } from "./answers.ts";
+import {
+  answer,
+  pageReply,
+  notFound,
+  ok,
+  pageOf,
+  pageQuery,
+  route,
+  type Route,
+  type Static,
+  field,
+  Type,
+} from "platform";
 import type { CertificateRow } from "./store.ts";
+import type { CertificatesContext } from "./context.ts";
 import * as certificateStore from "./store.ts";
 import * as orders from "./orders.ts";
-import type { CertificatesContext } from "./context.ts";
+
+const certificateStates = ["valid", "waiting", "failed", "expired"] as const;
+
+const Certificate = answer.object("Certificate", {
+  host: Type.String(),
+  state: field.oneOf(certificateStates),
+  not_before: field.nullable(answer.time()),
+  expires_at: field.nullable(answer.time()),
+  renew_at: field.nullable(answer.time()),
+  failures: Type.Integer(),
+  last_error: field.nullable(Type.String()),
+  try_at: field.nullable(answer.time()),
+  ordered_at: field.nullable(answer.time()),
+});
 
 const access = { privilege: "certificates" } as const;
 const example = {
@@ -75,7 +100,7 @@ export function certificateRoutes(ctx: CertificatesContext): Route[] {
   ];
 }
 
-export function toApi(row: CertificateRow): Static<typeof Certificate> {
+function toApi(row: CertificateRow): Static<typeof Certificate> {
   return {
     host: row.host,
     state: stateOf(row),
@@ -89,10 +114,7 @@ export function toApi(row: CertificateRow): Static<typeof Certificate> {
   };
 }
 
-function stateOf({
-  expiresAt,
-  failures,
-}: CertificateRow): (typeof example)["state"] | "waiting" | "failed" | "expired" {
+function stateOf({ expiresAt, failures }: CertificateRow): (typeof certificateStates)[number] {
   if (failures > 0) return "failed";
   if (expiresAt === null) return "waiting";
   return expiresAt > new Date() ? "valid" : "expired";

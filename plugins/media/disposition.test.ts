@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { dispositionOf } from "./disposition.ts";
+import { dispositionOf } from "./multipart.ts";
 
 test.each<[string, string, string | undefined]>([
   ['form-data; name="file"; filename="żółw.txt"', "file", "żółw.txt"],

@@ -1,8 +1,7 @@
 /** An upload as a browser's form sends it (RFC 7578): the file goes piece by piece to a draft, fields are kept. */
 import { badRequest, HttpError, invalid, tooLarge, unavailable, unsupportedType, type Draft } from "platform";
-import { dispositionOf, type Disposition } from "./disposition.ts";
 
-export interface Uploaded {
+interface Uploaded {
   /** As the client names it. */
   readonly fileName: string;
   /** Field to value; one that is sent twice has its last value. */
@@ -12,7 +11,7 @@ export interface Uploaded {
   readonly size: number;
 }
 
-export interface UploadLimits {
+interface UploadLimits {
   /** Of the file. */
   readonly maxBytes: number;
   readonly headBytes: number;
@@ -130,4 +129,53 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
   whole.set(a);
   whole.set(b, a.length);
   return whole;
+}
+
+interface Disposition {
+  /** Of the field; "" if the header names none. */
+  readonly name: string;
+  /** Undefined for a field that is no file. */
+  readonly fileName: string | undefined;
+}
+
+/** `filename*` (RFC 8187) goes before `filename`. Throws a URIError if it is not encoded as it says. */
+export function dispositionOf(header: string): Disposition {
+  const parameters = new Map<string, string>();
+  let at = header.indexOf(";");
+  while (at >= 0) {
+    const equals = header.indexOf("=", at);
+    if (equals < 0) break;
+    const { value, end } = valueAt(header, equals + 1);
+    parameters.set(
+      header
+        .slice(at + 1, equals)
+        .trim()
+        .toLowerCase(),
+      value,
+    );
+    at = header.indexOf(";", end);
+  }
+  const [charset, , encoded] = parameters.get("filename*")?.split("'") ?? [];
+  const extended =
+    charset?.toLowerCase() === "utf-8" && encoded !== undefined ? decodeURIComponent(encoded) : undefined;
+  return { name: parameters.get("name") ?? "", fileName: extended ?? parameters.get("filename") };
+}
+
+/** A word, or a text in quotes, in which only a quote is escaped: old browsers send whole paths with their backslashes. */
+function valueAt(header: string, start: number): { value: string; end: number } {
+  let from = start;
+  while (header[from] === " ") from++;
+  if (header[from] !== '"') {
+    const semicolon = header.indexOf(";", from);
+    const end = semicolon < 0 ? header.length : semicolon;
+    return { value: header.slice(from, end).trim(), end };
+  }
+  let value = "";
+  for (let at = from + 1; at < header.length; at++) {
+    const isEscaped = header[at] === "\\" && header[at + 1] === '"';
+    if (header[at] === '"') return { value, end: at + 1 };
+    value += isEscaped ? '"' : header[at];
+    if (isEscaped) at++;
+  }
+  return { value, end: header.length };
 }

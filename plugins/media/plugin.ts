@@ -5,16 +5,16 @@ import variants from "./migrations/002_variants.sql" with { type: "text" };
 import writers from "./migrations/005_writers.sql" with { type: "text" };
 import accountKeys from "./migrations/004_account_keys.sql" with { type: "text" };
 import { media } from "./api.ts";
-import type { MediaContext } from "./context.ts";
-import { mediaExample, mediaRoutes } from "./routes.ts";
+import { createHooks, type MediaContext } from "./context.ts";
+import { mediaExample } from "./answers.ts";
+import { mediaRoutes } from "./routes.ts";
 import { serveRoutes } from "./serve-routes.ts";
 import * as mediaStore from "./store.ts";
 import type { MediaRow } from "./store.ts";
 import { createPictures, resizing } from "./pictures/pictures.ts";
-import { mediaService, type Changed } from "./service.ts";
-import { uploadRoutes } from "./uploads/upload-routes.ts";
+import { mediaService } from "./service.ts";
+import { uploadRoutes } from "./uploads/routes.ts";
 import { prune } from "./uploads/uploads.ts";
-import { useRoutes } from "./use-routes.ts";
 import { collect } from "./writer.ts";
 
 /** Files of an account: uploaded once, served forever. behaviour B.15. */
@@ -53,7 +53,6 @@ export default definePlugin({
 
   setup(ctx) {
     const { config, sql } = ctx;
-    const listeners = new Set<Changed>();
     const rows = ctx.cache<MediaRow>({
       name: "media",
       max: 10_000,
@@ -62,9 +61,6 @@ export default definePlugin({
         return mediaStore.byId(sql, accountId, name);
       },
     });
-    const notify: Changed = async (accountId) => {
-      for (const run of listeners) await run(accountId);
-    };
     const { maxBytes, quota } = config;
     const shared: MediaContext = {
       ...ctx,
@@ -72,9 +68,7 @@ export default definePlugin({
       rows,
       maxBytes,
       quota,
-      notify,
-      listeners,
-      uses: [],
+      hooks: createHooks(),
     };
     const child = resizing(ctx);
     const cacheFiles = ctx.files("media/cache");
@@ -85,7 +79,7 @@ export default definePlugin({
       async refused(source) {
         for (const id of await mediaStore.undecodable(sql, source))
           await rows.invalidate(cacheKey(source.accountId, id));
-        await notify(source.accountId);
+        await shared.hooks.changed(source.accountId);
       },
     });
     /** What is no longer used goes at once when the disk has little room. */
@@ -95,7 +89,7 @@ export default definePlugin({
       await pictures.trim(0);
     };
     return {
-      routes: [...mediaRoutes(shared), ...useRoutes(shared), ...uploadRoutes(shared), ...serveRoutes(shared, pictures)],
+      routes: [...mediaRoutes(shared), ...uploadRoutes(shared), ...serveRoutes(shared, pictures)],
       schedules: [
         { id: "media.collect", cron: "47 * * * *", run: () => collect(shared) },
         { id: "media.room", cron: "* * * * *", run: makeRoom },

@@ -6,6 +6,8 @@ import {
   field,
   flagOf,
   invalid,
+  list,
+  notFound,
   pageReply,
   noContent,
   ok,
@@ -20,42 +22,22 @@ import {
   type Route,
   warned,
 } from "platform";
-import { kept, placed, reached, visibleFolder } from "./app-folder.ts";
-import { addressOf, MediaFile, MediaFolder, MediaLink, toApi } from "./answers.ts";
+import { kept, placed, reached, visibleFolder, folderOf, Patch, patchOf, type MediaPatch } from "./fields.ts";
+import { addressOf, linkTo, mediaExample, MediaFile, MediaFolder, MediaLink, MediaUse, toApi } from "./answers.ts";
 import { headerBytes } from "./content/dimensions.ts";
-import { folderOf } from "./content/names.ts";
-import { Patch, patchOf, type MediaPatch } from "./fields.ts";
 import { readUpload } from "./multipart.ts";
 import type { MediaRow } from "./store.ts";
 import { arrivedFile, withDrafts, type Arrived } from "./writer.ts";
 import * as writer from "./writer.ts";
 import * as mediaStore from "./store.ts";
-import * as links from "./links.ts";
 import type { MediaContext } from "./context.ts";
 
 const access = { privilege: "media" } as const;
 const apps = "the files in its own folder, `apps/<id>`, for a viewer with `media`";
 
-export const mediaExample = {
-  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f",
-  name: "team.jpg",
-  folder: "team",
-  size: 284_113,
-  mime: "image/jpeg",
-  width: 1600,
-  height: 1067,
-  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-  is_public: true,
-  url: "/media/0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f/team.jpg",
-  titles: { en: "Our team" },
-  alts: { en: "Four people around a table", pl: "Cztery osoby przy stole" },
-  created_at: "2026-01-31T10:00:00.000Z",
-  updated_at: "2026-01-31T10:00:00.000Z",
-};
-
 /** `/core/media`: an account's files and their texts. behaviour B.15. */
 export function mediaRoutes(ctx: MediaContext): Route[] {
-  return [uploadRoute(ctx), ...readRoutes(ctx), ...changeRoutes(ctx)];
+  return [uploadRoute(ctx), ...readRoutes(ctx), ...changeRoutes(ctx), useRoute(ctx)];
 }
 
 function uploadRoute(ctx: MediaContext): Route {
@@ -239,7 +221,7 @@ function changeRoutes(ctx: MediaContext): Route[] {
       },
       async ({ app, caller, params, body }) => {
         const row = reached(app, await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id)));
-        const { query, expiresAt } = links.make(ctx.secrets, row, body.expires_in ?? 3600);
+        const { query, expiresAt } = linkTo(ctx.secrets, row, body.expires_in ?? 3600);
         return ok({ url: `${addressOf(row)}?${query}`, expires_at: expiresAt });
       },
     ),
@@ -277,4 +259,30 @@ function changeRoutes(ctx: MediaContext): Route[] {
 
 function shown(row: MediaRow): Parameters<typeof ok> {
   return [toApi(row), { etag: etag(row.id, row.version) }];
+}
+
+/** The most that is answered of the records of one plugin: enough to know that a file is in use, and where. */
+const mostUses = 200;
+
+/** `/core/media/:id/uses`: before a file is deleted, moved or made private. behaviour B.15.14. */
+function useRoute(ctx: MediaContext): Route {
+  return route(
+    "GET",
+    "/core/media/:id/uses",
+    {
+      summary: "Where a file is used",
+      description: `Sites, pages, paragraphs, layouts and articles (privilege \`cms\`) whose texts or fields have its address, or its folder and name in quotes. A name that a template puts together is not found. At most ${mostUses}.`,
+      access: { privilege: "media" },
+      answers: { 200: answer.list(MediaUse) },
+      responses: { 200: [{ model: "Cms::Page", id: 7, code: "about", name: "About us", site_code: "acme" }] },
+    },
+    async ({ caller, params }) => {
+      const row = await mediaStore.byId(ctx.sql, caller.account.id, uuidOf(params.id));
+      if (!row) throw notFound();
+      const path = row.folder === "" ? row.name : `${row.folder}/${row.name}`;
+      const found = await ctx.hooks.usesOf(caller, { id: row.id, path }, mostUses);
+      const all = found.map(({ siteCode, ...use }) => ({ ...use, site_code: siteCode }));
+      return list(all, all.length);
+    },
+  );
 }

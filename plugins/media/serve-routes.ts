@@ -11,12 +11,11 @@ import {
   type Files,
   type Route,
 } from "platform";
-import { addressOf } from "./answers.ts";
+import { addressOf, secondsLeft } from "./answers.ts";
 import { isInline } from "./content/sniff.ts";
 import { formats, variantOf } from "./pictures/variants.ts";
 import type { MediaRow } from "./store.ts";
 import type { Pictures } from "./pictures/pictures.ts";
-import * as links from "./links.ts";
 import type { MediaContext } from "./context.ts";
 
 /** Nothing in a file may act, whatever it pretends to be: not in a window of its own either. */
@@ -30,7 +29,7 @@ export function serveRoutes(ctx: MediaContext, pictures: Pictures): Route[] {
     const row = ctx.rows.peek(key) ?? (await ctx.rows.get(key));
     if (!row) throw notFound();
     const mayRead = caller?.privileges.has("media") ?? false;
-    return { row, caching: cachingOf(row, mayRead, () => links.secondsLeft(ctx.secrets, row, query)) };
+    return { row, caching: cachingOf(row, mayRead, () => secondsLeft(ctx.secrets, row, query)) };
   };
   return [
     route(
@@ -88,10 +87,10 @@ export function serveRoutes(ctx: MediaContext, pictures: Pictures): Route[] {
 }
 
 /** 404 for whoever may not read the file: it is not said that there is one. */
-function cachingOf({ isPublic }: MediaRow, mayRead: boolean, secondsLeft: () => number): string {
+function cachingOf({ isPublic }: MediaRow, mayRead: boolean, byLink: () => number): string {
   if (isPublic) return "public, max-age=31536000, immutable";
   if (mayRead) return "private, no-cache";
-  const seconds = secondsLeft();
+  const seconds = byLink();
   if (seconds <= 0) throw notFound();
   return `private, max-age=${seconds}`;
 }

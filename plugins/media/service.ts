@@ -9,8 +9,6 @@ import * as mediaStore from "./store.ts";
 import * as writer from "./writer.ts";
 import type { MediaContext } from "./context.ts";
 
-export type Changed = (accountId: number) => Promise<void>;
-
 const anyVersion = { app: null, expected: undefined } as const;
 
 export function mediaService(ctx: MediaContext): Media {
@@ -35,8 +33,8 @@ export function mediaService(ctx: MediaContext): Media {
       const rows = await mediaStore.publicByPaths(ctx.sql, accountId, storable);
       return new Map(rows.filter(({ mime }) => mime.startsWith("image/")).map((row) => [row.path, pictureOf(row)]));
     },
-    onChanged: (run) => void ctx.listeners.add(run),
-    addUses: (one) => void ctx.uses.push(one),
+    onChanged: ctx.hooks.onChanged,
+    addUses: ctx.hooks.addUses,
   };
 }
 

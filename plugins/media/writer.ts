@@ -13,12 +13,10 @@ import {
   type Tx,
 } from "platform";
 import { toApi } from "./answers.ts";
-import { reached } from "./app-folder.ts";
+import { reached, folderOf, nameOf, type MediaPatch } from "./fields.ts";
 import { dimensionsOf, moves, tellsPlace } from "./content/dimensions.ts";
-import { folderOf, nameOf } from "./content/names.ts";
 import { sniff, xmlEncoding } from "./content/sniff.ts";
 import { harmlessSvg, maxSvgBytes } from "./content/svg.ts";
-import type { MediaPatch } from "./fields.ts";
 import type { FolderRow, MediaFields, MediaRow } from "./store.ts";
 import * as mediaStore from "./store.ts";
 import type { MediaContext } from "./context.ts";
@@ -70,7 +68,7 @@ export async function create(ctx: MediaContext, { account, user }: Author, arriv
     await ctx.changed(eventOf("create", row), tx);
     return { row, isNew: true };
   });
-  await ctx.committed(() => ctx.notify(account.id));
+  await ctx.committed(() => ctx.hooks.changed(account.id));
   return made;
 }
 
@@ -90,7 +88,7 @@ export async function update(
     await ctx.changed(eventOf("update", after), tx);
     return after;
   });
-  await Promise.all([ctx.rows.invalidate(cacheKey(account.id, id)), ctx.notify(account.id)]);
+  await Promise.all([ctx.rows.invalidate(cacheKey(account.id, id)), ctx.hooks.changed(account.id)]);
   return row;
 }
 
@@ -100,7 +98,7 @@ export async function remove(ctx: MediaContext, { account }: Author, id: string,
     await mediaStore.remove(tx, row);
     await ctx.changed(eventOf("destroy", row), tx);
   });
-  await Promise.all([ctx.rows.invalidate(cacheKey(account.id, id)), ctx.notify(account.id)]);
+  await Promise.all([ctx.rows.invalidate(cacheKey(account.id, id)), ctx.hooks.changed(account.id)]);
 }
 
 export async function renameFolder(
@@ -117,7 +115,7 @@ export async function renameFolder(
     for (const row of rows) await ctx.changed(eventOf("update", row), tx);
     return { path: to, files: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) };
   });
-  await ctx.committed(() => ctx.notify(account.id));
+  await ctx.committed(() => ctx.hooks.changed(account.id));
   return renamed;
 }
 

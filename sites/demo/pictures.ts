@@ -22,11 +22,18 @@ export async function putPictures({ media }: { readonly media: Media }, account:
         .done;
     }),
   );
+  return [`the pictures: ${counted(done)}`];
+}
+
+export type Done = "made" | "changed" | "unchanged";
+
+/** "3 made, 2 unchanged" */
+export function counted(done: readonly Done[]): string {
   const counts = (["made", "changed", "unchanged"] as const).flatMap((word) => {
     const count = done.filter((one) => one === word).length;
     return count === 0 ? [] : [`${count} ${word}`];
   });
-  return [`the pictures: ${counts.join(", ")}`];
+  return counts.join(", ");
 }
 
 const pictures: readonly (readonly [code: string, titles: Texts, alts: Texts])[] = [

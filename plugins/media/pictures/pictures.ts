@@ -13,7 +13,7 @@ import {
 import type { MediaRow } from "../store.ts";
 import type { Answer } from "./resize.ts";
 import { whyNot, type Variant } from "./variants.ts";
-import * as variantStore from "./variant-store.ts";
+import * as mediaStore from "../store.ts";
 import type { MediaContext } from "../context.ts";
 
 interface Options {
@@ -49,7 +49,7 @@ export function createPictures(
     max: 20_000,
     load: async (key) => {
       const [hash = "", variant = ""] = key.split("/");
-      const row = await variantStore.find(ctx.sql, hash, variant);
+      const row = await mediaStore.findVariant(ctx.sql, hash, variant);
       return row && { ...row, notedAt: Date.now() };
     },
   });
@@ -68,7 +68,7 @@ export function createPictures(
     if (row.size <= memory.one) lately.add(row.content, new Blob([await bytes.bytes()]));
     if (Date.now() - row.notedAt > usedEveryMs) {
       row.notedAt = Date.now();
-      await variantStore.used(ctx.sql, row.hash, row.variant);
+      await mediaStore.variantUsed(ctx.sql, row.hash, row.variant);
     }
     return { content: row.content, size: row.size, bytes };
   };
@@ -89,7 +89,7 @@ export function createPictures(
       await draft.write(Uint8Array.fromBase64(made.bytes));
       const { hash: content, size } = await draft.end();
       await draft.keep();
-      await variantStore.put(ctx.sql, source.hash, `${width}.${format}`, content, size);
+      await mediaStore.putVariant(ctx.sql, source.hash, `${width}.${format}`, content, size);
       await rows.invalidate(key);
       const bytes = await cacheFiles.find(content);
       if (!bytes) throw new Error("a picture that was just made is missing");
@@ -124,7 +124,7 @@ export function createPictures(
 
     /** Removes what was not used for the longest, until the cache fits. */
     async trim(bytes = maxBytes): Promise<void> {
-      for (const content of await variantStore.trim(ctx.sql, bytes)) await cacheFiles.remove(content);
+      for (const content of await mediaStore.trimVariants(ctx.sql, bytes)) await cacheFiles.remove(content);
     },
   };
 }

@@ -3,8 +3,8 @@ import { HttpError, notFound, tooLarge, tooMany, unavailable, uuidv7, type Calle
 import { headerBytes } from "../content/dimensions.ts";
 import { patchOf } from "../fields.ts";
 import { arrivedFile, fieldsOf, blank } from "../writer.ts";
-import type { Upload, UploadRow, Writer } from "./upload-store.ts";
-import * as uploadStore from "./upload-store.ts";
+import type { Upload, UploadRow, Writer } from "./store.ts";
+import * as uploadStore from "./store.ts";
 import * as writer from "../writer.ts";
 import * as mediaStore from "../store.ts";
 import type { MediaContext } from "../context.ts";

@@ -11,11 +11,13 @@ import {
   answer,
   warned,
   type Route,
+  badRequest,
+  HttpError,
+  invalid,
 } from "platform";
-import { bytesOf, extensions, metadataOf, mustSpeakTus, tusVersion } from "./tus.ts";
-import type { UploadRow } from "./upload-store.ts";
-import * as uploads from "./uploads.ts";
+import type { UploadRow } from "./store.ts";
 import type { MediaContext } from "../context.ts";
+import * as uploads from "./uploads.ts";
 
 const access = { privilege: "media" } as const;
 const partType = "application/offset+octet-stream";
@@ -147,4 +149,45 @@ export function uploadRoutes(ctx: MediaContext): Route[] {
 
 function shown({ id, size, mediaId: media_id, expiresAt: expires_at }: UploadRow, offset: number) {
   return { id, size, offset, media_id, expires_at };
+}
+
+const tusVersion = "1.0.0";
+const extensions = "creation,creation-with-upload,expiration,termination";
+/** 412 for a client of another version. */
+function mustSpeakTus(headers: Headers): void {
+  if (headers.get("tus-resumable") === tusVersion) return;
+  const error = `send the header Tus-Resumable: ${tusVersion}`;
+  throw new HttpError(412, { error }, { "tus-version": tusVersion, "tus-resumable": tusVersion });
+}
+
+/** A count of bytes in a header. 400 for anything else. */
+function bytesOf(headers: Headers, name: string): number {
+  const text = headers.get(name);
+  if (text === null) throw badRequest(`the header ${name} is required`);
+  if (!/^\d{1,15}$/.test(text)) throw badRequest(`the header ${name} must be a number of bytes`);
+  return Number(text);
+}
+
+/** `filename d29ybGQ=,is_public dHJ1ZQ==` -> what the form of an upload would say. 422 for what cannot be read. */
+function metadataOf(header: string | null): Record<string, string> {
+  if (header === null || header.trim() === "") return {};
+  return Object.fromEntries(
+    header.split(",").map((pair) => {
+      const [key = "", value = "", ...rest] = pair.trim().split(" ");
+      if (key === "" || rest.length > 0) throw metadataFault("must be pairs of a key and a value in Base64");
+      return [key, textOf(key, value)];
+    }),
+  );
+}
+
+function textOf(key: string, value: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.fromBase64(value));
+  } catch {
+    throw metadataFault(`has no Base64 of UTF-8 as "${key.slice(0, 50)}"`);
+  }
+}
+
+function metadataFault(message: string): HttpError {
+  return invalid({ "Upload-Metadata": [message] });
 }
