@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
 import { checkSettingNames } from "../runtime/settings/config.ts";
+import { pageWithFields } from "../scripts/field-tables.ts";
 import { settingsPage } from "../scripts/settings.ts";
 import { pageWithTour, withoutVariables } from "../scripts/tour.ts";
 import { adminToken, startTestApp } from "./harness.ts";
@@ -22,6 +23,15 @@ test("the README has at most 900 words and one small picture, and leads to every
 
 test("docs/settings.md is that of the code: run bun scripts/settings.ts", async () => {
   expect(await page("docs/settings.md")).toBe(settingsPage());
+});
+
+test("the tables of fields in docs/behaviour.md are those of the declarations: run bun scripts/field-tables.ts", async () => {
+  const behaviour = await page("docs/behaviour.md");
+  expect(pageWithFields(behaviour)).toBe(behaviour);
+  const stale = "<!-- fields of /account/crons -->\n\n| `name` | | | | mine |\n| `gone` | | | | theirs |\n";
+  expect(pageWithFields(stale)).toContain("| mine ");
+  expect(pageWithFields(stale)).toContain("`timezone`");
+  expect(pageWithFields(stale)).not.toContain("gone");
 });
 
 test("no variable is declared twice, by the runtime or by a built-in plugin", () => {
