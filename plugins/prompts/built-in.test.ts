@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { plugins } from "../index.ts";
 import { createLiquid } from "../../runtime/liquid/liquid.ts";
 import { builtInPrompts } from "./built-in.ts";
-import { outsidePrompts } from "./filters.ts";
+import { outsidePrompts } from "./render.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import { tokenMisuse } from "./token-flow.ts";
 

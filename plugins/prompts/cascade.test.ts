@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { firstOf, scopes, type Place } from "./cascade.ts";
-import { placeAfter } from "./place.ts";
+import { firstOf, placeAfter, scopes, type Place } from "./cascade.ts";
 
 const reader = { id: 1, teamIds: [10, 11], departmentIds: [20] };
 const mine: Place = { scope: "user", scopeId: 1 };

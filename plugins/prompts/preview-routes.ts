@@ -1,27 +1,14 @@
 /** What helps people who write prompts: a preview of what is not saved, the cascade explained, and words to complete. */
-import {
-  field,
-  forbidden,
-  invalid,
-  ok,
-  route,
-  Type,
-  warned,
-  type BaseContext,
-  type Caller,
-  type Route,
-  type Sql,
-  type User,
-} from "platform";
+import { field, forbidden, invalid, ok, route, Type, warned, type Caller, type Route, type User } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { PromptCascade, PromptPreview, PromptWords } from "./answers.ts";
-import type { BuiltIn } from "./built-in.ts";
 import { explained, type Step } from "./explained.ts";
 import { suffix } from "./permission.ts";
-import type { Previews } from "./preview.ts";
+import type { PromptsContext } from "./context.ts";
+import { previewOf } from "./preview.ts";
 import { maxContent, Prompt, tokenOf } from "./prompt.ts";
 import { named } from "./store.ts";
-import { documentedVariables } from "./variables.ts";
+import { documentedVariables } from "./sources.ts";
 
 const access = { privilege: Prompt.privilege } as const;
 const maxParams = 100;
@@ -35,19 +22,11 @@ const PreviewInput = Type.Object({
   params: Type.Optional(field.object()),
 });
 
-interface PreviewContext {
-  readonly liquid: BaseContext["liquid"];
-  readonly accounts: Pick<Accounts, "access" | "unitsOf">;
-  readonly sql: Sql;
-  readonly builtIn: ReadonlyMap<string, BuiltIn>;
-  readonly preview: Previews;
+export function previewRoutes(ctx: PromptsContext): Route[] {
+  return [previewRoute(ctx), cascadeRoute(ctx), wordsRoute(ctx)];
 }
 
-export function previewRoutes(needed: PreviewContext): Route[] {
-  return [previewRoute(needed), cascadeRoute(needed), wordsRoute(needed)];
-}
-
-function previewRoute({ preview }: PreviewContext): Route {
+function previewRoute(ctx: PromptsContext): Route {
   return route(
     "POST",
     "/core/prompts/preview",
@@ -77,7 +56,7 @@ function previewRoute({ preview }: PreviewContext): Route {
         ...(name && { name }),
         ai_placeholder: ai_placeholder ?? null,
       };
-      const made = await preview(input.caller, tokenOf(input.request), { ...texts, params: paramsOf(params) });
+      const made = await previewOf(ctx, input.caller, tokenOf(input.request), { ...texts, params: paramsOf(params) });
       const shown = { text: made.text, variables: [...made.variables], joined_to: made.joinedTo };
       return warned(ok(shown, { "cache-control": "private, no-store" }), made.unread);
     },
@@ -98,7 +77,7 @@ function paramsOf(given: Readonly<Record<string, unknown>> = {}): Record<string,
   return Object.fromEntries(params);
 }
 
-function cascadeRoute({ accounts, sql, builtIn }: PreviewContext): Route {
+function cascadeRoute({ accounts, sql, builtIn }: PromptsContext): Route {
   return route(
     "GET",
     "/core/prompts/cascade",
@@ -174,7 +153,7 @@ async function readerOf(
   return found.user;
 }
 
-function wordsRoute({ liquid }: PreviewContext): Route {
+function wordsRoute({ liquid }: PromptsContext): Route {
   return route(
     "GET",
     "/core/prompts/words",

@@ -2,26 +2,28 @@
 import {
   invalid,
   LiquidFault,
+  mistakes,
   randomToken,
   ValidationError,
-  type BaseContext,
   type Caller,
+  type Liquid,
   type LiquidTemplate,
 } from "platform";
-import { checkTexts, type Texts } from "./check.ts";
+import { holdsToken } from "../tokens/api.ts";
+import type { PromptsContext } from "./context.ts";
 import { extendedCode, suffix } from "./permission.ts";
-import { createPrinter, unread } from "./render.ts";
-import type { Source, Sources } from "./sources.ts";
-import { variablesIn } from "./variables.ts";
+import { printerOf, unread } from "./render.ts";
+import { variablesIn, type Source } from "./sources.ts";
+import { tokenMisuse } from "./token-flow.ts";
 
-export interface Draft extends Texts {
+interface Draft extends Texts {
   readonly content: string;
   /** With it, `<code>_extra` is appended; a draft of an `_extra` is appended to its prompt. */
   readonly code?: string;
   readonly params?: Readonly<Record<string, string>>;
 }
 
-export interface Preview {
+interface Preview {
   readonly text: string;
   /** The parameters that the content asks for. */
   readonly variables: readonly string[];
@@ -30,36 +32,33 @@ export interface Preview {
   readonly joinedTo: string | null;
 }
 
-interface Needed {
-  readonly liquid: BaseContext["liquid"];
-  readonly sources: Pick<Sources, "one">;
-}
-
-export type Previews = ReturnType<typeof createPreviews>;
-
 /** Stands for the token in the answer, so that nothing in it works anywhere. */
 const placeholder = "{{ TOKEN }}";
 
-export function createPreviews({ liquid, sources }: Needed) {
-  return async (caller: Caller, token: string, draft: Draft): Promise<Preview> => {
-    checkTexts(draft, liquid, token);
-    const own = liquid.parse(draft.content);
-    const extended = draft.code === undefined ? undefined : extendedCode(draft.code);
-    const otherCode = draft.code === undefined ? undefined : (extended ?? draft.code + suffix);
-    const other = otherCode === undefined ? undefined : await sources.one(caller, otherCode).catch(blamed(otherCode));
-    // The checks need a token that no text contains by chance.
-    const standIn = randomToken(24);
-    const print = createPrinter({ liquid, caller, query: new URLSearchParams({ ...draft.params }), token: standIn });
-    print(own); // a fault of the draft is told before one of the other
-    const text =
-      other && otherCode !== undefined ? joined(print, own, other, otherCode, extended !== undefined) : print(own);
-    const variables = variablesIn(liquid, draft.content);
-    return {
-      text: text.replaceAll(standIn, placeholder),
-      variables,
-      unread: unread(Object.keys(draft.params ?? {}), [...variables, ...(other?.variables ?? [])]),
-      joinedTo: other && otherCode !== undefined ? otherCode : null,
-    };
+/** `token` is that of the request, which no text may hold. */
+export async function previewOf(
+  { liquid, sources }: PromptsContext,
+  caller: Caller,
+  token: string,
+  draft: Draft,
+): Promise<Preview> {
+  checkTexts(draft, liquid, token);
+  const own = liquid.parse(draft.content);
+  const extended = draft.code === undefined ? undefined : extendedCode(draft.code);
+  const otherCode = draft.code === undefined ? undefined : (extended ?? draft.code + suffix);
+  const other = otherCode === undefined ? undefined : await sources.one(caller, otherCode).catch(blamed(otherCode));
+  // The checks need a token that no text contains by chance.
+  const standIn = randomToken(24);
+  const print = printerOf({ liquid, caller, query: new URLSearchParams({ ...draft.params }), token: standIn });
+  print(own); // a fault of the draft is told before one of the other
+  const text =
+    other && otherCode !== undefined ? joined(print, own, other, otherCode, extended !== undefined) : print(own);
+  const variables = variablesIn(liquid, draft.content);
+  return {
+    text: text.replaceAll(standIn, placeholder),
+    variables,
+    unread: unread(Object.keys(draft.params ?? {}), [...variables, ...(other?.variables ?? [])]),
+    joinedTo: other && otherCode !== undefined ? otherCode : null,
   };
 }
 
@@ -80,4 +79,28 @@ function blamed(code: string) {
     if (!(error instanceof LiquidFault) && !(error instanceof ValidationError)) throw error;
     throw invalid({ code: [`${code}, which belongs to it, cannot be rendered with these parameters`] });
   };
+}
+
+export interface Texts {
+  readonly name?: string | undefined;
+  readonly content?: string | undefined;
+  readonly ai_placeholder?: string | null | undefined;
+}
+
+/**
+ * Checks the texts that other people in the account will see. Throws the 422 if `content` is not valid Liquid or prints
+ * `TOKEN` inside an address, or if any text holds a real token (behaviour 2.1, B.5).
+ */
+export function checkTexts(texts: Texts, liquid: Liquid, carriedToken: string): void {
+  const wrong = mistakes();
+  for (const field of ["name", "content", "ai_placeholder"] as const) {
+    const text = texts[field];
+    if (text && holdsToken(text, carriedToken)) wrong.add(field, "holds a real token: write {{ TOKEN }} instead");
+  }
+  if (texts.content !== undefined) {
+    const { content } = texts;
+    const fault = liquid.syntaxError(content) ?? tokenMisuse(liquid.parse(content).nodes);
+    if (fault) wrong.add("content", `line ${fault.line}, column ${fault.column}: ${fault.message}`);
+  }
+  wrong.check();
 }

@@ -15,10 +15,9 @@ import {
 import type { At, BaseContext, Caller, Change, Changed, DraftOf, NewOf, PatchOf, Ref, RowOf, Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { BuiltIn } from "./built-in.ts";
-import { scopes, type Place } from "./cascade.ts";
-import { checkTexts } from "./check.ts";
+import { placeAfter, samePlace, scopes, type Place } from "./cascade.ts";
+import { checkTexts } from "./preview.ts";
 import { extendedCode, mayWrite, suffix, type Owned } from "./permission.ts";
-import { placeAfter, samePlace } from "./place.ts";
 import { aiPlaceholder, keepVersion, shared, visibleTo } from "./store.ts";
 
 const { choice, id, jsonb, text } = column;
@@ -79,14 +78,14 @@ type Given = PatchOf<typeof fields>;
 type Its = Change<typeof fields, "uuid">;
 type Both = Changed<typeof fields, "uuid">;
 
-export interface PromptsContext extends Omit<At, "caller">, Pick<BaseContext, "liquid"> {
+interface Around extends Omit<At, "caller">, Pick<BaseContext, "liquid"> {
   readonly accounts: Pick<Accounts, "person" | "unitExists">;
   readonly builtIn: ReadonlyMap<string, BuiltIn>;
   /** Called after the commit and before the answer, with the codes whose cascades have changed. */
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
 }
 
-export interface PromptAt extends PromptsContext, Pick<At, "caller"> {
+export interface PromptAt extends Around, Pick<At, "caller"> {
   /** No text may contain its token. */
   readonly request: Request;
   /** What `changePrompt` has checked the change against. */

@@ -3,7 +3,6 @@ import { cacheKey, notFound, parseCacheKey, type BaseContext, type Account, type
 import type { BuiltIn } from "./built-in.ts";
 import { firstOf, type Reader } from "./cascade.ts";
 import { extendedCode, suffix } from "./permission.ts";
-import { variablesIn } from "./variables.ts";
 import { candidates as candidatesOf, contentOf, type Candidate, type Kind } from "./store.ts";
 
 export interface Source {
@@ -14,20 +13,17 @@ export interface Source {
   readonly variables: readonly string[];
 }
 
-/** Whoever a prompt is found for. */
+/** For whom a prompt is found. */
 export interface ReaderHere {
   readonly account: Account;
   readonly user: Reader;
 }
 
-export interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "liquid" | "sql">;
-  readonly builtIn: ReadonlyMap<string, BuiltIn>;
-}
+type SourcesContext = Pick<BaseContext, "cache" | "liquid" | "sql">;
 
 export type Sources = ReturnType<typeof createSources>;
 
-export function createSources({ ctx, builtIn }: Needed) {
+export function createSources(ctx: SourcesContext, builtIn: ReadonlyMap<string, BuiltIn>) {
   // By account and code: the candidates of the code and of its `_extra`, from which the cascade chooses for each person.
   const candidates = ctx.cache<readonly Candidate[]>({
     name: "prompts.candidates",
@@ -37,8 +33,8 @@ export function createSources({ ctx, builtIn }: Needed) {
       return candidatesOf(ctx.sql, accountId, [code, code + suffix]);
     },
   });
-  const storedSource = createStoredSources(ctx);
-  const builtInSource = createBuiltInSources({ ctx, builtIn });
+  const storedSource = storedSources(ctx);
+  const builtInSource = builtInSources(ctx, builtIn);
 
   const rowsOf = async ({ account }: ReaderHere, code: string) => {
     const key = cacheKey(account.id, code);
@@ -86,7 +82,7 @@ export function createSources({ ctx, builtIn }: Needed) {
 }
 
 /** Cached by account, id and version, so that a cached value never changes. */
-function createStoredSources(ctx: Needed["ctx"]) {
+function storedSources(ctx: SourcesContext) {
   const sources = ctx.cache<Source>({
     name: "prompts.sources",
     max: 300,
@@ -106,7 +102,7 @@ function createStoredSources(ctx: Needed["ctx"]) {
 }
 
 /** Parsed on first use. */
-function createBuiltInSources({ ctx, builtIn }: Pick<Needed, "ctx" | "builtIn">) {
+function builtInSources(ctx: SourcesContext, builtIn: ReadonlyMap<string, BuiltIn>) {
   const parsed = new Map<string, Source>();
   return (code: string): Source | undefined => {
     const known = parsed.get(code);
@@ -125,3 +121,50 @@ const parsedOf = ({ liquid }: Pick<BaseContext, "liquid">, content: string) => (
 
 /** The version to be rendered no longer exists. */
 class Gone extends Error {}
+
+/** A parameter never replaces what the server fills in. `now` dates the prompt in the account's time zone. */
+export function variablesOf(
+  { baseUrl, timezone }: Pick<Account, "baseUrl" | "timezone">,
+  query: Iterable<readonly [string, unknown]>,
+  token: string,
+  now = new Date(),
+): Record<string, unknown> {
+  const variables: Record<string, unknown> = Object.assign(Object.create(null), { date: dateIn(timezone, now) });
+  for (const [name, value] of query) {
+    if (name !== "date" || value !== "") variables[name] = value;
+  }
+  return Object.assign(variables, filledIn(baseUrl, token));
+}
+
+function filledIn(baseUrl: string, token: string) {
+  return { TOKEN: token, api_token: token, ACCOUNT_URL: baseUrl, account_url: baseUrl, base_url: baseUrl };
+}
+
+const filledNames: ReadonlySet<string> = new Set(Object.keys(filledIn("", "")));
+
+/** What a content asks for and a parameter can set. */
+export function variablesIn(liquid: BaseContext["liquid"], content: string): string[] {
+  const names = liquid.variablesOf(content).map((path) => path.split(/[.[]/, 1)[0] ?? "");
+  return [...new Set(names)].filter((name) => name !== "" && !filledNames.has(name)).slice(0, mostVariables);
+}
+
+const mostVariables = 100;
+
+const calendars = new Map<string, Intl.DateTimeFormat>();
+
+/** `2026-01-31` in that time zone. */
+function dateIn(timeZone: string, now: Date): string {
+  let calendar = calendars.get(timeZone);
+  if (!calendar) {
+    calendar = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
+    calendars.set(timeZone, calendar);
+  }
+  return calendar.format(now);
+}
+
+/** For people who write prompts. The other names are kept for old prompts. */
+export const documentedVariables = [
+  { name: "TOKEN", about: "the token of the person who runs the prompt" },
+  { name: "ACCOUNT_URL", about: "the address of the account" },
+  { name: "date", about: "the parameter date, by default today" },
+] as const;

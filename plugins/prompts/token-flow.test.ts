@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createLiquid } from "../../runtime/liquid/liquid.ts";
-import { outsidePrompts } from "./filters.ts";
+import { outsidePrompts } from "./render.ts";
 import { tokenMisuse } from "./token-flow.ts";
 
 const liquid = createLiquid();

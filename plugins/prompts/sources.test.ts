@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { variablesOf } from "./variables.ts";
+import { variablesOf } from "./sources.ts";
 
 const baseUrl = "https://core.example.com";
 const fixed = { TOKEN: "t", api_token: "t", ACCOUNT_URL: baseUrl, account_url: baseUrl, base_url: baseUrl };
