@@ -169,7 +169,7 @@ function ofPlugins(name: "pages" | "examples", kind: "array" | "object"): Plugin
     setup(builder) {
       builder.onResolve({ filter: new RegExp(`^studio:${name}$`) }, ({ path }) => ({ path, namespace: name }));
       builder.onLoad({ filter: /.*/, namespace: name }, async () => {
-        const found = (await Array.fromAsync(new Bun.Glob(`plugins/**/studio/${name}.ts`).scan(root))).toSorted();
+        const found = (await Array.fromAsync(new Bun.Glob(`plugins/*/studio/${name}.ts`).scan(root))).toSorted();
         const imports = found.map((path, at) => `import { ${name} as one${at} } from ${JSON.stringify(`./${path}`)};`);
         const all = found.map((_, at) => `...one${at}`).join(", ");
         const whole = kind === "array" ? `[${all}]` : `{ ${all} }`;
@@ -222,7 +222,7 @@ async function pageFiles(metafile: Metafile, loaded: readonly string[]): Promise
   const byEntry = new Map(
     Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [entryPoint, baseName(path)]),
   );
-  const found = (await Array.fromAsync(new Bun.Glob("plugins/**/studio/pages.ts").scan(root))).toSorted();
+  const found = (await Array.fromAsync(new Bun.Glob("plugins/*/studio/pages.ts").scan(root))).toSorted();
   const lists = found.map(async (file) => {
     const { pages }: { pages: readonly StudioPage[] } = await import(join(root, file));
     return pages.map(({ path, load }) => {
@@ -279,7 +279,7 @@ function checkSizes({ files, first, list, style, pageStyle, metafile }: Sized): 
 /** Whatever could change what is made here. */
 async function inputKey(): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(manifest.dependencies));
-  const patterns = ["sites/studio/app/**/*", "plugins/**/studio/**/*", "scripts/{studio,svg-path}.ts"];
+  const patterns = ["sites/studio/app/**/*", "plugins/*/studio/**/*", "scripts/{studio,svg-path}.ts"];
   const found = await Promise.all(patterns.map((pattern) => Array.fromAsync(new Bun.Glob(pattern).scan(root))));
   for (const path of found.flat().toSorted())
     hash.update(`\n${path}\n`).update(await Bun.file(join(root, path)).bytes());

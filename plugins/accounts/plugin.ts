@@ -10,9 +10,16 @@ import versions from "./migrations/005_versions.sql" with { type: "text" };
 import { createAccess } from "./people/access.ts";
 import { createAccountSettings } from "./people/account-settings.ts";
 import { hostsOfAccounts } from "./people/account-store.ts";
-import { accountCommands, accountCreate, hostRelease, userPassword } from "./people/commands.ts";
+import {
+  accountCommands,
+  accountCreate,
+  foundAccount,
+  hostRelease,
+  localeOf,
+  timezoneOf,
+  userPassword,
+} from "./people/commands.ts";
 import type { Founder, PeopleContext } from "./people/context.ts";
-import { foundAccount, localeOf, timezoneOf } from "./people/founding.ts";
 import { meRoutes } from "./people/me-routes.ts";
 import { personExample, privilegeRoutes, userRoutes } from "./people/routes.ts";
 import { passwordSettings } from "./people/rules.ts";

@@ -1,4 +1,4 @@
-/** What rooms call of the room `oidc`, which is set up after them. */
+/** Calls of other rooms to `oidc`, which is set up after them. */
 import { service, type Account, type Caller, type Language } from "platform";
 import type { PageLink } from "./sessions/page.ts";
 

@@ -48,7 +48,7 @@ async function readMessages(): Promise<void> {
       collect(await Bun.file(`${root}/${file}`).json(), english, messages[language]);
     }
   // The titles of pages stand with them.
-  for (const file of new Bun.Glob("plugins/**/studio/pages.ts").scanSync(root)) {
+  for (const file of new Bun.Glob("plugins/*/studio/pages.ts").scanSync(root)) {
     const { pages }: { pages: { path: string; title: Record<Language, string> }[] } = await import(`${root}/${file}`);
     for (const { path, title } of pages)
       for (const language of languages) messages[language].set(path, title[language]);
@@ -122,7 +122,7 @@ async function allPaths(document: Document): Promise<string[]> {
       found.add(addressOf(child, values));
   }
   const root = `${import.meta.dir}/../..`;
-  for (const file of new Bun.Glob("plugins/**/studio/pages.ts").scanSync(root)) {
+  for (const file of new Bun.Glob("plugins/*/studio/pages.ts").scanSync(root)) {
     const { pages }: { pages: { path: string; of?: string }[] } = await import(`${root}/${file}`);
     for (const { path, of } of pages) {
       const above = [...found].filter(

@@ -23,7 +23,7 @@ export interface Owner {
 
 export type FactorKind = "totp" | "passkey" | "recovery_code";
 
-/** What a browser answers with a passkey, in base64url. */
+/** The browser's answer with a passkey, in base64url. */
 export interface Assertion {
   readonly id: string;
   readonly response: {
@@ -34,7 +34,7 @@ export interface Assertion {
   };
 }
 
-/** What a person needs to set up an authenticator app; it counts once a code of it was confirmed. */
+/** A new secret for an authenticator app, which counts once a code of it was confirmed. */
 export interface TotpSetup {
   /** To be sent back with the code. It works for ten minutes. */
   readonly setup: string;
@@ -61,7 +61,7 @@ export interface Factors {
   endPasskeys(owner: Owner, tx: Tx): Promise<void>;
   /** Whether anybody in the account has a passkey. */
   hasPasskeys(accountId: number): Promise<boolean>;
-  /** What `navigator.credentials.get` takes. Throws 422 if the account's address allows no passkeys. */
+  /** The parameter of `navigator.credentials.get`. Throws 422 if the account's address allows no passkeys. */
   passkeyOptions(account: Account): Promise<JsonObject>;
   /** Whose passkey it is: it stands for both factors. Throws 401. */
   passkeyOwner(account: Account, assertion: Assertion): Promise<Owner>;

@@ -1,4 +1,4 @@
-/** What the functions about second factors share. */
+/** The context of the functions about second factors. */
 import type { BaseContext } from "platform";
 import type { Tokens } from "../../tokens/api.ts";
 import type { Accounts } from "../api.ts";

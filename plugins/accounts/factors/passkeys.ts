@@ -23,7 +23,7 @@ export interface Registration {
   };
 }
 
-/** What `navigator.credentials.create` takes. */
+/** The parameter of `navigator.credentials.create`. */
 export async function registrationOptions(ctx: FactorsContext, account: Account, owner: Owner) {
   const { rpID } = relyingParty(account);
   const known = await factorStore.passkeysOf(ctx.sql, owner);
@@ -86,7 +86,7 @@ export async function registerPasskey(
   });
 }
 
-/** What `navigator.credentials.get` takes; whose passkey it will be, the browser asks its person. */
+/** The parameter of `navigator.credentials.get`. The browser lets its person choose a passkey. */
 export async function signInOptions(ctx: FactorsContext, account: Account) {
   const { rpID } = relyingParty(account);
   const challenge = await challengeFor(ctx, account.id, null);

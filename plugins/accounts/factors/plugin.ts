@@ -14,7 +14,7 @@ import { factorSettings, isRequired } from "./policy.ts";
 import { factorRoutes } from "./routes.ts";
 import { anyPasskeyIn, of, pruneChallenges } from "./store.ts";
 
-/** What people prove themselves by besides the password. behaviour B.1. */
+/** Second factors: authenticator apps, passkeys and recovery codes. behaviour B.1. */
 export default definePlugin({
   name: "factors",
   needs: { accounts, tokens },

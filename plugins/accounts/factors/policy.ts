@@ -1,9 +1,9 @@
-/** Who must have a second factor, and when people may change theirs. */
+/** Decides who must have a second factor, and when people may change theirs. */
 import { forbidden, invalid, setting, type Caller } from "platform";
 import type { Owner } from "./api.ts";
 import type { FactorsContext } from "./context.ts";
 
-/** Who must have a second factor; only administrators change it. */
+/** Only administrators change it. */
 export const factorSettings = {
   requiredFor: setting.adminOnly(
     setting.oneOf(
@@ -18,7 +18,7 @@ export const factorSettings = {
 export const stale = "sign in again: this needs a sign-in of the last ten minutes";
 export const needsFresh = "Needs a session that began within the last ten minutes (403); an API token is none.";
 
-/** Whoever changes what they sign in with must have signed in just now: an open session that somebody finds is not enough. */
+/** A change of second factors takes a recent sign-in: an open session that somebody finds is not enough. */
 export async function freshOwner({ tokens }: FactorsContext, caller: Caller): Promise<Owner> {
   if (!(await tokens.isFresh(caller))) throw forbidden(stale);
   return ownerOf(caller);

@@ -5,7 +5,7 @@ import type { Owner } from "./api.ts";
 interface TotpRow {
   readonly secret: string;
   readonly lastStep: number;
-  /** How long no code is taken, after too many wrong ones. */
+  /** Codes are refused for so long after too many wrong ones. */
   readonly secondsToWait: number;
 }
 

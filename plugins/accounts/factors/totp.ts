@@ -43,7 +43,7 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? text + alphabet.charAt((held << (5 - bits)) & 31) : text;
 }
 
-/** What a QR code carries to an authenticator app. */
+/** The content of a QR code for an authenticator app. */
 export function keyUri(secret: Uint8Array, account: string, login: string): string {
   // The colon separates the two parts.
   const [issuer, name] = [account, login].map((part) => encodeURIComponent(part.replaceAll(":", " ")));

@@ -1,4 +1,4 @@
-/** What the functions about providers share. */
+/** The context of the functions about providers. */
 import type { BaseContext } from "platform";
 import type { Mail } from "../../mail/api.ts";
 import type { Tokens } from "../../tokens/api.ts";

@@ -1,4 +1,4 @@
-/** What a provider proves when it says that somebody has signed out there (OpenID Connect Back-Channel Logout 1.0). */
+/** Checks a provider's statement that somebody has signed out there (OpenID Connect Back-Channel Logout 1.0). */
 import { isObject } from "platform";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { isPlain } from "./rules.ts";

@@ -17,7 +17,7 @@ export interface Proof {
   readonly issuer: string;
   readonly subject: string;
   readonly claims: Claims;
-  /** Those that belong to the address: what says that it was verified may not be about another one. */
+  /** The claims about the address: the one that calls it verified may not be about another address. */
   readonly emailClaims: Claims;
   readonly idToken: string;
   /** The provider's own session. */
@@ -111,7 +111,7 @@ export function createPeers(ctx: Pick<BaseContext, "fetch">) {
         }).href;
       }),
 
-    /** Who the browser's answer proves somebody to be. Throws a PeerFault. */
+    /** The proof in the browser's answer. Throws a PeerFault. */
     proof: (facts: PeerFacts, sent: Sent, answer: URLSearchParams): Promise<Proof> =>
       told(async (lib) => {
         const config = await configOf(facts);
@@ -233,7 +233,7 @@ async function told<T>(run: (lib: Library) => Promise<T>): Promise<T> {
   }
 }
 
-/** What the library calls an error that is not its own. */
+/** The library's message for an error that is not its own. */
 const saysNothing = "something went wrong";
 
 function chainOf(error: unknown): Error[] {

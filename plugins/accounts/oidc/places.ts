@@ -16,7 +16,7 @@ export function backchannelUriOf(account: Pick<Account, "baseUrl">, code: string
   return redirectUriOf(account, code).replace(/callback$/, "backchannel_logout");
 }
 
-/** What a client secret is sealed for: it cannot be opened for another row. */
+/** A client secret is sealed for its row: it cannot be opened for another one. */
 export function secretPlace(id: string | number): string {
   return `sign_in_providers.client_secret:${id}`;
 }
@@ -24,7 +24,7 @@ export function secretPlace(id: string | number): string {
 /** As long as somebody may take to sign in at the provider. */
 export const attemptSeconds = 600;
 
-/** What is needed to talk to a provider. */
+/** The facts with which this server talks to a provider. */
 export interface PeerFacts {
   /** Another version of a provider is another peer. */
   readonly key: string;

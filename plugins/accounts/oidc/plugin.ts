@@ -11,14 +11,13 @@ import migration from "./migrations/001_sign_in_providers.sql" with { type: "tex
 import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" };
 import signOutThere from "./migrations/003_sign_out.sql" with { type: "text" };
 import invitation from "./migrations/004_invitation.sql" with { type: "text" };
-import { pageRoutes } from "./page-routes.ts";
+import { pageRoutes, signOutRoutes } from "./page-routes.ts";
 import { createPeers } from "./peer.ts";
 import { Provider } from "./provider.ts";
 import { allWords } from "./refusal.ts";
 import { providerPartRoutes, providerRoutes } from "./routes.ts";
 import { isOfDomain } from "./rules.ts";
 import { leaving } from "./sign-out.ts";
-import { signOutRoutes } from "./sign-out-routes.ts";
 import { buttons, pruneAttempts, pruneOrigins } from "./store.ts";
 
 /** Signing in by OpenID Connect, with providers of the account's choice. behaviour B.17. */

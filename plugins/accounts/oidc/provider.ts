@@ -304,7 +304,7 @@ export const Provider = resource("sign_in_provider", {
   },
 });
 
-/** Whoever decides who somebody is could sign in as anybody. */
+/** Somebody who changes a provider could sign in as anybody. */
 export function mustBeAdmin({ caller: { user, narrowedTo } }: Pick<At, "caller">): void {
   if (user.role !== "admin" || narrowedTo.length > 0) throw forbidden(onlyAdmins);
 }

@@ -63,7 +63,7 @@ export function providerRoutes(ctx: OidcContext): Route[] {
   return Object.values(resourceRoutes(Provider, ctx));
 }
 
-/** What else there is of a provider. */
+/** The other routes of a provider. */
 export function providerPartRoutes(ctx: OidcContext): Route[] {
   return [
     route(

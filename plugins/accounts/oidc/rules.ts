@@ -1,4 +1,4 @@
-/** What an account makes of the claims of a provider. Pure. */
+/** Reads a provider's claims by the account's rules. Pure. */
 import { isObject, roles, type Role } from "platform";
 import { isPlainlyWritten } from "../api.ts";
 import type { ProviderRow } from "./provider.ts";
@@ -48,7 +48,7 @@ export function isOfDomain(email: string, domains: readonly string[]): boolean {
   return domains.includes("*") || domains.includes(domain);
 }
 
-/** What to call somebody. */
+/** The name for a new person. */
 export function nameOf(claims: Claims, email: string): string {
   const given = [claims["name"], claims["preferred_username"]].find(
     (name) => typeof name === "string" && name.trim() !== "",

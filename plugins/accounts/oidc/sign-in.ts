@@ -22,7 +22,7 @@ interface Start extends Going {
   /** The provider should ask for credentials even if it knows the browser. */
   readonly again: boolean;
   readonly language: Language;
-  /** What this sign-in takes up. */
+  /** The invitation that this sign-in takes up. */
   readonly invited: Invited | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function beginSignIn(
   return address;
 }
 
-/** Who comes back with this answer. Throws a Refusal. */
+/** The person who comes back with this answer. Throws a Refusal. */
 export async function finishSignIn(
   ctx: OidcContext,
   { answer, ...going }: Going & { readonly answer: URLSearchParams },

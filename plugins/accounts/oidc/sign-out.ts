@@ -21,7 +21,7 @@ import { addAttempt, addOrigin, endOrigins, originOfSession, takeAttempt, useLog
 
 /** It is sent to the provider as a part of an address. */
 const maxIdTokenChars = 4000;
-/** Of a sign-out's state, in place of a cookie's hash, which it never equals. */
+/** Stands for a cookie's hash, which it never equals, in the state of a sign-out. */
 const anyBrowser = "";
 
 const tokenPlace = (id: string) => `sign_in_origins.id_token:${id}`;

@@ -1,7 +1,7 @@
 /** SQL about signing in by providers beside the usual statements: who people are there, ways there and back, sessions. */
 import { readPage, type Page, type Queryable, type Sql, type Tx } from "platform";
 
-/** What never changes of somebody at a provider. */
+/** Identifies somebody at a provider, and never changes. */
 interface Identity {
   readonly issuer: string;
   readonly subject: string;
@@ -88,7 +88,7 @@ interface Attempt {
   readonly accountId: number;
   readonly providerId: string;
   readonly stateHash: string;
-  /** Of the cookie: the answer counts only in the browser that asked. */
+  /** Hash of the cookie: the answer counts only in the browser that began. */
   readonly browserHash: string;
   readonly purpose: "sign_in" | "sign_out";
 }

@@ -1,4 +1,4 @@
-/** What the functions about links in mails share. */
+/** The context of the functions about links in mails. */
 import type { BaseContext } from "platform";
 import type { Mail } from "../../mail/api.ts";
 import type { Accounts } from "../api.ts";

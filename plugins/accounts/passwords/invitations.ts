@@ -24,7 +24,7 @@ const days = 7;
 const dayMs = 86_400_000;
 
 /** Throws 422, 403 or 404. */
-export async function createInvitation(ctx: PasswordsContext, caller: Caller, input: InvitationInput) {
+export async function makeInvitation(ctx: PasswordsContext, caller: Caller, input: InvitationInput) {
   const { accounts } = ctx;
   const { user_id: userId, email, language = null } = input;
   const accountId = caller.account.id;

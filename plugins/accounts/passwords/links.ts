@@ -23,7 +23,7 @@ interface Inviting extends Sent {
   readonly days: number;
 }
 
-/** Who sets a password by a link, and from where. */
+/** A person who sets a password by a link. */
 interface Setting {
   readonly account: Account;
   readonly token: string;
@@ -157,7 +157,7 @@ export async function sendReset(ctx: PasswordsContext, { accountId, login, langu
 
 type Found = Awaited<ReturnType<typeof foundByToken>>;
 
-/** Whoever is in the account already is not taken over: a link for a new password, or to a known person, is for a password. */
+/** Nobody who is in the account already is taken over: a link for a new password, or to a known person, is for a password. */
 function invitedBy(found: Found, tokenHash: string): Invited | undefined {
   if (!found?.link.isNew || found.person.active) return undefined;
   return { tokenHash, userId: found.person.id, email: found.link.email };

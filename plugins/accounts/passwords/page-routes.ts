@@ -26,7 +26,7 @@ const mixed = [html, answer.fieldErrors];
 const pageExample = "<!doctype html> …";
 const maxChars = 255;
 
-type Asked = Pick<RequestInput, "account" | "request">;
+type Visit = Pick<RequestInput, "account" | "request">;
 
 function shownBy({ sessions }: PasswordsContext) {
   // `no-referrer` would make browsers send the forms with `Origin: null`, as those of another site. These addresses tell
@@ -98,7 +98,7 @@ export function passwordRoutes(ctx: PasswordsContext): Route[] {
   const shown = shownBy(ctx);
   const tries = ctx.limiter("passwords.links", { limit: 30, windowSeconds: 300, exact: true });
 
-  const form = async (status: number, input: Asked & Pick<RequestInput, "secure">, login: string, error?: string) => {
+  const form = async (status: number, input: Visit & Pick<RequestInput, "secure">, login: string, error?: string) => {
     const { account, request, secure } = input;
     const { minLength: least } = await accounts.settingsOf(account.id, passwordSettings);
     const words = wordsOf(input);
@@ -108,7 +108,7 @@ export function passwordRoutes(ctx: PasswordsContext): Route[] {
   };
 
   /** Guesses are counted; who has a link that works need not wait. */
-  const ended = async (input: Asked & Pick<RequestInput, "ip" | "secure">) => {
+  const ended = async (input: Visit & Pick<RequestInput, "ip" | "secure">) => {
     const words = wordsOf(input);
     const turn = await tries.take(limitKey(input.ip));
     if (!turn.allowed)
@@ -188,7 +188,7 @@ export function passwordRoutes(ctx: PasswordsContext): Route[] {
 const cookieSeconds = 1800;
 const cookieName = (secure: boolean) => (secure ? "__Host-core_password_link" : "core_password_link");
 
-/** Of the link that this browser has followed. */
+/** The token of the link that this browser has followed. */
 export function tokenOf({ headers }: Request, secure: boolean): string {
   return readCookie(headers.get("cookie"), cookieName(secure)) ?? "";
 }

@@ -31,7 +31,7 @@ export function forgotPage(
   return page(words, words.forgot, name, content.join("\n"));
 }
 
-/** What is said, and the way back to the sign-in page. */
+/** A message and the way back to the sign-in page. */
 export function saidPage(words: Words, { name }: Place, title: string, said: string): string {
   return page(words, title, name, [`<p role="status">${said}</p>`, toSignIn(words)].join("\n"));
 }
@@ -41,7 +41,7 @@ export function endedPage(words: Words, { name }: Place, canAsk: boolean): strin
   return page(words, words.ended, name, [`<p role="alert">${words.endedText}</p>`, again, toSignIn(words)].join("\n"));
 }
 
-interface Asked {
+interface PasswordForm {
   readonly login: string;
   /** The least length. */
   readonly least: number;
@@ -50,7 +50,7 @@ interface Asked {
   readonly links: readonly PageLink[];
 }
 
-export function passwordPage(words: Words, { name }: Place, { login, least, error, links }: Asked): string {
+export function passwordPage(words: Words, { name }: Place, { login, least, error, links }: PasswordForm): string {
   const form = `<form method="post" action="/set_password">
 <p>${filledIn(words.setFor, { login: escapeHtml(login) })}</p>
 <input type="text" name="login" value="${escapeHtml(login)}" autocomplete="username" readonly hidden>

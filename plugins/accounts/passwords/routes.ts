@@ -15,7 +15,7 @@ import { roles, route, Type, type Route, type Static } from "platform";
 import { refuseOtherOrigins } from "../sessions/api.ts";
 import type { PasswordsContext } from "./context.ts";
 import {
-  createInvitation,
+  makeInvitation,
   listInvitations,
   oneInvitation,
   resendInvitation,
@@ -116,7 +116,7 @@ export function invitationRoutes(ctx: PasswordsContext): Route[] {
         answers: { 201: Shown },
         responses: { 201: example, 422: { base: ["mail is not set up: …"] } },
       },
-      async ({ caller, body }) => created(toApi(await createInvitation(ctx, caller, body))),
+      async ({ caller, body }) => created(toApi(await makeInvitation(ctx, caller, body))),
     ),
     route(
       "POST",

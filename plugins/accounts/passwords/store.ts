@@ -26,7 +26,7 @@ export interface NewLink extends Pick<LinkRow, "userId" | "purpose" | "email" | 
   readonly invitedById: number | null;
 }
 
-/** What a person is now. */
+/** The person's present state. */
 interface Standing {
   readonly active: boolean;
   readonly email: string | null;
@@ -95,7 +95,7 @@ export async function mailed(tx: Tx, accountId: number, id: number, mailId: stri
   await tx`update password_links set mail_id = ${mailId} where account_id = ${accountId} and id = ${id}`;
 }
 
-/** How many links for a new password this person was sent since then, and has not used. */
+/** Counts the links for a new password that this person was sent since then, and has not used. */
 export async function resetsSince(tx: Tx, accountId: number, userId: number, since: Date): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*) as count from password_links

@@ -46,7 +46,7 @@ export function createAccountSettings(ctx: Pick<BaseContext, "cache" | "plugins"
   });
   const stored = async (accountId: number): Promise<Stored> => (await values.get(`${accountId}`)) ?? nothing;
 
-  /** What has been read of stored values, by the settings that were asked for: every write of a record asks. */
+  /** Parsed values, by the settings that were requested: every write of a record requests them. */
   const read = new WeakMap<Stored, WeakMap<Settings, unknown>>();
 
   const of: Accounts["settingsOf"] = async <S extends Settings>(accountId: number, settings: S) => {

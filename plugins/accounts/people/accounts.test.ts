@@ -14,7 +14,7 @@ import { createLog } from "../../../runtime/system/log.ts";
 import { plugins } from "../../index.ts";
 import { hostNames } from "./access.ts";
 import { accounts } from "../api.ts";
-import { addressOf } from "./founding.ts";
+import { addressOf } from "./commands.ts";
 
 const me = "/account/me.json";
 

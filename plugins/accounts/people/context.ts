@@ -1,4 +1,4 @@
-/** What the functions about people share. */
+/** The context of the functions about people. */
 import type { BaseContext, Tx } from "platform";
 import type { Mail } from "../../mail/api.ts";
 import type { Tokens } from "../../tokens/api.ts";

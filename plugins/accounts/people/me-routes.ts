@@ -37,7 +37,7 @@ const example = {
 
 /** The caller's own record. behaviour B.1. */
 export function meRoutes(ctx: PeopleContext): Route[] {
-  /** What the token and the account decide changes without a new version of the person. */
+  /** The token's and the account's parts change without a new version of the person. */
   const shown = async (row: UserRow, { account, privileges }: Caller): Promise<Parameters<typeof ok>> => {
     const { id, name, baseUrl, timezone, locale } = account;
     const me = {

@@ -1,16 +1,17 @@
-/** Who may change which person; writer.ts changes them. */
-import { invalid, mustMatch, notFound, type Caller, type Tx } from "platform";
+/** Decides who may change which person, and what people prove before they change their own credentials; writer.ts changes them. */
+import { forbidden, invalid, mustMatch, notFound, tooMany, verifyPassword, type Caller, type Tx } from "platform";
+import { ownerOf, stale } from "../factors/policy.ts";
+import * as factorStore from "../factors/store.ts";
 import type { NewPerson, PersonPatch } from "../api.ts";
 import type { PeopleContext, Place } from "./context.ts";
 import { beginChange, mayConfirm } from "./email-changes.ts";
 import * as emailStore from "./email-store.ts";
-import { mayChangeEmail, mayChangePassword, mustReachSelf, rowCheck } from "./own.ts";
 import { mustNotExceed, mustReach } from "./rules.ts";
-import { byId, toApi, type UserRow } from "./user-store.ts";
-import { changePerson, createPerson, deletePerson, isEmail, mustBeFree } from "./writer.ts";
+import { byId, passwordById, toApi, type UserRow } from "./user-store.ts";
+import { changePerson, insertPerson, deletePerson, isEmail, mustBeFree } from "./writer.ts";
 
 /** Runs in the same transaction. */
-type Also = (person: UserRow, tx: Tx) => Promise<void>;
+type Then = (person: UserRow, tx: Tx) => Promise<void>;
 
 /** The fields that people may change in their own record. */
 export interface OwnPatch {
@@ -22,9 +23,9 @@ export interface OwnPatch {
   readonly pending_email?: null;
 }
 
-export function create(ctx: PeopleContext, caller: Caller, patch: NewPerson, also?: Also): Promise<UserRow> {
+export function create(ctx: PeopleContext, caller: Caller, patch: NewPerson, also?: Then): Promise<UserRow> {
   const ofRole = ctx.access.privilegesOfRole;
-  return createPerson(ctx, caller.account.id, patch, (after) => mustNotExceed(caller, after, ofRole), also);
+  return insertPerson(ctx, caller.account.id, patch, (after) => mustNotExceed(caller, after, ofRole), also);
 }
 
 /** `expected` is the version that the caller has seen; undefined = any. */
@@ -62,14 +63,14 @@ export function changeProved(
   ctx: PeopleContext,
   place: Place,
   patch: Pick<PersonPatch, "active" | "email" | "password">,
-  authorize: Also = anybody,
+  authorize: Then = anybody,
 ): Promise<UserRow> {
   return changePerson(ctx, place, patch, null, (before, _, tx) => authorize(before, tx));
 }
 
 /** The account has a rule by which this person comes in. */
-export function admit(ctx: PeopleContext, accountId: number, patch: NewPerson, also: Also): Promise<UserRow> {
-  return createPerson(ctx, accountId, patch, () => {}, also);
+export function admit(ctx: PeopleContext, accountId: number, patch: NewPerson, also: Then): Promise<UserRow> {
+  return insertPerson(ctx, accountId, patch, () => {}, also);
 }
 
 /** The account has a rule that decides this, whoever the person is. */
@@ -77,7 +78,7 @@ export function followRule(ctx: PeopleContext, place: Place, patch: Pick<PersonP
   return changePerson(ctx, place, patch, null, () => {});
 }
 
-export function remove(ctx: PeopleContext, caller: Caller, id: number, expected?: number, also: Also = anybody) {
+export function remove(ctx: PeopleContext, caller: Caller, id: number, expected?: number, also: Then = anybody) {
   return deletePerson(ctx, { accountId: caller.account.id, id }, async (before, tx) => {
     mustReach(caller, before, ctx.access.privilegesOfRole);
     mustMatch(before, expected);
@@ -95,4 +96,58 @@ async function otherEmail({ sql }: PeopleContext, { accountId, id }: Place, give
   return email === row.email ? undefined : email;
 }
 
-const anybody: Also = async () => {};
+const anybody: Then = async () => {};
+
+/**
+ * A sign-in gives a full session, so a narrowed token must not change what its owner signs in with. Whoever has a second
+ * factor proves both anew; for all others the password that they must give is enough.
+ */
+async function mustReachSelf(ctx: PeopleContext, caller: Caller): Promise<void> {
+  const own = await ctx.access.access(caller.user.id);
+  if (!own) throw notFound();
+  mustReach(caller, { role: own.user.role, privileges: [...own.privileges] }, ctx.access.privilegesOfRole);
+  const { hasAny } = await factorStore.of(ctx.sql, ownerOf(caller));
+  if (hasAny && !(await ctx.later.tokens.standingOf(caller)).isFresh) throw forbidden(stale);
+}
+
+/** The password in use, or an invitation, under which there is none. */
+async function mayChangePassword(ctx: PeopleContext, caller: Caller, password: string | undefined) {
+  if ((await ctx.later.tokens.standingOf(caller)).isInvited) return;
+  if (password === undefined) throw invalid({ current_password: ["is required for a new password"] });
+  await mustKnowPassword(ctx, caller, password);
+}
+
+/** A sign-in that is fresh, or one and the password. Never an API token: it may be stolen without anybody noticing. */
+async function mayChangeEmail(ctx: PeopleContext, caller: Caller, password: string | undefined) {
+  const { isSession, isFresh } = await ctx.later.tokens.standingOf(caller);
+  if (!isSession) throw forbidden("an e-mail address is changed in a session: an API token is not enough");
+  if (isFresh) return;
+  if (password === undefined)
+    throw invalid({
+      current_password: ["is required for another e-mail address: your sign-in is older than ten minutes"],
+    });
+  await mustKnowPassword(ctx, caller, password);
+}
+
+/** Somebody who finds an open session must not be able to guess the password through it. */
+async function mustKnowPassword(ctx: PeopleContext, { account, user }: Caller, password: string): Promise<void> {
+  const guess = await ctx.guesses.take(`${user.id}`);
+  if (!guess.allowed) throw tooMany(guess.retryAfterSeconds);
+  const hash = await passwordById(ctx.sql, account.id, user.id);
+  if (!(await verifyPassword(password, hash))) throw invalid({ current_password: ["is wrong"] });
+}
+
+/** One's own row among the people: an administrator's word counts for others, here it takes a fresh sign-in. */
+async function rowCheck(ctx: PeopleContext, caller: Caller) {
+  const { isFresh } = await ctx.later.tokens.standingOf(caller);
+  return (before: UserRow, patch: PersonPatch): void => {
+    const { login = before.login, email = before.email, password } = patch;
+    const hasOtherEmail = (email || null) !== before.email;
+    if (login === before.login && !hasOtherEmail && password === undefined) return;
+    if (hasOtherEmail && caller.user.role !== "admin") throw forbidden("change your own e-mail address at /account/me");
+    if (!isFresh)
+      throw forbidden(
+        "your own login, e-mail address and password change here only within ten minutes after a sign-in",
+      );
+  };
+}

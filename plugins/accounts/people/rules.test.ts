@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Caller, Role } from "platform";
 import { hostNames } from "./access.ts";
 import { bareHost } from "./account-store.ts";
-import { addressOf, generatePassword, localeOf, timezoneOf } from "./founding.ts";
+import { addressOf, generatePassword, localeOf, timezoneOf } from "./commands.ts";
 import { merged } from "./writer.ts";
 import { mustNotExceed, mustReach, stopsBeingAdmin } from "./rules.ts";
 import { isHostName } from "./service.ts";

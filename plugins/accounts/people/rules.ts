@@ -1,4 +1,4 @@
-/** Who may change whom, what they may give, and how logins, addresses and passwords are written. behaviour B.1 and B.4. */
+/** Decides who may change whom, what they may give, and how logins, addresses and passwords are written. behaviour B.1 and B.4. */
 import { forbidden, mistakes, type Caller, type Role, roles, setting } from "platform";
 
 /** The parts of a person that decide what they may do. */
@@ -69,7 +69,7 @@ export function isSameAddress(one: string | null, other: string | null): boolean
   return one?.normalize("NFC").toLowerCase() === other?.normalize("NFC").toLowerCase();
 }
 
-/** What each account decides for itself; only administrators change it. */
+/** The account's own settings; only administrators change them. */
 export const passwordSettings = {
   minLength: setting.adminOnly(
     setting.integer("password_min_length", 8, "Least characters of a new password", { min: 8, max: 128 }),

@@ -174,7 +174,7 @@ export async function touchMembers(tx: Tx, accountId: number, id: number): Promi
   return members.map((member) => member.id);
 }
 
-/** Those of `ids` that are units of this account and kind. */
+/** Selects the units of this account and kind among `ids`. */
 export async function knownUnits(
   db: Queryable,
   accountId: number,

@@ -7,15 +7,14 @@ import { lock } from "./account-store.ts";
 import type { NewPerson, Person, PersonPatch, UnitKind } from "../api.ts";
 import type { PeopleContext, Place } from "./context.ts";
 import { tellBefore } from "./email-changes.ts";
-import { checkPassword } from "./password-rules.ts";
-import { isPlainlyWritten, isSameAddress, stopsBeingAdmin } from "./rules.ts";
+import { isPlainlyWritten, isSameAddress, passwordSettings, stopsBeingAdmin } from "./rules.ts";
 import * as userStore from "./user-store.ts";
 import { toApi, type UserInput, type UserRow } from "./user-store.ts";
 
-type Also = (row: UserRow, tx: Tx) => Promise<void>;
-const nothing: Also = async () => {};
+type Then = (row: UserRow, tx: Tx) => Promise<void>;
+const nothing: Then = async () => {};
 
-export async function createPerson(
+export async function insertPerson(
   ctx: PeopleContext,
   accountId: number,
   patch: NewPerson,
@@ -128,6 +127,34 @@ async function hashed(ctx: PeopleContext, accountId: number, password: string | 
   if (password === undefined || password === null) return password;
   await checkPassword(ctx, accountId, password);
   return hashPassword(password);
+}
+
+/** Throws the 422 if the account requires more of a password. */
+async function checkPassword(ctx: PeopleContext, accountId: number, password: string): Promise<void> {
+  const { minLength, breachedUrl } = await ctx.settings.of(accountId, passwordSettings);
+  if (password.length < minLength) throw invalid({ password: [`must have at least ${minLength} characters`] });
+  if (breachedUrl !== "" && (await isBreached(ctx, breachedUrl, password)))
+    throw invalid({ password: ["is in a list of stolen passwords: choose another one"] });
+}
+
+/** Only the first 5 of 40 digits of the hash are sent; the answer has the rest of all that begin so. */
+async function isBreached(ctx: PeopleContext, url: string, password: string): Promise<boolean> {
+  const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(password));
+  const hash = new Uint8Array(digest).toHex().toUpperCase();
+  try {
+    const headers = { "add-padding": "true" };
+    const answer = await ctx.fetch(`${url}${hash.slice(0, 5)}`, { headers, timeoutMs: 3000, maxBytes: 500_000 });
+    if (answer.status !== 200) throw new Error(`status ${answer.status}`);
+    // Lines of padding count 0.
+    return answer
+      .text()
+      .split("\n")
+      .some((line) => line.startsWith(`${hash.slice(5)}:`) && !/:0+\s*$/.test(line));
+  } catch (error) {
+    // A list that does not answer must not keep people from new passwords.
+    ctx.log.warn("the list of breached passwords does not answer: a new password was not checked", { error });
+    return false;
+  }
 }
 
 /** The check that needs the database. It throws the 422 for the person with this id (0 = new) as changed. */

@@ -1,4 +1,4 @@
-/** What passes between a browser and the pages to sign in by: origins, ways back, cookies, headers, the device. */
+/** Reads and writes requests of browsers that sign in: origins, ways back, cookies, headers, the device. */
 import { forbidden, fromSameOrigin, sessionCookieName, type RequestInput } from "platform";
 import type { SignedInFrom } from "../../tokens/api.ts";
 
@@ -55,7 +55,7 @@ export function endedCookie(secure: boolean): string {
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** Of a page with one style, by its hash. `more`: what else the policy allows. */
+/** The headers of a page with one style, by its hash. `more` is added to its policy. */
 export function pageHeaders(styleHash: string, more = "img-src 'self'"): Headers {
   return {
     "content-security-policy": `default-src 'none'; style-src '${styleHash}'; ${more}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; report-uri /csp-report`,
@@ -69,7 +69,7 @@ export function signedInFrom({ request, ip }: Pick<RequestInput, "request" | "ip
   return { address: ip, browser: request.headers.get("user-agent")?.slice(0, maxChars) || null };
 }
 
-/** What a User-Agent names: the special comes before what it also pretends to be. */
+/** Names in a User-Agent: the special one comes before those that it also pretends to be. */
 const browsers = { "Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari" };
 const systems = {
   Android: "Android",

@@ -1,9 +1,8 @@
-/** Who is told of sign-ins: people of new devices, the log of activity of refusals. No HTTP, no SQL. */
+/** Tells people of sign-ins by new devices, and the log of activity of refusals. No HTTP, no SQL. */
 import { currentActor, noticed, type RequestInput } from "platform";
 import { timeIn } from "../../mail/api.ts";
 import { deviceOf } from "./browser.ts";
-import type { SessionsContext } from "./context.ts";
-import { alertSettings } from "./settings.ts";
+import { alertSettings, type SessionsContext } from "./context.ts";
 import { isNewDevice } from "./store.ts";
 
 type Signing = Pick<RequestInput, "account" | "request" | "ip">;

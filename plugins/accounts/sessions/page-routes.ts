@@ -33,7 +33,7 @@ const either = [html, answer.error];
 
 /** The sign-in page, for people without scripts too. */
 export function loginRoutes(ctx: SessionsContext): Route[] {
-  const page = async (status: number, { account, request }: Asked, state: Shown, more: Headers = {}) => {
+  const page = async (status: number, { account, request }: Visit, state: Shown, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
     const links = await linksOf(ctx, account, words.language, state);
     const shown = { words, accountName: account.name, links, ...state };
@@ -178,7 +178,7 @@ async function linksOf(ctx: SessionsContext, account: Account, language: Languag
 
 const htmlType = "text/html; charset=utf-8";
 
-type Asked = Pick<RequestInput, "account" | "request">;
+type Visit = Pick<RequestInput, "account" | "request">;
 interface Shown {
   readonly returnTo: string;
   readonly again?: boolean;

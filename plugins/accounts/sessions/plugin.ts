@@ -6,7 +6,7 @@ import { factors } from "../factors/api.ts";
 import { providers } from "../rooms.ts";
 import { sessions } from "./api.ts";
 import { pageHeaders } from "./browser.ts";
-import type { SessionsContext } from "./context.ts";
+import { alertSettings, sessionSettings, type SessionsContext } from "./context.ts";
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
 import secondStep from "./migrations/002_second_step.sql" with { type: "text" };
 import invitedStep from "./migrations/003_invited_step.sql" with { type: "text" };
@@ -20,7 +20,6 @@ import { passkeyRoutes } from "./passkey-routes.ts";
 import { secondRoutes, sessionRoutes } from "./routes.ts";
 import { passkeyScript } from "./second-page.ts";
 import { admit, secondPageRoutes } from "./second-page-routes.ts";
-import { alertSettings, sessionSettings } from "./settings.ts";
 import { pruneDevices, pruneFailures, pruneSteps } from "./store.ts";
 
 /** Signing in and out, by the API and by a plain page. behaviour B.1. */

@@ -16,7 +16,7 @@ const html = answer.text("text/html");
 const either = [html, answer.error];
 const htmlType = "text/html; charset=utf-8";
 
-type Asked = Pick<RequestInput, "account" | "request">;
+type Visit = Pick<RequestInput, "account" | "request">;
 interface Shown {
   readonly returnTo: string;
   readonly pending: string;
@@ -24,7 +24,7 @@ interface Shown {
   readonly error?: string;
 }
 
-/** What follows when a proof other than a password has shown who somebody is. */
+/** Goes on when a proof other than a password has shown who somebody is. */
 export async function admit(
   ctx: SessionsContext,
   input: Parameters<Sessions["admit"]>[0],
@@ -43,7 +43,7 @@ export async function admit(
 export async function secondForm(
   ctx: SessionsContext,
   status: number,
-  { account, request }: Asked,
+  { account, request }: Visit,
   shown: Shown,
   factors: readonly FactorKind[],
   more: Headers = {},
@@ -56,7 +56,7 @@ export async function secondForm(
 
 function codesShown(
   ctx: SessionsContext,
-  { account, request }: Asked,
+  { account, request }: Visit,
   returnTo: string,
   codes: readonly string[],
   more: Headers,
@@ -69,7 +69,7 @@ function codesShown(
 function restart(
   ctx: SessionsContext,
   status: number,
-  { account, request }: Asked,
+  { account, request }: Visit,
   returnTo: string,
   error?: string,
 ): Reply {

@@ -1,4 +1,4 @@
-/** What follows the right password of somebody with a second factor. behaviour B.1. */
+/** The second step, after the right password of somebody with a second factor. behaviour B.1. */
 import { HttpError, invalid, limitKey, randomToken, sha256, tooMany, unauthorized } from "platform";
 import type { FactorKind, Owner, TotpSetup } from "../factors/api.ts";
 import type { SessionsContext } from "./context.ts";
@@ -17,7 +17,7 @@ interface Step {
   readonly expiresAt: Date;
 }
 
-/** What the client sends for the second step. */
+/** The client's proof for the second step. */
 export interface Proof {
   readonly pending: string;
   readonly code: string;
@@ -27,7 +27,7 @@ export interface Proof {
 interface Proved {
   readonly userId: number;
   readonly cameBy?: CameBy;
-  /** Of the app that was set up in this step. */
+  /** Codes of the app that was set up in this step. */
   readonly recoveryCodes?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export async function beginStep(ctx: SessionsContext, owner: Owner, cameBy: Came
   return { pending, factors: kinds, expiresAt };
 }
 
-/** What this sign-in waits for; [] = a factor must be set up. Throws 401 if it has expired or ended. */
+/** The factors that this sign-in waits for; [] = one must be set up. Throws 401 if it has expired or ended. */
 export async function kindsOf(ctx: SessionsContext, accountId: number, pending: string) {
   return ctx.factors.kindsOf(await ownerOf(ctx, accountId, pending));
 }

@@ -2,10 +2,9 @@
 import { limitKey, sha256, tooMany, unauthorized, type Caller, type Language, type RequestInput } from "platform";
 import type { IssuedToken } from "../../tokens/api.ts";
 import { signedInFrom } from "./browser.ts";
-import type { SessionsContext } from "./context.ts";
+import { sessionSettings, type SessionsContext } from "./context.ts";
 import { alertOf, noteRefused } from "./notices.ts";
 import type { PageLink } from "./page.ts";
-import { sessionSettings } from "./settings.ts";
 import { addFailure, clearFailures, secondsToWait, startOrigin } from "./store.ts";
 
 interface Attempt {
@@ -16,7 +15,7 @@ interface Attempt {
   readonly ip: string;
 }
 
-/** What a sign-in came by, in place of a password: an invitation, or what another plugin has found out. */
+/** The way of a sign-in in place of a password: an invitation, or another proof. */
 export interface CameBy {
   readonly openedBy?: number | undefined;
   readonly origin?: string | undefined;

@@ -1,7 +1,7 @@
 /** All SQL about signing in: failures, steps that wait for a second factor, and devices. */
 import type { Sql, Tx } from "platform";
 
-/** How long failures make people wait: each one beyond `free` doubles the wait, up to `maxSeconds`. */
+/** Each failure beyond `free` doubles the wait, up to `maxSeconds`. */
 export interface Patience {
   readonly free: number;
   readonly maxSeconds: number;

@@ -1,4 +1,4 @@
-/** What the pages to sign in and out by say. */
+/** The words of the pages to sign in and out by. */
 import { filledIn, type Language } from "platform";
 import de from "./text/de.json" with { type: "json" };
 import en from "./text/en.json" with { type: "json" };
@@ -15,7 +15,7 @@ export const pageWords: Readonly<Record<Language, PageWords>> = {
   de: { ...de, language: "de" },
 };
 
-/** What the pages of the second step say. */
+/** The words of the pages of the second step. */
 export type SecondWords = Readonly<typeof secondEn>;
 
 export const secondWords: Readonly<Record<Language, SecondWords>> = { en: secondEn, pl: secondPl, de: secondDe };

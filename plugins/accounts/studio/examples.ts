@@ -25,4 +25,32 @@ export const examples: Examples = {
     },
     words: { en: { name: "On call" }, pl: { name: "Dyżur" }, de: { name: "Bereitschaft" } },
   },
+  "/account/invitations": {
+    says: {
+      en: "an invitation of a colleague.",
+      pl: "zaproszenie koleżanki z pracy.",
+      de: "eine Einladung für eine Kollegin.",
+    },
+    fields: { role: "user" },
+    words: {
+      en: { email: "anna@example.com", name: "Anna Smith", language: "en" },
+      pl: { email: "anna@example.pl", name: "Anna Nowak", language: "pl" },
+      de: { email: "anna@example.de", name: "Anna Schmidt", language: "de" },
+    },
+  },
+  "/account/sign_in_providers": {
+    says: {
+      en: "sign-in with Google for the people of your own domain.",
+      pl: "logowanie przez Google dla osób z własnej domeny.",
+      de: "Anmeldung mit Google für die Personen der eigenen Domain.",
+    },
+    fields: {
+      name: "Google",
+      issuer: "https://accounts.google.com",
+      client_id: "1234567890-example.apps.googleusercontent.com",
+      create_people: true,
+      email_domains: ["example.com"],
+    },
+    words: { en: {}, pl: {}, de: {} },
+  },
 };

@@ -44,6 +44,24 @@ export const pages: StudioPage[] = [
   },
   { path: "account/groups/:id", title: { en: "Group", pl: "Grupa", de: "Gruppe" }, privilege, load: unit },
   {
+    path: "account/invitations",
+    title: { en: "Invitations", pl: "Zaproszenia", de: "Einladungen" },
+    privilege,
+    load: () => import("./sign-in/Invitations.svelte"),
+  },
+  {
+    path: "account/invitations/:id",
+    title: { en: "Invitation", pl: "Zaproszenie", de: "Einladung" },
+    privilege,
+    load: () => import("./sign-in/Invitation.svelte"),
+  },
+  {
+    path: "account/sign_in_providers/:id",
+    title: { en: "Sign-in provider", pl: "Dostawca logowania", de: "Anmeldeanbieter" },
+    privilege: "sign_in_providers",
+    load: () => import("./sign-in/Provider.svelte"),
+  },
+  {
     path: "account/settings",
     icon: "settings",
     title: { en: "Settings", pl: "Ustawienia", de: "Einstellungen" },

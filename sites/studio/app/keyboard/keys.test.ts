@@ -50,7 +50,7 @@ test.each([
 
 test("the table of the README has every shortcut of the registry", async () => {
   const root = join(import.meta.dir, "../../../..");
-  const sources = ["sites/studio/app/**/*.{ts,svelte}", "plugins/**/studio/**/*.{ts,svelte}"].flatMap((pattern) =>
+  const sources = ["sites/studio/app/**/*.{ts,svelte}", "plugins/*/studio/**/*.{ts,svelte}"].flatMap((pattern) =>
     [...new Bun.Glob(pattern).scanSync(root)].filter((path) => !/\.test\.ts$|\/text/.test(path)),
   );
   const registered = new Set<string>();
