@@ -110,7 +110,7 @@ export interface JsonDatabases {
 
 export const jsonDatabases = service<JsonDatabases>("jsondb.databases");
 
-// The replace endpoint's edit of a JSON value as text. behaviour 4.4, B.7. Pure.
+// The replace endpoint's edit of a JSON value as text. behaviour 4.4, B.7.
 
 export interface Edit {
   readonly oldString: string;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { readOn } from "platform";
-import { exportPage } from "./bulk/bulk-store.ts";
+import { exportPage } from "./bulk/store.ts";
 import { databaseOf, type DatabaseRow } from "./databases/database.ts";
 import { noTable } from "./databases/schema.ts";
 import { readPage } from "../../runtime/db/page-store.ts";

@@ -123,7 +123,7 @@ function secondsOf(given: string | null): number {
   return /^\d{1,6}(\.\d+)?$/.test(given ?? "") ? Number(given) : 0;
 }
 
-// Actions: the only way from an app's page to the back end. behaviour 4.3, B.9. No HTTP, no SQL.
+// Actions: the only way from an app's page to the back end. behaviour 4.3, B.9.
 
 interface Act {
   readonly app: AppMeta;

@@ -199,7 +199,7 @@ export function cleanUrlCode(given: string): string {
   return asciiOf(given).replaceAll(/[^A-Za-z0-9_-]/g, "");
 }
 
-// The replace endpoint: replaces text in the source, the prompt or `fields`. behaviour 4.3. Pure.
+// The replace endpoint: replaces text in the source, the prompt or `fields`. behaviour 4.3.
 
 export const editable = ["source_code", "fields", "prompt"] as const;
 

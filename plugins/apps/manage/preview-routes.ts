@@ -56,7 +56,7 @@ export function previewRoutes(ctx: AppsContext): Route[] {
   ];
 }
 
-// Compiles an app without saving it, for its author. No HTTP, no SQL.
+// Compiles an app without saving it, for its author.
 
 const livesMs = 10 * 60_000;
 const mostPerPerson = 20;

@@ -152,7 +152,7 @@ function eventOf(kind: ModelEvent["kind"], row: AppRow): ModelEvent {
   return { accountId: row.accountId, sourceType: "Core::App", kind, id: row.id, data: toApi(row) };
 }
 
-// Who may write an app, beyond the privilege `apps`. Pure.
+// Who may write an app, beyond the privilege `apps`.
 
 /** Who writes, and the rights that they may lend to an app. */
 export interface Author {

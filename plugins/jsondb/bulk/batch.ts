@@ -5,7 +5,7 @@ import { checkPatch, checkRecord, asStored, nestedText, type Data, type Faults }
 import * as records from "../records/writes.ts";
 import { upToDate } from "../databases/cache.ts";
 import { isId } from "../databases/store.ts";
-import * as bulkStore from "./bulk-store.ts";
+import * as bulkStore from "./store.ts";
 import type { JsondbContext } from "../context.ts";
 
 export type Operation =

@@ -14,7 +14,7 @@ import {
   type Handler,
   type Tx,
 } from "platform";
-import type { Change, Found, Step } from "./change-many-store.ts";
+import type { Change, Found, Step } from "./store.ts";
 import type { RowFault } from "./imports/rows.ts";
 import { oneTable, scopeOf } from "../search/query.ts";
 import type { Database } from "../databases/database.ts";
@@ -23,7 +23,7 @@ import { jsonOf, refuse, checkPatch, asStored, type Data } from "../records/reco
 import type { TaskRow } from "../tasks/store.ts";
 import { boundedFault } from "../tasks/tasks.ts";
 import * as taskStore from "../tasks/store.ts";
-import * as changeManyStore from "./change-many-store.ts";
+import * as bulkStore from "./store.ts";
 import type { JsondbContext } from "../context.ts";
 import * as databases from "../databases/cache.ts";
 import * as records from "../records/writes.ts";
@@ -77,10 +77,10 @@ export async function beginChange(ctx: JsondbContext, db: Database, { query, dat
   const { accountId } = db;
   const taskId = uuidv7();
   const begun = ctx.transaction(async (tx) => {
-    if (await changeManyStore.isUnderWay(tx, accountId, db.id)) throw conflict(isBusy);
+    if (await bulkStore.isUnderWay(tx, accountId, db.id)) throw conflict(isBusy);
     const kind = data ? "update" : "delete";
     await taskStore.insert(tx, { id: taskId, accountId, dbId: db.id, kind, userId });
-    await changeManyStore.insert(tx, db, { taskId, accountId, query: query.toString(), data });
+    await bulkStore.insert(tx, db, { taskId, accountId, query: query.toString(), data });
     await ctx.enqueue(changeMany, { accountId, taskId }, { tx, accountId });
     const task = await taskStore.byId(tx, accountId, db.id, taskId);
     if (!task) throw new Error("the task is not there"); // it was inserted just now
@@ -136,17 +136,17 @@ async function perform(
 function step(ctx: JsondbContext, db: Database, taskId: string, limit: number) {
   return ctx
     .transaction(async (tx) => {
-      const change = await changeManyStore.lock(tx, db.accountId, taskId);
+      const change = await bulkStore.lock(tx, db.accountId, taskId);
       if (!change) return false;
       const scope = scopeOf(db, new URLSearchParams(change.query));
       if (change.total === null) {
-        await changeManyStore.measured(tx, change, await changeManyStore.count(tx, db, scope, change));
+        await bulkStore.measured(tx, change, await bulkStore.count(tx, db, scope, change));
         return true;
       }
-      const found = await changeManyStore.page(tx, db, scope, change, limit);
+      const found = await bulkStore.page(tx, db, scope, change, limit);
       const result = await perform(ctx, tx, db, change, found);
       const isEnd = found.length < limit && result.last === found.at(-1)?.id;
-      await changeManyStore.advance(tx, change, result, isEnd);
+      await bulkStore.advance(tx, change, result, isEnd);
       return !isEnd;
     })
     .catch((error: unknown) => {
@@ -157,15 +157,15 @@ function step(ctx: JsondbContext, db: Database, taskId: string, limit: number) {
 
 function skip(ctx: JsondbContext, accountId: number, taskId: string, { record, error }: Refused) {
   return ctx.transaction(async (tx) => {
-    const change = await changeManyStore.lock(tx, accountId, taskId);
+    const change = await bulkStore.lock(tx, accountId, taskId);
     if (!change) return;
     const faults = faultsOf(record, change.done + 1, error);
-    await changeManyStore.advance(tx, change, { last: record.id, stored: 0, failed: 1, faults }, false);
+    await bulkStore.advance(tx, change, { last: record.id, stored: 0, failed: 1, faults }, false);
   });
 }
 
 async function run(ctx: JsondbContext, accountId: number, taskId: string, signal: AbortSignal): Promise<void> {
-  const begun = await ctx.transaction((tx) => changeManyStore.lock(tx, accountId, taskId));
+  const begun = await ctx.transaction((tx) => bulkStore.lock(tx, accountId, taskId));
   if (!begun) return;
   // Steps of one record, so that one which PostgreSQL refuses takes no others with it.
   let careful = 0;

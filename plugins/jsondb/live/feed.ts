@@ -2,9 +2,8 @@
 import * as liveStore from "./store.ts";
 import * as databases from "../databases/cache.ts";
 import { notFound, unavailable, uuidv7 } from "platform";
-import type { LogEntry, ChangePage } from "./store.ts";
+import { eventId, type LogEntry, type ChangePage, type Position } from "./store.ts";
 import type { Database } from "../databases/database.ts";
-import { eventId, type Position } from "./position.ts";
 import type { DatabaseContext } from "../databases/cache.ts";
 
 /** A change as it is given to a follower. */

@@ -5,10 +5,9 @@
  */
 import * as liveStore from "./store.ts";
 import { parseExactly, type Sql } from "platform";
-import type { ChangePage, LogEntry } from "./store.ts";
+import { eventId, positionOf, type ChangePage, type LogEntry } from "./store.ts";
 import type { Database } from "../databases/database.ts";
 import { pageSize, toldOf, type Feed, type Listener, type Told } from "./feed.ts";
-import { eventId, positionOf } from "./position.ts";
 import { printRaw } from "../records/print.ts";
 import { scopeValue, type Method, type VariableValues } from "../databases/public-methods.ts";
 import type { RecordEventKind, Data } from "../records/record.ts";
@@ -240,7 +239,7 @@ export function outboxOf(maxCharacters: number): Outbox {
   };
 }
 
-// How a change is shown to those who follow it. Pure.
+// How a change is shown to those who follow it.
 
 export interface Shown {
   readonly kind: RecordEventKind;

@@ -66,7 +66,7 @@ function newSecret(secrets: BaseContext["secrets"], { account, caller, ip }: Req
   return crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-// What a browser's form sends to a public method: its fields are the record's, and all of them are texts. Pure.
+// What a browser's form sends to a public method: its fields are the record's, and all of them are texts.
 
 export interface Form {
   readonly params: Readonly<Record<string, unknown>>;

@@ -137,7 +137,7 @@ function found(faults: Map<string, string[]>): Faults {
   return faults.size > 0 ? Object.fromEntries(faults) : undefined;
 }
 
-// A record as it is made, and the refusals of its data. Pure but for the id.
+// A record as it is made, and the refusals of its data.
 
 export interface CreatedRecord {
   readonly id: string;

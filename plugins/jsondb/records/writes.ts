@@ -194,7 +194,7 @@ async function mergeLocked(
   return recordStore.rewrite(tx, db, { ...patch, json }, shape, found.tableName);
 }
 
-// Updates that depend on the record as it is: conditions, and numbers that are added to its own. No HTTP, no SQL.
+// Updates that depend on the record as it is: conditions, and numbers that are added to its own.
 
 /**
  * The write with the sums among its data. The record is held until the transaction ends, so whatever was read of it is

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readOn } from "../../../runtime/db/db.ts";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import { aggregate as runAggregate } from "./aggregate-run.ts";
+import { aggregate as runAggregate } from "./aggregate-routes.ts";
 import { databaseOf, type DatabaseRow } from "../databases/database.ts";
 
 let app: TestApp;

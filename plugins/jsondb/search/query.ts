@@ -168,7 +168,7 @@ export function namesIn(params: URLSearchParams, key: string, maxLength: number)
   return names.filter((name) => name !== "").map((name) => checked(key, name, maxLength));
 }
 
-// Which records an export or a change of many is about, by the parameters of a list. Pure.
+// Which records an export or a change of many is about, by the parameters of a list.
 
 /** Those of one table, or of all, that a search with these filters would find. */
 export type Scope = Pick<Query, "table" | "allTables" | "filters" | "any" | "phrase">;

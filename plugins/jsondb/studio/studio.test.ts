@@ -22,14 +22,15 @@ import {
   fileRows,
   formatOf,
   reportOf,
+  csvOfFaults,
+  csvOfFaultyRows,
   type FileRow,
   type Format,
 } from "./transfer/import-file.ts";
-import { csvOfFaults, csvOfFaultyRows } from "./transfer/faults-file.ts";
 import { happenedOf } from "./records/live-changes.ts";
 import { isSameUpload, mendedOf, uploadOf, withMended } from "./transfer/import-memory.ts";
 import { meet, staleOf, withTheirs } from "./records/meanwhile.ts";
-import { former, heightOf, paste, placeOfError, update } from "./paste.ts";
+import { former, heightOf, paste, placeOfError, update, printTsv, readTsv } from "./paste.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/methods.ts";
 import {
   chosenTable,
@@ -57,7 +58,6 @@ import {
   setIndexed,
 } from "./schema/changes.ts";
 import { shareOf, taskOf, tasksOf } from "./transfer/tasks.ts";
-import { printTsv, readTsv } from "./records/tsv.ts";
 import { queryOfView, viewsOf } from "./records/views.ts";
 import { drawn, scrollFor, slotted, type Slot } from "./records/window.ts";
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { startTestApp, type TestApp } from "../../../../tests/harness.ts";
 import { parseExactly } from "../../../../runtime/base/exact-number.ts";
 import { csvLine, withoutFormula } from "../csv.ts";
-import { headerOfField } from "./export-columns.ts";
+import { headerOfField } from "./csv.ts";
 import { printRecord } from "../../records/print.ts";
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 /** The rows of a CSV body. Pure. */
 import { csvReader, detectSeparator, type CsvReader, type CsvRow } from "../csv.ts";
-import { fieldOfHeader, headerOfField, isExportHeader, ownColumns } from "../exports/export-columns.ts";
+import { fieldOfHeader, headerOfField, isExportHeader, ownColumns } from "../exports/csv.ts";
 import { badRow, lastRow, maxRowLength, type Place, type Row, type RowReader } from "./rows.ts";
 import { recordLimits } from "../../records/record.ts";
 

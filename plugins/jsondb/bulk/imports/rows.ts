@@ -43,7 +43,7 @@ export function lastRow(place: Place, message: string): Row {
   return { fault: { ...place, field: null, message }, last: true };
 }
 
-// The text of a CSV cell as a value of its field's type. Pure.
+// The text of a CSV cell as a value of its field's type.
 
 /** Text that cannot be converted stays text, and the check of the record then names the mistake. */
 export function dataFromText(table: Table, cells: Data): Data {

@@ -1,3 +1,5 @@
+import type { GridCell } from "studio";
+
 /**
  * Which rows of a long grid are drawn, and where. A browser draws nothing below about 33 million pixels, so the height of
  * very many rows is scaled: the scroll bar then moves further than it says. Pure.
@@ -73,4 +75,21 @@ export function scrollFor(row: number, view: View): number | undefined {
 
 function scaleOf(whole: number, viewHeight: number): number {
   return whole <= mostHeight ? 1 : (whole - viewHeight) / (mostHeight - viewHeight);
+}
+
+// What in the document an event of the grid is about.
+
+export function cellAt(target: EventTarget | null): GridCell | undefined {
+  const cell = target instanceof Element ? target.closest("[role=gridcell], [role=columnheader]") : null;
+  const line = cell?.parentElement;
+  if (!cell || !line) return undefined;
+  return {
+    row: Number(line.getAttribute("aria-rowindex")) - 1,
+    column: Number(cell.getAttribute("aria-colindex")) - 1,
+  };
+}
+
+/** Whether the keys are those of a text, and not of the grid. */
+export function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "checkbox");
 }

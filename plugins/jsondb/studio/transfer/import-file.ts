@@ -1,5 +1,5 @@
 /** What stands in a file that is to be imported: its first rows, and the rows that were refused. Pure. */
-import { csvReader, detectSeparator } from "../../bulk/csv.ts";
+import { csvReader, detectSeparator, withoutFormula } from "../../bulk/csv.ts";
 import { plainText, typedValue } from "../cells.ts";
 import { isMap } from "studio/exact";
 import type { FieldType } from "../schema.ts";
@@ -194,4 +194,44 @@ export function faultList(json: unknown): Fault[] {
 
 export function faultsByRow(faults: readonly Fault[]): ReadonlyMap<number, readonly Fault[]> {
   return Map.groupBy(faults, ({ row }) => row);
+}
+
+// Faulty rows as CSV, with a column that names the fault, and what lets a browser save a text.
+
+/** Without the file one has only what the server says. */
+export function csvOfFaults(faults: readonly Fault[]): string {
+  const lines = faults.map(({ row, line, id, field, message }) => [
+    String(row),
+    String(line ?? ""),
+    id ?? "",
+    field ?? "",
+    message,
+  ]);
+  return csvLines([["row", "line", "id", "field", "fault"], ...lines].map((cells) => cells.map(withoutFormula)));
+}
+
+/** The rows as they are in the file (or as they were mended), so that they can be imported after one has mended them. */
+export function csvOfFaultyRows(rows: readonly FileRow[], byRow: ReadonlyMap<number, readonly Fault[]>): string {
+  const columns = columnsOfRows(rows);
+  const lines = rows.map(({ row, cells }) => [
+    ...columns.map((name) => (Object.hasOwn(cells, name) ? (cells[name] ?? "") : "")),
+    (byRow.get(row) ?? []).map(({ field, message }) => (field === null ? message : `${field}: ${message}`)).join("; "),
+  ]);
+  return csvLines([[...columns, faultColumn(columns)], ...lines]);
+}
+
+/** No column of the file has this name. */
+function faultColumn(columns: readonly string[]): string {
+  let name = "fault";
+  while (columns.includes(name)) name += "_";
+  return name;
+}
+
+export function saveFile(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob(["\uFEFF", text], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
