@@ -1,4 +1,4 @@
-/** What other plugins and commands may do with apps: the API of `/core/apps` without HTTP. */
+/** The API of `/core/apps` without HTTP, for other plugins and commands. */
 import { service } from "platform";
 import type { NewApp } from "./manage/patch.ts";
 

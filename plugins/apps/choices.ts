@@ -1,4 +1,4 @@
-/** What an app may choose: its language, its style engine, and where it is embedded. behaviour 2.3. */
+/** The choices of an app: its language, its style engine, and where it is embedded. behaviour 2.3. */
 export const appEngines = ["svelte", "vue", "react", "js", "html", "kaboom", "phaser"] as const;
 
 export type AppEngine = (typeof appEngines)[number];

@@ -1,4 +1,4 @@
-/** What the functions of this plugin share. */
+/** The context that the functions of this plugin share. */
 import type { BaseContext, Cache, Names, TurnsByKey } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Flows } from "../flows/api.ts";
@@ -17,7 +17,7 @@ export interface AppsContext extends BaseContext {
   readonly flows: Flows;
   readonly compiler: Compiler;
   readonly runtimes: AppRuntimes;
-  /** What pages and the runtime ask for at every request. */
+  /** The apps that pages and the runtime read at every request. */
   readonly pages: Cache<ServedRow>;
   readonly metas: Cache<AppMeta>;
   /** A page keeps a template per object, so this must return the same one. A preview never changes. */

@@ -100,7 +100,7 @@ export interface AppFilter {
   readonly public?: boolean | undefined;
 }
 
-/** What a save writes and a version keeps. */
+/** The fields that a save writes and a version keeps. */
 export const saved = (
   sql: Queryable,
 ) => sql`name, url_code, description, app_engine, css_engine, source_code, public, active,
@@ -141,7 +141,7 @@ export async function findApp(sql: Sql, accountId: number, key: string): Promise
   return row;
 }
 
-/** Those that name one of these databases, in a field or the source, or whose actions start one of these flows. */
+/** The apps that name one of these databases, in a field or the source, or whose actions start one of these flows. */
 export async function naming(
   sql: Sql,
   accountId: number,

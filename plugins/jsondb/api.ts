@@ -1,5 +1,16 @@
 /** The private API for other plugins, without HTTP. */
-import { service, parseExactly, refuseUnstorable, type ExactNumber, type RequestInput, type Tx } from "platform";
+import {
+  service,
+  parseExactly,
+  refuseUnstorable,
+  type ExactNumber,
+  type RequestInput,
+  type Tx,
+  field,
+  invalid,
+  Type,
+  type Static,
+} from "platform";
 
 /** A record as the private API answers it. */
 export interface ApiRecord {
@@ -117,6 +128,26 @@ export interface Edit {
   readonly newString: string;
   /** Every occurrence instead of the first. */
   readonly all: boolean;
+}
+
+const optionalText = Type.Optional(Type.String());
+
+/** The fields of a replacement beside the one that names where. behaviour 4.3 has two names for each text. */
+export const Replacement = Type.Object({
+  old_string: optionalText,
+  new_string: optionalText,
+  old: optionalText,
+  new: optionalText,
+  replace_all: Type.Optional(field.nullable(field.flag())),
+});
+
+/** 422 if there is nothing to search for, or nothing to put in its place. */
+export function editOf(body: Static<typeof Replacement>): Edit {
+  const oldString = body.old_string ?? body.old;
+  const newString = body.new_string ?? body.new;
+  if (!oldString) throw invalid({ old_string: ["can't be blank"] });
+  if (newString === undefined) throw invalid({ new_string: ["is required"] });
+  return { oldString, newString, all: body.replace_all === true };
 }
 
 /** Replaces in the compact text, or in the text indented by two if the compact one does not contain `oldString`. */

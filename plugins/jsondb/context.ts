@@ -1,4 +1,4 @@
-/** What the functions of this plugin share. */
+/** The context that the functions of this plugin share. */
 import type { Names } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Tokens } from "../tokens/api.ts";

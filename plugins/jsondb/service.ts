@@ -21,7 +21,7 @@ import type { JsondbContext } from "./context.ts";
  * there are connections would leave none to requests.
  */
 export const mostSearches = 4;
-/** Of a search that finds more, page after page is read. */
+/** A search that finds more reads page after page. */
 const mostAtOnce = 1000;
 const never = new AbortController().signal;
 const nested = { form: "nested" } as const;

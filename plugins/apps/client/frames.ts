@@ -3,7 +3,7 @@
  * would do to its own window, it asks that page for. behaviour B.10.
  */
 
-/** What the app's page sends to the page around it. */
+/** The messages of the app's page to the page around it. */
 export type FrameMessage =
   | { readonly type: "core:page"; readonly title: string; readonly hash: string }
   /** To an app's page: `/a/deals?id=7#top` */
@@ -104,7 +104,7 @@ export function reportHeight(appId: string): void {
   addEventListener("load", report);
 }
 
-/** Whoever types in an embedded app opens the palette of the page around it by the same keys, unless the app uses them. */
+/** Lets the keys of the palette work within an embedded app, unless the app uses them. */
 export function forwardPaletteKeys(appId: string): void {
   const { parent } = window;
   if (parent === window) return;

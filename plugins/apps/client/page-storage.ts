@@ -5,7 +5,7 @@
 import { frameName } from "./frames.ts";
 import type { Transport } from "./transport.ts";
 
-/** What the keys of `core.storage` begin with that are not the app's own. */
+/** The beginning of the keys of `core.storage` that are not the app's own. */
 export const ownKeys = "core:";
 const [local, session, cookie] = ["core:local:", "core:session:", "core:cookie:"];
 

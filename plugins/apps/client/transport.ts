@@ -122,12 +122,12 @@ function parsed(text: string): unknown {
 // Makes the `XMLHttpRequest` of an app's page send the app token, like its `fetch`, where that opens something.
 // token.ts says what this code must not do.
 
-/** What `open` was given, for an address that the token opens. */
+/** The arguments of `open`, for an address that the token opens. */
 interface Opened {
   readonly method: string;
   readonly address: string;
   readonly isAsync: boolean;
-  /** What the app has set. */
+  /** The headers that the app has set. */
   readonly headers: Headers;
   isWaiting: boolean;
 }

@@ -21,7 +21,7 @@ export interface ModuleOptions {
   readonly allowed: readonly string[];
   /** Undefined = JavaScript that a compiler has produced. */
   readonly loader?: "ts" | "tsx";
-  /** What makes an element and a fragment of JSX; undefined = React's runtime. */
+  /** The functions for elements and fragments of JSX; undefined = React's runtime. */
   readonly jsx?: { readonly factory: string; readonly fragment: string } | undefined;
   /** Maps the lines of `source` to what its author wrote; undefined = they are the same. */
   readonly mapping?: Mapping;

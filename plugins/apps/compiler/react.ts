@@ -11,7 +11,7 @@ export async function compileReact({ source, allowed }: Task): Promise<Code> {
   return { code: component === undefined ? started : `${started}\n${mount(component)}`, css: "", lines };
 }
 
-/** What the page mounts: the default export, else `App`; nothing if the source mounts something itself. */
+/** The component that the page mounts: the default export, else `App`; nothing if the source mounts something itself. */
 function componentOf(program: Program, main: string | undefined): string | undefined {
   if (main !== undefined) return program.body.some((one) => callsAtOnce(one, mounting)) ? undefined : main;
   return program.body.some(declaresApp) && !nodesOf(program).some(({ name }) => mounting.has(name)) ? "App" : undefined;

@@ -3,7 +3,7 @@ import { isModule, isView, modules, type AppEngine, type CssEngine } from "../ch
 import { invalid, isObject, isUuid, mistakes, asciiOf } from "platform";
 import { holdsToken } from "../../tokens/api.ts";
 import type { Action, Json, Saved, AppRow } from "../store.ts";
-import { replaceInJson } from "../../jsondb/api.ts";
+import { editOf, replaceInJson, type Edit } from "../../jsondb/api.ts";
 
 /** An action as a request has it: null is as good as leaving out. */
 export interface GivenAction extends Omit<Action, "public"> {
@@ -203,24 +203,12 @@ export function cleanUrlCode(given: string): string {
 
 export const editable = ["source_code", "fields", "prompt"] as const;
 
-/** behaviour 4.3 has two names for each text. */
-export interface EditBody {
-  readonly field: (typeof editable)[number];
-  readonly old_string?: string;
-  readonly old?: string;
-  readonly new_string?: string;
-  readonly new?: string;
-  readonly replace_all?: boolean | null;
-}
+export type EditBody = Parameters<typeof editOf>[0] & { readonly field: (typeof editable)[number] };
 
 /** Throws the 422: nothing to search for, not found, or the result is too large. */
 export function edited(row: AppRow, body: EditBody): AppPatch {
   const { field } = body;
-  const oldString = body.old_string ?? body.old;
-  const newString = body.new_string ?? body.new;
-  if (!oldString) throw invalid({ old_string: ["can't be blank"] });
-  if (newString === undefined) throw invalid({ new_string: ["is required"] });
-  const edit = { oldString, newString, all: body.replace_all === true };
+  const edit = editOf(body);
   if (field === "fields") {
     const done = replaceInJson(row.fields, edit);
     if ("mistake" in done) throw invalid({ [done.field]: [done.mistake] });
@@ -230,12 +218,6 @@ export function edited(row: AppRow, body: EditBody): AppPatch {
   if (field === "prompt") return { prompt: text };
   if (!/\S/.test(text)) throw invalid({ source_code: ["can't be blank"] });
   return { source_code: text };
-}
-
-interface Edit {
-  readonly oldString: string;
-  readonly newString: string;
-  readonly all: boolean;
 }
 
 function replaceInText(text: string, { oldString, newString, all }: Edit): string {

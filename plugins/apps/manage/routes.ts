@@ -20,6 +20,7 @@ import {
   type Names,
   type Route,
 } from "platform";
+import { Replacement } from "../../jsondb/api.ts";
 import { App } from "../answers.ts";
 import { limits, editable, edited, type GivenAction } from "./patch.ts";
 
@@ -68,13 +69,9 @@ export const AppChanges = Type.Object({
   source_code: Type.Optional(source_code),
   ...optional,
 });
-const Replacement = Type.Object({
+const Replacing = Type.Object({
   field: field.oneOf(editable),
-  old_string: Type.Optional(Type.String()),
-  new_string: Type.Optional(Type.String()),
-  old: Type.Optional(Type.String()),
-  new: Type.Optional(Type.String()),
-  replace_all: Type.Optional(field.nullable(field.flag())),
+  ...Replacement.properties,
 });
 
 const source = "<script>\n  let count = $state(0);\n</script>\n<button onclick={() => count++}>{count}</button>";
@@ -234,7 +231,7 @@ export function appRoutes(ctx: AppsContext): Route[] {
           `there. ${ifMatch}`,
         access,
         ifMatch: true,
-        body: { schema: Replacement },
+        body: { schema: Replacing },
         request: { field: "source_code", old_string: "count++", new_string: "count += 2" },
         answers: { 200: App },
         responses: { 200: updatedExample, 422: { old_string: ["is not found"] } },

@@ -1,4 +1,4 @@
-/** What stands around an app's page: its frame, notices, policy, icon and the hosts it may show. behaviour B.10. */
+/** The surroundings of an app's page: its frame, notices, policy, icon and the hosts it may show. behaviour B.10. */
 import { escapeHtml, sha256, setting } from "platform";
 import type { AppEngine } from "../choices.ts";
 

@@ -21,7 +21,7 @@ export function renew(ctx: AppsContext, token: string): IssuedAppToken | undefin
   return claims && issue(ctx.secrets, claims);
 }
 
-/** What the token opens now. The caller of this checks the person's own rights. */
+/** Reads what the token opens now. The caller of this checks the person's own rights. */
 export async function verify(ctx: AppsContext, token: string): Promise<ForeignCredential | undefined> {
   const claims = read(ctx.secrets, token);
   const app = claims && (await servedApps.findActive(ctx, claims.accountId, claims.appId));

@@ -19,7 +19,7 @@ export function jsonOf(rows: readonly ActionRow[]): string {
   return rows.length === 0 ? "[]" : JSON.stringify(rows, null, 2);
 }
 
-/** What an action is given: a JSON object, or nothing. Undefined if it is none. */
+/** Reads the input of an action: a JSON object, or nothing. Undefined if it is neither. */
 export function valuesOf(text: string): object | undefined {
   try {
     const given = text.trim() === "" ? {} : parseJson(text);

@@ -1,4 +1,4 @@
-/** What the app in a preview reports of itself. It is an untrusted text: checked, cut and counted. Pure. */
+/** Reads the reports of an app in a preview. They are untrusted texts: checked, cut and counted. Pure. */
 
 export interface Entry {
   readonly level: "error" | "warn" | "log";

@@ -12,7 +12,7 @@ export interface Database {
 
 export class NewApp {
   readonly editor: Editor;
-  /** Those whose needs the person may meet. */
+  /** The starters whose needs the person may meet. */
   readonly starters: readonly Starter[];
   starter = $state.raw<Starter | undefined>();
   databases = $state.raw<readonly Database[]>([]);

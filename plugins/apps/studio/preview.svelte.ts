@@ -3,7 +3,7 @@ import { ApiError, isMap, messageOf, request } from "studio";
 import { entriesOf, type Entry } from "./console.ts";
 import { createLatest } from "./latest.ts";
 
-/** What a preview is made of. */
+/** The fields of an app that its preview needs. */
 export interface Draft {
   readonly app_engine: string;
   readonly css_engine: string;
@@ -13,11 +13,11 @@ export interface Draft {
 const waitMs = 600;
 
 export class LivePreview {
-  /** Of the newest draft that compiles. */
+  /** The address of the newest draft that compiles. */
   url = $state("");
-  /** What the compiler refused of the newest draft: `line:column message`. */
+  /** The mistakes that the compiler found in the newest draft: `line:column message`. */
   mistakes = $state.raw<readonly string[]>([]);
-  /** What else is wrong. */
+  /** Any other problem. */
   problem = $state("");
   compiling = $state(false);
   entries = $state.raw<readonly Entry[]>([]);

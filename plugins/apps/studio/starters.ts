@@ -17,7 +17,7 @@ export interface DbField {
   readonly required: boolean;
 }
 
-/** What a starter is filled in with. */
+/** The values that are filled into a starter. */
 export interface Filling {
   readonly name: string;
   readonly fields: readonly DbField[];

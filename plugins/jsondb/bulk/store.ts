@@ -33,7 +33,7 @@ export const noId = "00000000-0000-0000-0000-000000000000";
 
 /** A page with a record larger than its share of `readBounds.pageBytes` ends before it, unless it is a common size. */
 const commonBytes = 16_000;
-/** Of a CSV file. */
+/** The most columns of a CSV file. */
 export const maxColumns = 1000;
 const maxInt = 2 ** 31 - 1;
 const keysPerPage = 10_000;
@@ -172,7 +172,7 @@ export interface Found {
   readonly tableName: string;
 }
 
-/** What one step has done. */
+/** The result of one step. */
 export interface Step {
   /** The last record that was looked at; undefined if there was none. */
   readonly last: string | undefined;

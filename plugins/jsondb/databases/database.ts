@@ -3,48 +3,40 @@ import { HttpError, invalid, answer, field, Type } from "platform";
 import { noMethods, parsePublicMethods, type PublicMethods } from "./public-methods.ts";
 import { noTable, parseSchema, type Schema, type Table } from "./schema.ts";
 
-export interface Database {
+interface Facts {
   readonly id: string;
   readonly accountId: number;
   readonly code: string;
-  readonly schema: Schema;
-  readonly publicMethods: PublicMethods;
   /** The version of everything that the API shows of the database. */
   readonly version: number;
   readonly schemaVersion: number;
   /** The version of the rules by which records are checked. */
   readonly rulesVersion: number;
   readonly planVersion: number;
-  /** Of the account: what a bare day means in a filter. */
+  /** The time zone of the account, which decides what a bare day means in a filter. */
   readonly timezone: string;
   /** The order of its strings: that of the account's language. */
   readonly collation: string;
   /** The collation by whose indexes equal strings are found. */
   readonly equalsBy: string;
-  /** Every record is indexed by this plan. Before that, index columns are written but not read. */
-  readonly indexed: boolean;
   /** Writes of its records are logged in `record_changes`. */
   readonly live: boolean;
+}
+
+export interface Database extends Facts {
+  readonly schema: Schema;
+  readonly publicMethods: PublicMethods;
+  /** Every record is indexed by this plan. Before that, index columns are written but not read. */
+  readonly indexed: boolean;
   /** The shapes of search that have an index of their own. */
   readonly learned: ReadonlySet<string>;
 }
 
 /** The columns of a row of `dbs` that a Database is made from. */
-export interface DatabaseRow {
-  readonly id: string;
-  readonly accountId: number;
-  readonly code: string;
+export interface DatabaseRow extends Facts {
   readonly schema: unknown;
   readonly publicMethods: unknown;
-  readonly version: number;
-  readonly schemaVersion: number;
-  readonly rulesVersion: number;
-  readonly planVersion: number;
   readonly indexedVersion: number;
-  readonly live: boolean;
-  readonly timezone: string;
-  readonly collation: string;
-  readonly equalsBy: string;
   readonly learned?: readonly string[];
 }
 

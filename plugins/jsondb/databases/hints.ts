@@ -1,4 +1,4 @@
-/** What a database's `schema` and `public_methods` name to no effect. Only what is saved is looked at. Pure. */
+/** Hints about names in a saved `schema` and `public_methods` that have no effect. Pure. */
 import { isObject, misspeltNames, unknownNames } from "platform";
 import { ownFields } from "./columns.ts";
 import type { DbRow } from "./store.ts";

@@ -1,33 +1,17 @@
-import {
-  etag,
-  expectedVersion,
-  field,
-  invalid,
-  isObject,
-  ok,
-  route,
-  Type,
-  unknownNames,
-  warned,
-  type Route,
-} from "platform";
+import { etag, field, invalid, isObject, ok, route, Type, unknownNames, warned, type Route } from "platform";
 import { Db } from "./database.ts";
 import * as dbs from "./dbs.ts";
-import { inputOf, access, dbExample, ifMatch } from "./routes.ts";
-import { replaceInJson } from "../api.ts";
+import { inputOf, access, dbExample, ifMatch, targetOf } from "./routes.ts";
+import { editOf, replaceInJson, Replacement } from "../api.ts";
 import { databaseHints } from "./hints.ts";
 import { toApi, type DbInput, type DbRow } from "./store.ts";
 import type { DatabaseContext } from "./cache.ts";
 import { schemaKeys } from "./schema.ts";
 
 const replaceable = ["fields", "schema", "public_methods"] as const;
-const Replacement = Type.Object({
+const Replacing = Type.Object({
   field: field.oneOf(replaceable),
-  old_string: Type.Optional(Type.String()),
-  new_string: Type.Optional(Type.String()),
-  old: Type.Optional(Type.String()),
-  new: Type.Optional(Type.String()),
-  replace_all: Type.Optional(field.nullable(field.flag())),
+  ...Replacement.properties,
 });
 
 /** `:id` is an id or a code. */
@@ -42,12 +26,12 @@ export function replaceRoute(ctx: DatabaseContext): Route {
         ifMatch,
       access,
       ifMatch: true,
-      body: { schema: Replacement },
+      body: { schema: Replacing },
       request: { field: "schema", old_string: '"age":"integer"', new_string: '"age":"number"', replace_all: false },
       answers: { 200: Db },
       responses: { 200: dbExample, 422: { old_string: ["is not found"] } },
     },
-    async ({ account, caller, params, body, request }) => {
+    async ({ caller, params, body, request }) => {
       const edit = editOf(body);
       const work = (current: DbRow): DbInput => {
         const before = { fields: current.fields, schema: current.schema, public_methods: current.publicMethods };
@@ -56,13 +40,7 @@ export function replaceRoute(ctx: DatabaseContext): Route {
         if (!isObject(done.value)) throw invalid({ [body.field]: ["must be an object"] });
         return inputOf({ [body.field]: done.value });
       };
-      const target = {
-        accountId: account.id,
-        key: params.db_id,
-        userId: caller.user.id,
-        seenVersion: (id: string) => expectedVersion(request, id),
-      };
-      const row = await dbs.update(ctx, target, work);
+      const row = await dbs.update(ctx, targetOf({ caller, request }, params.db_id), work);
       const given = { schema: row.schema, public_methods: row.publicMethods, fields: undefined };
       // The keys of a body are judged by its schema; here they stand in a text.
       const keys = body.field === "schema" && row.schema ? Object.keys(row.schema) : [];
@@ -71,19 +49,4 @@ export function replaceRoute(ctx: DatabaseContext): Route {
       return warned(ok(toApi(row), { etag: etag(row.id, row.version) }), [...misspelt, ...hints]);
     },
   );
-}
-
-/** behaviour 4.3 shows `old` and `new` for apps and accepts both spellings; so does this. */
-function editOf(body: {
-  old_string?: string;
-  old?: string;
-  new_string?: string;
-  new?: string;
-  replace_all?: boolean | null;
-}) {
-  const oldString = body.old_string ?? body.old;
-  const newString = body.new_string ?? body.new;
-  if (!oldString) throw invalid({ old_string: ["can't be blank"] });
-  if (newString === undefined) throw invalid({ new_string: ["is required"] });
-  return { oldString, newString, all: body.replace_all === true };
 }

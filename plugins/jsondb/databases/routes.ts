@@ -20,6 +20,7 @@ import {
   Type,
   type Route,
   type Caller,
+  type RequestInput,
 } from "platform";
 import { Db } from "./database.ts";
 import type { JsondbContext } from "../context.ts";
@@ -124,13 +125,7 @@ export function dbRoutes(ctx: JsondbContext): Route[] {
           mustNameApp(caller, body.app_id, current.appId);
           return inputOf(body);
         };
-        const target = {
-          accountId: account.id,
-          key: params.id,
-          userId: caller.user.id,
-          seenVersion: (id: string) => expectedVersion(request, id),
-        };
-        const row = await dbs.update(ctx, target, work);
+        const row = await dbs.update(ctx, targetOf({ caller, request }, params.id), work);
         const hints = [
           ...(row.code === before ? [] : await names.lost(caller, { model, keys: [before] })),
           ...(await appHints(account.id, body.app_id)),
@@ -153,17 +148,21 @@ export function dbRoutes(ctx: JsondbContext): Route[] {
         ifMatch: true,
         responses: { 204: null },
       },
-      async ({ account, caller, params, request }) => {
-        const target = {
-          accountId: account.id,
-          key: params.id,
-          seenVersion: (id: string) => expectedVersion(request, id),
-        };
-        const { code, id } = await dbs.remove(ctx, target);
+      async ({ caller, params, request }) => {
+        const { code, id } = await dbs.remove(ctx, targetOf({ caller, request }, params.id));
         return warned(noContent(), await names.lost(caller, { model, keys: [code, id] }));
       },
     ),
   ];
+}
+
+/** The database that a request changes, by its id or code. */
+export function targetOf(
+  { caller, request }: Pick<RequestInput, "request"> & { readonly caller: Caller },
+  key: string,
+) {
+  const seenVersion = (id: string) => expectedVersion(request, id);
+  return { accountId: caller.account.id, key, userId: caller.user.id, seenVersion };
 }
 
 // The body of a request about a database, and its fields as they are stored.

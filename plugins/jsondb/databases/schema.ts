@@ -103,7 +103,7 @@ const givenNames = (one: Readonly<Record<string, unknown>>) => Object.keys(one).
 const tableKeys = ["fields", "indexes", "indexed_fields", "sorts"];
 export const schemaKeys = ["tables", ...tableKeys];
 
-/** Of several with the same columns, one index serves all. */
+/** One index serves all sorts with the same columns. */
 const different = (sorts: readonly DeclaredSort[]) => new Set(sorts.map((sort) => `${sort.filter}>${sort.order}`)).size;
 
 type Say = (place: string, message: string) => void;

@@ -125,7 +125,7 @@ export async function update(tx: Tx, id: string, { input, schemaEffect, userId, 
   return row as DbRow; // `lock` held the row at this version
 }
 
-/** Those that name this app. */
+/** The databases that name this app. */
 export function namingApp(sql: Sql, accountId: number, ids: readonly string[], limit: number) {
   return sql<Pick<DbRow, "id" | "name">[]>`
     select id, name from dbs where account_id = ${accountId} and app_id::text = any(${ids}) order by code limit ${limit}`;

@@ -38,7 +38,7 @@ const example = {
   used_at: "2026-01-31T12:00:00.000Z",
 };
 
-/** What a database's searches have taught it. */
+/** The indexes that a database has learned from its searches. */
 export function indexRoute(ctx: JsondbContext): Route {
   return route(
     "GET",

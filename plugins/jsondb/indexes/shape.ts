@@ -1,4 +1,4 @@
-/** What a search asks of an index: which columns it compares by equality, and which one orders it. Pure. */
+/** The shape of a search is what it needs of an index: which columns it compares by equality, and which one orders it. Pure. */
 import { indexColumns, type IndexColumn } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import type { Schema, Table } from "../databases/schema.ts";

@@ -55,7 +55,7 @@ export async function dropOutdated(sql: Sql): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Those that these collations are to have and that are not there. */
+/** The indexes that these collations need and that do not exist. */
 export async function missing(sql: Sql, collations: readonly string[]): Promise<readonly SortedIndex[]> {
   const tables = await sql<{ relname: string }[]>`select relname from ${leaves(sql)} t order by relname`;
   const valid = await sql<{ name: string }[]>`select name from (${ordered(sql)}) o where is_valid`;

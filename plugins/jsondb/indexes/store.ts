@@ -92,7 +92,7 @@ export async function add(
   return rows.filter(({ isNew }) => isNew).map(({ id }) => id);
 }
 
-/** What is declared no longer is forgotten; gives the ids of what is to be built, and of what is to be dropped. */
+/** Forgets what is no longer declared; returns the ids of the indexes to build and to drop. */
 export async function declare(
   tx: Tx,
   db: { id: string; accountId: number },

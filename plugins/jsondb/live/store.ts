@@ -17,7 +17,7 @@ export interface LogEntry {
 
 export interface ChangePage {
   readonly present: boolean;
-  /** Of the database; every change of it raises that. */
+  /** The version of the database; every change of it raises that. */
   readonly version: number;
   readonly epoch: string | null;
   /** Whether all changes after the position are still kept. */

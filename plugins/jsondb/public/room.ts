@@ -9,7 +9,7 @@ import { HttpError, limitKey, tooMany, type BaseContext } from "platform";
 import type { Database } from "../databases/database.ts";
 import { bytesOf } from "../databases/store.ts";
 
-/** What a process knows of visitors' room. */
+/** The room of visitors, as far as this process knows it. */
 interface Room {
   readonly addresses: ReturnType<BaseContext["limiter"]>;
   readonly databases: Map<string, Known>;

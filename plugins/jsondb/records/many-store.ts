@@ -28,7 +28,7 @@ const parts = once((on) => ({
   types: indexColumns.map((name) => on.unsafe(arrayTypes[kindOf(name)])),
 }));
 
-/** Those of the first of these records that there are, whole, as many as an answer has room for; `done` were looked for. */
+/** Reads these records whole, from the first on, as far as an answer has room; `done` of them were looked for. */
 export async function get(
   on: Queryable,
   db: Database,

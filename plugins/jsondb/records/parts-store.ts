@@ -34,7 +34,7 @@ export const isSmall = (bytes: string | number = 2000) =>
 /** Who follows a write. */
 export interface Followers {
   readonly db: Pick<Database, "code" | "live">;
-  /** Whoever makes it, as JSON; undefined if the account does not log records. */
+  /** The person or program behind it, as JSON; undefined if the account does not log records. */
   readonly actor: string | undefined;
 }
 

@@ -173,7 +173,7 @@ export function jsonOf(data: Data): string {
   return json;
 }
 
-/** What a JSON text takes of a visitor's room: its bytes where PostgreSQL prints it. */
+/** The room of a visitor that a JSON text takes: its bytes where PostgreSQL prints it. */
 export function printedBytes(json: string): number {
   return new TextEncoder().encode(json).length + printedLength(json) - json.length;
 }

@@ -24,7 +24,7 @@ export interface ManyRecord {
   readonly createdAt: Date;
   /** `data` as JSON text. */
   readonly json: string;
-  /** Whoever makes it, as JSON, where that is logged. */
+  /** The person or program behind it, as JSON, where that is logged. */
   readonly actor?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface Shape {
   readonly whole?: boolean | undefined;
 }
 
-/** What may be deleted, and for whom. */
+/** Narrows a deletion to one visitor's record and one version. */
 interface Removal {
   readonly guard?: Guard | undefined;
   readonly expected?: number | undefined;
@@ -82,7 +82,7 @@ export interface Patch {
   readonly guard: Guard | undefined;
   /** The version that the caller has seen; undefined = any. */
   readonly expected: number | undefined;
-  /** Whoever makes it, as JSON, where that is logged. */
+  /** The person or program behind it, as JSON, where that is logged. */
   readonly actor?: string | undefined;
 }
 
@@ -96,7 +96,7 @@ const parts = once((on) => ({
   narrowed: on.unsafe(rawRecord(selectedData("shown.names"))),
   recordColumns: on`, r.id, r.table_name, r.data, r.created_at, r.updated_at`,
   indexColumns: on.unsafe(indexColumnList),
-  /** Of a new record. */
+  /** The columns of a new record. */
   columns: on.unsafe(
     `db_id, id, account_id, table_name, data, ${indexColumnList}, plan_version, rules_version, created_at, updated_at`,
   ),

@@ -91,7 +91,7 @@ function fitting<T extends { readonly json: string }>(all: readonly T[]): readon
   return end === -1 ? all : all.slice(0, Math.max(1, end));
 }
 
-/** Of one table: all or none. */
+/** Inserts records of one table: all or none. */
 async function insertAll({ sql }: Context, db: Database, made: readonly CreatedRecord[]) {
   const all = fitting(made);
   const [first] = all;
@@ -109,7 +109,7 @@ async function insertAll({ sql }: Context, db: Database, made: readonly CreatedR
   return all.map(() => isDone);
 }
 
-/** Of different records of one table. */
+/** Merges patches of different records of one table. */
 async function updateAll({ sql }: Context, db: Database, patches: readonly WholePatch[]): Promise<Result[]> {
   const all = fitting(patches);
   const [first] = all;

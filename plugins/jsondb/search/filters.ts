@@ -63,7 +63,7 @@ export type Operator = (typeof operators)[number];
 
 /** One condition as a request gives it. */
 export interface Condition {
-  /** Of the numbered groups one must hold whole; undefined: the condition must hold. */
+  /** The number of its group: one group must hold whole. Undefined: the condition must hold. */
   readonly group?: string | undefined;
   readonly field: string;
   readonly op: "eq" | Operator;

@@ -33,7 +33,7 @@ export function createFragments({ log }: Pick<BaseContext, "log">, { exists, emp
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: Promise<void> | undefined;
   let stopped = false;
-  /** Of the times of `performance.now()`. */
+  /** Times of `performance.now()`. */
   let due = Infinity;
   let earliest = 0;
   let quietFrom = 0;

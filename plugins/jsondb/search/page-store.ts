@@ -151,7 +151,7 @@ export function canUseFragments(source: Source, { pattern, fields, values }: Phr
 
 /** The records that are found, and the columns taken of each. */
 interface Found {
-  /** What stands after `with`. */
+  /** The text after `with`. */
   readonly tables: string;
   readonly from: string;
   readonly where: string;

@@ -170,7 +170,7 @@ export function namesIn(params: URLSearchParams, key: string, maxLength: number)
 
 // Which records an export or a change of many is about, by the parameters of a list.
 
-/** Those of one table, or of all, that a search with these filters would find. */
+/** The records of one table, or of all, that a search with these filters would find. */
 export type Scope = Pick<Query, "table" | "allTables" | "filters" | "any" | "phrase">;
 
 /** 400 if a filter is wrong, or names a table that does not exist. */

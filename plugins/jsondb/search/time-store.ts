@@ -27,7 +27,7 @@ export function isWholeDay(type: FieldType | undefined, value: string): boolean 
   return type === "datetime" && isDay(value);
 }
 
-/** What an expression must satisfy to compare with the value as asked. */
+/** The condition under which an expression compares with the value as requested. */
 export function timeBounds(
   args: Args,
   { type, timezone }: { readonly type: FieldType | undefined; readonly timezone: string },

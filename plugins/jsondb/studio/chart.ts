@@ -26,7 +26,7 @@ export function numbersOf(fields: readonly FieldDraft[]): FieldDraft[] {
   return fields.filter(({ type }) => columnKindOf(type) === "int");
 }
 
-/** What an address asks for; what is missing or impossible there is the first that can be. */
+/** Reads the chart of an address; a missing or impossible choice becomes the first possible one. */
 export function askedOf(search: URLSearchParams, fields: readonly FieldDraft[]): Asked {
   const by = search.get("by") || (fields[0]?.name ?? "created_at");
   const unit = isTime(by, fields) ? (units.find((one) => one === search.get("unit")) ?? "month") : undefined;

@@ -21,7 +21,7 @@ export function needsValue(op: Operator): boolean {
   return op !== "empty" && op !== "filled";
 }
 
-/** Those of an address. Groups (`any[0][…]`) are kept as they are, see `othersOf`. */
+/** Reads the conditions of an address. Groups (`any[0][…]`) are kept as they are, see `othersOf`. */
 export function conditionsOf(search: URLSearchParams): Condition[] {
   return [...search].flatMap(([name, value]) => {
     if (!name.startsWith("filter[") || !name.endsWith("]")) return [];
@@ -74,7 +74,7 @@ export function withConditions(search: URLSearchParams, conditions: readonly Con
   return text === "" ? "" : `?${text}`;
 }
 
-/** What the API is asked, out of an address of the Studio. */
+/** The parameters for the API, out of an address of the Studio. */
 export function recordQuery(search: URLSearchParams, table: string | undefined): URLSearchParams {
   const query = new URLSearchParams();
   if (table) query.set("table_name", table);

@@ -1,4 +1,4 @@
-/** What pasting a rectangle into a grid does: changes of the records it covers, and new records below the last. Pure. */
+/** Pastes a rectangle into a grid: changes of the records it covers, and new records below the last. Pure. */
 import { isOwn, plainText, typedValue, valueAt, type Row } from "./cells.ts";
 import type { FieldType } from "./schema.ts";
 

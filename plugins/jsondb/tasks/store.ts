@@ -76,7 +76,7 @@ export async function errorsOf(sql: Sql, accountId: number, id: string, page: Pa
   return readPage<{ error: RowFault }>(sql, page, { columns: sql`error`, from, order: sql`n` });
 }
 
-/** Those beyond the first 10,000 are not kept. */
+/** Adds mistakes in rows, of which the first 10,000 are kept. */
 export async function addErrors(
   on: Queryable,
   accountId: number,
@@ -92,7 +92,7 @@ export async function addErrors(
     where t.id = ${id} and t.account_id = ${accountId} and last.n + e.n <= ${keptErrors}`;
 }
 
-/** Of each database only the newest are kept. */
+/** Adds a task; only the newest of each database are kept. */
 export async function insert(on: Queryable, { id, accountId, dbId, kind, userId }: NewTask): Promise<void> {
   await on`
     delete from db_tasks where account_id = ${accountId} and db_id = ${dbId} and status <> 'running' and id in (

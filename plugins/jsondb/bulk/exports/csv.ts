@@ -42,7 +42,7 @@ const letterN = 0x6e;
 /** Fewer digits than these are printed by JavaScript as they are read. */
 const exactDigits = 15;
 const reserved = 100;
-/** What a byte within a text means, if anything. */
+/** The meaning of a byte within a text, if it has one. */
 const ending = 1;
 const escaping = 2;
 const separating = 3;
@@ -97,7 +97,7 @@ export function csvRows({ fields, multiTable, safe }: Columns): (page: ExportPag
   };
 }
 
-/** What is not as CSV has it: a text with escapes, objects, arrays, and numbers that JavaScript prints otherwise. */
+/** The cell of a value whose JSON is not its text in CSV: a text with escapes, objects, arrays, and numbers that JavaScript prints otherwise. */
 function textOf(json: string, safe: boolean): string {
   const value = parseExactly(json);
   if (typeof value !== "string") return JSON.stringify(value);

@@ -201,7 +201,7 @@ interface Ends {
   readonly after: string;
 }
 
-/** What stands around the parts of a record. */
+/** The bytes around the parts of a record. */
 interface Around {
   readonly id: Uint8Array;
   readonly data: Uint8Array;

@@ -12,7 +12,7 @@ export interface Place {
 }
 
 export interface RowFault extends Place {
-  /** Of the record, where the row is one that was stored before. */
+  /** The id of the record, where the row was stored before. */
   readonly id?: string;
   readonly field: string | null;
   readonly message: string;
@@ -27,7 +27,7 @@ export type Row =
 export interface RowReader {
   push(text: string): Generator<Row>;
   end(): Generator<Row>;
-  /** What was left out of the rows so far, because it describes the records that they once were. */
+  /** The columns left out of the rows so far, because they describe the records that the rows once were. */
   readonly leftOut: ReadonlySet<string>;
 }
 
@@ -147,7 +147,7 @@ function isoOffset(zone: string | undefined): string {
   return /^[a-z]/i.test(zone ?? "") ? "Z" : (zone ?? "");
 }
 
-/** Of databases, and of spreadsheets in the languages that write them otherwise. */
+/** The texts of databases, and of spreadsheets in the languages that write them otherwise. */
 const booleans = new Map([
   ...["true", "1", "1.0", "t", "yes", "y", "on", "checked", "wahr", "prawda", "vrai", "verdadero", "pravda"].map(
     (text) => [text, true] as const,

@@ -7,7 +7,7 @@ import type { Grid } from "./grid.svelte.ts";
 const all = "all";
 const mostAtOnce = 50;
 
-/** What stands in the address for the rows that are chosen. */
+/** The parameters of an address for the chosen rows. */
 export function chosenOf(grid: Grid): ReadonlySet<string> {
   return grid.all ? new Set([all]) : grid.chosen;
 }

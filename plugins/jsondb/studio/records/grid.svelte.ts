@@ -1,4 +1,4 @@
-/** What is chosen, where the focus is and what is being typed in the grid of records. */
+/** The state of the grid of records: what is chosen, where the focus is, and what is being typed. */
 import { ApiError, filledIn, messageOf, nextCell, toasts, type GridCell } from "studio";
 import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "../cells.ts";
 import { Many, type Sent } from "./many.svelte.ts";

@@ -1,4 +1,4 @@
-/** What the stream of a database has told, newest first. */
+/** The events of a database's stream, newest first. */
 import type { Row } from "../cells.ts";
 import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
 
@@ -8,7 +8,7 @@ export class History {
   list = $state.raw<readonly Happened[]>([]);
   /** How much has happened, also what is no longer kept. */
   heard = $state(0);
-  /** What a record is called by. */
+  /** The field that names a record. */
   nameField: string | undefined;
   /** Records that the stream has told of: the next change of one is compared with it. */
   private readonly told = new Map<string, Row>();

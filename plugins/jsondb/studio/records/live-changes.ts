@@ -1,4 +1,4 @@
-/** What the stream of changes tells: which fields of a record have changed, as far as one knows what it was before. Pure. */
+/** Reads the stream of changes: which fields of a record have changed, as far as the record before is known. Pure. */
 import { cellText, valueAt, type Row } from "../cells.ts";
 
 export const mostHistory = 200;

@@ -19,7 +19,7 @@ export interface Asked {
 
 export interface Sent {
   readonly rows: readonly Row[];
-  /** What takes it back. */
+  /** The operations that take it back. */
   readonly undo: readonly PasteOperation[];
 }
 

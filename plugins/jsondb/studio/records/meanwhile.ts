@@ -46,7 +46,7 @@ export function meet(
   return { operations: met, both };
 }
 
-/** Of a long value only the beginning is known. */
+/** Only the beginning of a long value is known. */
 function isLeftAlone(field: string, before: Row | undefined, after: Row): boolean {
   if (!before || before.cut?.has(field) || after.cut?.has(field)) return false;
   return isSame(valueAt(before, field), valueAt(after, field));

@@ -30,7 +30,7 @@ export class RecordForm {
   data = $state.raw<Readonly<Record<string, unknown>> | undefined>();
   created = $state("");
   updated = $state("");
-  /** What was typed, by field. */
+  /** The typed texts, by field. */
   texts = $state.raw<Readonly<Record<string, string>>>({});
   json = $state("");
   asJson = $state(false);

@@ -47,10 +47,10 @@ export class Rows {
   changed = $state.raw<ReadonlyMap<string, Change>>(new Map());
   /** Records that others have made since. */
   fresh = $state(0);
-  /** What has happened since the page was opened. */
+  /** The changes since the page was opened. */
   readonly history = new History();
   readonly db: string;
-  /** What the list is asked: table, phrase, filters and order. */
+  /** The query of the list: table, phrase, filters and order. */
   readonly query: URLSearchParams;
   /** The server changes many records for somebody: their rows are not marked one by one. */
   isChanging = false;
@@ -72,7 +72,7 @@ export class Rows {
     this.total = counts.get(this.matching);
   }
 
-  /** What is asked, without its order. */
+  /** The query without its order. */
   private get matching(): string {
     const query = new URLSearchParams(this.query);
     query.delete("sort");

@@ -3,7 +3,7 @@ import { isMap } from "studio/exact";
 
 export interface View {
   readonly name: string;
-  /** Of the address, without `?`. */
+  /** The query of the address, without `?`. */
   readonly query: string;
 }
 
@@ -18,7 +18,7 @@ export function viewsOf(value: unknown): View[] {
   return [...new Map(views).values()];
 }
 
-/** What a view keeps of an address: all but the record that is open. */
+/** The part of an address that a view keeps: all but the open record. */
 export function queryOfView(search: URLSearchParams): string {
   const query = new URLSearchParams(search);
   query.delete("open");

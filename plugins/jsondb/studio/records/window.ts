@@ -16,7 +16,7 @@ export interface View {
 }
 
 export interface Drawn {
-  /** Of what is scrolled. */
+  /** The height of what is scrolled. */
   readonly height: number;
   readonly first: number;
   /** The one after the last. */

@@ -22,7 +22,7 @@ export function changeField(table: TableDraft, at: number, part: Partial<FieldDr
   return { ...table, fields: table.fields.with(at, after), indexed: table.indexed.map(rename), columns, sorts };
 }
 
-/** What a sort is about must have an index. */
+/** The fields of a sort must have an index. */
 function sortsWithout({ sorts }: TableDraft, name: string | undefined): readonly SortDraft[] {
   return sorts.filter((sort) => sort[0] !== name && orderField(sort) !== name);
 }
@@ -73,7 +73,7 @@ export function addTable({ tables, multiTable }: SchemaDraft): SchemaDraft {
   };
 }
 
-/** What is typed twice would be lost in JSON. */
+/** A name that is typed twice would be lost in JSON. */
 export function repeatedNames({ tables }: SchemaDraft): string[] {
   const twice = (names: readonly string[]) => names.filter((name, at) => names.indexOf(name) !== at);
   return [

@@ -1,10 +1,10 @@
-/** What stands in a file that is to be imported: its first rows, and the rows that were refused. Pure. */
+/** Reads a file that is to be imported: its first rows, and the rows that were refused. Pure. */
 import { csvReader, detectSeparator, withoutFormula } from "../../bulk/csv.ts";
 import { plainText, typedValue } from "../cells.ts";
 import { isMap } from "studio/exact";
 import type { FieldType } from "../schema.ts";
 
-/** What a browser offers to choose. */
+/** The types of files that a browser offers to choose. */
 export const fileTypes = ".csv,.tsv,.txt,.json,.ndjson,.jsonl";
 export const formats = ["csv", "json", "ndjson"] as const;
 export type Format = (typeof formats)[number];
@@ -128,7 +128,7 @@ export function bodyOfRows(
   return { body: JSON.stringify(values), type: mediaTypes.json };
 }
 
-/** What was not touched stays as it was; what is no number is sent as it was typed, for the server to say so. */
+/** Leaves untouched cells as they were, and sends what is no number as it was typed, so that the server refuses it. */
 function dataOf(
   { cells, value = {} }: FileRow,
   typeOf: (field: string) => FieldType | undefined,
@@ -153,7 +153,7 @@ export function csvLines(rows: readonly (readonly string[])[]): string {
 export interface Fault {
   readonly row: number;
   readonly line: number | undefined;
-  /** Of the record, where one that was stored before is refused. */
+  /** The id of the record, where one that was stored before is refused. */
   readonly id?: string;
   readonly field: string | null;
   readonly message: string;

@@ -12,7 +12,7 @@ const errorsAtOnce = 1000;
 export class Tasks {
   list = $state.raw<readonly Task[]>([]);
   problem = $state("");
-  /** Those that ran while the page was open stay until one hides them. */
+  /** Tasks that ran while the page was open stay until one hides them. */
   private seen = $state.raw<ReadonlySet<string>>(new Set());
   private readonly db: string;
   private readonly kinds: readonly TaskKind[];
@@ -114,7 +114,7 @@ export class WatchedTask {
   }
 }
 
-/** What it has done stays done. */
+/** Stops a task; its finished part stays. */
 export async function stopTask(db: string, id: string): Promise<void> {
   try {
     await request("POST", stopPath(db, id));
