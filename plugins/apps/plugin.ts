@@ -15,7 +15,7 @@ import withoutRuns from "./migrations/002_runs.sql" with { type: "text" };
 import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
 import { pageRoutes } from "./serve/page-routes.ts";
 import { previewRoutes, loadPreview } from "./manage/preview-routes.ts";
-import { prunePreviews } from "./manage/store.ts";
+import { prunePreviews } from "./copies-store.ts";
 import appsApi from "./prompts/apps_api.md" with { type: "text" };
 import appsHtmlApi from "./prompts/apps_html_api.md" with { type: "text" };
 import appsJsApi from "./prompts/apps_js_api.md" with { type: "text" };

@@ -1,7 +1,7 @@
 /** The builds of saved apps: a failed one changes nothing, and one by another toolchain: ctx.compiler.toolchain is replaced. behaviour B.10. */
 import { invalid, ValidationError } from "platform";
 import type { AppRow, Build, Saved, ServedRow } from "../store.ts";
-import * as buildStore from "../manage/store.ts";
+import * as copyStore from "../copies-store.ts";
 import * as appStore from "../store.ts";
 import type { AppsContext } from "../context.ts";
 
@@ -27,7 +27,7 @@ export async function buildOfChange(
     return await buildOf(ctx, app, accountId);
   } catch (error) {
     if (error instanceof ValidationError) {
-      await buildStore.noteFailed(ctx.sql, accountId, id, error.fields["source_code"] ?? []);
+      await copyStore.noteFailed(ctx.sql, accountId, id, error.fields["source_code"] ?? []);
       await noted();
     }
     throw error;
@@ -46,7 +46,7 @@ export async function currentBuild(ctx: AppsContext, row: ServedRow): Promise<Se
     return row;
   }
   const { appCode, cssCode } = result.compiled;
-  await buildStore.saveBuild(ctx.sql, row.accountId, row.id, row.version, {
+  await copyStore.saveBuild(ctx.sql, row.accountId, row.id, row.version, {
     ...result.compiled,
     toolchain: ctx.compiler.toolchain,
   });

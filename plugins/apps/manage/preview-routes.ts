@@ -1,6 +1,6 @@
 import * as appStore from "../store.ts";
 import * as builds from "../build/builds.ts";
-import * as previewStore from "./store.ts";
+import * as copyStore from "../copies-store.ts";
 import {
   field,
   ok,
@@ -20,7 +20,7 @@ import type { AppsContext } from "../context.ts";
 import { access, AppChanges, requestExample } from "./routes.ts";
 import { applied, blank, checkPatch, type AppPatch } from "./patch.ts";
 import type { PreviewApp } from "../serve/page.ts";
-import type { PreviewRow } from "./store.ts";
+import type { PreviewRow } from "../copies-store.ts";
 import { mustBeAllowedToDraft } from "./write.ts";
 
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
@@ -63,7 +63,7 @@ const mostPerPerson = 20;
 
 export async function loadPreview(ctx: AppsContext, key: string): Promise<PreviewApp | undefined> {
   const { accountId, name: hash } = parseCacheKey(key);
-  const row = await previewStore.findPreview(ctx.sql, accountId, hash);
+  const row = await copyStore.findPreview(ctx.sql, accountId, hash);
   return row && previewApp(row);
 }
 
@@ -86,7 +86,7 @@ export async function makePreview(
   const { name, appEngine, cssEngine, fields, config } = app;
   const whose = { tokenHash: sha256(token), accountId: account.id, userId: user.id, appId: saved?.id ?? null };
   const row = { ...whose, name, appEngine, cssEngine, appCode, cssCode, fields, config, expiresAt };
-  await ctx.transaction((tx) => previewStore.insertPreview(tx, row, mostPerPerson));
+  await ctx.transaction((tx) => copyStore.insertPreview(tx, row, mostPerPerson));
   return { token, expiresAt, lines };
 }
 

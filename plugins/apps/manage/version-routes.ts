@@ -16,7 +16,7 @@ import { authorOf, type SeenVersion } from "./write.ts";
 import { access, appExample, shown, unknownNames, versionExample } from "./routes.ts";
 import { keptVersions, versionToApi } from "../store.ts";
 import * as appWriter from "./write.ts";
-import * as versionStore from "./store.ts";
+import * as copyStore from "../copies-store.ts";
 import type { AppsContext } from "../context.ts";
 
 /** Every save creates a version. behaviour B.10. */
@@ -35,7 +35,7 @@ export function versionRoutes(ctx: AppsContext): Route[] {
       },
       async ({ caller, params, query }) => {
         const { id } = await appWriter.find(ctx, caller.account.id, params.id);
-        return pageReply(await versionStore.listVersions(ctx.sql, caller.account.id, id, pageOf(query)), versionToApi);
+        return pageReply(await copyStore.listVersions(ctx.sql, caller.account.id, id, pageOf(query)), versionToApi);
       },
     ),
     route(

@@ -1,7 +1,7 @@
 /** Creates, changes and deletes apps: checks rights, builds, saves and tells others. */
 import * as appStore from "../store.ts";
 import * as builds from "../build/builds.ts";
-import * as versionStore from "./store.ts";
+import * as copyStore from "../copies-store.ts";
 import {
   freeCode,
   notFound,
@@ -85,7 +85,7 @@ export async function restore(
   seenVersion: SeenVersion,
 ): Promise<AppRow> {
   const id = await idOf(ctx, author.accountId, key);
-  const old = await versionStore.findVersion(ctx.sql, author.accountId, id, version);
+  const old = await copyStore.findVersion(ctx.sql, author.accountId, id, version);
   if (!old) throw notFound();
   const patch = patchTo(old);
   return update(ctx, author, id, () => patch, seenVersion);

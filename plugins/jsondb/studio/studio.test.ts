@@ -14,7 +14,7 @@ import {
 } from "./conditions.ts";
 import { canEditInCell, cellText, changedFields, plainText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
-import { columnsOf } from "./columns-shown.ts";
+import { columnsOf, former, heightOf, paste, placeOfError, update, printTsv, readTsv } from "./grid.ts";
 import {
   bodyOfRows,
   columnsOfRows,
@@ -27,10 +27,8 @@ import {
   type FileRow,
   type Format,
 } from "./transfer/import-file.ts";
-import { happenedOf } from "./records/live-changes.ts";
+import { happenedOf, meet, staleOf, withTheirs } from "./records/meanwhile.ts";
 import { isSameUpload, mendedOf, uploadOf, withMended } from "./transfer/import-memory.ts";
-import { meet, staleOf, withTheirs } from "./records/meanwhile.ts";
-import { former, heightOf, paste, placeOfError, update, printTsv, readTsv } from "./paste.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/methods.ts";
 import {
   chosenTable,

@@ -2,7 +2,7 @@
 import { ApiError, filledIn, messageOf, nextCell, toasts, type GridCell } from "studio";
 import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "../cells.ts";
 import { Many, type Sent } from "./many.svelte.ts";
-import { heightOf, paste, placeOfError, update, printTsv, readTsv, type Column, type Pasted } from "../paste.ts";
+import { heightOf, paste, placeOfError, update, printTsv, readTsv, type Column, type Pasted } from "../grid.ts";
 import { ChangedMeanwhile, refusalOf, type Rows } from "./rows.svelte.ts";
 import { say } from "../words.ts";
 

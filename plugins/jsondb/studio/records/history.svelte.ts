@@ -1,6 +1,6 @@
 /** The events of a database's stream, newest first. */
 import type { Row } from "../cells.ts";
-import { happenedOf, mostHistory, type Happened } from "./live-changes.ts";
+import { happenedOf, mostHistory, type Happened } from "./meanwhile.ts";
 
 const mostTold = 500;
 

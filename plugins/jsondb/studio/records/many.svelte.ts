@@ -2,7 +2,7 @@
 import { ApiError, messageOf } from "studio";
 import { cellText, valueAt, type Row } from "../cells.ts";
 import { meet, staleOf, withTheirs, type Meanwhile } from "./meanwhile.ts";
-import { former, update, type PasteOperation } from "../paste.ts";
+import { former, update, type PasteOperation } from "../grid.ts";
 import type { Rows } from "./rows.svelte.ts";
 import { say } from "../words.ts";
 

@@ -17,7 +17,7 @@ import {
 } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
 import { History } from "./history.svelte.ts";
-import type { PasteOperation } from "../paste.ts";
+import type { PasteOperation } from "../grid.ts";
 import { batchPath, eventsPath, pageSize, recordPath, recordsPath } from "../paths.ts";
 import { say } from "../words.ts";
 

@@ -1,7 +1,7 @@
-/** SQL of the versions, previews and builds of apps. A save adds a version, and none ever changes. */
+/** SQL of the copies of an app: its versions, previews and builds. A save adds a version, and none ever changes. */
 import { readPage, type Page, type Sql, type Queryable, type Tx } from "platform";
-import { saved, byKey, head, type VersionRow, type Json, type Build, type ServedRow } from "../store.ts";
-import type { AppEngine, CssEngine } from "../choices.ts";
+import { saved, byKey, head, type VersionRow, type Json, type Build, type ServedRow } from "./store.ts";
+import type { AppEngine, CssEngine } from "./choices.ts";
 
 const versionColumns = (sql: Queryable) => sql`version, ${saved(sql)}, created_by_id, created_at`;
 
