@@ -27,7 +27,12 @@ export const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no lon
 
 const fields = {
   name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "New work entry" }),
-  code: text({ label: ["Code", "Kod", "Code"], body: field.code(), example: "workinfo_new" }),
+  code: text({
+    label: ["Code", "Kod", "Code"],
+    help: ["Letters, digits, - and _.", "Litery, cyfry, - i _.", "Buchstaben, Ziffern, - und _."],
+    body: field.code(),
+    example: "workinfo_new",
+  }),
   content: text({
     label: ["Content", "Treść", "Inhalt"],
     body: field.name(maxContent),
