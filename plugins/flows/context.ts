@@ -3,8 +3,7 @@ import type { BaseContext } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Connectors } from "../connectors/api.ts";
 import type { JsonDatabases } from "../jsondb/api.ts";
-import type { FlowLookup } from "./manage/flow-lookup.ts";
-import type { FlowStore } from "./manage/flow-store.ts";
+import type { FlowLookup } from "./manage/lookup.ts";
 import type { NewProcess } from "./processes/store.ts";
 import type { Waiting } from "./processes/watch.ts";
 import type { StepTypes } from "./program/step-types.ts";
@@ -14,7 +13,6 @@ export interface FlowContext extends BaseContext {
   readonly accounts: Accounts;
   readonly connectors: Connectors;
   readonly databases: JsonDatabases;
-  readonly flowStore: FlowStore;
   readonly flowLookup: FlowLookup;
   readonly templates: Templates;
   readonly stepTypes: StepTypes;

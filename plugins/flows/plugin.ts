@@ -6,10 +6,9 @@ import { jsonDatabases } from "../jsondb/api.ts";
 import { flows } from "./api.ts";
 import type { FlowContext } from "./context.ts";
 import { Flow } from "./manage/flow.ts";
-import { createFlowLookup } from "./manage/flow-lookup.ts";
-import { flowRoutes } from "./manage/flow-routes.ts";
-import { createFlowStore } from "./manage/flow-store.ts";
-import { flowUses } from "./manage/flow-uses.ts";
+import { createFlowLookup } from "./manage/lookup.ts";
+import { flowRoutes } from "./manage/routes.ts";
+import { flowUses } from "./program/takes.ts";
 import migration from "./migrations/001_flows.sql" with { type: "text" };
 import origins from "./migrations/002_origin.sql" with { type: "text" };
 import versions from "./migrations/003_version.sql" with { type: "text" };
@@ -74,15 +73,13 @@ export default definePlugin({
   setup(base) {
     const { accounts: people, connectors: calls, databases } = base.services;
     const { leaseSeconds, historyDays } = base.config;
-    const flowStore = createFlowStore(base.sql);
-    const flowLookup = createFlowLookup({ ctx: base, flowStore });
+    const flowLookup = createFlowLookup(base);
     const stepTypes = new Map<string, OwnStepType>();
     const ctx: FlowContext = {
       ...base,
       accounts: people,
       connectors: calls,
       databases,
-      flowStore,
       flowLookup,
       stepTypes,
       templates: createTemplates(base.liquid),
@@ -100,7 +97,7 @@ export default definePlugin({
     };
     return {
       nameables: [{ model: "Core::Flow", noun: "flow", exists: flowLookup.exists }],
-      uses: flowUses(flowStore),
+      uses: flowUses(ctx.sql),
       routes: [...flowRoutes(ctx), ...runRoutes(ctx), ...processRoutes(ctx), ...stepRoutes(stepTypes)],
       handlers: drivers(ctx, leaseSeconds),
       schedules: [

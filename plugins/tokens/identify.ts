@@ -8,7 +8,7 @@ import { isWellFormed } from "./raw-token.ts";
 import type { TokenCaches, TokenRow } from "./token.ts";
 import type { Usage } from "./usage.ts";
 
-interface Needed {
+interface Parts {
   readonly ctx: Pick<BaseContext, "cache" | "limiter">;
   readonly identityStore: IdentityStore;
   readonly accounts: Accounts;
@@ -24,7 +24,7 @@ export interface Identifier extends TokenCaches {
 // Longer than any token: anything longer is not a token.
 const maxChars = 512;
 
-export function createIdentifier({ ctx, identityStore, accounts, usage }: Needed): Identifier {
+export function createIdentifier({ ctx, identityStore, accounts, usage }: Parts): Identifier {
   // Keyed by hash, so that memory holds no token. The absence of a token is not cached.
   const cache = ctx.cache<TokenRow>({ name: "tokens.tokens", max: 20_000, load: identityStore.byHash });
   const hashesById = ctx.cache<string>({

@@ -4,8 +4,8 @@ import { answer, column, field, filter, resource, Type, unknownNames } from "pla
 import type { At, Author, Change, Changed, DraftOf, RowOf } from "platform";
 import { mustBeTheirs } from "../program/takes.ts";
 import { warningsOf, type Existing } from "../program/warnings.ts";
-import { checkFlow, flowKind, isSame, onlySwitchesOff, programOf } from "./flow-check.ts";
-import { toolOrNot, type FlowStore } from "./flow-store.ts";
+import { checkFlow, flowKind, isSame, onlySwitchesOff, programOf } from "./check.ts";
+import { insertProgram, programsOf, toolOrNot } from "./store.ts";
 
 const { code, flag, id, json, text } = column;
 
@@ -51,7 +51,6 @@ interface FlowAuthor extends Author {
 }
 
 export interface FlowAt extends At<FlowAuthor>, Existing {
-  readonly flowStore: Pick<FlowStore, "insertProgram" | "programsOf" | "versions">;
   readonly flowLookup: Existing["flowLookup"] & {
     readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
   };
@@ -111,16 +110,16 @@ export const Flow = resource("flow", {
 });
 
 async function check(at: FlowAt, { tx, id: flowId, given, before, after }: Its): Promise<DraftOf<typeof fields>> {
-  const { templates, stepTypes, flowStore, caller } = at;
+  const { templates, stepTypes, caller } = at;
   const { account, user, privileges } = caller;
   const steps = programOf(after.fields);
   if (!before || !onlySwitchesOff(given)) {
     checkFlow(after, templates, stepTypes, before?.fields);
     if (privileges !== null)
-      await mustBeTheirs(steps, privileges, (codes) => flowStore.programsOf(tx, account.id, codes), stepTypes);
+      await mustBeTheirs(steps, privileges, (codes) => programsOf(tx, account.id, codes), stepTypes);
   }
   const same = before !== undefined && isSame(steps, programOf(before.fields));
-  const programId = same ? before.programId : await flowStore.insertProgram(tx, account.id, flowId, user.id, steps);
+  const programId = same ? before.programId : await insertProgram(tx, account.id, flowId, user.id, steps);
   return { ...after, programId };
 }
 

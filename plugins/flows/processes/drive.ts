@@ -98,7 +98,7 @@ interface Driving {
 /** Runs a held process as far as it goes now. Throws Gone if another driver has taken it over. */
 async function goOn(ctx: FlowContext, load: Load, { held, mode, signal }: Driving): Promise<void> {
   const { accountId, id, flowCode, fence, cursor, memory } = held;
-  const programs = await ctx.flowStore.programs(accountId, programIdsOf(memory));
+  const programs = await ctx.flowLookup.programs(accountId, programIdsOf(memory));
   // One write at a time: an older state must never be written over a newer one.
   const turns = createTurnsByKey<"state">();
   const exclusive = (write: () => Promise<void>) => turns.run("state", write);

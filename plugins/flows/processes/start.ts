@@ -17,7 +17,7 @@ import { createRun } from "../engine/engine.ts";
 import { MemoryFull } from "../engine/fault.ts";
 import type { End } from "../engine/host.ts";
 import { forgetAttempts, memoryText, newState, type Memory } from "../engine/state.ts";
-import type { CurrentFlow } from "../manage/flow-lookup.ts";
+import type { CurrentFlow } from "../manage/lookup.ts";
 import { hostOf } from "./host.ts";
 import { shownProcess } from "./show.ts";
 import { driveProcess, emitChanges, kindsOf, placeOf, processStarted, wantedKinds } from "./signals.ts";

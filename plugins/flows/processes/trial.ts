@@ -2,7 +2,7 @@
 import { badRequest, invalid, isObject, type Account } from "platform";
 import type { FlowContext } from "../context.ts";
 import { dryRun, type DryRun } from "../engine/dry-run.ts";
-import { programOf } from "../manage/flow-check.ts";
+import { programOf } from "../manage/check.ts";
 import type { FlowRow } from "../manage/flow.ts";
 import { checkProgram, mistakesOf } from "../program/check.ts";
 import type { Program } from "../program/program.ts";

@@ -1,5 +1,7 @@
-/** The privileges that saving a program needs: those of its steps and of the flows that it calls. */
-import { forbidden, isObject } from "platform";
+/** What the steps of a program reach: the privileges that saving it needs, and the names by which others find it. */
+import { forbidden, isObject, type Sql, type Use, type Uses } from "platform";
+import { programOf } from "../manage/check.ts";
+import { holding, type Naming } from "../manage/store.ts";
 import { limits, type Program, type Step } from "./program.ts";
 import type { StepTypes } from "./step-types.ts";
 
@@ -48,4 +50,37 @@ export function* stepsIn(program: unknown, place: string): Generator<{ place: st
     if (!isObject(step)) continue;
     for (const branch of ["then", "else", "do", "on_error"]) yield* stepsIn(step[branch], `${place}[${at}].${branch}`);
   }
+}
+
+const keyOf: Readonly<Record<string, string>> = {
+  "Core::Db": "db",
+  "Core::Connector": "connector",
+  "Core::Flow": "flow",
+};
+/** Flows whose text has the name in quotes, and of which each program is read. */
+const most = 1000;
+
+/** Which flows name a database, a connector or a flow in their steps. */
+export function flowUses(sql: Sql): Uses {
+  return {
+    privilege: "flows",
+    async find(accountId, { model, keys }, limit): Promise<readonly Use[]> {
+      const key = keyOf[model];
+      if (key === undefined) return [];
+      const texts = keys.map((one) => JSON.stringify(one));
+      const names = ({ fields }: Naming) =>
+        [...stepsIn(programOf(fields), "program")].some(
+          // Of a step that this version does not know only the keys can be compared.
+          ({ step }: { step: unknown }) => isObject(step) && step["type"] === key && keys.includes(String(step[key])),
+        );
+      const found: Use[] = [];
+      for (let offset: number | undefined = 0; offset !== undefined && found.length < limit;) {
+        const { rows, next } = await holding(sql, accountId, texts, { limit: most - offset, offset });
+        const naming = rows.filter(names);
+        found.push(...naming.map(({ id, name }) => ({ kind: "flow", id, name, path: `/connect/flows/${id}.json` })));
+        offset = next;
+      }
+      return found.slice(0, limit);
+    },
+  };
 }

@@ -3,7 +3,8 @@ import type { ContextOf, Route } from "platform";
 import { FlowVersion } from "../answers.ts";
 import { warningsOf } from "../program/warnings.ts";
 import { Flow, type FlowAt } from "./flow.ts";
-import { newCode, programOf } from "./flow-check.ts";
+import { newCode, programOf } from "./check.ts";
+import { versions } from "./store.ts";
 
 const versionExample = {
   version: 2,
@@ -40,7 +41,7 @@ function versionRoute(ctx: ContextOf<FlowAt>): Route {
     async ({ caller, params, query }) => {
       const { id, accountId } = await found(Flow, { ...ctx, caller }, refOf(Flow, params.id));
       const page = pageOf(query);
-      const read = await ctx.flowStore.versions(accountId, id, page);
+      const read = await versions(ctx.sql, accountId, id, page);
       const rows = read.rows.map(({ program, createdById, createdAt }, at) => ({
         version: read.total - page.offset - at,
         program,

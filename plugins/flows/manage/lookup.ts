@@ -2,7 +2,7 @@
 import { cacheKey, find, notFound, parseCacheKey, refOf, type BaseContext } from "platform";
 import { isCode } from "../../connectors/api.ts";
 import { Flow, type FlowRow } from "./flow.ts";
-import type { FlowStore } from "./flow-store.ts";
+import { readPrograms } from "./store.ts";
 import type { Program } from "../program/program.ts";
 
 export interface CurrentFlow {
@@ -11,21 +11,37 @@ export interface CurrentFlow {
   readonly program: Program;
 }
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "cache" | "sql">;
-  readonly flowStore: Pick<FlowStore, "programs">;
-}
+const programsKept = 500;
 
 export type FlowLookup = ReturnType<typeof createFlowLookup>;
 
-export function createFlowLookup({ ctx, flowStore }: Needed) {
+export function createFlowLookup(ctx: Pick<BaseContext, "cache" | "sql">) {
+  /** A stored program never changes, so those used last are kept in memory. */
+  const kept = new Map<number, Program>();
+  const programs = async (accountId: number, ids: readonly number[]): Promise<Map<number, Program>> => {
+    const missing = ids.filter((id) => !kept.has(id));
+    const found = missing.length === 0 ? new Map<number, Program>() : await readPrograms(ctx.sql, accountId, missing);
+    for (const id of ids) {
+      const program = found.get(id) ?? kept.get(id);
+      if (program) found.set(id, program);
+    }
+    for (const [id, program] of found) {
+      kept.delete(id);
+      kept.set(id, program);
+    }
+    for (const id of kept.keys()) {
+      if (kept.size <= programsKept) break;
+      kept.delete(id);
+    }
+    return found;
+  };
   const cache = ctx.cache<FlowRow & CurrentFlow>({
     name: "flows",
     max: 1000,
     load: async (key) => {
       const { accountId, name: code } = parseCacheKey(key);
       const row = await find(Flow, ctx.sql, accountId, { code });
-      const program = row && (await flowStore.programs(accountId, [row.programId])).get(row.programId);
+      const program = row && (await programs(accountId, [row.programId])).get(row.programId);
       return row && program && { ...row, program };
     },
   });
@@ -36,6 +52,9 @@ export function createFlowLookup({ ctx, flowStore }: Needed) {
   };
 
   return {
+    /** By their ids; a process goes on with the program that it has started with. */
+    programs,
+
     /** By id or code; a code never has the form of an id. Throws the 404. */
     async find(accountId: number, key: string): Promise<FlowRow> {
       const row = await find(Flow, ctx.sql, accountId, refOf(Flow, key));

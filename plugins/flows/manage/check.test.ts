@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createLiquid } from "../../../runtime/liquid/liquid.ts";
-import { checkFlow, newCode, onlySwitchesOff, programOf, type UnstoredFlow } from "./flow-check.ts";
+import { checkFlow, newCode, onlySwitchesOff, programOf, type UnstoredFlow } from "./check.ts";
 import { createTemplates } from "../program/template.ts";
 
 const templates = createTemplates(createLiquid());
