@@ -2,12 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { follower, traces } from "../../tests/traces.ts";
 import { plugins } from "../index.ts";
-import { ArticleBody } from "./articles/article.ts";
-import { CategoryBody } from "./articles/category.ts";
+import { ArticleBody, CategoryBody } from "./articles/article.ts";
 import { DomainBody } from "./sites/domain.ts";
-import { LayoutBody } from "./pages/layout.ts";
+import { LayoutBody, ParagraphBody } from "./pages/parts.ts";
 import { PageBody } from "./pages/page.ts";
-import { ParagraphBody } from "./pages/paragraph.ts";
 import { SiteBody } from "./sites/site.ts";
 
 let app: TestApp;

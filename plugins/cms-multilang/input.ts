@@ -1,11 +1,12 @@
 /**
- * The fields that several kinds share in their bodies, and what is checked of them: templates, `fields`, and real
- * tokens anywhere.
+ * The fields that several kinds share in their bodies; what is checked of them: templates, `fields`, and real tokens
+ * anywhere; and when each translatable one last changed, so that a stale translation can be noticed.
  */
-import { type mistakes, field, Type } from "platform";
+import { type mistakes, field, Type, isObject } from "platform";
 import { holdsToken } from "../tokens/api.ts";
 import type { SiteEngine } from "./render/templates/engine.ts";
-import { locales } from "./locales.ts";
+import { locales, isLocale } from "./locales.ts";
+import type { ArticleRow, Fields, PageRow } from "./rows.ts";
 
 const maxContent = 1_000_000;
 /** The limit of a template: the engine parses no longer ones. */
@@ -74,3 +75,56 @@ export const positionField = () => Type.Optional(Type.Integer({ minimum: -1_000_
 
 /** The site of a new record; it cannot be changed later. */
 export const siteRef = () => ({ site_code: codeRef(), site_id: idRef() });
+
+/** What a page, paragraph, layout or article says; each has some of the columns. */
+type Translatable = Pick<PageRow, "content" | "fields"> &
+  Partial<Pick<PageRow, "layoutId" | "htmlTitle" | "htmlDescription" | "htmlKeywords">> &
+  Partial<Pick<ArticleRow, "title" | "lead">>;
+
+/** With more keys in `fields` than this, only one time for all of `fields` is kept. */
+const mostKeys = 500;
+
+export function fieldTimes(
+  before: (Translatable & Pick<PageRow, "fieldTimes">) | undefined,
+  after: Translatable,
+  now: Date,
+): Readonly<Record<string, string>> {
+  const old = before ? flat(before) : new Map<string, string>();
+  const times = new Map<string, string>();
+  for (const [name, value] of flat(after)) {
+    const known = before && Object.hasOwn(before.fieldTimes, name) ? before.fieldTimes[name] : undefined;
+    const same = old.get(name) === value;
+    if (same && known !== undefined) times.set(name, known);
+    else if (!same) times.set(name, now.toISOString());
+  }
+  return Object.fromEntries(times);
+}
+
+/** Every value that is not empty, as JSON by its place. */
+function flat(texts: Translatable): Map<string, string> {
+  const { title, lead, content, layoutId, htmlTitle, htmlDescription, htmlKeywords, fields } = texts;
+  const columns = {
+    title,
+    lead,
+    content,
+    layout_id: layoutId,
+    html_title: htmlTitle,
+    html_description: htmlDescription,
+    html_keywords: htmlKeywords,
+  };
+  const places = [...Object.entries(columns), ...flatFields(fields)];
+  return new Map(
+    places
+      .filter(([, value]) => value !== null && value !== undefined && value !== "")
+      .map(([name, value]) => [name, JSON.stringify(value)]),
+  );
+}
+
+function flatFields(fields: Fields): [string, unknown][] {
+  const places = Object.entries(fields).flatMap(([key, value]): [string, unknown][] =>
+    isLocale(key) && isObject(value)
+      ? Object.entries(value).map(([inner, translated]) => [`fields.${key}.${inner}`, translated])
+      : [[`fields.${key}`, value]],
+  );
+  return places.length > mostKeys ? [["fields", fields]] : places;
+}

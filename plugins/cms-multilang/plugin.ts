@@ -5,7 +5,7 @@ import { accounts } from "../accounts/api.ts";
 import { cms } from "./api.ts";
 import type { CmsContext } from "./context.ts";
 import { careRoutes } from "./care/routes.ts";
-import { domainRoutes } from "./sites/domain-routes.ts";
+import { cmsRoutes } from "./routes.ts";
 import { domainApprove, domainCommands, keepHosts } from "./sites/domain.ts";
 import { articleExample, pageExample } from "./examples.ts";
 import { fileUses, uses } from "./file-use-store.ts";
@@ -19,13 +19,10 @@ import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { migrateRoutes } from "./files/migrate-routes.ts";
 import { createSiteEngine } from "./render/templates/engine.ts";
-import { hosts as hostsOfSites, siteIds } from "./render/render-store.ts";
+import { hosts as hostsOfSites, siteIds, prunePreviews } from "./render/store.ts";
 import { createSiteCache } from "./render/door/cache.ts";
 import { createDoor, warnOfOwnHost } from "./render/door/door.ts";
-import { draftRoutes } from "./render/draft/draft-routes.ts";
-import { prune } from "./render/draft/preview-store.ts";
-import { previewRoutes } from "./render/render-routes.ts";
-import { cmsRoutes } from "./routes.ts";
+import { draftRoutes, previewRoutes } from "./render/routes.ts";
 import { bare, cmsService } from "./service.ts";
 
 /** Sites in several languages over several domains. behaviour 2.7, 4.6 and A, B.11. */
@@ -91,14 +88,13 @@ export default definePlugin({
       uses: uses(sql),
       routes: [
         ...cmsRoutes(shared),
-        ...domainRoutes(shared),
         ...careRoutes(shared),
         ...migrateRoutes(shared),
         ...previewRoutes(shared),
         ...draftRoutes(shared),
       ],
       door: createDoor(shared),
-      schedules: [{ id: "cms.prune", cron: "43 * * * *", run: () => prune(sql) }],
+      schedules: [{ id: "cms.prune", cron: "43 * * * *", run: () => prunePreviews(sql) }],
       prepare: sites.load,
       begin: () => warnOfOwnHost(shared),
       commands: [...siteCommands(shared), ...domainCommands(shared)],

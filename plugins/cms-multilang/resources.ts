@@ -1,28 +1,18 @@
 /** The eight kinds of records, as routes, imports and commands see them: they treat all alike. */
 import type { Static, TObject } from "platform";
-import * as articleWriter from "./articles/article.ts";
-import { ArticleBody } from "./articles/article.ts";
-import * as categoryWriter from "./articles/category.ts";
-import { CategoryBody } from "./articles/category.ts";
+import { ArticleBody, articleWriter, CategoryBody, categoryWriter } from "./articles/article.ts";
 import { articles, categories } from "./articles/store.ts";
 import { refOf, type Ref, type SiteRef } from "./code.ts";
 import type { Writer } from "./edit.ts";
 import type { Kind, KindRow } from "./kind-store.ts";
-import * as layoutWriter from "./pages/layout.ts";
-import { LayoutBody } from "./pages/layout.ts";
-import * as pageWriter from "./pages/page.ts";
-import { PageBody } from "./pages/page.ts";
-import * as paragraphWriter from "./pages/paragraph.ts";
-import { ParagraphBody } from "./pages/paragraph.ts";
+import { LayoutBody, layoutWriter, ParagraphBody, paragraphWriter } from "./pages/parts.ts";
+import { PageBody, pageWriter } from "./pages/page.ts";
 import { layouts, pages, paragraphs } from "./pages/store.ts";
-import * as redirectWriter from "./redirects/redirect.ts";
-import { RedirectBody } from "./redirects/redirect.ts";
+import { RedirectBody, redirectWriter } from "./redirects/redirect.ts";
 import { redirects } from "./redirects/store.ts";
-import * as domainWriter from "./sites/domain.ts";
-import { DomainBody } from "./sites/domain.ts";
+import { DomainBody, domainWriter } from "./sites/domain.ts";
 import { cleanHost } from "./sites/host.ts";
-import * as siteWriter from "./sites/site.ts";
-import { SiteBody } from "./sites/site.ts";
+import { SiteBody, siteWriter } from "./sites/site.ts";
 import { domains, sites } from "./sites/store.ts";
 
 export interface Resource<Body extends TObject, Row extends KindRow> {

@@ -1,10 +1,18 @@
-/** `/cms/…`: the usual five routes for each of eight kinds of records. behaviour 4.6, B.11. */
-import type { Route } from "platform";
-import * as answers from "./answers.ts";
-import * as examples from "./examples.ts";
+/**
+ * `/cms/…`: the usual five routes for each of eight kinds of records, and the proof that a domain is the account's.
+ * behaviour 4.6, B.11.
+ */
+import { type Route, invalid, notFound, ok, etag, route } from "platform";
 import { resourceRoutes } from "./resource-routes.ts";
 import type { CmsContext } from "./context.ts";
 import { resources } from "./resources.ts";
+import { isProved } from "./sites/host.ts";
+import { approve } from "./sites/domain.ts";
+import { runEdit } from "./edit.ts";
+import { find } from "./kind-store.ts";
+import { domains } from "./sites/store.ts";
+import * as answers from "./answers.ts";
+import * as examples from "./examples.ts";
 
 const taken = ["is already taken"];
 /** The name defaults to the code, and the code is made from the name. */
@@ -113,9 +121,41 @@ export function cmsRoutes(ctx: CmsContext): Route[] {
       example: examples.articleExample,
       refusal: { category_code: ["names no category of this site"] },
     }),
+    proofRoute(ctx),
   ];
 }
 
 function pick(of: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, of[name]]));
+}
+
+const unproved =
+  "is not proved: neither the TXT record nor the file was found (see `verification`; a new record may take a while)";
+
+function proofRoute(ctx: CmsContext): Route {
+  return route(
+    "POST",
+    "/cms/domains/:id/verify",
+    {
+      summary: "Prove that a domain is yours",
+      description:
+        "If the installation has several accounts, a new domain is `pending` and serves nothing. Publish the TXT record or " +
+        "the file that its `verification` names, then call this, and the domain becomes `approved`. A domain that is " +
+        "already approved is answered unchanged. The operator can approve without proof: `corestead domain approve`.",
+      access: { privilege: "cms" },
+      when: { status: ["pending"] },
+      answers: { 200: answers.Domain },
+      responses: { 200: examples.domainExample, 422: { name: [unproved] } },
+    },
+    async ({ caller, host, params }) => {
+      const { account, user } = caller;
+      const ref = resources.domain.refOf(params.id);
+      const seen = ref && (await find(domains, ctx.sql, account.id, ref));
+      if (!seen) throw notFound();
+      // Outside any transaction, because other people's servers may be slow.
+      if (seen.status === "pending" && !(await isProved(seen, ctx))) throw invalid({ name: [unproved] });
+      const row = await runEdit(ctx, { account, userId: user.id, host }, (edit) => approve(edit, seen));
+      return ok(domains.toApi(row), { etag: etag(row.id, row.version) });
+    },
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { codeFrom, freeOf, refOf, cleanPath, maxPathBytes } from "./code.ts";
-import { fieldTimes } from "./pages/field-times.ts";
+import { fieldTimes } from "./input.ts";
 import { cleanHost } from "./sites/host.ts";
 import { masterMistake } from "./pages/page.ts";
 import { parsePublished } from "./articles/article.ts";

@@ -1,6 +1,6 @@
-/** Creating, changing and deleting articles. behaviour B.11. */
+/** Creating, changing and deleting articles and their categories. behaviour B.11. */
 import { field, mistakes, slugOf, Type, type Static } from "platform";
-import { codeField, freeOf, type Ref, cleanPath } from "../code.ts";
+import { codeField, freeOf, cleanPath } from "../code.ts";
 import {
   codeRef,
   contentField,
@@ -12,12 +12,35 @@ import {
   siteRef,
   textField,
   checkFields,
+  nameField,
+  fieldTimes,
 } from "../input.ts";
-import { fieldTimes } from "../pages/field-times.ts";
-import { codeOf, locked, mustStay, named, orNull, reread, siteOf, there } from "../edit.ts";
-import type { Expected, Mistakes, SiteEdit } from "../edit.ts";
+import {
+  codeOf,
+  locked,
+  mustStay,
+  named,
+  orNull,
+  reread,
+  siteOf,
+  there,
+  type Mistakes,
+  type SiteEdit,
+  type Writer,
+  nameOf,
+} from "../edit.ts";
+import {
+  articles,
+  categories,
+  categoriesOf,
+  setCategories,
+  type ArticleInput,
+  type ArticleView,
+  categoryChanged,
+  leaveCategory,
+  type CategoryView,
+} from "./store.ts";
 import * as kindStore from "../kind-store.ts";
-import { articles, categories, categoriesOf, setCategories, type ArticleInput, type ArticleView } from "./store.ts";
 
 export const ArticleBody = Type.Object({
   code: Type.Optional(codeField()),
@@ -44,47 +67,49 @@ export const ArticleBody = Type.Object({
 });
 export type ArticleBody = Static<typeof ArticleBody>;
 
-export async function create(edit: SiteEdit, body: ArticleBody): Promise<ArticleView> {
-  const wrong = mistakes();
-  const site = await siteOf(edit, wrong, body);
-  if (site) await edit.touch(site.id);
-  const { title } = body;
-  if (title === undefined) wrong.add("title", "is required");
-  const categoryId = (site && (await mainOf(edit, wrong, body, site.id))) ?? null;
-  const further = site ? await furtherOf(edit, wrong, body.categories ?? [], site.id) : [];
-  const input = inputOf(wrong, undefined, body, edit.account.timezone);
-  wrong.check();
-  const { id: siteId } = there(site);
-  const code = await codeOf(edit, articles, { code: body.code, name: title ?? "", siteId });
-  const base = slugOf(title ?? "") || code;
-  const path = input.path || freeOf(base, await kindStore.taken(articles, edit, siteId, base, "path"));
-  const id = await kindStore.insert(articles, edit, { ...input, code, path, categoryId }, siteId);
-  await setCategories(edit, siteId, id, further);
-  return told(edit, "create", id);
-}
+export const articleWriter: Writer<ArticleBody, ArticleView> = {
+  async create(edit, body) {
+    const wrong = mistakes();
+    const site = await siteOf(edit, wrong, body);
+    if (site) await edit.touch(site.id);
+    const { title } = body;
+    if (title === undefined) wrong.add("title", "is required");
+    const categoryId = (site && (await mainOf(edit, wrong, body, site.id))) ?? null;
+    const further = site ? await furtherOf(edit, wrong, body.categories ?? [], site.id) : [];
+    const input = inputOf(wrong, undefined, body, edit.account.timezone);
+    wrong.check();
+    const { id: siteId } = there(site);
+    const code = await codeOf(edit, articles, { code: body.code, name: title ?? "", siteId });
+    const base = slugOf(title ?? "") || code;
+    const path = input.path || freeOf(base, await kindStore.taken(articles, edit, siteId, base, "path"));
+    const id = await kindStore.insert(articles, edit, { ...input, code, path, categoryId }, siteId);
+    await setCategories(edit, siteId, id, further);
+    return told(edit, "create", id);
+  },
 
-export async function update(edit: SiteEdit, ref: Ref, body: ArticleBody, expected: Expected): Promise<ArticleView> {
-  const before = await locked(edit, articles, ref, expected);
-  const { id, siteId } = before;
-  const wrong = mistakes();
-  mustStay(wrong, body, before);
-  const main = await mainOf(edit, wrong, body, siteId);
-  const further = body.categories && (await furtherOf(edit, wrong, body.categories, siteId));
-  const input = inputOf(wrong, before, body, edit.account.timezone);
-  if (input.path === "") wrong.add("path", "can't be blank");
-  wrong.check();
-  const categoryId = main === undefined ? before.categoryId : main;
-  await kindStore.update(articles, edit, id, { ...input, code: body.code ?? before.code, categoryId });
-  if (further) await setCategories(edit, siteId, id, further);
-  return told(edit, "update", id);
-}
+  async update(edit, ref, body, expected) {
+    const before = await locked(edit, articles, ref, expected);
+    const { id, siteId } = before;
+    const wrong = mistakes();
+    mustStay(wrong, body, before);
+    const main = await mainOf(edit, wrong, body, siteId);
+    const further = body.categories && (await furtherOf(edit, wrong, body.categories, siteId));
+    const input = inputOf(wrong, before, body, edit.account.timezone);
+    if (input.path === "") wrong.add("path", "can't be blank");
+    wrong.check();
+    const categoryId = main === undefined ? before.categoryId : main;
+    await kindStore.update(articles, edit, id, { ...input, code: body.code ?? before.code, categoryId });
+    if (further) await setCategories(edit, siteId, id, further);
+    return told(edit, "update", id);
+  },
 
-export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { tx, account } = edit;
-  const row = await locked(edit, articles, ref, expected);
-  await kindStore.remove(articles, edit, row.id);
-  await edit.cms.changed(articleEvent(account.id, "destroy", row), tx);
-}
+  async remove(edit, ref, expected) {
+    const { tx, account } = edit;
+    const row = await locked(edit, articles, ref, expected);
+    await kindStore.remove(articles, edit, row.id);
+    await edit.cms.changed(articleEvent(account.id, "destroy", row), tx);
+  },
+};
 
 async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<ArticleView> {
   const row = await reread(edit, articles, id);
@@ -169,4 +194,54 @@ export function parsePublished(text: string, timezone: string): Date | undefined
   } catch {
     return undefined; // no such day or time
   }
+}
+
+export const CategoryBody = Type.Object({
+  code: Type.Optional(codeField()),
+  name: nameField(),
+  path: Type.Optional(field.nullable(Type.String({ maxLength: 4000 }))),
+  ...siteRef(),
+});
+export type CategoryBody = Static<typeof CategoryBody>;
+
+export const categoryWriter: Writer<CategoryBody, CategoryView> = {
+  async create(edit, body) {
+    const wrong = mistakes();
+    const site = await siteOf(edit, wrong, body);
+    const name = nameOf(wrong, body.name, body.code);
+    const path = pathOf(wrong, body.path ?? "");
+    wrong.check();
+    const { id: siteId } = there(site);
+    await edit.touch(siteId);
+    const code = await codeOf(edit, categories, { code: body.code, name, siteId });
+    return reread(edit, categories, await kindStore.insert(categories, edit, { code, name, path }, siteId));
+  },
+
+  async update(edit, ref, body, expected) {
+    const before = await locked(edit, categories, ref, expected);
+    const wrong = mistakes();
+    mustStay(wrong, body, before);
+    const path = body.path === undefined ? before.path : pathOf(wrong, body.path ?? "");
+    wrong.check();
+    const { code = before.code, name = before.name } = body;
+    await kindStore.update(categories, edit, before.id, { code, name, path });
+    if (code !== before.code) await categoryChanged(edit, before.id);
+    return reread(edit, categories, before.id);
+  },
+
+  /** Its articles stay, without a category. */
+  async remove(edit, ref, expected) {
+    const { id } = await locked(edit, categories, ref, expected);
+    await categoryChanged(edit, id);
+    await leaveCategory(edit, id);
+    await kindStore.remove(categories, edit, id);
+  },
+};
+
+/** An empty path means no path. */
+function pathOf(wrong: Mistakes, given: string): string | null {
+  const clean = cleanPath(given);
+  if ("path" in clean) return clean.path || null;
+  wrong.add("path", clean.mistake);
+  return null;
 }

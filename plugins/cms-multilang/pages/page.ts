@@ -1,8 +1,8 @@
 /** Creating, changing and deleting pages. behaviour 2.7, 8 and A.4. */
 import { field, mistakes, Type, type Static } from "platform";
 import { codeField, type Ref, cleanPath } from "../code.ts";
-import { fieldTimes } from "./field-times.ts";
 import {
+  fieldTimes,
   codeRef,
   templateField,
   fieldsField,
@@ -17,7 +17,7 @@ import {
   checkTexts,
 } from "../input.ts";
 import { codeOf, locked, mustStay, named, nameOf, orNull, reread, siteOf, there } from "../edit.ts";
-import type { Expected, Mistakes, SiteEdit } from "../edit.ts";
+import type { Mistakes, SiteEdit, Writer } from "../edit.ts";
 import * as kindStore from "../kind-store.ts";
 import { layouts, pages, type PageInput, type PageView, type Relative } from "./store.ts";
 import * as pageStore from "./store.ts";
@@ -44,54 +44,56 @@ export const PageBody = Type.Object({
 });
 export type PageBody = Static<typeof PageBody>;
 
-export async function create(edit: SiteEdit, body: PageBody): Promise<PageView> {
-  const wrong = mistakes();
-  const site = await siteOf(edit, wrong, body);
-  if (site) await edit.touch(site.id);
-  const name = nameOf(wrong, body.name, body.code);
-  const code = site ? await codeOf(edit, pages, { code: body.code, name, siteId: site.id }) : "";
-  const path = pathOf(wrong, body.path ?? code);
-  const layoutId = (site && (await layoutOf(edit, wrong, body, site.id))) ?? null;
-  const place = { id: undefined, path, basedOnPageId: null };
-  const master = site && (await masterOf(edit, wrong, body, { ...place, siteId: site.id }));
-  checkTexts(wrong, edit.cms.engine, body);
-  wrong.check();
-  const { id: siteId } = there(site);
-  const input = inputOf(undefined, body, { code, name, path, layoutId, master });
-  const id = await kindStore.insert(pages, edit, input, siteId);
-  await pageStore.dropRedirect(edit, siteId, input);
-  return told(edit, "create", id);
-}
+export const pageWriter: Writer<PageBody, PageView> = {
+  async create(edit, body) {
+    const wrong = mistakes();
+    const site = await siteOf(edit, wrong, body);
+    if (site) await edit.touch(site.id);
+    const name = nameOf(wrong, body.name, body.code);
+    const code = site ? await codeOf(edit, pages, { code: body.code, name, siteId: site.id }) : "";
+    const path = pathOf(wrong, body.path ?? code);
+    const layoutId = (site && (await layoutOf(edit, wrong, body, site.id))) ?? null;
+    const place = { id: undefined, path, basedOnPageId: null };
+    const master = site && (await masterOf(edit, wrong, body, { ...place, siteId: site.id }));
+    checkTexts(wrong, edit.cms.engine, body);
+    wrong.check();
+    const { id: siteId } = there(site);
+    const input = inputOf(undefined, body, { code, name, path, layoutId, master });
+    const id = await kindStore.insert(pages, edit, input, siteId);
+    await pageStore.dropRedirect(edit, siteId, input);
+    return told(edit, "create", id);
+  },
 
-export async function update(edit: SiteEdit, ref: Ref, body: PageBody, expected: Expected): Promise<PageView> {
-  const before = await locked(edit, pages, ref, expected);
-  const { id, siteId } = before;
-  const wrong = mistakes();
-  mustStay(wrong, body, before);
-  const path = body.path === undefined ? before.path : pathOf(wrong, body.path);
-  const layout = await layoutOf(edit, wrong, body, siteId);
-  const master = await masterOf(edit, wrong, body, { ...before, path });
-  checkTexts(wrong, edit.cms.engine, body);
-  wrong.check();
-  const { code = before.code, name = before.name } = body;
-  const layoutId = layout === undefined ? before.layoutId : layout;
-  const input = inputOf(before, body, { code, name, path, layoutId, master });
-  await kindStore.update(pages, edit, id, input);
-  if (code !== before.code) await kindStore.codeChanged(pages, edit, id);
-  await pageStore.dropRedirect(edit, siteId, input);
-  if (path !== before.path) await pageStore.keepRedirect(edit, before);
-  return told(edit, "update", id);
-}
+  async update(edit, ref, body, expected) {
+    const before = await locked(edit, pages, ref, expected);
+    const { id, siteId } = before;
+    const wrong = mistakes();
+    mustStay(wrong, body, before);
+    const path = body.path === undefined ? before.path : pathOf(wrong, body.path);
+    const layout = await layoutOf(edit, wrong, body, siteId);
+    const master = await masterOf(edit, wrong, body, { ...before, path });
+    checkTexts(wrong, edit.cms.engine, body);
+    wrong.check();
+    const { code = before.code, name = before.name } = body;
+    const layoutId = layout === undefined ? before.layoutId : layout;
+    const input = inputOf(before, body, { code, name, path, layoutId, master });
+    await kindStore.update(pages, edit, id, input);
+    if (code !== before.code) await kindStore.codeChanged(pages, edit, id);
+    await pageStore.dropRedirect(edit, siteId, input);
+    if (path !== before.path) await pageStore.keepRedirect(edit, before);
+    return told(edit, "update", id);
+  },
 
-/** Its slaves become independent. behaviour A.4.5. */
-export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { tx, account } = edit;
-  const row = await locked(edit, pages, ref, expected);
-  const released = await pageStore.release(edit, row.id);
-  await kindStore.remove(pages, edit, row.id);
-  await edit.cms.changed(pageEvent(account.id, "destroy", row), tx);
-  for (const id of released) await told(edit, "update", id);
-}
+  /** Its slaves become independent. behaviour A.4.5. */
+  async remove(edit, ref, expected) {
+    const { tx, account } = edit;
+    const row = await locked(edit, pages, ref, expected);
+    const released = await pageStore.release(edit, row.id);
+    await kindStore.remove(pages, edit, row.id);
+    await edit.cms.changed(pageEvent(account.id, "destroy", row), tx);
+    for (const id of released) await told(edit, "update", id);
+  },
+};
 
 /** Reads the page again and announces the change. */
 async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<PageView> {

@@ -1,7 +1,7 @@
 /** Creating, changing and deleting redirects of a site. behaviour B.11. */
 import { field, mistakes, Type, type Static } from "platform";
 import { type Ref, cleanPath } from "../code.ts";
-import { locked, mustStay, reread, siteOf, there, type Expected, type Mistakes, type SiteEdit } from "../edit.ts";
+import { locked, mustStay, reread, siteOf, there, type Mistakes, type SiteEdit, type Writer } from "../edit.ts";
 import { idRef, siteRef } from "../input.ts";
 import * as kindStore from "../kind-store.ts";
 import { domains } from "../sites/store.ts";
@@ -34,35 +34,37 @@ export type RedirectBody = Static<typeof RedirectBody>;
 
 const mostOfSite = 5000;
 
-export async function create(edit: SiteEdit, body: RedirectBody): Promise<RuleView> {
-  const wrong = mistakes();
-  const site = await siteOf(edit, wrong, body);
-  if (body.path === undefined) wrong.add("path", "is required");
-  if (body.to === undefined) wrong.add("to", "is required");
-  wrong.check();
-  const { id: siteId } = there(site);
-  await edit.touch(siteId);
-  const input = await inputOf(edit, wrong, { siteId }, body);
-  wrong.check();
-  await replaceMoved(edit, siteId, input.path);
-  return reread(edit, redirects, await kindStore.insert(redirects, edit, input, siteId));
-}
+export const redirectWriter: Writer<RedirectBody, RuleView> = {
+  async create(edit, body) {
+    const wrong = mistakes();
+    const site = await siteOf(edit, wrong, body);
+    if (body.path === undefined) wrong.add("path", "is required");
+    if (body.to === undefined) wrong.add("to", "is required");
+    wrong.check();
+    const { id: siteId } = there(site);
+    await edit.touch(siteId);
+    const input = await inputOf(edit, wrong, { siteId }, body);
+    wrong.check();
+    await replaceMoved(edit, siteId, input.path);
+    return reread(edit, redirects, await kindStore.insert(redirects, edit, input, siteId));
+  },
 
-export async function update(edit: SiteEdit, ref: Ref, body: RedirectBody, expected: Expected): Promise<RuleView> {
-  const before = await locked(edit, redirects, ref, expected);
-  const wrong = mistakes();
-  mustStay(wrong, body, before);
-  const input = await inputOf(edit, wrong, before, body);
-  wrong.check();
-  await replaceMoved(edit, before.siteId, input.path);
-  await kindStore.update(redirects, edit, before.id, input);
-  return reread(edit, redirects, before.id);
-}
+  async update(edit, ref, body, expected) {
+    const before = await locked(edit, redirects, ref, expected);
+    const wrong = mistakes();
+    mustStay(wrong, body, before);
+    const input = await inputOf(edit, wrong, before, body);
+    wrong.check();
+    await replaceMoved(edit, before.siteId, input.path);
+    await kindStore.update(redirects, edit, before.id, input);
+    return reread(edit, redirects, before.id);
+  },
 
-export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { id } = await locked(edit, redirects, ref, expected);
-  await kindStore.remove(redirects, edit, id);
-}
+  async remove(edit, ref, expected) {
+    const { id } = await locked(edit, redirects, ref, expected);
+    await kindStore.remove(redirects, edit, id);
+  },
+};
 
 type Before = Pick<RuleView, "siteId"> & Partial<RuleView>;
 

@@ -3,14 +3,13 @@ import { mistakes, randomToken, Type, type Command, type CommandFacts, type Stat
 import type { Accounts } from "../../accounts/api.ts";
 import type { CmsContext } from "../context.ts";
 import { locked, mustStay, orNull, reread, runEdit, siteOf, there, whichever } from "../edit.ts";
-import type { Expected, Mistakes, SiteEdit } from "../edit.ts";
+import type { Mistakes, SiteEdit, Writer } from "../edit.ts";
 import * as kindStore from "../kind-store.ts";
 import { cleanHost } from "./host.ts";
 import { flag, localeField, nameField, siteRef } from "../input.ts";
 import type { DomainRow } from "../rows.ts";
 import { domains, type DomainView } from "./store.ts";
 import * as domainStore from "./store.ts";
-import type { Ref } from "../code.ts";
 
 export const DomainBody = Type.Object({ name: nameField(), locale: localeField(), primary: flag(), ...siteRef() });
 export type DomainBody = Static<typeof DomainBody>;
@@ -27,48 +26,50 @@ export function keepHosts(accounts: Pick<Accounts, "onAccountCreated" | "holdHos
   });
 }
 
-export async function create(edit: SiteEdit, body: DomainBody): Promise<DomainView> {
-  const wrong = mistakes();
-  const site = await siteOf(edit, wrong, body);
-  if (body.name === undefined) wrong.add("name", "is required");
-  const name = body.name === undefined ? "" : await hostOf(edit, wrong, body.name);
-  wrong.check();
-  const { id: siteId } = there(site);
-  await edit.touch(siteId);
-  const first = (await domainStore.primaryOf(edit, siteId)) === undefined;
-  if (body.primary && !first) await domainStore.clearPrimary(edit, siteId);
-  const isPrimary = first || body.primary === true;
-  const locale = body.locale || null;
-  const input = { name, locale, isPrimary, ...(await unproved(edit)) };
-  const id = await kindStore.insert(domains, edit, input, siteId);
-  edit.hostsChange();
-  return reread(edit, domains, id);
-}
+export const domainWriter: Writer<DomainBody, DomainView> = {
+  async create(edit, body) {
+    const wrong = mistakes();
+    const site = await siteOf(edit, wrong, body);
+    if (body.name === undefined) wrong.add("name", "is required");
+    const name = body.name === undefined ? "" : await hostOf(edit, wrong, body.name);
+    wrong.check();
+    const { id: siteId } = there(site);
+    await edit.touch(siteId);
+    const first = (await domainStore.primaryOf(edit, siteId)) === undefined;
+    if (body.primary && !first) await domainStore.clearPrimary(edit, siteId);
+    const isPrimary = first || body.primary === true;
+    const locale = body.locale || null;
+    const input = { name, locale, isPrimary, ...(await unproved(edit)) };
+    const id = await kindStore.insert(domains, edit, input, siteId);
+    edit.hostsChange();
+    return reread(edit, domains, id);
+  },
 
-export async function update(edit: SiteEdit, ref: Ref, body: DomainBody, expected: Expected): Promise<DomainView> {
-  const before = await locked(edit, domains, ref, expected);
-  const wrong = mistakes();
-  mustStay(wrong, body, before);
-  const name = body.name === undefined ? before.name : await hostOf(edit, wrong, body.name);
-  if (body.primary === false && before.isPrimary)
-    wrong.add("primary", "cannot be false: make another domain of the site the primary instead");
-  wrong.check();
-  const isPrimary = body.primary ?? before.isPrimary;
-  if (isPrimary && !before.isPrimary) await domainStore.clearPrimary(edit, before.siteId);
-  const locale = orNull(body.locale, before.locale) || null;
-  const { status, proof } = name === before.name ? before : await unproved(edit);
-  await kindStore.update(domains, edit, before.id, { name, locale, isPrimary, status, proof });
-  edit.hostsChange();
-  return reread(edit, domains, before.id);
-}
+  async update(edit, ref, body, expected) {
+    const before = await locked(edit, domains, ref, expected);
+    const wrong = mistakes();
+    mustStay(wrong, body, before);
+    const name = body.name === undefined ? before.name : await hostOf(edit, wrong, body.name);
+    if (body.primary === false && before.isPrimary)
+      wrong.add("primary", "cannot be false: make another domain of the site the primary instead");
+    wrong.check();
+    const isPrimary = body.primary ?? before.isPrimary;
+    if (isPrimary && !before.isPrimary) await domainStore.clearPrimary(edit, before.siteId);
+    const locale = orNull(body.locale, before.locale) || null;
+    const { status, proof } = name === before.name ? before : await unproved(edit);
+    await kindStore.update(domains, edit, before.id, { name, locale, isPrimary, status, proof });
+    edit.hostsChange();
+    return reread(edit, domains, before.id);
+  },
 
-/** The oldest of the others becomes the primary. */
-export async function remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void> {
-  const { id, siteId, isPrimary } = await locked(edit, domains, ref, expected);
-  await kindStore.remove(domains, edit, id);
-  if (isPrimary) await domainStore.promoteOldest(edit, siteId);
-  edit.hostsChange();
-}
+  /** The oldest of the others becomes the primary. */
+  async remove(edit, ref, expected) {
+    const { id, siteId, isPrimary } = await locked(edit, domains, ref, expected);
+    await kindStore.remove(domains, edit, id);
+    if (isPrimary) await domainStore.promoteOldest(edit, siteId);
+    edit.hostsChange();
+  },
+};
 
 export async function approve(edit: SiteEdit, seen: DomainView): Promise<DomainView> {
   const before = await locked(edit, domains, { id: seen.id }, whichever);

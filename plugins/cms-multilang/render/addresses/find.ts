@@ -5,7 +5,7 @@
 import { type ArticleData, type CategoryData, type PageData } from "../data.ts";
 import type { Locale } from "../../locales.ts";
 import { joined } from "./alternates.ts";
-import type { ArticlesQuery } from "../templates/articles-block.ts";
+import type { ArticlesQuery } from "../templates/blocks.ts";
 import { blocksOf } from "../templates/templates.ts";
 import type { SiteState } from "../door/cache.ts";
 import { inherit } from "../values/fields.ts";

@@ -12,7 +12,7 @@ import {
   type SiteFound,
 } from "../data.ts";
 import type { Account, BaseContext } from "platform";
-import * as renderStore from "../render-store.ts";
+import * as renderStore from "../store.ts";
 import { nextPublication } from "../templates/article-list-store.ts";
 import type { Domain } from "../addresses/addresses.ts";
 import { createHosts, type Host } from "./hosts.ts";

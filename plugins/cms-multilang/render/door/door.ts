@@ -26,7 +26,7 @@ import {
 } from "./kept-pages.ts";
 import { createSitemap } from "../sitemap/sitemap.ts";
 import { schemeOf, type CmsContext } from "../../context.ts";
-import { TemplateFault } from "../templates/fault.ts";
+import { TemplateFault } from "../templates/blocks.ts";
 import { findPage, choiceOf, completePage } from "../addresses/find.ts";
 import { compose } from "../compose.ts";
 import type { ErrorKind } from "../../rows.ts";

@@ -25,12 +25,12 @@ import { redirectTarget, type Variant } from "../addresses/variant.ts";
 import type { PageData } from "../data.ts";
 import type { SiteState } from "../door/cache.ts";
 import { htmlType, typeOf } from "../door/replies.ts";
-import { faultPage, TemplateFault } from "../templates/fault.ts";
+import { faultPage, TemplateFault } from "../templates/blocks.ts";
 import { asText, nothingSeen, seenIn } from "./seen.ts";
 import { schemeOf, type CmsContext } from "../../context.ts";
 import { find } from "../../kind-store.ts";
 import { layouts, pages, type PageView } from "../../pages/store.ts";
-import * as previewStore from "./preview-store.ts";
+import { insertPreview, previewHtml } from "../store.ts";
 import * as finder from "../addresses/find.ts";
 
 const pageFields = PageBody.properties;
@@ -77,7 +77,7 @@ export async function makePreview(ctx: CmsContext, { account, user }: Pick<Calle
   const token = randomToken();
   const expiresAt = new Date(Date.now() + livesMs);
   const row = { accountId: account.id, userId: user.id, tokenHash: sha256(token), html, expiresAt };
-  await ctx.transaction((tx) => previewStore.insert(tx, row, mostPerPerson));
+  await ctx.transaction((tx) => insertPreview(tx, row, mostPerPerson));
   const { site, domains } = state;
   const sources = { page: page.locale, lang, domain: domainLocale, site: site.locale };
   const place = { scheme: schemeOf(ctx), domains, site: site.locale };
@@ -103,7 +103,7 @@ export async function previewOf(
   { account, user }: Pick<Caller, "account" | "user">,
   token: string,
 ): Promise<string | undefined> {
-  return token.length > 100 ? undefined : previewStore.htmlOf(ctx.sql, account.id, user.id, sha256(token));
+  return token.length > 100 ? undefined : previewHtml(ctx.sql, account.id, user.id, sha256(token));
 }
 
 async function savedPage(db: Queryable, accountId: number, body: Body) {

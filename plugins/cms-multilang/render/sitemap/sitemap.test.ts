@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { serverWithSites } from "../../../../tests/sites.ts";
 import { readOn } from "platform";
-import * as renderStore from "../render-store.ts";
+import * as renderStore from "../store.ts";
 import type { SiteState } from "../door/cache.ts";
 import { createSiteEngine } from "../templates/engine.ts";
 import { createSitemap } from "./sitemap.ts";

@@ -11,8 +11,7 @@ import {
 } from "../data.ts";
 import { readRows, type Fragment, type Page, type Queryable } from "platform";
 
-import type { ArticlesQuery, SortKey } from "./articles-block.ts";
-import { tooLarge } from "./fault.ts";
+import { type ArticlesQuery, type SortKey, tooLarge } from "./blocks.ts";
 
 export const nothing: Counted = { count: 0, longest: 0 };
 const maxArticlesAtOnce = 200;

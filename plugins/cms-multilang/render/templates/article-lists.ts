@@ -5,7 +5,7 @@
 import type { Pagination } from "../values/params.ts";
 import type { Locale } from "../../locales.ts";
 import { joined } from "../addresses/alternates.ts";
-import type { ArticlesQuery } from "./articles-block.ts";
+import type { ArticlesQuery } from "./blocks.ts";
 import { articleLocale, categoryIds, isIn, type FoundPage } from "../addresses/find.ts";
 import { errorKinds } from "../../rows.ts";
 import type { ArticleData, Categories, PageData } from "../data.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "../../../../tests/harness.ts";
 import { serverWithSites } from "../../../../tests/sites.ts";
-import { parseAttributes } from "./articles-block.ts";
+import { parseAttributes } from "./blocks.ts";
 import { createSiteEngine } from "./engine.ts";
 
 const { mistakes } = createSiteEngine();

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readOn, type Read } from "platform";
 import { serverWithSites } from "../../../../tests/sites.ts";
-import * as renderStore from "../render-store.ts";
+import * as renderStore from "../store.ts";
 import type { SiteState } from "../door/cache.ts";
 import { compose } from "../compose.ts";
 import { createSiteEngine } from "./engine.ts";

@@ -11,7 +11,7 @@ import {
   type TopLevelToken,
 } from "liquidjs";
 import { LiquidFault } from "platform";
-import { parseAttributes, type ArticlesQuery } from "./articles-block.ts";
+import { parseAttributes, type ArticlesQuery } from "./blocks.ts";
 import type { Values } from "../values/fields.ts";
 
 /** What must be fetched before a template is rendered. */

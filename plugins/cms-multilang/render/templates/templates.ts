@@ -4,12 +4,11 @@
  */
 import type { LayoutData, PageData, ParagraphData, SiteData, Outside, Source } from "../data.ts";
 import { LiquidFault } from "platform";
-import type { ArticlesQuery } from "./articles-block.ts";
+import { type ArticlesQuery, blaming, TemplateFault } from "./blocks.ts";
 import type { SiteState } from "../door/cache.ts";
 import { maxTags, tagsIn, type SiteEngine, type SiteTemplate } from "./engine.ts";
-import { blaming, TemplateFault } from "./fault.ts";
 import type { RenderContext } from "../../context.ts";
-import * as renderStore from "../render-store.ts";
+import * as renderStore from "../store.ts";
 
 export interface Templates {
   readonly page: SiteTemplate;

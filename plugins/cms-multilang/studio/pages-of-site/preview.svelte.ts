@@ -1,5 +1,5 @@
 /** The page as it stands in the editor, rendered by the server when typing pauses. Only the last answer counts. */
-import { ApiError, messageOf, request } from "studio";
+import { ApiError, messageOf, request, whileShown } from "studio";
 import { renderedOf, type Rendered } from "./result.ts";
 
 const pauseMs = 500;
@@ -9,32 +9,32 @@ export class Preview {
   busy = $state(false);
   /** What the server refuses of the draft, by field. */
   problem = $state("");
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private stop: AbortController | undefined;
+  /** Whoever asks for it, and the first look, wait for no pause. */
+  private wanted = $state(1);
+  private asked = 0;
 
-  /** `atOnce`: without waiting for a pause. */
-  ask(page: Readonly<Record<string, unknown>>, atOnce: boolean): void {
-    this.end();
-    this.busy = true;
-    this.timer = setTimeout(() => void this.load(page), atOnce ? 0 : pauseMs);
+  constructor(page: () => Readonly<Record<string, unknown>>) {
+    whileShown((signal) => {
+      const pause = this.wanted === this.asked ? pauseMs : 0;
+      this.asked = this.wanted;
+      const timer = setTimeout((body) => void this.load(body, signal), pause, { page: page() });
+      signal.addEventListener("abort", () => clearTimeout(timer));
+      this.busy = true;
+    });
   }
 
-  end(): void {
-    clearTimeout(this.timer);
-    this.stop?.abort();
-    this.busy = false;
+  again(): void {
+    this.wanted++;
   }
 
-  private async load(page: Readonly<Record<string, unknown>>): Promise<void> {
-    const stop = new AbortController();
-    this.stop = stop;
+  private async load(body: unknown, signal: AbortSignal): Promise<void> {
     try {
-      const { json } = await request("POST", "/cms/pages/preview.json", { body: { page }, signal: stop.signal });
-      if (stop.signal.aborted) return;
+      const { json } = await request("POST", "/cms/pages/preview.json", { body, signal });
+      if (signal.aborted) return;
       this.shown = renderedOf(json);
       this.problem = "";
     } catch (error) {
-      if (stop.signal.aborted) return;
+      if (signal.aborted) return;
       const errors = error instanceof ApiError ? error.errors : {};
       const said = Object.entries(errors).map(([name, messages]) => `${name}: ${messages.join(", ")}`);
       this.problem = said.join(" ") || messageOf(error);

@@ -1,17 +1,17 @@
-/** All SQL of the reading side: what a page needs, in as few queries as possible. */
-import {
-  type CategoryData,
-  type HostData,
-  type LayoutData,
-  type Reading,
-  type RedirectData,
-  type ParagraphData,
-  type SiteData,
-  type SiteFound,
+/** All SQL of the reading side: what a page needs, in as few queries as possible; and previews of drafts. */
+import type {
+  CategoryData,
+  HostData,
+  LayoutData,
+  Reading,
+  RedirectData,
+  ParagraphData,
+  SiteData,
+  SiteFound,
 } from "./data.ts";
 import { nextPublicationOf } from "./templates/article-list-store.ts";
-import { readRows } from "platform";
-import { tooLarge } from "./templates/fault.ts";
+import { readRows, type Sql, type Tx } from "platform";
+import { tooLarge } from "./templates/blocks.ts";
 import { redirectKey } from "../redirects/rule.ts";
 
 export async function hosts({ sql }: Pick<Reading, "sql">): Promise<HostData[]> {
@@ -95,4 +95,43 @@ export async function categories(ctx: Reading, { accountId, id }: SiteData): Pro
     select id, code, name, path from cms_categories
     where account_id = ${accountId} and site_id = ${id} order by id limit 10000`,
   );
+}
+
+export interface KeptPreview {
+  readonly accountId: number;
+  readonly userId: number;
+  readonly tokenHash: string;
+  readonly html: string;
+  readonly expiresAt: Date;
+}
+
+/** Also deletes the person's older previews, except the `most - 1` newest. */
+export async function insertPreview(
+  tx: Tx,
+  { accountId, userId, tokenHash, html, expiresAt }: KeptPreview,
+  most: number,
+): Promise<void> {
+  await tx`
+    insert into cms_previews (account_id, token_hash, user_id, html, expires_at)
+    values (${accountId}, ${tokenHash}, ${userId}, ${html}, ${expiresAt})`;
+  await tx`
+    delete from cms_previews where account_id = ${accountId} and token_hash in (
+      select token_hash from cms_previews where account_id = ${accountId} and user_id = ${userId}
+      order by created_at desc, (token_hash = ${tokenHash}) desc offset ${most})`;
+}
+
+export async function previewHtml(
+  sql: Sql,
+  accountId: number,
+  userId: number,
+  tokenHash: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ html: string }[]>`
+    select html from cms_previews
+    where account_id = ${accountId} and user_id = ${userId} and token_hash = ${tokenHash} and expires_at > now()`;
+  return row?.html;
+}
+
+export async function prunePreviews(sql: Sql): Promise<void> {
+  await sql`delete from cms_previews where expires_at < now()`;
 }
