@@ -1,4 +1,4 @@
-import { before, definePlugin, on } from "platform";
+import { definePlugin, on } from "platform";
 import { mail } from "../../mail/api.ts";
 import { accounts } from "../api.ts";
 import * as emailStore from "../people/email-store.ts";
@@ -13,7 +13,7 @@ import accountKeys from "./migrations/002_account_keys.sql" with { type: "text" 
 import emailChangesMigration from "./migrations/003_email_changes.sql" with { type: "text" };
 import { forgotRoutes, passwordRoutes, tokenOf } from "./page-routes.ts";
 import { invitationRoutes, resetRoutes } from "./routes.ts";
-import { follow, prune } from "./store.ts";
+import { prune } from "./store.ts";
 
 /** Invitations and new passwords by mail. behaviour B.13. */
 export default definePlugin({
@@ -48,14 +48,6 @@ export default definePlugin({
         takeUp: (account, invited, also) => takeUp(ctx, account, invited, also),
       },
       handlers: [on(resetAsked, (reset) => sendReset(ctx, reset), { concurrency: 2 })],
-      hooks: [
-        before("Account::User", "update", ({ accountId, id, data }, tx) =>
-          follow(tx, accountId, Number(id), {
-            active: data["active"] === true,
-            email: typeof data["email"] === "string" ? data["email"] : null,
-          }),
-        ),
-      ],
       schedules: [
         {
           id: "passwords.prune",

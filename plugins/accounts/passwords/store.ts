@@ -26,12 +26,6 @@ export interface NewLink extends Pick<LinkRow, "userId" | "purpose" | "email" | 
   readonly invitedById: number | null;
 }
 
-/** The person's present state. */
-interface Standing {
-  readonly active: boolean;
-  readonly email: string | null;
-}
-
 const columns = (sql: Queryable) =>
   sql`id, user_id, purpose, email, language, is_new, invited_by_id, mail_id, expires_at, created_at`;
 const invited = (sql: Queryable) => sql`
@@ -107,20 +101,6 @@ export async function deleteInvitation(tx: Tx, accountId: number, userId: number
   await tx`
     delete from password_links
     where account_id = ${accountId} and user_id = ${userId} and purpose = 'invitation'`;
-}
-
-/** Ends the links of a person who has another address or was switched off, but keeps their invitation in the list. */
-export async function follow(tx: Tx, accountId: number, userId: number, { active, email }: Standing): Promise<void> {
-  const moved = tx`lower(email) is distinct from lower(${email}::text)`;
-  await tx`
-    delete from password_links
-    where account_id = ${accountId} and user_id = ${userId} and (${moved} or not ${active}::boolean)
-      and (purpose = 'reset' or (not is_new and not ${active}::boolean))`;
-  await tx`
-    update password_links set is_new = is_new and not ${active}::boolean,
-      expires_at = case when ${moved} then least(expires_at, now()) else expires_at end,
-      email = coalesce(${email}::text, email)
-    where account_id = ${accountId} and user_id = ${userId}`;
 }
 
 /** Invitations stay, so that somebody sees that they were not taken up. */

@@ -108,6 +108,20 @@ export async function endProofs(tx: Tx, { accountId, id }: { readonly accountId:
   await tx`delete from email_changes where account_id = ${accountId} and user_id = ${id}`;
 }
 
+/** Ends the links of a person who has another address or was switched off, but keeps their invitation in the list. */
+export async function updateLinks(tx: Tx, { accountId, id: userId, active, email }: UserRow): Promise<void> {
+  const moved = tx`lower(email) is distinct from lower(${email}::text)`;
+  await tx`
+    delete from password_links
+    where account_id = ${accountId} and user_id = ${userId} and (${moved} or not ${active}::boolean)
+      and (purpose = 'reset' or (not is_new and not ${active}::boolean))`;
+  await tx`
+    update password_links set is_new = is_new and not ${active}::boolean,
+      expires_at = case when ${moved} then least(expires_at, now()) else expires_at end,
+      email = coalesce(${email}::text, email)
+    where account_id = ${accountId} and user_id = ${userId}`;
+}
+
 export async function setUnits(tx: Tx, userId: number, unitIds: readonly number[]): Promise<void> {
   await tx`delete from memberships where user_id = ${userId} and unit_id <> all(${unitIds}::bigint[])`;
   await tx`

@@ -58,6 +58,7 @@ export async function changePerson(
     await setUnits(tx, id, patch, before);
     const finish = passwordHash === undefined ? undefined : await endSignIns(ctx, tx, place, byTokenId);
     const row = await read(tx, place);
+    await userStore.updateLinks(tx, row);
     await announce(ctx, "update", row, tx);
     if (before.email !== null && !isSameAddress(before.email, row.email)) await tellBefore(ctx, before.email, row, tx);
     await also(row, tx);
