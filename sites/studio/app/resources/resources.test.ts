@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../../tests/harness.ts";
 import { addressIn, addressOf, placeOf, recordOf, wordsBelow } from "../address.ts";
-import { fieldsOf, inputsOf, mattering, messagesByField, startingValues, typed, type FormField } from "./forms.ts";
+import {
+  fieldsOf,
+  inputsOf,
+  inWords,
+  mattering,
+  messagesByField,
+  startingValues,
+  typed,
+  type FormField,
+} from "./forms.ts";
 import { canDo, wordOf } from "../kit/action.ts";
 import { joined, objectIn, partsFor, split } from "../forms/parts.ts";
 import { referenceOf, relatedLists, singularOf } from "./references.ts";
@@ -9,6 +18,7 @@ import { allColumns, apiQuery, canSort, filtersOf, idOf, shownColumns, sortedRow
 import { modules } from "./names.ts";
 import type { Document } from "./openapi.ts";
 import { filled, filledFrom, privilegesOf, resourcesOf, type Resource } from "./resources.ts";
+import english from "../text/en.json" with { type: "json" };
 
 let app: TestApp;
 let document: Document;
@@ -475,4 +485,23 @@ describe("the parts of an object", () => {
     expect(objectIn(text)).toBeUndefined();
     expect(text).toContain("[1,");
   });
+});
+
+test("every list of the menu has a name in the catalogues", () => {
+  const paths = modules.flatMap((one) => one.paths);
+  expect(paths.filter((path) => !Object.hasOwn(english.resources, path))).toEqual([]);
+});
+
+test("a field of a form has the words and the widget that its resource declares, or its own", () => {
+  const { fields } = resource("/account/crons");
+  const missed = inWords(fieldOf("/account/crons", "missed"), fields["missed"], "pl");
+  expect(missed).toMatchObject({
+    label: "Przegapione terminy",
+    help: "Terminy, w których serwer nie działał.",
+    labels: { skip: "Pomiń je", latest: "Nadrób ostatni" },
+  });
+  const field = fieldOf("/account/crons", "name");
+  expect(inWords(field, undefined, "de")).toEqual(field);
+  const label = { en: "Key", pl: "Klucz", de: "Schlüssel" };
+  expect(inWords(field, { label, widget: "secret" }, "de")).toMatchObject({ label: "Schlüssel", kind: "secret" });
 });
