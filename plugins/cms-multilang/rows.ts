@@ -73,6 +73,22 @@ export interface PageRow extends Kept {
   readonly fieldTimes: FieldTimes;
 }
 
+/** What a page says, in which language, and where. */
+export type PageTexts = Pick<
+  PageRow,
+  | "id"
+  | "code"
+  | "name"
+  | "path"
+  | "locale"
+  | "content"
+  | "fields"
+  | "htmlTitle"
+  | "htmlDescription"
+  | "htmlKeywords"
+  | "basedOnPageId"
+>;
+
 /** Without a page it belongs to the whole site; without a site, to every site of the account. */
 export interface ParagraphRow extends Kept {
   readonly siteId: number | null;

@@ -6,7 +6,7 @@ import { isObject } from "platform";
 import type { CarePage } from "./store.ts";
 import { isLocale, type Locale } from "../locales.ts";
 import { isAbsent, localesOf } from "../render/values/fields.ts";
-import type { Fields } from "../rows.ts";
+import type { Fields, PageTexts } from "../rows.ts";
 import type { ArticleText, KeyedRow } from "./texts-store.ts";
 
 /**
@@ -33,21 +33,7 @@ export interface MatrixRow {
   readonly locales: Readonly<Partial<Record<Locale, Cell>>>;
 }
 
-export type MatrixPage = Pick<
-  CarePage,
-  | "id"
-  | "code"
-  | "name"
-  | "path"
-  | "locale"
-  | "content"
-  | "fields"
-  | "htmlTitle"
-  | "htmlDescription"
-  | "htmlKeywords"
-  | "basedOnPageId"
-  | "fieldTimes"
->;
+export type MatrixPage = PageTexts & Pick<CarePage, "fieldTimes">;
 
 /** `group`: the page in all its languages, itself included. */
 export function matrixRow(

@@ -1,27 +1,11 @@
 /** The SQL of checks and translations: a site's pages in batches, and what belongs to them. */
 import { readPage, readRows, type Fragment, type Page, type ReadPage, type Sql } from "platform";
 import { locales, type Locale } from "../locales.ts";
-import type { ArticleRow, DomainRow, LayoutRow, PageRow, ParagraphRow, SiteRow } from "../rows.ts";
+import type { ArticleRow, DomainRow, LayoutRow, PageRow, PageTexts, ParagraphRow, SiteRow } from "../rows.ts";
 
 /** A page as it is checked. `isRoot`: the matrix has a row for it, which stands for its other languages. */
-export type CarePage = Pick<
-  PageRow,
-  | "id"
-  | "code"
-  | "name"
-  | "path"
-  | "locale"
-  | "kind"
-  | "layoutId"
-  | "content"
-  | "fields"
-  | "htmlTitle"
-  | "htmlDescription"
-  | "htmlKeywords"
-  | "basedOnPageId"
-  | "active"
-  | "fieldTimes"
-> & { readonly isRoot: boolean };
+export type CarePage = PageTexts &
+  Pick<PageRow, "kind" | "layoutId" | "active" | "fieldTimes"> & { readonly isRoot: boolean };
 
 export type CareLayout = Pick<LayoutRow, "id" | "code" | "content" | "fields">;
 export type CareParagraph = Pick<ParagraphRow, "id" | "code" | "content" | "fields">;

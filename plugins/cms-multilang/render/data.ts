@@ -1,7 +1,16 @@
 /** The rows that the reading side reads. */
 import type { BaseContext } from "platform";
 import type { Locale } from "../locales.ts";
-import type { ArticleRow, CategoryRow, LayoutRow, PageRow, ParagraphRow, RedirectRuleRow, SiteRow } from "../rows.ts";
+import type {
+  ArticleRow,
+  CategoryRow,
+  LayoutRow,
+  PageRow,
+  PageTexts,
+  ParagraphRow,
+  RedirectRuleRow,
+  SiteRow,
+} from "../rows.ts";
 import type { Domain } from "./addresses/addresses.ts";
 import type { Inherited } from "./values/fields.ts";
 import type { Variant } from "./addresses/variant.ts";
@@ -15,27 +24,10 @@ export type SiteData = Pick<
 >;
 
 /** A page with the values of its master, if it has one. */
-export type PageData = Pick<
-  PageRow,
-  | "id"
-  | "siteId"
-  | "code"
-  | "name"
-  | "path"
-  | "locale"
-  | "kind"
-  | "layoutId"
-  | "content"
-  | "fields"
-  | "htmlTitle"
-  | "htmlDescription"
-  | "htmlKeywords"
-  | "basedOnPageId"
-  | "position"
-  | "cacheSeconds"
-  | "createdAt"
-  | "updatedAt"
-> & { readonly master: Inherited | null };
+export type PageData = PageTexts &
+  Pick<PageRow, "siteId" | "kind" | "layoutId" | "position" | "cacheSeconds" | "createdAt" | "updatedAt"> & {
+    readonly master: Inherited | null;
+  };
 
 export type LayoutData = Pick<LayoutRow, "id" | "code" | "name" | "content" | "fields">;
 

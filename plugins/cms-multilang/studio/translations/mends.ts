@@ -2,20 +2,11 @@
  * What the check of a site has found, grouped for people, and what mends a finding for sure, by one ordinary call of
  * the API. Pure; what is not sure is not mended.
  */
-import { isLocale, type Locale } from "../../locales.ts";
-import type { FindingCode } from "../../care/finding.ts";
+import { isLocale } from "../../locales.ts";
+import type { Finding, FindingCode } from "../../care/finding.ts";
 import { htmlTag, liquidTags, withTags } from "../../liquid-tags.ts";
 import type { Row } from "./rows.ts";
 import { textOf } from "./units.ts";
-
-export interface Finding {
-  readonly code: FindingCode;
-  readonly severity: "error" | "warning";
-  readonly page: string | null;
-  readonly locale?: Locale;
-  readonly field?: string;
-  readonly message: string;
-}
 
 interface Group {
   readonly code: FindingCode;

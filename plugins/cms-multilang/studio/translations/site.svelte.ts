@@ -4,7 +4,8 @@
  */
 import { get, isMap, mapsIn, router, textOf } from "studio";
 import { isLocale, type Locale } from "../../locales.ts";
-import type { Finding, World } from "./mends.ts";
+import type { Finding } from "../../care/finding.ts";
+import type { World } from "./mends.ts";
 import type { Row } from "./rows.ts";
 
 export interface Site {

@@ -1,15 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  fieldOf,
-  groupsOf,
-  placeOf,
-  subjectOf,
-  type Finding,
-  isMendable,
-  mendOf,
-  nearest,
-  type World,
-} from "./mends.ts";
+import type { Finding } from "../../care/finding.ts";
+import { fieldOf, groupsOf, placeOf, subjectOf, isMendable, mendOf, nearest, type World } from "./mends.ts";
 import {
   columnsOf,
   columnsOfList,
