@@ -5,9 +5,8 @@ import type { ActivityContext } from "./context.ts";
 import migration from "./migrations/001_activity.sql" with { type: "text" };
 import inboxMigration from "./migrations/002_inbox.sql" with { type: "text" };
 import { note } from "./inbox.ts";
-import { accountSettings, createSealer, forgetOld } from "./sealer.ts";
+import { accountSettings, createSealer, forgetOld, streamedModel } from "./sealer.ts";
 import { activityExample, activityRoutes } from "./routes.ts";
-import { streamedModel } from "./stream.ts";
 import { declaredBy, watchTables } from "./watch-store.ts";
 import { verifyAll } from "./verify.ts";
 

@@ -2,14 +2,15 @@
  * Chains entries a moment after they were written, so that those who write never wait for each other. It seals up to a
  * mark once every transaction has ended that ran when the mark was made: nothing can appear below it any more.
  */
-import { setting } from "platform";
+import { activityCause, modelChanged, setting, withCausation, type Tx } from "platform";
 import { moveAnchors, type Sealing } from "./anchors.ts";
 import { signHead, signSeal } from "./chain.ts";
 import type { ActivityContext } from "./context.ts";
 import { emptyInboxes } from "./inbox.ts";
 import type { Mark } from "./seal-store.ts";
 import * as sealStore from "./seal-store.ts";
-import { tellFollowers } from "./stream.ts";
+import { toApi } from "./store.ts";
+import * as activityStore from "./store.ts";
 
 const everyMs = 1_000;
 /** What one transaction seals. */
@@ -144,4 +145,37 @@ function forgetSome(ctx: Retaining, accountId: number, days: number) {
     await sealStore.saveHead(tx, accountId, { ...next, signature: signHead(ctx.sign, accountId, next) });
     return true;
   });
+}
+
+/** Sends entries to the webhooks on `Core::Activity` once they are sealed. */
+export const streamedModel = "Core::Activity";
+
+/** What a filter may ask for, before the entries are read. */
+const unknown = {
+  action: undefined,
+  model: undefined,
+  record_id: undefined,
+  name: undefined,
+  actor: undefined,
+  user_id: undefined,
+  token_id: undefined,
+};
+
+export async function tellFollowers(
+  ctx: ActivityContext,
+  tx: Tx,
+  accountId: number,
+  ids: readonly number[],
+): Promise<void> {
+  const head = { accountId, sourceType: streamedModel, kind: "create" };
+  if (!ctx.wanted(modelChanged, { ...head, id: 0, data: unknown })) return;
+  for (let offset: number | undefined = 0; offset !== undefined;) {
+    const { rows, next } = await activityStore.toTell(ctx, tx, accountId, ids, { limit: ids.length, offset });
+    for (const row of rows) {
+      const data = { ...toApi(row), sealed: true };
+      const cause = { id: `activity-${row.id}`, depth: 0, chain: [activityCause] };
+      await withCausation(cause, () => ctx.changed({ ...head, id: row.id, data }, tx));
+    }
+    offset = next;
+  }
 }

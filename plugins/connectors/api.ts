@@ -1,7 +1,7 @@
 /** The service `connectors`: calls connectors and takes kinds of other plugins. */
 import { service, type FieldErrors, type TObject } from "platform";
 
-export { codeMistake, isCode, isUuid } from "./code.ts";
+export { codeMistake, isCode, isUuid } from "./definition.ts";
 export { recordOf } from "./definition.ts";
 export { createFiller, isHeaderValue, paramHints, placeholders, type Filler } from "./fill.ts";
 

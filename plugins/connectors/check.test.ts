@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ConnectorKind } from "./api.ts";
-import { codeMistake, isCode, isUuid } from "./code.ts";
+import { codeMistake, isCode, isUuid } from "./definition.ts";
 import { checkConnector, secretInfo, type ConnectorInput, type ConnectorPatch } from "./connector.ts";
 
 const kind = (given: Partial<ConnectorKind>): ConnectorKind => ({

@@ -2,7 +2,7 @@
 import { column, field, filter, isObject, mistakes, resource, unknownNames, type At, type Author } from "platform";
 import type { DraftOf, PatchOf, RowOf } from "platform";
 import type { ConnectorKind } from "./api.ts";
-import { codeMistake } from "./code.ts";
+import { codeMistake } from "./definition.ts";
 
 const { code, flag, json, secret, text } = column;
 

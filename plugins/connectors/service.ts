@@ -10,9 +10,8 @@ import {
   type BaseContext,
 } from "platform";
 import type { CallOutcome, ConnectorCall, ConnectorKind, Connectors, KindCall, ShownRequest } from "./api.ts";
-import { isCode } from "./code.ts";
+import { isCode, maxTimeoutSeconds } from "./definition.ts";
 import { Connector, secretPlace, type ConnectorRow } from "./connector.ts";
-import { maxTimeoutSeconds } from "./definition.ts";
 import { hidden, redact, redactText, Unkept, withoutSecret } from "./redact.ts";
 
 /** A call, and the request that it was, if the connector's kind tells it. The secret is in neither. */

@@ -1,8 +1,7 @@
 /** Asks a model once, within limits of time and size, and says in words what went wrong. */
 import { OutboundFault, parseExactly, parseRetryAfter, type BaseContext } from "platform";
 import type { Usage } from "../connectors/api.ts";
-import type { Chat, ToolCall } from "./chat.ts";
-import { limits, type ModelServer } from "./definition.ts";
+import { limits, type Chat, type ModelServer, type ToolCall } from "./chat.ts";
 import { AnswerFault, callsOf, errorIn, newDraft, type Draft, type Stop } from "./draft.ts";
 import { addressOf, anthropic, openai } from "./protocols.ts";
 

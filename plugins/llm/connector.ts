@@ -3,8 +3,17 @@ import { isHeaderValue, type CallOutcome, type ConnectorKind, type KindCall, typ
 import { HttpError, invalid, ValidationError, type BaseContext } from "platform";
 import type { Prompts } from "../prompts/api.ts";
 import { askModel, type Asking, type Result } from "./ask.ts";
-import { chatOf, chatParameters, type Asked, type Chat } from "./chat.ts";
-import { checkDefinition, connectorFields, limits, serverOf, type ModelServer } from "./definition.ts";
+import {
+  chatOf,
+  chatParameters,
+  checkDefinition,
+  connectorFields,
+  limits,
+  serverOf,
+  type Asked,
+  type Chat,
+  type ModelServer,
+} from "./chat.ts";
 import { jsonIn } from "./draft.ts";
 import { answerMistake } from "./schema.ts";
 

@@ -7,7 +7,7 @@ import { parseAllow } from "../../runtime/net/addresses.ts";
 import { createOutbound } from "../../runtime/outbound/outbound.ts";
 import { connectors } from "../connectors/api.ts";
 import { askModel } from "./ask.ts";
-import { limits, serverOf } from "./definition.ts";
+import { limits, serverOf } from "./chat.ts";
 
 let app: TestApp;
 let model: ModelServer;

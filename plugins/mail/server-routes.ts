@@ -2,7 +2,7 @@ import { etag, expectedVersion, field, invalid, noContent, ok, route, Type } fro
 import type { Caller, Route, Static } from "platform";
 import { parseAddress, tlsModes } from "../smtp/api.ts";
 import { MailServer, SentTest } from "./answers.ts";
-import { mustMayRedirect } from "./rights.ts";
+import { mustMayRedirect } from "./template.ts";
 import { testTemplate } from "./built-in.ts";
 import * as servers from "./outgoing.ts";
 import * as mails from "./queue.ts";

@@ -1,9 +1,8 @@
 /** An account's own words for a mail, in one language. behaviour B.12. */
-import { column, field, filter, invalid, resource, Type, type At } from "platform";
+import { column, field, filter, forbidden, invalid, resource, Type, type At, type Caller } from "platform";
 import { languages } from "./answers.ts";
 import type { MailTemplate } from "./api.ts";
 import { check } from "./render.ts";
-import { mustMayReword } from "./rights.ts";
 
 const { choice, text } = column;
 const codes = field.from(field.name(100), { path: "/core/mail_templates/system.json", value: "code" });
@@ -82,4 +81,21 @@ export function templateOf(templates: Templates, code: string): MailTemplate {
   const template = templates.get(code);
   if (!template) throw invalid({ code: [`is not a mail: there are ${[...templates.keys()].join(", ")}`] });
   return template;
+}
+
+/**
+ * Who changes what everybody's mails depend on. A link in a mail is a key: whoever chooses the server that gets it, or
+ * the words around it, could ask for an administrator's new password and read the link. Throws the 403 for all but
+ * administrators whose token is not narrowed.
+ */
+export function mustMayRedirect({ user, narrowedTo }: Caller): void {
+  if (user.role !== "admin" || narrowedTo.length > 0)
+    throw forbidden(
+      "only administrators, with a token that is not narrowed, change the mail server and mails with a link",
+    );
+}
+
+/** The same for the words of mails that carry a link; other words are for all with `mails`. */
+export function mustMayReword(caller: Caller, template: MailTemplate | undefined): void {
+  if (Object.values(template?.values ?? {}).some(({ needed }) => needed)) mustMayRedirect(caller);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { plainAnswer, plainCallOf } from "./plain-call.ts";
+import { plainAnswer, plainCallOf } from "./answer.ts";
 
 const about = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -9,8 +9,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { HttpError, isObject, type BaseContext, type Log } from "platform";
-import { maxAnswerChars } from "./answer.ts";
-import { serverInfo } from "./plain-call.ts";
+import { maxAnswerChars, serverInfo } from "./answer.ts";
 import { listPrompts, readPrompt } from "./prompts.ts";
 import { callTool, listTools } from "./tools/all.ts";
 import type { Session } from "./tools/tool.ts";

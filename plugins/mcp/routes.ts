@@ -16,7 +16,7 @@ import {
   type PluginFacts,
   type Route,
 } from "platform";
-import { plainAnswer, plainCallOf } from "./plain-call.ts";
+import { plainAnswer, plainCallOf } from "./answer.ts";
 import type { Protocol } from "./protocol.ts";
 import type { SessionOf } from "./session.ts";
 import { callTool } from "./tools/all.ts";

@@ -1,7 +1,6 @@
 /** Why a person gets the prompt that they get: everything with its code that is for them, the first one first. */
 import type { BuiltIn } from "./built-in.ts";
-import { inOrder, isOf, type Place, type Reader } from "./cascade.ts";
-import { suffix } from "./permission.ts";
+import { inOrder, isOf, suffix, type Place, type Reader } from "./cascade.ts";
 
 /** A stored prompt by what tells it from others with its code. */
 export interface Named extends Place {

@@ -3,7 +3,7 @@ import { field, forbidden, invalid, ok, route, Type, warned, type Caller, type R
 import type { Accounts } from "../accounts/api.ts";
 import { PromptCascade, PromptPreview, PromptWords } from "./answers.ts";
 import { explained, type Step } from "./explained.ts";
-import { suffix } from "./permission.ts";
+import { suffix } from "./cascade.ts";
 import type { PromptsContext } from "./context.ts";
 import { previewOf } from "./preview.ts";
 import { maxContent, Prompt, tokenOf } from "./prompt.ts";

@@ -11,7 +11,7 @@ import {
 } from "platform";
 import { holdsToken } from "../tokens/api.ts";
 import type { PromptsContext } from "./context.ts";
-import { extendedCode, suffix } from "./permission.ts";
+import { extendedCode, suffix } from "./cascade.ts";
 import { printerOf, unread } from "./render.ts";
 import { variablesIn, type Source } from "./sources.ts";
 import { tokenMisuse } from "./token-flow.ts";

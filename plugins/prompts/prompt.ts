@@ -15,9 +15,8 @@ import {
 import type { At, BaseContext, Caller, Change, Changed, DraftOf, NewOf, PatchOf, Ref, RowOf, Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { BuiltIn } from "./built-in.ts";
-import { placeAfter, samePlace, scopes, type Place } from "./cascade.ts";
+import { extendedCode, mayWrite, placeAfter, samePlace, scopes, suffix, type Owned, type Place } from "./cascade.ts";
 import { checkTexts } from "./preview.ts";
-import { extendedCode, mayWrite, suffix, type Owned } from "./permission.ts";
 import { aiPlaceholder, keepVersion, shared, visibleTo } from "./store.ts";
 
 const { choice, id, jsonb, text } = column;

@@ -1,8 +1,7 @@
 /** Finds the templates of a code for a person, through the cascade and its caches. behaviour 2.1, B.5. */
 import { cacheKey, notFound, parseCacheKey, type BaseContext, type Account, type LiquidTemplate } from "platform";
 import type { BuiltIn } from "./built-in.ts";
-import { firstOf, type Reader } from "./cascade.ts";
-import { extendedCode, suffix } from "./permission.ts";
+import { extendedCode, firstOf, suffix, type Reader } from "./cascade.ts";
 import { candidates as candidatesOf, contentOf, type Candidate, type Kind } from "./store.ts";
 
 export interface Source {

@@ -11,9 +11,8 @@ import {
   type Tx,
   type User,
 } from "platform";
-import type { Place } from "./cascade.ts";
+import type { Base, Place } from "./cascade.ts";
 import type { Named } from "./explained.ts";
-import type { Base } from "./permission.ts";
 
 export type Kind = "chat" | "agent";
 
