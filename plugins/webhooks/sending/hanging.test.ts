@@ -94,3 +94,38 @@ test("a backlog of one account, of records that are large, too, lets in who come
   }
   await app.stop();
 }, 180_000);
+
+test("an account with one webhook has as many requests as one with ten, however long their backlogs", async () => {
+  const app = await startTestApp({ env: { WEBHOOK_CONCURRENCY: "4", WEBHOOK_TIMEOUT_SECONDS: "60" } });
+  const [many, one] = ["many", "one"];
+  const [busy, quiet] = [await otherAccount(app), await otherAccount(app)];
+  const ids: number[] = [];
+  for (let n = 0; n < 10; n++) ids.push((await webhookOf(busy, `${remote.url}/${many}/${n}`)).id);
+  ids.push((await webhookOf(quiet, `${remote.url}/${one}`)).id);
+  const order: string[] = [];
+  const answers: (() => void)[] = [];
+  remote.answer = async ({ path }) => {
+    order.push(path.split("/")[1] ?? "");
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return Response.json({});
+  };
+  for (const id of ids) await backlog(app, id, 100);
+  const next = async () => {
+    const before = order.length;
+    answers.shift()?.();
+    await eventually(() => order.length > before, "the request that takes the place");
+  };
+  // All four may have been taken when the one beyond them came, which an account without any may have.
+  await eventually(() => order.length >= 4 && order.includes(one), "the requests that go at once");
+  answers.shift()?.();
+  for (let n = 0; n < 10; n++) await next();
+  const from = order.length;
+  for (let n = 0; n < 40; n++) await next();
+  const sent = order.slice(from);
+  expect(sent.filter((name) => name === one).length).toBeGreaterThanOrEqual(18);
+  expect(sent.filter((name) => name === many).length).toBeGreaterThanOrEqual(18);
+  await app.sql`delete from webhook_queue`;
+  remote.answer = () => Response.json({});
+  for (const answer of answers) answer();
+  await app.stop();
+}, 180_000);

@@ -98,9 +98,19 @@ async function sendOne(sender: Sender, lane: Lane, hook: Hook, delivery: Claimed
   await send(sender, lane, hook, lease);
   leave(sender.inFlight, places);
   lane.state = states.ended(lane.state);
+  if (lane.state.waiting.length > 0) sender.blocked.add(lane);
+  passOn(sender);
   run(sender, lane);
-  const next = nextBlocked(sender);
-  if (next) run(sender, next);
+}
+
+/** Gives a free place to the lane whose turn it is, and not to the one that has just left it. */
+function passOn(sender: Sender): void {
+  for (let next = nextBlocked(sender); next; next = nextBlocked(sender)) {
+    const before = sender.inFlight.places;
+    run(sender, next);
+    // One that waits for its rate, or has nothing left, is no longer blocked, and leaves the place to the next one.
+    if (sender.inFlight.places > before || sender.blocked.has(next)) return;
+  }
 }
 
 /** Resolves when the receiver has answered, not only when that is written. */
