@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { plugins } from "../plugins/index.ts";
 import type { Sql } from "../runtime/db/db.ts";
 import type { ResourceFacts } from "../runtime/plugin/facts.ts";
-import { startTestApp, type TestApp } from "./harness.ts";
+import { accounts } from "../plugins/accounts/api.ts";
+import { flows } from "../plugins/flows/api.ts";
+import { accountSettings } from "../plugins/jsondb/records/events.ts";
+import { otherAccount, person, startTestApp, type TestApp } from "./harness.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -107,6 +110,27 @@ test("more is made at once than there are connections", async () => {
     });
   expect((await Promise.all(made)).filter(([, status]) => Number(status) >= 500)).toEqual([]);
   await few.stop();
+});
+
+/** By a second connection it would see nothing of what this transaction has written. */
+test("what a transaction asks of accounts and flows is read in it, where no cache has it", async () => {
+  const { id } = await person(app, { role: "guest" });
+  await app.post("/connect/flows.json", { flow: { name: "Fresh", code: "fresh", fields: { program: [] } } });
+  await app.patch(`/account/users/${id}.json`, { user: { name: "Changed" } });
+  const other = await otherAccount(app);
+  const [people, started] = [app.service(accounts), app.service(flows)];
+  await app.sql
+    .begin(async (tx) => {
+      await tx`update users set privileges = '{dbs}' where id = ${id}`;
+      await tx`insert into account_settings (account_id, name, value) values (${other.id}, 'activity_databases', 'fresh')`;
+      await tx`update flows set active = false where code = 'fresh'`;
+      expect((await people.access(id, tx))?.privileges.has("dbs")).toBe(true);
+      expect((await people.settingsOf(other.id, accountSettings, tx)).logged("fresh")).toBe(true);
+      expect(await started.startFlow({ accountId: 1, code: "fresh", input: {}, tx })).toBeUndefined();
+      throw new Error("undone");
+    })
+    .catch((error: unknown) => expect(error).toEqual(new Error("undone")));
+  expect((await people.access(id))?.privileges.has("dbs")).toBe(false);
 });
 
 type Words = Readonly<Record<"en" | "pl" | "de", string>>;

@@ -84,9 +84,9 @@ export interface Accounts {
   hasSeveral(tx: Tx): Promise<boolean>;
   /** The first account. It serves requests whose host and credential name no account. */
   defaultAccount(): Promise<Account>;
-  accountById(accountId: number): Promise<Account | undefined>;
-  /** Cached; every process has the new value before a change is answered. */
-  access(userId: number): Promise<Access | undefined>;
+  accountById(accountId: number, tx?: Tx): Promise<Account | undefined>;
+  /** Cached; every process has the new value before a change is answered. `tx`: what is not in memory is read in it. */
+  access(userId: number, tx?: Tx): Promise<Access | undefined>;
   person(accountId: number, userId: number): Promise<Person | undefined>;
   /** The id of the person with this login (letter case does not matter), or undefined. */
   userIdOf(accountId: number, login: string): Promise<number | undefined>;
@@ -149,7 +149,7 @@ export interface Accounts {
    * This account's values of the `accountSettings` that a plugin declares, e.g.
    * `(await accounts.settingsOf(accountId, accountSettings)).maxItems`. Cached, and current after every change.
    */
-  settingsOf<S extends Settings>(accountId: number, settings: S): Promise<ConfigOf<S>>;
+  settingsOf<S extends Settings>(accountId: number, settings: S, tx?: Tx): Promise<ConfigOf<S>>;
   /** Whether any plugin declares this privilege. */
   isPrivilege(name: string): boolean;
   /**

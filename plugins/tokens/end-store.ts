@@ -2,7 +2,7 @@
  * How tokens end, and what limits those that they make. A token that ends takes with it what was made from it. Each
  * deletion returns the hashes of the tokens that ended: caches are keyed by them.
  */
-import type { Caller, Queryable, Sql, Tx } from "platform";
+import { unauthorized, type Caller, type Queryable, type Sql, type Tx } from "platform";
 
 interface Hashed {
   readonly tokenHash: string;
@@ -69,14 +69,15 @@ export async function pruneExpired(sql: Sql): Promise<void> {
 
 /**
  * When the tokens that this one makes must end; null = never. A session expires, but it stands for a person who has
- * signed in, so only the `web_token` that opened it limits what it makes.
+ * signed in, so only the `web_token` that opened it limits what it makes. Throws the 401 if this one is gone.
  */
 export async function endOf(db: Queryable, accountId: number, id: number): Promise<Date | null> {
   const [row] = await db<{ endsAt: Date | null }[]>`
     select case when t.purpose = 'session' then p.expires_at else t.expires_at end as ends_at
     from api_tokens t left join api_tokens p on p.id = t.parent_id
     where t.account_id = ${accountId} and t.id = ${id}`;
-  return row?.endsAt ?? null;
+  if (!row) throw unauthorized();
+  return row.endsAt;
 }
 
 interface Limits {
@@ -85,11 +86,12 @@ interface Limits {
   readonly readOnly: boolean;
 }
 
-/** Those of the caller's token: what it makes has them too. Undefined if the caller is gone; held otherwise. */
-export async function limitsOf(tx: Tx, { account, user, tokenId }: Caller): Promise<Limits | undefined> {
+/** Those of the caller's token: what it makes has them too. Holds both; throws the 401 if either is gone. */
+export async function limitsOf(tx: Tx, { account, user, tokenId }: Caller): Promise<Limits> {
   const [row] = await tx<Limits[]>`
     select m.rate_limit, coalesce(m.networks, '{}') as networks, coalesce(m.read_only, false) as read_only
-    from users u left join api_tokens m on m.id = ${tokenId}
-    where u.id = ${user.id} and u.account_id = ${account.id} for key share of u`;
+    from users u join api_tokens m on m.account_id = u.account_id and m.id = ${tokenId}
+    where u.id = ${user.id} and u.account_id = ${account.id} for key share`;
+  if (!row) throw unauthorized();
   return row;
 }

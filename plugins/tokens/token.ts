@@ -1,6 +1,5 @@
 /** An API token, as people make, see and change it. The rules: behaviour B.4 and B.6. */
 import { column, field, filter, forbidden, invalid, mistakes, notFound, resource, sha256, Type } from "platform";
-import { unauthorized } from "platform";
 import type { AfterCommit, At, Caller, Change, Changed, DraftOf, RowOf, Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { deleteChildren, endOf, limitsOf } from "./end-store.ts";
@@ -203,7 +202,7 @@ async function check({ accounts, caller, raw = "" }: TokenAt, { tx, given, befor
   if (before) mustManage(caller, before);
   mustManage(caller, input);
   if (!before || given.privileges !== undefined)
-    await mustBeOwners(input.privileges, before?.userId ?? caller.user.id, accounts);
+    await mustBeOwners(tx, input.privileges, before?.userId ?? caller.user.id, accounts);
   if (before) mustStayWithin(caller, before.privileges);
   mustStayWithin(caller, input.privileges);
   if (!before && input.expiresAt && input.expiresAt.getTime() <= Date.now())
@@ -212,7 +211,6 @@ async function check({ accounts, caller, raw = "" }: TokenAt, { tx, given, befor
     mustEndWithin(await endOf(tx, caller.account.id, caller.tokenId), input);
   if (before) return { ...before, ...input, warnedAt: isSameEnd(before, input) ? before.warnedAt : null };
   const limits = await limitsOf(tx, caller);
-  if (!limits) throw unauthorized(); // the caller was deleted meanwhile
   const written = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw), given: false };
   return { ...input, ...limits, ...written, userId: caller.user.id, purpose: null, mcpDelete: false, warnedAt: null };
 }
@@ -241,8 +239,8 @@ function kindAndEnd(given: Its["given"], before: TokenRow | undefined, timezone:
 }
 
 /** Throws the 422 if the list names a privilege that no plugin declares or that the owner lacks. */
-async function mustBeOwners(list: readonly string[], userId: number, accounts: Accounts): Promise<void> {
-  const owner = await accounts.access(userId);
+async function mustBeOwners(tx: Tx, list: readonly string[], userId: number, accounts: Accounts): Promise<void> {
+  const owner = await accounts.access(userId, tx);
   if (!owner) throw notFound();
   const wrong = mistakes();
   for (const name of list) {

@@ -21,6 +21,20 @@ const remove = (id: number, token?: string) => app.delete(`/account/api_tokens/$
 const works = async (token: string) => (await app.get("/account/me.json", { token })).status === 200;
 const unique = (prefix: string) => `${prefix}-${crypto.randomUUID().slice(0, 8)}`;
 
+test("a token that is deleted while it is used makes and prolongs none", async () => {
+  const { id, token } = await person(app, { privileges: ["api_tokens"] });
+  const limited = (await make({ name: "limited" }, token)).json;
+  const later = (await make({ name: "later", expires_at: "2030-12-31" }, token)).json;
+  const [before] = await app.sql<{ n: number }[]>`select count(*)::int as n from api_tokens where user_id = ${id}`;
+  expect(await works(limited.token)).toBe(true);
+  // Its request has been let in: nobody has heard of the deletion.
+  await app.sql`delete from api_tokens where id = ${limited.id}`;
+  expect(await make({ name: "without limits" }, limited.token)).toMatchObject({ status: 401 });
+  expect(await change(later.id, { expires_at: "2031-12-31" }, limited.token)).toMatchObject({ status: 401 });
+  const [after] = await app.sql<{ n: number }[]>`select count(*)::int as n from api_tokens where user_id = ${id}`;
+  expect(after?.n).toBe((before?.n ?? 0) - 1);
+});
+
 describe("a new token", () => {
   test("is shown raw once, with its fields", async () => {
     const made = await make({

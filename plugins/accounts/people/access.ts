@@ -1,5 +1,5 @@
 /** Accounts by host and people with what they may do: cached, because every request asks for both. */
-import type { Account, BaseContext, Role, Tx } from "platform";
+import type { Account, BaseContext, Queryable, Role, Tx } from "platform";
 import type { Access as PersonAccess } from "../api.ts";
 import * as accountStore from "./account-store.ts";
 import { bareHost } from "./account-store.ts";
@@ -40,8 +40,8 @@ export function createAccess(ctx: Pick<BaseContext, "cache" | "origin" | "baseUr
     return (await accountStore.idByHost(sql, names)) ?? (names.includes(firstHost) ? firstId() : undefined);
   }
 
-  async function loadAccount(id: number): Promise<Account | undefined> {
-    const row = await accountStore.byId(sql, id);
+  async function loadAccount(id: number, on: Queryable = sql): Promise<Account | undefined> {
+    const row = await accountStore.byId(on, id);
     if (!row) return undefined;
     const { name, baseUrl, timezone, locale } = row;
     // The server knows its address only once it listens.
@@ -57,9 +57,14 @@ export function createAccess(ctx: Pick<BaseContext, "cache" | "origin" | "baseUr
     };
   }
 
-  async function loadAccess(id: number): Promise<PersonAccess | undefined> {
-    const row = await byTokenOwner(sql, id);
-    const account = row && (await accountsById.get(`${row.accountId}`));
+  // In a transaction a cache would load by a second connection, for which all that hold one could wait.
+  async function accountById(id: number, tx?: Tx): Promise<Account | undefined> {
+    return tx ? (accountsById.peek(`${id}`) ?? loadAccount(id, tx)) : accountsById.get(`${id}`);
+  }
+
+  async function loadAccess(id: number, tx?: Tx): Promise<PersonAccess | undefined> {
+    const row = await byTokenOwner(tx ?? sql, id);
+    const account = row && (await accountById(row.accountId, tx));
     if (!row || !account) return undefined;
     return {
       account,
@@ -94,8 +99,9 @@ export function createAccess(ctx: Pick<BaseContext, "cache" | "origin" | "baseUr
       if (!account) throw new Error("the database has no account");
       return account;
     },
-    accountById: (id: number) => accountsById.get(`${id}`),
-    access: (userId: number) => people.get(`${userId}`),
+    accountById,
+    access: async (userId: number, tx?: Tx) =>
+      tx ? (people.peek(`${userId}`) ?? loadAccess(userId, tx)) : people.get(`${userId}`),
     privilegesOfRole,
     isPrivilege: (name: string) =>
       ctx.plugins.some(({ privileges }) => privileges.some((known) => known.name === name)),

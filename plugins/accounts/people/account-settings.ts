@@ -10,6 +10,7 @@ import {
   type ConfigOf,
   type PluginFacts,
   type Settings,
+  type Tx,
 } from "platform";
 import type { Accounts } from "../api.ts";
 import { nextSettingsVersion, saveSettings, settingsOf } from "./account-store.ts";
@@ -44,13 +45,17 @@ export function createAccountSettings(ctx: Pick<BaseContext, "cache" | "plugins"
     max: 1_000,
     load: (accountId) => settingsOf(ctx.sql, Number(accountId)),
   });
-  const stored = async (accountId: number): Promise<Stored> => (await values.get(`${accountId}`)) ?? nothing;
+  const stored = async (accountId: number, tx?: Tx): Promise<Stored> => {
+    // A load would take a second connection, for which all that hold one could wait.
+    if (tx) return values.peek(`${accountId}`) ?? settingsOf(tx, accountId);
+    return (await values.get(`${accountId}`)) ?? nothing;
+  };
 
   /** Parsed values, by the settings that were requested: every write of a record requests them. */
   const read = new WeakMap<Stored, WeakMap<Settings, unknown>>();
 
-  const of: Accounts["settingsOf"] = async <S extends Settings>(accountId: number, settings: S) => {
-    const from = await stored(accountId);
+  const of: Accounts["settingsOf"] = async <S extends Settings>(accountId: number, settings: S, tx?: Tx) => {
+    const from = await stored(accountId, tx);
     const known = read.get(from) ?? new WeakMap<Settings, unknown>();
     read.set(from, known);
     if (!known.has(settings)) known.set(settings, setting.readSettings(settings, from.values));

@@ -17,7 +17,7 @@ export interface AccountInput {
   readonly locale: string;
 }
 
-export async function byId(sql: Sql, id: number): Promise<AccountRow | undefined> {
+export async function byId(sql: Queryable, id: number): Promise<AccountRow | undefined> {
   const [row] = await sql<AccountRow[]>`select id, name, base_url, timezone, locale from accounts where id = ${id}`;
   return row;
 }
@@ -105,7 +105,7 @@ export function bareHost(host: string): string {
 
 /** The version is that of all settings together. */
 export async function settingsOf(
-  sql: Sql,
+  sql: Queryable,
   accountId: number,
 ): Promise<{ version: number; values: Readonly<Record<string, string>> }> {
   const [account] = await sql<{ version: number }[]>`

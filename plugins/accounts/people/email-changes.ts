@@ -42,7 +42,7 @@ export async function beginChange(
 export async function tellBefore(ctx: PeopleContext, to: string, row: UserRow, tx: Tx): Promise<void> {
   const { accountId } = row;
   const { name, login, email } = toApi(row);
-  const account = await ctx.access.accountById(accountId);
+  const account = await ctx.access.accountById(accountId, tx);
   const values = { name, login, email: email ?? "–", time: account ? timeIn(account) : "" };
   await ctx.later.mail.tell({ accountId, to, template: "email_changed", values }, tx);
 }

@@ -73,7 +73,7 @@ export async function byId(db: Queryable, accountId: number, id: number): Promis
 }
 
 /** For the cache of who may do what: the id comes from a stored token, not from a request. */
-export async function byTokenOwner(sql: Sql, id: number): Promise<UserRow | undefined> {
+export async function byTokenOwner(sql: Queryable, id: number): Promise<UserRow | undefined> {
   const [row] = await sql<UserRow[]>`select ${columns(sql)} from users u ${withUnits(sql)} where u.id = ${id}`;
   return row;
 }

@@ -1,5 +1,5 @@
 /** Finds flows: for the routes by id or code, and for runs by code from memory. */
-import { cacheKey, find, notFound, parseCacheKey, refOf, type BaseContext } from "platform";
+import { cacheKey, find, notFound, parseCacheKey, refOf, type BaseContext, type Queryable, type Tx } from "platform";
 import { isCode } from "../../connectors/api.ts";
 import { Flow, type FlowRow } from "./flow.ts";
 import { readPrograms } from "./store.ts";
@@ -18,9 +18,13 @@ export type FlowLookup = ReturnType<typeof createFlowLookup>;
 export function createFlowLookup(ctx: Pick<BaseContext, "cache" | "sql">) {
   /** A stored program never changes, so those used last are kept in memory. */
   const kept = new Map<number, Program>();
-  const programs = async (accountId: number, ids: readonly number[]): Promise<Map<number, Program>> => {
+  const programs = async (
+    accountId: number,
+    ids: readonly number[],
+    on: Queryable = ctx.sql,
+  ): Promise<Map<number, Program>> => {
     const missing = ids.filter((id) => !kept.has(id));
-    const found = missing.length === 0 ? new Map<number, Program>() : await readPrograms(ctx.sql, accountId, missing);
+    const found = missing.length === 0 ? new Map<number, Program>() : await readPrograms(on, accountId, missing);
     for (const id of ids) {
       const program = found.get(id) ?? kept.get(id);
       if (program) found.set(id, program);
@@ -38,17 +42,21 @@ export function createFlowLookup(ctx: Pick<BaseContext, "cache" | "sql">) {
   const cache = ctx.cache<FlowRow & CurrentFlow>({
     name: "flows",
     max: 1000,
-    load: async (key) => {
+    load: (key) => {
       const { accountId, name: code } = parseCacheKey(key);
-      const row = await find(Flow, ctx.sql, accountId, { code });
-      const program = row && (await programs(accountId, [row.programId])).get(row.programId);
-      return row && program && { ...row, program };
+      return load(accountId, code);
     },
   });
-  const cached = async (accountId: number, code: string) => {
+  const load = async (accountId: number, code: string, on: Queryable = ctx.sql) => {
+    const row = await find(Flow, on, accountId, { code });
+    const program = row && (await programs(accountId, [row.programId], on)).get(row.programId);
+    return row && program && { ...row, program };
+  };
+  const cached = async (accountId: number, code: string, tx?: Tx) => {
     if (!isCode(code)) return undefined;
     const key = cacheKey(accountId, code);
-    return cache.peek(key) ?? (await cache.get(key));
+    // In a transaction the cache would load by a second connection, for which all that hold one could wait.
+    return cache.peek(key) ?? (await (tx ? load(accountId, code, tx) : cache.get(key)));
   };
 
   return {
@@ -65,8 +73,8 @@ export function createFlowLookup(ctx: Pick<BaseContext, "cache" | "sql">) {
     exists: async (accountId: number, code: string): Promise<boolean> => (await cached(accountId, code)) !== undefined,
 
     /** The active flow of this code. */
-    async current(accountId: number, code: string): Promise<CurrentFlow | undefined> {
-      const flow = await cached(accountId, code);
+    async current(accountId: number, code: string, tx?: Tx): Promise<CurrentFlow | undefined> {
+      const flow = await cached(accountId, code, tx);
       return flow?.active ? flow : undefined;
     },
 

@@ -1,5 +1,5 @@
 /** SQL about flows beside that of the resource: who names what, and their programs. */
-import { flagOf, readPage, readRows, type Fragment, type Page, type Sql, type Tx } from "platform";
+import { flagOf, readPage, readRows, type Fragment, type Page, type Queryable, type Sql, type Tx } from "platform";
 import type { Program } from "../program/program.ts";
 import { programOf } from "./check.ts";
 
@@ -57,7 +57,11 @@ export async function versions(sql: Sql, accountId: number, flowId: string, page
   });
 }
 
-export async function readPrograms(sql: Sql, accountId: number, ids: readonly number[]): Promise<Map<number, Program>> {
+export async function readPrograms(
+  sql: Queryable,
+  accountId: number,
+  ids: readonly number[],
+): Promise<Map<number, Program>> {
   const rows = await sql<{ id: number; program: Program }[]>`
     select id, program from flow_programs where account_id = ${accountId} and id = any(${ids}::bigint[])`;
   return new Map(rows.map(({ id, program }) => [id, program]));

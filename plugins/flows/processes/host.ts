@@ -14,6 +14,8 @@ interface LiveProcess {
   readonly mode: "drive" | "inline" | "compute";
   readonly yields?: NonNullable<Host["yields"]>;
   readonly signal: AbortSignal;
+  /** It is started in this transaction. */
+  readonly tx?: Tx | undefined;
   readonly save: () => Promise<void>;
   /** Runs writes of the state one after another. */
   readonly exclusive?: (write: () => Promise<void>) => Promise<void>;
@@ -23,7 +25,7 @@ interface LiveProcess {
 
 export async function hostOf(ctx: FlowContext, process: LiveProcess): Promise<Host> {
   const { accountId, id, programs, mode, signal, save, exclusive, write, yields } = process;
-  const account = await ctx.accounts.accountById(accountId);
+  const account = await ctx.accounts.accountById(accountId, process.tx);
   return {
     templates: account ? ctx.templates.at(account) : ctx.templates,
     programs,

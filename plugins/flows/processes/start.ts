@@ -36,7 +36,7 @@ const never = new AbortController().signal;
 /** Undefined if no active flow has this code. */
 export async function startProcess(ctx: FlowContext, start: StartFlow): Promise<Started | undefined> {
   const { accountId, code, tx } = start;
-  const flow = await ctx.flowLookup.current(accountId, code);
+  const flow = await ctx.flowLookup.current(accountId, code, tx);
   if (!flow) return undefined;
   const prepared = await runAtOnce(ctx, flow, start);
   const { process } = prepared;
@@ -83,13 +83,13 @@ async function insert(ctx: FlowContext, prepared: Prepared, kinds: readonly stri
 async function runAtOnce(
   ctx: FlowContext,
   { code: flowCode, programId, program }: CurrentFlow,
-  { accountId, input, scope, origin, by = starterNow() }: StartFlow,
+  { accountId, input, scope, origin, by = starterNow(), tx }: StartFlow,
 ): Promise<Prepared> {
   const id = uuidv7();
   const state = newState(flowCode, programId, input, scope);
   const programs = new Map([[programId, program]]);
   const save = async () => {};
-  const host = await hostOf(ctx, { accountId, id, programs, mode: "inline", signal: never, save });
+  const host = await hostOf(ctx, { accountId, id, programs, mode: "inline", signal: never, save, tx });
   const run = createRun(state, host);
   const { end, memory } = keepable(await run.run(), state.memory);
   const process = processOf({ accountId, id, flowCode, input, createdAt: timeOfUuidv7(id) }, end);

@@ -98,7 +98,8 @@ export function loggedIn(text: string): (code: string) => boolean {
 export async function actorOf(
   { accounts }: { readonly accounts: Pick<Accounts, "settingsOf"> },
   db: Database,
+  tx?: Tx,
 ): Promise<string | undefined> {
-  const { logged } = await accounts.settingsOf(db.accountId, accountSettings);
+  const { logged } = await accounts.settingsOf(db.accountId, accountSettings, tx);
   return logged === none || !logged(db.code) ? undefined : (actorText() ?? "{}");
 }

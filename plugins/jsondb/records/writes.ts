@@ -83,7 +83,7 @@ export async function insert(
 ): Promise<CreatedRecord | undefined> {
   const data = asStored(table, write.data);
   refuse(checkRecord(table, data));
-  const actor = await actorOf(ctx, db);
+  const actor = await actorOf(ctx, db, given);
   const made = { ...newRecord(table, data), actor };
   const { id, createdAt } = made;
   const wanted = events.wanted(ctx, db, "create", { id, tableName: table.name, data });
@@ -109,7 +109,7 @@ export async function merge(
   const { table, expected, guard } = write;
   const data = asStored(table, write.data);
   refuse(checkPatch(table, data));
-  const patch = { id, table, data, json: jsonOf(data), guard, expected, actor: await actorOf(ctx, db) };
+  const patch = { id, table, data, json: jsonOf(data), guard, expected, actor: await actorOf(ctx, db, given) };
   const wanted = events.wanted(ctx, db, "update", { id, tableName: table.name, data });
   const shape = { ...asked, whole: wanted };
   const told = async (done: Written | undefined, tx: Tx | undefined) => {
@@ -134,7 +134,7 @@ export async function remove(
   which: Which = {},
   given?: Tx,
 ): Promise<void> {
-  const removal = { ...which, actor: await actorOf(ctx, db) };
+  const removal = { ...which, actor: await actorOf(ctx, db, given) };
   const wanted = events.wanted(ctx, db, "destroy", { id, tableName: undefined, data: {} });
   await withEvent(ctx, wanted, given, async (tx) => {
     const on = tx ?? ctx.sql;

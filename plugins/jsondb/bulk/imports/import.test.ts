@@ -157,8 +157,8 @@ describe("an import", () => {
     const hook = await server.app.post("/account/webhooks.json", { webhook });
     expect(hook.status).toBe(201);
     const db = await newDb();
-    await send(db, csv, "email\na\nb\n");
-    await send(db, csv, "email\nc\n,\n");
+    expect((await send(db, csv, "email\nc\nd,e\n")).status).toBe(422);
+    expect((await send(db, csv, "email\na\nb\n")).status).toBe(201);
     await eventually(() => received.length >= 2, "two deliveries");
     expect(received.map(({ email }) => email).toSorted()).toEqual(["a", "b"]);
     expect(received[0]?.db_code).toBe(db);

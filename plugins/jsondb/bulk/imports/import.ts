@@ -154,7 +154,7 @@ async function storeParts(
 }
 
 async function storePart(ctx: JsondbContext, db: Database, part: KeptPart, tx: Tx): Promise<void> {
-  const stored = await importStore.store(tx, db, part, await actorOf(ctx, db));
+  const stored = await importStore.store(tx, db, part, await actorOf(ctx, db, tx));
   if (stored === part.rows && !part.wanted) return;
   const rows = await importStore.kept(tx, db.accountId, part);
   if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
