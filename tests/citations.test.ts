@@ -145,4 +145,32 @@ describe("docs/", () => {
     const there = await Promise.all(found.map(isThere));
     expect(found.filter((_, at) => !there[at])).toEqual([]);
   });
+
+  test("and every comment and document name source files that are there", async () => {
+    const names = (text: string) =>
+      [...text.matchAll(/(?<![\w$*<./-])(?:[\w-]+\/)*[\w-]+(?:\.svelte)?\.(?:ts|svelte)\b(?![\w(])/g)].map(
+        ([name]) => name,
+      );
+    expect(names("`a/b-c.ts`, d.svelte (e.svelte.ts) ./f.ts <name>/g.ts /h.ts i.test.ts")).toEqual([
+      "a/b-c.ts",
+      "d.svelte",
+      "e.svelte.ts",
+    ]);
+    const comments = (text: string) =>
+      [...text.matchAll(/\/\*\*[\s\S]*?\*\/|(?<!:)\/\/.*|<!--[\s\S]*?-->/g)].join("\n");
+    const ours = texts.filter(
+      ({ path }) => !/^tests\/|\.test\.ts$|^CHANGELOG|platform(?:-types)?\.(?:md|txt)$|node_modules/.test(path),
+    );
+    const said = ours.flatMap(({ path, text }) =>
+      names(path.endsWith(".md") ? text : /\.(?:ts|svelte)$/.test(path) ? comments(text) : "").map((name) => ({
+        path,
+        name,
+      })),
+    );
+    expect(said.length).toBeGreaterThan(100);
+    const files = texts.map(({ path }) => `/${path}`);
+    const examples = new Set(["platform.d.ts", "NNN_notes.sql"]);
+    const isThere = (name: string) => examples.has(name) || files.some((file) => file.endsWith(`/${name}`));
+    expect(said.filter(({ name }) => !isThere(name))).toEqual([]);
+  });
 });

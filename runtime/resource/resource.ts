@@ -1,7 +1,7 @@
 /**
  * A resource, declared once: its table, its address, its fields and its rules. From that follow the schemas of bodies
  * and answers, the row's type, the statements (store.ts), the verbs (verbs.ts), the five routes (routes.ts), what
- * the log of activity knows of it, and a test that compares it with the table (table.ts).
+ * the log of activity knows of it, and a test that compares it with the table (tests/resources.test.ts).
  *
  *     export const Note = resource("note", {
  *       table: "notes", path: "/core/notes", id: "integer", privilege: "notes", model: "Core::Note",

@@ -1,7 +1,7 @@
 /**
  * The structured log: one JSON object a line on standard error, e.g.
  * `{"time":"2026-01-31T10:00:00.000Z","level":"error","message":"job failed","job":"jsondb.reindex"}`, or on a terminal
- * a line for people (log-text.ts). Lines are written in batches; `flush` writes those that are waiting. Never log
+ * a line for people. Lines are written in batches; `flush` writes those that are waiting. Never log
  * headers, bodies or query strings.
  */
 import { fstatSync } from "node:fs";

@@ -10,7 +10,7 @@ import { configuredBucket, type S3Config } from "../s3/configured-bucket.ts";
 import { parseWalName, timeIn, timeText } from "./wal-names.ts";
 import type { BackupRun } from "./run-store.ts";
 
-/** Where backups are kept: ours by their names (backup-name.ts, wal-names.ts). Whatever else lies there is not ours. */
+/** Where backups are kept: ours by their names (wal-names.ts has those of the archive). Whatever else lies there is not ours. */
 export interface StoredBackup {
   readonly name: string;
   /** When it was begun. */

@@ -1,5 +1,5 @@
 /**
- * What the files of the archive hold: frames as in a backup (postgres/backup-file.ts). The header tells what the name
+ * What the files of the archive hold: frames as in a backup (dump/backup-file.ts). The header tells what the name
  * does, so that a file under another name is refused.
  *
  * - a piece: `D` bytes of WAL

@@ -1,6 +1,6 @@
 /**
  * The format of a backup: one zstd stream of frames, each a letter, a length and that many bytes. A key seals the
- * whole stream (backups/sealing.ts).
+ * whole stream (sealing.ts).
  *
  *     H  the header, JSON: what the database was      T  a table begins, JSON: its name
  *     F  a file begins, JSON (backup-files.ts)        D  rows of it, in COPY's text format; or bytes of the file
