@@ -4,7 +4,7 @@ import { connectors } from "../connectors/api.ts";
 import { flows } from "../flows/api.ts";
 import type { Webhooks } from "./context.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
-import { clearAll, clearWebhook, pruneAll } from "./deliveries/redeliver.ts";
+import { clearWebhook, tidy } from "./deliveries/redeliver.ts";
 import { trialRoutes } from "./deliveries/trial-routes.ts";
 import migration from "./migrations/001_webhooks.sql" with { type: "text" };
 import madeBy from "./migrations/002_made_by.sql" with { type: "text" };
@@ -85,12 +85,8 @@ export default definePlugin({
     };
     const leaseSeconds = 2 * config.timeoutSeconds;
     const sender = createSender(webhooks, { maxInFlight: config.maxInFlight, leaseSeconds });
-    const placed = (run: (place: Place) => void) => (place: string) => {
-      const [accountId = 0, webhookId = 0] = place.split(":").map(Number);
-      run({ accountId, webhookId });
-    };
-    ctx.broadcast.on(dueTopic, placed(sender.wake));
-    ctx.broadcast.on(urgedTopic, placed(sender.urge));
+    ctx.broadcast.on(dueTopic, (place) => sender.wake(placeOf(place)));
+    ctx.broadcast.on(urgedTopic, (place) => sender.urge(placeOf(place)));
     ctx.stopping.addEventListener("abort", sender.rest);
 
     return {
@@ -121,10 +117,7 @@ export default definePlugin({
         {
           id: "webhooks.tidy",
           cron: "41 * * * *",
-          run: async () => {
-            await clearAll(sql, ctx.stopping);
-            await pruneAll(sql, config.retentionDays, ctx.stopping);
-          },
+          run: () => tidy(sql, config.retentionDays, ctx.stopping),
         },
       ],
       begin: sender.begin,
@@ -132,3 +125,9 @@ export default definePlugin({
     };
   },
 });
+
+/** `account:webhook`, as broadcasts name a webhook. */
+function placeOf(text: string): Place {
+  const [accountId = 0, webhookId = 0] = text.split(":").map(Number);
+  return { accountId, webhookId };
+}

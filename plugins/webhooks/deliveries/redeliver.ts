@@ -87,11 +87,13 @@ export async function clearWebhook(sql: Sql, place: Place, signal: AbortSignal):
 }
 
 /** Clears away everything that waits for webhooks that are off or gone. */
-export const clearAll = (sql: Sql, signal: AbortSignal) => inPieces(() => queueStore.clear(sql, piece), signal);
+const clearAll = (sql: Sql, signal: AbortSignal) => inPieces(() => queueStore.clear(sql, piece), signal);
 
-/** Deliveries older than so many days. */
-export const pruneAll = (sql: Sql, days: number, signal: AbortSignal) =>
-  inPieces(() => prune(sql, days, piece), signal);
+/** Clears what waits for nothing, and forgets deliveries older than so many days. */
+export async function tidy(sql: Sql, days: number, signal: AbortSignal): Promise<void> {
+  await clearAll(sql, signal);
+  await inPieces(() => prune(sql, days, piece), signal);
+}
 
 async function inPieces(run: () => Promise<number>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) if ((await run()) < piece) return;
