@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createServer } from "node:net";
 import { connect } from "node:tls";
-import { maxHelloBytes, readClientHello } from "./client-hello.ts";
+import { maxHelloBytes, readClientHello } from "./proof-door.ts";
 
 /** What a client of this host and these protocols really sends first. */
 function helloOf(servername: string, protocols: string[]): Promise<Buffer> {
