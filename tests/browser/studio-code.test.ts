@@ -96,7 +96,7 @@ describe("the keyboard", () => {
     await using opened = await studio.signedIn({ locale: "pl-PL" });
     const { page, faults } = opened;
     await openNew(page);
-    await editorOf(page).focus();
+    await editorOf(page, "Treść").focus();
     await page.keyboard.press("Control+f");
     await page.getByLabel("Znajdź").waitFor();
     expect(faults).toEqual([]);

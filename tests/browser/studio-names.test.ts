@@ -6,6 +6,7 @@ import { idOf } from "../../sites/studio/app/resources/list.ts";
 import { words } from "../../sites/studio/app/resources/names.ts";
 import { resourcesOf, type Resource } from "../../sites/studio/app/resources/resources.ts";
 import en from "../../sites/studio/app/text/en.json" with { type: "json" };
+import { ownOf } from "../../sites/studio/app/resources/values.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
@@ -69,7 +70,10 @@ test("lists, forms and records of every resource", async () => {
     }
     const shown = await labels(page);
     const required = resource.create?.body?.schema.required ?? [];
-    expect([resource.path, required.map(words).filter((label) => !shown.includes(label))]).toEqual([resource.path, []]);
+    const missing = required
+      .map((field) => ownOf(resource.fields, field)?.label?.en ?? words(field))
+      .filter((label) => !shown.includes(label));
+    expect([resource.path, missing]).toEqual([resource.path, []]);
 
     await open(page, addressOf(resource, [id]), typeof name === "string" ? name : undefined);
     for (const button of resource.update ? ["Save", "Cancel", "Delete"] : ["Delete"]) {

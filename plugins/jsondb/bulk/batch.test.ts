@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { person, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
+import { eventually, person, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
 import { follower, traces } from "../../../tests/traces.ts";
 import { plugins } from "../../index.ts";
 
@@ -320,6 +320,8 @@ describe("batches at the same time", () => {
       ...Array.from({ length: 10 }, () => batch(db, operations)),
     ]);
     for (const { status } of answers) expect([200, 422]).toContain(status);
+    const running = async () => (await app.get(`/core/dbs/${db}/tasks.json?status=running`)).json;
+    await eventually(async () => (await running()).length === 0, "the index columns of the new schema");
     expect((await refused(() => batch(db, operations))).status).toBe(422);
     expect(await list(db)).toHaveLength(Math.min(100, answers.filter(({ status }) => status === 200).length * 50));
   });
