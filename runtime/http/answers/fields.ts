@@ -19,10 +19,10 @@ interface Choices {
 type Needs = readonly (readonly string[])[];
 
 export const field = {
-  /** One line that must not be blank. */
+  /** A short text that must not be blank. A form shows one line; breaks are stored as they come. */
   name: (maxLength = lineLength) =>
     Type.String({ minLength: 1, maxLength, pattern: String.raw`\S`, description: "not blank" }),
-  /** One line, or null. */
+  /** A short text of that kind, blank too, or null. */
   line: (maxLength = lineLength) => Type.Union([Type.String({ maxLength }), Type.Null()]),
   /** Required long text. */
   text: (maxLength: number) => Type.String({ minLength: 1, maxLength }),
