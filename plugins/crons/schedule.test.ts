@@ -15,7 +15,9 @@ const schedules: [schedule: string, mistake: string | undefined][] = [
   ["0 0 ? * *", "? is not supported"],
   ["0 0 30 2 *", "is never due"],
   ["61 * * * *", "is not a cron expression"],
-  ["* * * * nobody", "is not a cron expression"],
+  ["* * * * nobody", "is not a cron expression: nobody is no day of week (0 to 7)"],
+  ["a 7 * * *", "is not a cron expression: a is no minute (0 to 59)"],
+  ["5-1 7 * * *", "is not a cron expression: From value is larger than to value"],
 ];
 test.each(schedules)("the schedule %j: %p", (schedule, mistake) => {
   const found = scheduleMistake(schedule);

@@ -27,11 +27,14 @@ const fieldNames: Readonly<Record<string, readonly [name: string, from: number, 
   dayOfWeek: ["day of week", 0, 7],
 };
 
-/** Croner counts days and months from 0. */
+/** Croner counts days and months from 0, and entries from the seconds that we do not have. */
 function reasonOf(message: string): string {
+  const [, place, text] = /entry ([1-5]) \((.{1,100})\) contains illegal/.exec(message) ?? [];
+  const range = Object.values(fieldNames)[Number(place) - 1];
+  if (range) return `${text} is no ${range[0]} (${range[1]} to ${range[2]})`;
   const [, part = "", value = ""] = /Invalid value for (\w{1,20}): (-?\d{1,20})$/.exec(message) ?? [];
   const field = fieldNames[part];
-  if (!field) return message;
+  if (!field) return message.replace(/^CronPattern: /, "");
   const [name, from, to] = field;
   return `${Number(value) + (part === "day" || part === "month" ? 1 : 0)} is no ${name} (${from} to ${to})`;
 }
