@@ -1,5 +1,5 @@
 /** SQL about several records of one table at once, each with the values of its index columns. */
-import { bytesBefore, readBounds, type Fragment, type Queryable, type Sql } from "platform";
+import { readBounds, type Fragment, type Queryable, type Sql } from "platform";
 import { rawRecord, endCreates, once } from "./parts-store.ts";
 import type { IndexValues } from "./index-values.ts";
 import { later, refuseSize, type ManyRecord, type Patch } from "./store.ts";
@@ -8,6 +8,9 @@ import type { Database } from "../databases/database.ts";
 import { flagColumns, indexColumnList, bitsOf, casts, givenColumns } from "../databases/columns-store.ts";
 import type { Table } from "../databases/schema.ts";
 import { inboxFacts, inboxGiven, inboxManyColumns, inboxOld } from "../../activity/api.ts";
+
+/** Most records of one statement. */
+export const mostTogether = 32;
 
 /** A new record with the values of its index columns. */
 export interface IndexedRecord extends ManyRecord {
@@ -28,19 +31,9 @@ const parts = once((on) => ({
   types: indexColumns.map((name) => on.unsafe(arrayTypes[kindOf(name)])),
 }));
 
-/** Reads these records whole, from the first on, as far as an answer has room; `done` of them were looked for. */
-export async function get(
-  on: Queryable,
-  db: Database,
-  ids: readonly string[],
-): Promise<{ rows: { raw: string }[]; done: number }> {
-  const rows = await on.unsafe<{ raw: string | null; at: number }[]>(
-    getText,
-    [`{${ids.join(",")}}`, db.id, db.accountId],
-    { prepare: true },
-  );
-  const left = rows.find(({ raw }) => raw === null);
-  return { rows: rows.filter(hasRaw), done: left ? left.at - 1 : ids.length };
+/** Those of these records that there are, in no order. `raw` is null if one has to be read alone. */
+export function get(on: Queryable, db: Database, ids: readonly string[]): Promise<Changed[]> {
+  return on.unsafe<Changed[]>(getText, [`{${ids.join(",")}}`, db.id, db.accountId], { prepare: true });
 }
 
 /**
@@ -68,17 +61,17 @@ export async function insert(
   return count === all.length;
 }
 
+/**
+ * As many of this size as a statement has items fit into an answer. Each is measured by itself: a running sum of all
+ * costs PostgreSQL a fifth of a read.
+ */
+const rawIfSmall = `case when octet_length(raw) <= ${readBounds.answerBytes / mostTogether} then raw end as raw`;
+
 /** One text, because it is sent for most reads: to put a template together takes a fifth of what a batch costs here. */
 const getText = `
-  select case when ${bytesBefore("octet_length(f.raw)", "a.at")} < ${readBounds.answerBytes} then f.raw end as raw, a.at::int
-  from unnest((select $1::text::uuid[])) with ordinality as a (id, at), lateral (
-    select ${rawRecord()} as raw from records r
-    where r.db_id = $2 and r.id = a.id and r.account_id = $3 offset 0) f
-  order by a.at`;
-
-function hasRaw<T extends { raw: string | null }>(row: T): row is T & { raw: string } {
-  return row.raw !== null;
-}
+  select f.id, ${rawIfSmall} from unnest((select $1::text::uuid[])) as a (id), lateral (
+    select r.id, ${rawRecord()} as raw from records r
+    where r.db_id = $2 and r.id = a.id and r.account_id = $3 offset 0) f`;
 
 /** The index columns of many records as parameters: an array for each column, in the order of `indexColumnList`. */
 export function indexArrays(on: Queryable, all: readonly IndexedRecord[]): Fragment {
@@ -123,8 +116,7 @@ function doesReturnOld(sql: Sql): Promise<boolean> {
 /**
  * Merges each patch into its record; gives back those that were changed. Others are as `update` of the record's store
  * says, or, if there are several, locked or just changed by somebody: then the statement waits for nobody, so that no
- * record delays those beside it. 422 if a single one would become too large. What several become is shown as far as an
- * answer has room for it.
+ * record delays those beside it. 422 if a single one would become too large.
  */
 export async function update(sql: Sql, db: Database, table: Table, all: readonly IndexedPatch[]): Promise<Changed[]> {
   const { silent, logged, written } = statementOf(all);
@@ -179,8 +171,7 @@ const noted = (isOne: boolean) => {
   ${isOne ? "select raw from changed" : shownChanges}`;
 };
 
-const shownChanges = `
-  select id, case when ${bytesBefore("octet_length(raw)")} < ${readBounds.answerBytes} then raw end as raw from changed`;
+const shownChanges = `select id, ${rawIfSmall} from changed`;
 
 const start = ({ id, json }: IndexedPatch) => `"${id}",${json}`;
 

@@ -15,7 +15,7 @@ import type { Patch, Written } from "./store.ts";
 import type { Table } from "../databases/schema.ts";
 
 const bounds = {
-  most: 32, // as far as their bytes allow (behaviour B.3.21)
+  most: manyStore.mostTogether,
   atOnce: 2,
   // A statement may wait for somebody's lock: those that come later do not.
   patienceMs: 20,
@@ -74,14 +74,16 @@ function ofEach<T>(make: (ctx: Context, db: Database) => T): (ctx: Context, db: 
   };
 }
 
+/** The first of them, up to one that has to be read alone: so the large ones are in memory one after another. */
 async function getAll({ read }: Context, db: Database, ids: readonly string[]): Promise<Result[]> {
-  const [only] = ids;
-  if (ids.length === 1 && only) {
-    return [{ written: await read((sql) => recordStore.get(sql, db, only, { form: "nested" })) }];
-  }
-  const { rows, done } = await read((sql) => manyStore.get(sql, db, ids));
+  const rows = ids.length === 1 ? [] : await read((sql) => manyStore.get(sql, db, ids));
+  const large = new Set(rows.flatMap(({ raw, id }) => (raw === null ? [id] : [])));
+  const [first] = ids;
+  if (first !== undefined && (ids.length === 1 || large.has(first)))
+    return [{ written: await read((sql) => recordStore.get(sql, db, first, { form: "nested" })) }];
   const found = byId(rows);
-  return ids.slice(0, done).map((id) => ({ written: found.get(id) }));
+  const end = ids.findIndex((id) => large.has(id));
+  return ids.slice(0, end === -1 ? ids.length : end).map((id) => ({ written: found.get(id) }));
 }
 
 /** The first of them, as many as one statement takes. */
