@@ -11,7 +11,7 @@ import { plugins } from "../plugins/index.ts";
 import { describe } from "../runtime/operations/start/boot.ts";
 import { readConfig } from "../runtime/settings/config.ts";
 import { createLog } from "../runtime/system/log.ts";
-import { clientModule } from "../runtime/operations/openapi/client.ts";
+import { clientModule, type Description } from "../runtime/operations/openapi/client.ts";
 import { makeRuntimes } from "./runtimes.ts";
 import { makeStudio } from "./studio.ts";
 
@@ -28,14 +28,19 @@ if (import.meta.main) {
 async function makeClient(folder: string): Promise<void> {
   // The plugins that serve them read them when they start.
   await Promise.all([makeRuntimes(), makeStudio()]);
-  const dataDir = await mkdtemp(join(tmpdir(), "corestead-client-"));
+  const description = await describeBuiltIn();
+  await mkdir(folder, { recursive: true });
+  if (folder !== source) await cp(source, folder, { recursive: true });
+  await Bun.write(join(folder, "index.ts"), clientModule(description));
+  await compile(folder);
+}
+
+/** What /openapi.json says of the built-in plugins. */
+export async function describeBuiltIn(): Promise<Description> {
+  const dataDir = await mkdtemp(join(tmpdir(), "corestead-description-"));
   try {
     const env = { DATA_DIR: dataDir };
-    const description = await describe({ config: readConfig(env), env, plugins, log: createLog("warn") });
-    await mkdir(folder, { recursive: true });
-    if (folder !== source) await cp(source, folder, { recursive: true });
-    await Bun.write(join(folder, "index.ts"), clientModule(description));
-    await compile(folder);
+    return await describe({ config: readConfig(env), env, plugins, log: createLog("warn") });
   } finally {
     await rm(dataDir, { recursive: true });
   }

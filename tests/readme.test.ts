@@ -1,11 +1,12 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plugins } from "../plugins/index.ts";
 import { checkSettingNames } from "../runtime/settings/config.ts";
-import { pageWithFields } from "../scripts/field-tables.ts";
+import { describeBuiltIn } from "../scripts/client.ts";
 import { settingsPage } from "../scripts/settings.ts";
+import { operationsIn, pageWithTables } from "../scripts/tables.ts";
 import { pageWithTour, withoutVariables } from "../scripts/tour.ts";
 import { adminToken, startTestApp } from "./harness.ts";
 
@@ -25,13 +26,33 @@ test("docs/settings.md is that of the code: run bun scripts/settings.ts", async 
   expect(await page("docs/settings.md")).toBe(settingsPage());
 });
 
-test("the tables of fields in docs/behaviour.md are those of the declarations: run bun scripts/field-tables.ts", async () => {
-  const behaviour = await page("docs/behaviour.md");
-  expect(pageWithFields(behaviour)).toBe(behaviour);
-  const stale = "<!-- fields of /account/crons -->\n\n| `name` | | | | mine |\n| `gone` | | | | theirs |\n";
-  expect(pageWithFields(stale)).toContain("| mine ");
-  expect(pageWithFields(stale)).toContain("`timezone`");
-  expect(pageWithFields(stale)).not.toContain("gone");
+describe("the tables of docs/behaviour.md", () => {
+  const namesIn = (text: string, what: "fields" | "routes") =>
+    [...text.matchAll(/<!-- (fields|routes) of ([^>]+) -->/g)]
+      .flatMap(([, kind, names = ""]) => (kind === what ? names.split(" ") : []))
+      .toSorted();
+
+  test("are those of the declarations: run bun scripts/tables.ts", async () => {
+    const behaviour = await page("docs/behaviour.md");
+    const description = await describeBuiltIn();
+    expect(pageWithTables(behaviour, description)).toBe(behaviour);
+    const stale = (what: string) => `<!-- ${what} -->\n\n| \`name\` | | | | mine |\n| \`gone\` | | | | theirs |\n`;
+    const fields = pageWithTables(stale("fields of /account/crons"), description);
+    expect(fields).toMatch(/`name` .*\| mine /);
+    expect(fields).toContain("`timezone`");
+    expect(fields).not.toContain("gone");
+    const routes = pageWithTables(stale("routes of crons"), description);
+    expect(routes).toMatch(/\| POST +\| \/account\/crons\/:id\/run +\| `crons` +\| Fire a cron now +\|/);
+    expect(routes).not.toContain("gone");
+  });
+
+  test("have the fields of every resource, and the routes of every plugin, once", async () => {
+    const behaviour = await page("docs/behaviour.md");
+    const resources = plugins.flatMap((plugin) => plugin.resources ?? []);
+    expect(namesIn(behaviour, "fields")).toEqual(resources.map(({ path }) => path).toSorted());
+    const routed = new Set(operationsIn(await describeBuiltIn()).map(({ told }) => String(told["tags"])));
+    expect(namesIn(behaviour, "routes")).toEqual([...routed].toSorted());
+  });
 });
 
 test("no variable is declared twice, by the runtime or by a built-in plugin", () => {
