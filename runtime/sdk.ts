@@ -120,7 +120,7 @@ export { resource } from "./resource/resource.ts";
 export type { AfterCommit, At, Author, Change, Changed, Mistakes } from "./resource/declaration.ts";
 export type { LoggedTable, ResourceFacts } from "./plugin/facts.ts";
 export { resourceRoutes, shown, type ContextOf } from "./resource/routes.ts";
-export { announce, change, create, erase, found, locked, refOf, toApi } from "./resource/verbs.ts";
+export { announce, change, create, edit, erase, found, locked, refOf, toApi } from "./resource/verbs.ts";
 export { count, find, findBy, lock, remove, update, words } from "./resource/store.ts";
 export type { Ref } from "./resource/store.ts";
 export { route } from "./http/route.ts";

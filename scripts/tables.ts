@@ -9,6 +9,7 @@ import { Provider } from "../plugins/accounts/oidc/provider.ts";
 import { Connector } from "../plugins/connectors/connector.ts";
 import { Cron } from "../plugins/crons/cron.ts";
 import { Flow } from "../plugins/flows/manage/flow.ts";
+import { Db } from "../plugins/jsondb/databases/db.ts";
 import { Template } from "../plugins/mail/template.ts";
 import { Prompt } from "../plugins/prompts/prompt.ts";
 import { Token } from "../plugins/tokens/token.ts";
@@ -26,7 +27,18 @@ interface Listed {
   readonly derived?: Derivations;
 }
 
-const resources: readonly Listed[] = [Prompt, Token, Webhook, Cron, Connector, Flow, Provider, Template, ...allUnits];
+const resources: readonly Listed[] = [
+  Prompt,
+  Token,
+  Db,
+  Webhook,
+  Cron,
+  Connector,
+  Flow,
+  Provider,
+  Template,
+  ...allUnits,
+];
 const types: Readonly<Record<ColumnType, string>> = {
   text: "string",
   bool: "boolean",

@@ -3,12 +3,13 @@ import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { aggregateRoutes } from "./search/aggregate-routes.ts";
 import { jsonDatabases } from "./api.ts";
-import { backgroundJobs } from "./databases/dbs.ts";
+import { backgroundJobs } from "./databases/jobs.ts";
 import { batchRoute, changeManyRoute } from "./bulk/routes.ts";
 import { exportRoute } from "./bulk/exports/routes.ts";
 import { importRoute } from "./bulk/imports/routes.ts";
 import * as liveStore from "./live/store.ts";
-import { databaseCache, find, forget } from "./databases/cache.ts";
+import { find, forget } from "./databases/cache.ts";
+import { databaseCache, Db } from "./databases/db.ts";
 import { namingApp } from "./databases/store.ts";
 import type { JsondbContext } from "./context.ts";
 import { createEvents } from "./live/events.ts";
@@ -40,8 +41,7 @@ import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
 import { accountSettings } from "./records/events.ts";
 import { visitorsRoom } from "./public/room.ts";
-import { replaceRoute } from "./databases/replace-routes.ts";
-import { dbExample, dbRoutes } from "./databases/routes.ts";
+import { dbRoutes } from "./databases/routes.ts";
 import { createFragments } from "./search/fragments.ts";
 import { filterHints } from "./search/query.ts";
 import { searchRoutes } from "./search/routes.ts";
@@ -115,7 +115,7 @@ export default definePlugin({
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
   models: [
-    { name: "Core::Db", privilege: "dbs", sample: dbExample },
+    { name: Db.model, privilege: "dbs", sample: Db.examples.one },
     {
       name: "Core::Record",
       privilege: "dbs",
@@ -123,11 +123,9 @@ export default definePlugin({
       anyKeys: true,
     },
   ],
+  resources: [Db],
   activity: {
-    dbs: {
-      model: "Core::Db",
-      quiet: ["schema_version", "rules_version", "plan_version", "indexed_version", "plan_xid", "live"],
-    },
+    dbs: { ...Db.activity, quiet: [...(Db.activity.quiet ?? []), "plan_xid"] },
     records: false,
     db_tasks: false,
     bulk_changes: false,
@@ -193,7 +191,6 @@ export default definePlugin({
 function routesOf(jsondb: JsondbContext): Route[] {
   return [
     ...dbRoutes(jsondb),
-    replaceRoute(jsondb),
     ...recordRoutes(jsondb),
     ...searchRoutes(jsondb),
     ...publicRoutes(jsondb),

@@ -1,13 +1,12 @@
-import { invalid, notFound, parseExactly, readBounds, uuidOf, type Tx } from "platform";
+import { change, create, invalid, notFound, parseExactly, readBounds, uuidOf, type Tx } from "platform";
 import { createAccountTurns } from "./turns.ts";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
 import { fieldHintsIn, readSearch, type Cursor } from "./search/query.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
 import * as databases from "./databases/cache.ts";
-import * as databaseStore from "./databases/store.ts";
-import * as dbs from "./databases/dbs.ts";
+import { Db, findDb } from "./databases/db.ts";
 import type { CreatedRecord } from "./records/record.ts";
-import type { DbRow } from "./databases/store.ts";
+import type { DbRow } from "./databases/fields.ts";
 import { storeOf } from "./public/room.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
 import { amended } from "./records/writes.ts";
@@ -77,12 +76,11 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       return db ? fieldHintsIn(db, table, fields) : [];
     },
     async put({ accountId, userId }, { code, ...given }) {
-      const input = { ...given, code, publicMethods: given.public_methods };
-      const found = await databaseStore.find(ctx.sql, accountId, code);
-      if (!found)
-        return { id: (await dbs.create(ctx, accountId, userId, { ...input, name: given.name })).id, done: "made" };
+      const by = { ...ctx, caller: { account: { id: accountId }, user: { id: userId }, privileges: null } };
+      const found = await findDb(ctx.sql, accountId, code);
+      if (!found) return { id: (await create(Db, by, { ...given, code })).id, done: "made" };
       if (isSame(found, given)) return { id: found.id, done: "unchanged" };
-      await dbs.update(ctx, { accountId, key: found.id, userId }, () => input);
+      await change(Db, by, { id: found.id }, { ...given, code });
       return { id: found.id, done: "changed" };
     },
     async create(accountId, key, record) {

@@ -69,7 +69,7 @@ export interface Rules<F extends Fields, I extends IdKind, More extends Derivati
   /** The fields of `derived`. */
   readonly derive?: (at: A, row: RowOf<F, I>) => Derived<More> | Promise<Derived<More>>;
   /** For the header `Warning`, once a change is written: what was accepted and will not do what was meant. */
-  readonly hints?: (at: A, row: RowOf<F, I>) => readonly string[] | Promise<readonly string[]>;
+  readonly hints?: (at: A, row: RowOf<F, I>, given: PatchOf<F>) => readonly string[] | Promise<readonly string[]>;
   /** The rows that exist for this caller; all others are 404. Default: those of the account. */
   readonly visible?: (at: A, sql: Sql) => Fragment;
   /** Before rows are read for an answer: writes what waits to be written in them. */
@@ -119,7 +119,14 @@ export interface Declaration<
   readonly orders?: readonly string[];
   readonly filters?: Filters;
   /** Others name a row by these: `…/used_by.json` lists them, and `Warning` tells who loses a name. */
-  readonly named?: { readonly noun: string; readonly keys: (row: RowOf<F, I>) => readonly string[] };
+  readonly named?: {
+    readonly noun: string;
+    readonly keys: (row: RowOf<F, I>) => readonly string[];
+    /** What the address of that list calls the id; default: `id`. */
+    readonly param?: string;
+  };
+  /** What 404 says. */
+  readonly missing?: string;
   /** 422 is `{ errors: { … } }`. */
   readonly errors?: "wrapped";
   /** Which columns say who has written it; default: both. */

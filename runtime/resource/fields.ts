@@ -140,6 +140,8 @@ export const jsonOf = <S extends TSchema, const O extends Options<Static<S>>>(sc
 export const texts = <const O extends Options<readonly string[]>>(options: O) =>
   made<readonly string[], O>("_text", answer.list(Type.String()), options);
 
+export const uuid = <const O extends Options<string>>(options: O) => made<string, O>("uuid", answer.uuid(), options);
+
 /** The id of another row. */
 export const id = <const O extends Options<number>>(options: O) => made<number, O>("int8", Type.Integer(), options);
 

@@ -115,7 +115,7 @@ export function resourceRoutes<T extends Shape>(
         const plain = at(caller, request);
         const own = prepare ? await prepare(plain, given) : plain;
         const row = await createBy(own, given);
-        return warned(created(...(await shown(of, own, row))), await hintsOf(of, own, row));
+        return warned(created(...(await shown(of, own, row))), await hintsOf(of, own, row, given));
       },
     ),
     change: route(
@@ -134,14 +134,18 @@ export function resourceRoutes<T extends Shape>(
         const expected = (id: string | number) => expectedVersion(request, id);
         const { before, after } = await changeBy(own, refOf(of, params.id), body, expected);
         const gone = await lost(of, own, caller, before, after);
-        return warned(ok(...(await shown(of, own, after))), [...gone, ...(await hintsOf(of, own, after))]);
+        return warned(ok(...(await shown(of, own, after))), [...gone, ...(await hintsOf(of, own, after, body))]);
       },
     ),
     ...(of.named && {
-      usedBy: usedByRoute(context.names, { one, noun: of.named.noun, privilege: of.privilege }, async (caller, key) => {
-        const row = await found(of, at(caller), refOf(of, key));
-        return { model: of.model, keys: of.named?.keys(row) ?? [] };
-      }),
+      usedBy: usedByRoute(
+        context.names,
+        { one: `${path}/:${of.named.param ?? "id"}`, noun: of.named.noun, privilege: of.privilege },
+        async (caller, key) => {
+          const row = await found(of, at(caller), refOf(of, key));
+          return { model: of.model, keys: of.named?.keys(row) ?? [] };
+        },
+      ),
     }),
     delete: route(
       "DELETE",
@@ -156,7 +160,8 @@ export function resourceRoutes<T extends Shape>(
   };
 }
 
-const hintsOf = async <T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>) => (await of.hints?.(at, row)) ?? [];
+const hintsOf = async <T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>, given: Patch<T>) =>
+  (await of.hints?.(at, row, given)) ?? [];
 
 /** Hints about those who name what is gone. */
 async function lost<T extends Shape>(

@@ -33,11 +33,11 @@ const whichever = (): undefined => undefined;
 
 /** What a part of an address names; 404 if it can name nothing. */
 export function refOf<I extends IdKind>(
-  { id, byCode }: { readonly id: I; readonly byCode?: true },
+  { id, byCode, missing }: { readonly id: I; readonly byCode?: true; readonly missing?: string },
   text: string,
 ): Ref<I> {
   if (byCode && !(id === "uuid" ? isUuid(text) : /^\d+$/.test(text))) {
-    if (!/^[A-Za-z0-9._-]{1,100}$/.test(text)) throw notFound();
+    if (!/^[A-Za-z0-9._-]{1,100}$/.test(text)) throw notFound(missing);
     return { code: text };
   }
   return { id: (id === "uuid" ? uuidOf(text) : integerId(text)) as IdOf<I> }; // the kind decides the type
@@ -50,7 +50,7 @@ export function seen<T extends Shape>(of: Resource<T>, at: T["at"]): Fragment[] 
 
 /** The row, or 404. */
 export async function found<T extends Shape>(of: Resource<T>, at: T["at"], ref: Ref<T["id"]>): Promise<Row<T>> {
-  return there(await find(of, at.sql, at.caller.account.id, ref, seen(of, at)));
+  return there(of, await find(of, at.sql, at.caller.account.id, ref, seen(of, at)));
 }
 
 export async function create<T extends Shape>(of: Resource<T>, at: T["at"], given: New<T>): Promise<Row<T>> {
@@ -74,9 +74,21 @@ export async function change<T extends Shape>(
   given: Patch<T>,
   expected: Expected<T> = whichever,
 ): Promise<Both<T>> {
+  return edit(of, at, ref, () => given, expected);
+}
+
+/** A change that is made of the row as it is, locked. */
+export async function edit<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  ref: Ref<T["id"]>,
+  work: (before: Row<T>) => Patch<T>,
+  expected: Expected<T> = whichever,
+): Promise<Both<T>> {
   of.may?.(at, "change");
   const { both, afterCommit } = await at.transaction(async (tx) => {
     const held = await locked(of, at, tx, ref, expected);
+    const given = work(held);
     const after = merged(of, at, held.id, given, held);
     const draft = await checked(of, at, { tx, id: held.id, given, before: held, after });
     const done = { before: held, after: await update(of, tx, at.caller, held.id, draft) };
@@ -120,7 +132,7 @@ export async function locked<T extends Shape>(
   ref: Ref<T["id"]>,
   expected: Expected<T> = whichever,
 ): Promise<Row<T>> {
-  const row = there(await lock(of, tx, at.caller.account.id, ref, seen(of, at)));
+  const row = there(of, await lock(of, tx, at.caller.account.id, ref, seen(of, at)));
   mustMatch(row, expected(row.id));
   return row;
 }
@@ -221,7 +233,7 @@ async function withCode<T extends Shape>(
   return done;
 }
 
-function there<R>(row: R | undefined): R {
-  if (!row) throw notFound();
+function there<R>({ missing }: { readonly missing?: string }, row: R | undefined): R {
+  if (!row) throw notFound(missing);
   return row;
 }

@@ -3,7 +3,7 @@
  * generator knows the right answer to each request.
  */
 import { databaseOf, tableForWrite } from "../../plugins/jsondb/databases/database.ts";
-import type { DbRow } from "../../plugins/jsondb/databases/store.ts";
+import type { DbRow } from "../../plugins/jsondb/databases/fields.ts";
 import { indexValues } from "../../plugins/jsondb/records/index-values.ts";
 import * as manyStore from "../../plugins/jsondb/records/many-store.ts";
 import type { Sql } from "../../runtime/db/db.ts";

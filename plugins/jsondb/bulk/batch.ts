@@ -1,10 +1,20 @@
 /** Up to 1,000 creates, updates and deletes in one transaction: all or none. */
-import { HttpError, invalid, isObject, mistakes, readBounds, unknownNames, ValidationError, type Tx } from "platform";
+import {
+  HttpError,
+  invalid,
+  isObject,
+  isUuid,
+  mistakes,
+  readBounds,
+  unknownNames,
+  ValidationError,
+  type Tx,
+} from "platform";
 import { tableForWrite, type Database } from "../databases/database.ts";
 import { checkPatch, checkRecord, asStored, nestedText, type Data, type Faults } from "../records/record.ts";
 import * as records from "../records/writes.ts";
 import { upToDate } from "../databases/cache.ts";
-import { isId } from "../databases/store.ts";
+
 import * as bulkStore from "./store.ts";
 import type { JsondbContext } from "../context.ts";
 
@@ -61,7 +71,7 @@ function readOperation(
   const { op, id, data, table_name: tableName, if_updated_at: seenAt } = value;
   if (op !== "create" && op !== "update" && op !== "delete")
     return wrong(".op", "must be one of create, update, delete");
-  const hasId = typeof id === "string" && isId(id);
+  const hasId = typeof id === "string" && isUuid(id);
   if (op !== "create" && !hasId) return wrong(".id", "must be the id of a record");
   const expected = seenAt === undefined || seenAt === null ? undefined : instantOf(seenAt);
   if (expected !== undefined && op === "create") return wrong(".if_updated_at", "must be left out for a new record");

@@ -1,17 +1,7 @@
 /** Databases as requests use them: parsed and kept, and right in every process before a change of one is answered. */
-import {
-  cacheKey,
-  notFound,
-  parseCacheKey,
-  unavailable,
-  type AppGrant,
-  type BaseContext,
-  type Cache,
-  type Sql,
-} from "platform";
-import { databaseOf, type Database } from "./database.ts";
-import * as databaseStore from "./store.ts";
-import { isId, isKey } from "./store.ts";
+import { cacheKey, isUuid, notFound, unavailable, type AppGrant, type BaseContext, type Cache } from "platform";
+import type { Database } from "./database.ts";
+import { isKey } from "./store.ts";
 
 export interface Databases {
   readonly databases: Pick<Cache<Database>, "get" | "peek" | "invalidate">;
@@ -21,18 +11,6 @@ export interface Databases {
 export interface DatabaseContext extends BaseContext, Databases {}
 
 const maxTries = 10;
-
-export function databaseCache(cache: BaseContext["cache"], sql: Sql): Cache<Database> {
-  return cache({
-    name: "jsondb.databases",
-    max: 1000,
-    load: async (key) => {
-      const { accountId, name } = parseCacheKey(key);
-      const row = await databaseStore.find(sql, accountId, name);
-      return row && databaseOf(row);
-    },
-  });
-}
 
 /** By id or code; undefined if the account has no such database. No promise where it is kept. */
 export function find(
@@ -66,7 +44,7 @@ export async function forget(
 }
 
 function keyOf(accountId: number, key: string): string {
-  return cacheKey(accountId, isId(key) ? key.toLowerCase() : key);
+  return cacheKey(accountId, isUuid(key) ? key.toLowerCase() : key);
 }
 
 /** The account's database of this id or code; 404 if the account has none, or if the app that asks does not name it. */

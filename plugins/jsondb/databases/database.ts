@@ -1,5 +1,5 @@
 /** A database as requests use it: parsed once, kept in a cache. Pure. */
-import { HttpError, invalid, answer, field, Type } from "platform";
+import { HttpError, invalid } from "platform";
 import { noMethods, parsePublicMethods, type PublicMethods } from "./public-methods.ts";
 import { noTable, parseSchema, type Schema, type Table } from "./schema.ts";
 
@@ -115,21 +115,3 @@ function printed({ tables }: Schema): string {
     plans.map(({ name, indexFields }) => JSON.stringify([name, indexFields])).toSorted((a, b) => (a < b ? -1 : 1)),
   );
 }
-
-// The answers of the routes for databases.
-
-const text = Type.String();
-
-export const Db = answer.object("Db", {
-  id: answer.uuid(),
-  name: text,
-  code: text,
-  app_id: field.nullable(answer.uuid()),
-  schema: Type.Unsafe<unknown>(field.nullable(answer.json())),
-  public_methods: Type.Unsafe<unknown>(field.nullable(answer.json())),
-  fields: Type.Unsafe<unknown>(answer.json()),
-  created_by_id: field.nullable(Type.Integer()),
-  updated_by_id: field.nullable(Type.Integer()),
-  created_at: answer.time(),
-  updated_at: answer.time(),
-});

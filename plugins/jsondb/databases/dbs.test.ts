@@ -230,6 +230,15 @@ describe("bad input", () => {
     });
   });
 
+  test("a schema is not taken away from under a public method that fixes a table of it", async () => {
+    const shop = { tables: { orders: { fields: { no: "string" } } } };
+    const { id } = await create({ schema: shop, public_methods: { create: { table_name: "orders" } } });
+    const patch = await app.patch(`/core/dbs/${id}`, { db: { schema: null } });
+    expect([patch.status, Object.keys(patch.json)]).toEqual([422, ["public_methods"]]);
+    expect((await app.get(`/core/dbs/${id}`)).json.schema).toEqual(shop);
+    expect((await app.patch(`/core/dbs/${id}`, { db: { schema: null, public_methods: null } })).status).toBe(200);
+  });
+
   test.each([
     ["GET", unknownId],
     ["GET", "no-such-code"],

@@ -1,7 +1,7 @@
 /** Hints about names in a saved `schema` and `public_methods` that have no effect. Pure. */
 import { isObject, misspeltNames, unknownNames } from "platform";
 import { ownFields } from "./columns.ts";
-import type { DbRow } from "./store.ts";
+import type { DbRow } from "./fields.ts";
 import { isOperation, isVariable, noVariable, operationParams, variablesIn, type Operation } from "./public-methods.ts";
 import { parseSchema, schemaHints, type Schema } from "./schema.ts";
 

@@ -1,7 +1,7 @@
 /** Strings are in the order of the account's language, in every database, with an index and without. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
-import * as databaseStore from "../databases/store.ts";
+import { findDb } from "../databases/db.ts";
 
 const words = ["żaba", "Zebra", "apple", "Łoś", "łódź", "Banan", "ćma", "Cena", "ąć", "Ala", "chata", "hala", "Ó", "o"];
 const polish = [
@@ -132,14 +132,14 @@ test("equal strings are found without the root's indexes, and by bytes where the
     select count(*)::int as strs from pg_class where relname like 'records_by_str_%'`;
   expect(one).toEqual({ strs: 0 });
   expect(await found()).toEqual(["Łoś"]);
-  const equalsBy = async () => (await databaseStore.find(app.sql, 1, "indexed"))?.equalsBy;
+  const equalsBy = async () => (await findDb(app.sql, 1, "indexed"))?.equalsBy;
   expect(await equalsBy()).toBe("und-x-icu");
   const undo = new Error("undo");
   const asOfAnUpgrade = app.sql.begin(async (tx) => {
     await tx`create index records_by_str_1 on records (db_id, table_name, idx_str_1, id) where idx_str_1 is not null`;
-    expect((await databaseStore.find(tx, 1, "indexed"))?.equalsBy).toBe("und-x-icu");
+    expect((await findDb(tx, 1, "indexed"))?.equalsBy).toBe("und-x-icu");
     await tx`drop index records_sorted_3_und`;
-    expect((await databaseStore.find(tx, 1, "indexed"))?.equalsBy).toBe("C");
+    expect((await findDb(tx, 1, "indexed"))?.equalsBy).toBe("C");
     throw undo;
   });
   expect(await asOfAnUpgrade.catch((error: unknown) => error)).toBe(undo);

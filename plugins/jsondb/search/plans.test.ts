@@ -1,7 +1,7 @@
 /** With enough rows, the planner uses an index for every get, indexed list and search by table. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../tests/harness.ts";
-import * as databaseStore from "../databases/store.ts";
+import { findDb } from "../databases/db.ts";
 import { databaseOf, type Database } from "../databases/database.ts";
 import { readList, readSearch } from "./query.ts";
 import { pageStatement } from "./page-store.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const made = await app.post("/core/dbs", {
     db: { name: "big", schema: { tables: { orders: table, lines: table } } },
   });
-  const row = await databaseStore.find(app.sql, 1, made.json.id);
+  const row = await findDb(app.sql, 1, made.json.id);
   if (!row) throw new Error("no database");
   db = databaseOf(row);
   for (const [number, name] of ["orders", "lines", ""].entries()) {

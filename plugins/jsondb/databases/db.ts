@@ -1,0 +1,181 @@
+/** A database: what it is to others, and how it is made, changed and deleted. behaviour 4.4, B.7. */
+import { filter, find, forbidden, isUuid, job, parseCacheKey, resource, uuidv7 } from "platform";
+import type {
+  AfterCommit,
+  At,
+  Author,
+  BaseContext,
+  Cache,
+  Change,
+  Changed,
+  DraftOf,
+  Mistakes,
+  Queryable,
+  Sql,
+  Tx,
+} from "platform";
+import { declareIndexes } from "../indexes/learning.ts";
+import * as taskStore from "../tasks/store.ts";
+import { forget, type DatabaseContext } from "./cache.ts";
+import { databaseOf, sameIndexes, type Database } from "./database.ts";
+import { fields, type DbFields, type DbRow } from "./fields.ts";
+import { databaseHints, misspeltVariables } from "./hints.ts";
+import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
+import { parseSchema, schemaLimits } from "./schema.ts";
+import { isKey, markReplanned } from "./store.ts";
+
+/** Fills the index columns of records that were written by an older plan. */
+export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.reindex");
+
+/** Deletes the records of a deleted database. */
+export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
+
+interface DbAuthor extends Author {
+  /** Null = all of them (a command, another plugin). */
+  readonly privileges: ReadonlySet<string> | null;
+}
+
+export interface DbAt extends At<DbAuthor>, DatabaseContext {
+  readonly caller: DbAuthor;
+}
+
+type Its = Change<typeof fields, "uuid">;
+
+export const ifMatch = 'With `If-Match: "<etag>"` of a version that is no longer the latest: 412.';
+const maxFieldsLength = 1_000_000;
+
+export const Db = resource("db", {
+  table: "dbs",
+  path: "/core/dbs",
+  id: "uuid",
+  byCode: true,
+  privilege: "dbs",
+  model: "Core::Db",
+  events: true,
+  missing: "there is no such database",
+  others: ["plan_xid"],
+  fields,
+  filters: {
+    q: filter.searching(["name", "code"], "searches name and code"),
+    code: filter.exact("exactly this code"),
+  },
+  check,
+  changed,
+  hints: async ({ names, caller }: DbAt, row, given) => [
+    ...(await names.unknown(
+      caller.account.id,
+      given.app_id ? [{ place: "app_id", model: "Core::App", key: given.app_id }] : [],
+    )),
+    ...databaseHints(row, given),
+  ],
+  named: { noun: "a database", keys: ({ code, id }) => [code, id], param: "db_id" },
+  example: { id: "019a9c1e-0000-7000-8000-000000000001" },
+  request: ["name", "schema"],
+  change: { name: "Clients" },
+  docs: {
+    list: { summary: "List databases" },
+    get: { summary: "Show a database" },
+    create: {
+      summary: "Create a database",
+      refusals: { 422: { schema: ["fields.age: must be one of string, text, …"] } },
+    },
+    change: {
+      summary: "Change a database",
+      description:
+        "A new `schema` re-indexes existing records in the background; answers stay correct meanwhile. " + ifMatch,
+    },
+    delete: { summary: "Delete a database with its records", description: ifMatch },
+  },
+});
+
+/** By id or code. */
+export async function findDb(on: Queryable, accountId: number, key: string): Promise<DbRow | undefined> {
+  if (!isKey(key)) return undefined;
+  return find(Db, on, accountId, isUuid(key) ? { id: key.toLowerCase() } : { code: key });
+}
+
+export function databaseCache(cache: BaseContext["cache"], sql: Sql): Cache<Database> {
+  return cache({
+    name: "jsondb.databases",
+    max: 1000,
+    load: async (key) => {
+      const { accountId, name } = parseCacheKey(key);
+      const row = await findDb(sql, accountId, name);
+      return row && databaseOf(row);
+    },
+  });
+}
+
+async function check(
+  { caller }: DbAt,
+  { given, before, after }: Its,
+  wrong: Mistakes,
+): Promise<DraftOf<typeof fields>> {
+  mustNameApp(caller, given.app_id, before?.appId);
+  if (given.code && isUuid(given.code)) wrong.add("code", "must not have the form of an id");
+  checkParts(given, wrong);
+  wrong.check();
+  const [schema, methods] = [parseSchema(after.schema), parsePublicMethods(after.publicMethods)];
+  if ("schema" in schema && "publicMethods" in methods)
+    for (const mistake of unknownTables(methods.publicMethods, schema.schema.tables))
+      wrong.add("public_methods", mistake);
+  if (!before) return { ...after, schemaVersion: 1, rulesVersion: 1, planVersion: 1 };
+  const { schemaVersion, rulesVersion, planVersion } = before;
+  const [rules, plan] = isSameJson(before.schema, after.schema)
+    ? [0, 0]
+    : [1, sameIndexes(databaseOf(before).schema, databaseOf({ ...before, schema: after.schema }).schema) ? 0 : 1];
+  return {
+    ...after,
+    schemaVersion: schemaVersion + rules,
+    rulesVersion: rulesVersion + rules,
+    planVersion: planVersion + plan,
+  };
+}
+
+/** 403 if the caller links another app without the privilege `apps`. */
+function mustNameApp({ privileges }: DbAuthor, appId: string | null | undefined, before?: string | null): void {
+  if (appId && appId.toLowerCase() !== before && privileges?.has("apps") === false)
+    throw forbidden("`app_id`: linking an app needs the privilege `apps`");
+}
+
+/** Adds the place of each mistake in `schema` and `public_methods`. A stored one has been judged. */
+function checkParts({ schema, public_methods: methods, fields: further }: DbFields, wrong: Mistakes): void {
+  const tooLarge = (field: string, value: unknown, most: number) => {
+    if (value === undefined || JSON.stringify(value).length <= most) return false;
+    wrong.add(field, `may have at most ${most} characters as JSON`);
+    return true;
+  };
+  if (!tooLarge("schema", schema, schemaLimits.bytes)) {
+    const parsed = parseSchema(schema);
+    if ("mistakes" in parsed) for (const mistake of parsed.mistakes) wrong.add("schema", mistake);
+  }
+  if (!tooLarge("public_methods", methods, publicLimits.bytes)) {
+    const parsed = parsePublicMethods(methods);
+    const mistakes = "mistakes" in parsed ? parsed.mistakes : misspeltVariables(methods);
+    for (const mistake of mistakes.slice(0, 50)) wrong.add("public_methods", mistake);
+  }
+  tooLarge("fields", further, maxFieldsLength);
+}
+
+async function changed(
+  at: DbAt,
+  { before, after }: Changed<typeof fields, "uuid">,
+  tx: Tx,
+): Promise<AfterCommit | undefined> {
+  const row = after ?? before;
+  if (!row) return undefined;
+  const { id: dbId, accountId } = row;
+  const asked = { accountId, dbId };
+  if (!after) await at.enqueue(dropRecords, asked, { key: dbId, tx, accountId });
+  else if (before && before.planVersion !== after.planVersion) {
+    await markReplanned(tx, accountId, dbId);
+    await taskStore.replaceReindex(tx, accountId, dbId);
+    await taskStore.insert(tx, { id: uuidv7(), accountId, dbId, kind: "reindex", userId: at.caller.user.id });
+    await at.enqueue(reindexRecords, asked, { key: dbId, tx, accountId });
+  }
+  if (after && (before ? before.schemaVersion !== after.schemaVersion : after.schema))
+    await declareIndexes(at, databaseOf(after), tx);
+  return () => forget(at, accountId, row, before?.code);
+}
+
+const isSameJson = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

@@ -1,0 +1,78 @@
+/** Jobs that visit all records of one database: indexing by a new plan, and deleting the records of a deleted database. */
+import { on, type Handler } from "platform";
+import * as taskStore from "../tasks/store.ts";
+import { forget, type DatabaseContext } from "./cache.ts";
+import { dropRecords, reindexRecords } from "./db.ts";
+import { parseSchema } from "./schema.ts";
+import * as databaseStore from "./store.ts";
+import type { PlanRow } from "./store.ts";
+
+const batchSize = 500;
+// Old statements end within their time limit. If one still runs after these waits, the next run looks again.
+const waitsMs = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 1000, 2000, 2000, 2000];
+// Longer than any of our transactions lasts.
+const secondDropMs = 5 * 60_000;
+
+export function backgroundJobs(ctx: DatabaseContext): Handler[] {
+  /** Visits all records once; false if it was stopped or the plan has changed. */
+  const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
+    const parsed = parseSchema(plan.schema);
+    if (!("schema" in parsed)) return false;
+    let after: string | undefined = "00000000-0000-0000-0000-000000000000";
+    while (after && !signal.aborted)
+      after = await databaseStore.reindex(ctx.sql, dbId, plan.planVersion, parsed.schema, after, batchSize);
+    return !signal.aborted;
+  };
+
+  const until = async <T>(look: () => Promise<T | undefined | false>, signal: AbortSignal): Promise<T | undefined> => {
+    for (const wait of waitsMs) {
+      const found = await look();
+      if (found !== undefined && found !== false) return found;
+      if (signal.aborted) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+    return undefined;
+  };
+
+  /** True when there is nothing left to do. */
+  const reindex = async (accountId: number, dbId: string, signal: AbortSignal): Promise<boolean> => {
+    const plan = await databaseStore.plan(ctx.sql, dbId);
+    if (!plan || plan.indexedVersion === plan.planVersion) {
+      await taskStore.endReindex(ctx.sql, dbId);
+      return true;
+    }
+    await taskStore.measureReindex(ctx.sql, dbId, plan.planVersion);
+    if (!(await pass(dbId, plan, signal))) return false;
+    const end = await until(() => databaseStore.oldWritersEnd(ctx.sql, dbId), signal);
+    if (end === undefined || !(await until(() => databaseStore.isPast(ctx.sql, end), signal))) return false;
+    // Nothing writes by the old plan any more, so this pass finds every record that is left.
+    if (!(await pass(dbId, plan, signal)) || !(await databaseStore.markIndexed(ctx.sql, dbId, plan.planVersion)))
+      return false;
+    await forget(ctx, accountId, { id: dbId, code: plan.code });
+    await taskStore.endReindex(ctx.sql, dbId);
+    return true;
+  };
+
+  return [
+    on(
+      reindexRecords,
+      async ({ accountId, dbId }, { signal }) => {
+        if (await reindex(accountId, dbId, signal)) return;
+        const runAt = new Date(Date.now() + 1000);
+        await ctx.enqueue(reindexRecords, { accountId, dbId }, { key: dbId, runAt, accountId });
+      },
+      { concurrency: 1 },
+    ),
+    on(
+      dropRecords,
+      async ({ accountId, dbId, again = false }, { signal }) => {
+        while (!signal.aborted && (await databaseStore.dropRecords(ctx.sql, dbId, batchSize)) > 0);
+        if (signal.aborted) throw new Error("stopped before all records were deleted");
+        // A write that began before the database was deleted may have committed since.
+        const runAt = new Date(Date.now() + secondDropMs);
+        if (!again) await ctx.enqueue(dropRecords, { accountId, dbId, again: true }, { key: dbId, runAt, accountId });
+      },
+      { concurrency: 1 },
+    ),
+  ];
+}
