@@ -7,14 +7,14 @@ import {
   kindOf,
   planFields,
   planIndexes,
-  type Field,
+  type FieldType,
   type IndexColumn,
 } from "./columns.ts";
 
-const fieldsOf = (types: Record<string, Field["type"]>) =>
+const fieldsOf = (types: Record<string, FieldType>) =>
   new Map(Object.entries(types).map(([name, type]) => [name, { type, required: false }]));
 
-const plan = (types: Record<string, Field["type"]>, listed: string[], explicit: Record<string, IndexColumn> = {}) =>
+const plan = (types: Record<string, FieldType>, listed: string[], explicit: Record<string, IndexColumn> = {}) =>
   Object.fromEntries(planIndexes(fieldsOf(types), { listed, explicit: new Map(Object.entries(explicit)) }));
 
 describe("planning index columns", () => {

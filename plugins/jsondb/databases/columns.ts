@@ -1,6 +1,16 @@
 /** Which field goes into which index column. behaviour 2.4. Pure. */
 
-export const fieldTypes = ["string", "text", "integer", "number", "boolean", "datetime", "date", "time"] as const;
+export const fieldTypes = [
+  "string",
+  "text",
+  "integer",
+  "number",
+  "boolean",
+  "datetime",
+  "date",
+  "time",
+  "list",
+] as const;
 export type FieldType = (typeof fieldTypes)[number];
 
 /**
@@ -26,10 +36,7 @@ export type ColumnKind = "str" | "int" | "time";
 /** Field name to its column. */
 export type IndexPlan = ReadonlyMap<string, IndexColumn>;
 
-export interface Field {
-  readonly type: FieldType;
-  readonly required: boolean;
-}
+type Types = ReadonlyMap<string, { readonly type: FieldType }>;
 
 export interface IndexWishes {
   /** Explicit: field to column (the older format). */
@@ -38,7 +45,7 @@ export interface IndexWishes {
   readonly listed: readonly string[];
 }
 
-export function planIndexes(fields: ReadonlyMap<string, Field>, { explicit, listed }: IndexWishes): IndexPlan {
+export function planIndexes(fields: Types, { explicit, listed }: IndexWishes): IndexPlan {
   const plan = new Map(explicit);
   const taken = new Set(explicit.values());
   for (const name of listed) {
@@ -52,7 +59,7 @@ export function planIndexes(fields: ReadonlyMap<string, Field>, { explicit, list
   return plan;
 }
 
-/** The kind of column that holds values of this type; none for booleans, which no column can hold. */
+/** The kind of column that holds values of this type; none for booleans and lists, which no column can hold. */
 export function columnKindOf(type: FieldType | undefined): ColumnKind | undefined {
   switch (type) {
     case "string":

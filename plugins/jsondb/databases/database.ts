@@ -41,7 +41,7 @@ export interface DatabaseRow extends Facts {
 }
 
 export function databaseOf(row: DatabaseRow): Database {
-  const parsed = parseSchema(row.schema);
+  const parsed = parseSchema(row.schema, true);
   const methods = parsePublicMethods(row.publicMethods);
   return {
     id: row.id,

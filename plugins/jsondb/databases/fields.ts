@@ -8,7 +8,7 @@ const { code, flag, id, integer, json, text, texts, uuid } = column;
 
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 const schemaText =
-  '`fields` and their types, `indexed_fields`, and `sorts`: pairs such as `["category", "-score"]` of a filter and an order that get an index of their own; or `tables` of such';
+  '`fields` and their types (in full `{ type, required, label, help, choices, format, currency, min, max, default, unique, link, on_delete, rollup }`), `title_field`, `history`, `trash_days`, `indexed_fields`, and `sorts`: pairs such as `["category", "-score"]` of a filter and an order that get an index of their own; or `tables` of such';
 
 /** The keys are told to clients; `parseSchema` and `parsePublicMethods` judge the values. */
 const objectOf = (keys: readonly string[], description: string) => {

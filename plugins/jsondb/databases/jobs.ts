@@ -16,7 +16,7 @@ const secondDropMs = 5 * 60_000;
 export function backgroundJobs(ctx: DatabaseContext): Handler[] {
   /** Visits all records once; false if it was stopped or the plan has changed. */
   const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
-    const parsed = parseSchema(plan.schema);
+    const parsed = parseSchema(plan.schema, true);
     if (!("schema" in parsed)) return false;
     let after: string | undefined = "00000000-0000-0000-0000-000000000000";
     while (after && !signal.aborted)

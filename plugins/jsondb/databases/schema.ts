@@ -3,17 +3,16 @@ import { isObject, unknownNames } from "platform";
 import {
   columnKindOf,
   composed,
-  fieldTypes,
   isIndexColumn,
   kindOf,
   ownFields,
   planFields,
   planIndexes,
-  type Field,
-  type FieldType,
   type IndexColumn,
   type IndexPlan,
 } from "./columns.ts";
+import { definitionKeys, isName, nameLength, nameRule, own, parseField, shown, type Say } from "./options.ts";
+import type { Field } from "./kinds.ts";
 
 /** A table: how its records are validated, indexed and searched. */
 export interface Table {
@@ -24,6 +23,14 @@ export interface Table {
   /** `indexes` as the argument of `record_index`. */
   readonly indexFields: readonly (string | null)[];
   readonly required: readonly string[];
+  /** The fields of which no two records have the same value. */
+  readonly unique: readonly string[];
+  /** The field that people know a record by: the first string if none is named. */
+  readonly titleField: string | undefined;
+  /** Every change of its records is kept. */
+  readonly history: boolean;
+  /** How long its deleted records are kept; 0 = not at all. */
+  readonly trashDays: number;
   /** Searches that are to have an index of their own. */
   readonly sorts: readonly DeclaredSort[];
 }
@@ -41,25 +48,34 @@ export interface Schema {
 }
 
 /** Limits that keep a schema cheap to cache and to check. */
-export const schemaLimits = { tables: 100, fields: 200, nameLength: 100, bytes: 200_000, sorts: 4 } as const;
+export const schemaLimits = { tables: 100, fields: 200, nameLength, bytes: 200_000, sorts: 4, unique: 4 } as const;
+
+const noKeeping: Keeping = { history: false, trashDays: 30 };
 
 export const noTable: Table = makeTable("", new Map(), new Map(), []);
 
-/** A schema, or the mistakes in it, each beginning with its place. */
-export function parseSchema(value: unknown): { schema: Schema } | { mistakes: string[] } {
+/**
+ * A schema, or the mistakes in it, each beginning with its place. `isStored`: options that are wrong have no effect, because
+ * older versions did not read them.
+ */
+export function parseSchema(value: unknown, isStored = false): { schema: Schema } | { mistakes: string[] } {
   const mistakes: string[] = [];
-  const say = (place: string, message: string) => {
-    if (mistakes.length < 50) mistakes.push(`${place} ${message}`);
+  const say: Say = (place, message, isOption = false) => {
+    if (mistakes.length < 50 && !(isOption && isStored)) mistakes.push(`${place} ${message}`);
   };
   if (value === null || value === undefined) return { schema: singleTable(noTable) };
   if (!isObject(value)) return { mistakes: ["must be an object"] };
   // Null is as good as leaving a form out.
   const has = (key: string) => (own(value, key) ?? undefined) !== undefined;
   const hasTables = has("tables");
-  const mixed = tableKeys.filter(has);
+  // What is kept of records may stand beside `tables`, for all of them.
+  const mixed = tableKeys.filter((key) => has(key) && ![...keepingKeys, "title_field"].includes(key));
+  if (hasTables && has("title_field")) say("title_field:", "belongs into one of the tables", true);
   if (hasTables && mixed.length > 0)
     return { mistakes: [`${mixed[0]}: has both \`tables\` and \`${mixed[0]}\`: use one of the two forms`] };
-  const schema = hasTables ? parseTables(own(value, "tables"), say) : singleTable(parseTable("", value, "", say));
+  const schema = hasTables
+    ? parseTables(own(value, "tables"), parseKeeping(value, "", say, noKeeping), say)
+    : singleTable(parseTable("", value, "", say, noKeeping));
   const sorts = [...schema.tables.values()].flatMap((table) => table.sorts);
   if (different(sorts) > schemaLimits.sorts)
     say("sorts:", `a database may have at most ${schemaLimits.sorts}, in all of its tables together`);
@@ -76,7 +92,7 @@ export function schemaHints(value: unknown): string[] {
     const fields = isObject(table) ? own(table, "fields") : undefined;
     const definitions = isObject(fields) ? Object.entries(fields) : [];
     return [
-      ...definitions.flatMap(([name, one]) => hintsOf(one, ["type", "required"], `${place}.fields.${name}`)),
+      ...definitions.flatMap(([name, one]) => hintsOf(one, definitionKeys, `${place}.fields.${name}`)),
       ...ownNameHints(definitions.map(([name]) => name)),
     ];
   };
@@ -100,38 +116,67 @@ export function ownNameHints(names: readonly string[]): string[] {
 
 const givenNames = (one: Readonly<Record<string, unknown>>) => Object.keys(one).filter((key) => own(one, key) !== null);
 
-const tableKeys = ["fields", "indexes", "indexed_fields", "sorts"];
+const keepingKeys = ["history", "trash_days"];
+const tableKeys = ["fields", "indexes", "indexed_fields", "sorts", "title_field", ...keepingKeys];
 export const schemaKeys = ["tables", ...tableKeys];
 
 /** One index serves all sorts with the same columns. */
 const different = (sorts: readonly DeclaredSort[]) => new Set(sorts.map((sort) => `${sort.filter}>${sort.order}`)).size;
 
-type Say = (place: string, message: string) => void;
-
-function parseTables(value: unknown, say: Say): Schema {
-  const tables = new Map([["", noTable]]);
+/** `keeping` is what stands beside the tables. */
+function parseTables(value: unknown, keeping: Keeping, say: Say): Schema {
+  const tables = new Map([["", { ...noTable, ...keeping }]]);
   if (!isObject(value)) say("tables:", "must be an object of table names");
   else {
     const entries = Object.entries(value);
     if (entries.length > schemaLimits.tables) say("tables:", `may have at most ${schemaLimits.tables} tables`);
     for (const [name, table] of entries.slice(0, schemaLimits.tables)) {
       const place = `tables.${name}`;
-      if (!goodName(name)) say(`${place}:`, nameRule);
+      if (!isName(name)) say(`${place}:`, nameRule);
       else if (!isObject(table)) say(`${place}:`, "must be an object with `fields`");
-      else tables.set(name, parseTable(name, table, `${place}.`, say));
+      else tables.set(name, parseTable(name, table, `${place}.`, say, keeping));
     }
   }
   return { multiTable: true, tables };
 }
 
-function parseTable(name: string, given: Record<string, unknown>, at: string, say: Say): Table {
+function parseTable(name: string, given: Record<string, unknown>, at: string, say: Say, keeping: Keeping): Table {
   const value = composed(given);
   const fields = parseFields(own(value, "fields"), `${at}fields`, say);
   const explicit = parseIndexes(own(value, "indexes"), fields, `${at}indexes`, say);
   const listed = parseIndexedFields(own(value, "indexed_fields"), fields, `${at}indexed_fields`, say);
   const indexes = planIndexes(fields, { explicit, listed });
-  return makeTable(name, fields, indexes, parseSorts(own(value, "sorts"), { fields, indexes }, `${at}sorts`, say));
+  const table = makeTable(
+    name,
+    fields,
+    indexes,
+    parseSorts(own(value, "sorts"), { fields, indexes }, `${at}sorts`, say),
+  );
+  if (table.unique.length > schemaLimits.unique)
+    say(
+      `${at}fields.${table.unique.at(-1)}.unique:`,
+      `a table may have at most ${schemaLimits.unique} unique fields`,
+      true,
+    );
+  const title = own(value, "title_field") ?? undefined;
+  const isKnown = typeof title === "string" && fields.has(title);
+  if (title !== undefined && !isKnown) say(`${at}title_field:`, `${shown(title)} is not one of the fields`, true);
+  return { ...table, ...(isKnown && { titleField: title }), ...parseKeeping(value, at, say, keeping) };
 }
+
+type Keeping = Pick<Table, "history" | "trashDays">;
+
+function parseKeeping(value: Record<string, unknown>, at: string, say: Say, otherwise: Keeping): Keeping {
+  const history = own(value, "history") ?? otherwise.history;
+  const trashDays = own(value, "trash_days") ?? otherwise.trashDays;
+  const isLength =
+    typeof trashDays === "number" && Number.isInteger(trashDays) && trashDays >= 0 && trashDays <= mostTrashDays;
+  if (typeof history !== "boolean") say(`${at}history:`, "must be true or false", true);
+  if (!isLength) say(`${at}trash_days:`, `must be a number of days from 0 to ${mostTrashDays}`, true);
+  return { history: history === true, trashDays: isLength ? trashDays : otherwise.trashDays };
+}
+
+const mostTrashDays = 3650;
 
 function makeTable(
   name: string,
@@ -139,8 +184,18 @@ function makeTable(
   indexes: IndexPlan,
   sorts: readonly DeclaredSort[],
 ): Table {
-  const required = [...fields].filter(([, field]) => field.required).map(([key]) => key);
-  return { name, fields, indexes, indexFields: planFields(indexes), required, sorts };
+  const namesOf = (is: (field: Field) => boolean) => [...fields].flatMap(([key, field]) => (is(field) ? [key] : []));
+  return {
+    name,
+    fields,
+    indexes,
+    indexFields: planFields(indexes),
+    required: namesOf((field) => field.required),
+    unique: namesOf((field) => field.unique === true),
+    titleField: namesOf((field) => field.type === "string")[0],
+    ...noKeeping,
+    sorts,
+  };
 }
 
 function singleTable(table: Table): Schema {
@@ -157,27 +212,13 @@ function parseFields(value: unknown, at: string, say: Say): Map<string, Field> {
   const entries = Object.entries(value);
   if (entries.length > schemaLimits.fields) say(`${at}:`, `may have at most ${schemaLimits.fields} fields`);
   for (const [name, definition] of entries.slice(0, schemaLimits.fields)) {
-    if (!goodName(name)) say(`${at}.${name.slice(0, 100)}:`, nameRule);
+    if (!isName(name)) say(`${at}.${name.slice(0, 100)}:`, nameRule);
     else {
       const field = parseField(definition, `${at}.${name}`, say);
       if (field) fields.set(name, field);
     }
   }
   return fields;
-}
-
-/** `"string"` or `{ "type": "string", "required": true }`. */
-function parseField(definition: unknown, at: string, say: Say): Field | undefined {
-  const full = isObject(definition) ? definition : { type: definition };
-  const type = own(full, "type");
-  const required = own(full, "required") ?? false;
-  if (typeof required !== "boolean") say(`${at}.required:`, "must be true or false");
-  if (!isFieldType(type)) {
-    const where = isObject(definition) ? `${at}.type:` : `${at}:`;
-    say(where, `must be one of ${fieldTypes.join(", ")}, not ${shown(type)}`);
-    return undefined;
-  }
-  return { type, required: required === true };
 }
 
 function parseIndexes(value: unknown, fields: ReadonlyMap<string, Field>, at: string, say: Say) {
@@ -254,25 +295,6 @@ const columnRule = ": `indexed_fields` gives one to 3 strings, 2 numbers and 2 d
 
 /** Both directions of an order have one index, so a list may be longer than there are indexes. */
 const maxListedSorts = 20;
-
-const nameRule = `a name must have 1 to ${schemaLimits.nameLength} characters, none of them a control character`;
-
-function goodName(name: string): boolean {
-  return name.length > 0 && name.length <= schemaLimits.nameLength && !/\p{Cc}/u.test(name);
-}
-
-function isFieldType(value: unknown): value is FieldType {
-  return fieldTypes.some((type) => type === value);
-}
-
-/** An own property: a field may be called `constructor`. */
-function own(value: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? "nothing").slice(0, 60);
-}
 
 /** Whether a value counts as empty: blanks do not fill a required field. */
 export function isBlank(value: unknown): boolean {

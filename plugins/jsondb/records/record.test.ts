@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fieldTypes, type FieldType } from "../databases/columns.ts";
-import { checkPatch, checkRecord, fits } from "./record.ts";
+import { checkPatch, checkRecord } from "./record.ts";
+import { fits } from "../databases/kinds.ts";
 import { parseSchema, noTable } from "../databases/schema.ts";
 
 const tableOf = (fields: Record<string, unknown>) => {
@@ -25,6 +26,7 @@ describe("the type of a value", () => {
     ],
     date: ["2026-01-31", "2024-02-29", "0001-01-01", "9999-12-31", "2000-02-29"],
     time: ["00:00", "23:59", "23:59:59"],
+    list: [[], ["a", "", 1, -2.5], Array.from({ length: 100 }, () => "x")],
   };
   const bad: Record<FieldType, unknown[]> = {
     string: [1, true, {}, []],
@@ -65,6 +67,7 @@ describe("the type of a value", () => {
       20260131,
     ],
     time: ["24:00", "1:00", "10:60", "10:00:60", "10:00Z", 10],
+    list: ["a", 1, {}, [null], [true], [[]], [{}], [Number.NaN], Array.from({ length: 101 }, () => "x")],
   };
   for (const type of fieldTypes) {
     test(`${type} takes its own and nothing else`, () => {

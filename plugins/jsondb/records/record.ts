@@ -1,6 +1,7 @@
 /** Checks a record's `data` against its table. behaviour 2.4, B.7. Pure. */
-import { isDay, isNumber, invalid, printedLength, timeOfUuidv7, uuidv7 } from "platform";
+import { invalid, printedLength, timeOfUuidv7, uuidv7 } from "platform";
 import { composed, type FieldType } from "../databases/columns.ts";
+import { faultOf } from "../databases/kinds.ts";
 import { isBlank, type Table } from "../databases/schema.ts";
 import { printRecord } from "./print.ts";
 
@@ -59,35 +60,6 @@ export function checkRequired(table: Table, data: Data): Faults {
   return found(new Map(missingFields(table, data).map((name) => [name, ["is required"]])));
 }
 
-/** Whether a field of this type may have this value; null is checked elsewhere. */
-export function fits(type: FieldType, value: unknown): boolean {
-  return forms[type](value);
-}
-
-const isString = (value: unknown) => typeof value === "string";
-
-const forms: Record<FieldType, (value: unknown) => boolean> = {
-  string: isString,
-  text: isString,
-  integer: (value) => (typeof value === "number" ? Number.isSafeInteger(value) : isBigInteger(value)),
-  number: isNumber,
-  boolean: (value) => typeof value === "boolean",
-  datetime: (value) => typeof value === "string" && isDatetime(value),
-  date: (value) => typeof value === "string" && isDay(value),
-  time: (value) => typeof value === "string" && timeForm.test(value),
-};
-
-const rules: Record<FieldType, string> = {
-  string: "must be a string",
-  text: "must be a string",
-  integer: "must be a whole number within ±2^63, written as a string beyond 2^53",
-  number: "must be a number",
-  boolean: "must be true or false",
-  datetime: "must be a datetime like 2026-01-31T10:00:00Z",
-  date: "must be a date like 2026-01-31",
-  time: "must be a time like 10:00 or 10:00:00",
-};
-
 function checkTypes(table: Table, data: Data, faults: Map<string, string[]>): void {
   const names = Object.keys(data);
   if (names.length > recordLimits.keys) faults.set("data", [`may have at most ${recordLimits.keys} fields`]);
@@ -98,7 +70,8 @@ function checkTypes(table: Table, data: Data, faults: Map<string, string[]>): vo
       add(faults, name.slice(0, 60), `a field name may have at most ${recordLimits.keyLength} characters`);
     else if (field) {
       // An empty required field is reported already.
-      if (value !== null && !faults.has(name) && !fits(field.type, value)) add(faults, name, rules[field.type]);
+      const fault = value === null || faults.has(name) ? undefined : faultOf(field, value);
+      if (fault !== undefined) add(faults, name, fault);
     } else if (!isStorable(value)) add(faults, name, "has a number that is too large");
     if (faults.size > 50) return;
   }
@@ -109,22 +82,6 @@ function isStorable(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null) return true;
   return Object.values(value).every(isStorable);
-}
-
-/** Most clients round JSON numbers beyond 2^53, so larger integers are strings. */
-function isBigInteger(value: unknown): boolean {
-  if (typeof value !== "string" || !/^-?[1-9]\d{15,18}$/.test(value)) return false;
-  const exact = BigInt(value);
-  return exact === BigInt.asIntN(64, exact) && !Number.isSafeInteger(Number(value));
-}
-
-const timeForm = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/;
-const datetimeForm =
-  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-5])(:?[0-5]\d)?)?$/;
-
-function isDatetime(value: string): boolean {
-  const day = datetimeForm.exec(value)?.[1];
-  return day !== undefined && isDay(day);
 }
 
 function add(faults: Map<string, string[]>, field: string, message: string): void {

@@ -1,7 +1,7 @@
 /** The filters of a search, read from its parameters. Pure. */
 import { badRequest, isUuid, wildcardPattern } from "platform";
 import { columnKindOf, ownFields } from "../databases/columns.ts";
-import { fits } from "../records/record.ts";
+import { fits } from "../databases/kinds.ts";
 import type { Table } from "../databases/schema.ts";
 
 /**

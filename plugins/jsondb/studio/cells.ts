@@ -1,5 +1,5 @@
 /** Values of cells as texts, and what was typed or pasted as values. Pure. */
-import { isMap } from "studio/exact";
+import { isMap, parseJson } from "studio/exact";
 import type { FieldType } from "./schema.ts";
 
 /** A longer text is shown up to here, and changed in the record's own view. */
@@ -105,7 +105,19 @@ export function typedValue(type: FieldType | undefined, text: string, before?: u
     (type === undefined && (typeof before === "number" || isLongNumber(before)))
   )
     return numberOf(text.trim(), type === "integer");
+  if (type === "list") return { value: listOf(text) };
   return { value: type === "date" || type === "time" || type === "datetime" ? text.trim() : text };
+}
+
+/** As JSON, or with commas between the items. */
+function listOf(text: string): unknown {
+  try {
+    const value: unknown = parseJson(text);
+    if (Array.isArray(value)) return value;
+  } catch {
+    // It is no JSON.
+  }
+  return text.split(",").flatMap((item) => item.trim() || []);
 }
 
 function booleanOf(text: string): Typed {

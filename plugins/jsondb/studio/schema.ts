@@ -40,6 +40,8 @@ export interface TableDraft {
 export interface SchemaDraft {
   readonly multiTable: boolean;
   readonly tables: readonly TableDraft[];
+  /** What stands beside several tables. */
+  readonly more?: Readonly<Record<string, unknown>>;
 }
 
 /** A schema that stands in an address, as JSON. */
@@ -56,7 +58,8 @@ export function draftOf(schema: unknown): SchemaDraft {
   const whole = isMap(schema) ? schema : {};
   const tables = whole["tables"];
   if (!isMap(tables)) return { multiTable: false, tables: [tableOf("", whole)] };
-  return { multiTable: true, tables: Object.entries(tables).map(([name, table]) => tableOf(name, table)) };
+  const all = Object.entries(tables).map(([name, table]) => tableOf(name, table));
+  return { multiTable: true, tables: all, ...moreOf(whole, ["tables"]) };
 }
 
 function tableOf(name: string, value: unknown): TableDraft {
@@ -93,9 +96,9 @@ function moreOf(value: Readonly<Record<string, unknown>>, known: readonly string
 }
 
 /** The JSON that is sent. */
-export function schemaOf({ multiTable, tables }: SchemaDraft): Record<string, unknown> {
+export function schemaOf({ multiTable, tables, more }: SchemaDraft): Record<string, unknown> {
   if (!multiTable) return tables[0] ? jsonOf(tables[0]) : {};
-  return { tables: Object.fromEntries(tables.map((table) => [table.name, jsonOf(table)])) };
+  return { tables: Object.fromEntries(tables.map((table) => [table.name, jsonOf(table)])), ...more };
 }
 
 function jsonOf({ fields, indexed, columns, sorts, more }: TableDraft): Record<string, unknown> {
@@ -174,6 +177,7 @@ const samples: Readonly<Record<FieldType, unknown>> = {
   datetime: "2026-01-31T10:00:00Z",
   date: "2026-01-31",
   time: "10:00",
+  list: ["one", "two"],
 };
 
 /**

@@ -618,6 +618,26 @@ describe("a schema", () => {
     expect(exampleRecord(undefined)).toEqual({ data: { name: "Ann" } });
   });
 
+  test("keeps the options that nothing here reads", () => {
+    const fields = {
+      size: { type: "string", choices: ["S", "M"], label: { pl: "Rozmiar" }, unheard_of: [1] },
+      tags: "list",
+    };
+    const table = { fields, indexed_fields: ["size"], title_field: "size", trash_days: 7, unheard_of: { a: null } };
+    for (const schema of [table, { tables: { a: table, b: { fields: {}, indexed_fields: [] } }, history: true }])
+      expect(schemaOf(draftOf(schema))).toEqual(schema);
+    const [draft] = draftOf(table).tables;
+    const renamed = draft && changeField(draft, 0, { name: "fit" });
+    expect(renamed && schemaOf({ multiTable: false, tables: [renamed] })).toEqual({
+      ...table,
+      fields: { fit: fields.size, tags: "list" },
+      indexed_fields: ["fit"],
+      title_field: "fit",
+    });
+    expect(renamed && removeField(renamed, 0).more?.["title_field"]).toBeNull();
+    expect(addTable(draftOf({ tables: {}, history: true })).more).toEqual({ history: true });
+  });
+
   test("is indexed again only where a column has another field or type", () => {
     const before = draftOf(people);
     expect(movesIndexes(before, draftOf({ ...people, fields: { ...people.fields, note: "text" } }))).toBe(false);

@@ -19,7 +19,15 @@ export function changeField(table: TableDraft, at: number, part: Partial<FieldDr
     const order = orderField(sort);
     return [rename(sort[0]), sort[1] === order ? rename(order) : `-${rename(order)}`];
   });
-  return { ...table, fields: table.fields.with(at, after), indexed: table.indexed.map(rename), columns, sorts };
+  const fields = table.fields.with(at, after);
+  return { ...titled(table, before.name, after.name), fields, indexed: table.indexed.map(rename), columns, sorts };
+}
+
+/** The field that people know a record by is named among what nothing here reads. */
+function titled(table: TableDraft, name: string | undefined, now: string | null): TableDraft {
+  return name !== undefined && table.more?.["title_field"] === name
+    ? { ...table, more: { ...table.more, title_field: now } }
+    : table;
 }
 
 /** The fields of a sort must have an index. */
@@ -40,7 +48,7 @@ export function removeField(table: TableDraft, at: number): TableDraft {
   const gone = table.fields[at]?.name;
   const columns = Object.fromEntries(Object.entries(table.columns).filter(([name]) => name !== gone));
   return {
-    ...table,
+    ...titled(table, gone, null),
     fields: table.fields.filter((_, index) => index !== at),
     indexed: table.indexed.filter((name) => name !== gone),
     columns,
@@ -61,13 +69,15 @@ export function setIndexed(table: TableDraft, name: string, indexed: boolean): T
   return { ...table, indexed: others, columns, sorts: sortsWithout(table, name) };
 }
 
-export function addTable({ tables, multiTable }: SchemaDraft): SchemaDraft {
+export function addTable(draft: SchemaDraft): SchemaDraft {
+  const { tables, multiTable } = draft;
   const taken = new Set(tables.map(({ name }) => name));
   let at = tables.length + 1;
   while (taken.has(`table_${at}`)) at++;
   // The only table needs a name now.
   const named = multiTable ? tables : tables.map((table) => ({ ...table, name: "table_1" }));
   return {
+    ...draft,
     multiTable: true,
     tables: [...named, { name: `table_${at}`, fields: [], indexed: [], columns: {}, sorts: [] }],
   };
