@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { databaseFault, openPool, transaction, type SocketTarget } from "../runtime/db/db.ts";
-import { createLimitStore } from "../runtime/http/limits/limit-store.ts";
+import * as limitStore from "../runtime/http/limits/limit-store.ts";
 import { isPooled } from "../runtime/db/connections.ts";
 import { createDatabase, eventually, person, startTestApp, type TestApp } from "./harness.ts";
 import { startPooler, type Pooler } from "./pooler.ts";
@@ -82,7 +82,7 @@ test.each(["true", "false"])(
       return asked + Number(left) <= 45;
     }, "the other server's requests in the limit of a token");
     const exact = { name: "exact", key: prepare, n: 1, limit: 10, windowSeconds: 600 };
-    const takes = Array.from({ length: 30 }, (_, n) => createLimitStore((n % 2 ? a : b).sql).take(exact));
+    const takes = Array.from({ length: 30 }, (_, n) => limitStore.take((n % 2 ? a : b).sql, exact));
     expect((await Promise.all(takes)).filter(({ allowed }) => allowed)).toHaveLength(10);
 
     // No wait was in vain: that would be logged as a connection that does not answer.

@@ -1,7 +1,8 @@
 /** A request as it arrives: where it comes from, which host it asks for, and its form for the router. */
 import { plainHost } from "./auth.ts";
-import { clientAddress, inNetworks, type Networks } from "../net/client-address.ts";
+import { clientAddress, inNetworks } from "../net/client-address.ts";
 import type { SiteDoor } from "./door.ts";
+import type { HttpContext } from "./handle.ts";
 import { proxyMistakes, type ProxyMistake } from "./refusals/proxy-mistake.ts";
 
 /** Where a connection comes from. */
@@ -11,18 +12,12 @@ export interface Peer {
   readonly secure: boolean;
 }
 
-interface Needed {
-  readonly trustedProxies: Networks;
-  /** The peer address of a request's connection. */
-  readonly peer: (request: Request) => Peer;
-  /** BASE_URL, or "". */
-  readonly baseUrl?: string;
-}
+type Proxied = Pick<HttpContext, "peer" | "trustedProxies" | "baseUrl">;
 
 export type Client = ReturnType<typeof clientOf>;
 
 /** Where the request comes from. Only a trusted proxy's headers count. */
-export function clientOf({ peer: peerOf, trustedProxies, baseUrl = "" }: Needed, request: Request) {
+export function clientOf({ peer: peerOf, trustedProxies, baseUrl = "" }: Proxied, request: Request) {
   const { headers } = request;
   const proxied = trustedProxies.length > 0 && inNetworks(peerOf(request).address, trustedProxies);
   const host = (proxied && headers.get("x-forwarded-host")) || headers.get("host") || "";

@@ -1,21 +1,26 @@
 /** Takes a request through identity, quota, privilege, body and handler. behaviour B.1 and B.3. */
-import { arrivalOf, pathOf, type Client } from "./arrival.ts";
+import { arrivalOf, pathOf, type Client, type Peer } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Identify, type Identity } from "./auth.ts";
 import { bodyLimit, readBody, refuseEncoded, takesBody } from "./body.ts";
 import { withActor, type Actor } from "../scope/actor.ts";
 import type { Notice } from "../events/models.ts";
 import { causationHeader, withCausation, type CausationSeal } from "../scope/causation.ts";
 import { badRequest, forbidden, unauthorized, HttpError } from "../base/errors.ts";
+import type { HostDoor } from "./door.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import { currentScope } from "../scope/keyed.ts";
 import type { Log } from "../system/log.ts";
+import type { Metrics } from "../system/metrics.ts";
+import type { Networks } from "../net/client-address.ts";
 import type { Reply } from "./answers/reply.ts";
 import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./limits/quota.ts";
 import type { RequestInput, Route } from "./route.ts";
 import { queryHints } from "./refusals/unknown.ts";
 import { isObject } from "../base/values.ts";
 
-export interface Needed {
+/** The context of whatever answers requests. */
+export interface HttpContext {
+  readonly routes: readonly Route[];
   readonly identify: Identify;
   readonly idempotency: Idempotency;
   readonly log: Log;
@@ -23,6 +28,17 @@ export interface Needed {
   readonly notice: (notice: Notice) => void;
   readonly maxBodyBytes: number;
   readonly causations: Pick<CausationSeal, "read">;
+  readonly metrics: Metrics;
+  /** For `Strict-Transport-Security`; 0 or undefined omits the header. */
+  readonly hstsSeconds?: number;
+  /** BASE_URL, or "". */
+  readonly baseUrl?: string;
+  readonly trustedProxies: Networks;
+  /** Once aborted, a connection ends with its answer: the next request goes to a process that stays. */
+  readonly draining?: AbortSignal;
+  /** The peer address of a request's connection. */
+  readonly peer: (request: Request) => Peer;
+  readonly door?: HostDoor | undefined;
 }
 
 export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD"]);
@@ -34,7 +50,7 @@ export interface Found {
 
 /** The reply of a route, or what it throws: identity, quota, privilege, body and Idempotency-Key. */
 export async function handle(
-  needed: Needed,
+  ctx: HttpContext,
   { route, params }: Found,
   request: Request,
   requestId: string,
@@ -44,26 +60,26 @@ export async function handle(
   const same = { request, requestId, client, spec: route.spec };
   let identity: Identity;
   try {
-    identity = await needed.identify(client.host, credentialOf(request.headers), site?.account, client);
+    identity = await ctx.identify(client.host, credentialOf(request.headers), site?.account, client);
   } catch (error) {
-    if (error instanceof RefusedCredential) noteRefusal(needed.notice, { ...same, identity: error.identity }, error);
+    if (error instanceof RefusedCredential) noteRefusal(ctx.notice, { ...same, identity: error.identity }, error);
     throw error;
   }
   const asked = { ...same, identity };
   let quota: QuotaHeaders | undefined;
   try {
     quota = identity.quota && !inner?.isCounted ? await takeOf(identity.quota) : undefined;
-    const reply = await admitted(needed, { route, params }, asked, hints);
-    noteReply(needed.notice, asked, reply);
+    const reply = await admitted(ctx, { route, params }, asked, hints);
+    noteReply(ctx.notice, asked, reply);
     return quota ? withQuota(reply, quota) : reply;
   } catch (error) {
-    noteRefusal(needed.notice, asked, error);
+    noteRefusal(ctx.notice, asked, error);
     throw quota ? refusedWithQuota(error, quota) : error;
   }
 }
 
 async function admitted(
-  needed: Needed,
+  ctx: HttpContext,
   { route, params }: Found,
   asked: Asked,
   hints: string[],
@@ -78,7 +94,7 @@ async function admitted(
   refuseEncoded(request, route.spec);
   const query = queryOf(request.url);
   if (query !== noQuery) hints.push(...queryHints(route.spec.query, query));
-  const maxBytes = bodyLimit(route.spec, caller === null, needed.maxBodyBytes);
+  const maxBytes = bodyLimit(route.spec, caller === null, ctx.maxBodyBytes);
   const rawBody = takesBody(route.spec) ? await readBody(request, route.spec, maxBytes, hints) : undefined;
   const input: RequestInput = {
     request,
@@ -98,17 +114,17 @@ async function admitted(
       return account.baseUrl.startsWith("https:") || client.secure;
     },
     atSite: arrivalOf(request).site !== undefined,
-    log: needed.log,
+    log: ctx.log,
     once: (principal, run, bodyHash) => {
       const whose = { accountId: account.id, principal };
       const content = { value: rawBody, hash: bodyHash, claim: route.spec.idempotency === "claim" };
-      return once(needed.idempotency, request, content, whose, run);
+      return once(ctx.idempotency, request, content, whose, run);
     },
     settle: async (reply) => void (await currentScope()?.finish(reply)),
   };
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
   // One of our webhooks says so in a header, so that loops over HTTP are found too.
-  const cause = needed.causations.read(request.headers.get(causationHeader));
+  const cause = ctx.causations.read(request.headers.get(causationHeader));
   const mayWrite = changes || "open" in route.spec.access;
   const actor = mayWrite ? () => actorOf(asked) : undefined;
   const runAs = () => (actor ? withActor(actor, () => answered(route, input)) : answered(route, input));

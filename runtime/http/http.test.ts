@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { fromSameOrigin, type Caller, type Identify } from "./auth.ts";
 import { invalid } from "../base/errors.ts";
-import { createHttp } from "./http.ts";
+import { mountHttp } from "./http.ts";
 import type { Idempotency, KeyedRequest } from "./idempotency/idempotency.ts";
 import { createLog } from "../system/log.ts";
 import { createMetrics } from "../system/metrics.ts";
@@ -91,10 +91,9 @@ const idempotency: Idempotency = {
     keyed.push(request);
     return run();
   },
-  prune: async () => {},
 };
 const logged: string[] = [];
-const handle = createHttp(
+const handle = mountHttp(
   {
     routes,
     identify,
@@ -184,7 +183,7 @@ describe("addresses", () => {
   test("two routes of one address are refused at start", () => {
     const twice = [...routes, ...routes];
     expect(() =>
-      createHttp(
+      mountHttp(
         {
           routes: twice,
           identify,

@@ -1,38 +1,21 @@
 /** HTTP: mounts routes on Elysia, and gives what handles them (handle.ts) the form of an answer. behaviour B.1 and B.3. */
 import { Elysia } from "elysia";
 import type { Answers } from "./answers/answers.ts";
-import { arrivalOf, clientOf, pathOf, routed, type Peer } from "./arrival.ts";
+import { arrivalOf, clientOf, pathOf, routed } from "./arrival.ts";
 import { credentialOf, plainHost, type Caller } from "./auth.ts";
-import type { Networks } from "../net/client-address.ts";
-import { isLocalHost, type HostDoor } from "./door.ts";
+import { isLocalHost } from "./door.ts";
 import { badRequest, methodNotAllowed, notFound } from "../base/errors.ts";
 import { databaseFault } from "../db/db.ts";
-import { handle, safeMethods, type Found, type Needed as HandleNeeded } from "./handle.ts";
-import type { Metrics } from "../system/metrics.ts";
+import { handle, safeMethods, type Found, type HttpContext } from "./handle.ts";
 import { refusalOf } from "./refusals/refusal.ts";
 import type { Reply } from "./answers/reply.ts";
 import { logRequest, corsHeaders, finish, newRequestId } from "./answers/respond.ts";
 import type { Route, Method } from "./route.ts";
-import { createSiteAnswer } from "./answers/site-answer.ts";
+import { answerAtSite, missingAtSite } from "./answers/site-answer.ts";
 import type { InnerAnswer } from "./subrequest.ts";
 import { fromAnyOrigin, routeTable, together, type Endpoint } from "./route-table.ts";
 import { withWarnings } from "./refusals/warning.ts";
 import { Memoirist } from "memoirist";
-
-interface Needed extends HandleNeeded {
-  readonly routes: readonly Route[];
-  readonly metrics: Metrics;
-  /** For `Strict-Transport-Security`; 0 or undefined omits the header. */
-  readonly hstsSeconds?: number;
-  /** BASE_URL, or "". */
-  readonly baseUrl?: string;
-  readonly trustedProxies: Networks;
-  /** Once aborted, a connection ends with its answer: the next request goes to a process that stays. */
-  readonly draining?: AbortSignal;
-  /** The peer address of a request's connection. */
-  readonly peer: (request: Request) => Peer;
-  readonly door?: HostDoor | undefined;
-}
 
 export interface SystemRequest {
   readonly request: Request;
@@ -62,50 +45,42 @@ type Missing = (request: Request) => Response | Promise<Response>;
 export type Fetch = (request: Request) => Promise<Response>;
 
 /** The server's `fetch`. Throws at once if two routes have the same method and path. */
-export function createHttp(needed: Needed, systemRoutes: readonly SystemRoute[]): Fetch {
-  const { door, routes, log } = needed;
+export function mountHttp(ctx: HttpContext, systemRoutes: readonly SystemRoute[]): Fetch {
+  const { door, routes, log } = ctx;
   const missing = (request: Request) => finish(request, refusalOf(notFound(), log, ""), newRequestId(request));
-  const app = mounted(needed, routes, systemRoutes, missing);
+  const app = mounted(ctx, routes, systemRoutes, missing);
   const siteRoutes = routes.filter(({ spec }) => spec.onSites);
-  const mount = (missingAtSite: Missing) => {
-    const atSite = mounted(needed, siteRoutes, [], missingAtSite);
-    return (request: Request) => atSite.fetch(request);
-  };
-  const answerAtSite = createSiteAnswer({ log, metrics: needed.metrics, mount });
-  const isHttps = needed.baseUrl?.startsWith("https:") === true;
+  const atSite = mounted(ctx, siteRoutes, [], (request) => missingAtSite(log, request));
+  const isHttps = ctx.baseUrl?.startsWith("https:") === true;
   return async (request) => {
     if (request.headers.get("host")?.includes(","))
       return finish(request, refusalOf(badRequest("send one Host header"), log, ""), newRequestId(request));
-    const client = clientOf(needed, request);
+    const client = clientOf(ctx, request);
     const site = door?.find(client.host);
-    const response = await (site ? answerAtSite(request, client, site) : app.fetch(routed(request, { client })));
-    if (needed.hstsSeconds && (isHttps || client.secure))
-      response.headers.set("strict-transport-security", `max-age=${needed.hstsSeconds}`);
-    if (needed.draining?.aborted) response.headers.set("connection", "close");
+    const response = await (site
+      ? answerAtSite(ctx, atSite, request, client, site)
+      : app.fetch(routed(request, { client })));
+    if (ctx.hstsSeconds && (isHttps || client.secure))
+      response.headers.set("strict-transport-security", `max-age=${ctx.hstsSeconds}`);
+    if (ctx.draining?.aborted) response.headers.set("connection", "close");
     return response;
   };
 }
 
-/** Answers requests that handlers make of this server itself. */
-export function createInside(needed: Needed): (request: Request) => Promise<InnerAnswer> {
-  const finder = createFinder(routeTable(needed.routes));
-  const answer = createAnswer(needed, innerAnswer);
-  return async (request) => {
-    const found = finder.find(request.method, request.url);
-    if (found) return answer(found.endpoint, request, found.params);
-    const requestId = newRequestId(request);
-    return innerAnswer(request, refusalOf(notFound(), needed.log, requestId), requestId);
-  };
+/** Answers a request that a handler makes of this server itself. */
+export async function answerInside(ctx: HttpContext, router: Router, request: Request): Promise<InnerAnswer> {
+  const found = findEndpoint(router, request.method, request.url);
+  if (found) return answerEndpoint(ctx, innerAnswer, found.endpoint, request, found.params);
+  const requestId = newRequestId(request);
+  return innerAnswer(request, refusalOf(notFound(), ctx.log, requestId), requestId);
 }
 
-function mounted(needed: Needed, routes: readonly Route[], systemRoutes: readonly SystemRoute[], missing: Missing) {
+function mounted(ctx: HttpContext, routes: readonly Route[], systemRoutes: readonly SystemRoute[], missing: Missing) {
   const app = new Elysia({ name: "corestead" });
-  const answer = createAnswer(needed, finish);
-
   const endpoints = routeTable(routes);
   for (const endpoint of endpoints) {
     for (const path of endpoint.paths) {
-      const mount: Mounted = ({ request, params }) => answer(endpoint, request, params);
+      const mount: Mounted = ({ request, params }) => answerEndpoint(ctx, finish, endpoint, request, params);
       app.route(endpoint.method, path, mount, { parse: "none" });
       // Otherwise Elysia would answer HEAD, and read all of what GET answers to tell its length.
       if (endpoint.method === "GET" && isPlain(path)) app.route("HEAD", path, mount, { parse: "none" });
@@ -116,15 +91,15 @@ function mounted(needed: Needed, routes: readonly Route[], systemRoutes: readonl
   );
   for (const [path, system] of ofSystem) {
     for (const method of safeMethods)
-      app.route(method, path, ({ request }) => answerSystem(needed, system, request), { parse: "none" });
+      app.route(method, path, ({ request }) => answerSystem(ctx, system, request), { parse: "none" });
   }
   // An entry of the router for every method of every address would be two more of each three.
-  const finder = createFinder(endpoints);
+  const router = routerOf(endpoints);
   app.onError(({ request }) => {
     const url = withoutLastSlash(request.url);
-    const got = request.method === "HEAD" ? finder.find("GET", url) : undefined;
-    if (got) return answer(got.endpoint, request, got.params);
-    const others = finder.others(url) ?? (ofSystem.has(pathOf(url)) ? systemMethods : undefined);
+    const got = request.method === "HEAD" ? findEndpoint(router, "GET", url) : undefined;
+    if (got) return answerEndpoint(ctx, finish, got.endpoint, request, got.params);
+    const others = othersAt(router, url) ?? (ofSystem.has(pathOf(url)) ? systemMethods : undefined);
     const isOther = others && !others.allowed.some((method) => method === request.method);
     return isOther ? answerOthers(request, others) : missing(request);
   });
@@ -151,34 +126,35 @@ function withoutLastSlash(url: string): string {
 }
 
 /** `finished` gives the reply the form of an answer. */
-function createAnswer<T extends { readonly status: number }>(
-  needed: Needed,
+async function answerEndpoint<T extends { readonly status: number }>(
+  ctx: HttpContext,
   finished: (request: Request, reply: Reply | Response, id: string, cors?: boolean, hints?: string[]) => T | Promise<T>,
-) {
-  return async (endpoint: Endpoint, request: Request, rawParams: Record<string, string>): Promise<T> => {
-    const started = performance.now();
-    const requestId = newRequestId(request);
-    const found = endpoint.pick(rawParams);
-    const hints: string[] = [];
-    let reply: Reply | Response;
-    try {
-      if (!found) throw notFound();
-      reply = await handle(needed, found, request, requestId, hints);
-    } catch (error) {
-      const own = isHungUp(error, request)
-        ? badRequest("the client hung up")
-        : isNowhere(error, found)
-          ? notFound()
-          : error;
-      const refusal = refusalOf(own, needed.log, requestId, found?.route.spec.errors);
-      reply = { ...refusal, headers: { ...endpoint.always, ...refusal.headers } };
-    }
-    const response = await finished(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
-    const ms = performance.now() - started;
-    needed.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
-    logRequest(needed.log, request, endpoint.name, { requestId, status: response.status, ms });
-    return response;
-  };
+  endpoint: Endpoint,
+  request: Request,
+  rawParams: Record<string, string>,
+): Promise<T> {
+  const started = performance.now();
+  const requestId = newRequestId(request);
+  const found = endpoint.pick(rawParams);
+  const hints: string[] = [];
+  let reply: Reply | Response;
+  try {
+    if (!found) throw notFound();
+    reply = await handle(ctx, found, request, requestId, hints);
+  } catch (error) {
+    const own = isHungUp(error, request)
+      ? badRequest("the client hung up")
+      : isNowhere(error, found)
+        ? notFound()
+        : error;
+    const refusal = refusalOf(own, ctx.log, requestId, found?.route.spec.errors);
+    reply = { ...refusal, headers: { ...endpoint.always, ...refusal.headers } };
+  }
+  const response = await finished(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
+  const ms = performance.now() - started;
+  ctx.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
+  logRequest(ctx.log, request, endpoint.name, { requestId, status: response.status, ms });
+  return response;
 }
 
 /** No text of a database has a NUL, so nothing has such a name. */
@@ -209,26 +185,26 @@ function answerOthers(request: Request, methods: Others | typeof systemMethods):
   return finish(request, { status: 204, body: null, headers }, requestId);
 }
 
-async function answerSystem(needed: Needed, system: SystemRoute, request: Request): Promise<Response> {
+async function answerSystem(ctx: HttpContext, system: SystemRoute, request: Request): Promise<Response> {
   const requestId = newRequestId(request);
   const host = plainHost(request.headers.get("host") ?? "");
   const caller = async () => {
-    const identity = await needed.identify(host, credentialOf(request.headers));
+    const identity = await ctx.identify(host, credentialOf(request.headers));
     return identity.app ? null : identity.caller;
   };
   const isOperator = async () => {
     const asking = await caller();
     if (asking?.user.role !== "admin") return false;
-    return (await needed.identify("", null)).account.id === asking.account.id;
+    return (await ctx.identify("", null)).account.id === asking.account.id;
   };
   const ownHost = async () =>
-    isLocalHost(host) || host === new URL((await needed.identify(host, null)).account.baseUrl).host;
+    isLocalHost(host) || host === new URL((await ctx.identify(host, null)).account.baseUrl).host;
   try {
     const { peer } = arrivalOf(request).client;
     const asked = { request, peer, caller, isOperator, ownHost, localHost: isLocalHost(host) };
     return finish(request, await system.run(asked), requestId);
   } catch (error) {
-    return finish(request, refusalOf(error, needed.log, requestId), requestId);
+    return finish(request, refusalOf(error, ctx.log, requestId), requestId);
   }
 }
 
@@ -262,8 +238,13 @@ export interface Others {
   readonly always: Readonly<Record<string, string>>;
 }
 
-/** By the router that Elysia has, so that both find the same; it is built at the first question, after the start. */
-export function createFinder(endpoints: readonly Endpoint[]) {
+export interface Router {
+  readonly byMethod: Memoirist<Endpoint>;
+  readonly byAddress: Memoirist<readonly Endpoint[]>;
+}
+
+/** As Elysia's own, so that both find the same; it is built at the first question, after the start. */
+export function routerOf(endpoints: readonly Endpoint[]): Router {
   const byMethod = new Memoirist<Endpoint>({ onParam: decodeURIComponent, lazy: true });
   const byAddress = new Memoirist<readonly Endpoint[]>({ lazy: true });
   const pairs = endpoints.flatMap((endpoint) => endpoint.paths.map((path) => ({ path, endpoint })));
@@ -274,28 +255,31 @@ export function createFinder(endpoints: readonly Endpoint[]) {
       path,
       all.map(({ endpoint }) => endpoint),
     );
-  const addressOf = (url: string) => pathOf(url).split("?", 1)[0] ?? "";
-  return {
-    find(method: string, url: string): FoundEndpoint | undefined {
-      try {
-        const found = byMethod.find(method, addressOf(url));
-        return found ? { endpoint: found.store, params: found.params } : undefined;
-      } catch (error) {
-        if (error instanceof URIError) return undefined;
-        throw error;
-      }
-    },
+  return { byMethod, byAddress };
+}
 
-    /** What answers other methods at this address. */
-    others(url: string): Others | undefined {
-      const own = byAddress.find("", addressOf(url))?.store;
-      return (
-        own && {
-          allowed: own.map(({ method }) => method),
-          cors: own.some(({ cors }) => cors),
-          always: together(own.map(({ always }) => always)),
-        }
-      );
-    },
-  };
+export function findEndpoint({ byMethod }: Router, method: string, url: string): FoundEndpoint | undefined {
+  try {
+    const found = byMethod.find(method, addressOf(url));
+    return found ? { endpoint: found.store, params: found.params } : undefined;
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+/** What answers other methods at this address. */
+function othersAt({ byAddress }: Router, url: string): Others | undefined {
+  const own = byAddress.find("", addressOf(url))?.store;
+  return (
+    own && {
+      allowed: own.map(({ method }) => method),
+      cors: own.some(({ cors }) => cors),
+      always: together(own.map(({ always }) => always)),
+    }
+  );
+}
+
+function addressOf(url: string): string {
+  return pathOf(url).split("?", 1)[0] ?? "";
 }

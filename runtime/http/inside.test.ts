@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createFinder, innerAnswer } from "./http.ts";
+import { findEndpoint, innerAnswer, routerOf } from "./http.ts";
 import { ok } from "./answers/reply.ts";
 import { routeTable } from "./route-table.ts";
 import { route } from "./route.ts";
@@ -13,7 +13,7 @@ const paths = [
   "/core/:kind/:id/lines",
   "/w/:code/*",
 ];
-const finder = createFinder(
+const router = routerOf(
   routeTable([
     ...paths.map((path) => route("GET", path, spec, () => ok({ path }))),
     route("POST", "/core/notes", spec, () => ok({})),
@@ -21,7 +21,7 @@ const finder = createFinder(
 );
 const at = (method: string, path: string) => {
   const { url } = new Request(`http://in.process${path}`);
-  const found = finder.find(method, url);
+  const found = findEndpoint(router, method, url);
   const picked = found?.endpoint.pick(found.params);
   return picked && [picked.route.path, picked.params];
 };

@@ -31,24 +31,21 @@ export type Subrequest = (of: Request, asking: Asking) => Promise<InnerAnswer>;
 
 const passedOn = ["user-agent", causationHeader];
 
-export function createSubrequest(answerOf: () => ((request: Request) => Promise<InnerAnswer>) | undefined): Subrequest {
-  return (of, { method, path, token, headers: own = {}, body }) => {
-    const answer = answerOf();
-    if (!answer) throw new Error("this server does not serve yet");
-    const headers: Record<string, string> = { accept: "application/json", authorization: `Bearer ${token}` };
-    for (const name of passedOn) {
-      const value = of.headers.get(name);
-      if (value !== null) headers[name] = value;
-    }
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    if (text !== undefined) headers["content-type"] = "application/json";
-    // The host is that of `of`: it was found out when that arrived.
-    const request = new Request(`http://in.process${path}`, {
-      method,
-      headers: { ...headers, ...own },
-      ...(text !== undefined && { body: text }),
-    });
-    arriveWith(request, of, credentialOf(of.headers)?.token === token);
-    return answer(request);
-  };
+/** `of` is the request that the handler answers. */
+export function subrequestOf(of: Request, { method, path, token, headers: own = {}, body }: Asking): Request {
+  const headers: Record<string, string> = { accept: "application/json", authorization: `Bearer ${token}` };
+  for (const name of passedOn) {
+    const value = of.headers.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  if (text !== undefined) headers["content-type"] = "application/json";
+  // The host is that of `of`: it was found out when that arrived.
+  const request = new Request(`http://in.process${path}`, {
+    method,
+    headers: { ...headers, ...own },
+    ...(text !== undefined && { body: text }),
+  });
+  arriveWith(request, of, credentialOf(of.headers)?.token === token);
+  return request;
 }

@@ -2,7 +2,7 @@
  * The writes of a request with an Idempotency-Key commit together with its answer. So such a request's transaction
  * stays open after `run` until the handler has made the answer, which is then stored in it.
  *
- *     const scope = createScope({ begin, keep });
+ *     const scope = createScope(begin, keep);
  *     const reply = await inScope(scope, handler); // its `transaction` goes through the scope
  *     await scope.finish(reply);
  */
@@ -31,13 +31,6 @@ export interface Scope {
   undo(error: unknown): Promise<void>;
   /** Whether an answer has been committed. */
   readonly isKept: () => boolean;
-}
-
-interface Needed {
-  /** Runs first in the transaction. An exception ends the transaction and reaches the handler. */
-  readonly begin: (tx: Tx) => Promise<void>;
-  /** Runs last in the transaction. */
-  readonly keep: (tx: Tx, reply: Reply) => Promise<void>;
 }
 
 interface Held {
@@ -78,7 +71,11 @@ export async function committed(run: () => void | Promise<void>): Promise<void> 
   if (!currentScope()?.defer(run)) await run();
 }
 
-export function createScope({ begin, keep }: Needed): Scope {
+/**
+ * `begin` runs first in the transaction: an exception ends it and reaches the handler. `keep` runs last in it, and stores
+ * the answer.
+ */
+export function createScope(begin: (tx: Tx) => Promise<void>, keep: (tx: Tx, reply: Reply) => Promise<void>): Scope {
   let held: Held | undefined;
   let kept = false;
   let deferred: (() => void | Promise<void>)[] = [];

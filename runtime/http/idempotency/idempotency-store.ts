@@ -1,6 +1,6 @@
 /** All SQL about Idempotency-Keys. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Queryable, Sql, Tx } from "../../db/db.ts";
+import type { Fragment, Queryable, Sql, Tx } from "../../db/db.ts";
 import { conflict } from "../../base/errors.ts";
 import type { Reply } from "../answers/reply.ts";
 
@@ -25,76 +25,83 @@ export interface Kept {
 const lockMs = 2000;
 const lockAgainMs = 20;
 
-export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
+const where = (on: Queryable, { accountId, principal, key }: KeyOwner): Fragment =>
+  on`account_id = ${accountId} and principal = ${principal} and key = ${key}`;
 
-export function createIdempotencyStore(sql: Sql) {
-  const where = ({ accountId, principal, key }: KeyOwner) =>
-    sql`account_id = ${accountId} and principal = ${principal} and key = ${key}`;
-  const columnsOf = (reply: Reply) => ({
-    status: reply.status,
-    secret: reply.secret === true,
-    headers: reply.secret ? null : sql.json({ ...reply.headers }),
-    body: reply.secret ? null : reply.body,
-  });
+const columnsOf = (on: Queryable, { status, secret = false, headers, body }: Reply) => ({
+  status,
+  secret,
+  headers: secret ? null : on.json({ ...headers }),
+  body: secret ? null : body,
+});
 
-  return {
-    async find(at: KeyOwner, on: Queryable = sql): Promise<Kept | undefined> {
-      const [row] = await on<Kept[]>`
-        select fingerprint, status, headers, body, secret, claimed_by from idempotency_keys
-        where ${where(at)} and created_at > now() - interval '24 hours'`;
-      return row;
-    },
+export async function find(on: Queryable, at: KeyOwner): Promise<Kept | undefined> {
+  const [row] = await on<Kept[]>`
+    select fingerprint, status, headers, body, secret, claimed_by from idempotency_keys
+    where ${where(on, at)} and created_at > now() - interval '24 hours'`;
+  return row;
+}
 
-    /** Locks the key until the transaction ends. 409 if another transaction keeps it locked. */
-    async lock(tx: Tx, { accountId, principal, key }: KeyOwner): Promise<void> {
-      const name = JSON.stringify([accountId, principal, key]);
-      for (const until = performance.now() + lockMs; ; await sleep(lockAgainMs)) {
-        const [row] = await tx<{ locked: boolean }[]>`
-          select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`;
-        if (row?.locked) return;
-        if (performance.now() > until) throw conflict("a request with this Idempotency-Key is still running");
-      }
-    },
+/** Locks the key until the transaction ends. 409 if another transaction keeps it locked. */
+export async function lock(tx: Tx, { accountId, principal, key }: KeyOwner): Promise<void> {
+  const name = JSON.stringify([accountId, principal, key]);
+  for (const until = performance.now() + lockMs; ; await sleep(lockAgainMs)) {
+    const [row] = await tx<{ locked: boolean }[]>`
+      select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`;
+    if (row?.locked) return;
+    if (performance.now() > until) throw conflict("a request with this Idempotency-Key is still running");
+  }
+}
 
-    /** Stores the answer, replacing one that has expired or was incomplete. */
-    async keep(on: Queryable, at: KeyOwner, fingerprint: string, reply: Reply): Promise<void> {
-      const { status, secret, headers, body } = columnsOf(reply);
-      await on`
-        insert into idempotency_keys as k (account_id, principal, key, fingerprint, status, secret, headers, body)
-        values (${at.accountId}, ${at.principal}, ${at.key}, ${fingerprint}, ${status}, ${secret}, ${headers}, ${body})
-        on conflict (account_id, principal, key) do update set fingerprint = excluded.fingerprint, status = excluded.status,
-          secret = excluded.secret, headers = excluded.headers, body = excluded.body, claimed_by = null, created_at = now()`;
-    },
+/** Stores the answer, replacing one that has expired or was incomplete. */
+export async function keep(on: Queryable, at: KeyOwner, fingerprint: string, reply: Reply): Promise<void> {
+  const { status, secret, headers, body } = columnsOf(on, reply);
+  await on`
+    insert into idempotency_keys as k (account_id, principal, key, fingerprint, status, secret, headers, body)
+    values (${at.accountId}, ${at.principal}, ${at.key}, ${fingerprint}, ${status}, ${secret}, ${headers}, ${body})
+    on conflict (account_id, principal, key) do update set fingerprint = excluded.fingerprint, status = excluded.status,
+      secret = excluded.secret, headers = excluded.headers, body = excluded.body, claimed_by = null, created_at = now()`;
+}
 
-    /** Inserts a claim, or replaces `instead` or an expired row. */
-    async claim(at: KeyOwner, fingerprint: string, claim: string, instead: string | null): Promise<boolean> {
-      const rows = await sql`
-        insert into idempotency_keys as k (account_id, principal, key, fingerprint, claimed_by)
-        values (${at.accountId}, ${at.principal}, ${at.key}, ${fingerprint}, ${claim})
-        on conflict (account_id, principal, key) do update set fingerprint = excluded.fingerprint, status = null,
-          secret = false, headers = null, body = null, claimed_by = excluded.claimed_by, created_at = now()
-        where k.created_at <= now() - interval '24 hours' or (k.status is null and k.claimed_by = ${instead})
-        returning 1`;
-      return rows.length > 0;
-    },
+/** Inserts a claim, or replaces `instead` or an expired row. */
+export async function claim(
+  sql: Sql,
+  at: KeyOwner,
+  fingerprint: string,
+  own: string,
+  instead: string | null,
+): Promise<boolean> {
+  const rows = await sql`
+    insert into idempotency_keys as k (account_id, principal, key, fingerprint, claimed_by)
+    values (${at.accountId}, ${at.principal}, ${at.key}, ${fingerprint}, ${own})
+    on conflict (account_id, principal, key) do update set fingerprint = excluded.fingerprint, status = null,
+      secret = false, headers = null, body = null, claimed_by = excluded.claimed_by, created_at = now()
+    where k.created_at <= now() - interval '24 hours' or (k.status is null and k.claimed_by = ${instead})
+    returning 1`;
+  return rows.length > 0;
+}
 
-    /** Replaces the claim by the answer. False if another request has claimed the key since. */
-    async answer(on: Queryable, at: KeyOwner, claim: string, fingerprint: string, reply: Reply): Promise<boolean> {
-      const { status, secret, headers, body } = columnsOf(reply);
-      const result = await on`
-        update idempotency_keys set fingerprint = ${fingerprint}, status = ${status}, secret = ${secret},
-          headers = ${headers}, body = ${body}, claimed_by = null
-        where ${where(at)} and claimed_by = ${claim}`;
-      return result.count === 1;
-    },
+/** Replaces the claim by the answer. False if another request has claimed the key since. */
+export async function answer(
+  on: Queryable,
+  at: KeyOwner,
+  own: string,
+  fingerprint: string,
+  reply: Reply,
+): Promise<boolean> {
+  const { status, secret, headers, body } = columnsOf(on, reply);
+  const result = await on`
+    update idempotency_keys set fingerprint = ${fingerprint}, status = ${status}, secret = ${secret},
+      headers = ${headers}, body = ${body}, claimed_by = null
+    where ${where(on, at)} and claimed_by = ${own}`;
+  return result.count === 1;
+}
 
-    /** Deletes a claim, never an answer. */
-    async release(at: KeyOwner, claim: string): Promise<void> {
-      await sql`delete from idempotency_keys where ${where(at)} and claimed_by = ${claim}`;
-    },
+/** Deletes a claim, never an answer. */
+export async function release(sql: Sql, at: KeyOwner, own: string): Promise<void> {
+  await sql`delete from idempotency_keys where ${where(sql, at)} and claimed_by = ${own}`;
+}
 
-    async prune(): Promise<void> {
-      await sql`delete from idempotency_keys where created_at < now() - interval '24 hours'`;
-    },
-  };
+export async function prune(sql: Sql): Promise<void> {
+  await sql`delete from idempotency_keys where created_at < now() - interval '24 hours'`;
 }

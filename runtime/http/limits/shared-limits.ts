@@ -50,43 +50,43 @@ interface Answer {
   readonly take: Take;
 }
 
-/** The counts of one machine. */
-function createCounts() {
-  const limiters = new Map<string, Limiter>();
-  const heard = new Map<string, number>();
-  const limiterOf = ({ name, limit, windowSeconds }: Pick<Taken, "name" | "limit" | "windowSeconds">): Limiter => {
-    const limiter = limiters.get(name) ?? createLimiter({ limit, windowSeconds });
-    limiters.set(name, limiter);
-    return limiter;
-  };
-  return {
-    limiterOf,
-    hear({ from, number, taken }: Told): void {
-      if (number <= (heard.get(from) ?? 0)) return;
-      heard.set(from, number);
-      for (const one of taken) limiterOf(one).add(one.key, one.n);
-    },
-  };
+/** The counts of one machine: its limiters, and the last message that it has heard of each process elsewhere. */
+interface Counts {
+  readonly limiters: Map<string, Limiter>;
+  readonly heard: Map<string, number>;
+}
+
+export function noCounts(): Counts {
+  return { limiters: new Map(), heard: new Map() };
+}
+
+function limiterOf({ limiters }: Counts, one: Pick<Taken, "name" | "limit" | "windowSeconds">): Limiter {
+  const limiter = limiters.get(one.name) ?? createLimiter(one);
+  limiters.set(one.name, limiter);
+  return limiter;
+}
+
+function hear(counts: Counts, { from, number, taken }: Told): void {
+  if (number <= (counts.heard.get(from) ?? 0)) return;
+  counts.heard.set(from, number);
+  for (const one of taken) limiterOf(counts, one).add(one.key, one.n);
 }
 
 /** Counts in this process. */
 export function localCounting(): Counting {
-  const { limiterOf, hear } = createCounts();
+  const counts = noCounts();
   const limits: Limits = (name, { limit, windowSeconds }) => {
-    const limiter = limiterOf({ name, limit, windowSeconds });
+    const limiter = limiterOf(counts, { name, limit, windowSeconds });
     return { take: async (key, n) => limiter.take(key, n) };
   };
-  return { machine: crypto.randomUUID(), limits, hear };
+  return { machine: crypto.randomUUID(), limits, hear: (told) => hear(counts, told) };
 }
 
 /** Counts for the workers of this process: pass it each of their messages. */
-export function createLimitServer(): (message: unknown, reply: (answer: Answer) => void) => void {
-  const { limiterOf, hear } = createCounts();
-  return (message, reply) => {
-    if (isTold(message)) hear(message.told);
-    if (!isQuestion(message)) return;
-    reply({ answer: message.ask, take: limiterOf(message).take(message.key, message.n) });
-  };
+export function countForWorker(counts: Counts, message: unknown, reply: (answer: Answer) => void): void {
+  if (isTold(message)) hear(counts, message.told);
+  if (!isQuestion(message)) return;
+  reply({ answer: message.ask, take: limiterOf(counts, message).take(message.key, message.n) });
 }
 
 /** Asks the supervisor. If the connection to it is gone, this process counts for itself. */

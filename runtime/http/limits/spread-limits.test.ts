@@ -12,21 +12,18 @@ afterEach(() => {
 /** A process on a machine of its own; what it tells arrives when it is asked to tell. */
 function startMachine(counting = localCounting()) {
   const own = machines.length;
-  const machine = spreadLimits({
-    counting,
-    processId: `process ${own}`,
-    broadcast: {
-      publish: (_topic, payload) => listeners.forEach((one) => one.hear(payload, one.own !== own)),
-      on: (_topic, hear) => {
-        listeners.push({ own, hear });
-        return () => {};
-      },
+  const broadcast: Parameters<typeof spreadLimits>[1] = {
+    publish: (_topic, payload) => listeners.forEach((one) => one.hear(payload, one.own !== own)),
+    on: (_topic, hear) => {
+      listeners.push({ own, hear });
+      return () => {};
     },
-    limitStore: {
-      take: async ({ key }) => ({ allowed: key === "in the database", remaining: 0, retryAfterSeconds: 0 }),
-      prune: async () => {},
-    },
-  });
+  };
+  const machine = spreadLimits(counting, broadcast, `process ${own}`, async ({ key }) => ({
+    allowed: key === "in the database",
+    remaining: 0,
+    retryAfterSeconds: 0,
+  }));
   machines.push(machine);
   return machine;
 }

@@ -5,16 +5,9 @@
  * twentieth of it and what that machine lets through in one such interval. Exact limits are counted in the database.
  */
 import type { Broadcast } from "../../broadcast/broadcast.ts";
-import type { LimitStore } from "./limit-store.ts";
 import { sha256 } from "../../base/hash.ts";
+import type { Take } from "./rate-limit.ts";
 import type { Counting, Limits, Taken, Told } from "./shared-limits.ts";
-
-interface Needed {
-  readonly counting: Counting;
-  readonly broadcast: Pick<Broadcast, "publish" | "on">;
-  readonly limitStore: LimitStore;
-  readonly processId: string;
-}
 
 interface Untold {
   n: number;
@@ -29,7 +22,13 @@ const maxUntold = 10_000;
 /** A message holds less than 8 kB, and a key up to 200 bytes. */
 const mostInMessage = 16;
 
-export function spreadLimits({ counting, broadcast, limitStore, processId }: Needed) {
+/** `takeExact` counts in the database. */
+export function spreadLimits(
+  counting: Counting,
+  broadcast: Pick<Broadcast, "publish" | "on">,
+  processId: string,
+  takeExact: (taken: Taken) => Promise<Take>,
+) {
   let ripe: Taken[] = [];
   let number = 0;
   const tell = () => {
@@ -76,7 +75,7 @@ export function spreadLimits({ counting, broadcast, limitStore, processId }: Nee
 
   const limits: Limits = (name, options) => {
     if (!options.exact) return spread(name, options);
-    return { take: (key, n = 1) => limitStore.take({ ...options, name, key: plain(key), n }) };
+    return { take: (key, n = 1) => takeExact({ ...options, name, key: plain(key), n }) };
   };
   return { limits, tell, stop: () => clearInterval(timer) };
 }

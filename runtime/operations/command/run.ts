@@ -128,7 +128,7 @@ async function supervise(setup: Setup, database: Database, stopped: Promise<Stop
     CORESTEAD_MACHINE: crypto.randomUUID(),
   };
   const greeting = createGreeting();
-  const workers = createWorkers({ env, log, announce: greeting.announce });
+  const workers = createWorkers(env, log, greeting.announce);
   const stop = async (signal: StopSignal) => {
     const drainMs = signal === "SIGTERM" ? config.drainSeconds * 1000 : 0;
     await workers.stop(signal, drainMs + stopsWithinMs + 300);

@@ -3,24 +3,22 @@ import type { Serializable } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../system/log.ts";
 import { start as startProcess, ownProgram, type Started, type StopSignal } from "../../system/process.ts";
-import { createLimitServer } from "../../http/limits/shared-limits.ts";
+import { countForWorker, noCounts } from "../../http/limits/shared-limits.ts";
 
 /** A process whose event loop is blocked for this many seconds counts as hung. */
 const hungAfterPings = 10;
 
-interface Needed {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly log: Log;
-  /** Prints what is shown only once, such as the first password. */
-  readonly announce: (lines: readonly string[]) => void;
-}
-
 export type Workers = ReturnType<typeof createWorkers>;
 
-export function createWorkers({ env, log, announce }: Needed) {
+/** `announce` prints what is shown only once, such as the first password. */
+export function createWorkers(
+  env: Readonly<Record<string, string | undefined>>,
+  log: Log,
+  announce: (lines: readonly string[]) => void,
+) {
   const running = new Set<Started>();
   const retired = new WeakSet<Started>();
-  const countLimits = createLimitServer();
+  const counts = noCounts();
   let stopping = false;
   const pulse = watchPulse((child) => {
     log.error("a server process does not respond and is killed", { pid: child.pid });
@@ -32,7 +30,7 @@ export function createWorkers({ env, log, announce }: Needed) {
     else if (message === "ready") ready();
     else if (message === "pong") pulse.heard(child);
     else if (isAnnouncement(message)) announce(message.announced);
-    else countLimits(message, (answer) => tell(child, answer));
+    else countForWorker(counts, message, (answer) => tell(child, answer));
   };
 
   /**

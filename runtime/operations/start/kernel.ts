@@ -14,8 +14,10 @@ import { createHooks } from "../../events/hooks.ts";
 import { noticed, type Notice } from "../../events/models.ts";
 import { createNames } from "../../plugin/naming.ts";
 import { createOwnCertificates } from "../https/own-certificates.ts";
-import { createHttp, createInside, type SystemRoute } from "../../http/http.ts";
-import { createIdempotency } from "../../http/idempotency/idempotency.ts";
+import type { HttpContext } from "../../http/handle.ts";
+import { answerInside, mountHttp, routerOf, type Router, type SystemRoute } from "../../http/http.ts";
+import * as idempotencyStore from "../../http/idempotency/idempotency-store.ts";
+import { once, type Idempotency } from "../../http/idempotency/idempotency.ts";
 import { createQueue } from "../../jobs/jobs.ts";
 import { createLiquid } from "../../liquid/liquid.ts";
 import { openAnchor } from "../../lineage/home.ts";
@@ -29,11 +31,12 @@ import { createConnect } from "../../outbound/outbound-socket.ts";
 import { lookupTxt, type NameLookup } from "../../outbound/name-lookup.ts";
 import type { BaseContext, PluginFacts, Running } from "../../plugin/plugin.ts";
 import type { Route } from "../../http/route.ts";
+import { routeTable } from "../../http/route-table.ts";
 import { freeIn, roomOfDatabase, stateOfDisk } from "../../system/room.ts";
 import { watchDescriptors } from "../../system/descriptors.ts";
 import { peersOf } from "../../db/peers-store.ts";
 import { createReadiness } from "../../http/readiness.ts";
-import { createSubrequest } from "../../http/subrequest.ts";
+import { subrequestOf } from "../../http/subrequest.ts";
 import { replicaMetrics } from "../replicas/metrics.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { createDatabaseClock, createSchedules } from "../../jobs/schedule.ts";
@@ -43,8 +46,8 @@ import type { Peer } from "../../http/arrival.ts";
 import { mount, type Listener } from "./serve.ts";
 import { rememberOrigin } from "../../http/answers/etag.ts";
 import { ConfigError } from "../../settings/settings.ts";
-import { createLimitStore } from "../../http/limits/limit-store.ts";
-import { localCounting, type Counting } from "../../http/limits/shared-limits.ts";
+import * as limitStore from "../../http/limits/limit-store.ts";
+import { localCounting, type Counting, type Taken } from "../../http/limits/shared-limits.ts";
 import { spreadLimits } from "../../http/limits/spread-limits.ts";
 import { systemRoutes } from "./system-routes.ts";
 
@@ -97,7 +100,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
   let isRehearsal = false;
   const rehearses = () => isRehearsal;
   const parts = createParts(needed, sql, rehearses);
-  const { broadcast, queue, events, schedules, idempotency, limitStore, metrics, readiness, secrets } = parts;
+  const { broadcast, queue, events, schedules, idempotency, metrics, readiness, secrets } = parts;
   const hooks = createHooks();
   const names = createNames();
   const [draining, stopping] = [new AbortController(), new AbortController()];
@@ -108,9 +111,9 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
   const outbound = createOutbound(outside);
   const causations = createCausationSeal(secrets);
   let served: readonly Route[] = [];
-  let answerInside: ReturnType<typeof createInside> | undefined;
+  let serving: HttpContext | undefined;
   /** Only plugins that ask this server itself need it. */
-  let inside: (() => ReturnType<typeof createInside>) | undefined;
+  let router: Router | undefined;
   let archive: ReturnType<typeof scheduleBackups>;
   const ownCertificates = createOwnCertificates(config.https === "on" ? config.tlsDir : "", log);
   const context: BaseContext = {
@@ -156,7 +159,11 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     rehearses,
     anchor: openAnchor(config.dataDir, "runtime"),
     routes: () => served,
-    subrequest: createSubrequest(() => inside?.()),
+    subrequest: (of, asking) => {
+      if (!serving) throw new Error("this server does not serve yet");
+      router ??= routerOf(routeTable(served));
+      return answerInside(serving, router, subrequestOf(of, asking));
+    },
     stopping: stopping.signal,
   };
   const hear = async () => {
@@ -190,14 +197,18 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
     };
     const [certificates] = started.flatMap(({ certificates: known }) => known ?? []);
     const createFetch = (peer: (request: Request) => Peer) => {
-      inside = () => (answerInside ??= createInside({ ...http, peer }));
-      return createHttp({ ...http, peer }, system(routes));
+      serving = { ...http, peer };
+      return mountHttp(serving, system(routes));
     };
     const listen = mount({ config, log, own: ownCertificates, certificates, createFetch });
     return async (lineage) => {
       for (const running of started) register(running, parts);
-      schedules.register({ id: "runtime.prune-idempotency", cron: "17 * * * *", run: idempotency.prune });
-      schedules.register({ id: "runtime.prune-limits", cron: "27 * * * *", run: limitStore.prune });
+      schedules.register({
+        id: "runtime.prune-idempotency",
+        cron: "17 * * * *",
+        run: () => idempotencyStore.prune(sql),
+      });
+      schedules.register({ id: "runtime.prune-limits", cron: "27 * * * *", run: () => limitStore.prune(sql) });
       if (!isRehearsal) archive = scheduleBackups({ ...needed, lineage, sql, plugins, metrics, schedules, events });
       const listener = await listen();
       origin = config.baseUrl || localOrigin(config.host, listener.port);
@@ -254,6 +265,7 @@ function createParts(
   const peers = peersOf(sql, processId, solo);
   const secrets = createSecrets(secretKey);
   const hash = (content: string) => secrets.derive("idempotency", content);
+  const keys = { sql, log, peers, hash, running: new Set<string>() };
   // One connection each, without the session settings that a pooler would refuse.
   const single = {
     max: 1,
@@ -273,10 +285,10 @@ function createParts(
     isHere: config.databaseUrl === "",
     ...(replicas && { replicas: replicas.facts }),
   });
+  const takeExact = (taken: Taken) => limitStore.take(sql, taken);
   const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });
-  const limitStore = createLimitStore(sql);
   // The embedded PostgreSQL serves this machine alone.
-  const spread = "url" in target ? spreadLimits({ counting, broadcast, limitStore, processId }) : undefined;
+  const spread = "url" in target ? spreadLimits(counting, broadcast, processId, takeExact) : undefined;
   const metrics = createMetrics();
   metrics.gauge("corestead_jobs_waiting", "Jobs that wait, counted up to 10,000 a name", async () =>
     (await queue.stats()).names.reduce((sum, { waiting }) => sum + waiting, 0),
@@ -301,13 +313,12 @@ function createParts(
     metrics,
     readiness,
     secrets,
-    limitStore,
     limits: spread?.limits ?? counting.limits,
     stopLimits: () => spread?.stop(),
     events: createEvents({ queue, log }),
     schedules: createSchedules({ sql, queue, log, clock }),
     peers,
-    idempotency: createIdempotency({ sql, log, peers, hash }),
+    idempotency: { once: (request, run) => once(keys, request, run) } satisfies Idempotency,
   };
 }
 
