@@ -14,7 +14,7 @@ import { checkClock } from "../runtime/operations/doctor/doctor.ts";
 import { doctor, type Given } from "../runtime/operations/doctor/doctor.ts";
 import { findingLines, type Finding } from "../runtime/plugin/finding.ts";
 import { checkPorts, judgeHeaders } from "../runtime/operations/doctor/network.ts";
-import { createProbe } from "../runtime/operations/doctor/probe.ts";
+import { probeWith } from "../runtime/operations/doctor/probe.ts";
 import { checkConfig } from "../runtime/operations/doctor/settings.ts";
 import { checkDisk } from "../runtime/operations/doctor/storage.ts";
 import { runningPostgres } from "../runtime/operations/postgres/running-postgres.ts";
@@ -454,13 +454,13 @@ test("a clock that differs, and a disk that fills up", async () => {
 
 test("ports that others have, that are free, and of hosts that are not here", async () => {
   using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("tea") });
-  const probe = createProbe("a secret key of 32 characters or more", "");
+  const probe = probeWith("a secret key of 32 characters or more", "");
   const states = async (env: Record<string, string>, asking = probe) =>
     (await checkPorts(readConfig(env), asking)).findings.map(({ state, message }) => `${state} ${message}`);
   expect(await states({ PORT: `${other.port}` })).toEqual([
     `fail PORT: another program listens on 127.0.0.1:${other.port}`,
   ]);
-  expect(await states({ PORT: `${other.port}` }, createProbe(undefined, ""))).toEqual([
+  expect(await states({ PORT: `${other.port}` }, probeWith(undefined, ""))).toEqual([
     expect.stringContaining("warn PORT"),
   ]);
   const free = freePort();

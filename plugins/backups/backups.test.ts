@@ -6,17 +6,13 @@ import { createDatabase, eventually, otherAccount, startTestApp, type TestApp } 
 import { cleanUp, fromSource, run } from "../../tests/server-process.ts";
 import { startReceiver } from "../../tests/receiver.ts";
 import { startProxy, type Proxy } from "../../tests/standby.ts";
-import {
-  createBucketStore,
-  createFolderStore,
-  type BackupStore,
-} from "../../runtime/operations/backups/backup-store.ts";
+import { backupsInBucket, backupsInFolder, type BackupStore } from "../../runtime/operations/backups/backup-store.ts";
 import { parseAllow } from "../../runtime/net/addresses.ts";
-import { createOutbound } from "../../runtime/outbound/outbound.ts";
+import { fetchOutside } from "../../runtime/outbound/outbound.ts";
 import type { BackupSource } from "../../runtime/operations/dump/backup-file.ts";
-import { createBucket } from "../../runtime/operations/s3/s3.ts";
+import { bucketAt } from "../../runtime/operations/s3/s3.ts";
 import { faultXml, s3Credentials, startS3 } from "../../tests/fixtures/s3.ts";
-import { makeBackup, type Needed } from "../../runtime/operations/backups/backups.ts";
+import { makeBackup, type BackupContext } from "../../runtime/operations/backups/backups.ts";
 import { readConfig } from "../../runtime/settings/config.ts";
 import { openPool, type DatabaseTarget } from "../../runtime/db/db.ts";
 import { createLog } from "../../runtime/system/log.ts";
@@ -81,12 +77,12 @@ afterAll(async () => {
 const ownFolder = () => join(folder, "own");
 function needed(
   env: Record<string, string>,
-  { store = createFolderStore(ownFolder()), ...more }: Partial<Needed> & { readonly store?: BackupStore } = {},
-): Needed {
+  { store = backupsInFolder(ownFolder()), ...more }: Partial<BackupContext> & { readonly store?: BackupStore } = {},
+): BackupContext {
   const config = readConfig({ BACKUP_KEY: key, ...env });
   const files = { folders: [], open: openFiles(config, silent) };
   const clock = () => new Date("2026-03-01T03:30:00Z");
-  const places = { backups: store, wal: createFolderStore(join(folder, "wal")) };
+  const places = { backups: store, wal: backupsInFolder(join(folder, "wal")) };
   return { config, places, lineage, target: app.target, sets, files, log: silent, clock, ...more };
 }
 /** What a folder of this lineage has beside its backups. */
@@ -197,7 +193,7 @@ test("a full disk leaves neither half a backup nor fewer old ones", async () => 
   const old = "corestead-20250101T033000Z.backup";
   await Bun.write(join(own, old), "an old one");
   await Bun.write(join(own, owner), lineage.id);
-  const store = createFolderStore(own);
+  const store = backupsInFolder(own);
   const noRoom = async function* (chunks: AsyncIterable<Uint8Array>) {
     for await (const chunk of chunks) {
       yield chunk;
@@ -252,16 +248,16 @@ async function leftover(): Promise<string> {
 
 test("backups go to a bucket as well, and a server that is down in the middle of an upload leaves nothing there", async () => {
   const s3 = startS3({ bucket: "core-backups", minPartBytes: 1 });
-  const bucket = createBucket({
+  const bucket = bucketAt({
     endpoint: s3.url,
     address: "path",
     bucket: "core-backups",
     credentials: s3Credentials,
-    fetch: createOutbound({ allow: parseAllow("127.0.0.1"), log: silent }).fetchOutside,
+    fetch: (url, request) => fetchOutside({ allow: parseAllow("127.0.0.1"), log: silent }, url, request),
     sleep: async () => {},
     partBytes: 2_000,
   });
-  const store = createBucketStore(bucket, { bucket: "core-backups", prefix: "here/" });
+  const store = backupsInBucket(bucket, { bucket: "core-backups", prefix: "here/" });
   const old = "here/corestead-20250101T033000Z.backup.sealed";
   s3.objects.set(`here/${owner}`, Buffer.from(lineage.id));
   for (const one of [old, "here/notes.txt", "corestead-20250101T033000Z.backup.sealed"])
@@ -295,7 +291,7 @@ test("backups go to a bucket as well, and a server that is down in the middle of
 });
 
 test("one backup is made at a time in the whole installation", async () => {
-  const own = createFolderStore(ownFolder());
+  const own = backupsInFolder(ownFolder());
   const first = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();
   const slow = { ...own, tidy: () => (began.resolve(), first.promise) };

@@ -3,8 +3,7 @@ import { accounts } from "../accounts/api.ts";
 import { mail } from "../mail/api.ts";
 import { failedTemplate } from "./mails.ts";
 import { backupExample, backupRoutes } from "./routes.ts";
-import { createBackupStore } from "./store.ts";
-import { createTell, model } from "./tell.ts";
+import { model, tell } from "./tell.ts";
 
 /** Shows the scheduled backups, and tells of them; the runtime makes them. behaviour B.16. */
 export default definePlugin({
@@ -22,12 +21,10 @@ export default definePlugin({
   privileges: [{ name: "backups", doc: "see the scheduled backups", roles: ["admin"] }],
 
   setup(ctx) {
-    const { config, services } = ctx;
-    services.mail.registerTemplate(failedTemplate);
-    const tell = createTell({ ctx, ...services, to: config.to });
+    ctx.services.mail.registerTemplate(failedTemplate);
     return {
-      routes: backupRoutes({ ...services, backupStore: createBackupStore(ctx.sql) }),
-      handlers: [onEvent(backupEnded, "backups.tell", tell)],
+      routes: backupRoutes(ctx),
+      handlers: [onEvent(backupEnded, "backups.tell", (end) => tell(ctx, end))],
     };
   },
 });

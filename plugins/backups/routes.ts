@@ -12,9 +12,10 @@ import {
   type Route,
   type Static,
 } from "platform";
-import type { Accounts } from "../accounts/api.ts";
 import { Backup } from "./answers.ts";
-import type { BackupRow, BackupStore } from "./store.ts";
+import type { BackupsContext } from "./context.ts";
+import * as backupStore from "./store.ts";
+import type { BackupRow } from "./store.ts";
 
 const access = { privilege: "backups" } as const;
 
@@ -31,14 +32,9 @@ export const backupExample = {
   removed_at: null,
 };
 
-interface Needed {
-  readonly accounts: Pick<Accounts, "defaultAccount">;
-  readonly backupStore: BackupStore;
-}
-
 /** The scheduled backups of the installation, for the administrators of its first account. */
-export function backupRoutes({ accounts, backupStore }: Needed): Route[] {
-  const isFirst = async ({ id }: Account) => id === (await accounts.defaultAccount()).id;
+export function backupRoutes({ sql, services }: BackupsContext): Route[] {
+  const isFirst = async ({ id }: Account) => id === (await services.accounts.defaultAccount()).id;
   return [
     route(
       "GET",
@@ -56,7 +52,7 @@ export function backupRoutes({ accounts, backupStore }: Needed): Route[] {
       },
       async ({ account, query }) => {
         if (!(await isFirst(account))) return list([], 0);
-        return pageReply(await backupStore.list(pageOf(query)), toApi);
+        return pageReply(await backupStore.list(sql, pageOf(query)), toApi);
       },
     ),
     route(
@@ -64,7 +60,7 @@ export function backupRoutes({ accounts, backupStore }: Needed): Route[] {
       "/core/backups/:id",
       { summary: "One scheduled backup", access, answers: { 200: Backup }, responses: { 200: backupExample } },
       async ({ account, params }) => {
-        const row = (await isFirst(account)) ? await backupStore.byId(integerId(params.id)) : undefined;
+        const row = (await isFirst(account)) ? await backupStore.byId(sql, integerId(params.id)) : undefined;
         if (!row) throw notFound();
         return ok(toApi(row));
       },

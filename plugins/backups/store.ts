@@ -13,18 +13,13 @@ export interface BackupRow {
   readonly removedAt: Date | null;
 }
 
-export type BackupStore = ReturnType<typeof createBackupStore>;
+const columnsOf = (sql: Sql) => sql`id, kind, started_at, ended_at, file, bytes, verified, error, removed_at`;
 
-export function createBackupStore(sql: Sql) {
-  const columns = sql`id, kind, started_at, ended_at, file, bytes, verified, error, removed_at`;
-  return {
-    async list(page: Page) {
-      return readPage<BackupRow>(sql, page, { columns, from: sql`backup_runs`, order: sql`id desc` });
-    },
+export async function list(sql: Sql, page: Page) {
+  return readPage<BackupRow>(sql, page, { columns: columnsOf(sql), from: sql`backup_runs`, order: sql`id desc` });
+}
 
-    async byId(id: number): Promise<BackupRow | undefined> {
-      const [row] = await sql<BackupRow[]>`select ${columns} from backup_runs where id = ${id}`;
-      return row;
-    },
-  };
+export async function byId(sql: Sql, id: number): Promise<BackupRow | undefined> {
+  const [row] = await sql<BackupRow[]>`select ${columnsOf(sql)} from backup_runs where id = ${id}`;
+  return row;
 }

@@ -1,53 +1,41 @@
 /** Tells of a scheduled backup that ended: the log of activity, webhooks and, if it failed, people. */
-import { noticed, type BackupEnd, type BaseContext } from "platform";
-import type { Accounts } from "../accounts/api.ts";
-import type { Mail } from "../mail/api.ts";
+import { noticed, type BackupEnd } from "platform";
+import type { BackupsContext } from "./context.ts";
 import { failedTemplate } from "./mails.ts";
 import { toApi } from "./routes.ts";
 
 export const model = "Core::Backup";
 
-interface Needed {
-  readonly ctx: Pick<BaseContext, "transaction" | "changed" | "emit" | "log">;
-  readonly accounts: Pick<Accounts, "defaultAccount" | "administrators">;
-  readonly mail: Pick<Mail, "isSetUp" | "send">;
-  /** BACKUP_MAIL. */
-  readonly to: string;
+export async function tell(ctx: BackupsContext, end: BackupEnd): Promise<void> {
+  const { accounts, mail } = ctx.services;
+  const { id: accountId } = await accounts.defaultAccount();
+  const { id, file, error, startedAt, endedAt } = end;
+  const told = error === null ? [] : await peopleToTell(ctx, accountId);
+  const row = {
+    ...end,
+    kind: end.kind ?? "backup",
+    startedAt: new Date(startedAt),
+    endedAt: new Date(endedAt),
+    removedAt: null,
+  };
+  const kind = error === null ? "made" : "failed";
+  const news = { accountId, sourceType: model, kind, id, data: toApi(row) };
+  // All or none, so that a retry tells nobody twice.
+  await ctx.transaction(async (tx) => {
+    await ctx.changed(news, tx);
+    const values = { at: endedAt, reason: error ?? "" };
+    for (const address of told) await mail.send({ accountId, to: address, template: failedTemplate.code, values }, tx);
+  });
+  const action = error === null ? "backup" : "backup failed";
+  await ctx.emit(noticed, { accountId, action, model, recordId: `${id}`, name: file ?? error ?? "" });
 }
 
-export function createTell({ ctx, accounts, mail, to }: Needed) {
-  const recipients = async (accountId: number): Promise<string[]> => {
-    if (to !== "") return [to];
-    return (await accounts.administrators(accountId)).flatMap(({ email }) => email ?? []);
-  };
-  const tellPeople = async (accountId: number): Promise<readonly string[]> => {
-    const all = await recipients(accountId);
-    if (all.length > 0 && (await mail.isSetUp(accountId))) return all;
-    const mend = all.length > 0 ? "mail is not set up" : "no administrator has an e-mail address; set BACKUP_MAIL";
-    ctx.log.error(`nobody is told that a backup has failed: ${mend}`);
-    return [];
-  };
-  return async (end: BackupEnd): Promise<void> => {
-    const { id: accountId } = await accounts.defaultAccount();
-    const { id, file, error, startedAt, endedAt } = end;
-    const told = error === null ? [] : await tellPeople(accountId);
-    const row = {
-      ...end,
-      kind: end.kind ?? "backup",
-      startedAt: new Date(startedAt),
-      endedAt: new Date(endedAt),
-      removedAt: null,
-    };
-    const kind = error === null ? "made" : "failed";
-    const news = { accountId, sourceType: model, kind, id, data: toApi(row) };
-    // All or none, so that a retry tells nobody twice.
-    await ctx.transaction(async (tx) => {
-      await ctx.changed(news, tx);
-      const values = { at: endedAt, reason: error ?? "" };
-      for (const address of told)
-        await mail.send({ accountId, to: address, template: failedTemplate.code, values }, tx);
-    });
-    const action = error === null ? "backup" : "backup failed";
-    await ctx.emit(noticed, { accountId, action, model, recordId: `${id}`, name: file ?? error ?? "" });
-  };
+async function peopleToTell(ctx: BackupsContext, accountId: number): Promise<readonly string[]> {
+  const { to } = ctx.config;
+  const { accounts, mail } = ctx.services;
+  const all = to !== "" ? [to] : (await accounts.administrators(accountId)).flatMap(({ email }) => email ?? []);
+  if (all.length > 0 && (await mail.isSetUp(accountId))) return all;
+  const mend = all.length > 0 ? "mail is not set up" : "no administrator has an e-mail address; set BACKUP_MAIL";
+  ctx.log.error(`nobody is told that a backup has failed: ${mend}`);
+  return [];
 }

@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../tests/receiver.ts";
 import { createLog } from "../../runtime/system/log.ts";
 import { parseAllow } from "../../runtime/net/addresses.ts";
-import { createOutbound } from "../../runtime/outbound/outbound.ts";
+import { fetchOutside, type Fetch } from "../../runtime/outbound/outbound.ts";
 import { privateHosts } from "../../tests/fixtures/outbound.ts";
 import { plugins } from "../index.ts";
 import { customConnector } from "./custom.ts";
@@ -62,12 +62,13 @@ test.each(kinds)(
 test("a name that changes its answer, and a redirect to a private address, lead nowhere", async () => {
   const answers = ["127.0.0.1", "10.0.0.1", "127.0.0.1", "127.0.0.1", "10.0.0.1"];
   let asked = 0;
-  const { fetchOutside } = createOutbound({
+  const outside = {
     allow: parseAllow("127.0.0.1"),
     log: createLog("error", () => {}),
     lookup: async () => [answers[asked++] ?? "10.0.0.1"],
-  });
-  const kind = customConnector(fetchOutside);
+  };
+  const send: Fetch = (url, request) => fetchOutside(outside, url, request);
+  const kind = customConnector(send);
   const url = `http://rebind.example:${port}`;
   const connector = { accountId: 1, code: "c", url, secret: null, fields: { methods: { get: { path: "/" } } } };
   const call = () => kind.call(connector, { method: "get", params: {}, timeoutMs: 5000 });

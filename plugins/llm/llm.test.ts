@@ -4,7 +4,7 @@ import { adminToken, eventually, person, startTestApp, type TestApp } from "../.
 import { eventStream, spoken, startModel, type ModelServer } from "../../tests/model-server.ts";
 import { createLog } from "../../runtime/system/log.ts";
 import { parseAllow } from "../../runtime/net/addresses.ts";
-import { createOutbound } from "../../runtime/outbound/outbound.ts";
+import { fetchOutside, type Fetch } from "../../runtime/outbound/outbound.ts";
 import { connectors } from "../connectors/api.ts";
 import { askModel } from "./ask.ts";
 import { limits, serverOf } from "./chat.ts";
@@ -209,10 +209,11 @@ test("a model that repeats its key in parts does not give it away", async () => 
 });
 
 test("a model on this machine is reached only by OUTBOUND_ALLOW, and the error says so", async () => {
-  const { fetchOutside } = createOutbound({ allow: parseAllow(""), log: createLog("error", () => {}) });
+  const outside = { allow: parseAllow(""), log: createLog("error", () => {}) };
+  const send: Fetch = (url, request) => fetchOutside(outside, url, request);
   const server = serverOf("http://127.0.0.1:11434/v1", { api: "openai", model: "llama" });
   const chat = { system: "", messages: [], tools: [], schema: undefined, maxTokens: 1, temperature: undefined };
-  const { error } = await askModel(fetchOutside, server, chat, { secret: null, timeoutMs: 5000 });
+  const { error } = await askModel(send, server, chat, { secret: null, timeoutMs: 5000 });
   expect(error).toContain("needs OUTBOUND_ALLOW=127.0.0.1:11434");
 });
 

@@ -12,7 +12,7 @@ import { createLog } from "../../runtime/system/log.ts";
 import { parseAllow } from "../../runtime/net/addresses.ts";
 import { certificate, otherPrivateHosts } from "../../tests/fixtures/outbound.ts";
 import { connectors } from "../connectors/api.ts";
-import { createConnect } from "../../runtime/outbound/outbound-socket.ts";
+import { connectOutside as connectTo, type Connect } from "../../runtime/outbound/outbound-socket.ts";
 import { plugins } from "../index.ts";
 import { serverOf } from "./definition.ts";
 import { createPools, poolLimits } from "./pools.ts";
@@ -465,7 +465,8 @@ test.each(["plain", "encrypted"])(
   "a connection that is idle is closed, and reopened when it is needed: %s",
   async (kind) => {
     const isPlain = kind === "plain";
-    const connectOutside = createConnect({ allow: parseAllow("127.0.0.1"), log: createLog("error") });
+    const outside = { allow: parseAllow("127.0.0.1"), log: createLog("error") };
+    const connectOutside: Connect = (to) => connectTo(outside, to);
     const tls = isPlain ? {} : { ca: certificate.cert, servername: "good.example" };
     const url = `postgres://reader@127.0.0.1:${isPlain ? port : tlsPort}/corestead`;
     const client = createClient(connectOutside, serverOf(url, tls, password), 0.1);

@@ -10,11 +10,11 @@ import {
   type Template,
 } from "./definition.ts";
 import { mailOf } from "./message.ts";
-import { sendMail, type Needed } from "./send.ts";
+import { sendMail, type MailContext } from "./send.ts";
 
 const mostMs = 30_000;
 
-export function smtpConnector(needed: Needed): ConnectorKind {
+export function smtpConnector(ctx: MailContext): ConnectorKind {
   return {
     name: "core/smtp",
     fields: connectorFields,
@@ -27,7 +27,7 @@ export function smtpConnector(needed: Needed): ConnectorKind {
       const mail = mailOf(template ? filled(template, call.params) : call.params, connector.fields);
       const startedAt = performance.now();
       const server = { ...serverOf(connector.url, connector.fields), password: connector.secret };
-      const { bounced: _, ...outcome } = await sendMail(needed, server, mail, {
+      const { bounced: _, ...outcome } = await sendMail(ctx, server, mail, {
         timeoutMs: Math.min(call.timeoutMs, mostMs),
         signal: call.signal,
         key: call.idempotencyKey,

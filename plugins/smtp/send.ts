@@ -3,7 +3,7 @@ import { type BaseContext, OutboundFault } from "platform";
 import type { MailServer } from "./definition.ts";
 import type { Mail } from "./message.ts";
 
-export type Needed = Pick<BaseContext, "connect" | "origin">;
+export type MailContext = Pick<BaseContext, "connect" | "origin">;
 
 export interface OpenServer extends MailServer {
   /** Of `user`; null = no sign-in. */
@@ -36,14 +36,14 @@ export interface Outcome {
 }
 
 /** Rejects only with the reason of the caller's own signal. */
-export async function sendMail(needed: Needed, server: OpenServer, mail: Mail, sending: Sending): Promise<Outcome> {
+export async function sendMail(ctx: MailContext, server: OpenServer, mail: Mail, sending: Sending): Promise<Outcome> {
   const { timeoutMs, signal: given } = sending;
   const end = new AbortController();
   const late = new OutboundFault("timeout", `the mail server did not take the mail within ${Math.round(timeoutMs)} ms`);
   const timer = setTimeout(() => end.abort(late), timeoutMs);
   const signal = given ? AbortSignal.any([end.signal, given]) : end.signal;
   try {
-    return await sendThrough(needed, server, mail, { ...sending, signal });
+    return await sendThrough(ctx, server, mail, { ...sending, signal });
   } catch (error) {
     if (given?.aborted) throw given.reason;
     return failure(end.signal.aborted ? late : error);
@@ -52,7 +52,7 @@ export async function sendMail(needed: Needed, server: OpenServer, mail: Mail, s
   }
 }
 
-async function sendThrough({ connect, origin }: Needed, server: OpenServer, mail: Mail, sending: Sending) {
+async function sendThrough({ connect, origin }: MailContext, server: OpenServer, mail: Mail, sending: Sending) {
   const { timeoutMs, signal } = sending;
   const { createTransport } = await import("nodemailer");
   const connection = await connect({ host: server.host, port: server.port, timeoutMs, signal });

@@ -10,16 +10,19 @@ export const channel = "corestead";
 const windowMs = 5;
 const pauseAfterErrorMs = 500;
 
-interface Needed {
+export interface OutboxContext {
   readonly sql: Sql;
   readonly processId: string;
   readonly log: Log;
-  /** Whether messages of ours come back to us. */
-  readonly listening: () => boolean;
 }
 
-export function createOutbox({ listening, ...needed }: Needed) {
-  const peers = createPeers();
+/** The other processes, and up to which of our numbers each has said that it heard us. */
+export type Peers = Map<string, number>;
+
+/** `listening`: whether messages of ours come back to us. */
+export function createOutbox(ctx: OutboxContext, listening: () => boolean) {
+  const peers: Peers = new Map();
+  let dropping: Promise<void> | undefined;
   const waiters = new Set<() => void>();
   let sent = 0;
   let heard = 0;
@@ -30,13 +33,18 @@ export function createOutbox({ listening, ...needed }: Needed) {
     heard = Math.max(heard, number);
     look();
   };
-  const queue = createSendQueue(needed, (number) => {
+  const queue = createSendQueue(ctx, (number) => {
     sent = Math.max(sent, number);
     if (!listening()) hear(sent);
   });
   /** Our own message comes back to us when PostgreSQL hands it out: the others may get it later than we do. */
   const ask = () => {
-    if (peers.any()) queue.add("", "ask");
+    if (peers.size > 0) queue.add("", "ask");
+  };
+
+  const part = (peer: string) => {
+    peers.delete(peer);
+    look();
   };
 
   return {
@@ -44,28 +52,30 @@ export function createOutbox({ listening, ...needed }: Needed) {
     hear,
     /** Whether the process is new to us. What we sent before it came does not concern it. */
     meet(peer: string): boolean {
-      if (peers.meet(peer, queue.added())) return true;
+      if (meet(peers, peer, queue.added())) return true;
       if (waiters.size > 0) ask();
       return false;
     },
-    part(peer: string) {
-      peers.part(peer);
-      look();
-    },
+    part,
     hearFrom(peer: string, number: number) {
-      peers.heard(peer, number);
+      hearUpTo(peers, peer, number);
       look();
     },
     ask,
-    /** The processes that have not yet said that they heard all that was added. */
-    late: () => peers.behind(queue.added()),
+    /** Forgets those that `missing` finds, of the processes that have not yet said that they heard all that was added. */
+    dropMissing(missing: (late: readonly string[]) => Promise<readonly string[]>): void {
+      dropping ??= missing(behind(peers, queue.added()))
+        .then((gone) => gone.forEach(part))
+        .catch((error: unknown) => ctx.log.debug("nobody knows which processes are gone", { error }))
+        .finally(() => (dropping = undefined));
+    },
     /** What was sent while nobody listened here is never heard. */
     hearSent: () => hear(sent),
     /** Whether all that was added up to now was heard back within the time. Peers that did not answer are forgotten. */
     async settled(withinMs: number, byPeers = true): Promise<boolean> {
       const target = queue.added();
       // A process that does not listen gets no answers.
-      const late = () => (byPeers && listening() ? peers.behind(target) : []);
+      const late = () => (byPeers && listening() ? behind(peers, target) : []);
       const { promise, resolve } = Promise.withResolvers<void>();
       const waiter = () => heard >= target && late().length === 0 && resolve();
       waiters.add(waiter);
@@ -74,31 +84,31 @@ export function createOutbox({ listening, ...needed }: Needed) {
       await promise;
       clearTimeout(giveUp);
       waiters.delete(waiter);
-      for (const peer of late()) peers.part(peer);
+      for (const peer of late()) peers.delete(peer);
       return heard >= target;
     },
   };
 }
 
-/** The other processes, and up to which of our numbers each has said that it heard us. */
-export function createPeers() {
-  const numbers = new Map<string, number>();
-  return {
-    any: () => numbers.size > 0,
-    /** Whether it is new; then it has heard all up to this number. */
-    meet: (peer: string, upTo: number): boolean => !numbers.has(peer) && Boolean(numbers.set(peer, upTo)),
-    part: (peer: string): void => void numbers.delete(peer),
-    heard: (peer: string, number: number): void => void numbers.set(peer, Math.max(number, numbers.get(peer) ?? 0)),
-    /** Those that have not heard this number. */
-    behind: (number: number): string[] => [...numbers].flatMap(([peer, heard]) => (heard < number ? peer : [])),
-  };
+/** Whether it is new; then it has heard all up to this number. */
+export function meet(peers: Peers, peer: string, upTo: number): boolean {
+  return !peers.has(peer) && Boolean(peers.set(peer, upTo));
+}
+
+export function hearUpTo(peers: Peers, peer: string, number: number): void {
+  peers.set(peer, Math.max(number, peers.get(peer) ?? 0));
+}
+
+/** Those that have not heard this number. */
+export function behind(peers: Peers, number: number): string[] {
+  return [...peers].flatMap(([peer, heard]) => (heard < number ? peer : []));
 }
 
 /**
  * Collects entries for a window and sends them in one statement, one statement after another so that order is
  * kept. `whenSent` is told the last number that was sent.
  */
-function createSendQueue({ sql, processId, log }: Omit<Needed, "listening">, whenSent: (number: number) => void) {
+function createSendQueue({ sql, processId, log }: OutboxContext, whenSent: (number: number) => void) {
   let entries = new Map<string, Entry>();
   let sending = false;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -9,7 +9,7 @@
  */
 import { currentScope } from "../scope/keyed.ts";
 import { mustFit, parseMessage, type Message } from "./broadcast-messages.ts";
-import { channel, createOutbox } from "./broadcast-outbox.ts";
+import { channel, createOutbox, type OutboxContext } from "./broadcast-outbox.ts";
 import { openSubscription, type Subscription } from "./subscription.ts";
 import type { Sql } from "../db/db.ts";
 import type { Log } from "../system/log.ts";
@@ -35,12 +35,9 @@ export interface Broadcast {
   stop(): Promise<void>;
 }
 
-interface Needed {
-  readonly sql: Sql;
+interface BroadcastContext extends OutboxContext {
   /** Opens a pool of its own for the listening connection. Its application name ends with the process's id. */
   readonly listen: () => Sql;
-  readonly processId: string;
-  readonly log: Log;
   /** No other server process is there: nothing is sent, but the command line is still heard. */
   readonly solo?: boolean;
   /** How long a process that does not answer is waited for; its standard is five seconds. */
@@ -58,15 +55,13 @@ const goodbyeMs = 1_000;
 
 type Outbox = ReturnType<typeof createOutbox>;
 
-export function createBroadcast(needed: Needed): Broadcast {
-  const { sql, listen, processId, log, solo = false, maxFlushMs = standardMaxFlushMs } = needed;
+export function createBroadcast(ctx: BroadcastContext): Broadcast {
+  const { listen, processId, log, solo = false, maxFlushMs = standardMaxFlushMs } = ctx;
   let subscription: Subscription | undefined;
   let heartbeat: ReturnType<typeof setInterval> | undefined;
   const listeners = createListeners(log);
   const proof = createProof();
-  const outbox = createOutbox({ sql, processId, log, listening: () => subscription !== undefined });
-  const hearPeer = createPeerTalk({ outbox, processId, solo });
-  const waitForPeers = createPeerWait({ sql, processId, log, outbox, maxFlushMs });
+  const outbox = createOutbox(ctx, () => subscription !== undefined);
 
   const receive = (text: string) => {
     const message = parseMessage(text);
@@ -76,14 +71,14 @@ export function createBroadcast(needed: Needed): Broadcast {
       return outbox.hear(message.number);
     }
     for (const [topic, payload] of message.pairs) {
-      if (topic === "") hearPeer(message, payload);
+      if (topic === "") hearPeer(ctx, outbox, message, payload);
       else listeners.deliver(topic, payload, true);
     }
   };
   const flush = async (): Promise<void> => {
     // Before the commit the others would only read again what is old.
     if (solo || currentScope()?.defer(flush)) return;
-    if (!(await waitForPeers())) reopen();
+    if (!(await waitForPeers(ctx, outbox, maxFlushMs))) reopen();
   };
   const reopen = () => {
     if (!subscription?.healthy()) return;
@@ -122,7 +117,7 @@ export function createBroadcast(needed: Needed): Broadcast {
     },
     healthy: () => subscription !== undefined && subscription.healthy() && (solo || proof.ageMs() < trustMs),
     async start() {
-      subscription = await openSubscription({ open: listen, channel, onMessage: receive, onReset, log });
+      subscription = await openSubscription(listen, channel, receive, onReset, log);
       if (solo) return;
       proof.renew();
       beat();
@@ -159,38 +154,27 @@ function createListeners(log: Log) {
 }
 
 /** What processes tell each other about themselves. A process that does not listen says none of it. */
-function createPeerTalk({ outbox, processId, solo }: Pick<Needed, "processId" | "solo"> & { readonly outbox: Outbox }) {
-  return ({ from, number }: Message, payload: string): void => {
-    if (payload === "alive" && outbox.meet(from) && !solo) outbox.add("", "alive");
-    else if (payload === "ask") outbox.add("", `heard ${from} ${number}`);
-    else if (payload === "bye") outbox.part(from);
-    else if (payload.startsWith(`heard ${processId} `)) outbox.hearFrom(from, Number(payload.split(" ")[2]));
-  };
-}
-
-interface PeerWaitNeeded extends Pick<Needed, "sql" | "processId" | "log"> {
-  readonly outbox: Outbox;
-  readonly maxFlushMs: number;
+function hearPeer(
+  { processId, solo }: BroadcastContext,
+  outbox: Outbox,
+  { from, number }: Message,
+  payload: string,
+): void {
+  if (payload === "alive" && outbox.meet(from) && !solo) outbox.add("", "alive");
+  else if (payload === "ask") outbox.add("", `heard ${from} ${number}`);
+  else if (payload === "bye") outbox.part(from);
+  else if (payload.startsWith(`heard ${processId} `)) outbox.hearFrom(from, Number(payload.split(" ")[2]));
 }
 
 /** Waits until all other processes have heard what was added; false if not even we heard it. */
-function createPeerWait({ sql, processId, log, outbox, maxFlushMs }: PeerWaitNeeded) {
-  let dropping: Promise<void> | undefined;
-  const dropMissing = () => {
-    dropping ??= missingPeers(sql, processId, outbox.late())
-      .then((gone) => gone.forEach(outbox.part))
-      .catch((error: unknown) => log.debug("nobody knows which processes are gone", { error }))
-      .finally(() => (dropping = undefined));
-  };
-  return async (): Promise<boolean> => {
-    outbox.ask();
-    const looking = setInterval(dropMissing, missedAfterMs);
-    return outbox.settled(maxFlushMs).finally(() => clearInterval(looking));
-  };
+function waitForPeers(ctx: BroadcastContext, outbox: Outbox, maxFlushMs: number): Promise<boolean> {
+  outbox.ask();
+  const looking = setInterval(() => outbox.dropMissing((late) => missingPeers(ctx, late)), missedAfterMs);
+  return outbox.settled(maxFlushMs).finally(() => clearInterval(looking));
 }
 
 /** The processes whose listening connection is gone: they were killed, or know that it was cut. */
-async function missingPeers(sql: Sql, processId: string, peers: readonly string[]): Promise<string[]> {
+async function missingPeers({ sql, processId }: BroadcastContext, peers: readonly string[]): Promise<string[]> {
   if (peers.length === 0) return [];
   const rows = await sql<{ id: string }[]>`
     select id from unnest(${[processId, ...peers]}::text[]) as id
@@ -215,9 +199,10 @@ function guarded(log: Log, topic: string, run: () => void): void {
   }
 }
 
-/** Proof that what is told comes back to us, so that what others tell reaches us as well. */
-
-/** Its age counts from the sending of the last message of ours that came back. `now`: in milliseconds. */
+/**
+ * Proof that what is told comes back to us, so that what others tell reaches us as well. Its age counts from the sending of the last message of ours that
+ * came back. `now`: in milliseconds.
+ */
 export function createProof(now: () => number = () => performance.now()) {
   let provenAt = now();
   let asked: { number: number; at: number }[] = [];

@@ -18,7 +18,7 @@ export interface Cache<V> {
   clear(): Promise<void>;
 }
 
-export interface Needed<V> {
+export interface CacheOptions<V> {
   /** The same in every process, and unlike every other cache's. */
   readonly name: string;
   /** Values kept at most; those not asked for the longest go first. */
@@ -45,7 +45,7 @@ interface Load<V> {
   stale: boolean;
 }
 
-export function createCache<V>({ name, max, broadcast, load }: Needed<V>): Cache<V> {
+export function createCache<V>({ name, max, broadcast, load }: CacheOptions<V>): Cache<V> {
   const values = new Map<string, V>();
   const loads = new Map<string, Load<V>>();
 

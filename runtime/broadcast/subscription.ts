@@ -10,18 +10,17 @@ export interface Subscription {
   close(): Promise<void>;
 }
 
-interface Needed {
-  /** Opens a pool that only this subscription uses. */
-  readonly open: () => Sql;
-  readonly channel: string;
-  readonly onMessage: (text: string) => void;
-  /** Called when the connection was lost and is back. */
-  readonly onReset: () => void;
-  readonly log: Log;
-}
-
-/** Resolves when the connection listens. */
-export async function openSubscription({ open, channel, onMessage, onReset, log }: Needed) {
+/**
+ * Resolves when the connection listens. `open` gives a pool that only this subscription uses; `onReset` is called when
+ * the connection was lost and is back.
+ */
+export async function openSubscription(
+  open: () => Sql,
+  channel: string,
+  onMessage: (text: string) => void,
+  onReset: () => void,
+  log: Log,
+) {
   let healthy = false;
   let begun = false;
   let current: Sql | undefined;

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startChildProcess, type ChildProcess, type Needed as ProcessNeeded } from "./child-process.ts";
+import { startChildProcess, type ChildProcess, type ProcessOptions } from "./child-process.ts";
 
-export interface Needed extends Omit<ProcessNeeded, "cwd"> {
+interface PoolOptions extends Omit<ProcessOptions, "cwd"> {
   readonly processes: number;
   readonly maxRuns: number;
   readonly maxIdleBytes: number;
@@ -36,7 +36,7 @@ interface Member extends Worker {
   idleTimer: ReturnType<typeof setTimeout> | undefined;
 }
 
-export function createChildPool(needed: Needed): ChildPool {
+export function createChildPool(options: PoolOptions): ChildPool {
   const members = new Set<Member>();
   let folder: string | undefined;
   let stopped = false;
@@ -45,9 +45,9 @@ export function createChildPool(needed: Needed): ChildPool {
     folder ??= mkdtempSync(join(tmpdir(), "corestead-child-"));
     const onLongRun = (): void => {
       member.isLong = true;
-      needed.onLongRun();
+      options.onLongRun();
     };
-    const process = startChildProcess({ ...needed, cwd: folder, onLongRun });
+    const process = startChildProcess({ ...options, cwd: folder, onLongRun });
     const state = { runs: 0, isLong: false, isIdle: true, idleTimer: undefined };
     const member: Member = { process, ...state, ask: (input) => ask(member, input) };
     members.add(member);
@@ -60,10 +60,10 @@ export function createChildPool(needed: Needed): ChildPool {
   };
   const rest = (member: Member, since = performance.now()): void => {
     member.isIdle = true;
-    const left = since + (members.size > 1 ? needed.spareIdleMs : needed.idleMs) - performance.now();
+    const left = since + (members.size > 1 ? options.spareIdleMs : options.idleMs) - performance.now();
     if (left <= 0) return discard(member);
     // By then another worker may have become idle or ended, so decide again.
-    member.idleTimer = setTimeout(() => rest(member, since), Math.min(left, needed.spareIdleMs));
+    member.idleTimer = setTimeout(() => rest(member, since), Math.min(left, options.spareIdleMs));
     member.idleTimer.unref();
   };
   const idle = (): Member | undefined => [...members].find(({ isIdle }) => isIdle);
@@ -76,7 +76,7 @@ export function createChildPool(needed: Needed): ChildPool {
     try {
       const { output, rss } = await member.process.ask(input);
       member.runs++;
-      if (member.runs >= needed.maxRuns || rss > needed.maxIdleBytes) replace(member);
+      if (member.runs >= options.maxRuns || rss > options.maxIdleBytes) replace(member);
       else rest(member);
       return output;
     } catch (error) {
@@ -87,7 +87,7 @@ export function createChildPool(needed: Needed): ChildPool {
   return {
     take() {
       for (const member of members) if (member.isIdle && !member.process.alive) discard(member);
-      const mayStart = !stopped && members.size < needed.processes && [...members].every(({ isLong }) => isLong);
+      const mayStart = !stopped && members.size < options.processes && [...members].every(({ isLong }) => isLong);
       const member = idle() ?? (mayStart ? start() : undefined);
       if (!member) return undefined;
       clearTimeout(member.idleTimer);

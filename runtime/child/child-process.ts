@@ -36,7 +36,7 @@ export interface Answer {
   readonly rss: number;
 }
 
-export interface Needed {
+export interface ProcessOptions {
   readonly plugin: string;
   readonly name: string;
   readonly cwd: string;
@@ -76,12 +76,12 @@ const launcher = `
   command -v nice >/dev/null && exec nice -n 10 "$@"
   exec "$@"`;
 
-export function startChildProcess(needed: Needed): ChildProcess {
-  return new GuardedProcess(needed);
+export function startChildProcess(options: ProcessOptions): ChildProcess {
+  return new GuardedProcess(options);
 }
 
 class GuardedProcess implements ChildProcess {
-  readonly #needed: Needed;
+  readonly #options: ProcessOptions;
   readonly #ready = Promise.withResolvers<void>();
   readonly #startTimer: ReturnType<typeof setTimeout>;
   #isReady = false;
@@ -90,10 +90,10 @@ class GuardedProcess implements ChildProcess {
   /** Why the process has ended. */
   #ending: ChildFault | undefined;
 
-  constructor(needed: Needed) {
-    this.#needed = needed;
-    const tooSlow = (): void => this.#starve(`it did not start in ${needed.startLimitMs} ms`);
-    this.#startTimer = setTimeout(tooSlow, needed.startLimitMs);
+  constructor(options: ProcessOptions) {
+    this.#options = options;
+    const tooSlow = (): void => this.#starve(`it did not start in ${options.startLimitMs} ms`);
+    this.#startTimer = setTimeout(tooSlow, options.startLimitMs);
     this.#ready.promise.catch(() => {}); // perhaps nobody is waiting for it
     this.#launch().catch((error: unknown) => this.#fail(String(error)));
   }
@@ -105,7 +105,7 @@ class GuardedProcess implements ChildProcess {
   async ask(input: unknown): Promise<Answer> {
     await this.#ready.promise;
     if (this.#ending || !this.#process) throw this.#ending ?? new Error("ready without a process");
-    const { timeLimitMs, longRunMs, onLongRun } = this.#needed;
+    const { timeLimitMs, longRunMs, onLongRun } = this.#options;
     const answer = (this.#pending = Promise.withResolvers<Answer>());
     const tooLong = (starved: boolean): void =>
       starved
@@ -124,11 +124,11 @@ class GuardedProcess implements ChildProcess {
   }
 
   async #launch(): Promise<void> {
-    const programs = await this.#needed.programs();
+    const programs = await this.#options.programs();
     if (this.#ending) return;
-    this.#process = spawn(this.#needed, { ...this.#needed.env, ...programs });
+    this.#process = spawn(this.#options, { ...this.#options.env, ...programs });
     void this.#bury(this.#process);
-    const { maxResultBytes } = this.#needed;
+    const { maxResultBytes } = this.#options;
     for await (const text of linesOf(this.#process.stdout ?? [], maxResultBytes)) {
       if (text === undefined) return this.#end("result-too-large", `the result is larger than ${maxResultBytes} bytes`);
       this.#take(parseExactly(text) as Line); // child-main.ts writes it
@@ -151,12 +151,12 @@ class GuardedProcess implements ChildProcess {
     const complaints = lastWords(process.stderr ?? []);
     const code = await process.exited;
     const stderr = await complaints;
-    if (!this.#ending) this.#needed.log.warn("a child process ended", { child: this.#needed.name, code, stderr });
+    if (!this.#ending) this.#options.log.warn("a child process ended", { child: this.#options.name, code, stderr });
     this.#fail(`the process ended (${process.signalCode ?? code}) ${stderr.slice(-300)}`.trimEnd());
   }
 
   #starve(message: string): void {
-    this.#needed.log.warn("a child process was starved", { child: this.#needed.name, message });
+    this.#options.log.warn("a child process was starved", { child: this.#options.name, message });
     this.#end("busy", `the process was starved: ${message}`);
   }
 
@@ -180,7 +180,7 @@ class GuardedProcess implements ChildProcess {
 const reservedBytes = 700_000_000;
 
 /** A process may have half of the machine's or container's memory: the rest is the server's and PostgreSQL's. */
-function spawn({ plugin, name, cwd, memoryBytes }: Needed, env: Readonly<Record<string, string>>) {
+function spawn({ plugin, name, cwd, memoryBytes }: ProcessOptions, env: Readonly<Record<string, string>>) {
   const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;
   const limit = `${Math.floor(Math.min(memoryBytes, reservedBytes + machineMemory() / 2) / 1024)}`;
   const command = [...ownProgram(), "child", plugin, name];

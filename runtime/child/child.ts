@@ -8,9 +8,8 @@
  *     const compile = ctx.child("compile");
  *     const output = await compile.run(input);        // throws a ChildFault
  */
-import { ChildFault } from "./child-process.ts";
+import { ChildFault, type ProcessOptions } from "./child-process.ts";
 import { createChildPool, type Worker } from "./child-pool.ts";
-import type { Log } from "../system/log.ts";
 
 export interface ChildOptions {
   /** The maximum number of processes. A second one starts only when others wait for a long run. */
@@ -49,13 +48,9 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export interface Needed {
-  readonly plugin: string;
-  readonly name: string;
-  readonly log: Log;
+/** Whose child it is; `programs` are the variables that name programs, evaluated before a process starts. */
+interface ChildContext extends Pick<ProcessOptions, "plugin" | "name" | "log" | "programs"> {
   readonly options: ChildOptions;
-  /** The variables that name programs; evaluated before a process starts. */
-  readonly programs: () => Promise<Readonly<Record<string, string>>>;
 }
 
 const defaults = {
@@ -74,9 +69,8 @@ const defaults = {
   longRunMs: 3_000,
 };
 
-export function createChild(needed: Needed): Child {
-  const { env = {}, ...given } = needed.options;
-  const options = { ...defaults, ...given, ...needed, env };
+export function createChild({ options: { env = {}, ...given }, ...ctx }: ChildContext): Child {
+  const options = { ...defaults, ...given, ...ctx, env };
   const queue = createChildQueue(options);
   const pump = (): void => {
     while (queue.length > 0) {
@@ -122,7 +116,7 @@ export interface Run {
   readonly reject: (error: unknown) => void;
 }
 
-export interface ChildQueue {
+interface ChildQueue {
   readonly length: number;
   /** Resolves to the run's result; rejects with a ChildFault if the run never starts. */
   add(input: unknown): Promise<unknown>;
@@ -132,7 +126,7 @@ export interface ChildQueue {
   stop(): void;
 }
 
-export function createChildQueue(limits: { readonly maxQueued: number; readonly maxWaitMs: number }): ChildQueue {
+function createChildQueue(limits: { readonly maxQueued: number; readonly maxWaitMs: number }): ChildQueue {
   /** In order of arrival, each with the timer that limits its wait. */
   const waiting = new Map<Run, ReturnType<typeof setTimeout>>();
   let stopped = false;

@@ -4,7 +4,8 @@ import { createSecrets } from "../base/secrets.ts";
 import {
   causationFromHeader,
   causationToHeader,
-  createCausationSeal,
+  readSealed,
+  sealed,
   currentCausation,
   withCausation,
 } from "../scope/causation.ts";
@@ -140,15 +141,14 @@ test("a causation survives a header, and what is not one is ignored", () => {
 
 test("a causation goes out signed, and what others have written is ignored", () => {
   const secrets = createSecrets("a key of this server, long enough");
-  const { sealed, read } = createCausationSeal(secrets);
+  const read = (header: string | null) => readSealed(secrets, header);
   const causation = { id: "0198-a", depth: 2, chain: ["core.record.created", "core.activity"] };
   const header = causationToHeader(causation);
-  const { headers = {} } = sealed({ method: "POST", headers: { accept: "*/*", "x-core-causation": header } });
+  const { headers = {} } = sealed(secrets, { method: "POST", headers: { accept: "*/*", "x-core-causation": header } });
   const { accept, "x-core-causation": signed = "" } = headers;
   expect([accept, read(signed)]).toEqual(["*/*", causation]);
-  expect(sealed({ method: "GET" })).toEqual({ method: "GET" });
-  const other = createCausationSeal(createSecrets("the key of another server, as long"));
-  expect(other.read(signed)).toBeUndefined();
+  expect(sealed(secrets, { method: "GET" })).toEqual({ method: "GET" });
+  expect(readSealed(createSecrets("the key of another server, as long"), signed)).toBeUndefined();
   for (const forged of [null, "", header, `${header}.x`, signed.replace(";2;", ";3;"), secrets.sign("other", header)])
     expect(read(forged)).toBeUndefined();
 });

@@ -2,15 +2,8 @@
 import { plainHost } from "./auth.ts";
 import { clientAddress, inNetworks } from "../net/client-address.ts";
 import type { SiteDoor } from "./door.ts";
-import type { HttpContext } from "./handle.ts";
+import type { HttpContext } from "./context.ts";
 import { proxyMistakes, type ProxyMistake } from "./refusals/proxy-mistake.ts";
-
-/** Where a connection comes from. */
-export interface Peer {
-  readonly address: string;
-  /** Whether it came by our own https. */
-  readonly secure: boolean;
-}
 
 type Proxied = Pick<HttpContext, "peer" | "trustedProxies" | "baseUrl">;
 

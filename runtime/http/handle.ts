@@ -1,45 +1,19 @@
 /** Takes a request through identity, quota, privilege, body and handler. behaviour B.1 and B.3. */
-import { arrivalOf, pathOf, type Client, type Peer } from "./arrival.ts";
-import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Identify, type Identity } from "./auth.ts";
+import { arrivalOf, pathOf, type Client } from "./arrival.ts";
+import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Identity } from "./auth.ts";
+import type { HttpContext } from "./context.ts";
 import { bodyLimit, readBody, refuseEncoded, takesBody } from "./body.ts";
 import { withActor, type Actor } from "../scope/actor.ts";
 import type { Notice } from "../events/models.ts";
-import { causationHeader, withCausation, type CausationSeal } from "../scope/causation.ts";
+import { causationHeader, readSealed, withCausation } from "../scope/causation.ts";
 import { badRequest, forbidden, unauthorized, HttpError } from "../base/errors.ts";
-import type { HostDoor } from "./door.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import { currentScope } from "../scope/keyed.ts";
-import type { Log } from "../system/log.ts";
-import type { Metrics } from "../system/metrics.ts";
-import type { Networks } from "../net/client-address.ts";
 import type { Reply } from "./answers/reply.ts";
 import { refusedWithQuota, takeOf, withQuota, type QuotaHeaders } from "./limits/quota.ts";
 import type { RequestInput, Route } from "./route.ts";
 import { queryHints } from "./refusals/unknown.ts";
 import { isObject } from "../base/values.ts";
-
-/** The context of whatever answers requests. */
-export interface HttpContext {
-  readonly routes: readonly Route[];
-  readonly identify: Identify;
-  readonly idempotency: Idempotency;
-  readonly log: Log;
-  /** Told what the log of activity names though no record changes. */
-  readonly notice: (notice: Notice) => void;
-  readonly maxBodyBytes: number;
-  readonly causations: Pick<CausationSeal, "read">;
-  readonly metrics: Metrics;
-  /** For `Strict-Transport-Security`; 0 or undefined omits the header. */
-  readonly hstsSeconds?: number;
-  /** BASE_URL, or "". */
-  readonly baseUrl?: string;
-  readonly trustedProxies: Networks;
-  /** Once aborted, a connection ends with its answer: the next request goes to a process that stays. */
-  readonly draining?: AbortSignal;
-  /** The peer address of a request's connection. */
-  readonly peer: (request: Request) => Peer;
-  readonly door?: HostDoor | undefined;
-}
 
 export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
@@ -124,7 +98,7 @@ async function admitted(
   };
   const keyed = route.method === "POST" && route.spec.idempotency !== "own" && route.spec.input !== "stream";
   // One of our webhooks says so in a header, so that loops over HTTP are found too.
-  const cause = ctx.causations.read(request.headers.get(causationHeader));
+  const cause = readSealed(ctx.secrets, request.headers.get(causationHeader));
   const mayWrite = changes || "open" in route.spec.access;
   const actor = mayWrite ? () => actorOf(asked) : undefined;
   const runAs = () => (actor ? withActor(actor, () => answered(route, input)) : answered(route, input));

@@ -25,7 +25,7 @@ interface Facts {
   readonly rehearsal?: true;
 }
 
-interface Needed {
+interface ReadinessOptions {
   /** Opens a pool for this purpose only. */
   readonly open: () => Sql;
   readonly listening: () => boolean;
@@ -37,8 +37,8 @@ interface Needed {
   readonly withinMs?: number;
 }
 
-export function createReadiness(needed: Needed): Readiness {
-  const { open, listening, disk, isHere, replicas, rehearses, withinMs = 2_000 } = needed;
+export function createReadiness(options: ReadinessOptions): Readiness {
+  const { open, listening, disk, isHere, replicas, rehearses, withinMs = 2_000 } = options;
   let pool: Sql | undefined;
   let asking: Promise<"primary" | "standby"> | undefined;
 

@@ -6,7 +6,7 @@ import { createLog } from "../system/log.ts";
 import { OutboundFault } from "./outbound.ts";
 import { certificate, privateHosts } from "../../tests/fixtures/outbound.ts";
 import { parseAllow } from "../net/addresses.ts";
-import { createConnect } from "./outbound-socket.ts";
+import { connectOutside, type Connect } from "./outbound-socket.ts";
 
 const log = createLog("error", () => {});
 const open = new Set<Socket>();
@@ -32,8 +32,10 @@ afterAll(() => {
   for (const socket of open) socket.destroy();
 });
 
-const connectWith = (allow: string, lookup?: (host: string) => Promise<string[]>) =>
-  createConnect({ allow: parseAllow(allow), log, ...(lookup ? { lookup } : {}) });
+const connectWith =
+  (allow: string, lookup?: (host: string) => Promise<string[]>): Connect =>
+  (to) =>
+    connectOutside({ allow: parseAllow(allow), log, ...(lookup ? { lookup } : {}) }, to);
 const connect = connectWith("127.0.0.0/8", async () => ["127.0.0.1"]);
 
 async function faultOf(promise: Promise<unknown>): Promise<string> {

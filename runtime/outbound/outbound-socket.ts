@@ -2,13 +2,13 @@
  * Outbound connections for protocols other than HTTP (mail, databases), guarded like outbound.ts: the name is resolved
  * here, all its addresses are checked, and the socket connects to a checked one.
  *
- *     const connection = await connect({ host: "mail.example.com", port: 587, timeoutMs: 10_000 });
+ *     const connection = await connectOutside(outside, { host: "mail.example.com", port: 587, timeoutMs: 10_000 });
  *     library.use(connection.socket); // or (await connection.secure({})).socket
  */
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { isPublicAddress, literalAddress, plainHost } from "../net/addresses.ts";
-import { checkedAddresses, OutboundFault, type Needed } from "./outbound.ts";
+import { checkedAddresses, OutboundFault, type Outside } from "./outbound.ts";
 
 export interface ConnectTarget {
   readonly host: string;
@@ -52,18 +52,19 @@ export type Connect = (target: ConnectTarget) => Promise<OutboundConnection>;
 
 const standardTimeoutMs = 10_000;
 
-export function createConnect(needed: Pick<Needed, "allow" | "log" | "lookup" | "rehearses">): Connect {
-  const settings = { ...needed, allowed: needed.allow };
-  return async ({ host, port, timeoutMs = standardTimeoutMs, signal }) => {
-    // The URL parser normalises decimal, octal and hexadecimal addresses for http only, so parse the host as http.
-    const target = URL.parse(`http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}/`);
-    if (!target || /[\s/?#@\\]/.test(host) || target.port !== "") throw new OutboundFault("bad-url", "not a host name");
-    target.port = String(port);
-    return within(timeoutMs, signal, async (end) => {
-      const addresses = await checkedAddresses(settings, target, end);
-      return connectToOne(addresses, plainHost(target.hostname), port, end);
-    });
-  };
+/** As `Connect`. */
+export async function connectOutside(
+  outside: Pick<Outside, "allow" | "log" | "lookup" | "rehearses">,
+  { host, port, timeoutMs = standardTimeoutMs, signal }: ConnectTarget,
+): Promise<OutboundConnection> {
+  // The URL parser normalises decimal, octal and hexadecimal addresses for http only, so parse the host as http.
+  const target = URL.parse(`http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}/`);
+  if (!target || /[\s/?#@\\]/.test(host) || target.port !== "") throw new OutboundFault("bad-url", "not a host name");
+  target.port = String(port);
+  return within(timeoutMs, signal, async (end) => {
+    const addresses = await checkedAddresses(outside, target, end);
+    return connectToOne(addresses, plainHost(target.hostname), port, end);
+  });
 }
 
 async function connectToOne(addresses: readonly string[], host: string, port: number, signal: AbortSignal) {

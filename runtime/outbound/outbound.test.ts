@@ -5,16 +5,24 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { host } from "#host";
 import { createLog } from "../system/log.ts";
 import { parseAllow } from "../net/addresses.ts";
-import { createOutbound, OutboundFault, type Needed, type OutboundRequest } from "./outbound.ts";
+import {
+  fetchOutside as fetchFrom,
+  OutboundFault,
+  type Fetch,
+  type OutboundRequest,
+  type Outside,
+} from "./outbound.ts";
 import { certificate } from "../../tests/fixtures/outbound.ts";
 
 const log = createLog("error", () => {});
 const stops: (() => void)[] = [];
 afterAll(() => stops.forEach((stop) => stop()));
 
-const outbound = ({ allow = "127.0.0.0/8", ...options }: Partial<Omit<Needed, "allow">> & { allow?: string } = {}) =>
-  createOutbound({ allow: parseAllow(allow), log, ...options });
-const fetchOutside = outbound().fetchOutside;
+const outbound = ({ allow = "127.0.0.0/8", ...options }: Partial<Omit<Outside, "allow">> & { allow?: string } = {}) => {
+  const send: Fetch = (url, request) => fetchFrom({ allow: parseAllow(allow), log, ...options }, url, request);
+  return { fetchOutside: send };
+};
+const { fetchOutside } = outbound();
 
 function serve(fetch: (request: Request) => Response | Promise<Response>, hostname = "127.0.0.1", port = 0) {
   const server = host.listen({ port, hostname, fetch });
@@ -214,7 +222,7 @@ describe("an address that is not public is refused without OUTBOUND_ALLOW", () =
 
   test("public addresses pass", async () => {
     const seen: string[] = [];
-    const connect: Needed["connect"] = async (_url, address) => (seen.push(address), new Response("ok"));
+    const connect: Outside["connect"] = async (_url, address) => (seen.push(address), new Response("ok"));
     const open = outbound({ allow: "", connect, lookup: async () => ["2606:4700::1111", "93.184.216.34"] });
     await open.fetchOutside("https://public.example:8443/a?b=c#d");
     await open.fetchOutside("http://8.8.8.8/");

@@ -2,8 +2,8 @@
  * The only way to other machines: a fetch that reaches only public addresses (and those that OUTBOUND_ALLOW names), in
  * bounded time and memory.
  *
- *     const outbound = createOutbound({ allow: parseAllow("10.1.0.0/16"), log });
- *     const answer = await outbound.fetchOutside("https://example.com/hook", { method: "POST", body });
+ *     const outside = { allow: parseAllow("10.1.0.0/16"), log };
+ *     const answer = await fetchOutside(outside, "https://example.com/hook", { method: "POST", body });
  *     answer.status; answer.text();
  *
  * The host is resolved here, all its addresses are checked, and the connection goes to a checked address. The name is
@@ -70,12 +70,11 @@ export interface OutboundResponse {
   address: string;
 }
 
-export interface Outbound {
-  /** Rejects with an OutboundFault, or with the reason of the caller's own signal. */
-  fetchOutside: (url: string | URL, request?: OutboundRequest) => Promise<OutboundResponse>;
-}
+/** Rejects with an OutboundFault, or with the reason of the caller's own signal. */
+export type Fetch = (url: string | URL, request?: OutboundRequest) => Promise<OutboundResponse>;
 
-export interface Needed {
+/** What may be reached, and how. */
+export interface Outside {
   /** OUTBOUND_ALLOW, parsed. */
   allow: Allow;
   log: Log;
@@ -102,50 +101,45 @@ const ownHeaders = [
   "te",
 ];
 
-export function createOutbound(needed: Needed): Outbound {
-  const settings: Settings = { ...needed, allowed: needed.allow };
-  if (
-    process.env["HTTP_PROXY"] ??
-    process.env["HTTPS_PROXY"] ??
-    process.env["http_proxy"] ??
-    process.env["https_proxy"]
-  ) {
-    needed.log.warn("the environment sets a proxy: outbound requests go through it, by address");
+/** As `Fetch`. */
+export async function fetchOutside(
+  outside: Outside,
+  url: string | URL,
+  request: OutboundRequest = {},
+): Promise<OutboundResponse> {
+  const startedAt = performance.now();
+  const timeoutMs = request.timeoutMs ?? defaults.timeoutMs;
+  const end = new AbortController();
+  const timer = setTimeout(
+    () => end.abort(new OutboundFault("timeout", `no complete answer within ${Math.round(timeoutMs)} ms`)),
+    timeoutMs,
+  );
+  const signal = request.signal ? AbortSignal.any([end.signal, request.signal]) : end.signal;
+  try {
+    signal.throwIfAborted();
+    const answer = await follow(outside, parseTarget(url), request, signal);
+    return { ...answer, durationMs: performance.now() - startedAt };
+  } finally {
+    clearTimeout(timer);
+    // Ends whatever is still running, such as a body that was cut off.
+    end.abort(new OutboundFault("closed", "the request is over"));
   }
-  return {
-    async fetchOutside(url, request = {}) {
-      const startedAt = performance.now();
-      const timeoutMs = request.timeoutMs ?? defaults.timeoutMs;
-      const end = new AbortController();
-      const timer = setTimeout(
-        () => end.abort(new OutboundFault("timeout", `no complete answer within ${Math.round(timeoutMs)} ms`)),
-        timeoutMs,
-      );
-      const signal = request.signal ? AbortSignal.any([end.signal, request.signal]) : end.signal;
-      try {
-        signal.throwIfAborted();
-        const answer = await follow(settings, parseTarget(url), request, signal);
-        return { ...answer, durationMs: performance.now() - startedAt };
-      } finally {
-        clearTimeout(timer);
-        // Ends whatever is still running, such as a body that was cut off.
-        end.abort(new OutboundFault("closed", "the request is over"));
-      }
-    },
-  };
 }
 
-interface Settings extends Needed {
-  allowed: Allow;
+/** Said once, at the start: the proxy sees addresses in place of names. */
+export function warnOfProxy(log: Log): void {
+  const names = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+  if (names.some((name) => process.env[name] !== undefined))
+    log.warn("the environment sets a proxy: outbound requests go through it, by address");
 }
 
 type Answer = Omit<OutboundResponse, "durationMs">;
 
-async function follow(settings: Settings, first: URL, request: OutboundRequest, signal: AbortSignal): Promise<Answer> {
+async function follow(outside: Outside, first: URL, request: OutboundRequest, signal: AbortSignal): Promise<Answer> {
   let target = first;
   let { method = "GET", body } = request;
   for (let hops = 0; ; hops++) {
-    const answer = await send(settings, target, { ...request, method, body }, signal);
+    const answer = await send(outside, target, { ...request, method, body }, signal);
     const location = answer.headers.get("location");
     const isRedirect = [301, 302, 303, 307, 308].includes(answer.status) && location !== null;
     if (!isRedirect || request.redirect !== "same-origin") return answer;
@@ -180,11 +174,11 @@ function parseTarget(url: string | URL): URL {
 
 type Send = Omit<OutboundRequest, "body"> & { method: string; body: OutboundRequest["body"] };
 
-async function send(settings: Settings, target: URL, request: Send, signal: AbortSignal): Promise<Answer> {
-  const addresses = await checkedAddresses(settings, target, signal);
+async function send(outside: Outside, target: URL, request: Send, signal: AbortSignal): Promise<Answer> {
+  const addresses = await checkedAddresses(outside, target, signal);
   for (const [index, address] of addresses.entries()) {
     try {
-      return await sendTo(settings, target, address, request, signal);
+      return await sendTo(outside, target, address, request, signal);
     } catch (error) {
       const fault = signal.aborted ? signal.reason : asFault(error, target);
       if (!(fault instanceof OutboundFault)) throw fault;
@@ -198,20 +192,20 @@ async function send(settings: Settings, target: URL, request: Send, signal: Abor
 
 /** The addresses of the target's host, IPv4 first. Throws if any of them may not be reached. */
 export async function checkedAddresses(
-  settings: Pick<Settings, "allowed" | "lookup" | "log" | "rehearses">,
+  outside: Pick<Outside, "allow" | "lookup" | "log" | "rehearses">,
   target: URL,
   signal: AbortSignal,
 ): Promise<string[]> {
-  if (settings.rehearses?.() === true)
+  if (outside.rehearses?.() === true)
     throw new OutboundFault("refused-address", "this is a rehearsal: nothing is sent to other machines");
   const name = plainHost(target.hostname);
   const literal = literalAddress(name);
-  const addresses = literal ? [literal] : await resolve(settings.lookup ?? lookupAll, name, signal);
+  const addresses = literal ? [literal] : await resolve(outside.lookup ?? lookupAll, name, signal);
   const port = target.port || (target.protocol === "https:" ? "443" : "80");
   // A private address among public ones is refused too: such a mixture is an attack or a mistake.
-  const refused = addresses.find((address) => !mayReach(address, name, port, settings.allowed));
+  const refused = addresses.find((address) => !mayReach(address, name, port, outside.allow));
   if (refused !== undefined) {
-    settings.log.warn("outbound request refused", { host: name, port, address: refused });
+    outside.log.warn("outbound request refused", { host: name, port, address: refused });
     const fault = new OutboundFault("refused-address", `${name} is at ${refused}, which is not a public address`);
     throw Object.assign(fault, { address: refused });
   }
@@ -239,13 +233,13 @@ async function lookupAll(name: string): Promise<string[]> {
 }
 
 async function sendTo(
-  settings: Settings,
+  outside: Outside,
   target: URL,
   address: string,
   request: Send,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { connect = host.send, ca } = settings;
+  const { connect = host.send, ca } = outside;
   const name = plainHost(target.hostname);
   const port = target.port && `:${target.port}`;
   const response = await connect(target, address, {

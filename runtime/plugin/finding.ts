@@ -1,6 +1,6 @@
 /** What `corestead doctor` finds: one line each, with the way to mend it. */
 import type { Sql } from "../db/db.ts";
-import type { Outbound } from "../outbound/outbound.ts";
+import type { Fetch } from "../outbound/outbound.ts";
 import type { Connect } from "../outbound/outbound-socket.ts";
 import type { ConfigOf, Environment, Settings } from "../settings/settings.ts";
 
@@ -31,7 +31,7 @@ export function split(text: string): [message: string, remedy: string] {
 /** What a plugin's `checks` are given. They read, and change nothing. */
 export interface BaseCheckContext {
   readonly sql: Sql;
-  readonly fetch: Outbound["fetchOutside"];
+  readonly fetch: Fetch;
   readonly connect: Connect;
   /** Whether this server itself serves https. */
   readonly isHttps: boolean;

@@ -23,7 +23,7 @@ import type { Log } from "../system/log.ts";
 import type { Metrics } from "../system/metrics.ts";
 import type { Migration } from "../db/migrate.ts";
 import type { Model, ModelEvent } from "../events/models.ts";
-import type { Outbound } from "../outbound/outbound.ts";
+import type { Fetch } from "../outbound/outbound.ts";
 import type { Connect } from "../outbound/outbound-socket.ts";
 import type { Hook } from "../events/hooks.ts";
 import type { Nameable, Names, Uses } from "./naming.ts";
@@ -78,7 +78,7 @@ export interface BaseContext {
   readonly changed: (event: ModelEvent, tx?: Tx) => Promise<void>;
   readonly enqueue: <T>(ref: JobRef<T>, payload: NoInfer<T>, options?: EnqueueOptions) => Promise<void>;
   /** A fetch that refuses private addresses unless `OUTBOUND_ALLOW` names them. */
-  readonly fetch: Outbound["fetchOutside"];
+  readonly fetch: Fetch;
   /** A socket to another machine, guarded in the same way, for protocols other than HTTP. */
   readonly connect: Connect;
   /** The TXT records of a name in DNS; [] if there are none or DNS does not answer. */

@@ -68,23 +68,18 @@ export function causationFromHeader(value: string | null): Causation | undefined
 
 const purpose = "events.causation/1";
 
-export type CausationSeal = ReturnType<typeof createCausationSeal>;
-
 /**
- * The header as it goes over the network: signed, and believed only then. Otherwise a stranger could say that a change
- * stands so deep that nothing may follow from it, or that it follows from the log of activity, which is told to nobody.
+ * The request with its header signed, if it has one: it is believed only then. Otherwise a stranger could say that a
+ * change stands so deep that nothing may follow from it, or that it follows from the log of activity, which is told to
+ * nobody.
  */
-export function createCausationSeal({ sign, verify }: Pick<Secrets, "sign" | "verify">) {
-  return {
-    /** The request with its header signed, if it has one. */
-    sealed(request: OutboundRequest): OutboundRequest {
-      const value = request.headers?.[causationHeader];
-      if (value === undefined) return request;
-      return { ...request, headers: { ...request.headers, [causationHeader]: sign(purpose, value) } };
-    },
-    /** Undefined for what is not ours. */
-    read(header: string | null): Causation | undefined {
-      return header === null ? undefined : causationFromHeader(verify(purpose, header) ?? null);
-    },
-  };
+export function sealed({ sign }: Pick<Secrets, "sign">, request: OutboundRequest): OutboundRequest {
+  const value = request.headers?.[causationHeader];
+  if (value === undefined) return request;
+  return { ...request, headers: { ...request.headers, [causationHeader]: sign(purpose, value) } };
+}
+
+/** Reads such a header; undefined for what is not ours. */
+export function readSealed({ verify }: Pick<Secrets, "verify">, header: string | null): Causation | undefined {
+  return header === null ? undefined : causationFromHeader(verify(purpose, header) ?? null);
 }

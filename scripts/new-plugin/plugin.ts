@@ -2,12 +2,12 @@ import { before, definePlugin, invalid, modelChanged, onEvent, setting } from "p
 import { accounts } from "platform/accounts";
 import { flows } from "platform/flows";
 import { items } from "./api.ts";
-import { countWords, createItemWrites, itemModel } from "./items.ts";
+import { countWords, itemModel, remove } from "./items.ts";
 import migration from "./migrations/001_sample_plugin.sql" with { type: "text" };
 import instructions from "./prompts/sample_plugin_api.md" with { type: "text" };
 import { itemExample, itemRoutes } from "./routes.ts";
 import { countWordsStep } from "./steps.ts";
-import { createItemStore } from "./store.ts";
+import * as itemStore from "./store.ts";
 
 const dayMs = 86_400_000;
 const count = { name: "sample-plugin count", usage: "sample-plugin count", doc: "how many items there are" };
@@ -41,28 +41,26 @@ export default definePlugin({
   ],
 
   setup(ctx) {
-    const { accounts: people } = ctx.services;
-    ctx.services.flows.registerStep(countWordsStep);
-    const itemStore = createItemStore(ctx.sql);
-    const itemWrites = createItemWrites({ ctx, itemStore });
+    const { sql, services } = ctx;
+    services.flows.registerStep(countWordsStep);
 
     const prune = async (dueAt: Date) => {
       if (ctx.config.keepDays === 0) return;
-      const old = await itemStore.unchangedSince(new Date(dueAt.getTime() - ctx.config.keepDays * dayMs));
-      for (const { accountId, id } of old) await itemWrites.remove(accountId, id);
+      const old = await itemStore.unchangedSince(sql, new Date(dueAt.getTime() - ctx.config.keepDays * dayMs));
+      for (const { accountId, id } of old) await remove(ctx, accountId, id);
     };
 
     return {
-      service: { count: itemStore.count },
-      routes: itemRoutes({ itemStore, itemWrites }),
+      service: { count: (accountId) => itemStore.count(sql, accountId) },
+      routes: itemRoutes(ctx),
       // Durable: runs at least once for each change, even after a crash.
       handlers: [
         onEvent(
           modelChanged,
           "sample-plugin.count-words",
           async ({ accountId, id }) => {
-            const row = await itemStore.byId(accountId, `${id}`);
-            if (row) await itemStore.setWords(accountId, row.id, row.version, countWords(row.text ?? ""));
+            const row = await itemStore.byId(sql, accountId, `${id}`);
+            if (row) await itemStore.setWords(sql, accountId, row.id, row.version, countWords(row.text ?? ""));
           },
           { when: ({ sourceType, kind }) => sourceType === itemModel && kind !== "destroy" },
         ),
@@ -79,7 +77,7 @@ export default definePlugin({
       commands: [
         {
           ...count,
-          run: async () => [`${await itemStore.count((await people.defaultAccount()).id)} items`],
+          run: async () => [`${await itemStore.count(sql, (await services.accounts.defaultAccount()).id)} items`],
         },
       ],
     };

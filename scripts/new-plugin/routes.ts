@@ -1,7 +1,8 @@
 import { answer, created, etag, expectedVersion, field, list, noContent, notFound, ok } from "platform";
-import { pageOf, pageQuery, route, Type, uuidOf, type Route, type Static } from "platform";
-import { toApi, type ItemWrites } from "./items.ts";
-import type { ItemRow, ItemStore } from "./store.ts";
+import { pageOf, pageQuery, route, Type, uuidOf, type BaseContext, type Route, type Static } from "platform";
+import * as items from "./items.ts";
+import * as itemStore from "./store.ts";
+import type { ItemRow } from "./store.ts";
 
 const ItemInput = Type.Object({ title: field.name(), text: Type.Optional(field.nullable(field.text(10_000))) });
 
@@ -28,12 +29,7 @@ export const itemExample = {
 
 const access = { privilege: "sample_plugin" } as const;
 
-interface Needed {
-  readonly itemStore: ItemStore;
-  readonly itemWrites: ItemWrites;
-}
-
-export function itemRoutes({ itemStore, itemWrites }: Needed): Route[] {
+export function itemRoutes(ctx: BaseContext): Route[] {
   return [
     route(
       "GET",
@@ -46,8 +42,8 @@ export function itemRoutes({ itemStore, itemWrites }: Needed): Route[] {
         responses: { 200: [itemExample] },
       },
       async ({ caller, query }) => {
-        const { rows, total } = await itemStore.list(caller.account.id, pageOf(query));
-        return list(rows.map(toApi), total);
+        const { rows, total } = await itemStore.list(ctx.sql, caller.account.id, pageOf(query));
+        return list(rows.map(items.toApi), total);
       },
     ),
     route(
@@ -55,7 +51,7 @@ export function itemRoutes({ itemStore, itemWrites }: Needed): Route[] {
       "/sample-plugin/items/:id",
       { summary: "One item", access, answers: { 200: Item }, responses: { 200: itemExample, 304: null } },
       async ({ caller, params }) => {
-        const row = await itemStore.byId(caller.account.id, uuidOf(params.id));
+        const row = await itemStore.byId(ctx.sql, caller.account.id, uuidOf(params.id));
         if (!row) throw notFound();
         return ok(...shown(row));
       },
@@ -73,7 +69,7 @@ export function itemRoutes({ itemStore, itemWrites }: Needed): Route[] {
       },
       async ({ caller, body }) => {
         const author = { accountId: caller.account.id, userId: caller.user.id };
-        return created(...shown(await itemWrites.create(author, body)));
+        return created(...shown(await items.create(ctx, author, body)));
       },
     ),
     route(
@@ -91,7 +87,7 @@ export function itemRoutes({ itemStore, itemWrites }: Needed): Route[] {
       },
       async ({ caller, params, body, request }) => {
         const id = uuidOf(params.id);
-        return ok(...shown(await itemWrites.update(caller.account.id, id, body, expectedVersion(request, id))));
+        return ok(...shown(await items.update(ctx, caller.account.id, id, body, expectedVersion(request, id))));
       },
     ),
     route(
@@ -100,7 +96,7 @@ export function itemRoutes({ itemStore, itemWrites }: Needed): Route[] {
       { summary: "Delete an item", access, ifMatch: true, responses: { 204: null } },
       async ({ caller, params, request }) => {
         const id = uuidOf(params.id);
-        await itemWrites.remove(caller.account.id, id, expectedVersion(request, id));
+        await items.remove(ctx, caller.account.id, id, expectedVersion(request, id));
         return noContent();
       },
     ),
@@ -108,5 +104,5 @@ export function itemRoutes({ itemStore, itemWrites }: Needed): Route[] {
 }
 
 function shown(row: ItemRow): [body: Static<typeof Item>, headers: { etag: string }] {
-  return [toApi(row), { etag: etag(row.id, row.version) }];
+  return [items.toApi(row), { etag: etag(row.id, row.version) }];
 }

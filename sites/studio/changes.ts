@@ -4,8 +4,6 @@
  */
 import { modelChanged, tooMany, type BaseContext, type Model, type Route } from "platform";
 
-type Needed = Pick<BaseContext, "listen" | "broadcast" | "stopping">;
-
 interface Asked {
   readonly accountId: number;
   /** The path of the list. */
@@ -27,7 +25,10 @@ const mostOfAll = 1000;
 const mostWaiting = 50;
 
 /** `paths` are those of the lists that can be followed, by their model. */
-export function createChanges(ctx: Needed, paths: () => ReadonlyMap<string, string>) {
+export function createChanges(
+  ctx: Pick<BaseContext, "listen" | "broadcast" | "stopping">,
+  paths: () => ReadonlyMap<string, string>,
+) {
   const rooms = new Map<string, Room>();
   const owners = new Map<string, number>();
   let all = 0;

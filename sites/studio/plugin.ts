@@ -19,7 +19,7 @@ export default definePlugin({
       routes: [
         ...studioRoutes(files, extensionsOf(ctx.plugins), ctx),
         ...searchRoutes(ctx.routes),
-        ...changesRoutes({ changes, paths: () => [...paths().values()], routes: ctx.routes }),
+        ...changesRoutes(changes, () => [...paths().values()], ctx.routes),
       ],
     };
   },

@@ -146,14 +146,12 @@ const headers = {
   "x-accel-buffering": "no",
 };
 
-interface Needed {
-  readonly changes: Changes;
-  /** The paths of the lists that can be followed. */
-  readonly paths: () => readonly string[];
-  readonly routes: () => readonly Route[];
-}
-
-export function changesRoutes({ changes, paths, routes }: Needed): Route[] {
+/** `paths` are those of the lists that can be followed. */
+export function changesRoutes(
+  changes: Changes,
+  paths: () => readonly string[],
+  routes: () => readonly Route[],
+): Route[] {
   const mayFollow = (path: string, caller: Caller) =>
     routes().some((one) => one.method === "GET" && one.path === path && mayRead(one, caller));
   return [

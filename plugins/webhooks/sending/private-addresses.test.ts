@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { startReceiver, type Receiver } from "../../../tests/receiver.ts";
 import { createLog } from "../../../runtime/system/log.ts";
 import { parseAllow } from "../../../runtime/net/addresses.ts";
-import { createOutbound } from "../../../runtime/outbound/outbound.ts";
+import { fetchOutside, type Fetch } from "../../../runtime/outbound/outbound.ts";
 import { privateHosts } from "../../../tests/fixtures/outbound.ts";
 import { plugins } from "../../index.ts";
 import { attempt } from "./attempt.ts";
@@ -37,14 +37,15 @@ test.each(privateHosts)("http://%s is refused, and the log says why", async (hos
 test("a name that changes its answer between check and connect leads to the checked address alone", async () => {
   const answers = ["127.0.0.1", "10.0.0.1"];
   let asked = 0;
-  const { fetchOutside } = createOutbound({
+  const outside = {
     allow: parseAllow("127.0.0.1"),
     log: createLog("error", () => {}),
     lookup: async () => [answers[asked++] ?? "10.0.0.1"],
-  });
+  };
+  const fetch: Fetch = (url, request) => fetchOutside(outside, url, request);
   const targets = { callForEvent: async () => undefined, startFlow: async () => undefined };
   const rights = { models: new Map(), accounts: { access: async () => undefined }, nobody };
-  const webhooks = { fetch: fetchOutside, targets, timeoutMs: 5000, rights };
+  const webhooks = { fetch, targets, timeoutMs: 5000, rights };
   const row = { accountId: 1, id: 1, sourceType: "A::B", targetKind: "url", url: `http://rebind.example:${port}/` };
   // An attempt reads nothing else of it.
   const hook = { row, keys: [], apiToken: null, fault: null } as unknown as Hook;

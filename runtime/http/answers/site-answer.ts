@@ -2,7 +2,7 @@
 import { arrivalOf, routed, type Client } from "../arrival.ts";
 import type { SiteDoor } from "../door.ts";
 import { notFound } from "../../base/errors.ts";
-import type { HttpContext } from "../handle.ts";
+import type { HttpContext } from "../context.ts";
 import type { Log } from "../../system/log.ts";
 import { refusalOf } from "../refusals/refusal.ts";
 import type { Reply } from "./reply.ts";

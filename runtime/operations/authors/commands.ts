@@ -31,7 +31,7 @@ export const authorCommands: readonly AuthorCommand[] = [
     doc: "write a small working plugin to begin with",
     async run([name = ""], options, { names: taken }) {
       const parent = resolve(options["dir"] ?? standardFolder());
-      const folder = await newPlugin(name, { parent, taken });
+      const folder = await newPlugin(name, parent, taken);
       if (!isInCheckout(parent)) await writeEditorFiles(parent);
       return say(nextSteps(folder, parent));
     },

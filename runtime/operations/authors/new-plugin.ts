@@ -7,15 +7,8 @@ import { generatedFile, isCompiled } from "../../system/generated.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 
-export interface Needed {
-  /** The folder to write it into. */
-  readonly parent: string;
-  /** The names of the built-in plugins. */
-  readonly taken: readonly string[];
-}
-
-/** Returns the new folder. If it cannot be written, throws one line and leaves nothing behind. */
-export async function newPlugin(name: string, { parent, taken }: Needed): Promise<string> {
+/** Writes it into `parent`; `taken` are the names of the built-in plugins. Returns the new folder. If it cannot be written, throws one line and leaves nothing behind. */
+export async function newPlugin(name: string, parent: string, taken: readonly string[]): Promise<string> {
   checkName(name, taken);
   const folder = join(parent, name);
   if (existsSync(folder)) throw new Error(`${folder} exists: nothing was written`);

@@ -6,8 +6,8 @@ import type { Events } from "../../events/events.ts";
 import type { Schedules } from "../../jobs/schedule.ts";
 import { openFiles } from "../s3/open-files.ts";
 import { nextDueTimes } from "../../times/due-times.ts";
-import type { Lineage } from "../../lineage/lineage.ts";
 import type { Log } from "../../system/log.ts";
+import type { Lineage } from "../../lineage/lineage.ts";
 import type { Metrics } from "../../system/metrics.ts";
 import type { PluginFacts } from "../../plugin/plugin.ts";
 import { migrationSets } from "../../db/runtime-migrations.ts";
@@ -20,7 +20,7 @@ import { archiveFacts } from "./wal-store.ts";
 /** So many that a week's gaps are among them, if backups are made a few times a day. */
 const dueLooked = 25;
 
-interface Needed {
+interface ScheduleContext {
   readonly config: Config;
   readonly lineage: Lineage;
   readonly target: DatabaseTarget;
@@ -34,8 +34,8 @@ interface Needed {
 }
 
 /** What must be stopped once nothing is written any more, if there is anything. */
-export function scheduleBackups(needed: Needed): { stop(): Promise<void> } | undefined {
-  const { config, log, sql, plugins, metrics, schedules, events } = needed;
+export function scheduleBackups(ctx: ScheduleContext): { stop(): Promise<void> } | undefined {
+  const { config, log, sql, plugins, metrics, schedules, events } = ctx;
   const places = configuredPlaces(config, log);
   log.info(lossWithDisk(config, new Date()));
   if (!places) return undefined;
@@ -52,14 +52,14 @@ export function scheduleBackups(needed: Needed): { stop(): Promise<void> } | und
   );
   const files = { open: openFiles(config, log), folders: plugins.flatMap(({ files: own = [] }) => own) };
   // Said at once, and not only by the backup of the next night.
-  mustOwn(places, sql, needed.lineage).catch((error: unknown) =>
+  mustOwn(places, sql, ctx.lineage).catch((error: unknown) =>
     log.error("BACKUP_DIR cannot be used", { reason: reasonOf(error) }),
   );
-  const archive = archiveWal(needed, places);
+  const archive = archiveWal(ctx, places);
   const run = async () => {
     // Read only when it is used.
     const { makeBackup } = await import("./backups.ts");
-    const ended = await makeBackup({ ...needed, places, sets: migrationSets(plugins), files });
+    const ended = await makeBackup({ ...ctx, places, sets: migrationSets(plugins), files });
     if (ended.length === 0) log.warn("no backup is made: another one is going on");
     for (const made of ended) await events.emit(backupEnded, newsOf(made));
     await archive?.makeBase();
@@ -86,8 +86,8 @@ export function lossWithDisk(config: Stakes, now: Date): string {
 }
 
 /** Undefined unless BACKUP_WAL is on. */
-function archiveWal(needed: Needed, places: BackupPlaces): WalArchive | undefined {
-  const { config, lineage, log, sql, target, metrics, events } = needed;
+function archiveWal(ctx: ScheduleContext, places: BackupPlaces): WalArchive | undefined {
+  const { config, lineage, log, sql, target, metrics, events } = ctx;
   if (config.backupWal !== "on") return undefined;
   const ended = (run: BackupRun) => events.emit(backupEnded, newsOf(run));
   const archive = createWalArchive({ config, log, target, places, lineage, ended });

@@ -63,7 +63,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** BACKUP_DIR. */
-export function createFolderStore(folder: string, readTime = timeOf): BackupStore {
+export function backupsInFolder(folder: string, readTime = timeOf): BackupStore {
   return {
     place: folder,
     async list() {
@@ -108,11 +108,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /** BACKUP_DIR=s3://BUCKET/PREFIX. */
-export function createBucketStore(
-  bucket: Bucket,
-  { bucket: name, prefix }: BucketPlace,
-  readTime = timeOf,
-): BackupStore {
+export function backupsInBucket(bucket: Bucket, { bucket: name, prefix }: BucketPlace, readTime = timeOf): BackupStore {
   const keyOf = (backup: string) => `${prefix}${backup}`;
   return {
     place: `s3://${name}/${prefix}`,
@@ -163,10 +159,10 @@ function openStore(config: StoreConfig, log: Log, part?: Part): BackupStore | un
   const { backupDir } = config;
   if (backupDir === "") return undefined;
   const place = parseBucketPlace(backupDir);
-  if (!place) return createFolderStore(part ? join(backupDir, part.folder) : backupDir, part?.timeIn);
+  if (!place) return backupsInFolder(part ? join(backupDir, part.folder) : backupDir, part?.timeIn);
   const bucket = configuredBucket(config, place.bucket, log, { readBytes: 4_000_000 });
   const prefix = part ? `${place.prefix}${part.folder}/` : place.prefix;
-  return createBucketStore(bucket, { ...place, prefix }, part?.timeIn);
+  return backupsInBucket(bucket, { ...place, prefix }, part?.timeIn);
 }
 
 /** What `corestead backups` prints. Pure. */

@@ -32,7 +32,7 @@ type BackupConfig = Pick<
   "backupKey" | "backupKeep" | "backupVerify" | "databaseListenUrl" | "databasePrepare" | "databaseConnectSeconds"
 >;
 
-export interface Needed extends Verifying {
+export interface BackupContext extends Verifying {
   readonly places: BackupPlaces;
   readonly lineage: Lineage;
 }
@@ -54,18 +54,15 @@ const backupLock = 7_246_139_002;
  * The run, after those before it that were killed; nothing if another one is going on. Rejects only if the database
  * cannot be asked.
  */
-export async function makeBackup(needed: Needed): Promise<readonly BackupRun[]> {
-  const { clock = () => new Date() } = needed;
-  const ended = await alone(needed, async (sql) => [
-    ...(await endInterrupted(sql, clock())),
-    await run(needed, sql, clock),
-  ]);
+export async function makeBackup(ctx: BackupContext): Promise<readonly BackupRun[]> {
+  const { clock = () => new Date() } = ctx;
+  const ended = await alone(ctx, async (sql) => [...(await endInterrupted(sql, clock())), await run(ctx, sql, clock)]);
   return ended?.did ?? [];
 }
 
 /** Whether nothing else was going on. Rejects with the reason why the stored backup could not be restored. */
-export async function verifyAgain(needed: Verifying, store: BackupStore, name: string): Promise<boolean> {
-  return (await alone(needed, (sql) => verify(needed, sql, store, name))) !== undefined;
+export async function verifyAgain(ctx: Verifying, store: BackupStore, name: string): Promise<boolean> {
+  return (await alone(ctx, (sql) => verify(ctx, sql, store, name))) !== undefined;
 }
 
 /** Undefined if another process holds the lock. */
@@ -84,8 +81,8 @@ async function alone<T>({ config, target, pooled = false }: Verifying, work: (sq
   }
 }
 
-async function run(needed: Needed, sql: Sql, clock: () => Date): Promise<BackupRun> {
-  const { config, places, lineage, log } = needed;
+async function run(ctx: BackupContext, sql: Sql, clock: () => Date): Promise<BackupRun> {
+  const { config, places, lineage, log } = ctx;
   const { backups: store } = places;
   const startedAt = clock();
   const name = nameOf(startedAt, lineage.id, config.backupKey !== "");
@@ -101,11 +98,11 @@ async function run(needed: Needed, sql: Sql, clock: () => Date): Promise<BackupR
     await store.tidy();
     let bytes = 0;
     const counted = (chunks: AsyncIterable<Uint8Array>) => counting(chunks, (more) => (bytes += more));
-    await backup(sql, (chunks) => store.write(name, counted(chunks)), quiet(log), needed.files, config.backupKey);
+    await backup(sql, (chunks) => store.write(name, counted(chunks)), quiet(log), ctx.files, config.backupKey);
     end.file = name;
     end.bytes = bytes;
     failpoint("backup written");
-    if (config.backupVerify === "on") await verify(needed, sql, store, name);
+    if (config.backupVerify === "on") await verify(ctx, sql, store, name);
     end.verified = config.backupVerify === "on";
   } catch (error) {
     end.error = reasonOf(error);
@@ -117,17 +114,17 @@ async function run(needed: Needed, sql: Sql, clock: () => Date): Promise<BackupR
     return ended;
   }
   log.info("a backup is made", { file, bytes, verified });
-  return pruned(needed, sql, ended, clock);
+  return pruned(ctx, sql, ended, clock);
 }
 
 /** The run, as one that failed if the old backups cannot be removed: the disk would fill up unnoticed. */
-async function pruned(needed: Needed, sql: Sql, ended: BackupRun, clock: () => Date): Promise<BackupRun> {
+async function pruned(ctx: BackupContext, sql: Sql, ended: BackupRun, clock: () => Date): Promise<BackupRun> {
   try {
-    await prune(needed, sql, clock());
+    await prune(ctx, sql, clock());
     return ended;
   } catch (caught) {
     const error = `the backup is made, but old ones could not be removed: ${reasonOf(caught)}`;
-    needed.log.error("old backups could not be removed", { reason: error });
+    ctx.log.error("old backups could not be removed", { reason: error });
     return endRun(sql, ended.id, { ...ended, endedAt: clock(), error });
   }
 }
@@ -142,8 +139,8 @@ async function* counting(chunks: AsyncIterable<Uint8Array>, add: (bytes: number)
 }
 
 /** Restores a stored backup into a scratch database; rejects with the reason why it could not. */
-async function verify(needed: Verifying, sql: Sql, store: BackupStore, name: string): Promise<void> {
-  const { config, target, sets, files, log } = needed;
+async function verify(ctx: Verifying, sql: Sql, store: BackupStore, name: string): Promise<void> {
+  const { config, target, sets, files, log } = ctx;
   const direct = config.databaseListenUrl ? { url: config.databaseListenUrl } : target;
   await dropLeftovers(sql);
   const from = { name, read: () => store.read(name) };
@@ -155,7 +152,7 @@ async function verify(needed: Verifying, sql: Sql, store: BackupStore, name: str
 }
 
 /** Only after all else went well: as long as backups fail, the old ones stay. Those of another lineage always do. */
-async function prune({ config, places, lineage, log }: Needed, sql: Sql, at: Date): Promise<void> {
+async function prune({ config, places, lineage, log }: BackupContext, sql: Sql, at: Date): Promise<void> {
   const { backups: store } = places;
   const runs = await runsByFile(sql);
   const stored = (await store.list()).filter(({ name }) => isOwnBackup(name, lineage));

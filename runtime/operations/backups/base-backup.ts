@@ -1,9 +1,9 @@
 /** A base: a copy of the cluster's files, to which archived WAL is applied. Afterwards, old bases go with their WAL. */
 import { join } from "node:path";
 import type { Config } from "../../settings/config.ts";
-import { withoutTimeouts, type Sql, type Tx } from "../../db/db.ts";
 import type { Lineage } from "../../lineage/lineage.ts";
 import type { Log } from "../../system/log.ts";
+import { withoutTimeouts, type Sql, type Tx } from "../../db/db.ts";
 import { packed, readFrames } from "../dump/backup-file.ts";
 import { isOwnBackup, mustOwn } from "./backup-owner.ts";
 import { stateOf } from "./backups.ts";
@@ -14,17 +14,18 @@ import { baseFrames } from "./wal-file.ts";
 import { parseWalName, walNameOf, type Base, type Piece } from "./wal-names.ts";
 import { beginBase, endBase, lockFor, walPlace } from "./wal-store.ts";
 
-interface Needed {
+/** Whoever archives has all but a connection of its own. */
+export interface BaseContext {
   readonly config: Pick<Config, "dataDir" | "backupKey" | "backupKeep" | "backupVerify">;
-  readonly sql: Sql;
   readonly places: BackupPlaces;
   readonly lineage: Lineage;
   readonly log: Log;
+  readonly sql: Sql;
 }
 
 /** Undefined if one is being made, or if there is no chain yet. Rejects only if the database cannot be asked. */
-export async function makeBase(needed: Needed): Promise<BackupRun | undefined> {
-  const { sql, log } = needed;
+export async function makeBase(ctx: BaseContext): Promise<BackupRun | undefined> {
+  const { sql, log } = ctx;
   return sql.begin(async (tx) => {
     await withoutTimeouts(tx);
     if (!(await lockFor(tx, "base"))) return undefined;
@@ -34,8 +35,8 @@ export async function makeBase(needed: Needed): Promise<BackupRun | undefined> {
     const startedAt = new Date();
     const id = await beginRun(sql, startedAt, null, "base");
     const base = { chain: chain.name, at: startedAt, timeline };
-    const end = await copy(needed, tx, base).then(
-      async (made) => ({ ...made, error: await failureOf(prune(needed, made.file)) }),
+    const end = await copy(ctx, tx, base).then(
+      async (made) => ({ ...made, error: await failureOf(prune(ctx, made.file)) }),
       (error: unknown) => ({ file: null, bytes: null, verified: false, error: reasonOf(error) }),
     );
     const { file, error } = end;
@@ -46,7 +47,7 @@ export async function makeBase(needed: Needed): Promise<BackupRun | undefined> {
 }
 
 async function copy(
-  { config, places, lineage, sql }: Needed,
+  { config, places, lineage, sql }: BaseContext,
   tx: Tx,
   { timeline, ...of }: Omit<Base, "name" | "from"> & { timeline: number },
 ) {
@@ -77,7 +78,7 @@ async function failureOf(pruning: Promise<void>): Promise<string | null> {
 }
 
 /** `newest`: what was just made, whose run has not ended yet. */
-async function prune({ config, sql, places, lineage, log }: Needed, newest: string): Promise<void> {
+async function prune({ config, sql, places, lineage, log }: BaseContext, newest: string): Promise<void> {
   const { wal: store } = places;
   const runs = await runsByFile(sql);
   const stored = (await store.list()).filter(({ name }) => isOwnBackup(name, lineage));

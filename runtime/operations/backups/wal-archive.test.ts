@@ -7,17 +7,17 @@ import { readConfig } from "../../settings/config.ts";
 import { openPool, type Sql } from "../../db/db.ts";
 import { createLog } from "../../system/log.ts";
 import { parseAllow } from "../../net/addresses.ts";
-import { createOutbound } from "../../outbound/outbound.ts";
+import { fetchOutside } from "../../outbound/outbound.ts";
 import { jsonFrame, packed } from "../dump/backup-file.ts";
 import { startEmbeddedPostgres, type EmbeddedPostgres } from "../postgres/embedded-postgres.ts";
 import { migrate } from "../../db/migrate.ts";
 import { migrationSets } from "../../db/runtime-migrations.ts";
-import { createBucket } from "../s3/s3.ts";
+import { bucketAt } from "../s3/s3.ts";
 import { faultXml, s3Credentials, startS3 } from "../../../tests/fixtures/s3.ts";
-import { createFolderStore, createBucketStore, type BackupStore, type BackupPlaces } from "./backup-store.ts";
+import { backupsInFolder, backupsInBucket, type BackupStore, type BackupPlaces } from "./backup-store.ts";
 import { recover, type Recovery } from "./recovery.ts";
 import type { BackupRun } from "./run-store.ts";
-import { createWalArchive, type Needed, type WalArchive } from "./wal-archive.ts";
+import { createWalArchive, type ArchiveContext, type WalArchive } from "./wal-archive.ts";
 import { parseWalName } from "./wal-names.ts";
 import { endChains } from "./wal-store.ts";
 
@@ -70,11 +70,11 @@ interface Archived {
   readonly ended: BackupRun[];
 }
 
-type More = Partial<Needed> & { readonly store?: BackupStore };
+type More = Partial<ArchiveContext> & { readonly store?: BackupStore };
 
 async function archiveInto({ store: given, ...more }: More = {}, env: Record<string, string> = {}): Promise<Archived> {
   const place = await newFolder();
-  const store = given ?? createFolderStore(place, timeIn);
+  const store = given ?? backupsInFolder(place, timeIn);
   const config = readConfig({ DATA_DIR: dataDir, BACKUP_KEY: key, ...env });
   const ended: BackupRun[] = [];
   const archive = createWalArchive({
@@ -90,7 +90,7 @@ async function archiveInto({ store: given, ...more }: More = {}, env: Record<str
 }
 
 async function placesWith(wal: BackupStore): Promise<BackupPlaces> {
-  return { backups: createFolderStore(await ownedFolder()), wal };
+  return { backups: backupsInFolder(await ownedFolder()), wal };
 }
 
 async function ownedFolder(): Promise<string> {
@@ -207,7 +207,7 @@ describe("point-in-time recovery", () => {
     const used = await newFolder();
     await Bun.write(join(used, "postgres", "PG_VERSION"), "18");
     expect(into(used)).rejects.toThrow("there is a database in");
-    expect(recovered(createFolderStore(await newFolder(), timeIn))).resolves.toContain("there is no base backup in");
+    expect(recovered(backupsInFolder(await newFolder(), timeIn))).resolves.toContain("there is no base backup in");
     await archive.stop();
   });
 
@@ -239,7 +239,7 @@ describe("point-in-time recovery", () => {
 
   test("refuses a base of another major version, and one that names files outside of the cluster", async () => {
     const place = await newFolder();
-    const store = createFolderStore(place, timeIn);
+    const store = backupsInFolder(place, timeIn);
     const [chain, from] = ["20260131T033000000Z", "0000000003000028"];
     const base = `corestead-${chain}-${from}-base-${chain}.wal`;
     await writeFile(join(place, `corestead-${chain}-${from}-0000000003000030-20260131T033100000Z.wal`), "");
@@ -261,7 +261,7 @@ describe("point-in-time recovery", () => {
 describe("the archive", () => {
   test("that fails is told of once, catches up, and says so", async () => {
     let isDown = false;
-    const kept = createFolderStore(await newFolder(), timeIn);
+    const kept = backupsInFolder(await newFolder(), timeIn);
     const store: BackupStore = {
       ...kept,
       write: (name, chunks) => (isDown ? Promise.reject(new Error("no space left")) : kept.write(name, chunks)),
@@ -350,7 +350,7 @@ describe("the archive", () => {
   test("is not stored in the folder of another lineage, nor removed from there", async () => {
     const { archive, place } = await begun();
     const before = readdirSync(place);
-    const foreign = await placesWith(createFolderStore(place, timeIn));
+    const foreign = await placesWith(backupsInFolder(place, timeIn));
     await writeFile(join(foreign.backups.place, "corestead.lineage"), "fedcba98");
     const { archive: other, ended } = await archiveInto({ places: foreign, alarmAfterMs: 0 });
     await other.look(true);
@@ -398,16 +398,16 @@ describe("the archive", () => {
 
   test("goes to a bucket as well, which may fail in between", async () => {
     const s3 = startS3({ bucket: "core-wal", minPartBytes: 1 });
-    const bucket = createBucket({
+    const bucket = bucketAt({
       endpoint: s3.url,
       address: "path",
       bucket: "core-wal",
       credentials: s3Credentials,
-      fetch: createOutbound({ allow: parseAllow("127.0.0.1"), log }).fetchOutside,
+      fetch: (url, request) => fetchOutside({ allow: parseAllow("127.0.0.1"), log }, url, request),
       sleep: async () => {},
       partBytes: 200_000,
     });
-    const store = createBucketStore(bucket, { bucket: "core-wal", prefix: "here/wal/" }, timeIn);
+    const store = backupsInBucket(bucket, { bucket: "core-wal", prefix: "here/wal/" }, timeIn);
     const { archive } = await begun({ store });
     await add("in the bucket");
     s3.answer = () => faultXml(503, "SlowDown");

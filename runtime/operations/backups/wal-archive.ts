@@ -11,14 +11,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import type { Config } from "../../settings/config.ts";
 import { openPool, withoutTimeouts, type DatabaseTarget, type Sql, type Tx } from "../../db/db.ts";
-import type { Lineage } from "../../lineage/lineage.ts";
-import type { Log } from "../../system/log.ts";
 import { archivePool } from "../../db/connections.ts";
 import { freeIn } from "../../system/room.ts";
 import { packed } from "../dump/backup-file.ts";
 import { mustOwn } from "./backup-owner.ts";
-import { makeBase } from "./base-backup.ts";
-import { reasonOf, type BackupPlaces } from "./backup-store.ts";
+import { makeBase, type BaseContext } from "./base-backup.ts";
+import { reasonOf } from "./backup-store.ts";
 import { beginRun, endRun, lastFailed, type BackupRun } from "./run-store.ts";
 import { sealedOfSeries } from "../dump/sealing.ts";
 import { pieceFrames } from "./wal-file.ts";
@@ -34,12 +32,9 @@ import {
   type WalPlace,
 } from "./wal-store.ts";
 
-export interface Needed {
-  readonly config: Pick<Config, "dataDir" | "diskReserveBytes" | "backupKey" | "backupKeep" | "backupVerify">;
+export interface ArchiveContext extends Omit<BaseContext, "sql"> {
+  readonly config: BaseContext["config"] & Pick<Config, "diskReserveBytes">;
   readonly target: DatabaseTarget;
-  readonly places: BackupPlaces;
-  readonly lineage: Lineage;
-  readonly log: Log;
   /** Called for each base that ended, and when archiving fails or works again. */
   readonly ended: (run: BackupRun) => Promise<void>;
   /** For tests; default: that of DATA_DIR. */
@@ -59,11 +54,11 @@ const stopsWithinMs = 3_000;
 /** WAL becomes no smaller by the usual level, which takes twice as long. */
 const packing = { seal: sealedOfSeries, level: 1 };
 
-export function createWalArchive(needed: Needed) {
-  const { places, lineage, log, target } = needed;
+export function createWalArchive(ctx: ArchiveContext) {
+  const { places, lineage, log, target } = ctx;
   const { wal: store } = places;
   const sql = openPool(target, { max: archivePool, applicationName: "corestead archive" });
-  const outage = createOutage(needed, sql);
+  const outage = createOutage(ctx, sql);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let working: Promise<void> = Promise.resolve();
   let isTidy = false;
@@ -75,8 +70,8 @@ export function createWalArchive(needed: Needed) {
   let isStopped = false;
 
   const newBase = async () => {
-    const run = await makeBase({ ...needed, sql });
-    if (run) await needed.ended(run);
+    const run = await makeBase({ ...ctx, sql });
+    if (run) await ctx.ended(run);
     if (run && run.error !== null) baseNotBefore = Date.now() + baseAgainAfterMs;
   };
   const beginBase = () =>
@@ -108,14 +103,14 @@ export function createWalArchive(needed: Needed) {
       await withoutTimeouts(tx);
       if (!(await lockFor(tx, "wal"))) return undefined;
       let place = await walPlace(tx);
-      if (!(await hasRoom(needed))) throw new Error(await giveUp(tx, place));
+      if (!(await hasRoom(ctx))) throw new Error(await giveUp(tx, place));
       if (!isDue(place) && !isLast) return undefined;
       await mustOwn(places, tx, lineage);
       await tidyOnce(tx);
       const broken = place.chain?.isLost ? brokenChain : undefined;
       if (!place.chain || place.chain.isLost || (await isOlderThanArchive(place)))
-        place = await startChain(needed, sql, place);
-      await storePiece(needed, sql, place);
+        place = await startChain(ctx, sql, place);
+      await storePiece(ctx, sql, place);
       await outage.over(broken);
       return place.chain?.name;
     });
@@ -164,13 +159,13 @@ function isBaseOf(name: string, chain: string): boolean {
   return parsed?.chain === chain && parsed.to === undefined;
 }
 
-async function startChain({ lineage }: Needed, sql: Sql, { chain }: WalPlace): Promise<WalPlace> {
+async function startChain({ lineage }: ArchiveContext, sql: Sql, { chain }: WalPlace): Promise<WalPlace> {
   if (chain) await endChains(sql);
   await beginChain(sql, chainOf(new Date(), lineage.id));
   return walPlace(sql);
 }
 
-async function storePiece({ config, places }: Needed, sql: Sql, { chain, timeline }: WalPlace): Promise<void> {
+async function storePiece({ config, places }: ArchiveContext, sql: Sql, { chain, timeline }: WalPlace): Promise<void> {
   if (!chain) throw new Error("PostgreSQL has no slot for the archive");
   const at = await markTime(sql);
   const { flushed } = await walPlace(sql);
@@ -182,7 +177,7 @@ async function storePiece({ config, places }: Needed, sql: Sql, { chain, timelin
   await noteArchived(sql, at);
 }
 
-async function hasRoom({ config, freeBytes }: Needed): Promise<boolean> {
+async function hasRoom({ config, freeBytes }: ArchiveContext): Promise<boolean> {
   const free = freeBytes ? await freeBytes() : await freeIn(config.dataDir);
   return free >= config.diskReserveBytes;
 }
@@ -194,7 +189,7 @@ async function giveUp(sql: Tx, { chain }: WalPlace): Promise<string> {
 }
 
 /** Tells once that archiving fails, if that goes on, and once that it works again. */
-function createOutage({ log, ended, alarmAfterMs: patienceMs = alarmAfterMs }: Needed, sql: Sql) {
+function createOutage({ log, ended, alarmAfterMs: patienceMs = alarmAfterMs }: ArchiveContext, sql: Sql) {
   let since: Date | undefined;
   /** Another process may have told it: at first it is not known. */
   let told: boolean | undefined;

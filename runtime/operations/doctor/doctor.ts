@@ -9,8 +9,8 @@ import { loadExternalPlugins } from "../../plugin/external.ts";
 import type { Modules } from "../../host/host.ts";
 import { createLog } from "../../system/log.ts";
 import { inOrder } from "../../base/order.ts";
-import { createOutbound } from "../../outbound/outbound.ts";
-import { createConnect } from "../../outbound/outbound-socket.ts";
+import { fetchOutside } from "../../outbound/outbound.ts";
+import { connectOutside } from "../../outbound/outbound-socket.ts";
 import type { Plugin } from "../../plugin/plugin.ts";
 import { openDatabase, type Database } from "../postgres/database.ts";
 import { isPooled } from "../../db/connections.ts";
@@ -22,7 +22,7 @@ import { checkBackups } from "./backups.ts";
 import { checkDatabase } from "./database.ts";
 import { findingsOf, reasonOf, type BaseCheckContext, type Finding } from "../../plugin/finding.ts";
 import { checkHosts, checkPorts, checkProxy, type Network } from "./network.ts";
-import { createProbe } from "./probe.ts";
+import { probeWith } from "./probe.ts";
 import { checkReplicas } from "./replicas.ts";
 import { checkConfig } from "./settings.ts";
 import { checkDataFolder, checkDisk, checkKeyFile, checkOwnCertificates } from "./storage.ts";
@@ -47,7 +47,7 @@ export async function doctor(given: Given): Promise<readonly Finding[]> {
   const ofSettings = [...loaded.findings, ...findings];
   if (!config) return ofSettings;
   const { found, findings: ofKey } = checkKeyFile(config);
-  const probe = createProbe(found, config.outboundCa);
+  const probe = probeWith(found, config.outboundCa);
   const ports = await checkPorts(config, probe);
   const network: Network = {
     config,
@@ -184,8 +184,8 @@ async function checkPlugins(sql: Sql, ready: ReadonlySet<string>, inside: Inside
   const outside = { allow: config.outboundAllow, log: quiet, ...ca };
   const base: BaseCheckContext = {
     sql,
-    fetch: createOutbound(outside).fetchOutside,
-    connect: createConnect(outside),
+    fetch: (url, request) => fetchOutside(outside, url, request),
+    connect: (to) => connectOutside(outside, to),
     isHttps: config.https === "on",
     hosts: (what, names) => checkHosts(what, names, network),
     clock: checkClock,

@@ -7,7 +7,7 @@ import { inNetworks } from "../../net/client-address.ts";
 import { listenOn } from "../../http/listen-on.ts";
 import { ConfigError } from "../../settings/settings.ts";
 import { findingsOf, reasonOf, type Finding } from "../../plugin/finding.ts";
-import type { Answered, Asking, Probe, Seen } from "./probe.ts";
+import { askServer, streamsEvents, type Answered, type Asking, type Probe, type Seen } from "./probe.ts";
 
 const ports = findingsOf("ports");
 const dns = findingsOf("dns");
@@ -42,7 +42,7 @@ async function checkPort(at: Port, config: Config, probe: Probe): Promise<{ find
   const place = `${name} ${port}`;
   const answered = await askAt(at, config, probe);
   if (answered.isOurs) return { finding: ports.ok(`${place} is served by this server`), isOurs: true };
-  if (answered.isAlike && probe.canAsk)
+  if (answered.isAlike && probe.secrets)
     return {
       finding: ports.fail(
         `a Corestead with another secret key listens on ${hostname}:${port}`,
@@ -56,7 +56,7 @@ async function checkPort(at: Port, config: Config, probe: Probe): Promise<{ find
   const [message = ""] = fault instanceof ConfigError ? fault.mistakes : [reasonOf(fault)];
   if (message.includes("another program"))
     return not(
-      probe.canAsk
+      probe.secrets
         ? ports.fail(message, `see which with \`ss -ltnp 'sport = :${port}'\`, stop it, or set another ${name}`)
         : ports.warn(`${place} is taken; without the secret key nobody can tell by whom`, "put the secret key back"),
     );
@@ -71,12 +71,12 @@ async function askAt({ name, port, hostname }: Port, { baseUrl }: Config, probe:
   const host = new URL(baseUrl || "http://localhost").hostname;
   const here = `${reachable(hostname)}:${port}`;
   if (name === "HTTP_PORT") {
-    const answered = await probe.ask(`http://${here}`, { host });
+    const answered = await askServer(probe, `http://${here}`, { host });
     const leads = answered.by === "another" && answered.location.startsWith(`https://${host}`);
     return { isOurs: leads, isAlike: false };
   }
   const asking: Asking = name === "HTTPS_PORT" ? { host, anyCertificate: true } : {};
-  const answered = await probe.ask(`${name === "HTTPS_PORT" ? "https" : "http"}://${here}`, asking);
+  const answered = await askServer(probe, `${name === "HTTPS_PORT" ? "https" : "http"}://${here}`, asking);
   return { isOurs: answered.by === "us", isAlike: answered.by === "another" && answered.isAlike };
 }
 
@@ -136,7 +136,7 @@ async function checkHost(name: string, network: Network): Promise<Finding | unde
   }
   const to = addresses.join(", ");
   const isHere = addresses.some(isOwnAddress);
-  if (!isServed || !probe.canAsk) {
+  if (!isServed || !probe.secrets) {
     if (isHere) return undefined;
     return dns.warn(
       `${name} leads to ${to}, which is no address of this machine`,
@@ -145,7 +145,7 @@ async function checkHost(name: string, network: Network): Promise<Finding | unde
   }
   const base = new URL(config.baseUrl || `http://${name}:${config.port}`);
   base.hostname = name;
-  return judgeHost(base, to, await probe.ask(base.origin));
+  return judgeHost(base, to, await askServer(probe, base.origin));
 }
 
 function judgeHost({ host, origin }: URL, to: string, answered: Answered): Finding | undefined {
@@ -176,10 +176,10 @@ function judgeHost({ host, origin }: URL, to: string, answered: Answered): Findi
 /** What a proxy in front does with requests to BASE_URL. Nothing if they do not arrive: checkHosts says that. */
 export async function checkProxy({ config, probe, isServed }: Network): Promise<readonly Finding[]> {
   const { baseUrl } = config;
-  if (baseUrl === "" || !probe.canAsk) return [];
+  if (baseUrl === "" || !probe.secrets) return [];
   if (!isServed)
     return [proxy.warn("the server does not run: what a proxy passes on is not known", "start it and ask again")];
-  const answered = await probe.ask(baseUrl);
+  const answered = await askServer(probe, baseUrl);
   if (answered.by !== "us") return [];
   const headers = judgeHeaders(answered.seen, config);
   const rest = await checkPassing(config, probe);
@@ -233,7 +233,7 @@ const mostBytes = 16_000_000;
 
 async function checkPassing({ baseUrl, maxBodyBytes }: Config, probe: Probe): Promise<Finding[]> {
   const bytes = Math.min(maxBodyBytes, mostBytes);
-  const [large, streams] = await Promise.all([probe.ask(baseUrl, { bytes }), probe.streams(baseUrl)]);
+  const [large, streams] = await Promise.all([askServer(probe, baseUrl, { bytes }), streamsEvents(probe, baseUrl)]);
   const findings: Finding[] = [];
   if (large.by !== "us" || large.seen.bytes !== bytes) {
     const how = large.by === "another" ? `${large.status}` : large.by === "nobody" ? large.reason : "cut off";

@@ -1,7 +1,7 @@
 /** Asks a server whether it is this installation, and what of the request arrives there (plugins/doctor). */
 import { rootCertificates } from "node:tls";
 import { isObject } from "../../base/values.ts";
-import { createSecrets } from "../../base/secrets.ts";
+import { createSecrets, type Secrets } from "../../base/secrets.ts";
 import { reasonOf } from "../../plugin/finding.ts";
 
 export interface Seen {
@@ -34,14 +34,56 @@ export interface Asking {
   readonly anyCertificate?: boolean;
 }
 
-export type Probe = ReturnType<typeof createProbe>;
+/** Undefined secrets: the installation cannot be told from another one, and is not asked. */
+export interface Probe {
+  readonly secrets: Secrets | undefined;
+  /** A certificate authority to trust besides the public ones. */
+  readonly ca: string;
+}
 
 const timeoutMs = 15_000;
 
-/** `secretKey` undefined: the installation cannot be told from another one, and is not asked. */
-export function createProbe(secretKey: string | undefined, ca: string) {
-  const secrets = secretKey === undefined ? undefined : createSecrets(secretKey);
-  const options = ({ host, anyCertificate = false }: Asking) => ({
+export function probeWith(secretKey: string | undefined, ca: string): Probe {
+  return { secrets: secretKey === undefined ? undefined : createSecrets(secretKey), ca };
+}
+
+export async function askServer(probe: Probe, origin: string, asking: Asking = {}): Promise<Answered> {
+  const body = new Uint8Array(asking.bytes ?? 0);
+  try {
+    const response = await fetch(`${origin}/core/probe`, { ...optionsOf(probe, asking), method: "POST", body });
+    const text = await response.text();
+    const seen = response.status === 200 ? seenIn(text) : undefined;
+    if (seen) return { by: "us", seen };
+    const { status, headers } = response;
+    const isAlike = headers.has("x-request-id") && text.includes("not found");
+    return { by: "another", status, location: headers.get("location") ?? "", isAlike };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    return { by: "nobody", reason: reasonOf(error), code };
+  }
+}
+
+/** Whether the first of two events arrives well before the second; undefined if they do not come. */
+export async function streamsEvents(probe: Probe, origin: string): Promise<boolean | undefined> {
+  try {
+    const response = await fetch(`${origin}/core/probe/events`, optionsOf(probe, {}));
+    if (response.status !== 200 || !response.body) return undefined;
+    const decoder = new TextDecoder();
+    let text = "";
+    let first: number | undefined;
+    for await (const chunk of response.body) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.includes("data: 1")) first ??= performance.now();
+    }
+    if (first === undefined || !text.includes("data: 2")) return undefined;
+    return performance.now() - first > atOnceMs;
+  } catch {
+    return undefined;
+  }
+}
+
+function optionsOf({ secrets, ca }: Probe, { host, anyCertificate = false }: Asking) {
+  return {
     redirect: "manual" as const,
     keepalive: false,
     headers: { ...(host && { host }), "x-corestead-probe": secrets?.sign("probe", `${Date.now()}`) ?? "" },
@@ -50,45 +92,6 @@ export function createProbe(secretKey: string | undefined, ca: string) {
       ...(host && { serverName: host.replace(/:\d+$/, "") }),
       ...(ca && { ca: [...rootCertificates, ca] }),
       rejectUnauthorized: !anyCertificate,
-    },
-  });
-
-  return {
-    canAsk: secrets !== undefined,
-
-    async ask(origin: string, asking: Asking = {}): Promise<Answered> {
-      const body = new Uint8Array(asking.bytes ?? 0);
-      try {
-        const response = await fetch(`${origin}/core/probe`, { ...options(asking), method: "POST", body });
-        const text = await response.text();
-        const seen = response.status === 200 ? seenIn(text) : undefined;
-        if (seen) return { by: "us", seen };
-        const { status, headers } = response;
-        const isAlike = headers.has("x-request-id") && text.includes("not found");
-        return { by: "another", status, location: headers.get("location") ?? "", isAlike };
-      } catch (error) {
-        const code = error instanceof Error && "code" in error ? String(error.code) : "";
-        return { by: "nobody", reason: reasonOf(error), code };
-      }
-    },
-
-    /** Whether the first of two events arrives well before the second; undefined if they do not come. */
-    async streams(origin: string): Promise<boolean | undefined> {
-      try {
-        const response = await fetch(`${origin}/core/probe/events`, options({}));
-        if (response.status !== 200 || !response.body) return undefined;
-        const decoder = new TextDecoder();
-        let text = "";
-        let first: number | undefined;
-        for await (const chunk of response.body) {
-          text += decoder.decode(chunk, { stream: true });
-          if (text.includes("data: 1")) first ??= performance.now();
-        }
-        if (first === undefined || !text.includes("data: 2")) return undefined;
-        return performance.now() - first > atOnceMs;
-      } catch {
-        return undefined;
-      }
     },
   };
 }

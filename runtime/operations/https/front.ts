@@ -3,11 +3,11 @@
  * 1.4 neither `reload` nor a callback changes them), so TLS ends here, and the requests go on to a port of this process
  * that only this machine can reach. A request costs 9 µs more than with `Bun.serve`'s own TLS.
  */
-import { connect, type Server } from "node:net";
+import { connect, createServer as listenFor, type Server } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import { tlsOptions, type Certificates, type Contexts } from "../../plugin/certificates.ts";
 import { join } from "./join.ts";
-import { createProofDoor } from "./proof-door.ts";
+import { admit } from "./proof-door.ts";
 
 export interface FrontOptions {
   readonly port: number;
@@ -73,7 +73,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   let port: number;
   if (proof) {
     const tlsPort = await listening(server, { port: 0, hostname: "127.0.0.1", reusePort: false });
-    const door = createProofDoor({ tlsPort, proof, clients: visitors });
+    const door = listenFor((socket) => admit({ tlsPort, proof, clients: visitors }, socket));
     servers.unshift(door);
     port = await listening(door, options);
   } else port = await listening(server, options);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { readConfig } from "../../settings/config.ts";
 import { checkPorts } from "../doctor/network.ts";
-import { createProbe } from "../doctor/probe.ts";
+import { probeWith } from "../doctor/probe.ts";
 import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "../../../tests/harness.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "corestead-tls-"));
@@ -79,7 +79,7 @@ describe("https with own certificates", () => {
     const { port, httpsPort = 0 } = app.app;
     const base = `https://core.example.com:${httpsPort}`;
     const env = { HTTPS: "on", BASE_URL: base, PORT: `${port}`, HTTPS_PORT: `${httpsPort}`, HTTP_PORT: "0" };
-    const found = async (key: string) => (await checkPorts(readConfig(env), createProbe(key, ""))).findings;
+    const found = async (key: string) => (await checkPorts(readConfig(env), probeWith(key, ""))).findings;
     expect((await found("a secret key of the tests, 32 characters or more")).map(({ message }) => message)).toEqual([
       `PORT ${port} is served by this server`,
       `HTTPS_PORT ${httpsPort} is served by this server`,

@@ -1,23 +1,21 @@
 /** Serves https beside the plain port: the TLS front, the port that leads there, and where certificates come from. */
-import type { Config } from "../../settings/config.ts";
 import { listenFault, listenOn } from "../../http/listen-on.ts";
-import type { Log } from "../../system/log.ts";
 import { createContexts, type Certificates } from "../../plugin/certificates.ts";
 import { openFront, type Front, type FrontOptions } from "./front.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
+import type { Config } from "../../settings/config.ts";
+import type { Log } from "../../system/log.ts";
 import { plainHost } from "../../http/auth.ts";
 import { pathOf } from "../../http/arrival.ts";
 
 const plainNames = { port: "HTTP_PORT", host: "HTTPS_HOST" };
 
-interface Needed {
+/** `own` certificates are those of TLS_DIR; a plugin's are for hosts without a file there. */
+export interface HttpsContext {
   readonly config: Config;
   readonly log: Log;
-  /** Those of TLS_DIR. */
   readonly own: OwnCertificates;
-  /** Those of a plugin, for hosts without a file in TLS_DIR. */
   readonly certificates: Certificates | undefined;
-  readonly inner: FrontOptions["inner"];
 }
 
 export interface Https {
@@ -29,7 +27,10 @@ export interface Https {
   readonly kill: () => void;
 }
 
-export async function openHttps({ config, log, own, certificates, inner }: Needed): Promise<Https> {
+export async function openHttps(
+  { config, log, own, certificates }: HttpsContext,
+  inner: FrontOptions["inner"],
+): Promise<Https> {
   const defaultHost = new URL(config.baseUrl).hostname;
   /** Nobody waits for it: it may have to be ordered first. */
   const lookForDefault = () =>
@@ -54,7 +55,7 @@ export async function openHttps({ config, log, own, certificates, inner }: Neede
   });
   lookForDefault();
   const challenge = async (token: string) => certificates?.challenge(token);
-  const redirect = createRedirect({ challenge, httpsPort: () => front.port });
+  const redirect = (request: Request) => redirectToHttps(request, front.port, challenge);
   const plain =
     config.httpPort === 0 ? undefined : listenOn({ ...shared, port: config.httpPort, fetch: redirect }, plainNames);
   return {
@@ -76,26 +77,23 @@ const challengePrefix = "/.well-known/acme-challenge/";
 const isToken = (text: string) => text.length <= 200 && /^[\w-]+$/.test(text);
 const hostForm = /^[a-z0-9.-]{1,253}(:\d{1,5})?$|^\[[0-9a-f:.]{2,45}\](:\d{1,5})?$/;
 
-export interface RedirectOptions {
-  readonly challenge: (token: string) => Promise<string | undefined>;
-  readonly httpsPort: () => number;
-}
-
-export function createRedirect({ challenge, httpsPort }: RedirectOptions): (request: Request) => Promise<Response> {
-  return async (request) => {
-    const path = pathOf(request.url);
-    if (path.startsWith(challengePrefix)) {
-      const token = path.slice(challengePrefix.length);
-      const text = isToken(token) ? await challenge(token) : undefined;
-      return new Response(text ?? "there is no such challenge\n", { status: text === undefined ? 404 : 200, headers });
-    }
-    const host = plainHost(request.headers.get("host") ?? "");
-    if (!hostForm.test(host)) return new Response("send a Host header\n", { status: 400, headers });
-    const port = httpsPort() === 443 ? "" : `:${httpsPort()}`;
-    // 308 keeps the method and the body; a browser keeps nothing, so that another server may follow on this port.
-    const location = `https://${host.replace(/:\d+$/, "")}${port}${path.startsWith("/") ? path : "/"}`;
-    return new Response(null, { status: 308, headers: { location, "cache-control": "no-store" } });
-  };
+async function redirectToHttps(
+  request: Request,
+  httpsPort: number,
+  challenge: (token: string) => Promise<string | undefined>,
+): Promise<Response> {
+  const path = pathOf(request.url);
+  if (path.startsWith(challengePrefix)) {
+    const token = path.slice(challengePrefix.length);
+    const text = isToken(token) ? await challenge(token) : undefined;
+    return new Response(text ?? "there is no such challenge\n", { status: text === undefined ? 404 : 200, headers });
+  }
+  const host = plainHost(request.headers.get("host") ?? "");
+  if (!hostForm.test(host)) return new Response("send a Host header\n", { status: 400, headers });
+  const port = httpsPort === 443 ? "" : `:${httpsPort}`;
+  // 308 keeps the method and the body; a browser keeps nothing, so that another server may follow on this port.
+  const location = `https://${host.replace(/:\d+$/, "")}${port}${path.startsWith("/") ? path : "/"}`;
+  return new Response(null, { status: 308, headers: { location, "cache-control": "no-store" } });
 }
 
 const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };

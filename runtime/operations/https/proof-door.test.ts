@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, createServer, type Server } from "node:net";
 import { eventually } from "../../../tests/harness.ts";
-import { createProofDoor } from "./proof-door.ts";
+import { admit } from "./proof-door.ts";
 
 async function portOf(server: Server): Promise<number> {
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -13,7 +13,8 @@ test("who sends a hello byte by byte is passed on, in order and with the address
   let arrived = "";
   const inner = createServer((socket) => void socket.on("data", (bytes) => (arrived += bytes.toString("hex"))));
   const clients = new Map<number, string>();
-  const door = createProofDoor({ tlsPort: await portOf(inner), proof: async () => undefined, clients });
+  const options = { tlsPort: await portOf(inner), proof: async () => undefined, clients };
+  const door = createServer((socket) => admit(options, socket));
   const client = connect({ port: await portOf(door), host: "127.0.0.1", noDelay: true });
   // Records that each hold one byte of a hello of 1,000 bytes, of which the rest never comes.
   const sent = Buffer.concat(

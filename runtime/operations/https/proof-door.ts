@@ -3,7 +3,7 @@
  * certificate: a host whose certificate is being renewed has two, and `node:tls` in Bun 1.4 chooses one before it says
  * which protocols the client speaks. Visitors go on to the TLS server, as they came.
  */
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { createSecureContext, TLSSocket } from "node:tls";
 import { tlsOptions, type KeyPair } from "../../plugin/certificates.ts";
@@ -24,30 +24,29 @@ const mostChunks = 32;
 const helloTimeoutMs = 10_000;
 const proofTimeoutMs = 10_000;
 
-export function createProofDoor(options: ProofDoorOptions): Server {
-  return createServer((socket) => {
-    const chunks: Buffer[] = [];
-    const end = () => void socket.destroy();
-    const timer = setTimeout(end, helloTimeoutMs);
-    socket.once("error", end);
-    socket.once("close", () => clearTimeout(timer));
-    const read = (chunk: Buffer) => {
-      chunks.push(chunk);
-      const bytes = Buffer.concat(chunks);
-      const hello = readClientHello(bytes);
-      if (hello === undefined && bytes.length < maxHelloBytes && chunks.length < mostChunks) return;
-      clearTimeout(timer);
-      socket.off("data", read);
-      socket.pause();
-      const isAuthority = hello?.protocols.length === 1 && hello.protocols[0] === proofProtocol;
-      if (!isAuthority) return visit(socket, bytes, options);
-      options
-        .proof(hello.servername)
-        .then((pair) => (pair ? showProof(socket, bytes, pair) : visit(socket, bytes, options)))
-        .catch(end);
-    };
-    socket.on("data", read);
-  });
+/** Lets one connection in. */
+export function admit(options: ProofDoorOptions, socket: Socket): void {
+  const chunks: Buffer[] = [];
+  const end = () => void socket.destroy();
+  const timer = setTimeout(end, helloTimeoutMs);
+  socket.once("error", end);
+  socket.once("close", () => clearTimeout(timer));
+  const read = (chunk: Buffer) => {
+    chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    const hello = readClientHello(bytes);
+    if (hello === undefined && bytes.length < maxHelloBytes && chunks.length < mostChunks) return;
+    clearTimeout(timer);
+    socket.off("data", read);
+    socket.pause();
+    const isAuthority = hello?.protocols.length === 1 && hello.protocols[0] === proofProtocol;
+    if (!isAuthority) return visit(socket, bytes, options);
+    options
+      .proof(hello.servername)
+      .then((pair) => (pair ? showProof(socket, bytes, pair) : visit(socket, bytes, options)))
+      .catch(end);
+  };
+  socket.on("data", read);
 }
 
 /** No hello, and an authority for which there is no proof, go on too: the TLS server refuses them in TLS's words. */

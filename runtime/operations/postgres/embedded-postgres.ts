@@ -39,7 +39,7 @@ export interface EmbeddedPostgres {
   pid(): number | undefined;
 }
 
-export interface Needed {
+export interface PostgresOptions {
   dataDir: string;
   log: Log;
   /** Memory for the page cache; default: the value in postgresql.conf. */
@@ -69,16 +69,16 @@ export interface StartingPostgres {
 }
 
 /** Starts the server; creates its folder on the first start. Throws if the folder is in use or unusable. */
-export async function startEmbeddedPostgres(needed: Needed): Promise<EmbeddedPostgres> {
-  const server = await (await beginEmbeddedPostgres(needed)).server;
+export async function startEmbeddedPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
+  const server = await (await beginEmbeddedPostgres(options)).server;
   await untilSynced(server.synced, server.stop);
   return server;
 }
 
 /** The same, without waiting for the server. */
-export async function beginEmbeddedPostgres(needed: Needed): Promise<StartingPostgres> {
+export async function beginEmbeddedPostgres(options: PostgresOptions): Promise<StartingPostgres> {
   if (process.platform === "win32") throw noPostgresHere("Windows has no server of ours");
-  const { dataDir, cluster, runAs } = await prepareFolder(needed.dataDir);
+  const { dataDir, cluster, runAs } = await prepareFolder(options.dataDir);
   const unlock = lockFolder(dataDir);
   let socketDir: string | undefined;
   const cleanUp = async () => {
@@ -95,7 +95,7 @@ export async function beginEmbeddedPostgres(needed: Needed): Promise<StartingPos
     return failed(error);
   }
   const target = { socketDir, port, database, user };
-  const server = run({ dataDir, cluster, runAs, target }, needed, cleanUp).catch(failed);
+  const server = run({ dataDir, cluster, runAs, target }, options, cleanUp).catch(failed);
   server.catch(() => {}); // who waits for it gets the error
   return { target, server };
 }
@@ -109,22 +109,22 @@ interface Prepared {
 
 async function run(
   { dataDir, cluster, runAs, target }: Prepared,
-  needed: Needed,
+  options: PostgresOptions,
   cleanUp: () => Promise<void>,
 ): Promise<EmbeddedPostgres> {
   await clearUnfinished(dataDir);
   const programs = postgresHome(dataDir, (program) => mayRun(program, runAs));
   // A cluster that only has to be unpacked does not wait for the programs.
-  const seeded = seedCluster(programs, cluster, runAs, needed.onWait);
+  const seeded = seedCluster(programs, cluster, runAs, options.onWait);
   const [{ home, sync: syncPrograms }, { isNew, sync: syncCluster }] = await Promise.all([programs, seeded]);
-  const anew = isNew && bundledCluster() !== undefined && needed.bare === true;
+  const anew = isNew && bundledCluster() !== undefined && options.bare === true;
   const note = join(cluster, unnamed);
   if (anew) await writeFile(note, "");
-  const { connections = 0, archived = false, onWait } = needed;
+  const { connections = 0, archived = false, onWait } = options;
   const logFile = join(dataDir, "postgres.log");
   const { socketDir } = target;
   const bare = { home, cluster, socketDir, logFile, runAs, connections, archived, ...(onWait && { onWait }) };
-  const { place, first } = await launchWithCache(bare, needed);
+  const { place, first } = await launchWithCache(bare, options);
   if (await exists(note)) {
     await ensureDatabase(target, anew).catch(async (error: unknown) => {
       await first.end();
@@ -136,7 +136,7 @@ async function run(
   const synced = syncCluster();
   // Nobody waits for the programs: a start that finds them unsynced unpacks them again.
   const settled = synced.then(syncPrograms).catch(() => {});
-  const watched = watch(first, () => launch(place), needed);
+  const watched = watch(first, () => launch(place), options);
   const stop = async () => {
     await watched.stop();
     await settled;
@@ -157,7 +157,7 @@ async function untilSynced(synced: Promise<void>, stop: () => Promise<void>): Pr
 /**
  * A kernel that does not overcommit memory may refuse a large cache. A server with a small cache is better than none.
  */
-async function launchWithCache(place: Place, { cacheMegabytes, log }: Needed) {
+async function launchWithCache(place: Place, { cacheMegabytes, log }: PostgresOptions) {
   if (cacheMegabytes === undefined) return { place, first: await launch(place) };
   const roomy = { ...place, cacheMegabytes };
   try {
@@ -201,7 +201,7 @@ async function answers(target: SocketTarget): Promise<boolean> {
 }
 
 /** Restarts the server when it dies, until it is stopped. */
-function watch(first: Run, again: () => Promise<Run>, { log, onRestart }: Needed) {
+function watch(first: Run, again: () => Promise<Run>, { log, onRestart }: PostgresOptions) {
   let current: Run | undefined = first;
   const stopping = new AbortController();
   const watching = (async () => {

@@ -16,15 +16,10 @@ export interface Watched extends Position {
   readonly word: string;
 }
 
-interface Needed {
-  readonly sql: Sql;
-  /** A pool for this purpose only: the others may be full. */
-  readonly own: Sql;
-}
-
 export const wordKey = "primary_word";
 
-export function createPrimary({ sql, own }: Needed) {
+/** `own`: a pool for this purpose only, because the others may be full. */
+export function followPrimary(sql: Sql, own: Sql) {
   let markedTimeline: string | undefined;
 
   const position = sharedAsk(async (): Promise<Position> => {

@@ -21,7 +21,7 @@ export interface ReplicaFacts {
   readonly reads: number;
 }
 
-interface Needed {
+interface ReplicaOptions {
   readonly name: string;
   /** Opens the pool for reads. */
   readonly open: (on: OnConnections) => Sql;
@@ -38,7 +38,7 @@ interface Needed {
 
 export type Replica = ReturnType<typeof createReplica>;
 
-export function createReplica({ name, open, openWatcher, lookSoon, log, waitMs, onWait }: Needed) {
+export function createReplica({ name, open, openWatcher, lookSoon, log, waitMs, onWait }: ReplicaOptions) {
   const forget = () => {
     progress.reset();
     followed = undefined;
@@ -180,10 +180,10 @@ function faultOf(error: unknown): "its own" | "passing" | "gone" {
 }
 
 /** To which servers the open connections of one address lead: a proxy, or a name of several hosts, leads to several. */
-export type OnConnections = Required<Pick<PoolOptions, "onClose" | "onServer">>;
+type OnConnections = Required<Pick<PoolOptions, "onClose" | "onServer">>;
 
 /** `forget` what is known of the server: it may be another one now, or one of several. */
-export function createServers(forget: () => void) {
+function createServers(forget: () => void) {
   const servers = new Map<number, string>();
   const areSeveral = () => new Set(servers.values()).size > 1;
   const on: OnConnections = {
@@ -204,7 +204,7 @@ export function createServers(forget: () => void) {
 
 const stopSeconds = 2;
 
-export function createReads(open: () => Sql) {
+function createReads(open: () => Sql) {
   const lanes = new Map<string, Sql>();
   let pool = open();
   const underWay = new Set<(reason: Error) => void>();
@@ -243,7 +243,7 @@ export function createReads(open: () => Sql) {
 /** A server that is asked where it is answers at once, or it stands still. */
 const silenceMs = 2_000;
 
-export interface Wanted {
+interface Wanted {
   readonly lsn: number;
   /** Of the primary that the server must follow. */
   readonly word: string;
@@ -259,7 +259,7 @@ interface Found {
   readonly server: string;
 }
 
-export function createSeveral() {
+function createSeveral() {
   /** What was waited for in vain, by server: nobody waits there again before it is there. */
   const missed = new Map<string, number>();
 

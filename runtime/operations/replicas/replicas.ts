@@ -10,10 +10,10 @@ import type { Config } from "../../settings/config.ts";
 import { openPool, type DatabaseTarget, type PoolOptions, type Read, type Sql } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
 import { replicaAddresses } from "../../settings/replica-addresses.ts";
-import { createPrimary, type Position } from "./primary.ts";
+import { followPrimary, type Position } from "./primary.ts";
 import { createReplica, type Replica, type ReplicaFacts } from "./replica.ts";
 
-interface Needed {
+interface ReplicasOptions {
   readonly config: Config;
   /** Of the primary. */
   readonly target: DatabaseTarget;
@@ -42,7 +42,7 @@ const lookEveryMs = 1_000;
 const silenceMs = 2_000;
 const pageBytes = 8192;
 
-export function openReplicas({ config, target, sql, log, limits }: Needed): Replicas {
+export function openReplicas({ config, target, sql, log, limits }: ReplicasOptions): Replicas {
   const { databaseReadUrl, databaseReadWaitMs: waitMs, databasePrepare: prepare } = config;
   const single: PoolOptions = {
     max: 1,
@@ -53,7 +53,7 @@ export function openReplicas({ config, target, sql, log, limits }: Needed): Repl
     applicationName: "corestead position",
   };
   const own = openPool(target, { ...single, connectTimeoutMs: config.databaseConnectSeconds * 1000 });
-  const primary = createPrimary({ sql, own });
+  const primary = followPrimary(sql, own);
   let waits = 0;
   const onWait = (lsn: number) => {
     waits += 1;

@@ -9,19 +9,11 @@ import { S3Fault } from "./retry.ts";
 import type { Bucket } from "./s3.ts";
 import { isHash, type Content, type Draft, type Files } from "../../files/files.ts";
 
-interface Needed {
-  readonly bucket: Bucket;
-  /** With a slash at its end. */
-  readonly prefix: string;
-  /** Drafts, and contents from before. */
-  readonly local: Files;
-  readonly log: Log;
-}
-
 /** Parts up to this size are read at once, so that their answer has a `Content-Length`. */
 const wholeBytes = 1_000_000;
 
-export function createBucketFiles({ bucket, prefix, local, log }: Needed): Files {
+/** `prefix` ends with a slash; `local` has drafts, and contents from before. */
+export function filesInBucket(bucket: Bucket, prefix: string, local: Files, log: Log): Files {
   const keyOf = (hash: string): string => {
     if (!isHash(hash)) throw new Error("not a SHA-256");
     return `${prefix}${hash.slice(0, 2)}/${hash}`;

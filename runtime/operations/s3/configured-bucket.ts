@@ -1,8 +1,8 @@
 import type { Config } from "../../settings/config.ts";
 import type { Log } from "../../system/log.ts";
 import { plainHost } from "../../net/addresses.ts";
-import { createOutbound } from "../../outbound/outbound.ts";
-import { createBucket, type Bucket, type BucketOptions } from "./s3.ts";
+import { fetchOutside } from "../../outbound/outbound.ts";
+import { bucketAt, type Bucket, type BucketOptions } from "./s3.ts";
 
 export type S3Config = Pick<
   Config,
@@ -18,12 +18,12 @@ export function configuredBucket(config: S3Config, bucket: string, log: Log, mor
   const host = plainHost(hostname);
   const allow = { networks: [], hosts: new Set([`${host}${at}`, `${bucket}.${host}${at}`]) };
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
-  return createBucket({
+  return bucketAt({
     endpoint: config.s3Endpoint,
     address: config.s3Address,
     bucket,
     credentials: { region: config.s3Region, accessKey: config.s3AccessKey, secretKey: config.s3SecretKey },
-    fetch: createOutbound({ allow, log, ...ca }).fetchOutside,
+    fetch: (url, request) => fetchOutside({ allow, log, ...ca }, url, request),
     ...more,
   });
 }

@@ -3,7 +3,7 @@ import type { Log } from "../../system/log.ts";
 import { configuredBucket, type S3Config } from "./configured-bucket.ts";
 import { parseBucketPlace } from "../../settings/bucket.ts";
 import { roomIn } from "../../system/room.ts";
-import { createBucketFiles } from "./bucket-files.ts";
+import { filesInBucket } from "./bucket-files.ts";
 import { createFiles, type Files } from "../../files/files.ts";
 import { join } from "node:path";
 
@@ -18,6 +18,6 @@ export function openFiles(config: Pick<Config, "dataDir" | "diskReserveBytes" | 
   return (folder: string): Files => {
     const local = createFiles(join(config.dataDir, folder), room);
     if (!bucket || folder.includes("/")) return local;
-    return createBucketFiles({ bucket, prefix: `${place.prefix}${folder}/`, local, log });
+    return filesInBucket(bucket, `${place.prefix}${folder}/`, local, log);
   };
 }

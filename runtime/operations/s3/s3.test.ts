@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { readConfig } from "../../settings/config.ts";
 import { createLog } from "../../system/log.ts";
-import { createOutbound, OutboundFault } from "../../outbound/outbound.ts";
+import { fetchOutside, OutboundFault } from "../../outbound/outbound.ts";
 import { configuredBucket } from "./configured-bucket.ts";
-import { createBucket, type Bucket, type BucketOptions } from "./s3.ts";
+import { bucketAt, type Bucket, type BucketOptions } from "./s3.ts";
 import { faultXml, s3Credentials, startS3, verify, type S3Request } from "../../../tests/fixtures/s3.ts";
 import { encodeKey, queryText, signed } from "./sign.ts";
 import { parseBucketPlace } from "../../settings/bucket.ts";
@@ -13,19 +13,19 @@ const log = createLog("error", () => {});
 const partBytes = 10_000;
 const s3 = startS3({ bucket: "backups", pageSize: 2, minPartBytes: partBytes });
 const s3Hosts = ["s3.test", "backups.s3.test"];
-const outbound = createOutbound({
+const outside = {
   allow: { networks: [], hosts: new Set(["127.0.0.1", ...s3Hosts]) },
   log,
   lookup: async () => ["127.0.0.1"],
-});
+};
 let slept: number[] = [];
 const bucketWith = (more: Partial<BucketOptions> = {}): Bucket =>
-  createBucket({
+  bucketAt({
     endpoint: s3.url,
     address: "path",
     bucket: "backups",
     credentials: s3Credentials,
-    fetch: outbound.fetchOutside,
+    fetch: (url, request) => fetchOutside(outside, url, request),
     sleep: async (ms) => void slept.push(ms),
     partBytes,
     ...more,
@@ -261,7 +261,7 @@ describe("a failure", () => {
     const cut: BucketOptions["fetch"] = async (url, request) => {
       if (request?.headers?.["range"]?.startsWith(`bytes=${partBytes}-`) && cuts-- > 0)
         throw new OutboundFault("closed", "the connection was cut");
-      return outbound.fetchOutside(url, request);
+      return fetchOutside(outside, url, request);
     };
     expect(Buffer.compare(await gathered(bucketWith({ fetch: cut }).read("long")), bytesOf(3 * partBytes))).toBe(0);
     expect([s3.requests.length, slept.length]).toEqual([3, 1]);
@@ -279,12 +279,13 @@ test("the server of the settings may be in a private network, and nothing else m
   const env = { S3_ENDPOINT: s3.url, S3_REGION: region, S3_ACCESS_KEY_ID: accessKey, S3_SECRET_ACCESS_KEY: secretKey };
   await configuredBucket(readConfig(env), "backups", log).put("a", Buffer.from("b"));
   expect(s3.objects.has("a")).toBe(true);
-  const elsewhere = createBucket({
+  const elsewhere = bucketAt({
     endpoint: "http://127.0.0.1:1",
     address: "path",
     bucket: "backups",
     credentials: s3Credentials,
-    fetch: createOutbound({ allow: { networks: [], hosts: new Set([`127.0.0.1:${s3.port}`]) }, log }).fetchOutside,
+    fetch: (url, request) =>
+      fetchOutside({ allow: { networks: [], hosts: new Set([`127.0.0.1:${s3.port}`]) }, log }, url, request),
   });
   expect(await faultOf(elsewhere.put("a", Buffer.from("b")))).toContain("not a public address");
 });

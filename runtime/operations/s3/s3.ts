@@ -2,11 +2,11 @@
  * A bucket of an S3-compatible server. Every request is signed with the hash of its body, which the server compares, and
  * goes through the guarded fetch, to which the operator's endpoint is allowed.
  *
- *     const bucket = createBucket({ endpoint, address: "path", bucket: "backups", credentials, fetch });
+ *     const bucket = bucketAt({ endpoint, address: "path", bucket: "backups", credentials, fetch });
  *     await bucket.put("a.txt", bytes);
  *     for await (const bytes of bucket.read("a.txt")) …
  */
-import type { Outbound, OutboundResponse } from "../../outbound/outbound.ts";
+import type { Fetch, OutboundResponse } from "../../outbound/outbound.ts";
 import { retrying, S3Fault, faultOf, type Retrying } from "./retry.ts";
 import { encodeKey, queryText, signed, type Credentials } from "./sign.ts";
 import { elements, textOf } from "./xml.ts";
@@ -17,7 +17,7 @@ export interface BucketOptions extends Retrying {
   readonly address: "path" | "host";
   readonly bucket: string;
   readonly credentials: Credentials;
-  readonly fetch: Outbound["fetchOutside"];
+  readonly fetch: Fetch;
   readonly clock?: () => Date;
   /** What `write` sends at once. */
   readonly partBytes?: number;
@@ -75,7 +75,7 @@ interface Call {
 
 type Send = (call: Call) => Promise<OutboundResponse>;
 
-export function createBucket(options: BucketOptions): Bucket {
+export function bucketAt(options: BucketOptions): Bucket {
   const { partBytes = standardPartBytes, readBytes = partBytes } = options;
   const send = createSend(options);
   const put = async (key: string, body: Bytes) => void (await send({ method: "PUT", key, body }));

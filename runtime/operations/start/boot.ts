@@ -12,7 +12,7 @@ import {
   type Tx,
 } from "../../db/db.ts";
 import { requestTransaction } from "../../scope/keyed.ts";
-import { createKernel, type Kernel, type Needed as KernelNeeded } from "./kernel.ts";
+import { createKernel, type Kernel, type KernelContext } from "./kernel.ts";
 import { openAnchor } from "../../lineage/home.ts";
 import { standingOf } from "../../lineage/lineage.ts";
 import { isUpToDate, migrate } from "../../db/migrate.ts";
@@ -33,7 +33,7 @@ import { unknownNames } from "../../http/refusals/unknown.ts";
 import { runningOrigin } from "../../http/answers/etag.ts";
 import type { Environment } from "../../settings/settings.ts";
 
-export interface Needed extends Omit<KernelNeeded, "secretKey" | "servedAt"> {
+export interface BootContext extends Omit<KernelContext, "secretKey" | "servedAt"> {
   readonly env: Environment;
   readonly plugins: readonly Plugin[];
   /** `serve` listens and works on jobs; `command` does neither. */
@@ -72,39 +72,39 @@ export interface App {
   readonly stop: () => Promise<void>;
 }
 
-export async function boot(needed: Needed): Promise<App> {
-  const { config, log, target } = needed;
+export async function boot(ctx: BootContext): Promise<App> {
+  const { config, log, target } = ctx;
   reportCallbackErrorsTo((message, error) => log.error(message, { error }));
   // A command serves no pages.
-  const plugins = inOrder(needed.role === "serve" ? await withBundledPages(needed.plugins) : needed.plugins);
+  const plugins = inOrder(ctx.role === "serve" ? await withBundledPages(ctx.plugins) : ctx.plugins);
   const pooled = await isPooled(target, config.databaseConnectSeconds * 1000);
-  const sql = openPool(target, { prepare: config.databasePrepare, pooled, ...limitsOf(needed) });
+  const sql = openPool(target, { prepare: config.databasePrepare, pooled, ...limitsOf(ctx) });
   const undo: Undo = [() => sql.end({ timeout: 2 })];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= undoAll(undo));
   try {
-    const { opened, secretKey } = await beginOpening(needed, sql, plugins, pooled);
-    const replicas = replicasFor(needed, sql);
+    const { opened, secretKey } = await beginOpening(ctx, sql, plugins, pooled);
+    const replicas = replicasFor(ctx, sql);
     if (replicas) undo.push(replicas.stop);
-    const more = { pooled, replicas, secretKey, servedAt: await servedAt(sql, needed) };
-    const kernel = createKernel({ ...needed, ...more }, sql, plugins);
+    const more = { pooled, replicas, secretKey, servedAt: await servedAt(sql, ctx) };
+    const kernel = createKernel({ ...ctx, ...more }, sql, plugins);
     undo.push(kernel.stop);
 
-    const { started, services } = await startPlugins(kernel, plugins, needed, undo, replicas);
+    const { started, services } = await startPlugins(kernel, plugins, ctx, undo, replicas);
     const routes = routesIn(started);
     mustBeDeclared(plugins, routes);
-    const serve = needed.role === "serve" ? kernel.mount(started, routes) : undefined;
+    const serve = ctx.role === "serve" ? kernel.mount(started, routes) : undefined;
     await opened;
     await kernel.hear();
-    await keepSecretKey(sql, { ...config, key: secretKey }, (text) => needed.role === "serve" && log.warn(text));
-    if (needed.role === "serve") for (const hint of settingHints(plugins, needed.env)) log.warn(hint);
-    const { lineage, rehearses } = await standingOf(sql, needed);
+    await keepSecretKey(sql, { ...config, key: secretKey }, (text) => ctx.role === "serve" && log.warn(text));
+    if (ctx.role === "serve") for (const hint of settingHints(plugins, ctx.env)) log.warn(hint);
+    const { lineage, rehearses } = await standingOf(sql, ctx);
     if (rehearses !== undefined) kernel.rehearse();
-    if (rehearses !== undefined && needed.role === "serve") log.warn(rehearses);
+    if (rehearses !== undefined && ctx.role === "serve") log.warn(rehearses);
     for (const running of started) await running.prepare?.();
     const lines = await seed(sql, started);
-    await needed.synced;
-    if (lines.length > 0) needed.announce(lines);
+    await ctx.synced;
+    if (lines.length > 0) ctx.announce(lines);
     const listener = await serve?.(lineage);
     // Requests and jobs finish side by side: in sequence they could exceed the time allowed.
     undo.push(() => Promise.all([listener?.stop(), kernel.drain()]));
@@ -137,12 +137,12 @@ export async function boot(needed: Needed): Promise<App> {
  * The key of the database's secrets, and when the database is up to date. While an embedded server starts, the key is
  * the one that this process would make, and `opened` rejects if the database has another.
  */
-async function beginOpening(needed: Needed, sql: Sql, plugins: readonly Plugin[], pooled: boolean) {
-  const { config, ready } = needed;
+async function beginOpening(ctx: BootContext, sql: Sql, plugins: readonly Plugin[], pooled: boolean) {
+  const { config, ready } = ctx;
   const draft = draftOfSecretKey(config);
   const open = async () => {
     await ready;
-    if (!(await isUpToDate(sql, migrationSets(plugins)))) await bringUpToDate(needed, plugins, pooled);
+    if (!(await isUpToDate(sql, migrationSets(plugins)))) await bringUpToDate(ctx, plugins, pooled);
     return databaseSecretKey(sql, { ...config, draft });
   };
   if (!ready) return { opened: Promise.resolve(), secretKey: await open() };
@@ -156,17 +156,17 @@ async function beginOpening(needed: Needed, sql: Sql, plugins: readonly Plugin[]
 /**
  * What /openapi.json of these plugins would be, without a database: a plugin that asks while it starts finds no rows.
  */
-export async function describe(needed: Pick<Needed, "config" | "env" | "plugins" | "log">): Promise<Description> {
+export async function describe(ctx: Pick<BootContext, "config" | "env" | "plugins" | "log">): Promise<Description> {
   // Never connected to: the statements are answered here.
   const target = { url: "postgres://127.0.0.1:1/none" };
   const sql = withoutRows(openPool(target));
   const undo: Undo = [() => sql.end({ timeout: 0 })];
   try {
     const without = { target, solo: true, servedAt: undefined, secretKey: crypto.randomUUID() };
-    const plugins = inOrder(needed.plugins);
-    const kernel = createKernel({ ...needed, ...without }, sql, plugins);
+    const plugins = inOrder(ctx.plugins);
+    const kernel = createKernel({ ...ctx, ...without }, sql, plugins);
     undo.push(async () => kernel.beginStop());
-    const routes = routesIn((await startPlugins(kernel, plugins, needed, undo)).started);
+    const routes = routesIn((await startPlugins(kernel, plugins, ctx, undo)).started);
     return openapi(routes, kernel.system(routes), kernel.context.origin());
   } finally {
     await undoAll(undo);
@@ -189,7 +189,7 @@ type Undo = (() => Promise<unknown>)[];
 async function startPlugins(
   kernel: Kernel,
   plugins: readonly Plugin[],
-  { env, config: { dataDir } }: Pick<Needed, "env" | "config">,
+  { env, config: { dataDir } }: Pick<BootContext, "env" | "config">,
   undo: Undo,
   replicas?: Replicas,
 ) {
@@ -223,7 +223,7 @@ function mustBeDeclared(plugins: readonly Plugin[], routes: readonly Route[]): v
 }
 
 /** A command that runs beside a server prints that server's address. */
-async function servedAt(sql: Sql, { role }: Needed): Promise<string | undefined> {
+async function servedAt(sql: Sql, { role }: BootContext): Promise<string | undefined> {
   return role === "command" ? runningOrigin(sql) : undefined;
 }
 
@@ -236,14 +236,14 @@ function inLane(context: BaseContext, plugin: string, replicas: Replicas | undef
 }
 
 /** A command reads from the primary. */
-function replicasFor(needed: Needed, sql: Sql): Replicas | undefined {
-  const { config, target, log, role } = needed;
+function replicasFor(ctx: BootContext, sql: Sql): Replicas | undefined {
+  const { config, target, log, role } = ctx;
   if (role === "command" || config.databaseReadUrl === "") return undefined;
-  return openReplicas({ config, target, sql, log, limits: limitsOf(needed) });
+  return openReplicas({ config, target, sql, log, limits: limitsOf(ctx) });
 }
 
 /** A server answers 503 when the database is too slow; a command such as a backup has no time limit. */
-function limitsOf({ config, role }: Needed): PoolOptions {
+function limitsOf({ config, role }: BootContext): PoolOptions {
   const { databasePool: laneMax, databaseConnectSeconds } = config;
   const connections = { max: laneMax + sparePool, laneMax, connectTimeoutMs: databaseConnectSeconds * 1000 };
   if (role === "command") return connections;
@@ -259,7 +259,7 @@ function limitsOf({ config, role }: Needed): PoolOptions {
 }
 
 /** Uses a connection of its own without a silence limit: PostgreSQL sends nothing during a long migration. */
-async function bringUpToDate({ config, log, target }: Needed, plugins: readonly Plugin[], pooled: boolean) {
+async function bringUpToDate({ config, log, target }: BootContext, plugins: readonly Plugin[], pooled: boolean) {
   const connectTimeoutMs = config.databaseConnectSeconds * 1000;
   const sql = openPool(target, { max: 1, prepare: config.databasePrepare, pooled, connectTimeoutMs });
   try {

@@ -2,7 +2,7 @@
 import { scheduleBackups } from "../backups/backup-schedule.ts";
 import { createBroadcast, type Broadcast } from "../../broadcast/broadcast.ts";
 import { createCache } from "../../broadcast/cache.ts";
-import { createCausationSeal } from "../../scope/causation.ts";
+import { sealed } from "../../scope/causation.ts";
 import { resolve } from "node:path";
 import { createChild, type Child, type ChildOptions } from "../../child/child.ts";
 import type { Config } from "../../settings/config.ts";
@@ -14,7 +14,6 @@ import { createHooks } from "../../events/hooks.ts";
 import { noticed, type Notice } from "../../events/models.ts";
 import { createNames } from "../../plugin/naming.ts";
 import { createOwnCertificates } from "../https/own-certificates.ts";
-import type { HttpContext } from "../../http/handle.ts";
 import { answerInside, mountHttp, routerOf, type Router, type SystemRoute } from "../../http/http.ts";
 import * as idempotencyStore from "../../http/idempotency/idempotency-store.ts";
 import { once, type Idempotency } from "../../http/idempotency/idempotency.ts";
@@ -26,8 +25,8 @@ import { committed, currentScope, requestTransaction } from "../../scope/keyed.t
 import type { Log } from "../../system/log.ts";
 import { createMetrics } from "../../system/metrics.ts";
 import { isModelEvent, modelChanged } from "../../events/models.ts";
-import { createOutbound } from "../../outbound/outbound.ts";
-import { createConnect } from "../../outbound/outbound-socket.ts";
+import { fetchOutside, warnOfProxy } from "../../outbound/outbound.ts";
+import { connectOutside } from "../../outbound/outbound-socket.ts";
 import { lookupTxt, type NameLookup } from "../../outbound/name-lookup.ts";
 import type { BaseContext, PluginFacts, Running } from "../../plugin/plugin.ts";
 import type { Route } from "../../http/route.ts";
@@ -42,7 +41,7 @@ import type { Replicas } from "../replicas/replicas.ts";
 import { createDatabaseClock, createSchedules } from "../../jobs/schedule.ts";
 import { databaseTime } from "../../jobs/schedule-store.ts";
 import { createSecrets } from "../../base/secrets.ts";
-import type { Peer } from "../../http/arrival.ts";
+import type { HttpContext, Peer } from "../../http/context.ts";
 import { mount, type Listener } from "./serve.ts";
 import { rememberOrigin } from "../../http/answers/etag.ts";
 import { ConfigError } from "../../settings/settings.ts";
@@ -54,7 +53,8 @@ import { systemRoutes } from "./system-routes.ts";
 /** How long running jobs may take when the process stops; requests get the same time (serve.ts). */
 const graceMs = 7_000;
 
-export interface Needed {
+/** What a process has before the parts that plugins share. */
+export interface KernelContext {
   readonly config: Config;
   readonly target: DatabaseTarget;
   readonly log: Log;
@@ -95,21 +95,20 @@ export interface Kernel {
 }
 
 /** Asks nothing of the database. */
-export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginFacts[]): Kernel {
-  const { config, log } = needed;
+export function createKernel(ctx: KernelContext, sql: Sql, plugins: readonly PluginFacts[]): Kernel {
+  const { config, log } = ctx;
   let isRehearsal = false;
   const rehearses = () => isRehearsal;
-  const parts = createParts(needed, sql, rehearses);
+  const parts = createParts(ctx, sql, rehearses);
   const { broadcast, queue, events, schedules, idempotency, metrics, readiness, secrets } = parts;
   const hooks = createHooks();
   const names = createNames();
   const [draining, stopping] = [new AbortController(), new AbortController()];
-  let origin = config.baseUrl || (needed.servedAt ?? localOrigin(config.host, config.port));
-  const lookup = needed.names?.addresses;
+  let origin = config.baseUrl || (ctx.servedAt ?? localOrigin(config.host, config.port));
+  const lookup = ctx.names?.addresses;
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
   const outside = { allow: config.outboundAllow, log, rehearses, ...ca, ...(lookup && { lookup }) };
-  const outbound = createOutbound(outside);
-  const causations = createCausationSeal(secrets);
+  warnOfProxy(log);
   let served: readonly Route[] = [];
   let serving: HttpContext | undefined;
   /** Only plugins that ask this server itself need it. */
@@ -137,13 +136,13 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
       await events.emit(modelChanged, event, tx, { accountId: event.accountId });
     },
     enqueue: async (ref, payload, enqueueOptions) => void (await queue.enqueue(ref, payload, enqueueOptions)),
-    fetch: (url, request = {}) => outbound.fetchOutside(url, causations.sealed(request)),
-    connect: createConnect(outside),
-    resolveTxt: needed.names?.txt ?? lookupTxt,
+    fetch: (url, request = {}) => fetchOutside(outside, url, sealed(secrets, request)),
+    connect: (to) => connectOutside(outside, to),
+    resolveTxt: ctx.names?.txt ?? lookupTxt,
     liquid: createLiquid(),
     secrets,
     cache: (cacheOptions) => createCache({ ...cacheOptions, broadcast }),
-    child: (qualified, childOptions = {}) => childOf(qualified, childOptions, needed),
+    child: (qualified, childOptions = {}) => childOf(qualified, childOptions, ctx),
     files: openFiles(config, log),
     room: roomOfDatabase(config),
     peers: parts.peers,
@@ -169,9 +168,9 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
   const hear = async () => {
     // The embedded server's connection opens meanwhile, so that the first question at /ready does not wait for one.
     // Elsewhere a session that is opened late knows better whether the database takes writes.
-    if (needed.solo) readiness.check().catch(() => {});
+    if (ctx.solo) readiness.check().catch(() => {});
     await broadcast.start();
-    if (needed.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
+    if (ctx.pooled || config.databaseListenUrl) await checkListening(broadcast, config);
   };
 
   const system: Kernel["system"] = (routes) =>
@@ -191,16 +190,16 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
       hstsSeconds,
       baseUrl: config.baseUrl,
       maxBodyBytes,
-      causations,
+      secrets,
       trustedProxies,
       draining: draining.signal,
     };
     const [certificates] = started.flatMap(({ certificates: known }) => known ?? []);
-    const createFetch = (peer: (request: Request) => Peer) => {
+    const fetchFor = (peer: (request: Request) => Peer) => {
       serving = { ...http, peer };
       return mountHttp(serving, system(routes));
     };
-    const listen = mount({ config, log, own: ownCertificates, certificates, createFetch });
+    const listen = mount({ config, log, own: ownCertificates, certificates }, fetchFor);
     return async (lineage) => {
       for (const running of started) register(running, parts);
       schedules.register({
@@ -209,7 +208,7 @@ export function createKernel(needed: Needed, sql: Sql, plugins: readonly PluginF
         run: () => idempotencyStore.prune(sql),
       });
       schedules.register({ id: "runtime.prune-limits", cron: "27 * * * *", run: () => limitStore.prune(sql) });
-      if (!isRehearsal) archive = scheduleBackups({ ...needed, lineage, sql, plugins, metrics, schedules, events });
+      if (!isRehearsal) archive = scheduleBackups({ ...ctx, lineage, sql, plugins, metrics, schedules, events });
       const listener = await listen();
       origin = config.baseUrl || localOrigin(config.host, listener.port);
       // Side by side they would open another connection, which takes longer than both.
@@ -257,7 +256,7 @@ async function checkListening(broadcast: Broadcast, { databaseListenUrl }: Confi
 type Parts = ReturnType<typeof createParts>;
 
 function createParts(
-  { config, target, log, secretKey, solo, replicas, counting = localCounting() }: Needed,
+  { config, target, log, secretKey, solo, replicas, counting = localCounting() }: KernelContext,
   sql: Sql,
   rehearses: () => boolean,
 ) {
@@ -337,7 +336,7 @@ function register(running: Running, { queue, events, schedules }: Parts): void {
 }
 
 /** `qualified` holds the plugin's name and the child's. */
-function childOf(qualified: string, childOptions: ChildOptions, { config, log }: Needed): Child {
+function childOf(qualified: string, childOptions: ChildOptions, { config, log }: KernelContext): Child {
   const [plugin = "", name = ""] = qualified.split(" ");
   const programs = async () => {
     const found = Object.entries(childOptions.programs ?? {}).map(async ([variable, program]) => {
@@ -348,7 +347,7 @@ function childOf(qualified: string, childOptions: ChildOptions, { config, log }:
   };
   // The child process loads external plugins from there.
   const env = { ...(config.pluginsDir && { PLUGINS_DIR: resolve(config.pluginsDir) }), ...childOptions.env };
-  return createChild({ plugin, name, log, options: { ...childOptions, env }, programs });
+  return createChild({ plugin, name, log, programs, options: { ...childOptions, env } });
 }
 
 function identifier(started: readonly Running[]) {

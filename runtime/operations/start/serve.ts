@@ -1,10 +1,6 @@
 import { host } from "#host";
-import type { Config } from "../../settings/config.ts";
-import type { Certificates } from "../../plugin/certificates.ts";
-import { openHttps, type Https } from "../https/https.ts";
-import type { OwnCertificates } from "../https/own-certificates.ts";
-import type { Log } from "../../system/log.ts";
-import type { Peer } from "../../http/arrival.ts";
+import { openHttps, type Https, type HttpsContext } from "../https/https.ts";
+import type { Peer } from "../../http/context.ts";
 import type { Fetch } from "../../http/http.ts";
 import type { Listening } from "../../host/host.ts";
 import { listenOn } from "../../http/listen-on.ts";
@@ -17,27 +13,22 @@ export interface Listener {
   readonly stop: () => Promise<void>;
 }
 
-interface Needed {
-  readonly config: Config;
-  readonly log: Log;
-  readonly own: OwnCertificates;
-  readonly certificates: Certificates | undefined;
-  readonly createFetch: (peer: (request: Request) => Peer) => Fetch;
-}
-
 const graceMs = 7_000;
 
 /**
  * Mounts the routes; the result listens on HOST:PORT. With `WORKERS` above 1, several processes share the port
  * (SO_REUSEPORT).
  */
-export function mount({ config, log, own, certificates, createFetch }: Needed): () => Promise<Listener> {
+export function mount(
+  ctx: HttpsContext,
+  fetchFor: (peer: (request: Request) => Peer) => Fetch,
+): () => Promise<Listener> {
   let server: Listening | undefined;
   let inner: Listening | undefined;
   let https: Https | undefined;
   /** Requests that came to the inner server. */
   const throughFront = new WeakSet<Request>();
-  const fetch = createFetch((request) => {
+  const fetch = fetchFor((request) => {
     const isInner = throughFront.has(request);
     const at = (isInner ? inner : server)?.peer(request);
     const client = at && isInner ? https?.clientAt(at.port) : undefined;
@@ -57,13 +48,14 @@ export function mount({ config, log, own, certificates, createFetch }: Needed): 
     clearTimeout(force);
   };
   return async () => {
+    const { config } = ctx;
     const { port, host: hostname, workers } = config;
     const outer = listenOn({ port, hostname, reusePort: workers > 1, idleSeconds, fetch });
     server = outer;
     const http2 = config.http2 === "on" && host.hasHttp2;
     if (config.https === "on") {
       inner = listenOn({ ...onlyHere, http2, idleSeconds, fetch: fetchInner });
-      https = await openHttps({ config, log, own, certificates, inner: { port: inner.port, http2 } });
+      https = await openHttps(ctx, { port: inner.port, http2 });
     }
     return { port: outer.port, httpsPort: https?.port, httpPort: https?.httpPort, stop };
   };

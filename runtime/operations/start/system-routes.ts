@@ -12,7 +12,7 @@ import { createPackedText } from "../../http/answers/packed-text.ts";
 import { jsonType, ok, redirect, text } from "../../http/answers/reply.ts";
 import type { Route } from "../../http/route.ts";
 
-interface Needed {
+interface SystemContext {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly routes: readonly Route[];
@@ -22,7 +22,7 @@ interface Needed {
 }
 
 /** behaviour B.3: health, readiness, metrics and the documentation. */
-export function systemRoutes({ readiness, metrics, routes, origin, draining }: Needed): SystemRoute[] {
+export function systemRoutes({ readiness, metrics, routes, origin, draining }: SystemContext): SystemRoute[] {
   const ready = async () => {
     if (draining.aborted)
       throw new HttpError(503, { error: "the server is stopping", role: "draining" }, { "retry-after": "1" });
