@@ -114,7 +114,7 @@ export * from "./http/answers/reply.ts";
 export { parseRetryAfter } from "./http/limits/retry-after.ts";
 export type { Asking, InnerAnswer } from "./http/subrequest.ts";
 export * as column from "./resource/fields.ts";
-export type { DraftOf, GivenOf, NewOf, PatchOf, RowOf } from "./resource/fields.ts";
+export type { DraftOf, GivenOf, NewOf, PatchOf, RowOf, ShownOf } from "./resource/fields.ts";
 export * as filter from "./resource/filter-store.ts";
 export { resource } from "./resource/resource.ts";
 export type { AfterCommit, At, Author, Change, Changed, Mistakes } from "./resource/declaration.ts";

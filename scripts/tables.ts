@@ -4,6 +4,7 @@
  * `<!-- fields of /account/webhooks -->` begins the fields of a resource. The last column, the meaning, is written by
  * hand and kept; a new field gets its help. `<!-- routes of prompts llm -->` begins the routes of plugins.
  */
+import { User } from "../plugins/accounts/people/person.ts";
 import { allUnits } from "../plugins/accounts/people/unit-routes.ts";
 import { Provider } from "../plugins/accounts/oidc/provider.ts";
 import { Connector } from "../plugins/connectors/connector.ts";
@@ -37,6 +38,7 @@ const resources: readonly Listed[] = [
   Flow,
   Provider,
   Template,
+  User,
   ...allUnits,
 ];
 const types: Readonly<Record<ColumnType, string>> = {
@@ -49,6 +51,7 @@ const types: Readonly<Record<ColumnType, string>> = {
   json: "object",
   jsonb: "object",
   _text: "list of strings",
+  _int8: "list of integers",
 };
 
 /** The page with fields and routes as they are declared now. */

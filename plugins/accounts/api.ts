@@ -1,11 +1,9 @@
 /** Accounts and people, as other plugins see them. */
-import { answer, field, roles, service, Type } from "platform";
-import type { Account, Caller, ConfigOf, Role, Settings, Static, Tx, User } from "platform";
+import { service, type Account, type Caller, type ConfigOf, type Settings, type Tx, type User } from "platform";
+import type { NewPerson, Person, PersonPatch, UnitKind } from "./people/fields.ts";
 
 export { isPlainlyWritten, isSameAddress, passwordSettings } from "./people/rules.ts";
-
-export const unitKinds = ["team", "department", "group"] as const;
-export type UnitKind = (typeof unitKinds)[number];
+export { unitKinds, type NewPerson, type Person, type PersonPatch, type UnitKind } from "./people/fields.ts";
 
 /** A person and their rights, regardless of any token. */
 export interface Access {
@@ -14,40 +12,6 @@ export interface Access {
   readonly active: boolean;
   /** The role's privileges and the person's own (behaviour B.4). */
   readonly privileges: ReadonlySet<string>;
-}
-
-export const personFields = {
-  id: Type.Integer(),
-  login: Type.String(),
-  email: field.nullable(Type.String()),
-  name: Type.String(),
-  role: field.oneOf(roles),
-  active: Type.Boolean(),
-  privileges: answer.list(Type.String()),
-  team_ids: answer.list(Type.Integer()),
-  group_ids: answer.list(Type.Integer()),
-  department_ids: answer.list(Type.Integer()),
-  created_at: answer.time(),
-  updated_at: answer.time(),
-};
-
-/** A person as the API shows one. */
-export const personAnswer = answer.object("User", personFields);
-export type Person = Static<typeof personAnswer>;
-
-/** The fields of a request that changes a person; each may be missing. */
-export interface PersonPatch {
-  readonly login?: string;
-  readonly email?: string | null;
-  readonly name?: string;
-  readonly role?: Role;
-  readonly active?: boolean;
-  readonly privileges?: readonly string[];
-  /** Null ends the one in use, which no request asks for. */
-  readonly password?: string | null;
-  readonly team_ids?: readonly number[];
-  readonly group_ids?: readonly number[];
-  readonly department_ids?: readonly number[];
 }
 
 export interface Unit {
@@ -159,8 +123,5 @@ export interface Accounts {
 }
 
 export type InTransaction = (person: Person, tx: Tx) => Promise<void>;
-
-/** The fields of a new person; all but the login may be missing. */
-export type NewPerson = PersonPatch & { readonly login: string };
 
 export const accounts = service<Accounts>("accounts");

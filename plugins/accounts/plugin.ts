@@ -21,11 +21,13 @@ import {
 } from "./people/commands.ts";
 import type { Founder, PeopleContext } from "./people/context.ts";
 import { meRoutes } from "./people/me-routes.ts";
-import { personExample, privilegeRoutes, userRoutes } from "./people/routes.ts";
+import { privilegeRoutes, userRoutes } from "./people/routes.ts";
+import { User } from "./people/person.ts";
 import { passwordSettings } from "./people/rules.ts";
 import { accountsService } from "./people/service.ts";
 import { preferenceRoutes, settingRoutes } from "./people/setting-routes.ts";
 import { allUnits, unitRoutes } from "./people/unit-routes.ts";
+import { byTokenOwner } from "./people/user-store.ts";
 
 /** Tenants and their people. behaviour B.1, B.2 and B.4. */
 export default definePlugin({
@@ -52,11 +54,10 @@ export default definePlugin({
     { name: "settings", doc: "change the account's settings", roles: ["admin", "manager"] },
   ],
   commands: [userPassword, accountCreate, hostRelease],
-  models: [{ name: "Account::User", privilege: "users", sample: personExample }],
-  resources: allUnits,
+  models: [{ name: "Account::User", privilege: "users", sample: User.examples.one }],
+  resources: [User, ...allUnits],
   activity: {
     accounts: { model: "Account::Account", quiet: ["settings_version"] },
-    users: { model: "Account::User", name: "login" },
     memberships: { model: "Account::Membership", account: { table: "users", column: "user_id" } },
     account_settings: { model: "Account::Setting" },
     account_sign_in_hosts: false,
@@ -72,7 +73,7 @@ export default definePlugin({
     const founders: Founder[] = [];
     const ctx: PeopleContext = {
       ...base,
-      access: createAccess(base),
+      access: createAccess(base, (on, id) => byTokenOwner(on, User.read, id)),
       settings: createAccountSettings(base),
       founders,
       guesses: base.limiter("accounts.own-password", { limit: 10, windowSeconds: 300, exact: true }),

@@ -55,10 +55,14 @@ export type Verb = "list" | "get" | "create" | "change" | "delete";
 export interface Rules<F extends Fields, I extends IdKind, More extends Derivations, A extends At<Author>> {
   /** Throws the 403 of who may not do this to any row; the privilege is asked for already. */
   readonly may?: (at: A, verb: "create" | "change" | "delete") => void;
+  /** First in the transaction of a change, before its row is held: waits for other changes. */
+  readonly begin?: (at: A, tx: Tx) => Promise<void>;
   /** Throws the 403 or 422 of who may not delete this row. */
   readonly mayErase?: (at: A, row: RowOf<F, I>, tx: Tx) => void | Promise<void>;
   /** Adds what is wrong to `wrong`, throws 403, and returns what is to be written. Default: `after`. */
   readonly check?: (at: A, change: Change<F, I>, wrong: Mistakes) => DraftOf<F> | Promise<DraftOf<F>>;
+  /** Writes what other tables keep of a row (`from` of a field), after the row, which is then read again. */
+  readonly elsewhere?: (at: A, id: IdOf<I>, draft: DraftOf<F>, tx: Tx) => Promise<void>;
   /**
    * In the transaction, after the row is written or before it is deleted. A function that it returns runs after the
    * commit and before the answer.

@@ -12,7 +12,17 @@ import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { answer, type JsonObject } from "../http/answers/answers.ts";
 import { field } from "../http/answers/fields.ts";
 
-export type ColumnType = "text" | "bool" | "int4" | "int8" | "uuid" | "timestamptz" | "json" | "jsonb" | "_text";
+export type ColumnType =
+  | "text"
+  | "bool"
+  | "int4"
+  | "int8"
+  | "uuid"
+  | "timestamptz"
+  | "json"
+  | "jsonb"
+  | "_text"
+  | "_int8";
 
 /** People with the body, the `check` of a change, or statements of the server's own. */
 type By = "people" | "check" | "server";
@@ -40,8 +50,8 @@ export interface Words {
   readonly choices?: Readonly<Record<string, Label>>;
 }
 
-/** A field that no answer shows needs no name for people. */
-type Named = { readonly label: Label; readonly hidden?: never } | { readonly label?: never; readonly hidden: true };
+/** A field that no answer shows needs no name for people, unless they write it. */
+type Named = { readonly label: Label; readonly hidden?: true } | { readonly label?: never; readonly hidden: true };
 
 type Options<Kept> = Stored<Kept> & Named;
 
@@ -49,7 +59,7 @@ interface Stored<Kept> extends Words {
   /** Its schema in bodies. With `by: "check"` what people write is kept in another form: a date as a time. */
   readonly body?: TSchema;
   readonly by?: "check" | "server";
-  /** What it is read from instead of a column of its own, in SQL; for those of `by: "server"`. */
+  /** What it is read from instead of a column of its own, in SQL. What people write of it is for `elsewhere`. */
   readonly from?: string;
   /** What a new one has that does not say it, and what null then means. */
   readonly blank?: Kept;
@@ -144,6 +154,8 @@ export const uuid = <const O extends Options<string>>(options: O) => made<string
 
 /** The id of another row. */
 export const id = <const O extends Options<number>>(options: O) => made<number, O>("int8", Type.Integer(), options);
+export const ids = <const O extends Options<readonly number[]>>(options: O) =>
+  made<readonly number[], O>("_int8", answer.list(Type.Integer()), options);
 
 type Chosen<V extends readonly string[], O> = O extends { by: unknown } | { body: unknown }
   ? O
@@ -245,4 +257,13 @@ export type PatchOf<F extends Fields> = {
 /** The fields of a new one: those that are required are there. */
 export type NewOf<F extends Fields> = PatchOf<F> & {
   readonly [K in keyof F as Of<F[K]>["needed"] extends true ? K : never]: Of<F[K]>["given"];
+};
+
+/** A row as answers show it, without what is derived. */
+export type ShownOf<F extends Fields, I extends IdKind = IdKind> = {
+  readonly id: IdOf<I>;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+} & { readonly [K in keyof F & string as Of<F[K]>["shown"] extends true ? K : never]: Of<F[K]>["kept"] } & {
+  readonly [K in keyof F & string as Of<F[K]>["info"] extends true ? `${K}_info` : never]: string | null;
 };

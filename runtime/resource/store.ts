@@ -148,8 +148,8 @@ type Written = Readonly<Record<string, string | number | boolean | Date | null>>
 /** The values of a draft by column. JSON goes as text, so that its keys keep their order. */
 function written<T extends Shape>(of: Resource<T>, on: Queryable, draft: Draft<T>): Written {
   const values: Readonly<Record<string, unknown>> = draft;
-  const entries = of.each.flatMap(({ name, key, info, field: { by, column } }) => {
-    if (by === "server") return [];
+  const entries = of.each.flatMap(({ name, key, info, field: { by, column, from } }) => {
+    if (by === "server" || from !== undefined) return [];
     const value = values[key];
     const isJson = (column === "json" || column === "jsonb") && value !== null;
     const isList = column === "_text" && value !== null;

@@ -5,7 +5,7 @@ import { freeCode } from "../db/free-code.ts";
 import { mustMatch } from "../http/answers/etag.ts";
 import { slugOf } from "../base/text.ts";
 import { integerId, isUuid, uuidOf, uuidv7 } from "../base/values.ts";
-import type { IdKind, IdOf } from "./fields.ts";
+import type { IdKind, IdOf, ShownOf } from "./fields.ts";
 import type {
   AfterCommit,
   Change,
@@ -56,10 +56,11 @@ export async function found<T extends Shape>(of: Resource<T>, at: T["at"], ref: 
 export async function create<T extends Shape>(of: Resource<T>, at: T["at"], given: New<T>): Promise<Row<T>> {
   of.may?.(at, "create");
   const { row, afterCommit } = await at.transaction(async (tx) => {
+    await of.begin?.(at, tx);
     const id = await idFor(of, tx);
     const after = await withCode(of, at, tx, given, merged(of, at, id, given, undefined));
     const draft = await checked(of, at, { tx, id, given, before: undefined, after });
-    const made = await insert(of, tx, at.caller, id, draft);
+    const made = await whole(of, at, tx, await insert(of, tx, at.caller, id, draft), draft);
     return { row: made, afterCommit: await written(of, at, { before: undefined, after: made }, tx) };
   });
   await at.committed(afterCommit);
@@ -87,11 +88,13 @@ export async function edit<T extends Shape>(
 ): Promise<Both<T>> {
   of.may?.(at, "change");
   const { both, afterCommit } = await at.transaction(async (tx) => {
+    await of.begin?.(at, tx);
     const held = await locked(of, at, tx, ref, expected);
     const given = work(held);
     const after = merged(of, at, held.id, given, held);
     const draft = await checked(of, at, { tx, id: held.id, given, before: held, after });
-    const done = { before: held, after: await update(of, tx, at.caller, held.id, draft) };
+    const updated = await whole(of, at, tx, await update(of, tx, at.caller, held.id, draft), draft);
+    const done = { before: held, after: updated };
     return { both: done, afterCommit: await written(of, at, done, tx) };
   });
   await at.committed(afterCommit);
@@ -107,6 +110,7 @@ export async function erase<T extends Shape>(
 ): Promise<Row<T>> {
   of.may?.(at, "delete");
   const { before, afterCommit } = await at.transaction(async (tx) => {
+    await of.begin?.(at, tx);
     const held = await locked(of, at, tx, ref, expected);
     await of.mayErase?.(at, held, tx);
     const afterDeletion = await written(of, at, { before: held, after: undefined }, tx);
@@ -117,10 +121,12 @@ export async function erase<T extends Shape>(
   return before;
 }
 
-/** A row as lists show it. */
-export function toApi(of: Pick<Resource<Shape>, "shows">, row: object): Record<string, unknown> {
+/** A row as lists show it; its type is made of the same fields. */
+export function toApi<T extends Shape>(of: Resource<T>, row: Row<T>): ShownOf<T["fields"], T["id"]>;
+export function toApi(of: Pick<Resource<Shape>, "shows">, row: object): Record<string, unknown>;
+export function toApi({ shows }: Pick<Resource<Shape>, "shows">, row: object): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
-  for (const [name, key] of of.shows) shown[name] = Reflect.get(row, key);
+  for (const [name, key] of shows) shown[name] = Reflect.get(row, key);
   return shown;
 }
 
@@ -147,6 +153,19 @@ async function checked<T extends Shape>(
   const draft = of.check ? await of.check(at, asked, wrong) : (asked.after as Draft<T>);
   wrong.check();
   return draft;
+}
+
+/** The row with what other tables keep of it. */
+async function whole<T extends Shape>(
+  of: Resource<T>,
+  at: T["at"],
+  tx: Tx,
+  row: Row<T>,
+  draft: Draft<T>,
+): Promise<Row<T>> {
+  if (!of.elsewhere) return row;
+  await of.elsewhere(at, row.id, draft, tx);
+  return there(of, await find(of, tx, at.caller.account.id, { id: row.id }));
 }
 
 /** In the transaction: what the resource does beside, and its event. Returns what is to be done after the commit. */

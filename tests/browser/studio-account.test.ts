@@ -120,7 +120,7 @@ describe("a person", () => {
     await page.getByLabel("Role").selectOption("manager");
     await page.getByText("Managers may build").waitFor();
     expect(await page.getByRole("checkbox", { name: /^flows/ }).isDisabled()).toBe(true);
-    await page.getByRole("combobox", { name: "Add to Team ids" }).fill("sal");
+    await page.getByRole("combobox", { name: "Add to Teams" }).fill("sal");
     await page.getByRole("option", { name: /Sales/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: /Remove Sales/ }).waitFor();

@@ -3,11 +3,14 @@ import type { Account, BaseContext, Queryable, Role, Tx } from "platform";
 import type { Access as PersonAccess } from "../api.ts";
 import * as accountStore from "./account-store.ts";
 import { bareHost } from "./account-store.ts";
-import { byTokenOwner, type UserRow } from "./user-store.ts";
+import type { UserRow } from "./fields.ts";
 
 export type Access = ReturnType<typeof createAccess>;
 
-export function createAccess(ctx: Pick<BaseContext, "cache" | "origin" | "baseUrl" | "plugins" | "sql">) {
+export function createAccess(
+  ctx: Pick<BaseContext, "cache" | "origin" | "baseUrl" | "plugins" | "sql">,
+  byTokenOwner: (on: Queryable, id: number) => Promise<UserRow | undefined>,
+) {
   const { sql } = ctx;
   // A guessed host is nobody's own: only BASE_URL gives the first account one.
   const firstHost = ctx.baseUrl === "" ? "" : new URL(ctx.baseUrl).host;

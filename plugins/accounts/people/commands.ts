@@ -2,8 +2,8 @@
 import { hashPassword, type Command, type CommandFacts, type Tx } from "platform";
 import * as accountStore from "./account-store.ts";
 import type { PeopleContext } from "./context.ts";
-import { changeProved } from "./people.ts";
-import { idByLogin, insert } from "./user-store.ts";
+import { unbound, update } from "./people.ts";
+import { idByLogin, insertFirst } from "./user-store.ts";
 
 interface Founding {
   readonly account: accountStore.AccountInput;
@@ -18,15 +18,7 @@ export async function foundAccount({ founders }: Pick<PeopleContext, "founders">
   const { account, login, first } = founding;
   const password = founding.password || generatePassword();
   const accountId = await accountStore.insert(tx, account);
-  const userId = await insert(tx, accountId, {
-    login,
-    email: null,
-    name: login,
-    role: "admin",
-    active: true,
-    privileges: [],
-    passwordHash: await hashPassword(password),
-  });
+  const userId = await insertFirst(tx, accountId, login, await hashPassword(password));
   const lines = [founding.password ? `Administrator: ${login}` : `Administrator: ${login}, password: ${password}`];
   for (const run of founders) lines.push(...(await run({ accountId, userId, host: account.host, first }, tx)));
   return lines;
@@ -121,7 +113,7 @@ export function accountCommands(ctx: PeopleContext): Command[] {
       if (!account) throw new Error(`no account has the host ${host}`);
       const id = await idByLogin(ctx.sql, account.id, login);
       if (id === undefined) throw new Error(`nobody in the account ${account.name} has the login ${login}`);
-      await changeProved(ctx, { accountId: account.id, id }, { password });
+      await update(unbound(ctx, account.id), { id }, { password });
       return [options["password"] ? `${login} has the new password` : `The new password of ${login}: ${password}`];
     },
   };

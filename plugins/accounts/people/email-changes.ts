@@ -5,7 +5,7 @@ import { timeIn } from "../../mail/api.ts";
 import { parseAddress } from "../../smtp/api.ts";
 import type { PeopleContext } from "./context.ts";
 import { put } from "./email-store.ts";
-import { toApi, type UserRow } from "./user-store.ts";
+import type { UserRow } from "./fields.ts";
 
 const confirmHours = 24;
 const hourMs = 3_600_000;
@@ -39,9 +39,12 @@ export async function beginChange(
 }
 
 /** Tells the address that somebody has had until now where it went. */
-export async function tellBefore(ctx: PeopleContext, to: string, row: UserRow, tx: Tx): Promise<void> {
-  const { accountId } = row;
-  const { name, login, email } = toApi(row);
+export async function tellBefore(
+  ctx: PeopleContext,
+  to: string,
+  { accountId, name, login, email }: UserRow,
+  tx: Tx,
+): Promise<void> {
   const account = await ctx.access.accountById(accountId, tx);
   const values = { name, login, email: email ?? "–", time: account ? timeIn(account) : "" };
   await ctx.later.mail.tell({ accountId, to, template: "email_changed", values }, tx);

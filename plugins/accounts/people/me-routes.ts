@@ -1,13 +1,12 @@
-import { answer, etag, expectedVersion, field, notFound, ok, route, Type, type Caller, type Route } from "platform";
-import { personFields } from "../api.ts";
+import { answer, etag, expectedVersion, field, found, ok, route, Type, type Caller, type Route } from "platform";
 import type { PeopleContext } from "./context.ts";
 import { pendingOf } from "./email-store.ts";
+import { OwnFields, type UserRow } from "./fields.ts";
 import { updateSelf } from "./people.ts";
-import { personExample } from "./routes.ts";
-import { byId, toApi, type UserRow } from "./user-store.ts";
+import { personOf, User } from "./person.ts";
 
 const Me = answer.object("Me", {
-  ...personFields,
+  ...User.answers.one.properties,
   pending_email: field.nullable(Type.String({ description: "waits for its confirmation; `email` counts until then" })),
   effective_privileges: answer.list(Type.String()),
   account: answer.object("Account", {
@@ -19,17 +18,9 @@ const Me = answer.object("Me", {
   }),
 });
 
-const OwnFields = Type.Object({
-  name: Type.Optional(field.name()),
-  email: Type.Optional(field.line()),
-  password: Type.Optional(Type.String({ minLength: 8, maxLength: 1000 })),
-  current_password: Type.Optional(Type.String({ maxLength: 1000 })),
-  pending_email: Type.Optional(Type.Null({ description: "gives up the address that waits for its confirmation" })),
-});
-
 const access = { signedIn: "everyone may see and correct their own record" } as const;
 const example = {
-  ...personExample,
+  ...User.examples.one,
   pending_email: null,
   effective_privileges: ["api_tokens", "apps", "dbs", "prompts"],
   account: { id: 1, name: "Main", base_url: "https://core.example.com", timezone: "UTC", locale: "en" },
@@ -41,7 +32,7 @@ export function meRoutes(ctx: PeopleContext): Route[] {
   const shown = async (row: UserRow, { account, privileges }: Caller): Promise<Parameters<typeof ok>> => {
     const { id, name, baseUrl, timezone, locale } = account;
     const me = {
-      ...toApi(row),
+      ...personOf(row),
       pending_email: await pendingOf(ctx.sql, id, row.id),
       effective_privileges: [...privileges].toSorted(),
       account: { id, name, base_url: baseUrl, timezone, locale },
@@ -61,9 +52,7 @@ export function meRoutes(ctx: PeopleContext): Route[] {
         responses: { 200: example, 304: null },
       },
       async ({ caller }) => {
-        const row = await byId(ctx.sql, caller.account.id, caller.user.id);
-        if (!row) throw notFound();
-        return ok(...(await shown(row, caller)));
+        return ok(...(await shown(await found(User, { ...ctx, caller }, { id: caller.user.id }), caller)));
       },
     ),
     route(
@@ -84,7 +73,7 @@ export function meRoutes(ctx: PeopleContext): Route[] {
         responses: { 200: example, 429: { error: "too many requests, try again in 4 s" } },
       },
       async ({ request, caller, body }) => {
-        const row = await updateSelf(ctx, caller, body, expectedVersion(request, caller.user.id));
+        const row = await updateSelf(ctx, caller, body, (id) => expectedVersion(request, id));
         return ok(...(await shown(row, caller)));
       },
     ),

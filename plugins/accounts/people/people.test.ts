@@ -84,6 +84,13 @@ describe("a person", () => {
     expect(cleared.json).toMatchObject({ team_ids: [], department_ids: [department], group_ids: [group], email: null });
   });
 
+  test("has no address if it is empty, and each privilege once", async () => {
+    const { json } = await add({ email: "", privileges: ["dbs", "dbs"] });
+    expect(json).toMatchObject({ email: null, privileges: ["dbs"] });
+    await change(json.id, { email: `${unique("x")}@example.com` });
+    expect((await change(json.id, { email: "" })).json.email).toBeNull();
+  });
+
   test("is deleted once", async () => {
     const { json } = await add();
     const gone = await app.delete(`/account/users/${json.id}.json`);

@@ -3,7 +3,6 @@ import type { Caller, Role } from "platform";
 import { hostNames } from "./access.ts";
 import { bareHost } from "./account-store.ts";
 import { addressOf, generatePassword, localeOf, timezoneOf } from "./commands.ts";
-import { merged } from "./writer.ts";
 import { mustNotExceed, mustReach, stopsBeingAdmin } from "./rules.ts";
 import { isHostName } from "./service.ts";
 
@@ -101,36 +100,6 @@ test.each([
   ["manager", true, false],
 ] as const)("%s (active: %p) who is deleted stops being an administrator: %p", (role, active, stops) => {
   expect(stopsBeingAdmin({ role, active, privileges: [] })).toBe(stops);
-});
-
-describe("a patch of a person", () => {
-  const before = {
-    login: "anna",
-    email: "a@x.test",
-    name: "Anna",
-    role: "user",
-    active: true,
-    privileges: ["dbs"],
-  } as const;
-  test.each([
-    [{}, {}],
-    [{ name: "B" }, { name: "B" }],
-    [{ email: null }, { email: null }],
-    [{ email: "" }, { email: null }],
-    [
-      { role: "manager", active: false },
-      { role: "manager", active: false },
-    ],
-    [{ privileges: [] }, { privileges: [] }],
-    [{ privileges: ["a", "b", "a"] }, { privileges: ["a", "b"] }],
-  ] as const)("%j", (patch, changed) => {
-    expect(merged(before, patch, "hash")).toEqual({
-      ...before,
-      passwordHash: "hash",
-      privileges: ["dbs"],
-      ...changed,
-    } as never);
-  });
 });
 
 describe("names", () => {

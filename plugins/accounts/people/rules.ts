@@ -54,6 +54,10 @@ export function stopsBeingAdmin(before: Power & { active: boolean }, after?: Pow
   return was && !(after?.role === "admin" && after.active);
 }
 
+export function isEmail(value: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(value);
+}
+
 /**
  * Whether a login or an address cannot be taken for another one: written with the sign for kelvin, or with letters of
  * full width, `kate@…` would be one address to whoever folds letters, and another mailbox.

@@ -1,19 +1,23 @@
 /** The service `accounts` for other plugins; api.ts documents each part. No HTTP, no SQL. */
-import { find, notFound, verifyPassword } from "platform";
+import { erase, find, notFound, verifyPassword } from "platform";
 import * as accountStore from "./account-store.ts";
 import type { Accounts } from "../api.ts";
 import type { Founder, PeopleContext } from "./context.ts";
+import type { PersonPatch } from "./fields.ts";
 import * as people from "./people.ts";
+import { personOf, User, type PersonAt } from "./person.ts";
 import { mustReach } from "./rules.ts";
 import { units } from "./unit-routes.ts";
 import * as userStore from "./user-store.ts";
-import { toApi } from "./user-store.ts";
-
-const mostAdministrators = 1_000;
 
 export function accountsService(ctx: PeopleContext, addFounder: (run: Founder) => void): Accounts {
   const { access, settings, sql } = ctx;
   const { accountForHost, isReservedHost, defaultAccount, accountById, isPrivilege } = access;
+  const changed = async (
+    { accountId, userId: id }: { readonly accountId: number; readonly userId: number },
+    given: PersonPatch,
+    how: Pick<PersonAt, "beforehand" | "passwordHash"> = {},
+  ) => personOf((await people.update({ ...people.unbound(ctx, accountId), ...how }, { id }, given)).after);
   return {
     async hosts() {
       const all = await accountStore.hostsOfAccounts(sql);
@@ -35,10 +39,10 @@ export function accountsService(ctx: PeopleContext, addFounder: (run: Founder) =
     onAccountCreated: addFounder,
 
     async changeable(caller, userId) {
-      const row = await userStore.byId(sql, caller.account.id, userId);
+      const row = await find(User, sql, caller.account.id, { id: userId });
       if (!row) throw notFound();
       mustReach(caller, row, access.privilegesOfRole);
-      return toApi(row);
+      return personOf(row);
     },
 
     async signedInAt(accountId, host) {
@@ -50,43 +54,32 @@ export function accountsService(ctx: PeopleContext, addFounder: (run: Founder) =
     },
 
     async person(accountId, userId) {
-      const row = await userStore.byId(sql, accountId, userId);
-      return row && toApi(row);
+      const row = await find(User, sql, accountId, { id: userId });
+      return row && personOf(row);
     },
 
     async personByLogin(accountId, loginOrEmail) {
       const found = loginOrEmail.includes("\0")
         ? undefined
         : await userStore.passwordByLogin(sql, accountId, loginOrEmail);
-      const row = found && (await userStore.byId(sql, accountId, found.id));
-      return row && toApi(row);
+      const row = found && (await find(User, sql, accountId, { id: found.id }));
+      return row && personOf(row);
     },
 
     createPerson: async (caller, fields, also) =>
-      toApi(await people.create(ctx, caller, fields, (row, tx) => also(toApi(row), tx))),
-
+      personOf(await people.create({ ...ctx, caller, afterwards: also }, fields)),
     admitPerson: async (accountId, fields, also) =>
-      toApi(await people.admit(ctx, accountId, fields, (row, tx) => also(toApi(row), tx))),
-
-    followRule: async ({ accountId, userId: id }, { role, team_ids }) =>
-      toApi(await people.followRule(ctx, { accountId, id }, { ...(role && { role }), ...(team_ids && { team_ids }) })),
-
-    deletePerson: (caller, userId, also) =>
-      people.remove(ctx, caller, userId, undefined, (row, tx) => also(toApi(row), tx)),
-
-    setPassword: async ({ accountId, userId: id }, { password, activate }, also) => {
-      const patch = activate ? { password, active: true } : { password };
-      return toApi(await people.changeProved(ctx, { accountId, id }, patch, (row, tx) => also(toApi(row), tx)));
+      personOf(await people.create({ ...people.unbound(ctx, accountId), afterwards: also }, fields)),
+    async deletePerson(caller, id, also) {
+      await erase(User, { ...ctx, caller, beforehand: also }, { id });
     },
 
-    setEmail: async ({ accountId, userId: id }, email, also) =>
-      toApi(await people.changeProved(ctx, { accountId, id }, { email }, (row, tx) => also(toApi(row), tx))),
-
-    endPassword: async ({ accountId, userId: id }, also) =>
-      toApi(await people.changeProved(ctx, { accountId, id }, { password: null }, (row, tx) => also(toApi(row), tx))),
-
-    activate: async ({ accountId, userId: id }, also) =>
-      toApi(await people.changeProved(ctx, { accountId, id }, { active: true }, (row, tx) => also(toApi(row), tx))),
+    followRule: (person, given) => changed(person, given),
+    setPassword: (person, { password, activate }, beforehand) =>
+      changed(person, { password, ...(activate && { active: true }) }, { beforehand }),
+    setEmail: (person, email, beforehand) => changed(person, { email }, { beforehand }),
+    endPassword: (person, beforehand) => changed(person, {}, { beforehand, passwordHash: null }),
+    activate: (person, beforehand) => changed(person, { active: true }, { beforehand }),
 
     async verifyPassword(accountId, loginOrEmail, password) {
       // PostgreSQL cannot even compare a text with NUL in it: nobody has such a login.
@@ -98,12 +91,9 @@ export function accountsService(ctx: PeopleContext, addFounder: (run: Founder) =
       return right && row?.active ? row.id : undefined;
     },
 
-    hasPassword: async (accountId, userId) => ((await userStore.passwordById(sql, accountId, userId)) ?? null) !== null,
+    hasPassword: async (accountId, id) => ((await find(User, sql, accountId, { id }))?.passwordHash ?? null) !== null,
 
-    async administrators(accountId) {
-      const all = { limit: mostAdministrators, offset: 0 };
-      return (await userStore.listed(sql, accountId, { role: "admin", active: true }, all)).rows.map(toApi);
-    },
+    administrators: async (accountId) => (await userStore.activeAdmins(sql, User.read, accountId)).map(personOf),
 
     async unitExists(accountId, kind, id, tx) {
       return (await find(units[kind], tx ?? sql, accountId, { id })) !== undefined;

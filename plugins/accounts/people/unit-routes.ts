@@ -1,12 +1,13 @@
 /** Teams, departments and groups are alike: they differ in their kind alone. behaviour B.1. */
-import { column, expectedVersion, field, filter, lock, mustMatch, noContent, notFound, refOf, remove } from "platform";
-import { resource, resourceRoutes, route, type Route } from "platform";
+import { column, field, filter, resource, resourceRoutes, type At, type Route } from "platform";
 import { unitKinds, type UnitKind } from "../api.ts";
-import * as accountStore from "./account-store.ts";
+import { lock } from "./account-store.ts";
 import type { PeopleContext } from "./context.ts";
 import { touchMembers } from "./user-store.ts";
 
 const { integer, text } = column;
+
+interface UnitAt extends At, Pick<PeopleContext, "access"> {}
 
 const unitOf = (kind: UnitKind) =>
   resource(kind, {
@@ -28,6 +29,14 @@ const unitOf = (kind: UnitKind) =>
         example: 3,
       }),
     },
+    // As every change of a person begins.
+    begin: ({ caller }: UnitAt, tx) => lock(tx, caller.account.id),
+    /** Its people stay, and are other ones without it. */
+    async changed({ access }, { before, after }, tx) {
+      if (!before || after) return undefined;
+      const members = await touchMembers(tx, before.accountId, before.id);
+      return () => access.forgetPeople(members);
+    },
     filters: { q: filter.searching(["name"], "searches the name") },
     example: { id: 1 },
     request: ["name"],
@@ -41,34 +50,5 @@ export const allUnits = unitKinds.map((kind) => units[kind]);
 
 /** Teams, departments and groups have the same routes. behaviour B.1. */
 export function unitRoutes(ctx: PeopleContext): Route[] {
-  return allUnits.flatMap((unit) => Object.values({ ...resourceRoutes(unit, ctx), delete: deletion(unit, ctx) }));
-}
-
-/** Its people stay, and are other ones without it. */
-function deletion(unit: (typeof allUnits)[number], ctx: PeopleContext): Route {
-  return route(
-    "DELETE",
-    `${unit.path}/:id` as "/account/teams/:id",
-    {
-      summary: `Delete a ${unit.name}; its people stay`,
-      access: { privilege: "users" },
-      ifMatch: true,
-      responses: { 204: null },
-    },
-    async ({ request, caller, params }) => {
-      const accountId = caller.account.id;
-      const members = await ctx.transaction(async (tx) => {
-        // As every change of a person begins.
-        await accountStore.lock(tx, accountId);
-        const row = await lock(unit, tx, accountId, refOf(unit, params.id));
-        if (!row) throw notFound();
-        mustMatch(row, expectedVersion(request, row.id));
-        const people = await touchMembers(tx, accountId, row.id);
-        await remove(unit, tx, accountId, row.id);
-        return people;
-      });
-      await ctx.access.forgetPeople(members);
-      return noContent();
-    },
-  );
+  return allUnits.flatMap((unit) => Object.values(resourceRoutes(unit, ctx)));
 }

@@ -1,6 +1,6 @@
 import { answer, created, languageOf, limitKey, ok, route, secret, text, tooMany, Type, unauthorized } from "platform";
 import type { Route } from "platform";
-import { personAnswer } from "../api.ts";
+import { User } from "../people/person.ts";
 import { pageHeaders, refuseOtherOrigins, safePath, sessionCookieOf } from "./browser.ts";
 import type { SessionsContext } from "./context.ts";
 import { personExample } from "./routes.ts";
@@ -84,7 +84,7 @@ export function passkeyRoutes(ctx: SessionsContext, scriptHash: string): Route[]
         maxBytes: 16_384,
         idempotency: "own",
         request: { id: "pQ4", response: { clientDataJSON: "eyJ0", authenticatorData: "SZYN", signature: "MEUC" } },
-        answers: { 201: personAnswer },
+        answers: { 201: User.answers.one },
         responses: {
           201: personExample,
           401: { error: "this passkey does not open anything here" },

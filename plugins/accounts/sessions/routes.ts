@@ -13,7 +13,7 @@ import {
 } from "platform";
 import type { Caller, RequestInput, Route } from "platform";
 import type { SignedInFrom, Tokens } from "../../tokens/api.ts";
-import { personAnswer } from "../api.ts";
+import { User } from "../people/person.ts";
 import { totpSetupAnswer, totpSetupExample } from "../factors/api.ts";
 import { endedCookie, refuseOtherOrigins, safePath, sessionCookieOf, signedInFrom } from "./browser.ts";
 import type { SessionsContext } from "./context.ts";
@@ -22,20 +22,8 @@ import { beginStep, finishStep, secondFactorNeeded, setupOf } from "./second-ste
 import { leave, lengthOf, personOf, startSession } from "./sign-in.ts";
 
 /** A person as the examples of a sign-in show one. */
-export const personExample = {
-  id: 1,
-  login: "admin",
-  email: null,
-  name: "admin",
-  role: "admin",
-  active: true,
-  privileges: [],
-  team_ids: [],
-  group_ids: [],
-  department_ids: [],
-  created_at: "2026-01-31T10:00:00.000Z",
-  updated_at: "2026-01-31T10:00:00.000Z",
-};
+const founder = { id: 1, login: "admin", email: null, name: "admin", role: "admin", team_ids: [] };
+export const personExample = { ...User.examples.one, ...founder };
 
 const Credentials = Type.Object({
   login: Type.String({ minLength: 1, maxLength: 255 }),
@@ -79,7 +67,7 @@ export function sessionRoutes(ctx: SessionsContext): Route[] {
         // Whoever signs in has no token yet. Their key counts once the password is known to be right.
         idempotency: "own",
         request: { login: "admin", password: "a long pass phrase" },
-        answers: { 201: personAnswer, 401: Type.Union([answer.error, SecondFactorNeeded]) },
+        answers: { 201: User.answers.one, 401: Type.Union([answer.error, SecondFactorNeeded]) },
         responses: {
           201: personExample,
           401: { error: "wrong login or password" },
@@ -182,7 +170,7 @@ export function secondRoutes(ctx: SessionsContext): Route[] {
         maxBytes: 16_384,
         idempotency: "own",
         request: { pending: "kJ3…", code: "123456" },
-        answers: { 201: personAnswer },
+        answers: { 201: User.answers.one },
         responses: {
           201: personExample,
           401: { error: "wrong code" },
