@@ -27,6 +27,7 @@ export type { Causation } from "./scope/causation.ts";
 export { afterCommit, databaseFault, readOn } from "./db/db.ts";
 export type { Fragment, Queryable, Read, Reader, Sql, Tx } from "./db/db.ts";
 export { isDateTime, isDay } from "./times/dates.ts";
+export { zoneOffset } from "./times/format-date.ts";
 export { ExactNumber, exactly, isNumber, parseExactly } from "./base/exact-number.ts";
 export type { Certificates, KeyPair } from "./plugin/certificates.ts";
 export { isLocalHost } from "./http/door.ts";

@@ -1,7 +1,8 @@
 /** The context that the functions of this plugin share. */
-import type { Names } from "platform";
+import type { Child, Names } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Tokens } from "../tokens/api.ts";
+import type { ImportPlaces } from "./bulk/imports/body.ts";
 import type { Events } from "./live/events.ts";
 import type { RoomContext } from "./public/room.ts";
 import type { SearchContext } from "./search/store.ts";
@@ -18,4 +19,7 @@ export interface JsondbContext extends SearchContext, RoomContext {
   readonly accounts: Accounts;
   readonly tokens: Tokens;
   readonly live: Events;
+  /** The guarded process that looks into files of people. */
+  readonly fileReader: Child;
+  readonly importPlaces: ImportPlaces;
 }

@@ -6,6 +6,9 @@ import { jsonDatabases } from "./api.ts";
 import { backgroundJobs } from "./databases/jobs.ts";
 import { batchRoute, changeManyRoute } from "./bulk/routes.ts";
 import { exportRoute } from "./bulk/exports/routes.ts";
+import { fileReading } from "./bulk/files/files.ts";
+import { previewRoute } from "./bulk/files/routes.ts";
+import { createImportPlaces } from "./bulk/imports/body.ts";
 import { importRoute } from "./bulk/imports/routes.ts";
 import * as liveStore from "./live/store.ts";
 import { find, forget } from "./databases/cache.ts";
@@ -114,6 +117,7 @@ export default definePlugin({
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
+  children: { files: () => import("./bulk/files/child.ts") },
   models: [
     { name: Db.model, privilege: "dbs", sample: Db.examples.one },
     {
@@ -146,6 +150,8 @@ export default definePlugin({
       searches: searchCaches(),
       visitors: visitorsRoom(ctx.limiter, ctx.config.visitorBytesPerAddress),
       live: createEvents(databaseContext),
+      fileReader: fileReading(ctx),
+      importPlaces: createImportPlaces(),
     };
     followAccounts(jsondb);
     return {
@@ -182,6 +188,7 @@ export default definePlugin({
         jsondb.live.stop();
         await fragments.stop();
         await jsondb.learning.stop();
+        await jsondb.fileReader.stop();
       },
       routes: routesOf(jsondb),
     };
@@ -194,6 +201,7 @@ function routesOf(jsondb: JsondbContext): Route[] {
     ...recordRoutes(jsondb),
     ...searchRoutes(jsondb),
     ...publicRoutes(jsondb),
+    previewRoute(jsondb),
     importRoute(jsondb),
     ...taskRoutes(jsondb),
     indexRoute(jsondb),

@@ -1,5 +1,5 @@
-/** The body of an import as text, piece by piece, within bounds of size and time. */
-import { badRequest, HttpError, tooLarge, unavailable, tooMany } from "platform";
+/** The body of an import, piece by piece, within bounds of size and time. */
+import { badRequest, HttpError, tooLarge, unavailable, tooMany, type BaseContext } from "platform";
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -11,15 +11,23 @@ export interface BodyLimits {
   readonly stopping: AbortSignal;
 }
 
-/** 400 invalid UTF-8 or a client that went away, 408 too slow, 413 too large, 503 the server stops. */
-export async function* textOf(
+export function bodyLimits({ maxImportBytes, stopping }: Pick<BaseContext, "maxImportBytes" | "stopping">): BodyLimits {
+  return {
+    maxBytes: maxImportBytes,
+    idleMs: 60_000,
+    totalMs: 3_600_000,
+    pace: { minBytesPerSecond: 16_000, graceMs: 20_000 },
+    stopping,
+  };
+}
+
+/** 400 a client that went away, 408 too slow, 413 too large, 503 the server stops. */
+export async function* bytesOf(
   body: ReadableStream<Uint8Array> | null,
   place: ImportPlace,
   { maxBytes, idleMs, totalMs, pace, stopping }: BodyLimits,
-): AsyncGenerator<string> {
+): AsyncGenerator<Uint8Array> {
   if (!body) return;
-  // Strips the byte order mark.
-  const decoder = new TextDecoder("utf-8", { fatal: true });
   const reader = body.getReader();
   const end = performance.now() + totalMs;
   try {
@@ -30,14 +38,29 @@ export async function* textOf(
       if (place.receives(value?.byteLength ?? 0) > maxBytes) throw tooLarge(maxBytes);
       if (done) place.isComplete();
       // The pieces of a fast client are large: their rows are handled before the next is asked for.
-      const text = decoded(decoder, value, !done);
-      if (text !== "") yield text;
+      if (value) yield value;
       if (done) return;
     }
   } finally {
     // Nobody waits for the rest of a refused body.
     void reader.cancel().catch(() => {});
   }
+}
+
+/** The body as text in UTF-8; 400 if it is none. */
+export function textOf(...body: Parameters<typeof bytesOf>): AsyncGenerator<string> {
+  return decodedAs("utf-8", bytesOf(...body));
+}
+
+/** Strips the byte order mark; 400 if the bytes are not in this encoding. */
+export async function* decodedAs(encoding: string, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  for await (const piece of pieces) {
+    const text = decoded(decoder, piece, true);
+    if (text !== "") yield text;
+  }
+  const end = decoded(decoder, undefined, false);
+  if (end !== "") yield end;
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
@@ -78,7 +101,8 @@ function decoded(decoder: TextDecoder, value: Uint8Array | undefined, more: bool
   try {
     return decoder.decode(value, { stream: more });
   } catch (cause) {
-    throw Object.assign(badRequest("the body is not valid UTF-8"), { cause });
+    const name = decoder.encoding === "utf-8" ? "UTF-8" : decoder.encoding;
+    throw Object.assign(badRequest(`the body is not valid ${name}`), { cause });
   }
 }
 
@@ -108,6 +132,8 @@ export interface ImportPlace {
 }
 
 const retryAfterSeconds = 10;
+
+export type ImportPlaces = ReturnType<typeof createImportPlaces>;
 
 export function createImportPlaces({
   most = 10,

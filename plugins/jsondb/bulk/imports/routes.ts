@@ -1,7 +1,6 @@
 import * as tasks from "../../tasks/tasks.ts";
 import {
   answer,
-  badRequest,
   createSha256,
   HttpError,
   ok,
@@ -14,10 +13,10 @@ import {
   type Route,
 } from "platform";
 import { Imported, ImportRefused } from "../../records/routes.ts";
-import { separators } from "../csv.ts";
+import { separatorOf } from "../files/parameters.ts";
 import { nullTableHints, tableForWrite, type Database } from "../../databases/database.ts";
 import { ownNameHints } from "../../databases/schema.ts";
-import { textOf, createImportPlaces } from "./body.ts";
+import { bodyLimits, textOf } from "./body.ts";
 import { csvRows } from "./csv.ts";
 import { jsonRows, ndjsonRows } from "./json.ts";
 import type { RowReader } from "./rows.ts";
@@ -29,13 +28,9 @@ import type { JsondbContext } from "../../context.ts";
 const access = { privilege: "dbs" } as const;
 
 const rowFault = { row: 3, line: 4, field: "email", message: "is required" };
-const idleMs = 60_000;
-const totalMs = 3_600_000;
-const pace = { minBytesPerSecond: 16_000, graceMs: 20_000 };
 
 /** `:id` of a database is an id or a code. */
 export function importRoute(ctx: JsondbContext): Route {
-  const places = createImportPlaces();
   return route(
     "POST",
     "/core/dbs/:db_id/import",
@@ -70,12 +65,11 @@ export function importRoute(ctx: JsondbContext): Route {
       const tableName = query.get("table_name") || undefined;
       if (tableName !== undefined) tableForWrite(db, tableName);
       if (Number(request.headers.get("content-length") ?? 0) > ctx.maxImportBytes) throw tooLarge(ctx.maxImportBytes);
-      const place = places.take();
+      const place = ctx.importPlaces.take();
       try {
-        const limits = { maxBytes: ctx.maxImportBytes, idleMs, totalMs, pace, stopping: ctx.stopping };
         const partial = query.get("partial") === "true";
         const options = { ...reading, tableName, partial, signal: request.signal };
-        const { texts, hash } = hashed(textOf(request.body, place, limits));
+        const { texts, hash } = hashed(textOf(request.body, place, bodyLimits(ctx)));
         const run = async () => {
           const task = await tasks.beginTask(ctx, {
             kind: "import",
@@ -121,14 +115,6 @@ function fieldsOf({ schema: { multiTable, tables } }: Database, query: URLSearch
   const has = (table: string | null | undefined, field: string) =>
     tables.get(ofAll ?? table ?? "")?.fields.has(field) ?? false;
   return { multiTable, has };
-}
-
-function separatorOf(given: string | null): string | undefined {
-  if (given === null || given === "") return undefined;
-  const wanted = given === "tab" ? "\t" : given;
-  const found = separators.find((separator) => separator === wanted);
-  if (found === undefined) throw badRequest("`separator` must be `,`, `;`, `|` or `tab`");
-  return found;
 }
 
 /** The texts, and the hash of all of them; it reads those that nobody has read. */

@@ -58,7 +58,7 @@ export function dataFromText(table: Table, cells: Data): Data {
 const maxTypedCell = 1_000;
 
 /** Undefined for a blank cell, unless the field holds text. */
-function valueFromText(type: FieldType, cell: string): unknown {
+export function valueFromText(type: FieldType, cell: string): unknown {
   if (type === "string" || type === "text") return cell;
   if (cell.length > maxTypedCell) return cell;
   const text = cell.trim();
@@ -75,11 +75,11 @@ const converters: Partial<Record<FieldType, (text: string) => unknown>> = {
     const plain = plainNumber(text);
     return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? exactly(plain.replace("+", "")) : text;
   },
-  boolean: (text) => booleans.get(text.toLowerCase()) ?? text,
+  boolean: (text) => booleanOf(text) ?? text,
   datetime(text) {
     const { day, rest = "" } = dayForm.exec(text)?.groups ?? {};
-    const found = timeForm.exec(rest.replace(/^[T ]\s*/, ""))?.groups;
-    return day === undefined || !found ? text : `${isoDay(day)}T${isoTime(found)}${isoOffset(found["zone"])}`;
+    const found = timeOf(rest.replace(/^[T ]\s*/, ""));
+    return day === undefined || !found ? text : `${isoDay(day)}T${found.time}${found.zone ?? ""}`;
   },
   date(text) {
     const { day, rest = "" } = dayForm.exec(text)?.groups ?? {};
@@ -92,7 +92,7 @@ const converters: Partial<Record<FieldType, (text: string) => unknown>> = {
 };
 
 /** Beyond 2^53 a whole number is written as text (behaviour B.7). */
-function wholeNumber(text: string): number | string {
+export function wholeNumber(text: string): number | string {
   const exact = BigInt(text.replace("+", ""));
   const number = Number(exact);
   return Number.isSafeInteger(number) ? number : `${exact}`;
@@ -143,8 +143,15 @@ function isoTime({ hour = "", minute = "", second, fraction, half }: Readonly<Re
   return `${`${hours}`.padStart(2, "0")}:${minute}${seconds}${fraction === undefined ? "" : `.${fraction}`}`;
 }
 
-function isoOffset(zone: string | undefined): string {
-  return /^[a-z]/i.test(zone ?? "") ? "Z" : (zone ?? "");
+/** A time of day as ISO 8601 has it, and the offset that it names. */
+export function timeOf(text: string): { readonly time: string; readonly zone: string | undefined } | undefined {
+  const found = timeForm.exec(text)?.groups;
+  const zone = found?.["zone"];
+  return found && { time: isoTime(found), zone: /^[a-z]/i.test(zone ?? "") ? "Z" : zone };
+}
+
+export function booleanOf(text: string): boolean | undefined {
+  return booleans.get(text.toLowerCase());
 }
 
 /** The texts of databases, and of spreadsheets in the languages that write them otherwise. */

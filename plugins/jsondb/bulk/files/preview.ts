@@ -1,0 +1,140 @@
+/** What a file holds, as a person sees it before it is imported. Runs in the guarded child. */
+import { asciiOf, slugOf } from "platform";
+import { ownFields, type FieldType } from "../../databases/columns.ts";
+import { isEmpty, type CellRow } from "./cells.ts";
+import { columnOf, evidenceOf, guessOf, shown, type Column, type Guess, type Hints, type Value } from "./guess.ts";
+import { readTable, type FileOptions, type Table } from "./read.ts";
+import type { DateOrder } from "./values.ts";
+
+/** A field of the table that the file is compared with. */
+export interface KnownField {
+  readonly name: string;
+  readonly type: FieldType;
+  /** What people call it, in any language. */
+  readonly labels: readonly string[];
+}
+
+export interface PreviewOptions extends FileOptions {
+  /** Undefined: each column gets the name of a field of its own. */
+  readonly fields?: readonly KnownField[] | undefined;
+  readonly locale: string;
+  readonly timeZone: string;
+}
+
+export interface PreviewColumn extends Guess {
+  readonly name: string;
+  readonly field: string | null;
+  readonly empty: number;
+  readonly samples: readonly string[];
+}
+
+export interface Preview {
+  readonly format: Table["format"];
+  readonly encoding: Table["encoding"];
+  readonly delimiter: string | null;
+  readonly sheets: readonly string[];
+  readonly sheet: string | null;
+  readonly header_row: number;
+  readonly rows: number;
+  readonly complete: boolean;
+  readonly columns: readonly PreviewColumn[];
+  readonly errors: Table["faults"];
+}
+
+const mostSamples = 5;
+
+export async function previewOf(bytes: Uint8Array, isComplete: boolean, options: PreviewOptions): Promise<Preview> {
+  const table = await readTable(bytes, isComplete, options);
+  const fields = options.fields === undefined ? newFields(table.names) : matching(table.names, options.fields);
+  const columns = table.names.map((name, at) => {
+    const wanted = options.fields?.find((field) => field.name === fields[at])?.type;
+    const values = valuesAt(table.rows, at);
+    return { name, field: fields[at] ?? null, wanted, values, column: columnOf(values, wanted) };
+  });
+  const hints = hintsOf(
+    columns.map(({ column }) => column),
+    table,
+    options,
+  );
+  return {
+    format: table.format,
+    encoding: table.encoding,
+    delimiter: table.delimiter,
+    sheets: table.sheets,
+    sheet: table.sheet,
+    header_row: table.headerRow,
+    rows: table.rows.length,
+    complete: isComplete,
+    columns: columns.map(({ name, field, wanted, values, column }) => ({
+      name,
+      field,
+      ...(table.nested.has(name) && wanted === undefined
+        ? { type: null, format: {}, doubtful: [] }
+        : guessOf(column, wanted, hints)),
+      empty: table.rows.length - values.length,
+      samples: samplesOf(values),
+    })),
+    errors: table.faults,
+  };
+}
+
+function valuesAt(rows: readonly CellRow[], at: number): Value[] {
+  return rows.flatMap(({ cells }, index) => {
+    const cell = cells[at];
+    return cell === undefined || cell === null || isEmpty(cell) ? [] : [{ row: index + 1, cell }];
+  });
+}
+
+function samplesOf(values: readonly Value[]): string[] {
+  const found = new Set<string>();
+  for (const { cell } of values) {
+    found.add(shown(cell));
+    if (found.size >= mostSamples) break;
+  }
+  return [...found];
+}
+
+/** What most columns that are sure say; else what goes with the file and the language of the account. */
+function hintsOf(columns: readonly Column[], table: Table, { locale, timeZone }: PreviewOptions): Hints {
+  const found = columns.map(evidenceOf);
+  const decimal = mostOf(found.map((one) => one.decimal)) ?? (table.delimiter === ";" ? "," : ".");
+  const isEnglish = locale.startsWith("en") && decimal === ".";
+  const order: DateOrder = mostOf(found.map((one) => one.order)) ?? (isEnglish ? "mdy" : "dmy");
+  return { decimal, order, timeZone };
+}
+
+function mostOf<T>(all: readonly (T | undefined)[]): T | undefined {
+  const counts = new Map<T, number>();
+  for (const one of all) if (one !== undefined) counts.set(one, (counts.get(one) ?? 0) + 1);
+  return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** Names of new fields: "Kwota brutto" becomes `kwota_brutto`. */
+function newFields(names: readonly string[]): string[] {
+  const taken = new Set<string>(["table_name", ...ownFields]);
+  return names.map((name, at) => {
+    const base = slugOf(name).replaceAll("-", "_") || `column_${at + 1}`;
+    let field = taken.has(base) ? (ownFields.has(base) ? `original_${base}` : base) : base;
+    for (let number = 2; taken.has(field); number++) field = `${base}_${number}`;
+    taken.add(field);
+    return field;
+  });
+}
+
+/** By the same name, else by the same letters and digits of a name or label; a field is given once. */
+function matching(names: readonly string[], fields: readonly KnownField[]): (string | undefined)[] {
+  const free = new Set(fields.map(({ name }) => name));
+  const claim = (name: string | undefined) => (name !== undefined && free.delete(name) ? name : undefined);
+  const exact = names.map((name) => claim(name));
+  const known = fields.map(({ name, labels }) => ({ name, words: [name, ...labels].map(bare) }));
+  return names.map((name, at) => {
+    const word = bare(name);
+    return exact[at] ?? claim(known.find((field) => free.has(field.name) && field.words.includes(word))?.name);
+  });
+}
+
+function bare(name: string): string {
+  return asciiOf(name)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, "");
+}

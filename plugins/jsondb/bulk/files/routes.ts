@@ -1,0 +1,123 @@
+import { answer, field, ok, route, Type, type Route } from "platform";
+import type { JsondbContext } from "../../context.ts";
+import { fieldTypes } from "../../databases/columns.ts";
+import { databaseAt } from "../../databases/cache.ts";
+import { tableForWrite, type Database } from "../../databases/database.ts";
+import { RowFault } from "../../records/routes.ts";
+import { bodyLimits, bytesOf } from "../imports/body.ts";
+import { encodings } from "./encodings.ts";
+import { previewFile, receive } from "./files.ts";
+import { fileQuery, readFileOptions } from "./parameters.ts";
+import type { KnownField } from "./preview.ts";
+import { dateOrders, decimals, groupings, kinds } from "./values.ts";
+
+const access = { privilege: "dbs" } as const;
+
+const Format = answer.object("ColumnFormat", {
+  decimal: Type.Optional(field.oneOf(decimals)),
+  thousands: Type.Optional(field.oneOf(groupings)),
+  date_order: Type.Optional(field.oneOf(dateOrders)),
+  true: Type.Optional(Type.String()),
+  false: Type.Optional(Type.String()),
+  time_zone: Type.Optional(Type.String()),
+  currency: Type.Optional(Type.String()),
+  kind: Type.Optional(field.oneOf(kinds)),
+});
+
+const Column = answer.object("PreviewColumn", {
+  name: Type.String(),
+  field: field.nullable(Type.String()),
+  type: field.nullable(field.oneOf(fieldTypes)),
+  format: Format,
+  empty: Type.Integer(),
+  samples: answer.list(Type.String()),
+  doubtful: answer.list(answer.object("Doubt", { row: Type.Integer(), value: Type.String(), why: Type.String() })),
+});
+
+const ShownPreview = answer.object("FilePreview", {
+  format: field.oneOf(["csv", "tsv", "xlsx", "json", "ndjson"]),
+  encoding: field.nullable(field.oneOf(encodings)),
+  delimiter: field.nullable(Type.String()),
+  sheets: answer.list(Type.String()),
+  sheet: field.nullable(Type.String()),
+  header_row: Type.Integer(),
+  rows: Type.Integer(),
+  complete: Type.Boolean(),
+  columns: answer.list(Column),
+  errors: answer.list(RowFault),
+});
+
+export function previewRoute(ctx: JsondbContext): Route {
+  return route(
+    "POST",
+    "/core/dbs/import/preview",
+    {
+      summary: "Show what a file holds before it is imported",
+      description:
+        "The body is the file: CSV, TSV, XLSX, a JSON array or NDJSON, whatever its name and type say. Of a file of text the first 5 MB are looked at (`complete` is false if there is more), a workbook must be sent whole (20 MB at most). Nothing is stored. Each column has the name of a field (`field`: of the database `db`, null if none fits; without `db` the one that a new database would get), a type by all of its values, and the `format` in which they are written. `doubtful` are values that could be read in another way too, and those that cannot be read. Send `field` and `format` back to the import as `mapping` and `formats`. `row` is the number of the record, from 1.",
+      access,
+      input: "stream",
+      query: {
+        db: "compare with the fields of this database (id or code)",
+        table_name: "and of this table of it",
+        ...fileQuery,
+      },
+      takes: [answer.text("text/csv"), answer.text("text/tab-separated-values"), answer.text("application/x-ndjson")],
+      request: "Name;Price\r\nChair;1 299,00 zł\r\nTable;2 450,50 zł\r\n",
+      answers: { 200: ShownPreview, 422: answer.fieldErrors },
+      responses: {
+        200: {
+          format: "csv",
+          encoding: "utf-8",
+          delimiter: ";",
+          sheets: [],
+          sheet: null,
+          header_row: 1,
+          rows: 2,
+          complete: true,
+          columns: [
+            {
+              name: "Price",
+              field: "price",
+              type: "number",
+              format: { decimal: ",", thousands: " ", currency: "PLN", kind: "money" },
+              empty: 0,
+              samples: ["1 299,00 zł", "2 450,50 zł"],
+              doubtful: [],
+            },
+          ],
+          errors: [],
+        },
+        404: { error: "there is no such database" },
+        408: { error: "the rows arrive too slowly" },
+        413: { error: "at most 20000000 bytes" },
+        422: { file: ["is a Word document (DOCX)"] },
+        429: { error: "too many requests, try again in 10 s" },
+        503: { error: "the server is too busy to read the file, try again" },
+      },
+    },
+    async ({ account, query, request }) => {
+      const options = readFileOptions(query);
+      const code = query.get("db");
+      const db = code ? await databaseAt(ctx, account.id, code) : undefined;
+      const fields = db && fieldsOf(db, query.get("table_name"));
+      const place = ctx.importPlaces.take();
+      try {
+        const body = bytesOf(request.body, place, bodyLimits(ctx));
+        const file = await receive(body);
+        await body.return(undefined);
+        const { locale, timezone: timeZone } = account;
+        return ok(await previewFile(ctx.fileReader, file, { ...options, fields, locale, timeZone }));
+      } finally {
+        place.leave();
+      }
+    },
+  );
+}
+
+function fieldsOf(db: Database, tableName: string | null): KnownField[] {
+  const { fields } = tableForWrite(db, tableName || undefined);
+  return [...fields].map(([name, { type, label = [] }]) => {
+    return { name, type, labels: typeof label === "string" ? [label] : Object.values(label) };
+  });
+}
