@@ -6,6 +6,7 @@
  */
 import { User } from "../plugins/accounts/people/person.ts";
 import { allUnits } from "../plugins/accounts/people/unit-routes.ts";
+import { App } from "../plugins/apps/manage/app.ts";
 import { Provider } from "../plugins/accounts/oidc/provider.ts";
 import { Connector } from "../plugins/connectors/connector.ts";
 import { Cron } from "../plugins/crons/cron.ts";
@@ -31,6 +32,7 @@ interface Listed {
 const resources: readonly Listed[] = [
   Prompt,
   Token,
+  App,
   Db,
   Webhook,
   Cron,
@@ -86,16 +88,17 @@ function fieldRows([path]: readonly string[], meanings: ReadonlyMap<string, stri
   );
   return [
     ["Field", "Type", "If left out", "In the Studio", "Meaning"],
-    ...given.map(({ name, field }) =>
-      row(name, types[field.column], whenLeftOut(field), field.label?.[0], field.help?.[0]),
-    ),
+    ...given.map(({ name, field }) => row(name, typeOf(field), whenLeftOut(field), field.label?.[0], field.help?.[0])),
     ...infos,
-    ...shown.map(({ name, field }) => row(name, types[field.column], answered, field.label?.[0], field.help?.[0])),
+    ...shown.map(({ name, field }) => row(name, typeOf(field), answered, field.label?.[0], field.help?.[0])),
     ...derived,
   ];
 }
 
 const answered = "in answers only";
+
+const typeOf = ({ column, shown }: Field) =>
+  !column.startsWith("_") && shown?.type === "array" ? "list" : types[column];
 
 function whenLeftOut({ needed, madeOf, blank }: Field): string {
   if (needed) return "refused";

@@ -1,8 +1,8 @@
 /** The API of `/core/apps` without HTTP, for other plugins and commands. */
 import { service } from "platform";
-import type { NewApp } from "./manage/patch.ts";
+import type { NewApp } from "./fields.ts";
 
-export type { NewApp } from "./manage/patch.ts";
+export type { NewApp } from "./fields.ts";
 
 export interface Apps {
   /**

@@ -13,9 +13,9 @@ import { embedRoutes, runtimeRoutes, tokenRoutes } from "./serve/routes.ts";
 import migration from "./migrations/001_apps.sql" with { type: "text" };
 import withoutRuns from "./migrations/002_runs.sql" with { type: "text" };
 import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
+import buildDefaults from "./migrations/004_build_defaults.sql" with { type: "text" };
 import { pageRoutes } from "./serve/page-routes.ts";
 import { previewRoutes, loadPreview } from "./manage/preview-routes.ts";
-import { prunePreviews } from "./copies-store.ts";
 import appsApi from "./prompts/apps_api.md" with { type: "text" };
 import appsHtmlApi from "./prompts/apps_html_api.md" with { type: "text" };
 import appsJsApi from "./prompts/apps_js_api.md" with { type: "text" };
@@ -24,13 +24,12 @@ import appsPhaserApi from "./prompts/apps_phaser_api.md" with { type: "text" };
 import appsReactApi from "./prompts/apps_react_api.md" with { type: "text" };
 import appsSvelteApi from "./prompts/apps_svelte_api.md" with { type: "text" };
 import appsVueApi from "./prompts/apps_vue_api.md" with { type: "text" };
-import { appExample, appRoutes } from "./manage/routes.ts";
+import { App, appsService } from "./manage/app.ts";
+import { appRoutes } from "./manage/routes.ts";
 import { loadRuntimes } from "./build/runtimes.ts";
-import { appsService } from "./manage/write.ts";
 import { loadMeta, loadPage } from "./serve/served-apps.ts";
 import { storageRoutes } from "./actions/storage-routes.ts";
 import * as appStore from "./store.ts";
-import { versionRoutes } from "./manage/version-routes.ts";
 
 const windowSeconds = 10;
 
@@ -52,9 +51,11 @@ export default definePlugin({
     { name: "001_apps", sql: migration },
     { name: "002_runs", sql: withoutRuns },
     { name: "003_account_keys", sql: accountKeys },
+    { name: "004_build_defaults", sql: buildDefaults },
   ],
   privileges: [{ name: "apps", doc: "create and change web apps", roles: ["manager", "user"] }],
-  models: [{ name: "Core::App", privilege: "apps", sample: appExample }],
+  resources: [App],
+  models: [{ name: App.model, privilege: "apps", sample: App.examples.one }],
   prompts: {
     "apps_api.md": appsApi,
     "apps_html_api.md": appsHtmlApi,
@@ -68,7 +69,7 @@ export default definePlugin({
   children: { compile: () => import("./compiler/main.ts") },
   activity: {
     apps: {
-      model: "Core::App",
+      ...App.activity,
       quiet: ["app_code", "css_code", "toolchain", "failed_build", "app_build_time", "css_build_time"],
     },
     app_versions: false,
@@ -106,7 +107,6 @@ export default definePlugin({
       service: appsService(shared),
       routes: [
         ...appRoutes(shared),
-        ...versionRoutes(shared),
         ...previewRoutes(shared),
         ...actionRoutes(shared),
         ...storageRoutes(shared),
@@ -115,7 +115,7 @@ export default definePlugin({
         ...pageRoutes(shared),
         ...runtimeRoutes(runtimes),
       ],
-      schedules: [{ id: "apps.prune", cron: "41 * * * *", run: () => prunePreviews(ctx.sql) }],
+      schedules: [{ id: "apps.prune", cron: "41 * * * *", run: () => appStore.prunePreviews(ctx.sql) }],
       stop: shared.compiler.stop,
     };
   },

@@ -1,62 +1,28 @@
-/** All SQL for saving apps. */
-import { type AppEngine, type CssEngine } from "./choices.ts";
+/** SQL about apps beside that of the resource: who names what, versions, previews, and builds. */
 import {
-  readPage,
+  flagOf,
   isUuid,
+  readPage,
+  words,
   type Fragment,
+  type GivenOf,
   type Named,
   type Page,
   type Queryable,
+  type RowOf,
   type Sql,
-  type Static,
   type Tx,
   type Use,
 } from "platform";
-import type { App, AppVersion } from "./answers.ts";
+import type { AppEngine, CssEngine } from "./choices.ts";
 import type { Compiled } from "./compiler/task.ts";
-
-/** An element of `actions`, as given. behaviour 2.3. */
-export interface Action {
-  readonly action: string;
-  readonly flow_code: string;
-  readonly description?: string | null;
-  readonly public?: boolean;
-}
-
-export type Json = Readonly<Record<string, unknown>>;
+import { isTile, type fields, type Json, type savedFields } from "./fields.ts";
 
 /** The fields that a save writes and a version keeps. */
-export interface Saved {
-  readonly name: string;
-  readonly urlCode: string;
-  readonly description: string | null;
-  readonly appEngine: AppEngine;
-  readonly cssEngine: CssEngine;
-  readonly sourceCode: string;
-  readonly public: boolean;
-  readonly active: boolean;
-  readonly dbCode: string | null;
-  readonly showInModule: string | null;
-  readonly prompt: string | null;
-  readonly actions: readonly Action[];
-  readonly fields: Json;
-  readonly config: Json;
-}
+export type Saved = GivenOf<typeof savedFields>;
 
-export interface AppRow extends Saved {
-  readonly id: string;
-  readonly accountId: number;
-  readonly trusted: boolean;
-  /** Milliseconds of the last build. */
-  readonly appBuildTime: number;
-  readonly cssBuildTime: number;
-  /** Null = the command line. */
-  readonly createdById: number | null;
-  readonly updatedById: number | null;
-  readonly version: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+/** `fields` tell whether it is a tile, too. */
+export type AppRow = Omit<RowOf<typeof fields, "uuid">, "dashboardWidget">;
 
 /** An app for its page: with its build, without the fields that only its authors see. */
 export interface ServedRow extends Omit<AppRow, "sourceCode" | "prompt"> {
@@ -74,6 +40,7 @@ export type AppMeta = Pick<ServedRow, "id" | "accountId" | "active" | "public" |
 };
 
 export interface VersionRow extends Saved {
+  readonly dashboardWidget: boolean;
   readonly version: number;
   readonly createdById: number | null;
   readonly createdAt: Date;
@@ -90,16 +57,6 @@ export interface Build extends Compiled {
   readonly toolchain: string;
 }
 
-export interface AppFilter {
-  /** A LIKE pattern. */
-  readonly q?: string | undefined;
-  readonly appEngine?: string | undefined;
-  readonly showInModule?: string | undefined;
-  readonly dashboardWidget?: boolean | undefined;
-  readonly active?: boolean | undefined;
-  readonly public?: boolean | undefined;
-}
-
 /** The fields that a save writes and a version keeps. */
 export const saved = (
   sql: Queryable,
@@ -113,9 +70,6 @@ export const head = (
   db_code, show_in_module, actions, fields, config, trusted, app_build_time, css_build_time, created_by_id, updated_by_id,
   version, created_at, updated_at`;
 
-/** An AppRow. */
-const columns = (sql: Queryable) => sql`${head(sql)}, source_code, prompt`;
-
 /** The latest ones of an app; older ones go with the next save. */
 export const keptVersions = 200;
 
@@ -123,21 +77,16 @@ export const keptVersions = 200;
 export const byKey = (sql: Queryable, accountId: number, key: string) =>
   sql`account_id = ${accountId} and ${isUuid(key) ? sql`id = ${key}` : sql`url_code = ${key}`}`;
 
-const isTile = (sql: Queryable) => sql`coalesce(fields -> 'dashboard_widget' = 'true', false)`;
-
-export async function listApps(sql: Sql, accountId: number, filter: AppFilter, page: Page) {
-  const where = conditions(sql, accountId, filter);
-  return readPage<AppRow>(sql, page, {
-    columns: columns(sql),
-    from: sql`apps where ${where}`,
-    order: sql`id`,
-  });
+/** Narrows a list to those that can be tiles, or to the others. */
+export function tileOrNot(sql: Sql, query: URLSearchParams, name: string): Fragment | undefined {
+  const given = flagOf(query, name);
+  return given === undefined ? undefined : sql`${words(sql, isTile)} = ${given}`;
 }
 
-/** By id or url_code. */
-export async function findApp(sql: Sql, accountId: number, key: string): Promise<AppRow | undefined> {
-  if (!isKey(key)) return undefined;
-  const [row] = await sql<AppRow[]>`select ${columns(sql)} from apps where ${byKey(sql, accountId, key)}`;
+/** What its build is made of. */
+export async function sourceOf(sql: Sql, accountId: number, id: string) {
+  const [row] = await sql<Pick<AppRow, "version" | "appEngine" | "cssEngine" | "sourceCode">[]>`
+    select version, app_engine, css_engine, source_code from apps where account_id = ${accountId} and id = ${id}`;
   return row;
 }
 
@@ -167,82 +116,17 @@ export async function exists(sql: Sql, accountId: number, key: string): Promise<
   return (await sql`select from apps where ${byKey(sql, accountId, key)}`).length > 0;
 }
 
-/** The id for a url_code. An id is returned unchanged, whether or not the app exists. */
-export async function idOf(sql: Sql, accountId: number, key: string): Promise<string | undefined> {
-  if (isUuid(key)) return key.toLowerCase();
-  if (!isKey(key)) return undefined;
-  const [row] = await sql<{ id: string }[]>`
-    select id from apps where account_id = ${accountId} and url_code = ${key}`;
-  return row?.id;
-}
-
-/** The current version. Nobody else can change the app until this transaction ends. */
-export async function lock(tx: Tx, accountId: number, id: string): Promise<number | undefined> {
-  const [row] = await tx<{ version: number }[]>`
-    select version from apps where account_id = ${accountId} and id = ${id} for update`;
-  return row?.version;
-}
-
-export function insert(tx: Tx, app: Saved & Owned & { readonly build: Build }): Promise<AppRow> {
-  const { build } = app;
-  const statement = tx`
-    insert into apps (id, account_id, ${saved(tx)}, trusted, app_code, css_code, toolchain, app_build_time,
-      css_build_time, created_by_id)
-    values (${app.id}, ${app.accountId}, ${app.name}, ${app.urlCode}, ${app.description}, ${app.appEngine},
-      ${app.cssEngine}, ${app.sourceCode}, ${app.public}, ${app.active}, ${app.dbCode}, ${app.showInModule},
-      ${app.prompt}, ${json(app.actions)}::text::jsonb, ${json(app.fields)}::text::jsonb,
-      ${json(app.config)}::text::jsonb, ${app.trusted}, ${build.appCode}, ${build.cssCode}, ${build.toolchain},
-      ${build.appBuildMs}, ${build.cssBuildMs}, ${app.userId})`;
-  return savedBy(tx, app, statement);
-}
-
-/** Without a build the compiled code stays as it is. */
-export function update(tx: Tx, app: Saved & Owned & { readonly build: Build | undefined }): Promise<AppRow> {
-  const { build } = app;
-  const built = build
-    ? tx`app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
-      app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs}, failed_build = null,`
-    : tx``;
-  const statement = tx`
-    update apps set name = ${app.name}, url_code = ${app.urlCode}, description = ${app.description},
-      app_engine = ${app.appEngine}, css_engine = ${app.cssEngine}, source_code = ${app.sourceCode},
-      public = ${app.public}, active = ${app.active}, db_code = ${app.dbCode},
-      show_in_module = ${app.showInModule}, prompt = ${app.prompt}, actions = ${json(app.actions)}::text::jsonb,
-      fields = ${json(app.fields)}::text::jsonb, config = ${json(app.config)}::text::jsonb,
-      trusted = ${app.trusted}, ${built} updated_by_id = ${app.userId}, version = version + 1, updated_at = now()
-    where account_id = ${app.accountId} and id = ${app.id}`;
-  return savedBy(tx, app, statement);
-}
-
-export async function remove(tx: Tx, accountId: number, id: string): Promise<AppRow | undefined> {
-  const [row] = await tx<AppRow[]>`
-    delete from apps where account_id = ${accountId} and id = ${id} returning ${columns(tx)}`;
-  return row;
-}
-
-/** Wraps a statement that saves an app: keeps the new version and answers with the app. */
-async function savedBy(tx: Tx, app: Saved, statement: Fragment): Promise<AppRow> {
-  const [row] = await tx<Omit<AppRow, "sourceCode" | "prompt">[]>`
-    with app as (${statement} returning ${columns(tx)}), kept as (
+/** A saved app as a new version, beside `keptVersions` earlier ones. */
+export async function keepVersion(tx: Tx, { accountId, id }: Pick<AppRow, "accountId" | "id">): Promise<void> {
+  await tx`
+    with app as (
+      select id, version, account_id, ${saved(tx)}, created_by_id, updated_by_id, updated_at from apps
+      where account_id = ${accountId} and id = ${id}
+    ), kept as (
       insert into app_versions (app_id, version, account_id, ${saved(tx)}, created_by_id, created_at)
-      select id, version, account_id, ${saved(tx)}, coalesce(updated_by_id, created_by_id), updated_at from app
-    ), pruned as (
-      delete from app_versions v using app
-      where v.account_id = app.account_id and v.app_id = app.id and v.version <= app.version - ${keptVersions}::integer)
-    select ${head(tx)} from app`;
-  if (!row) throw new Error("an app that was just inserted or locked exists");
-  return { ...row, sourceCode: app.sourceCode, prompt: app.prompt };
-}
-
-function conditions(sql: Sql, accountId: number, filter: AppFilter) {
-  const { q, appEngine, showInModule, dashboardWidget, active } = filter;
-  return sql`account_id = ${accountId}
-    ${q === undefined ? sql`` : sql`and (name ilike ${q} or url_code ilike ${q} or description ilike ${q})`}
-    ${appEngine === undefined ? sql`` : sql`and app_engine = ${appEngine}`}
-    ${showInModule === undefined ? sql`` : sql`and show_in_module = ${showInModule}`}
-    ${dashboardWidget === undefined ? sql`` : sql`and ${isTile(sql)} = ${dashboardWidget}`}
-    ${active === undefined ? sql`` : sql`and active = ${active}`}
-    ${filter.public === undefined ? sql`` : sql`and public = ${filter.public}`}`;
+      select id, version, account_id, ${saved(tx)}, coalesce(updated_by_id, created_by_id), updated_at from app)
+    delete from app_versions v using app
+    where v.account_id = app.account_id and v.app_id = app.id and v.version <= app.version - ${keptVersions}::integer`;
 }
 
 /** Whether this can be an app's address; if not, there is no need to look for one. */
@@ -250,52 +134,105 @@ export function isKey(key: string): boolean {
   return /^[\w-]{1,100}$/.test(key);
 }
 
-/** The account, the author, and the field that only an administrator sets. */
-export interface Owned {
-  readonly id: string;
+// The copies of an app: its versions, previews and builds. A save adds a version, and none ever changes.
+
+const versionColumns = (sql: Queryable) =>
+  sql`version, ${saved(sql)}, ${words(sql, isTile)} as dashboard_widget, created_by_id, created_at`;
+
+export async function listVersions(sql: Sql, accountId: number, id: string, page: Page) {
+  const where = sql`account_id = ${accountId} and app_id = ${id}`;
+  return readPage<VersionRow>(sql, page, {
+    columns: versionColumns(sql),
+    from: sql`app_versions where ${where}`,
+    order: sql`version desc`,
+  });
+}
+
+export async function findVersion(
+  sql: Sql,
+  accountId: number,
+  id: string,
+  version: number,
+): Promise<VersionRow | undefined> {
+  const [row] = await sql<VersionRow[]>`
+    select ${versionColumns(sql)} from app_versions
+    where account_id = ${accountId} and app_id = ${id} and version = ${version}`;
+  return row;
+}
+
+export interface PreviewRow {
   readonly accountId: number;
-  readonly userId: number | null;
-  readonly trusted: boolean;
+  readonly userId: number;
+  readonly appId: string | null;
+  readonly name: string;
+  readonly appEngine: AppEngine;
+  readonly cssEngine: CssEngine;
+  readonly appCode: string;
+  readonly cssCode: string;
+  readonly fields: Json;
+  readonly config: Json;
+  readonly expiresAt: Date;
+  /** The saved app's database. */
+  readonly dbCode: string | null;
 }
 
-/** An app in the form of the API and of `Core::App` webhooks. behaviour 2.3, B.10. */
-export function toApi(row: AppRow): Static<typeof App> {
-  return {
-    id: row.id,
-    ...savedToApi(row),
-    trusted: row.trusted,
-    app_build_time: row.appBuildTime,
-    css_build_time: row.cssBuildTime,
-    created_by_id: row.createdById,
-    updated_by_id: row.updatedById,
-    created_at: row.createdAt,
-    updated_at: row.updatedAt,
-  };
+export type NewPreview = Omit<PreviewRow, "dbCode"> & { readonly tokenHash: string };
+
+/** Also deletes the person's older previews, except the `most - 1` newest. */
+export async function insertPreview(tx: Tx, preview: NewPreview, most: number): Promise<void> {
+  const { tokenHash, accountId, userId, appId, name, appEngine, cssEngine, appCode, cssCode, expiresAt } = preview;
+  await tx`
+    insert into app_previews (token_hash, account_id, user_id, app_id, name, app_engine, css_engine, app_code,
+      css_code, fields, config, expires_at)
+    values (${tokenHash}, ${accountId}, ${userId}, ${appId}, ${name}, ${appEngine}, ${cssEngine}, ${appCode},
+      ${cssCode}, ${JSON.stringify(preview.fields)}::text::jsonb, ${JSON.stringify(preview.config)}::text::jsonb,
+      ${expiresAt})`;
+  await tx`
+    delete from app_previews where account_id = ${accountId} and token_hash in (
+      select token_hash from app_previews where account_id = ${accountId} and user_id = ${userId}
+      order by created_at desc, (token_hash = ${tokenHash}) desc offset ${most})`;
 }
 
-/** behaviour B.10. */
-export function versionToApi(row: VersionRow): Static<typeof AppVersion> {
-  return { version: row.version, created_at: row.createdAt, created_by_id: row.createdById, ...savedToApi(row) };
+export async function findPreview(sql: Sql, accountId: number, tokenHash: string): Promise<PreviewRow | undefined> {
+  const [row] = await sql<PreviewRow[]>`
+    select p.account_id, p.user_id, p.app_id, p.name, p.app_engine, p.css_engine, p.app_code, p.css_code, p.fields,
+      p.config, p.expires_at, a.db_code
+    from app_previews p left join apps a on a.id = p.app_id and a.account_id = p.account_id
+    where p.account_id = ${accountId} and p.token_hash = ${tokenHash}`;
+  return row;
 }
 
-function savedToApi(row: Saved) {
-  return {
-    name: row.name,
-    url_code: row.urlCode,
-    description: row.description,
-    app_engine: row.appEngine,
-    css_engine: row.cssEngine,
-    source_code: row.sourceCode,
-    public: row.public,
-    active: row.active,
-    db_code: row.dbCode,
-    show_in_module: row.showInModule,
-    dashboard_widget: row.fields["dashboard_widget"] === true,
-    prompt: row.prompt,
-    actions: row.actions,
-    fields: row.fields,
-    config: row.config,
-  };
+export async function prunePreviews(sql: Sql): Promise<void> {
+  await sql`delete from app_previews where expires_at < now()`;
 }
 
-const json = (value: unknown) => JSON.stringify(value);
+// Pages are served from builds.
+
+/** By id or url_code. */
+export async function findBuild(sql: Sql, accountId: number, key: string): Promise<ServedRow | undefined> {
+  const [row] = await sql<ServedRow[]>`
+    select ${head(sql)}, app_code, css_code, toolchain, failed_build from apps where ${byKey(sql, accountId, key)}`;
+  return row;
+}
+
+/** Does not change the saved app. */
+export async function noteFailed(sql: Sql, accountId: number, id: string, mistakes: readonly string[]): Promise<void> {
+  await sql`
+    update apps set failed_build = ${JSON.stringify(mistakes)}::text::jsonb where account_id = ${accountId} and id = ${id}`;
+}
+
+/** The build of what this transaction saves. */
+export async function keepBuild(tx: Tx, accountId: number, id: string, build: Build): Promise<void> {
+  await tx`
+    update apps set app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
+      failed_build = null
+    where account_id = ${accountId} and id = ${id}`;
+}
+
+/** Saves the build only if it was made from the current version, so that it never replaces a newer one. */
+export async function saveBuild(sql: Sql, accountId: number, id: string, version: number, build: Build): Promise<void> {
+  await sql`
+    update apps set app_code = ${build.appCode}, css_code = ${build.cssCode}, toolchain = ${build.toolchain},
+      app_build_time = ${build.appBuildMs}, css_build_time = ${build.cssBuildMs}
+    where account_id = ${accountId} and id = ${id} and version = ${version}`;
+}

@@ -101,8 +101,8 @@ export interface Declaration<
   readonly path: `/${string}`;
   /** An integer is made by the database. */
   readonly id: I;
-  /** Addressed by its column `code` too. */
-  readonly byCode?: true;
+  /** Addressed by this column too; true: by `code`. */
+  readonly byCode?: true | (keyof F & string);
   readonly privilege: string;
   /** What the log of activity calls it, and its events if it has some. */
   readonly model: `${string}::${string}`;

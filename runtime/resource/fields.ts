@@ -147,6 +147,8 @@ export const jsonb = <const O extends Options<JsonObject>>(options: O) =>
 /** JSON of this schema. */
 export const jsonOf = <S extends TSchema, const O extends Options<Static<S>>>(schema: S, options: O) =>
   made<Static<S>, O>("json", schema, options);
+export const jsonbOf = <S extends TSchema, const O extends Options<Static<S>>>(schema: S, options: O) =>
+  made<Static<S>, O>("jsonb", schema, options);
 export const texts = <const O extends Options<readonly string[]>>(options: O) =>
   made<readonly string[], O>("_text", answer.list(Type.String()), options);
 

@@ -31,7 +31,9 @@ export async function find<T extends Shape>(
   ref: Ref<T["id"]>,
   narrowed: Fragment[] = [],
 ): Promise<Row<T> | undefined> {
-  return one(of, on, accountId, [on`and ${named(on, ref)}`, ...narrowed]);
+  const code = typeof of.byCode === "string" ? of.byCode : "code";
+  const named = "id" in ref ? on`and id = ${ref.id}` : on`and ${on(code)} = ${ref.code}`;
+  return one(of, on, accountId, [named, ...narrowed]);
 }
 
 /** The row that has these values, which no two have. */
@@ -133,10 +135,6 @@ export function words(on: Queryable, text: string): Fragment {
 
 const fixed = (of: Pick<Resource<Shape>, "fixed">, on: Queryable): Fragment[] =>
   Object.entries(of.fixed ?? {}).map(([name, value]) => on`and ${on(name)} = ${value}`);
-
-function named<I extends IdKind>(on: Queryable, ref: Ref<I>): Fragment {
-  return "id" in ref ? on`id = ${ref.id}` : on`code = ${ref.code}`;
-}
 
 /** Several fragments, one after another; an empty array would be a value. */
 function all(on: Queryable, fragments: Fragment[]): Fragment[] | Fragment {

@@ -33,7 +33,7 @@ const whichever = (): undefined => undefined;
 
 /** What a part of an address names; 404 if it can name nothing. */
 export function refOf<I extends IdKind>(
-  { id, byCode, missing }: { readonly id: I; readonly byCode?: true; readonly missing?: string },
+  { id, byCode, missing }: { readonly id: I; readonly byCode?: true | string; readonly missing?: string },
   text: string,
 ): Ref<I> {
   if (byCode && !(id === "uuid" ? isUuid(text) : /^\d+$/.test(text))) {

@@ -19,7 +19,8 @@ import type { ActionState } from "../../flows/api.ts";
 import { ActionRun, ActionStatus } from "../answers.ts";
 import { appFor, ownerOf } from "../serve/served-apps.ts";
 import type { AppsContext } from "../context.ts";
-import type { AppMeta, Action } from "../store.ts";
+import type { Action } from "../fields.ts";
+import type { AppMeta } from "../store.ts";
 
 const access = { open: "an action may be public; any other one needs sign-in", partly: true } as const;
 const shared = { access, apps: "the app's own actions", cors: true, onSites: true } as const;

@@ -1,14 +1,13 @@
 /** The builds of saved apps: a failed one changes nothing, and one by another toolchain: ctx.compiler.toolchain is replaced. behaviour B.10. */
 import { invalid, ValidationError } from "platform";
 import type { AppRow, Build, Saved, ServedRow } from "../store.ts";
-import * as copyStore from "../copies-store.ts";
 import * as appStore from "../store.ts";
 import type { AppsContext } from "../context.ts";
 
 /** Throws the 422 if the build fails. */
 export async function buildOf(
   ctx: AppsContext,
-  { appEngine, cssEngine, sourceCode: source }: Saved,
+  { appEngine, cssEngine, sourceCode: source }: Pick<Saved, "appEngine" | "cssEngine" | "sourceCode">,
   accountId: number,
 ): Promise<Build> {
   const result = await ctx.compiler.compile({ appEngine, cssEngine, source }, accountId);
@@ -20,14 +19,14 @@ export async function buildOf(
 export async function buildOfChange(
   ctx: AppsContext,
   app: Saved,
-  { accountId, id }: AppRow,
+  { accountId, id }: Pick<AppRow, "accountId" | "id">,
   noted: () => Promise<void>,
 ): Promise<Build> {
   try {
     return await buildOf(ctx, app, accountId);
   } catch (error) {
     if (error instanceof ValidationError) {
-      await copyStore.noteFailed(ctx.sql, accountId, id, error.fields["source_code"] ?? []);
+      await appStore.noteFailed(ctx.sql, accountId, id, error.fields["source_code"] ?? []);
       await noted();
     }
     throw error;
@@ -37,7 +36,7 @@ export async function buildOfChange(
 /** The app, rebuilt if a compiler or a runtime has changed since its last build. If that fails, the old build stays. */
 export async function currentBuild(ctx: AppsContext, row: ServedRow): Promise<ServedRow> {
   if (row.toolchain === ctx.compiler.toolchain) return row;
-  const app = await appStore.findApp(ctx.sql, row.accountId, row.id);
+  const app = await appStore.sourceOf(ctx.sql, row.accountId, row.id);
   if (!app || app.version !== row.version) return row;
   const { appEngine, cssEngine, sourceCode: source } = app;
   const result = await ctx.compiler.compile({ appEngine, cssEngine, source }, row.accountId);
@@ -46,7 +45,7 @@ export async function currentBuild(ctx: AppsContext, row: ServedRow): Promise<Se
     return row;
   }
   const { appCode, cssCode } = result.compiled;
-  await copyStore.saveBuild(ctx.sql, row.accountId, row.id, row.version, {
+  await appStore.saveBuild(ctx.sql, row.accountId, row.id, row.version, {
     ...result.compiled,
     toolchain: ctx.compiler.toolchain,
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ValidationError } from "platform";
-import { blank, limits, edited, type EditBody } from "./patch.ts";
+import { limits } from "../fields.ts";
+import { blank, edited, type EditBody } from "./patch.ts";
 import type { AppRow } from "../store.ts";
 
 const row: AppRow = {

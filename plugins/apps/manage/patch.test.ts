@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { applied, blank, patchTo, checkPatch, sameCode, edited, cleanUrlCode, type AppPatch } from "./patch.ts";
+import { applied, blank, patchTo, checkPatch, sameCode, edited, cleanUrlCode } from "./patch.ts";
+import type { AppPatch } from "../fields.ts";
 import { isModule, isView } from "../choices.ts";
 import type { AppRow, Saved } from "../store.ts";
 

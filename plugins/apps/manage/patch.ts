@@ -1,45 +1,10 @@
 /** Checks and applies the changes that a request makes to an app. behaviour 2.3, B.10. Pure. */
-import { isModule, isView, modules, type AppEngine, type CssEngine } from "../choices.ts";
-import { invalid, isObject, isUuid, mistakes, asciiOf } from "platform";
+import { isModule, isView, modules } from "../choices.ts";
+import { asciiOf, forbidden, invalid, isObject, isUuid, mistakes, type Author, type Caller } from "platform";
 import { holdsToken } from "../../tokens/api.ts";
-import type { Action, Json, Saved, AppRow } from "../store.ts";
+import { limits, type Action, type AppPatch, type GivenAction, type Json } from "../fields.ts";
+import { databasesOf, type AppRow, type Saved } from "../store.ts";
 import { editOf, replaceInJson, type Edit } from "../../jsondb/api.ts";
-
-/** An action as a request has it: null is as good as leaving out. */
-export interface GivenAction extends Omit<Action, "public"> {
-  readonly public?: boolean | null;
-}
-
-/** The fields of a request, all optional. */
-export interface AppPatch {
-  readonly name?: string;
-  readonly url_code?: string | null;
-  readonly description?: string | null;
-  readonly app_engine?: AppEngine | null;
-  readonly css_engine?: CssEngine | null;
-  readonly source_code?: string;
-  readonly public?: boolean;
-  readonly active?: boolean;
-  readonly db_code?: string | null;
-  readonly show_in_module?: string | null;
-  readonly dashboard_widget?: boolean | null;
-  readonly prompt?: string | null;
-  readonly actions?: readonly GivenAction[] | null;
-  readonly fields?: Json | null;
-  readonly config?: Json | null;
-  readonly trusted?: boolean;
-}
-
-export type NewApp = AppPatch & Required<Pick<AppPatch, "name" | "source_code">>;
-
-export const limits = {
-  /** Characters are code points: an emoji is one. */
-  sourceCode: 200_000,
-  prompt: 200_000,
-  /** As JSON text. */
-  json: 1_000_000,
-  actions: 100,
-} as const;
 
 const standard = { appEngine: "svelte", cssEngine: "tailwind_all" } as const;
 
@@ -235,4 +200,67 @@ function replaceInText(text: string, { oldString, newString, all }: Edit): strin
 function tileIn(fields: unknown): boolean | null {
   const tile = Object(fields)["dashboard_widget"];
   return typeof tile === "boolean" ? tile : null;
+}
+
+// Who may write an app, beyond the privilege `apps`. behaviour B.10.
+
+/** Who writes. */
+export interface AppAuthor extends Author {
+  readonly user: { readonly id: number | null; readonly role?: string };
+  readonly narrowedTo?: readonly string[];
+  /** Null = all of them (a command, another plugin). */
+  readonly privileges: ReadonlySet<string> | null;
+}
+
+/** The rights that somebody may lend to an app. */
+interface Rights {
+  readonly mayTrust: boolean;
+  readonly mayOpenDatabases: boolean;
+  readonly mayNameFlows: boolean;
+}
+
+export function rightsOf({ user, narrowedTo = [], privileges }: AppAuthor): Rights {
+  return {
+    // A narrowed token could widen itself: its app would run with the full session of an administrator.
+    mayTrust: privileges === null || (user.role === "admin" && narrowedTo.length === 0),
+    mayOpenDatabases: privileges === null || privileges.has("dbs"),
+    mayNameFlows: privileges === null || privileges.has("flows"),
+  };
+}
+
+interface Write {
+  /** Undefined = the app is new. */
+  readonly before: (Saved & Pick<AppRow, "trusted">) | undefined;
+  readonly after: Saved;
+  readonly trusted: boolean;
+}
+
+/**
+ * Throws the 403. Everyone with `apps` may write every app in the account, except for three things that would lend them
+ * others' rights: a trusted app runs with its viewer's session, an app with a database opens it to every viewer with
+ * `dbs`, and an action runs its flow for anyone who asks.
+ */
+export function mustBeAllowed({ mayTrust, mayOpenDatabases, mayNameFlows }: Rights, write: Write): void {
+  const { before, after, trusted } = write;
+  if ((trusted || before?.trusted) && !mayTrust)
+    throw forbidden("`trusted`: only an admin may create or change a trusted app, with a token that is not narrowed");
+  const [known, named] = [before ? databasesOf(before) : [], databasesOf(after)];
+  const isNew = named.some((code) => !known.includes(code));
+  const opens = isNew || (named.length > 0 && before !== undefined && !sameCode(before, after));
+  if (opens && !mayOpenDatabases)
+    throw forbidden("`db_code`, `fields.dbs`: the code of an app with a database needs the privilege `dbs`");
+  // Existing actions stay allowed, also when they are sent along with other changes.
+  const names = after.actions.some((action) => !before?.actions.some((one) => sameAction(one, action)));
+  if (names && !mayNameFlows) throw forbidden("`actions`: naming a flow needs the privilege `flows`");
+}
+
+/** Throws the 403. A draft runs in its sandbox with the saved app's database and actions, for whoever opens its page. */
+export function mustBeAllowedToDraft({ privileges }: Pick<Caller, "privileges">, saved: Saved, after: Saved): void {
+  const rights = { mayTrust: false, mayOpenDatabases: privileges.has("dbs"), mayNameFlows: false };
+  const { dbCode, fields, actions } = saved;
+  mustBeAllowed(rights, {
+    before: { ...saved, trusted: false },
+    after: { ...after, dbCode, fields, actions },
+    trusted: false,
+  });
 }

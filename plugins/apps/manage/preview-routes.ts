@@ -1,6 +1,4 @@
-import * as appStore from "../store.ts";
 import * as builds from "../build/builds.ts";
-import * as copyStore from "../copies-store.ts";
 import {
   field,
   ok,
@@ -17,15 +15,18 @@ import {
 } from "platform";
 import { AppPreview } from "../answers.ts";
 import type { AppsContext } from "../context.ts";
-import { access, AppChanges, requestExample } from "./routes.ts";
-import { applied, blank, checkPatch, type AppPatch } from "./patch.ts";
+import type { AppPatch } from "../fields.ts";
+import { App, findApp } from "./app.ts";
+import { applied, blank, checkPatch, mustBeAllowedToDraft } from "./patch.ts";
 import type { PreviewApp } from "../serve/page.ts";
-import type { PreviewRow } from "../copies-store.ts";
-import { mustBeAllowedToDraft } from "./write.ts";
+import * as appStore from "../store.ts";
+import type { PreviewRow } from "../store.ts";
 
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 const Id = Type.Optional(field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" })));
-const PreviewInput = Type.Composite([AppChanges, Type.Object({ id: Id })]);
+type Draft = AppPatch & { readonly id?: string | null };
+const PreviewInput = Type.Object({ ...App.bodies.change.properties, id: Id });
+const { db_code: _, actions: __, ...requestExample } = App.examples.request;
 
 export function previewRoutes(ctx: AppsContext): Route[] {
   return [
@@ -39,7 +40,7 @@ export function previewRoutes(ctx: AppsContext): Route[] {
           "missing fields come from the saved app, and its database and actions can be used. `source_lines` has for each line " +
           "of the compiled code the line of the source that it comes from, and 0 where none does; null where the source " +
           "runs as it is.",
-        access,
+        access: { privilege: App.privilege },
         body: { key: "app", schema: PreviewInput },
         request: requestExample,
         answers: { 200: AppPreview },
@@ -63,19 +64,15 @@ const mostPerPerson = 20;
 
 export async function loadPreview(ctx: AppsContext, key: string): Promise<PreviewApp | undefined> {
   const { accountId, name: hash } = parseCacheKey(key);
-  const row = await copyStore.findPreview(ctx.sql, accountId, hash);
+  const row = await appStore.findPreview(ctx.sql, accountId, hash);
   return row && previewApp(row);
 }
 
 /** `id` names the saved app that this is a draft of: the preview then uses its actions, storage and database. */
-export async function makePreview(
-  ctx: AppsContext,
-  caller: Caller,
-  { id, ...given }: AppPatch & { readonly id?: string | null },
-) {
+export async function makePreview(ctx: AppsContext, caller: Caller, { id, ...given }: Draft) {
   const { account, user } = caller;
   checkPatch(given);
-  const saved = id ? await appStore.findApp(ctx.sql, account.id, id) : undefined;
+  const saved = id ? await findApp(ctx.sql, account.id, { id }) : undefined;
   if (id && !saved) throw invalid({ id: ["names no app"] });
   const app = applied(saved ?? { ...blank, name: "Preview" }, given);
   if (saved) mustBeAllowedToDraft(caller, saved, app);
@@ -86,7 +83,7 @@ export async function makePreview(
   const { name, appEngine, cssEngine, fields, config } = app;
   const whose = { tokenHash: sha256(token), accountId: account.id, userId: user.id, appId: saved?.id ?? null };
   const row = { ...whose, name, appEngine, cssEngine, appCode, cssCode, fields, config, expiresAt };
-  await ctx.transaction((tx) => copyStore.insertPreview(tx, row, mostPerPerson));
+  await ctx.transaction((tx) => appStore.insertPreview(tx, row, mostPerPerson));
   return { token, expiresAt, lines };
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { blank } from "./patch.ts";
-import { mustBeAllowed } from "./write.ts";
+import { blank, mustBeAllowed } from "./patch.ts";
 
 const action = { action: "hint", flow_code: "hint" };
 const app = { ...blank, name: "A", sourceCode: "x", trusted: false };

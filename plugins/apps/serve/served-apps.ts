@@ -1,8 +1,7 @@
 /** The apps that pages and the runtime ask for at every request, cached. A change drops them before it is answered. */
 import * as builds from "../build/builds.ts";
-import * as copyStore from "../copies-store.ts";
 import { cacheKey, isUuid, parseCacheKey, notFound, type RequestInput } from "platform";
-import { databasesOf, isKey, type AppMeta, type ServedRow } from "../store.ts";
+import { databasesOf, findBuild, isKey, type AppMeta, type ServedRow } from "../store.ts";
 import type { AppsContext } from "../context.ts";
 
 /** The active app with this url_code or id, or undefined. */
@@ -48,7 +47,7 @@ export async function loadMeta(ctx: AppsContext, key: string): Promise<AppMeta |
 
 function readApp(ctx: AppsContext, key: string): Promise<ServedRow | undefined> {
   const { accountId, name } = parseCacheKey(key);
-  return copyStore.findBuild(ctx.sql, accountId, name);
+  return findBuild(ctx.sql, accountId, name);
 }
 
 function keyOf(accountId: number, codeOrId: string): string {
