@@ -28,6 +28,7 @@ import {
 import { join } from "node:path";
 import { host } from "#host";
 import { unavailable } from "./errors.ts";
+import { codeOf } from "./values.ts";
 
 export interface Secrets {
   /** Encrypts. `context` names the place (row and column); the result can be opened for that place only. */
@@ -94,7 +95,7 @@ export function loadSecretKey(dataDir: string, fromEnv: string | undefined, draf
     linkSync(unlinked, path);
     syncFolder(dataDir);
   } catch (cause) {
-    if (!hasCode(cause, "EEXIST")) throw new Error(`cannot write the secret key to ${path}`, { cause });
+    if (codeOf(cause) !== "EEXIST") throw new Error(`cannot write the secret key to ${path}`, { cause });
   } finally {
     rmSync(unlinked, { force: true });
   }
@@ -122,8 +123,8 @@ function readKey(path: string): string | undefined {
   try {
     return requireStrong(readFileSync(path, "utf8").trim(), path);
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
-    if (hasCode(error, "EISDIR"))
+    if (codeOf(error) === "ENOENT") return undefined;
+    if (codeOf(error) === "EISDIR")
       throw new Error(`${path} is a folder, and must be a file: move it away`, { cause: error });
     throw error;
   }
@@ -192,10 +193,6 @@ function syncFolder(path: string): void {
   } finally {
     closeSync(folder);
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }
 
 /**

@@ -58,6 +58,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
+/** The code of an error of the system, of PostgreSQL or of a library: `ENOENT`, `23505`; "" without one. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
 /** A new id that sorts by age (RFC 9562, version 7). */
 export function uuidv7(): string {
   return host.uuidv7();

@@ -12,6 +12,7 @@ import { mustFit, parseMessage, type Message } from "./broadcast-messages.ts";
 import { channel, createOutbox, type OutboxContext } from "./broadcast-outbox.ts";
 import { openSubscription, type Subscription } from "./subscription.ts";
 import type { Sql } from "../db/db.ts";
+import { listeningOf } from "../db/peers-store.ts";
 import type { Log } from "../system/log.ts";
 
 export interface Broadcast {
@@ -176,10 +177,7 @@ function waitForPeers(ctx: BroadcastContext, outbox: Outbox, maxFlushMs: number)
 /** The processes whose listening connection is gone: they were killed, or know that it was cut. */
 async function missingPeers({ sql, processId }: BroadcastContext, peers: readonly string[]): Promise<string[]> {
   if (peers.length === 0) return [];
-  const rows = await sql<{ id: string }[]>`
-    select id from unnest(${[processId, ...peers]}::text[]) as id
-    where exists (select from pg_stat_activity where application_name like '%' || id)`;
-  const there = new Set(rows.map(({ id }) => id));
+  const there = await listeningOf(sql, [processId, ...peers]);
   // Behind a pooler that names the sessions itself, no process can be told from the others, not even ours.
   return there.has(processId) ? peers.filter((peer) => !there.has(peer)) : [];
 }

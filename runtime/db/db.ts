@@ -9,6 +9,7 @@
  */
 import postgres from "postgres";
 import { parseExactly } from "../base/exact-number.ts";
+import { codeOf } from "../base/values.ts";
 
 /** int8 in JavaScript: a number if that is exact, otherwise a string. A bigint can be a parameter. */
 type Int8 = bigint | number | string;
@@ -293,9 +294,10 @@ const fileSources = new Set(["md.c", "fd.c", "buffile.c", "copydir.c", "slru.c",
 
 /** What a database error means to the caller: try later, a duplicate, a value it cannot store, or a bug of ours. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
-  if (error.code.startsWith("08")) return "unavailable"; // connection_exception
-  if (error.code === "XX000" && "file" in error && fileSources.has(String(error.file))) return "unavailable";
-  if (socketFaults.has(error.code)) return "query" in error ? "unavailable" : undefined;
-  return Object.hasOwn(faults, error.code) ? faults[error.code] : undefined;
+  const code = codeOf(error);
+  if (!(error instanceof Error)) return undefined;
+  if (code.startsWith("08")) return "unavailable"; // connection_exception
+  if (code === "XX000" && "file" in error && fileSources.has(String(error.file))) return "unavailable";
+  if (socketFaults.has(code)) return "query" in error ? "unavailable" : undefined;
+  return Object.hasOwn(faults, code) ? faults[code] : undefined;
 }

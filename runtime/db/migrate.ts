@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { transaction, withoutTimeouts, type Sql, type Tx } from "./db.ts";
+import { codeOf } from "../base/values.ts";
 import type { Log } from "../system/log.ts";
 
 /** A numbered SQL file, imported as text. Never edited once landed. */
@@ -138,14 +139,10 @@ function tablesOf(source: string): string[] {
   return [...source.matchAll(/^ *alter table (?:only )?(\w+)/gm)].map(([, table = ""]) => table);
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
-
 /** Whether there is nothing to apply: one statement, without the lock. Throws as `migrate` does. */
 export async function isUpToDate(sql: Sql, sets: readonly MigrationSet[]): Promise<boolean> {
   const applied = await sql<Applied[]>`select plugin, name, checksum from migrations`.catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === undefinedTable) return [];
+    if (codeOf(error) === undefinedTable) return [];
     throw error;
   });
   return pending(sets, applied).length === 0;

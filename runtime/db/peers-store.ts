@@ -22,7 +22,7 @@ export function peersOf(sql: Sql, own: string, alone: boolean): Peers {
 }
 
 /** Which of these processes have a listening session; none behind a pooler that names sessions itself. */
-async function listeningOf(sql: Sql, processIds: readonly string[]): Promise<Set<string>> {
+export async function listeningOf(sql: Sql, processIds: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`
     select id from unnest(${processIds}::text[]) as id
     where exists (select from pg_stat_activity where application_name like '%' || id)`;

@@ -12,6 +12,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { host } from "#host";
+import { sync } from "../system/whole-folder.ts";
 import { diskFull, isDiskFull, type Room } from "../system/room.ts";
 
 export interface Files {
@@ -225,7 +226,7 @@ async function keepAs(path: string, target: string): Promise<void> {
   await told(async () => {
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     await rename(path, target);
-    await syncFolder(dirname(target));
+    await sync(dirname(target));
   });
 }
 
@@ -262,13 +263,4 @@ async function exists(path: string): Promise<boolean> {
     (found) => found.isFile(),
     () => false,
   );
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -1,4 +1,5 @@
 import { host } from "#host";
+import { codeOf } from "../base/values.ts";
 import type { Listening, ListenOptions } from "../host/host.ts";
 import { ConfigError } from "../settings/settings.ts";
 
@@ -24,7 +25,7 @@ export function listenFault(
   at: { readonly hostname?: string | undefined; readonly port?: string | number | undefined },
   names: PlaceNames,
 ): Error {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const code = codeOf(cause);
   const place = `${at.hostname}:${at.port}`;
   if (code === "EADDRINUSE") return new ConfigError([`${names.port}: another program listens on ${place}`]);
   if (code === "EACCES")

@@ -1,6 +1,7 @@
 /** The lineage in `runtime_state`, and what identifies a database. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { codeOf } from "../base/values.ts";
 import type { Queryable } from "../db/db.ts";
 import { Home } from "./home.ts";
 
@@ -47,7 +48,7 @@ async function clusterIdentity(sql: Queryable): Promise<string> {
       select system_identifier::text as system from pg_control_system()`;
     return row?.system ?? "";
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === insufficientPrivilege) return "";
+    if (codeOf(error) === insufficientPrivilege) return "";
     throw error;
   }
 }

@@ -151,11 +151,13 @@ export interface Context<N extends Needs, C extends Settings, L extends Needs = 
 
 export interface PluginFacts {
   readonly name: string;
-  /** The versions of "platform" that it works with, e.g. `^1`; default: any. */
+  /** The versions of "platform" that it works with, e.g. `^1`; with any other the server says so and does not start. */
   readonly platform?: string;
   readonly config: Settings;
   /**
-   * Settings that each account makes for itself at `/account/settings`; the first argument of each is its name there.
+   * Settings that each account makes for itself at `/account/settings`, where the first argument of each is its name:
+   * `{ maxItems: setting.integer("shopping_list_max_items", 100, …) }`. To read them, pass the same object to
+   * `accounts.settingsOf(accountId, …)` of "platform/accounts".
    */
   readonly accountSettings: Settings;
   readonly needs: Needs;
@@ -170,6 +172,7 @@ export interface PluginFacts {
   readonly children?: Children;
   /** Commands added to the command line; `setup` returns what they do. */
   readonly commands?: readonly CommandFacts[];
+  /** Pages of the Studio. */
   readonly studio?: readonly StudioPage[];
   /**
    * Folders for `ctx.files`, below DATA_DIR or in FILES_BUCKET: backups include them. Folders in them are caches of each
@@ -178,7 +181,10 @@ export interface PluginFacts {
   readonly files?: readonly string[];
   /** What `corestead doctor` asks the plugin. */
   readonly checks?: Checks;
-  /** How the log of activity shows the plugin's tables; those that are not named here, by their columns alone. */
+  /**
+   * How the log of activity shows the plugin's tables; those that are not named here, by their columns alone, and with
+   * `false` not at all: rows that the server writes for itself.
+   */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;
   /** What it declares with `resource`: the log of activity knows their tables, and a test compares them with those. */
   readonly resources?: readonly ResourceFacts[];
@@ -292,33 +298,16 @@ export interface Plugin extends PluginFacts {
   ): Promise<Started<unknown>>;
 }
 
-export interface Definition<N extends Needs, C extends Settings, P, L extends Needs = {}> {
+/** What a plugin is defined by: its facts, of which most may be left out, and `setup`. */
+export interface Definition<N extends Needs, C extends Settings, P, L extends Needs = {}> extends Partial<
+  Omit<PluginFacts, "name" | "config" | "needs" | "provides" | "checks">
+> {
   readonly name: string;
-  /** The versions of "platform" that it works with, e.g. `^1`. With any other the server says so and does not start. */
-  readonly platform?: string;
   readonly config?: C;
-  /**
-   * Settings per account: `{ maxItems: setting.integer("shopping_list_max_items", 100, …) }`. To read them, pass the
-   * same object to `accounts.settingsOf(accountId, …)` of "platform/accounts".
-   */
-  readonly accountSettings?: Settings;
   readonly needs?: N;
   /** Services of plugins that may need this one in turn: `ctx.later` has each once its plugin is set up. */
   readonly later?: L;
   readonly provides?: ServiceRef<P>;
-  readonly migrations?: readonly Migration[];
-  readonly privileges?: readonly Privilege[];
-  readonly models?: readonly Model[];
-  readonly prompts?: Readonly<Record<string, string>>;
-  readonly children?: Children;
-  readonly commands?: readonly CommandFacts[];
-  /** Pages of the Studio. */
-  readonly studio?: readonly StudioPage[];
-  /** Folders for `ctx.files`: backups include them. */
-  readonly files?: readonly string[];
-  /** How the log of activity shows the plugin's tables; `false`: rows that the server writes for itself. */
-  readonly activity?: Readonly<Record<string, LoggedTable | false>>;
-  readonly resources?: readonly ResourceFacts[];
   /** Tells `corestead doctor` what is wrong and how to mend it. Nothing is set up for it: it reads the tables itself. */
   readonly checks?: (at: CheckContext<C>) => Promise<readonly Finding[]>;
   readonly setup: (ctx: Context<N, C, L>) => Started<P> | Promise<Started<P>>;
@@ -327,43 +316,30 @@ export interface Definition<N extends Needs, C extends Settings, P, L extends Ne
 export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = undefined, L extends Needs = {}>(
   definition: Definition<N, C, P, L>,
 ): Plugin {
-  const {
-    name,
-    platform,
-    setup,
-    accountSettings = {},
-    provides,
-    migrations = [],
-    privileges = [],
-    models = [],
-    prompts = {},
-    children = {},
-    commands = [],
-    studio = [],
-    files = [],
-    activity = {},
-    resources = [],
-    checks,
-  } = definition;
+  const { setup, checks, needs: wanted = {}, config: settings = {}, later: laterNeeds = {}, ...rest } = definition;
+  const { name, resources = [], activity = {} } = rest;
   checkKinds(`plugin "${name}" has`, definition, definitionKinds);
-  checkPages(name, studio);
+  // One in JavaScript may say `undefined`.
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as typeof rest;
+  const facts = { ...noFacts, ...given };
+  const needs: Needs = wanted;
+  checkPages(name, facts.studio);
   if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error(`a plugin's name is lower-case words: "${name}"`);
-  const needs: Needs = definition.needs ?? {};
-  const settings: Settings = definition.config ?? {};
   const start: Plugin["start"] = async (base, env, serviceOf) => {
     const services = Object.fromEntries(Object.entries(needs).map(([key, ref]) => [key, serviceOf(ref)]));
-    const later = whenSetUp(name, definition.later ?? {}, serviceOf);
+    const later = whenSetUp(name, laterNeeds, serviceOf);
     // They were made from this definition's `config`, `needs` and `later`.
     const own = { config: readSettings(settings, env), services, later } as Pick<
       Context<N, C, L>,
       "config" | "services" | "later"
     >;
     const child: BaseContext["child"] = (childName, options) => {
-      if (!Object.hasOwn(children, childName)) throw new Error(`plugin "${name}" declares no child "${childName}"`);
+      if (!Object.hasOwn(facts.children, childName))
+        throw new Error(`plugin "${name}" declares no child "${childName}"`);
       return base.child(`${name} ${childName}`, options);
     };
     const ownFiles: BaseContext["files"] = (folder) => {
-      if (!files.some((root) => folder === root || folder.startsWith(`${root}/`)))
+      if (!facts.files.some((root) => folder === root || folder.startsWith(`${root}/`)))
         throw new Error(`plugin "${name}" declares no files "${folder}"`);
       return base.files(folder);
     };
@@ -371,27 +347,18 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
       setup({ ...base, files: ownFiles, log: base.log.with({ plugin: name }), child, ...own }),
     );
     checkKinds(`plugin "${name}": its setup returns`, started, startedKinds);
-    const undeclared = started.commands?.find((command) => !commands.some((facts) => facts.name === command.name));
+    const undeclared = started.commands?.find(
+      (command) => !facts.commands.some((known) => known.name === command.name),
+    );
     if (undeclared) throw new Error(`plugin "${name}" does not declare its command "${undeclared.name}"`);
     return started;
   };
   return {
-    name,
-    ...(platform !== undefined && { platform }),
+    ...facts,
     config: settings,
-    accountSettings,
     needs,
-    ...(provides && { provides }),
-    migrations,
-    privileges,
-    models,
-    prompts,
-    children,
-    commands,
-    studio,
-    files,
-    activity: { ...Object.fromEntries(resources.map((one) => [one.table, one.activity])), ...activity },
     resources,
+    activity: { ...Object.fromEntries(resources.map((one) => [one.table, one.activity])), ...activity },
     ...(checks && {
       checks: async (base: BaseCheckContext, env: Environment) =>
         checks({ ...base, config: readSettings(settings, env) as ConfigOf<C> }), // of this definition's `config`
@@ -399,6 +366,18 @@ export function definePlugin<N extends Needs = {}, C extends Settings = {}, P = 
     start,
   };
 }
+
+const noFacts = {
+  accountSettings: {},
+  migrations: [],
+  privileges: [],
+  models: [],
+  prompts: {},
+  children: {},
+  commands: [],
+  studio: [],
+  files: [],
+};
 
 /** Each service from when its plugin is set up. */
 function whenSetUp(name: string, needs: Needs, serviceOf: (ref: ServiceRef<unknown>) => unknown): object {

@@ -2,6 +2,8 @@
  * Writes to the standard streams. A pipe takes only so much at once and the rest waits in memory, so it must be drained
  * before the process exits, or it is lost.
  */
+import { codeOf } from "../base/values.ts";
+
 const pending = new Set<Promise<void>>();
 const lastWordsMs = 2_000;
 
@@ -27,7 +29,7 @@ function watch(stream: NodeJS.WriteStream): void {
   if (watched.has(stream)) return;
   watched.add(stream);
   stream.on("error", (error: unknown) => {
-    if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
+    if (codeOf(error) !== "EPIPE") throw error;
   });
 }
 

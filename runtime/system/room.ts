@@ -1,4 +1,5 @@
 /** The room that is left on the disk of DATA_DIR. behaviour B.3.22. */
+import { codeOf } from "../base/values.ts";
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../settings/config.ts";
@@ -65,8 +66,5 @@ export function diskFull(cause?: unknown): HttpError {
 /** Whether that is what an error of the system, or of PostgreSQL on the same disk, says. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = "code" in error ? error.code : undefined;
-  return (
-    code === "ENOSPC" || code === "EDQUOT" || code === "53100" || error.message.includes("No space left on device")
-  );
+  return ["ENOSPC", "EDQUOT", "53100"].includes(codeOf(error)) || error.message.includes("No space left on device");
 }

@@ -103,7 +103,8 @@ async function syncIfThere(path: string): Promise<void> {
   });
 }
 
-async function sync(path: string): Promise<void> {
+/** Of a folder: a renamed file is certain to have its new name only when that is on disk. */
+export async function sync(path: string): Promise<void> {
   const file = await open(path, "r");
   try {
     await file.sync();

@@ -2,6 +2,7 @@
  * Whose BACKUP_DIR it is: a file there names the lineage. Another installation's is refused, as two would remove each
  * other's backups; `corestead serve --adopt` takes it over.
  */
+import { codeOf } from "../../base/values.ts";
 import type { Queryable } from "../../db/db.ts";
 import { S3Fault } from "../s3/retry.ts";
 import type { Lineage } from "../../lineage/lineage.ts";
@@ -64,7 +65,7 @@ function foreign(place: string, whose: string): string {
 
 function isMissing(error: unknown): boolean {
   if (error instanceof S3Fault) return error.status === 404;
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  return codeOf(error) === "ENOENT";
 }
 
 async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {

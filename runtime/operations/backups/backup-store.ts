@@ -1,7 +1,8 @@
 import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { nameOfPartial, writeWhole } from "../../system/whole-folder.ts";
+import { nameOfPartial, sync, writeWhole } from "../../system/whole-folder.ts";
+import { codeOf } from "../../base/values.ts";
 import type { Bucket } from "../s3/s3.ts";
 import { parseBucketPlace, type BucketPlace } from "../../settings/bucket.ts";
 import type { Config } from "../../settings/config.ts";
@@ -78,7 +79,7 @@ export function backupsInFolder(folder: string, readTime = timeOf): BackupStore 
     async write(name, chunks) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeWhole(join(folder, name), chunks);
-      await syncFolder(folder);
+      await sync(folder);
     },
     read: (name) => createReadStream(join(folder, name)),
     async has(name) {
@@ -93,18 +94,8 @@ export function backupsInFolder(folder: string, readTime = timeOf): BackupStore 
 }
 
 function ifMissing(error: unknown): string[] {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+  if (codeOf(error) === "ENOENT") return [];
   throw error;
-}
-
-/** A renamed file is certain to have its new name only when its folder is on disk. */
-async function syncFolder(folder: string): Promise<void> {
-  const opened = await open(folder, "r");
-  try {
-    await opened.sync();
-  } finally {
-    await opened.close();
-  }
 }
 
 /** BACKUP_DIR=s3://BUCKET/PREFIX. */

@@ -5,6 +5,7 @@
  * - a piece: `D` bytes of WAL
  * - a base: `F` a file or folder begins, JSON: its path; `D` bytes of it; at last `E`, JSON: where the base ends
  */
+import { codeOf } from "../../base/values.ts";
 import { open, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -101,7 +102,7 @@ async function* whileThere(begun: Frame, path: string): AsyncGenerator<Frame> {
   try {
     yield* fileFrames(path);
   } catch (error) {
-    if (!(error instanceof Error) || !("code" in error) || error.code !== "ENOENT") throw error;
+    if (codeOf(error) !== "ENOENT") throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Ports, names and the proxy in front. A server that runs is asked itself: only it knows what arrives. */
+import { codeOf } from "../../base/values.ts";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -132,7 +133,7 @@ async function checkHost(name: string, network: Network): Promise<Finding | unde
     addresses = await addressesOf(name);
   } catch (error) {
     const remedy = "add an A or AAAA record with this machine's public address, and wait until DNS has it";
-    return dns.fail(`${name} is not known in DNS (${codeOf(error)})`, remedy);
+    return dns.fail(`${name} is not known in DNS (${codeOf(error) || reasonOf(error)})`, remedy);
   }
   const to = addresses.join(", ");
   const isHere = addresses.some(isOwnAddress);
@@ -263,8 +264,4 @@ async function systemAddresses(name: string): Promise<string[]> {
 function isOwnAddress(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap((of) => (of ?? []).map((one) => one.address));
   return address.startsWith("127.") || own.includes(address);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : reasonOf(error);
 }

@@ -1,6 +1,6 @@
 /** Asks a server whether it is this installation, and what of the request arrives there (plugins/doctor). */
 import { rootCertificates } from "node:tls";
-import { isObject } from "../../base/values.ts";
+import { codeOf, isObject } from "../../base/values.ts";
 import { createSecrets, type Secrets } from "../../base/secrets.ts";
 import { reasonOf } from "../../plugin/finding.ts";
 
@@ -58,8 +58,7 @@ export async function askServer(probe: Probe, origin: string, asking: Asking = {
     const isAlike = headers.has("x-request-id") && text.includes("not found");
     return { by: "another", status, location: headers.get("location") ?? "", isAlike };
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    return { by: "nobody", reason: reasonOf(error), code };
+    return { by: "nobody", reason: reasonOf(error), code: codeOf(error) };
   }
 }
 

@@ -7,6 +7,7 @@
  *     await sql.end();
  *     await server.stop();
  */
+import { codeOf } from "../../base/values.ts";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -193,7 +194,7 @@ async function answers(target: SocketTarget): Promise<boolean> {
     await sql`select 1`;
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "3D000") return false;
+    if (codeOf(error) === "3D000") return false;
     throw error;
   } finally {
     await sql.end();

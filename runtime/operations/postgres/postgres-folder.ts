@@ -5,6 +5,7 @@
  *     run/             the socket         corestead.pid    which process that is
  *     postgres.log     what the server says
  */
+import { codeOf } from "../../base/values.ts";
 import {
   chmodSync,
   chownSync,
@@ -202,7 +203,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return codeOf(error) === "EPERM";
   }
 }
 

@@ -5,6 +5,7 @@
  *
  * All of this requires that this process holds the folder's lock, so that no other process starts a server here.
  */
+import { codeOf } from "../../base/values.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
@@ -115,7 +116,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    if (!(error instanceof Error) || !("code" in error) || error.code !== "ESRCH") throw error;
+    if (codeOf(error) !== "ESRCH") throw error;
   }
 }
 

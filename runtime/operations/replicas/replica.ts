@@ -1,4 +1,5 @@
 /** One replica: whether it may be asked, and the reads that it answers. */
+import { codeOf } from "../../base/values.ts";
 import { databaseFault, laneOf, serverName, type Reader, type Sql, type PoolOptions, type Tx } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
 import { wordAt, wordKey, type Position, type Watched } from "./primary.ts";
@@ -174,7 +175,7 @@ const timeLimit = "57014";
 
 /** Whether the read itself is at fault, or the replica: this once, or since it is gone. */
 function faultOf(error: unknown): "its own" | "passing" | "gone" {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   if (databaseFault(error) !== "unavailable" || code === timeLimit) return "its own";
   return passing.has(code) ? "passing" : "gone";
 }

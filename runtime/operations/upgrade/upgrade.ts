@@ -2,6 +2,7 @@
  * `corestead upgrade --from FILE`: another version in the place of this one, with a backup first, and back by itself if
  * it does not come up. The server is stopped before the backup, so that going back loses nothing.
  */
+import { codeOf } from "../../base/values.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   existsSync,
@@ -221,7 +222,7 @@ export function swapIn(file: string, current: string, isSame: boolean): void {
   try {
     copyFileSync(file, draft, constants.COPYFILE_EXCL);
   } catch (cause) {
-    const isTaken = cause instanceof Error && "code" in cause && cause.code === "EEXIST";
+    const isTaken = codeOf(cause) === "EEXIST";
     throw new Error(
       isTaken
         ? `another upgrade is going on; if none is, remove ${draft}`
