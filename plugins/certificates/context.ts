@@ -10,47 +10,27 @@ import { isOrderable } from "./renewal.ts";
 import type { KnownHost } from "./store.ts";
 
 export interface CertificatesContext extends BaseContext {
-  readonly hosts: KnownHosts;
-  readonly authority: Authority;
-  /** Whether a port of this installation answers HTTP-01. */
-  readonly answersHttp: boolean;
-}
-
-interface HostSources {
   readonly accounts: Pick<Accounts, "hosts">;
   readonly cms: Pick<Cms, "hosts" | "hostOwner">;
-  /** Whether a host has a certificate of the operator's own. */
-  readonly hasOwn: (host: string) => Promise<boolean>;
+  /** Hosts of accounts with their account, as they were known a moment ago. */
+  readonly ofAccounts: Map<string, number>;
+  readonly authority: Authority;
 }
 
-interface KnownHosts {
-  /** Hosts of accounts, and domains of active sites, for which an authority can give a certificate. */
-  all(): Promise<KnownHost[]>;
-  /** Of these, the accounts' own, as they were known a moment ago. */
-  ofAccounts(): string[];
-  /** The account of a host, as it was known a moment ago; asks no database. */
-  ownerOf(host: string): number | undefined;
+/** Hosts of accounts, and domains of active sites, for which an authority can give a certificate. */
+export async function knownHosts({ accounts, cms, ofAccounts, https }: CertificatesContext): Promise<KnownHost[]> {
+  const found = (await accounts.hosts()).filter(({ host }) => isOrderable(host));
+  ofAccounts.clear();
+  for (const { host, accountId } of found) ofAccounts.set(host, accountId);
+  const sites = cms.hosts().filter(({ host }) => isOrderable(host));
+  // An account's own host is never a site's.
+  const all = new Map([...sites, ...found].map(({ host, accountId }) => [host, accountId]));
+  const known = [...all].map(([host, accountId]) => ({ host, accountId }));
+  const owned = await Promise.all(known.map(({ host }) => https.hasOwn(host)));
+  return known.filter((_, at) => !owned[at]);
 }
 
-export function createKnownHosts({ accounts, cms, hasOwn }: HostSources): KnownHosts {
-  let ofAccounts = new Map<string, number>();
-  return {
-    async all() {
-      const found = (await accounts.hosts()).filter(({ host }) => isOrderable(host));
-      ofAccounts = new Map(found.map(({ host, accountId }) => [host, accountId]));
-      const all = new Map(
-        cms
-          .hosts()
-          .filter(({ host }) => isOrderable(host))
-          .map(({ host, accountId }) => [host, accountId]),
-      );
-      // An account's own host is never a site's.
-      for (const [host, accountId] of ofAccounts) all.set(host, accountId);
-      const known = [...all].map(([host, accountId]) => ({ host, accountId }));
-      const owned = await Promise.all(known.map(({ host }) => hasOwn(host)));
-      return known.filter((_, at) => !owned[at]);
-    },
-    ofAccounts: () => [...ofAccounts.keys()],
-    ownerOf: (host) => ofAccounts.get(host) ?? (isOrderable(host) ? cms.hostOwner(host) : undefined),
-  };
+/** The account of a host, as it was known a moment ago; asks no database. */
+export function ownerOf({ ofAccounts, cms }: CertificatesContext, host: string): number | undefined {
+  return ofAccounts.get(host) ?? (isOrderable(host) ? cms.hostOwner(host) : undefined);
 }

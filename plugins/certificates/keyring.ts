@@ -4,7 +4,7 @@ import { challengeContext, changedTopic, keyContext } from "./orders.ts";
 import type { CertificateRow } from "./store.ts";
 import * as certificateStore from "./store.ts";
 import * as orders from "./orders.ts";
-import type { CertificatesContext } from "./context.ts";
+import { ownerOf, type CertificatesContext } from "./context.ts";
 
 /** How long a first handshake waits for its certificate. */
 const patienceMs = 25_000;
@@ -36,7 +36,7 @@ export function createKeyring(ctx: CertificatesContext): Certificates {
 
   return {
     async find(host) {
-      if (ctx.hosts.ownerOf(host) === undefined) return undefined;
+      if (ownerOf(ctx, host) === undefined) return undefined;
       const found = await stored(host);
       if (found) return found;
       await orders.tend(ctx);

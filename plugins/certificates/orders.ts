@@ -4,7 +4,7 @@ import { adviceAddress, orderCertificate, register, type AcmeAccount, type Proof
 import { adviceOf, advisedTime, nextOrder, renewalTime, tryAgainAt, type Due } from "./renewal.ts";
 import type { CertificateRow } from "./store.ts";
 import * as certificateStore from "./store.ts";
-import type { CertificatesContext } from "./context.ts";
+import { knownHosts, ownerOf, type CertificatesContext } from "./context.ts";
 
 export const orderJob = job<{ host: string }>("certificates.order");
 /** Tells every process that a host has another certificate. */
@@ -33,7 +33,7 @@ export async function runOrder(ctx: CertificatesContext, { host: asked }: { read
   if (next === undefined) return wait(ctx, asked, due, now);
   const { host } = next;
   const row = await certificateStore.byHost(ctx.sql, host);
-  if (!row || !ctx.hosts.ownerOf(host)) return;
+  if (!row || !ownerOf(ctx, host)) return;
   try {
     await order(ctx, row);
   } catch (error) {
@@ -47,7 +47,7 @@ export async function runOrder(ctx: CertificatesContext, { host: asked }: { read
 
 /** Writes down the hosts there are, and orders what is due. */
 export async function tend(ctx: CertificatesContext): Promise<void> {
-  await certificateStore.keep(ctx.sql, await ctx.hosts.all());
+  await certificateStore.keep(ctx.sql, await knownHosts(ctx));
   for (const { host } of (await allDue(ctx)).slice(0, perRun)) await enqueueOrder(ctx, host);
 }
 
@@ -83,8 +83,8 @@ async function order(ctx: CertificatesContext, row: CertificateRow): Promise<voi
 }
 
 async function allDue(ctx: CertificatesContext) {
-  const all = (await ctx.hosts.all()).map(({ host }) => host);
-  return certificateStore.due(ctx.sql, all, ctx.hosts.ofAccounts(), mostDue);
+  const all = (await knownHosts(ctx)).map(({ host }) => host);
+  return certificateStore.due(ctx.sql, all, [...ctx.ofAccounts.keys()], mostDue);
 }
 
 /** Says why nothing happens; an order that is due is looked at again in an hour. */
@@ -112,7 +112,7 @@ function proofs(ctx: CertificatesContext): Proofs {
     return { end: () => certificateStore.endChallenge(ctx.sql, name) };
   };
   return {
-    overHttp: ctx.answersHttp ? show : undefined,
+    overHttp: ctx.https.answersHttp ? show : undefined,
     overTls: (host, chain, key) => show(host, JSON.stringify({ chain, key })),
   };
 }

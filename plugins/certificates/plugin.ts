@@ -2,7 +2,7 @@ import { definePlugin, on, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { cms } from "../cms-multilang/api.ts";
 import { checkCertificates } from "./checks.ts";
-import { type CertificatesContext, createKnownHosts } from "./context.ts";
+import type { CertificatesContext } from "./context.ts";
 import { createKeyring } from "./keyring.ts";
 import migration from "./migrations/001_certificates.sql" with { type: "text" };
 import budgets from "./migrations/002_budgets.sql" with { type: "text" };
@@ -40,9 +40,9 @@ export default definePlugin({
     const { config, services } = ctx;
     const shared: CertificatesContext = {
       ...ctx,
-      hosts: createKnownHosts({ ...services, hasOwn: ctx.https.hasOwn }),
+      ...services,
+      ofAccounts: new Map(),
       authority: { directory: config.directory, email: config.email, binding: config.binding },
-      answersHttp: ctx.https.answersHttp,
     };
     ctx.metrics.gauge(
       "corestead_certificates_failing",

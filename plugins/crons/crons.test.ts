@@ -5,7 +5,7 @@ import { afterCommit, transaction } from "../../runtime/db/db.ts";
 import { createLog } from "../../runtime/system/log.ts";
 import { flows, type StartFlow } from "../flows/api.ts";
 import { plugins } from "../index.ts";
-import { createChecks } from "./fire.ts";
+import { fireDue, newMemory } from "./fire.ts";
 import { scheduleMistake, toFire } from "./schedule.ts";
 
 let app: TestApp;
@@ -36,14 +36,15 @@ function firingAt(time: string | (() => string)) {
     if (flow.tx && id) afterCommit(flow.tx, () => started.push(flow));
     return id;
   };
-  const check = createChecks({
+  const ctx = {
     sql: app.sql,
     transaction: <T>(run: Parameters<typeof transaction<T>>[1]) => transaction(app.sql, run),
     log: createLog("error", () => {}),
     now: () => new Date(typeof time === "string" ? time : time()),
     flows: { startFlow },
-  });
-  return { check, started };
+  };
+  const memory = newMemory(ctx);
+  return { check: () => fireDue(ctx, memory), started };
 }
 const dueAt = (id: number, time: string) => app.sql`update crons set next_run_at = ${time} where id = ${id}`;
 const failureOf = (work: Promise<void>) => work.then(String, String);

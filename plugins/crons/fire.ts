@@ -29,25 +29,24 @@ const longestOutageMs = 3_600_000;
 const alignAgainMs = 600_000;
 const pageSize = 1000;
 
-/**
- * Returns the check of a server process, which fires all due crons, each in a transaction of its own. It throws if some
- * have to be tried again soon.
- */
-export function createChecks(ctx: CronContext): () => Promise<void> {
-  const checkedTo = new Date(ctx.now().getTime() - lateMs);
-  const memory: Memory = { checkedTo, tries: new Map(), lastAt: undefined, alignedAt: -Infinity };
-  return async () => {
-    const now = ctx.now();
-    await align(ctx, memory, now);
-    if (memory.checkedTo > now) memory.checkedTo = now; // the clock was set back
-    const failed = new Set<number>();
-    const worker = async () => {
-      while (await fireOne(ctx, memory, failed));
-    };
-    await Promise.all(Array.from({ length: workers }, worker));
-    if (failed.size > 0) throw new Error(`${failed.size} crons were not fired`);
-    memory.checkedTo = now;
+/** Of a process that begins now. */
+export function newMemory({ now }: Pick<CronContext, "now">): Memory {
+  const checkedTo = new Date(now().getTime() - lateMs);
+  return { checkedTo, tries: new Map(), lastAt: undefined, alignedAt: -Infinity };
+}
+
+/** Fires all due crons, each in a transaction of its own. Throws if some have to be tried again soon. */
+export async function fireDue(ctx: CronContext, memory: Memory): Promise<void> {
+  const now = ctx.now();
+  await align(ctx, memory, now);
+  if (memory.checkedTo > now) memory.checkedTo = now; // the clock was set back
+  const failed = new Set<number>();
+  const worker = async () => {
+    while (await fireOne(ctx, memory, failed));
   };
+  await Promise.all(Array.from({ length: workers }, worker));
+  if (failed.size > 0) throw new Error(`${failed.size} crons were not fired`);
+  memory.checkedTo = now;
 }
 
 /** Fires it now, beside its schedule. Returns the process's id; undefined if its flow is gone or not active. */

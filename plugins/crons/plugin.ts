@@ -2,7 +2,7 @@ import { definePlugin } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { flows } from "../flows/api.ts";
 import { Cron } from "./cron.ts";
-import { createChecks } from "./fire.ts";
+import { fireDue, newMemory } from "./fire.ts";
 import migration from "./migrations/001_crons.sql" with { type: "text" };
 import versions from "./migrations/002_version.sql" with { type: "text" };
 import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
@@ -26,6 +26,7 @@ export default definePlugin({
 
   setup(ctx) {
     const crons = { ...ctx, flows: ctx.services.flows };
+    const memory = newMemory(ctx);
     return {
       uses: {
         privilege: "crons",
@@ -37,7 +38,7 @@ export default definePlugin({
       routes: cronRoutes(crons),
       schedules: [
         // Cron schedules have no seconds: once a minute is on time.
-        { id: "crons.check", cron: "* * * * *", run: createChecks(crons) },
+        { id: "crons.check", cron: "* * * * *", run: () => fireDue(crons, memory) },
         { id: "crons.prune", cron: "29 3 * * *", run: () => prune(ctx.sql, keptDays) },
       ],
     };

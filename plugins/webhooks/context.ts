@@ -2,11 +2,13 @@
 import type { ContextOf, BaseContext, TurnsByKey } from "platform";
 import type { Connectors } from "../connectors/api.ts";
 import type { Flows } from "../flows/api.ts";
+import type { NewDelivery } from "./sending/queue-store.ts";
 import type { Subscriptions } from "./subscriptions/subscriptions.ts";
 import type { WebhookAt } from "./subscriptions/webhook.ts";
 
 export interface Webhooks extends BaseContext, ContextOf<WebhookAt> {
   readonly subscriptions: Subscriptions;
+  readonly write: (rows: readonly NewDelivery[]) => Promise<boolean>;
   readonly targets: Pick<Connectors, "callForEvent"> & Pick<Flows, "startFlow">;
   /** How long a receiver may take. */
   readonly timeoutMs: number;

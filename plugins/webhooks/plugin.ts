@@ -14,14 +14,14 @@ import versions from "./migrations/005_version.sql" with { type: "text" };
 import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
 import bytes from "./migrations/007_bytes.sql" with { type: "text" };
 import instructions from "./prompts/webhooks_api.md" with { type: "text" };
-import { createFanOut } from "./sending/fan-out.ts";
+import { deliveryWriter, fanOut } from "./sending/fan-out.ts";
 import { parseWaits, standardWaits } from "./sending/health.ts";
 import { createSender } from "./sending/sender.ts";
 import { clearQueue, dueTopic, urgedTopic, type Place } from "./signals.ts";
 import { rightsOf } from "./subscriptions/rights.ts";
 import { webhookRoutes } from "./subscriptions/routes.ts";
 import { webhooksNaming } from "./subscriptions/store.ts";
-import { createSubscriptions } from "./subscriptions/subscriptions.ts";
+import { forgetHooks, isOrdered, isWanted, openSubscriptions } from "./subscriptions/subscriptions.ts";
 import { Webhook } from "./subscriptions/webhook.ts";
 
 // A delivery that is being sent is released when its receiver has answered, at the latest when its lease ends.
@@ -71,13 +71,14 @@ export default definePlugin({
     const models = new Map(
       ctx.plugins.flatMap((plugin) => plugin.models).map((model) => [model.name as string, model]),
     );
-    const subscriptions = createSubscriptions(ctx);
+    const subscriptions = openSubscriptions(ctx);
     const webhooks: Webhooks = {
       ...ctx,
       models,
       rights: rightsOf(models, ctx.services.accounts, ctx.plugins),
       subscriptions,
-      forget: subscriptions.forget,
+      write: deliveryWriter(ctx),
+      forget: (accountId) => forgetHooks(webhooks, accountId),
       targets: { callForEvent: ctx.services.connectors.callForEvent, startFlow: ctx.services.flows.startFlow },
       timeoutMs: config.timeoutSeconds * 1000,
       waits: config.waits,
@@ -96,10 +97,10 @@ export default definePlugin({
       },
       routes: [...webhookRoutes(webhooks), ...deliveryRoutes(webhooks), ...trialRoutes(webhooks)],
       handlers: [
-        onEvent(modelChanged, "webhooks", createFanOut(webhooks), {
-          when: subscriptions.wanted,
+        onEvent(modelChanged, "webhooks", (change, { id }) => fanOut(webhooks, change, id), {
+          when: (change) => isWanted(subscriptions, change),
           orderKey: (change) =>
-            subscriptions.ordered(change) ? `${change.accountId} ${change.sourceType} ${change.id}` : undefined,
+            isOrdered(subscriptions, change) ? `${change.accountId} ${change.sourceType} ${change.id}` : undefined,
           concurrency: 100,
           maxAttempts: 1000,
           retry: (failures) => Math.min(2 ** failures / 2, 60),

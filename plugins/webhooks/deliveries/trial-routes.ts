@@ -18,6 +18,7 @@ import type { Webhooks } from "../context.ts";
 import { attempt, headersOf } from "../sending/attempt.ts";
 import type { WebhookRow } from "../subscriptions/fields.ts";
 import { findManaged } from "../subscriptions/manage.ts";
+import { hookOf } from "../subscriptions/subscriptions.ts";
 import { bodyExample, deliveryExample, inactive } from "./delivery-routes.ts";
 import { healthOf, insertSent, latestBody, toApi, type DeliveryRow, type HealthRow } from "./delivery-store.ts";
 import { mustBeActive } from "./redeliver.ts";
@@ -109,7 +110,7 @@ function healthToApi({ lastDeliveredAt, lastFailedAt, ...counts }: HealthRow): S
 /** Sends the sample now, once; the webhook's health does not change. */
 export async function sendSample(webhooks: Webhooks, row: WebhookRow, signal: AbortSignal): Promise<DeliveryRow> {
   mustBeActive(row);
-  const hook = await webhooks.subscriptions.get(row.accountId, row.id);
+  const hook = await hookOf(webhooks.subscriptions, row.accountId, row.id);
   if (!hook) throw notFound();
   const parcel = await parcelOf(webhooks, row);
   const outcome = await attempt(webhooks, hook, parcel, signal);
@@ -141,7 +142,7 @@ export async function preview(webhooks: Webhooks, row: WebhookRow) {
       ...(row.targetKind === "flow" ? { input } : { event }),
     };
   }
-  const hook = await webhooks.subscriptions.get(row.accountId, row.id);
+  const hook = await hookOf(webhooks.subscriptions, row.accountId, row.id);
   const keys = hook?.keys ?? [];
   const apiToken = row.apiTokenInfo;
   const headers = await headersOf({ row, keys, apiToken, fault: null }, { ...parcel, test: false });

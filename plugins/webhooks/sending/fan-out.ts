@@ -1,15 +1,15 @@
 /** An event becomes one delivery for each webhook that follows it. */
-import { batched, currentCausation, failpoint, uuidv7, type ModelEvent } from "platform";
+import { batched, currentCausation, failpoint, uuidv7, type BaseContext, type ModelEvent } from "platform";
 import type { Webhooks } from "../context.ts";
 import { dueTopic } from "../signals.ts";
 import { refusal } from "../subscriptions/rights.ts";
-import type { Hook } from "../subscriptions/subscriptions.ts";
+import { following, type Hook } from "../subscriptions/subscriptions.ts";
 import { switchOff } from "./health.ts";
 import { insertDeliveries, promote, type NewDelivery } from "./queue-store.ts";
 
-export function createFanOut(webhooks: Webhooks) {
-  const { sql, broadcast, subscriptions } = webhooks;
-  const insert = batched(
+/** Writes deliveries, those of many changes in one statement. */
+export function deliveryWriter({ sql, broadcast }: Pick<BaseContext, "sql" | "broadcast">): Webhooks["write"] {
+  return batched(
     async (all: readonly (readonly NewDelivery[])[]) => {
       const rows = all.flat();
       for (const part of inParts(rows)) await insertDeliveries(sql, part);
@@ -22,32 +22,32 @@ export function createFanOut(webhooks: Webhooks) {
     },
     { most: 200 },
   );
+}
 
-  return async (change: ModelEvent, job: { readonly id: number }): Promise<void> => {
-    const { accountId, sourceType, kind, id } = change;
-    const hooks: Hook[] = [];
-    for (const hook of await subscriptions.following(change))
-      if (await isAllowed(webhooks, hook, change)) hooks.push(hook);
-    failpoint("webhooks.event-claimed");
-    if (hooks.length === 0) return;
-    const body = JSON.stringify(change.data);
-    const messageId = `msg_${uuidv7().replaceAll("-", "")}`;
-    const causation = currentCausation();
-    await insert(
-      hooks.map(({ row }) => ({
-        accountId,
-        webhookId: row.id,
-        eventId: job.id,
-        messageId,
-        sourceType,
-        kind,
-        orderKey: row.ordered ? String(id) : null,
-        body,
-        causation,
-      })),
-    );
-    failpoint("webhooks.deliveries-written");
-  };
+export async function fanOut(webhooks: Webhooks, change: ModelEvent, eventId: number): Promise<void> {
+  const { accountId, sourceType, kind, id } = change;
+  const hooks: Hook[] = [];
+  for (const hook of await following(webhooks.subscriptions, change))
+    if (await isAllowed(webhooks, hook, change)) hooks.push(hook);
+  failpoint("webhooks.event-claimed");
+  if (hooks.length === 0) return;
+  const body = JSON.stringify(change.data);
+  const messageId = `msg_${uuidv7().replaceAll("-", "")}`;
+  const causation = currentCausation();
+  await webhooks.write(
+    hooks.map(({ row }) => ({
+      accountId,
+      webhookId: row.id,
+      eventId,
+      messageId,
+      sourceType,
+      kind,
+      orderKey: row.ordered ? String(id) : null,
+      body,
+      causation,
+    })),
+  );
+  failpoint("webhooks.deliveries-written");
 }
 
 /** Without the right to follow this model, the webhook is switched off. A record that it may not have is skipped. */

@@ -2,7 +2,7 @@
 import type { Webhooks } from "../context.ts";
 import { clearQueue } from "../signals.ts";
 import { noteFailing, switchOffWebhook } from "../subscriptions/store.ts";
-import type { Hook } from "../subscriptions/subscriptions.ts";
+import { forgetHooks, peekHook, type Hook } from "../subscriptions/subscriptions.ts";
 import type { Outcome } from "./attempt.ts";
 import type { ClaimedDelivery, Settlement } from "./queue-store.ts";
 
@@ -54,7 +54,7 @@ export async function noteHealth(webhooks: Webhooks, hook: Hook, outcome: Outcom
 
 async function note(webhooks: Webhooks, sentBy: Hook, outcome: Outcome): Promise<void> {
   const { subscriptions, sql } = webhooks;
-  const hook = subscriptions.peek(sentBy.row.accountId, sentBy.row.id) ?? sentBy;
+  const hook = peekHook(subscriptions, sentBy.row.accountId, sentBy.row.id) ?? sentBy;
   const { accountId, id, failingSince } = hook.row;
   if (outcome.gone) return switchOff(webhooks, hook, "the receiver answered 410 Gone");
   if (!outcome.ok && failingSince && outcome.attemptedAt.getTime() - failingSince.getTime() >= switchOffAfterMs)
@@ -64,7 +64,7 @@ async function note(webhooks: Webhooks, sentBy: Hook, outcome: Outcome): Promise
       `nothing but failures since ${failingSince.toISOString()}; the last: ${outcome.error}`,
     );
   if (outcome.ok === (failingSince === null)) return;
-  if (await noteFailing(sql, accountId, id, !outcome.ok)) await subscriptions.forget(accountId);
+  if (await noteFailing(sql, accountId, id, !outcome.ok)) await forgetHooks(webhooks, accountId);
 }
 
 export async function switchOff(webhooks: Webhooks, { row }: Hook, reason: string): Promise<void> {
@@ -76,5 +76,5 @@ export async function switchOff(webhooks: Webhooks, { row }: Hook, reason: strin
   });
   if (!switched) return;
   webhooks.log.warn("a webhook was switched off", { webhook: id, reason });
-  await webhooks.subscriptions.forget(accountId);
+  await forgetHooks(webhooks, accountId);
 }

@@ -2,7 +2,7 @@
 import { createWriter, failpoint, hasPlace, leave, take, type Held, type Lease, type Leases } from "platform";
 import type { Webhooks } from "../context.ts";
 import type { Place } from "../signals.ts";
-import type { Hook } from "../subscriptions/subscriptions.ts";
+import { hookOf, peekHook, type Hook } from "../subscriptions/subscriptions.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import { judge, noteHealth } from "./health.ts";
 import type { Lane } from "./lane.ts";
@@ -46,7 +46,7 @@ const maxBytes = 64_000_000;
 export function run(
   sender: Sender,
   lane: Lane,
-  hook = sender.webhooks.subscriptions.peek(lane.accountId, lane.webhookId),
+  hook = peekHook(sender.webhooks.subscriptions, lane.accountId, lane.webhookId),
 ): void {
   if (!sender.isActive()) return;
   if (hook === null) return void load(sender, lane);
@@ -149,7 +149,7 @@ async function load(sender: Sender, lane: Lane): Promise<void> {
   if (loading.has(lane)) return;
   loading.add(lane);
   try {
-    run(sender, lane, await webhooks.subscriptions.get(lane.accountId, lane.webhookId));
+    run(sender, lane, await hookOf(webhooks.subscriptions, lane.accountId, lane.webhookId));
   } catch (error) {
     webhooks.log.warn("webhooks cannot be read, trying again", { error });
     later(sender, lane, pauseAfterErrorMs);

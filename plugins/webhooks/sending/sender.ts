@@ -7,6 +7,7 @@ import { createClaims, createLeases, createPolls, failpoint, nothingHeld, readBo
 import type { Lease } from "platform";
 import type { Webhooks } from "../context.ts";
 import type { Place } from "../signals.ts";
+import { peekHook } from "../subscriptions/subscriptions.ts";
 import { createEnds, drop, mayRead, run, type Sender } from "./pump.ts";
 import * as states from "./lane.ts";
 import { byTurns, emptyLane, type Lane } from "./lane.ts";
@@ -166,7 +167,7 @@ function chooseWants(sender: Sender, lastAccount: number): WantOf[] {
     if (wants.length === lanesPerClaim) break;
     if (!mayRead(sender, lane.accountId)) continue;
     asking.delete(lane);
-    const hook = webhooks.subscriptions.peek(lane.accountId, lane.webhookId);
+    const hook = peekHook(webhooks.subscriptions, lane.accountId, lane.webhookId);
     const most = hook ? states.claimable(lane.state, hook.row) : 0;
     if (most === 0) {
       if (!hook) run(sender, lane);

@@ -1,8 +1,8 @@
 /**
  * The active webhooks of each account, kept in memory: every change of any record asks whether somebody follows it. Every
- * process has the new ones before a change of a webhook is answered (`forget`).
+ * process has the new ones before a change of a webhook is answered (`forgetHooks`).
  */
-import type { BaseContext, ModelEvent } from "platform";
+import type { BaseContext, Cache, ModelEvent } from "platform";
 import { mayMatch, matches } from "./match.ts";
 import type { WebhookRow } from "./fields.ts";
 import { importSecret, sealContext } from "./sign.ts";
@@ -25,12 +25,19 @@ interface Hooks {
 
 type Event = Pick<ModelEvent, "accountId" | "sourceType" | "kind" | "data">;
 
-export type Subscriptions = ReturnType<typeof createSubscriptions>;
+export type Subscriptions = Cache<Hooks>;
+
+interface SubscribedContext extends Pick<BaseContext, "broadcast"> {
+  readonly subscriptions: Subscriptions;
+}
 
 const accountsKept = 2000;
 const readTopic = "webhooks.read";
 
-export function createSubscriptions(ctx: Pick<BaseContext, "sql" | "cache" | "secrets" | "log" | "broadcast">) {
+/** By account. */
+export function openSubscriptions(
+  ctx: Pick<BaseContext, "sql" | "cache" | "secrets" | "log" | "broadcast">,
+): Subscriptions {
   const cache = ctx.cache<Hooks>({
     name: "webhooks",
     max: accountsKept,
@@ -43,49 +50,51 @@ export function createSubscriptions(ctx: Pick<BaseContext, "sql" | "cache" | "se
   ctx.broadcast.on(readTopic, (accountId, fromOtherProcess) => {
     if (fromOtherProcess) void cache.get(accountId).catch(() => {}); // then the next change reads them
   });
-  const hooksOf = async (accountId: number): Promise<Hooks> => (await cache.get(`${accountId}`)) ?? indexed([]);
+  return cache;
+}
 
-  return {
-    /**
-     * Whether a webhook may follow this change; yes if that is not known. Also asked before the write, with
-     * the part of `data` that is known by then.
-     */
-    wanted({ accountId, sourceType, kind, data }: Event): boolean {
-      const hooks = cache.peek(`${accountId}`);
-      if (!hooks) return true;
-      return hooks.byEvent.get(keyOf(sourceType, kind))?.some(({ row }) => mayMatch(row.filter, data)) ?? false;
-    },
+/**
+ * Whether a webhook may follow this change; yes if that is not known. Also asked before the write, with the part of
+ * `data` that is known by then.
+ */
+export function isWanted(all: Subscriptions, { accountId, sourceType, kind, data }: Event): boolean {
+  const hooks = all.peek(`${accountId}`);
+  if (!hooks) return true;
+  return hooks.byEvent.get(keyOf(sourceType, kind))?.some(({ row }) => mayMatch(row.filter, data)) ?? false;
+}
 
-    /** Whether a webhook that keeps the order may follow this change; true if that is not known. */
-    ordered({ accountId, sourceType, kind }: Event): boolean {
-      const hooks = cache.peek(`${accountId}`);
-      if (!hooks) return true;
-      return hooks.byEvent.get(keyOf(sourceType, kind))?.some(({ row }) => row.ordered) ?? false;
-    },
+/** Whether a webhook that keeps the order may follow this change; true if that is not known. */
+export function isOrdered(all: Subscriptions, { accountId, sourceType, kind }: Event): boolean {
+  const hooks = all.peek(`${accountId}`);
+  if (!hooks) return true;
+  return hooks.byEvent.get(keyOf(sourceType, kind))?.some(({ row }) => row.ordered) ?? false;
+}
 
-    /** The webhooks that this change goes to. */
-    async following({ accountId, sourceType, kind, data }: Event): Promise<Hook[]> {
-      const { byEvent } = await hooksOf(accountId);
-      return (byEvent.get(keyOf(sourceType, kind)) ?? []).filter(({ row }) => matches(row.filter, data));
-    },
+/** The webhooks that this change goes to. */
+export async function following(all: Subscriptions, { accountId, sourceType, kind, data }: Event): Promise<Hook[]> {
+  const { byEvent } = await hooksOf(all, accountId);
+  return (byEvent.get(keyOf(sourceType, kind)) ?? []).filter(({ row }) => matches(row.filter, data));
+}
 
-    /** Undefined if it is off or gone; null if it has to be loaded first. */
-    peek(accountId: number, webhookId: number): Hook | undefined | null {
-      const hooks = cache.peek(`${accountId}`);
-      return hooks ? hooks.byId.get(webhookId) : null;
-    },
+/** Undefined if it is off or gone; null if it has to be loaded first. */
+export function peekHook(all: Subscriptions, accountId: number, webhookId: number): Hook | undefined | null {
+  const hooks = all.peek(`${accountId}`);
+  return hooks ? hooks.byId.get(webhookId) : null;
+}
 
-    async get(accountId: number, webhookId: number): Promise<Hook | undefined> {
-      return (await hooksOf(accountId)).byId.get(webhookId);
-    },
+export async function hookOf(all: Subscriptions, accountId: number, webhookId: number): Promise<Hook | undefined> {
+  return (await hooksOf(all, accountId)).byId.get(webhookId);
+}
 
-    /** Called after a change has committed. When it resolves, no process uses the old ones, and all read the new ones. */
-    async forget(accountId: number): Promise<void> {
-      await cache.invalidate(`${accountId}`);
-      ctx.broadcast.publish(readTopic, `${accountId}`);
-      await hooksOf(accountId);
-    },
-  };
+/** Called after a change has committed. When it resolves, no process uses the old ones, and all read the new ones. */
+export async function forgetHooks(ctx: SubscribedContext, accountId: number): Promise<void> {
+  await ctx.subscriptions.invalidate(`${accountId}`);
+  ctx.broadcast.publish(readTopic, `${accountId}`);
+  await hooksOf(ctx.subscriptions, accountId);
+}
+
+async function hooksOf(all: Subscriptions, accountId: number): Promise<Hooks> {
+  return (await all.get(`${accountId}`)) ?? indexed([]);
 }
 
 const keyOf = (sourceType: string, kind: string) => `${sourceType} ${kind}`;
