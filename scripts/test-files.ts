@@ -57,13 +57,25 @@ export function quickFiles(): string[] {
 }
 
 /**
- * In milliseconds, roughly, so that nobody has to keep measured times: what starts processes or a browser, or spans
- * plugins, begins first, and no worker is alone with it in the end. A file without a time would begin before them.
+ * In milliseconds, and only their order counts, so that nobody has to keep measured times. What starts processes or a
+ * browser, or spans plugins, takes ten times as long as others with a database and keeps the processors busy, while others
+ * also wait. It is spread among the first four fifths of those, so that there is work for the processors at any time and
+ * no worker is alone with it in the end. What needs no database is done in no time and comes last. A file without a time
+ * would begin before them.
  */
 export function timesOf(files: readonly string[]): Record<string, number> {
   const isLong = (file: string) =>
     file.startsWith("tests/") || reach(file).has("tests/server-process.ts") || reach(file).has("tests/chromium.ts");
-  return Object.fromEntries(files.map((file) => [file, isLong(file) ? 20_000 : 2000]));
+  const long = files.filter(isLong);
+  const others = files.filter((file) => !isLong(file));
+  // The harness starts a PostgreSQL too.
+  const withServer = others.filter((file) => reach(file).has("runtime/operations/postgres/embedded-postgres.ts"));
+  const spread = [
+    ...long.map((file, at) => ({ file, place: 4 * at * withServer.length })),
+    ...withServer.map((file, at) => ({ file, place: 5 * at * long.length })),
+  ].toSorted((a, b) => a.place - b.place);
+  const inTurn = [...spread.map(({ file }) => file), ...others.filter((file) => !withServer.includes(file))];
+  return Object.fromEntries(inTurn.map((file, at) => [file, inTurn.length - at]));
 }
 
 const known = new Map<string, { readonly imports: readonly string[]; readonly needs: readonly string[] }>();
