@@ -100,7 +100,52 @@ function roomOf(path: string): number {
 const signInRooms = ["studio", "factors", "people", "sessions", "passwords", "oidc", "security"];
 const signInRoomOf = (path: string) => signInRooms.indexOf(/^plugins\/accounts\/([^/]+)\//.exec(path)?.[1] ?? "");
 
+/** Top-level functions and constants, by the line with which each begins in code without types. */
+function partsOf(code: string): readonly { readonly name: string; readonly text: string }[] {
+  const starts = [...code.matchAll(/^(?:export )?(?:async )?(?:function\*?|const|var|let) (\w+)/gm)];
+  return starts.map((start, at) => ({ name: start[1] ?? "", text: code.slice(start.index, starts[at + 1]?.index) }));
+}
+
+/** What narrows a statement about records to those that are open (plugins/jsondb/access/reach-store.ts). */
+const narrows =
+  /\b(?:inScope|inTable|ofRecord|matching|whereOf|recordsPage|conditions|openConditions)\(|\bfound\.|request, key|unnest\(\$\{given/;
+/** Statements about records that take none, and why. */
+const unnarrowed: Readonly<Record<string, string>> = {
+  // Asked by writes.ts beforehand, in the same transaction, for whoever may not write all.
+  hasVersion: "of a record that is held",
+  insert: "checked after it is stored",
+  update: "the record is held and open",
+  rewrite: "the record is held and open",
+  remove: "the record is held and open",
+  textsOf: "changes of whoever may edit all",
+  held: "part of such a change",
+  getText: "for whoever may read all",
+  readHeld: "of a record that a program holds",
+  store: "checked after it is stored",
+  // Tells no person of any record.
+  sizeOf: "a count for the plan of a search",
+  anyLongString: "a fact for the plan of a search",
+  countedRecords: "a count for the plan of a search",
+};
+
 const rules: readonly Rule[] = [
+  {
+    in: /^plugins\/jsondb\/(?!indexes|databases|live|tasks)/,
+    says: "a statement about records takes what `access` lets the caller reach",
+    wrong: ({ code }) =>
+      partsOf(code).find(
+        ({ name, text }) =>
+          /\b(?:from|join|into|update) records r?\b/.test(text) &&
+          !narrows.test(text) &&
+          !Object.hasOwn(unnarrowed, name),
+      )?.name,
+    finds: [
+      [
+        "plugins/jsondb/search/a.ts",
+        "export function leaky(on, db) { return on`select r.data from records r where r.db_id = ${db.id}`; }",
+      ],
+    ],
+  },
   {
     in: /^runtime\//,
     says: "the rooms of the runtime import one way, and each file is in a room",

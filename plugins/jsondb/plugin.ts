@@ -39,6 +39,7 @@ import sortedStrings from "./migrations/016_sorted_strings.sql" with { type: "te
 import equalStrings from "./migrations/017_equal_strings.sql" with { type: "text" };
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import accountKeys from "./migrations/010_account_keys.sql" with { type: "text" };
+import accessMigration from "./migrations/018_access.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -114,6 +115,7 @@ export default definePlugin({
     { name: "015_learned_hashes", sql: hashesMigration },
     { name: "016_sorted_strings", sql: sortedStrings },
     { name: "017_equal_strings", sql: equalStrings },
+    { name: "018_access", sql: accessMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -162,7 +164,7 @@ export default definePlugin({
           exists: async (accountId, key) => (await find(jsondb, accountId, key)) !== undefined,
           hints: async (accountId, key, values) => {
             const db = await find(jsondb, accountId, key);
-            return db ? filterHints(db, values) : [];
+            return db ? filterHints(db.whole, values) : [];
           },
         },
       ],

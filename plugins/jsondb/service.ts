@@ -31,7 +31,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
   const at = async (accountId: number, key: string): Promise<Database> => {
     const db = await databases.find(ctx, accountId, key);
     if (!db) throw notFound(`there is no database ${key.slice(0, 100)}`);
-    return db;
+    return db.whole;
   };
   const write = ({ tableName, data }: RecordWrite) => {
     return (db: Database) => ({ table: tableForWrite(db, tableName), data: { ...data } });
@@ -61,7 +61,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     },
     visitorStores: (ip, bytes, store) => storeOf(ctx, ip, bytes, store),
     async find(accountId, key) {
-      const db = await databases.find(ctx, accountId, key);
+      const db = (await databases.find(ctx, accountId, key))?.whole;
       return (
         db && {
           id: db.id,
@@ -73,7 +73,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     },
     async fieldHints(accountId, key, table, fields) {
       const db = await databases.find(ctx, accountId, key);
-      return db ? fieldHintsIn(db, table, fields) : [];
+      return db ? fieldHintsIn(db.whole, table, fields) : [];
     },
     async put({ accountId, userId }, { code, ...given }) {
       const by = { ...ctx, caller: { account: { id: accountId }, user: { id: userId }, privileges: null } };

@@ -107,6 +107,22 @@ describe("calls that come while one is under way", () => {
     expect(seen).toEqual([[1], [2, 3], [4], [5]]);
   });
 
+  test("that a slow batch leaves over are not forgotten", async () => {
+    const slow = Promise.withResolvers<void>();
+    const same = batched(
+      async (items: readonly number[]) => {
+        if (items.length > 1) await slow.promise;
+        return items.slice(0, 1);
+      },
+      { patienceMs: 5 },
+    );
+    const all = Promise.all([same(1), same(2), same(3)]);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(await same(4)).toBe(4); // beside the slow one
+    slow.resolve();
+    expect(await all).toEqual([1, 2, 3]);
+  });
+
   test("of one tick are one batch from the start", async () => {
     const sizes: number[] = [];
     const same = batched(async (items: readonly number[]) => {

@@ -100,12 +100,15 @@ export function batched<T, R>(
       isCounted = false;
       running--;
       underWay -= batch.length;
+    };
+    const goOn = () => {
+      end();
       start();
     };
-    const timer = patienceMs === undefined ? undefined : setTimeout(end, patienceMs);
+    const timer = patienceMs === undefined ? undefined : setTimeout(goOn, patienceMs);
     void settle(batch).then(() => {
       clearTimeout(timer);
-      end();
+      goOn(); // even if it was not waited for: what it has left over waits again
     });
   };
 

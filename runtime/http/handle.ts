@@ -148,8 +148,13 @@ function admit({ access, apps }: Route["spec"], { caller, app }: Identity, takes
   if (!("open" in access) && !caller) throw unauthorized();
   if (caller?.viaCookie && !takesCookie)
     throw forbidden("a change with a session cookie must come from the same origin");
-  if ("privilege" in access && !caller?.privileges.has(access.privilege))
+  if ("privilege" in access && !caller?.privileges.has(access.privilege) && !mayWithout(access, caller))
     throw forbidden(`this needs the privilege \`${access.privilege}\``);
+}
+
+function mayWithout({ privilege, or }: { privilege: string; or?: string }, caller: Caller | null): boolean {
+  const narrowedTo = caller?.narrowedTo ?? [];
+  return or !== undefined && (narrowedTo.length === 0 || narrowedTo.includes(privilege));
 }
 
 /**

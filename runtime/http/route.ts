@@ -21,7 +21,8 @@ export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
 /** Every route names a privilege or the reason why it needs none. */
 export type Access =
-  | { readonly privilege: string }
+  /** `or`: who may use it without the privilege; the route itself decides that. A narrowed token needs it all the same. */
+  | { readonly privilege: string; readonly or?: string }
   /** Needs only a sign-in; the reason. */
   | { readonly signedIn: string }
   /** Needs nothing; the reason. `partly`: some of what it answers needs a sign-in, so the examples carry a token. */

@@ -76,6 +76,8 @@ export interface Rules<F extends Fields, I extends IdKind, More extends Derivati
   readonly hints?: (at: A, row: RowOf<F, I>, given: PatchOf<F>) => readonly string[] | Promise<readonly string[]>;
   /** The rows that exist for this caller; all others are 404. Default: those of the account. */
   readonly visible?: (at: A, sql: Sql) => Fragment;
+  /** An answer as this caller may see it. */
+  readonly show?: (at: A, row: RowOf<F, I>, value: Record<string, unknown>) => Record<string, unknown>;
   /** Before rows are read for an answer: writes what waits to be written in them. */
   readonly beforeRead?: (at: A) => Promise<void>;
 }
@@ -104,6 +106,8 @@ export interface Declaration<
   /** Addressed by this column too; true: by `code`. */
   readonly byCode?: true | (keyof F & string);
   readonly privilege: string;
+  /** Who may use what there is without the privilege: `visible` and the rules decide. */
+  readonly or?: string;
   /** What the log of activity calls it, and its events if it has some. */
   readonly model: `${string}::${string}`;
   /** The column by which people know a row, if it is none of the usual ones. */

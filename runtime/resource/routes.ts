@@ -1,5 +1,6 @@
 /** The five routes of a resource. behaviour B.3. */
 import type { TObject, TSchema } from "@sinclair/typebox";
+import { forbidden, HttpError } from "../base/errors.ts";
 import { answer, pageQuery } from "../http/answers/answers.ts";
 import { field } from "../http/answers/fields.ts";
 import { etag, expectedVersion } from "../http/answers/etag.ts";
@@ -48,7 +49,8 @@ export function resourceRoutes<T extends Shape>(
   }: More<T> = {},
 ): Five {
   const { name, path, docs = {}, answers, examples, bodies, errors, orders } = of;
-  const common = { access: { privilege: of.privilege }, ...(errors && { errors }) } as const;
+  const common = { ...(errors && { errors }) } as const;
+  const { privilege, or } = of;
   // Only the parameter's name matters to the types.
   const one = `${path}/:id` as "/resource/:id";
   const at = (caller: Caller, request?: Request) => ({ ...context, caller, request }) as unknown as T["at"]; // what `ContextOf` leaves out
@@ -57,7 +59,9 @@ export function resourceRoutes<T extends Shape>(
   const filters = Object.entries(of.filters ?? {}).map(([filter, { doc }]) => [filter, doc] as const);
   const spec = (verb: Verb, summary: string) => {
     const { refusals: _, ...doc } = docs[verb] ?? {};
-    return { summary, ...doc, ...common };
+    // Nobody makes one without the privilege.
+    const access = { privilege, ...(or !== undefined && verb !== "create" && { or }) };
+    return { summary, ...doc, access, ...common };
   };
 
   return {
@@ -80,7 +84,8 @@ export function resourceRoutes<T extends Shape>(
         const narrowed = [...seen(of, own), ...narrowedBy(of.filters ?? {}, own.sql, query, caller)];
         const order = orders && orderedBy(orders, own.sql, query);
         const page = await list(of, own.sql, caller.account.id, narrowed, pageOf(query), order);
-        if (!of.derivedInLists) return pageReply(page, (row) => toApi(of, row));
+        if (page.total === 0 && !caller.privileges.has(privilege)) throw needs(privilege);
+        if (!of.derivedInLists) return pageReply(page, (row) => told(of, own, row));
         const rows = await Promise.all(page.rows.map((row) => withDerived(of, own, row)));
         return pageReply({ ...page, rows }, (row) => row);
       },
@@ -92,7 +97,9 @@ export function resourceRoutes<T extends Shape>(
       async ({ request, caller, params }) => {
         const own = at(caller, request);
         await of.beforeRead?.(own);
-        return ok(...(await shown(of, own, await found(of, own, refOf(of, params.id)))));
+        return admitted(of, caller, async () =>
+          ok(...(await shown(of, own, await found(of, own, refOf(of, params.id))))),
+        );
       },
     ),
     create: route(
@@ -132,7 +139,7 @@ export function resourceRoutes<T extends Shape>(
       async ({ request, caller, params, body }) => {
         const own = at(caller, request);
         const expected = (id: string | number) => expectedVersion(request, id);
-        const { before, after } = await changeBy(own, refOf(of, params.id), body, expected);
+        const { before, after } = await admitted(of, caller, () => changeBy(own, refOf(of, params.id), body, expected));
         const gone = await lost(of, own, caller, before, after);
         return warned(ok(...(await shown(of, own, after))), [...gone, ...(await hintsOf(of, own, after, body))]);
       },
@@ -153,7 +160,9 @@ export function resourceRoutes<T extends Shape>(
       { ...spec("delete", `Delete a ${words}`), ifMatch: true, responses: { 204: null, ...docs.delete?.refusals } },
       async ({ request, caller, params }) => {
         const own = at(caller, request);
-        const row = await erase(of, own, refOf(of, params.id), (id) => expectedVersion(request, id));
+        const row = await admitted(of, caller, () =>
+          erase(of, own, refOf(of, params.id), (id) => expectedVersion(request, id)),
+        );
         return warned(noContent(), await lost(of, own, caller, row));
       },
     ),
@@ -177,7 +186,26 @@ async function lost<T extends Shape>(
 }
 
 async function withDerived<T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>) {
-  return { ...toApi(of, row), ...(await of.derive?.(at, row)) };
+  return { ...told(of, at, row), ...(await of.derive?.(at, row)) };
+}
+
+function told<T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>): Record<string, unknown> {
+  const value = toApi(of, row);
+  return of.show ? of.show(at, row, value) : value;
+}
+
+/** What is not there for somebody without the privilege is refused as if there were nothing without it. */
+async function admitted<T extends Shape, R>(of: Resource<T>, caller: Caller, run: () => Promise<R>): Promise<R> {
+  try {
+    return await run();
+  } catch (error) {
+    const isLost = error instanceof HttpError && error.status === 404 && !caller.privileges.has(of.privilege);
+    throw isLost ? needs(of.privilege) : error;
+  }
+}
+
+function needs(privilege: string): HttpError {
+  return forbidden(`this needs the privilege \`${privilege}\``);
 }
 
 function withHints<T extends Shape>(body: TObject, { fields = {} }: FormHints<T>): TObject {

@@ -11,7 +11,7 @@ import {
   type Tx,
 } from "platform";
 import { tableForWrite, type Database } from "../databases/database.ts";
-import { checkPatch, checkRecord, asStored, nestedText, type Data, type Faults } from "../records/record.ts";
+import { checkPatch, checkRecord, asStored, type Data, type Faults } from "../records/record.ts";
 import * as records from "../records/writes.ts";
 import { upToDate } from "../databases/cache.ts";
 
@@ -111,7 +111,7 @@ async function perform(ctx: JsondbContext, tx: Tx, db: Database, operation: Oper
   const write = { table: tableForWrite(db, operation.tableName), data: operation.data };
   if (operation.op === "create") {
     const made = await records.insert(ctx, db, write, tx);
-    return made && nestedText(made);
+    return made && records.createdText(tx, db, made);
   }
   return (await records.merge(ctx, db, operation.id, write, { form: "nested" }, tx))?.answer;
 }

@@ -17,7 +17,9 @@ import {
 import type { Change, Found, Step } from "./store.ts";
 import type { RowFault } from "./imports/rows.ts";
 import { oneTable, scopeOf } from "../search/query.ts";
-import type { Database } from "../databases/database.ts";
+import type { Database, StoredDatabase } from "../databases/database.ts";
+import { tryOpen } from "../access/open.ts";
+import { may } from "../access/reach.ts";
 import { noTable } from "../databases/schema.ts";
 import { jsonOf, refuse, checkPatch, asStored, type Data } from "../records/record.ts";
 import type { TaskRow } from "../tasks/store.ts";
@@ -100,7 +102,7 @@ async function write(
   data: Data | null,
 ): Promise<void> {
   if (data === null) return records.remove(ctx, db, id, undefined, tx);
-  const table = db.schema.tables.get(tableName) ?? { ...noTable, name: tableName };
+  const table = db.rules.tables.get(tableName) ?? { ...noTable, name: tableName };
   const done = await records.merge(ctx, db, id, { table, data, keepsTable: true }, { form: "nested" }, tx);
   if (done === undefined) throw moved;
 }
@@ -120,6 +122,9 @@ async function perform(
       await write(ctx, tx, db, record, change.data);
       stored++;
     } catch (error) {
+      // It was written before it was seen that it may not be so.
+      if (error instanceof HttpError && error.status === 403)
+        throw new Refused(record, invalid({ base: [error.message] }));
       if (!(error instanceof ValidationError)) throw error;
       // PostgreSQL has refused the size: this transaction can do nothing more.
       if (Object.hasOwn(error.fields, "data")) throw new Refused(record, error);
@@ -171,8 +176,10 @@ async function run(ctx: JsondbContext, accountId: number, taskId: string, signal
   let careful = 0;
   for (let isMore = true; isMore; careful = Math.max(0, careful - 1)) {
     if (signal.aborted) throw new Error("stopped before all records were changed");
-    const db = await databases.find(ctx, accountId, begun.dbId);
-    if (!db) return taskStore.fail(ctx.sql, accountId, taskId, "the database was deleted");
+    const stored = await databases.find(ctx, accountId, begun.dbId);
+    if (!stored) return taskStore.fail(ctx.sql, accountId, taskId, "the database was deleted");
+    const db = await openFor(ctx, stored, begun.userId);
+    if (!db) return taskStore.fail(ctx.sql, accountId, taskId, "whoever began it may no longer change the records");
     try {
       isMore = await databases.upToDate(ctx, db, (current) =>
         step(ctx, current, taskId, careful > 0 ? 1 : recordsPerStep),
@@ -186,6 +193,18 @@ async function run(ctx: JsondbContext, accountId: number, taskId: string, signal
 }
 
 const isBusy = "many records of this database are being changed already, wait for the end or stop it";
+
+/** As the person who began the change may use it now; undefined if they may change nothing. */
+async function openFor(
+  ctx: JsondbContext,
+  stored: StoredDatabase,
+  userId: number | null,
+): Promise<Database | undefined> {
+  if (stored.access === null) return stored.whole; // whoever may begin a change may end it
+  const person = userId === null ? undefined : await ctx.accounts.access(userId);
+  const db = person?.active ? tryOpen(stored, person) : undefined;
+  return db && may(db, "edit") ? db : undefined;
+}
 
 /** Rolls the transaction back. */
 const moved = new Error("the schema has changed");

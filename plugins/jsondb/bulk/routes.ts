@@ -15,13 +15,11 @@ import {
 import { BatchResults, recordExample, unknownTable, UnknownTable } from "../records/routes.ts";
 import { operationHints, readOperations, runBatch } from "./batch.ts";
 import { nullTableHints, type Database } from "../databases/database.ts";
-import { databaseAt } from "../databases/cache.ts";
+import { dbAccess, openAt } from "../databases/cache.ts";
 import type { JsondbContext } from "../context.ts";
 import { narrowing, narrows, fieldHints, namedFields, readList } from "../search/query.ts";
 import { filterParameters, namesParameter } from "../search/routes.ts";
 import { ListedTask, taskExample, toApi } from "../tasks/routes.ts";
-
-const access = { privilege: "dbs" } as const;
 
 const Operations = Type.Object({ operations: Type.Array(Type.Unknown()) });
 
@@ -34,7 +32,7 @@ export function batchRoute(ctx: JsondbContext): Route {
       summary: "Create, change and delete up to 1,000 records",
       description:
         "In one transaction, in order: all or none. An `update` merges `data` key by key; in a multi-table database send its `table_name` again, or `keep_table=true`. An `update` or `delete` with `if_updated_at`, the record's `updated_at` as you have seen it, is refused if anybody has changed the record since: 422 names each such operation, and nothing is written.",
-      access,
+      access: dbAccess,
       query: { keep_table: "`true`: an update without `table_name` leaves the record in its table" },
       body: { schema: Operations },
       request: {
@@ -55,8 +53,9 @@ export function batchRoute(ctx: JsondbContext): Route {
         },
       },
     },
-    async ({ account, params, query, body }) => {
-      const db = await databaseAt(ctx, account.id, params.db_id);
+    async (input) => {
+      const { params, query, body } = input;
+      const db = await openAt(ctx, input, params.db_id, "add");
       const operations = readOperations(body.operations, flagOf(query, "keep_table") === true);
       const answers = await runBatch(ctx, db, operations);
       const withoutTable = operations.filter(
@@ -87,7 +86,7 @@ export function changeManyRoute(ctx: JsondbContext): Route {
       summary: "Change or delete all records that filters find",
       description:
         "`update` merges `data` into each record, key by key, and leaves it in its table; `delete` deletes it. The records are those that the list finds with the same `table_name`, `q` and filters, and that existed when it began; without any of them `all` must be true. The answer is a task that goes on by itself: `/core/dbs/:db_id/tasks/:task_id` says how far it is, and names the records that were refused. It cannot be undone, but stopped. One of each database at a time.",
-      access,
+      access: dbAccess,
       query: {
         table_name: "only this table",
         q: "phrase, as in the list of records",
@@ -105,8 +104,9 @@ export function changeManyRoute(ctx: JsondbContext): Route {
         422: { data: ["is required"] },
       },
     },
-    async ({ account, caller, params, query, body }) => {
-      const db = await databaseAt(ctx, account.id, params.db_id);
+    async (input) => {
+      const { caller, params, query, body } = input;
+      const db = await openAt(ctx, input, params.db_id, "edit");
       const { op, data, all } = body;
       const asked = askedOf(query, all === true);
       if (op === "update" && data === undefined) throw invalid({ data: ["is required"] });

@@ -3,16 +3,11 @@ import * as taskStore from "../tasks/store.ts";
 import { readBounds, type BaseContext, type Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import { isSmall } from "../records/parts-store.ts";
-import {
-  newArgs,
-  dataSourceOf,
-  filterConditions,
-  inScope,
-  phraseCondition,
-  type Args,
-} from "../search/filter-store.ts";
+import { newArgs, dataSourceOf, filterConditions, phraseCondition, type Args } from "../search/filter-store.ts";
 import { idList, pageOf, type ExportPage, type IdList } from "./exports/bytes.ts";
-import { isNarrowed, type Sort, type Scope } from "../search/query.ts";
+import { anyTable, openData, inScope } from "../access/reach-store.ts";
+import type { Level } from "../access/access.ts";
+import { decidingFields, isNarrowed, type Sort, type Scope } from "../search/query.ts";
 import { orderBy, sortKey } from "../search/sort-store.ts";
 import type { RowFault } from "./imports/rows.ts";
 import type { Data } from "../records/record.ts";
@@ -55,12 +50,13 @@ export async function exportPage(
   const small = Math.min(2000, Math.floor(readBounds.pageBytes / 2 / limit));
   // What is surely small is not printed for its length.
   const fits = `${isSmall(args.bind(small, "int"))} or octet_length(r.data::text) <= ${args.bind(most, "int")}`;
-  const data = `case when ${fits} then r.data end as data`;
+  const data = `case when ${fits} then ${openData(args, db, scope)} end as data`;
   const columns = ["id", "created_at", "updated_at", "table_name", "data"];
   const arrays = columns.map((column) => `array_agg(r.${column})`).join(", ");
   const own = columns.slice(0, -1).map((column) => `r.${column}`);
   const of = [...own, data].join(", ");
-  const records = "ids" in from ? named(args, db, from.ids, of) : recordsPage(args, db, scope, from.after, limit, of);
+  const records =
+    "ids" in from ? named(args, db, scope, from.ids, of) : recordsPage(args, db, scope, from.after, limit, of);
   const text = `select ${arrays} from (${records}) r`;
   // Of filters there are too many to keep a plan for each.
   const options = { binary: true, prepare: "ids" in from || !isNarrowed(scope) };
@@ -73,7 +69,7 @@ export async function orderedIds(ctx: Reading, db: Database, scope: Scope, sort:
   const args = newArgs();
   const key = sortKey(args, dataSourceOf(db, scope), sort, true);
   const text = `select array_agg(o.id) from (
-    select r.id from records r where ${matching(args, db, scope)}
+    select r.id from records r where ${matching(args, db, scope, { sort })}
     order by ${orderBy(key, sort, true)} limit ${args.bind(limit, "int")}) o`;
   const [[ids = null] = []] = await ctx.read((sql) => sql.unsafe(text, args.values, { binary: true }).raw());
   return idList(ids);
@@ -88,7 +84,7 @@ export async function keysPage(
   known: readonly string[],
 ): Promise<KeysPage> {
   const args = newArgs();
-  const others = () => `r.data - ${args.bind([...known], "text[]")}`;
+  const others = () => `${openData(args, db, scope)} - ${args.bind([...known], "text[]")}`;
   // Whether there are any is asked first, because most pages have none, and listing keys takes longer.
   const found = recordsPage(args, db, scope, after, keysPerPage, `r.id, ${others()} <> '{}' as has_others`);
   const [seen] = await run<{ hasOthers: boolean | null; last: string | null }[]>(
@@ -110,25 +106,36 @@ export async function keysPage(
  * Gives back when each has changed last.
  */
 export async function lockAll(tx: Tx, db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
-  const rows = await tx<{ id: string; updatedAt: Date }[]>`
-    select r.id, r.updated_at from records r
-    where r.db_id = ${db.id} and r.account_id = ${db.accountId} and r.id = any(${[...ids]}::uuid[])
+  const args = newArgs();
+  const text = `select r.id, r.updated_at from records r
+    where ${inScope(args, db, anyTable, [])} and r.id = any(${args.bind([...ids], "uuid[]")})
     order by r.id for no key update`;
+  const rows = await tx.unsafe<{ id: string; updatedAt: Date }[]>(text, args.values);
   return new Map(rows.map(({ id, updatedAt }) => [id, updatedAt]));
 }
 
-function matching(args: Args, db: Database, scope: Scope) {
+function matching(
+  args: Args,
+  db: Database,
+  scope: Scope,
+  { sort, level }: { readonly sort?: Sort; readonly level?: Level } = {},
+) {
   // The order of ids takes no other index.
   const source = dataSourceOf(db, scope);
-  const phrase = scope.phrase ? [phraseCondition(args, source, scope.phrase)] : [];
-  return [inScope(args, db, scope), ...filterConditions(args, source, scope), ...phrase].join(" and ");
+  const phrase = scope.phrase ? [phraseCondition(args, source, scope.phrase, openData(args, db, scope))] : [];
+  const names = [...decidingFields(scope), ...(sort ? [sort.field] : [])];
+  return [
+    inScope(args, db, scope, names, level && { level }),
+    ...filterConditions(args, source, scope),
+    ...phrase,
+  ].join(" and ");
 }
 
-function named(args: Args, db: Database, ids: readonly string[], columns: string) {
+function named(args: Args, db: Database, scope: Scope, ids: readonly string[], columns: string) {
   return `
   select ${columns} from unnest(${args.bind([...ids], "uuid[]")}) with ordinality as o (id, n)
   join records r on r.db_id = ${args.bind(db.id, "uuid")} and r.id = o.id
-  where r.account_id = ${args.bind(db.accountId, "bigint")} order by o.n`;
+  where ${inScope(args, db, { ...scope, allTables: true }, decidingFields(scope))} order by o.n`;
 }
 
 function recordsPage(args: Args, db: Database, scope: Scope, after: string, limit: number, columns: string) {
@@ -157,6 +164,8 @@ export interface Change {
   readonly taskId: string;
   readonly accountId: number;
   readonly dbId: string;
+  /** Who began it; null if they are gone. */
+  readonly userId: number | null;
   readonly query: string;
   /** Null deletes. */
   readonly data: Data | null;
@@ -201,7 +210,7 @@ export async function insert(tx: Tx, db: Database, { taskId, accountId, query, d
 /** Held until the transaction ends, so that no two processes work at it. Undefined if it was stopped. */
 export async function lock(tx: Tx, accountId: number, taskId: string): Promise<Change | undefined> {
   const [row] = await tx<Change[]>`
-    select b.task_id, b.account_id, t.db_id, b.query, b.data, b.until_id, b.after_id, t.done, t.total
+    select b.task_id, b.account_id, t.db_id, t.created_by_id as user_id, b.query, b.data, b.until_id, b.after_id, t.done, t.total
     from bulk_changes b join db_tasks t on t.account_id = b.account_id and t.id = b.task_id
     where b.task_id = ${taskId} and b.account_id = ${accountId} and t.status = 'running'
     for no key update of t`;
@@ -263,5 +272,5 @@ export async function advance(
 
 function whereOf(args: Args, db: Database, scope: Scope, { afterId, untilId }: Change) {
   const between = `r.id > ${args.bind(afterId, "uuid")} and r.id <= ${args.bind(untilId, "uuid")}`;
-  return `${matching(args, db, scope)} and ${between}`;
+  return `${matching(args, db, scope, { level: "edit" })} and ${between}`;
 }

@@ -1,14 +1,30 @@
 /** Databases as requests use them: parsed and kept, and right in every process before a change of one is answered. */
-import { cacheKey, isUuid, notFound, unavailable, type AppGrant, type BaseContext, type Cache } from "platform";
-import type { Database } from "./database.ts";
+import {
+  cacheKey,
+  forbidden,
+  isUuid,
+  notFound,
+  unavailable,
+  type BaseContext,
+  type Cache,
+  type Caller,
+  type RequestInput,
+} from "platform";
+import type { Database, StoredDatabase } from "./database.ts";
+import { needsDbs, opened, tryOpen } from "../access/open.ts";
+import type { Level } from "../access/access.ts";
 import { isKey } from "./store.ts";
+import type { Accounts } from "../../accounts/api.ts";
 
 export interface Databases {
-  readonly databases: Pick<Cache<Database>, "get" | "peek" | "invalidate">;
+  readonly databases: Pick<Cache<StoredDatabase>, "get" | "peek" | "invalidate">;
 }
 
 /** The context without what has a life of its own. */
 export interface DatabaseContext extends BaseContext, Databases {}
+
+/** Of routes that open a database by `openAt`. */
+export const dbAccess = { privilege: "dbs", or: "a grant in the `access` of the database" } as const;
 
 const maxTries = 10;
 
@@ -17,19 +33,20 @@ export function find(
   { databases }: Databases,
   accountId: number,
   key: string,
-): Database | undefined | Promise<Database | undefined> {
+): StoredDatabase | undefined | Promise<StoredDatabase | undefined> {
   if (!isKey(key)) return undefined;
   const at = keyOf(accountId, key);
   return databases.peek(at) ?? databases.get(at);
 }
 
-/** Reads it again after a statement found that it has changed. */
+/** Reads it again after a statement found that it has changed; undefined too if it no longer opens for the same viewer. */
 export async function refresh(
   { databases }: Databases,
-  { accountId, id, code }: Database,
+  { accountId, id, code, reach }: Database,
 ): Promise<Database | undefined> {
   await Promise.all([databases.invalidate(keyOf(accountId, id)), databases.invalidate(keyOf(accountId, code))]);
-  return databases.get(keyOf(accountId, id));
+  const stored = await databases.get(keyOf(accountId, id));
+  return stored && (reach.viewer ? tryOpen(stored, reach.viewer) : stored.whole);
 }
 
 /** After the commit of a write, before it is answered: no process uses the database as it was. */
@@ -47,22 +64,47 @@ function keyOf(accountId: number, key: string): string {
   return cacheKey(accountId, isUuid(key) ? key.toLowerCase() : key);
 }
 
-/** The account's database of this id or code; 404 if the account has none, or if the app that asks does not name it. */
-export async function databaseAt(
-  ctx: Databases,
-  accountId: number,
-  key: string,
-  app: AppGrant | null = null,
-): Promise<Database> {
-  const db = await find(ctx, accountId, key);
-  if (!db || !isOpenTo(app, db)) throw notFound("there is no such database");
-  return db;
+/** The account's database of this id or code; 404 if it has none. For programs: it is open to the whole. */
+export async function databaseAt(ctx: Databases, accountId: number, key: string): Promise<Database> {
+  const stored = await find(ctx, accountId, key);
+  if (!stored) throw notFound("there is no such database");
+  return stored.whole;
 }
 
-/** An app's token opens only the databases that the app names now. behaviour B.10. */
-export function isOpenTo(app: AppGrant | null | undefined, { id, code }: Database): boolean {
-  return !app || app.dbCodes.includes(code) || app.dbCodes.includes(id);
+/** The database as the caller may use it (`opened`); 404 if there is none, or none for an app that does not name it. */
+export async function openAt(
+  ctx: Databases,
+  { account, caller, app }: Viewing,
+  key: string,
+  needs: Level = "read",
+): Promise<Database> {
+  const found = find(ctx, account.id, key);
+  const stored = found instanceof Promise ? await found : found;
+  if (!stored) throw caller.privileges.has("dbs") ? notFound("there is no such database") : forbidden(needsDbs);
+  return opened(stored, { user: caller.user, privileges: caller.privileges, app }, needs);
 }
+
+/** The same later on, by what the person may do then. */
+export async function openAgain(
+  ctx: Databases & { readonly accounts: Pick<Accounts, "access"> },
+  input: Viewing,
+  key: string,
+  needs?: Level,
+): Promise<Database> {
+  const { caller } = input;
+  const person = await ctx.accounts.access(caller.user.id);
+  if (!person?.active) throw notFound("there is no such database");
+  const { user, privileges } = person;
+  return openAt(
+    ctx,
+    { ...input, caller: { ...caller, user, privileges: caller.privileges.intersection(privileges) } },
+    key,
+    needs,
+  );
+}
+
+/** Of a request: who asks, and for which app's page. */
+export type Viewing = Pick<RequestInput, "account" | "app"> & { readonly caller: Caller };
 
 /**
  * Tries a write again with the database as it is now if it finds another schema than the one it was checked against: it

@@ -1,7 +1,9 @@
 /** A database as requests use it: parsed once, kept in a cache. Pure. */
 import { HttpError, invalid } from "platform";
 import { noMethods, parsePublicMethods, type PublicMethods } from "./public-methods.ts";
-import { noTable, parseSchema, type Schema, type Table } from "./schema.ts";
+import { noTable, parseSchema, visibleSchema, type Schema, type Table } from "./schema.ts";
+import { parseAccess, type Access } from "../access/access.ts";
+import { hiddenAlways, whole, type Reach } from "../access/reach.ts";
 
 interface Facts {
   readonly id: string;
@@ -23,8 +25,13 @@ interface Facts {
   readonly live: boolean;
 }
 
+/** A database as somebody may use it: statements about records take no other. */
 export interface Database extends Facts {
+  /** Without the fields that are hidden. */
   readonly schema: Schema;
+  /** The whole schema, by which records are checked and indexed. */
+  readonly rules: Schema;
+  readonly reach: Reach;
   readonly publicMethods: PublicMethods;
   /** Every record is indexed by this plan. Before that, index columns are written but not read. */
   readonly indexed: boolean;
@@ -32,23 +39,41 @@ export interface Database extends Facts {
   readonly learned: ReadonlySet<string>;
 }
 
+/** A database before it is decided what somebody may do in it (reach.ts). */
+export interface StoredDatabase extends Pick<Facts, "id" | "accountId" | "code" | "version"> {
+  readonly access: Access;
+  /** For programs, and for whoever may do everything. */
+  readonly whole: Database;
+  /** The same object for the same reach of the same person, so that what is asked at once goes together. */
+  narrowed(reach: Reach): Database;
+}
+
 /** The columns of a row of `dbs` that a Database is made from. */
 export interface DatabaseRow extends Facts {
+  readonly access?: unknown;
   readonly schema: unknown;
   readonly publicMethods: unknown;
   readonly indexedVersion: number;
   readonly learned?: readonly string[];
 }
 
+/** The whole database. */
 export function databaseOf(row: DatabaseRow): Database {
+  return storedDatabaseOf(row).whole;
+}
+
+export function storedDatabaseOf(row: DatabaseRow): StoredDatabase {
   const parsed = parseSchema(row.schema, true);
   const methods = parsePublicMethods(row.publicMethods);
-  return {
+  // What is stored was checked by this or an older version of the program.
+  const schema = "schema" in parsed ? parsed.schema : { multiTable: false, tables: new Map([["", noTable]]) };
+  const all: Database = {
     id: row.id,
     accountId: row.accountId,
     code: row.code,
-    // The stored schema was checked by this or an older version of the program.
-    schema: "schema" in parsed ? parsed.schema : { multiTable: false, tables: new Map([["", noTable]]) },
+    schema,
+    rules: schema,
+    reach: whole,
     publicMethods: "publicMethods" in methods ? methods.publicMethods : noMethods,
     version: row.version,
     schemaVersion: row.schemaVersion,
@@ -61,6 +86,38 @@ export function databaseOf(row: DatabaseRow): Database {
     equalsBy: row.equalsBy,
     learned: new Set(row.learned),
   };
+  const { id, accountId, code, version } = all;
+  return {
+    id,
+    accountId,
+    code,
+    version,
+    access: storedAccess(row.access, schema),
+    whole: all,
+    narrowed: narrower(all),
+  };
+}
+
+/** Stored grants were checked when they were saved; a list that is not understood opens nothing. */
+export function storedAccess(access: unknown, schema: Schema = { multiTable: false, tables: new Map() }): Access {
+  const parsed = parseAccess(access, schema);
+  return "access" in parsed ? parsed.access : [];
+}
+
+const mostNarrowed = 200;
+
+function narrower(all: Database): StoredDatabase["narrowed"] {
+  const made = new Map<string, Database>();
+  return (reach) => {
+    const { grants, viewer } = reach;
+    const key = JSON.stringify([viewer?.user.id, viewer?.app?.appId, grants.map(({ hide, ...one }) => [one, ...hide])]);
+    const known = made.get(key);
+    if (known) return known;
+    if (made.size >= mostNarrowed) made.clear();
+    const narrowed = { ...all, schema: visibleSchema(all.rules, hiddenAlways(reach)), reach };
+    made.set(key, narrowed);
+    return narrowed;
+  };
 }
 
 export function tableNames({ schema }: Database): string[] {
@@ -70,7 +127,7 @@ export function tableNames({ schema }: Database): string[] {
 /** The table that a record is written to: without a name the null table, 422 for an unknown one. behaviour B.7. */
 export function tableForWrite(db: Database, name: string | null | undefined): Table {
   const wanted = name ?? "";
-  const table = db.schema.tables.get(wanted);
+  const table = db.rules.tables.get(wanted);
   if (table) return table;
   const names = tableNames(db);
   const known = db.schema.multiTable ? `one of ${names.join(", ")}` : "left out: this database has no tables";

@@ -13,16 +13,19 @@ import type {
   Queryable,
   Sql,
   Tx,
+  User,
 } from "platform";
 import { declareIndexes } from "../indexes/learning.ts";
 import * as taskStore from "../tasks/store.ts";
-import { forget, type DatabaseContext } from "./cache.ts";
-import { databaseOf, sameIndexes, type Database } from "./database.ts";
+import { dbAccess, forget, type DatabaseContext } from "./cache.ts";
+import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, type StoredDatabase } from "./database.ts";
+import { accessLimits, parseAccess, subjectsOf, type Level } from "../access/access.ts";
+import { hiddenAlways, levelOf, may, reachIn } from "../access/reach.ts";
 import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
-import { parseSchema, schemaLimits } from "./schema.ts";
-import { isKey, markReplanned } from "./store.ts";
+import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
+import { isKey, markReplanned, visibleTo } from "./store.ts";
 
 /** Fills the index columns of records that were written by an older plan. */
 export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.reindex");
@@ -31,6 +34,7 @@ export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.r
 export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
 
 interface DbAuthor extends Author {
+  readonly user: User | { readonly id: number | null };
   /** Null = all of them (a command, another plugin). */
   readonly privileges: ReadonlySet<string> | null;
 }
@@ -50,6 +54,7 @@ export const Db = resource("db", {
   id: "uuid",
   byCode: true,
   privilege: "dbs",
+  or: dbAccess.or,
   model: "Core::Db",
   events: true,
   missing: "there is no such database",
@@ -61,6 +66,9 @@ export const Db = resource("db", {
   },
   check,
   changed,
+  mayErase: ({ caller }, row) => mustManage(caller, row),
+  visible: ({ caller }, sql) => visibleTo(sql, caller),
+  show: ({ caller }, row, value) => shownTo(caller, row, value),
   hints: async ({ names, caller }: DbAt, row, given) => [
     ...(await names.unknown(
       caller.account.id,
@@ -94,14 +102,14 @@ export async function findDb(on: Queryable, accountId: number, key: string): Pro
   return find(Db, on, accountId, isUuid(key) ? { id: key.toLowerCase() } : { code: key });
 }
 
-export function databaseCache(cache: BaseContext["cache"], sql: Sql): Cache<Database> {
+export function databaseCache(cache: BaseContext["cache"], sql: Sql): Cache<StoredDatabase> {
   return cache({
     name: "jsondb.databases",
     max: 1000,
     load: async (key) => {
       const { accountId, name } = parseCacheKey(key);
       const row = await findDb(sql, accountId, name);
-      return row && databaseOf(row);
+      return row && storedDatabaseOf(row);
     },
   });
 }
@@ -111,6 +119,7 @@ async function check(
   { given, before, after }: Its,
   wrong: Mistakes,
 ): Promise<DraftOf<typeof fields>> {
+  if (before) mustManage(caller, before);
   mustNameApp(caller, given.app_id, before?.appId);
   if (given.code && isUuid(given.code)) wrong.add("code", "must not have the form of an id");
   checkParts(given, wrong);
@@ -119,6 +128,7 @@ async function check(
   if ("schema" in schema && "publicMethods" in methods)
     for (const mistake of unknownTables(methods.publicMethods, schema.schema.tables))
       wrong.add("public_methods", mistake);
+  if ("schema" in schema) checkAccess(after.access, schema.schema, wrong);
   if (!before) return { ...after, schemaVersion: 1, rulesVersion: 1, planVersion: 1 };
   const { schemaVersion, rulesVersion, planVersion } = before;
   const [rules, plan] = isSameJson(before.schema, after.schema)
@@ -137,6 +147,41 @@ function mustNameApp({ privileges }: DbAuthor, appId: string | null | undefined,
   if (appId && appId.toLowerCase() !== before && privileges?.has("apps") === false)
     throw forbidden("`app_id`: linking an app needs the privilege `apps`");
 }
+
+function checkAccess(access: unknown, schema: Schema, wrong: Mistakes): void {
+  const parsed = parseAccess(access, schema);
+  if ("mistakes" in parsed) for (const mistake of parsed.mistakes) wrong.add("access", mistake);
+  if (JSON.stringify(access ?? null).length > accessLimits.bytes)
+    wrong.add("access", `may have at most ${accessLimits.bytes} characters as JSON`);
+}
+
+/** 403 for whoever may see the database and not manage it. */
+function mustManage(caller: DbAuthor, row: Pick<DbRow, "access">): void {
+  if (levelTo(caller, row) !== "manage")
+    throw forbidden("this needs the level `manage` in the `access` of the database");
+}
+
+/** Programs and commands may do everything. */
+function levelTo({ user, privileges }: DbAuthor, { access }: Pick<DbRow, "access">): Level | undefined {
+  if (!isPerson(user) || privileges === null) return "manage";
+  const reach = reachIn(storedAccess(access), { user, privileges });
+  return reach && levelOf({ reach });
+}
+
+/** What a person who may not manage the database sees of it: of `access`, what it gives them. */
+function shownTo({ user, privileges }: DbAuthor, row: DbRow, value: Record<string, unknown>) {
+  const access = storedAccess(row.access);
+  if (!isPerson(user) || privileges === null || access === null) return value;
+  const reach = reachIn(access, { user, privileges });
+  if (!reach || may({ reach }, "manage")) return value;
+  const subjects = new Set(subjectsOf(user));
+  const own = access.filter(({ to }) => subjects.has(to)).map(({ to, may: level }) => ({ to, may: level }));
+  const hidden = hiddenAlways(reach);
+  if (hidden.size === 0) return { ...value, access: own };
+  return { ...value, access: own, schema: withoutFields(row.schema, hidden), public_methods: null, fields: {} };
+}
+
+const isPerson = (user: DbAuthor["user"]): user is User => "role" in user;
 
 /** Adds the place of each mistake in `schema` and `public_methods`. A stored one has been judged. */
 function checkParts({ schema, public_methods: methods, fields: further }: DbFields, wrong: Mistakes): void {

@@ -40,6 +40,7 @@ describe("a database", () => {
       app_id: app_id.toLowerCase(),
       schema,
       public_methods,
+      access: null,
       fields: { z: 1, a: 2 },
       created_by_id: expect.any(Number),
       updated_by_id: null,

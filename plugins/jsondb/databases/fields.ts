@@ -4,11 +4,19 @@ import { collationOfAccount, collationOfEquals } from "./columns-store.ts";
 import { operations } from "./public-methods.ts";
 import { schemaKeys } from "./schema.ts";
 
-const { code, flag, id, integer, json, text, texts, uuid } = column;
+const { code, flag, id, integer, json, jsonOf, text, texts, uuid } = column;
 
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 const schemaText =
   '`fields` and their types (in full `{ type, required, label, help, choices, format, currency, min, max, default, unique, link, on_delete, rollup }`), `title_field`, `history`, `trash_days`, `indexed_fields`, and `sorts`: pairs such as `["category", "-score"]` of a filter and an order that get an index of their own; or `tables` of such';
+
+const accessText =
+  "null opens the database to whoever has the privilege `dbs`; else at most 50 grants { to, may, where, hide }, which add up for each record. `to`: everyone, role:user, user:7, team:3, department:2 or group:4. `may`: read, add, edit or manage. `where`: a filter, as of a flow's search, whose values may be {user_id}, {user_login}, {team_ids}, {department_ids} and {group_ids}. `hide`: fields that are as if the schema did not have them. Whoever may not manage the database sees `to` and `may` of their own grants.";
+
+/** `parseAccess` judges the grants. */
+const Access = Type.Union([Type.Unsafe<readonly unknown[]>(Type.Array(Type.Unknown())), Type.Null()], {
+  description: accessText,
+});
 
 /** The keys are told to clients; `parseSchema` and `parsePublicMethods` judge the values. */
 const objectOf = (keys: readonly string[], description: string) => {
@@ -68,6 +76,17 @@ export const fields = {
     ],
     body: Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true })),
     blank: {},
+  }),
+  access: jsonOf(Access, {
+    label: ["Access", "Dostęp", "Zugriff"],
+    help: [
+      "Who may see, add, change and manage; empty: whoever may use tables.",
+      "Kto może oglądać, dodawać, zmieniać i zarządzać; puste: każdy, kto może używać tabel.",
+      "Wer sehen, anlegen, ändern und verwalten darf; leer: alle, die Tabellen nutzen dürfen.",
+    ],
+    body: Access,
+    orNull: true,
+    doc: accessText,
   }),
   created_by_id: id({
     label: ["Author", "Autor", "Angelegt von"],

@@ -16,6 +16,7 @@ import {
   type Route,
 } from "platform";
 import { editOf, replaceInJson, Replacement } from "../api.ts";
+import { dbAccess } from "./cache.ts";
 import { Db, ifMatch, type DbAt } from "./db.ts";
 import type { DbRow } from "./fields.ts";
 import { databaseHints } from "./hints.ts";
@@ -38,7 +39,7 @@ function replaceRoute(ctx: ContextOf<DbAt>): Route {
       description:
         "The value as compact JSON, or where `old_string` is not found there, as JSON indented by two. The first occurrence, or with `replace_all` every one. " +
         ifMatch,
-      access: { privilege: Db.privilege },
+      access: dbAccess,
       ifMatch: true,
       body: { schema: Replacing },
       request: { field: "schema", old_string: '"age":"integer"', new_string: '"age":"number"', replace_all: false },

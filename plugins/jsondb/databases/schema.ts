@@ -198,6 +198,49 @@ function makeTable(
   };
 }
 
+/** The JSON of a schema as if it did not have these fields. */
+export function withoutFields(schema: unknown, hidden: ReadonlySet<string>): unknown {
+  if (!isObject(schema)) return schema;
+  const isShown = (name: unknown) => !hidden.has(String(name));
+  const keys = (value: unknown) =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => isShown(name))) : value;
+  const names = (value: unknown) => (Array.isArray(value) ? value.filter(isShown) : value);
+  const sorts = (value: unknown) =>
+    Array.isArray(value)
+      ? value.filter(
+          (pair: unknown) => Array.isArray(pair) && pair.every((name) => isShown(String(name).replace(/^-/, ""))),
+        )
+      : value;
+  const table = (value: unknown) =>
+    isObject(value)
+      ? {
+          ...value,
+          ...("fields" in value && { fields: keys(value["fields"]) }),
+          ...("indexes" in value && { indexes: keys(value["indexes"]) }),
+          ...("indexed_fields" in value && { indexed_fields: names(value["indexed_fields"]) }),
+          ...("sorts" in value && { sorts: sorts(value["sorts"]) }),
+          ...("title_field" in value && !isShown(value["title_field"]) && { title_field: null }),
+        }
+      : value;
+  const { tables } = schema;
+  if (!isObject(tables)) return table(schema);
+  return { ...schema, tables: Object.fromEntries(Object.entries(tables).map(([name, one]) => [name, table(one)])) };
+}
+
+/** As if it did not have these fields. The columns of the others stay, so that records are found by them. */
+export function visibleSchema(schema: Schema, hidden: ReadonlySet<string>): Schema {
+  if (hidden.size === 0) return schema;
+  const isShown = (name: string) => !hidden.has(name);
+  const without = <T>(all: ReadonlyMap<string, T>) => new Map([...all].filter(([name]) => isShown(name)));
+  const visible = (table: Table): Table => ({
+    ...table,
+    fields: without(table.fields),
+    indexes: without(table.indexes),
+    required: table.required.filter(isShown),
+  });
+  return { ...schema, tables: new Map([...schema.tables].map(([name, table]) => [name, visible(table)])) };
+}
+
 function singleTable(table: Table): Schema {
   return { multiTable: false, tables: new Map([["", table]]) };
 }

@@ -1,5 +1,6 @@
 /** SQL about databases beside that of the resource: who names an app, and the jobs that visit all records of one. */
-import type { Queryable, Sql, Tx } from "platform";
+import type { Fragment, Queryable, Sql, Tx, User } from "platform";
+import { subjectsOf } from "../access/access.ts";
 import type { Database } from "./database.ts";
 import { indexColumnList, recordIndexValues } from "./columns-store.ts";
 import type { Schema } from "./schema.ts";
@@ -8,6 +9,18 @@ import type { Schema } from "./schema.ts";
 export function namingApp(sql: Sql, accountId: number, ids: readonly string[], limit: number) {
   return sql<{ id: string; name: string }[]>`
     select id, name from dbs where account_id = ${accountId} and app_id::text = any(${ids}) order by code limit ${limit}`;
+}
+
+/** The rows of `dbs` that open for a person (reach.ts decides how far); all of them for a program. */
+export function visibleTo(
+  sql: Queryable,
+  { user, privileges }: { readonly user: User | object; readonly privileges: ReadonlySet<string> | null },
+): Fragment {
+  if (!("role" in user) || privileges === null) return sql`true`;
+  const free = privileges.has("dbs") ? sql`access is null` : sql`false`;
+  if (user.role === "admin") return sql`(access is not null or ${free})`;
+  return sql`(${free} or access is not null and exists (
+    select from jsonb_array_elements(access::jsonb) g where g ->> 'to' = any(${subjectsOf(user)}::text[])))`;
 }
 
 /** PostgreSQL cannot compare a text with NUL, and no code is longer than 100 characters. */

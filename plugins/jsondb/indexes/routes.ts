@@ -1,7 +1,7 @@
 import * as indexStore from "./store.ts";
 import { answer, field, pageReply, pageOf, pageQuery, route, Type, type Route } from "platform";
 import type { Database } from "../databases/database.ts";
-import { databaseAt } from "../databases/cache.ts";
+import { dbAccess, openAt } from "../databases/cache.ts";
 import type { IndexRow } from "./store.ts";
 import { fieldsOfShape, parseShape } from "./shape.ts";
 import type { JsondbContext } from "../context.ts";
@@ -47,13 +47,14 @@ export function indexRoute(ctx: JsondbContext): Route {
       summary: "List the indexes that a database declares, and has learned from its searches",
       description:
         "Declared ones first, then the most expensive searches. `searches` are the filters by equality and the field of the order that an entry is about; `calls` and `milliseconds` are their number and time since it was first seen, of watched ones the older the less. A database of at least 10,000 records gets an index of its own for what has taken 5 seconds in 100 searches or more: at most 4 (16 in all databases), built one at a time while everything goes on, dropped when it has not been used for 7 days. What `sorts` of the schema declare (`declared`) is built as soon as the database has 1,000 records, whatever it is searched for, counts among the 4, takes the place of a learned one where there are enough, and stays while it is declared. Answers are the same with and without.",
-      access: { privilege: "dbs" },
+      access: dbAccess,
       query: pageQuery,
       answers: { 200: answer.list(LearnedIndex) },
       responses: { 200: [example] },
     },
-    async ({ account, params, query }) => {
-      const db = await databaseAt(ctx, account.id, params.db_id);
+    async (input) => {
+      const { account, params, query } = input;
+      const db = await openAt(ctx, input, params.db_id, "manage");
       return pageReply(await indexStore.list(ctx.sql, account.id, db.id, pageOf(query)), (row) => toApi(db, row));
     },
   );

@@ -1,7 +1,7 @@
 /** SQL about the indexes that databases get for how they are searched. */
 import { readPage, type Page, type Sql, type Tx, type Queryable } from "platform";
 import { collate, collationOfAccount } from "../databases/columns-store.ts";
-import { idLiteral } from "../search/filter-store.ts";
+import { idLiteral } from "../access/reach-store.ts";
 import { kindOf } from "../databases/columns.ts";
 import { parseShape } from "./shape.ts";
 

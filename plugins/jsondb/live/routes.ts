@@ -16,11 +16,11 @@ import type { Tokens } from "../../tokens/api.ts";
 import { UnknownTable, recordExample, unknownTable } from "../records/routes.ts";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import { printPrivate, printPublic } from "./stream.ts";
-import { databaseAt, isOpenTo } from "../databases/cache.ts";
+import { dbAccess, databaseAt, openAt } from "../databases/cache.ts";
+import { tryOpen } from "../access/open.ts";
 import { cookieHeader, visitorOf } from "../public/visitor.ts";
 import type { JsondbContext } from "../context.ts";
 
-const privilege = "dbs";
 const { id, data, created_at, updated_at } = recordExample;
 const publicExample = { id, data, created_at, updated_at };
 const Stream = answer.text("text/event-stream");
@@ -38,7 +38,7 @@ export function eventRoutes(ctx: JsondbContext): Route[] {
         summary: "Follow the changes of records",
         description:
           "Server-Sent Events `create`, `update` and `destroy`; their data is the record after the change (the deleted one at `destroy`). With `Last-Event-ID` the stream resumes where it broke off, for up to 24 hours; later it begins with an event `reset`: read all records again. A comment comes every 15 seconds. The stream ends when the token no longer works or the database is deleted.",
-        access: { privilege },
+        access: dbAccess,
         apps: "the records of its own databases, for a viewer with `dbs`",
         query: {
           table_name: "only this table; a record that moves to another one is a `destroy`",
@@ -51,8 +51,10 @@ export function eventRoutes(ctx: JsondbContext): Route[] {
           429: { error: "too many requests, try again in 60 s" },
         },
       },
-      async ({ account, caller, app, params, query, request, host }) => {
-        const db = await databaseAt(ctx, account.id, params.db_id, app);
+      async (input) => {
+        const { caller, app, params, query, request, host } = input;
+        const db = await openAt(ctx, input, params.db_id);
+        const opened = () => openNow(ctx, caller, { request, host, app, db });
         const tableName = query.get("table_name");
         const table = tableName !== null && db.schema.multiTable ? tableForSearch(db, tableName) : undefined;
         if (request.method === "HEAD") return new Response(null, { headers });
@@ -62,7 +64,8 @@ export function eventRoutes(ctx: JsondbContext): Route[] {
           print: printPrivate(table?.name),
           lastEventId: lastEventId({ request, query }),
           signal: request.signal,
-          isAllowed: () => isStillAllowed(ctx.tokens, caller, { request, host, app, db }),
+          isAllowed: async () => (await opened()) !== undefined,
+          opened,
         });
         return new Response(body, { headers });
       },
@@ -126,15 +129,16 @@ const headers = {
 
 type Follower = Pick<RequestInput, "request" | "host" | "app">;
 
-async function isStillAllowed(
-  tokens: Tokens,
+/** The database as the follower may use it now; undefined once it no longer opens for them. */
+async function openNow(
+  ctx: JsondbContext,
   { account, tokenId }: Caller,
   follower: Follower & { readonly db: Database },
-): Promise<boolean> {
-  const now = await identityNow(tokens, follower);
-  if (!now || !isOpenTo(now.app, follower.db)) return false;
-  const { caller } = now;
-  return caller?.account.id === account.id && caller.tokenId === tokenId && caller.privileges.has(privilege);
+): Promise<Database | undefined> {
+  const now = await identityNow(ctx.tokens, follower);
+  if (now?.caller?.account.id !== account.id || now.caller.tokenId !== tokenId) return undefined;
+  const stored = await databases.find(ctx, account.id, follower.db.id);
+  return stored && tryOpen(stored, { ...now.caller, app: now.app });
 }
 
 /** A visitor's scope may be the person who was signed in. */

@@ -8,7 +8,9 @@ import { parseExactly, type Sql } from "platform";
 import { eventId, positionOf, type ChangePage, type LogEntry } from "./store.ts";
 import type { Database } from "../databases/database.ts";
 import { pageSize, toldOf, type Feed, type Listener, type Told } from "./feed.ts";
-import { printRaw } from "../records/print.ts";
+import { printRaw, readRaw } from "../records/print.ts";
+import { mayAll } from "../access/reach.ts";
+import { shownOf } from "../access/reach-store.ts";
 import { scopeValue, type Method, type VariableValues } from "../databases/public-methods.ts";
 import type { RecordEventKind, Data } from "../records/record.ts";
 
@@ -23,6 +25,8 @@ export interface Follow {
   readonly lastEventId: string | undefined;
   /** Whether the client may still see the database; asked every second. If it throws, that is not known, and asked again. */
   readonly isAllowed: () => Promise<boolean>;
+  /** The database as the client may use it now; undefined: everything that `print` shows may be seen. */
+  readonly opened?: () => Promise<Database | undefined>;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
@@ -104,19 +108,35 @@ export async function streamTo(asked: Follow, streaming: Streaming): Promise<Rea
 /** A client whose stream ends connects again, and goes on from its last event. */
 const atEnd = (): IteratorResult<string> => ({ done: true, value: undefined });
 
-function followerOf({ lastEventId, print, version }: Follow, { db, feed, sql }: Streaming, outbox: Outbox) {
+function followerOf({ lastEventId, print, version, opened }: Follow, { db, feed, sql }: Streaming, outbox: Outbox) {
+  const open = opened && openChanges(sql, db, opened, print);
   const eventsText = (told: readonly Told[]) => {
     // `print` was made for another version of the database: the client must connect again.
     const isOld = told.some((one) => version !== undefined && one.version !== version);
     if (isOld) outbox.end();
     return isOld ? "" : told.map((one) => eventText(one, print)).join("");
   };
-  const push = (text: string) => outbox.push({ text, lastId: feed.lastId() });
+  /** One after the other, because what is not open to everybody is asked for. */
+  let last: Promise<void> | undefined;
+  const push = (made: string | Promise<string>) => {
+    const lastId = feed.lastId();
+    if (!last && typeof made === "string") {
+      if (made !== "") outbox.push({ text: made, lastId });
+      return;
+    }
+    const pushed = Promise.all([made, last]).then(
+      ([text]) => (text === "" ? undefined : outbox.push({ text, lastId })),
+      () => outbox.end(), // the client connects again, and goes on from its last event
+    );
+    const own = pushed.finally(() => {
+      if (last === own) last = undefined;
+    });
+    last = own;
+  };
+  const shownText = (told: readonly Told[]) =>
+    !open || open.isWhole(told) ? eventsText(told) : open.text(told, outbox);
   const listener: Listener = {
-    changes(told) {
-      const text = eventsText(told);
-      if (text !== "") push(text);
-    },
+    changes: (told) => push(shownText(told)),
     reset: () => push(resetText(feed.lastId())),
     end: outbox.end,
   };
@@ -128,7 +148,7 @@ function followerOf({ lastEventId, print, version }: Follow, { db, feed, sql }: 
     while (position && !outbox.ended()) {
       const page: ChangePage = await liveStore.read(sql, db, position, pageSize, to);
       if (!page.known || page.epoch !== epoch) return undefined;
-      const text = eventsText(toldOf(page, epoch));
+      const text = await shownText(toldOf(page, epoch));
       if (text !== "") yield text;
       position = page.next;
       if (page.complete && (to !== undefined || page.changes.length < pageSize / 2)) break;
@@ -163,6 +183,27 @@ function followerOf({ lastEventId, print, version }: Follow, { db, feed, sql }: 
   /** With an id, so that a client that was sent nothing for long need not start over. */
   const beat = () => push(`: heartbeat\nid: ${feed.lastId()}\n\n`);
   return { listener, texts, beat };
+}
+
+/** The changes of records that are open to a follower, without what is hidden of them. */
+function openChanges(sql: Sql, first: Database, opened: () => Promise<Database | undefined>, print: Print) {
+  let db = first;
+  return {
+    /** Nothing has changed since all records were open to them, with all fields. */
+    isWhole: (told: readonly Told[]) => mayAll(db, "read") && told.every((one) => one.version === db.version),
+    async text(told: readonly Told[], outbox: Outbox): Promise<string> {
+      const now = await opened();
+      if (!now) outbox.end();
+      if (!now || told.length === 0) return "";
+      db = now;
+      const shown = await shownOf(
+        sql,
+        db,
+        told.map(({ raw }) => readRaw(raw)),
+      );
+      return told.map((one, at) => (shown[at] ? eventText({ ...one, raw: shown[at] }, print) : "")).join("");
+    },
+  };
 }
 
 /** Empty if the follower does not see the change. */

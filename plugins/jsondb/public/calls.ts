@@ -145,7 +145,7 @@ export function publicSearch(db: Database, { method, params, variables }: Call):
   const own = scopeFilters(method, variables);
   if (!own) return undefined;
   const q = allowed.get("q");
-  const phrase = phraseOf(table, q && checked("q", q, queryLimits.text), undefined);
+  const phrase = phraseOf(db, table, q && checked("q", q, queryLimits.text), undefined);
   const shown = visibleFields(db.publicMethods, "search");
   const isShown = (name: string) => shown?.has(name) ?? true;
   const fields = phrase?.fields?.filter(isShown) ?? [];

@@ -12,8 +12,8 @@ export const rawRecord = (data = "r.data") =>
 export const betweenRecords = String.raw`E'\x02'`;
 
 /** Only these fields of a record's data; `names` is an expression of text[]. */
-export const selectedData = (names: string) =>
-  `(select coalesce(jsonb_object_agg(e.key, e.value), '{}') from jsonb_each(r.data) e where e.key = any(${names}))`;
+export const selectedData = (names: string, data = "r.data") =>
+  `(select coalesce(jsonb_object_agg(e.key, e.value), '{}') from jsonb_each(${data}) e where e.key = any(${names}))`;
 
 /**
  * Data without the record's own fields of a flat answer. Checks first, because removing a key copies all of the data.

@@ -16,9 +16,9 @@ import {
   type Route,
 } from "platform";
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
-import { nestedText, type Data } from "./record.ts";
+import type { Data } from "./record.ts";
 import { firstVersion, versionDigits } from "./print.ts";
-import { databaseAt } from "../databases/cache.ts";
+import { dbAccess, openAt } from "../databases/cache.ts";
 import type { Write } from "./writes.ts";
 import type { JsondbContext } from "../context.ts";
 
@@ -33,7 +33,6 @@ interface Hints {
   texts: readonly string[];
 }
 
-const access = { privilege: "dbs" } as const;
 const apps = "the records of its own databases, for a viewer with `dbs`";
 
 export const recordExample = {
@@ -63,7 +62,7 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
       "/core/dbs/:db_id/records",
       {
         summary: "Create a record",
-        access,
+        access: dbAccess,
         apps,
         description: inNoTable,
         body: { key: "record", schema: RecordInput },
@@ -71,13 +70,14 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         answers: { 201: ShownRecord },
         responses: { 201: recordExample, 422: { email: ["is required"] } },
       },
-      async ({ account, app, params, body }) => {
-        const db = await databaseAt(ctx, account.id, params.db_id, app);
+      async (input) => {
+        const { body } = input;
+        const db = await openAt(ctx, input, input.params.db_id, "add");
         const hints: Hints = { texts: [] };
         const make = (current: Database) => hinted(hints, current, body.table_name, body.data);
         const made = await records.create(ctx, db, make);
         const headers = { etag: etag(made.id, firstVersion(made.createdAt)) };
-        return warned(jsonText(201, nestedText(made), headers), hints.texts);
+        return warned(jsonText(201, await records.createdText(ctx.sql, db, made), headers), hints.texts);
       },
     ),
     route(
@@ -85,14 +85,14 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
       "/core/dbs/:db_id/records/:id",
       {
         summary: "Show a record",
-        access,
+        access: dbAccess,
         apps,
         answers: { 200: ShownRecord },
         responses: { 200: recordExample, 304: null },
       },
-      async ({ account, app, params }) => {
-        const db = await databaseAt(ctx, account.id, params.db_id, app);
-        const id = uuidOf(params.id);
+      async (input) => {
+        const db = await openAt(ctx, input, input.params.db_id);
+        const id = uuidOf(input.params.id);
         const found = await together.get(ctx, db, id);
         if (!found) throw notFound();
         return jsonText(200, found.answer, { etag: etag(id, found.version) });
@@ -106,7 +106,7 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         description:
           "`data` is merged key by key. In a multi-table database send `table_name` again, inside `record`: without it the record goes to the null table. " +
           inNoTable,
-        access,
+        access: dbAccess,
         apps,
         ifMatch: true,
         query: { keep_table: "`true`: without `table_name` the record stays in its table" },
@@ -115,8 +115,9 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         answers: { 200: ShownRecord },
         responses: { 200: recordExample, 422: { age: ["must be a whole number"] } },
       },
-      async ({ request, account, app, params, query, body }) => {
-        const db = await databaseAt(ctx, account.id, params.db_id, app);
+      async (input) => {
+        const { request, params, query, body } = input;
+        const db = await openAt(ctx, input, params.db_id, "edit");
         const id = uuidOf(params.id);
         const { table_name: tableName, data = {} } = body;
         const keepsTable = tableName === undefined && flagOf(query, "keep_table") === true;
@@ -135,11 +136,11 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
     route(
       "DELETE",
       "/core/dbs/:db_id/records/:id",
-      { summary: "Delete a record", access, apps, ifMatch: true, responses: { 204: null } },
-      async ({ request, account, app, params }) => {
-        const id = uuidOf(params.id);
-        const expected = expectedVersion(request, id, versionDigits);
-        await records.remove(ctx, await databaseAt(ctx, account.id, params.db_id, app), id, { expected });
+      { summary: "Delete a record", access: dbAccess, apps, ifMatch: true, responses: { 204: null } },
+      async (input) => {
+        const id = uuidOf(input.params.id);
+        const expected = expectedVersion(input.request, id, versionDigits);
+        await records.remove(ctx, await openAt(ctx, input, input.params.db_id, "edit"), id, { expected });
         return noContent();
       },
     ),

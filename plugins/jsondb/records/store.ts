@@ -2,6 +2,7 @@
 import * as telling from "./parts-store.ts";
 import { invalid, type Fragment, type Queryable, type Tx } from "platform";
 import { rawRecord, selectedData, once } from "./parts-store.ts";
+import { anyTable, grantCondition, inScope, openData } from "../access/reach-store.ts";
 import type { Database } from "../databases/database.ts";
 import {
   bitsOf,
@@ -15,7 +16,7 @@ import { indexValues } from "./index-values.ts";
 import { printRaw, versionOf, versionTime } from "./print.ts";
 import { recordLimits, type Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
-import { newArgs, dataSourceOf, filterConditions } from "../search/filter-store.ts";
+import { newArgs, dataSourceOf, filterConditions, type Args } from "../search/filter-store.ts";
 import type { Filters } from "../search/filters.ts";
 
 /** One of many records to be inserted. */
@@ -127,6 +128,12 @@ function written([row]: readonly RawRow[], { form, whole }: Shape): Written | un
   return row && { answer: printRaw(row.raw, form), version: versionOf(row.raw), record: whole ? row : undefined };
 }
 
+/** A record that is open, by its own address. */
+function ofRecord(args: Args, db: Database, id: string, guard: Guard | undefined): string {
+  const own = `${inScope(args, db, anyTable, [])} and r.id = ${args.bind(id, "uuid")}`;
+  return guard ? `${own} and r.data ->> ${args.bind(guard.field, "text")} = ${args.bind(guard.value, "text")}` : own;
+}
+
 export async function get(
   on: Queryable,
   db: Database,
@@ -134,17 +141,19 @@ export async function get(
   shape: Shape,
   guard?: Guard,
 ): Promise<Written | undefined> {
-  const rows = await on<RawRow[]>`
-    select ${shown(on, shape)} from records r
-    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(on, guard)}`;
+  const args = newArgs();
+  const open = openData(args, db, anyTable);
+  const data = shape.fields ? selectedData(args.bind([...shape.fields], "text[]"), open) : open;
+  const text = `select ${rawRecord(data)} as raw from records r where ${ofRecord(args, db, id, guard)}`;
+  const rows = await on.unsafe<RawRow[]>(text, args.values, { prepare: true });
   return written(rows, shape);
 }
 
 /** The record's table, "" for the null table. */
 export async function tableNameOf(on: Queryable, db: Database, id: string, guard?: Guard): Promise<string | undefined> {
-  const [row] = await on<{ tableName: string }[]>`
-    select r.table_name from records r
-    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(on, guard)}`;
+  const args = newArgs();
+  const text = `select r.table_name from records r where ${ofRecord(args, db, id, guard)}`;
+  const [row] = await on.unsafe<{ tableName: string }[]>(text, args.values, { prepare: true });
   return row?.tableName;
 }
 
@@ -155,12 +164,19 @@ export async function hasVersion(on: Queryable, db: Database, id: string, versio
   return rows.length > 0;
 }
 
-/** The record, held until the transaction ends. */
-export async function lock(tx: Tx, db: Database, id: string, guard?: Guard): Promise<StoredRecord | undefined> {
-  const [row] = await tx<StoredRecord[]>`
-    select r.id, r.table_name, r.data, r.created_at, r.updated_at from records r
-    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(tx, guard)}
-    for no key update`;
+/** A record, and which of the database's grants it fulfils. */
+export interface HeldRecord extends StoredRecord {
+  readonly holds: readonly boolean[];
+}
+
+/** The record as it is, held until the transaction ends. */
+export async function lock(tx: Tx, db: Database, id: string, guard?: Guard): Promise<HeldRecord | undefined> {
+  const args = newArgs();
+  const grants = db.reach.grants.map((grant) => `(${grantCondition(args, db, anyTable, grant)}) is true`);
+  const text = `
+    select r.id, r.table_name, r.data, r.created_at, r.updated_at, array[${grants.join(", ")}]::boolean[] as holds
+    from records r where ${ofRecord(args, db, id, guard)} for no key update`;
+  const [row] = await tx.unsafe<HeldRecord[]>(text, args.values, { prepare: true });
   return row;
 }
 

@@ -11,6 +11,7 @@ import * as manyStore from "./many-store.ts";
 import type { CreatedRecord, Data } from "./record.ts";
 import { printRecord, readRaw, versionOf } from "./print.ts";
 import * as recordStore from "./store.ts";
+import { mayAll } from "../access/reach.ts";
 import type { Patch, Written } from "./store.ts";
 import type { Table } from "../databases/schema.ts";
 
@@ -48,6 +49,7 @@ const updates = ofEach((ctx, db) =>
 
 /** As `get`, `insert` and `update` of the record's store in the nested form, for nobody who follows the database. */
 export async function get(ctx: Context, db: Database, id: string): Promise<Written | undefined> {
+  if (!mayAll(db, "read")) return ctx.read((sql) => recordStore.get(sql, db, id, { form: "nested" }));
   return (await gets(ctx, db)(id)).written;
 }
 

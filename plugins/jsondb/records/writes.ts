@@ -7,6 +7,7 @@ import {
   notFound,
   preconditionFailed,
   exactly,
+  forbidden,
   HttpError,
   invalid,
   isNumber,
@@ -18,9 +19,13 @@ import type { JsondbContext } from "../context.ts";
 import { upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable, type Table } from "../databases/schema.ts";
+import { grantsAt, mayAll } from "../access/reach.ts";
+import type { Level } from "../access/access.ts";
+import { composed } from "../databases/columns.ts";
 import { actorOf } from "./events.ts";
 import {
   jsonOf,
+  nestedText,
   newRecord,
   refuse,
   asStored,
@@ -30,7 +35,7 @@ import {
   type CreatedRecord,
   type Data,
 } from "./record.ts";
-import { readHeld, lock, type Guard, type Shape, type Written, type Addition } from "./store.ts";
+import { readHeld, lock, type Guard, type HeldRecord, type Shape, type Written, type Addition } from "./store.ts";
 import type { RecordUpdate } from "../api.ts";
 import { readFilters } from "../search/filters.ts";
 
@@ -71,11 +76,33 @@ export function update(
 export async function inItsTable(on: Queryable, db: Database, id: string, data: Data, guard?: Guard): Promise<Write> {
   const name = await recordStore.tableNameOf(on, db, id, guard);
   if (name === undefined) throw notFound();
-  return { table: db.schema.tables.get(name) ?? { ...noTable, name }, data, guard, keepsTable: true };
+  return { table: db.rules.tables.get(name) ?? { ...noTable, name }, data, guard, keepsTable: true };
 }
 
-/** Undefined if the database has another schema by now: roll back `given`, and start again by `upToDate`. */
-export async function insert(
+/**
+ * Undefined if the database has another schema by now: roll back `given`, and start again by `upToDate`. 403 for a
+ * record that is outside of what one may add.
+ */
+export function insert(ctx: JsondbContext, db: Database, write: Write, given?: Tx): Promise<CreatedRecord | undefined> {
+  if (mayAll(db, "add")) return insertAny(ctx, db, write, given);
+  return inTransaction(ctx, given, async (tx) => {
+    const names = Object.keys(composed(write.data));
+    mayName(db, "add", names);
+    const made = await insertAny(ctx, db, write, tx);
+    if (made) await mustStayOpen(tx, db, made.id, "add", names);
+    return made;
+  });
+}
+
+/** The answer to a new record, without what is hidden of it. */
+export async function createdText(on: Queryable, db: Database, made: CreatedRecord): Promise<string> {
+  if (mayAll(db, "read")) return nestedText(made);
+  const found = await recordStore.get(on, db, made.id, { form: "nested" });
+  if (!found) throw notFound(); // somebody has changed or deleted it just now
+  return found.answer;
+}
+
+async function insertAny(
   ctx: JsondbContext,
   db: Database,
   { table, ...write }: Write,
@@ -97,8 +124,28 @@ export async function insert(
   });
 }
 
-/** The same for a change. */
-export async function merge(
+/** The same for a change: the record must be open to it as it is, and as it becomes. */
+export function merge(
+  ctx: JsondbContext,
+  db: Database,
+  id: string,
+  write: Write,
+  asked: Shape,
+  given?: Tx,
+): Promise<Written | undefined> {
+  if (mayAll(db, "edit")) return mergeAny(ctx, db, id, write, asked, given);
+  return inTransaction(ctx, given, async (tx) => {
+    const names = Object.keys(composed(write.data));
+    await mustBeOpen(tx, db, id, names, write.guard);
+    const done = await mergeAny(ctx, db, id, write, asked, tx);
+    if (!done) return undefined;
+    await mustStayOpen(tx, db, id, "edit", names);
+    const shown = await recordStore.get(tx, db, id, asked);
+    return shown && { ...done, answer: shown.answer };
+  });
+}
+
+async function mergeAny(
   ctx: JsondbContext,
   db: Database,
   id: string,
@@ -127,13 +174,15 @@ export async function merge(
   return (await withEvent(ctx, wanted, given, quick)) ?? (given ? locked(given) : ctx.transaction(locked));
 }
 
-export async function remove(
-  ctx: JsondbContext,
-  db: Database,
-  id: string,
-  which: Which = {},
-  given?: Tx,
-): Promise<void> {
+export function remove(ctx: JsondbContext, db: Database, id: string, which: Which = {}, given?: Tx): Promise<void> {
+  if (mayAll(db, "edit")) return removeAny(ctx, db, id, which, given);
+  return inTransaction(ctx, given, async (tx) => {
+    await mustBeOpen(tx, db, id, [], which.guard);
+    await removeAny(ctx, db, id, which, tx);
+  });
+}
+
+async function removeAny(ctx: JsondbContext, db: Database, id: string, which: Which = {}, given?: Tx): Promise<void> {
   const removal = { ...which, actor: await actorOf(ctx, db, given) };
   const wanted = events.wanted(ctx, db, "destroy", { id, tableName: undefined, data: {} });
   await withEvent(ctx, wanted, given, async (tx) => {
@@ -146,6 +195,45 @@ export async function remove(
     if (done.record) await events.tell(ctx, db, "destroy", done.record, tx);
     committed(ctx, db, tx);
   });
+}
+
+function inTransaction<T>(ctx: JsondbContext, given: Tx | undefined, run: (tx: Tx) => Promise<T>): Promise<T> {
+  return given ? run(given) : ctx.transaction(run);
+}
+
+/** 422 for fields that are hidden wherever one may write, 403 where one may write nothing. */
+export function mayName(db: Database, level: Level, names: readonly string[]): void {
+  if (grantsAt(db.reach, level).length === 0)
+    throw forbidden(`this needs the level \`${level}\` in the \`access\` of the database`);
+  const closed = names.filter((name) => grantsAt(db.reach, level, [name]).length === 0);
+  if (closed.length > 0) throw invalid(Object.fromEntries(closed.map((name) => [name, ["may not be written"]])));
+}
+
+/** 404 for a record that one may not see, 403 for one that no grant lets be changed so. */
+async function mustBeOpen(
+  tx: Tx,
+  db: Database,
+  id: string,
+  names: readonly string[],
+  guard: Guard | undefined,
+): Promise<void> {
+  const held = await recordStore.lock(tx, db, id, guard);
+  if (!held) throw notFound();
+  mayName(db, "edit", names);
+  if (!isOpen(db, held, "edit", names))
+    throw forbidden("the `access` of the database does not let you change this record");
+}
+
+/** 403 for a record that has become what no grant lets be written. */
+async function mustStayOpen(tx: Tx, db: Database, id: string, level: Level, names: readonly string[]): Promise<void> {
+  const held = await recordStore.lock(tx, db, id);
+  if (!held || !isOpen(db, held, level, names))
+    throw forbidden("the record would be outside of what the `access` of the database lets you write");
+}
+
+function isOpen({ reach }: Database, { holds }: HeldRecord, level: Level, names: readonly string[]): boolean {
+  const usable = new Set(grantsAt(reach, level, names));
+  return reach.grants.some((grant, at) => usable.has(grant) && holds[at] === true);
 }
 
 /** After the commit of a write: tells at once those who follow the database. */
@@ -209,7 +297,7 @@ export async function amended(
 ): Promise<Write> {
   const found = await lock(tx, db, id);
   if (!found) throw notFound();
-  const table = db.schema.tables.get(found.tableName) ?? noTable;
+  const table = db.rules.tables.get(found.tableName) ?? noTable;
   const added = Object.entries(increment).map(([name, amount]) => ({ name: name.normalize("NFC"), amount }));
   const additions = added.map(({ name, amount }): Addition => [
     numberIn(write.table, name, found.data),

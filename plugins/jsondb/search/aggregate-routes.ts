@@ -12,7 +12,7 @@ import {
   type Reader,
 } from "platform";
 import { Group, UnknownTable, unknownTable } from "../records/routes.ts";
-import { databaseAt, type DatabaseContext } from "../databases/cache.ts";
+import { dbAccess, openAt, type DatabaseContext } from "../databases/cache.ts";
 import { filterParameters, namesParameter } from "./routes.ts";
 import { readAggregate } from "./aggregate.ts";
 import { fieldHints, namedFields } from "./query.ts";
@@ -31,7 +31,7 @@ export function aggregateRoutes(ctx: JsondbContext): Route[] {
         summary: "Count and sum records by group",
         description:
           "The parameters of the search choose the records. Null and missing values form one group. sum and avg ignore values that are not numbers; sums are exact, and whole sums beyond 2^53 are strings. The time limit is 10 s.",
-        access: { privilege: "dbs" },
+        access: dbAccess,
         query: {
           group_by: namesParameter(
             "up to 3 fields; a time with a unit, e.g. `created_at:month` (day, month, year; days of the account's time zone)",
@@ -62,8 +62,9 @@ export function aggregateRoutes(ctx: JsondbContext): Route[] {
           422: { sum: ["`email` is a string: this needs numbers"] },
         },
       },
-      async ({ account, params, query, request }) => {
-        const db = await databaseAt(ctx, account.id, params.db_id);
+      async (input) => {
+        const { params, query, request } = input;
+        const db = await openAt(ctx, input, params.db_id);
         const call = { params: query, signal: request.signal };
         const { query: asked, groups, measures } = readAggregate(db, query);
         const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];

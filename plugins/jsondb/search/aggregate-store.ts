@@ -4,7 +4,9 @@ import type { Aggregate, Group, Measure } from "./aggregate.ts";
 import { collate } from "../databases/columns-store.ts";
 import { columnKindOf } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import { newArgs, filterConditions, inScope, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
+import { newArgs, filterConditions, phraseCondition, sourceOf, type Args } from "./filter-store.ts";
+import { inScope, searchedData } from "../access/reach-store.ts";
+import { decidingFields } from "./query.ts";
 import { isoTime } from "./time-store.ts";
 
 export interface AggregateRow {
@@ -37,8 +39,9 @@ function aggregateStatement(db: Database, asked: Aggregate): { text: string; val
   const { query, groups, measures } = asked;
   const source = sourceOf(db, query);
   const filters = filterConditions(args, source, query);
-  const phrase = query.phrase ? [phraseCondition(args, source, query.phrase)] : [];
-  const where = [inScope(args, db, query), ...filters, ...phrase].join(" and ");
+  const phrase = query.phrase ? [phraseCondition(args, source, query.phrase, searchedData(args, db, query))] : [];
+  const names = [...decidingFields(query), ...[...groups, ...measures].map(({ field }) => field)];
+  const where = [inScope(args, db, query, names), ...filters, ...phrase].join(" and ");
   const keys = groups.map((group, at) => `${keyOf(args, group, db.timezone)} as g${at}`);
   const values = measures.map((measure, at) => `${valueOf(args, measure, db.collation)} as m${at}`);
   const groupBy = groups.length > 0 ? `group by ${groups.map((_, at) => `g${at}`).join(", ")}` : "";

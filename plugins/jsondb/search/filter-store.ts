@@ -3,7 +3,6 @@
  * alone.
  */
 import { isUuid } from "platform";
-import { selectedData } from "../records/parts-store.ts";
 import { columnKindOf, ownFields, type IndexColumn } from "../databases/columns.ts";
 import { collate } from "../databases/columns-store.ts";
 import type { Database } from "../databases/database.ts";
@@ -65,27 +64,6 @@ function ruleOf({ timezone, collation, equalsBy }: Database): Omit<Source, "tabl
 /** The column that holds a field of the data, if it can be trusted. */
 export function columnOf({ table, indexed }: Source, field: string): IndexColumn | undefined {
   return indexed && !ownFields.has(field) ? table.indexes.get(field) : undefined;
-}
-
-type Scope = Pick<Query, "table" | "allTables">;
-
-/** The account's records of one table, or of all. */
-export function inScope(args: Args, db: Database, scope: Scope, id = args.bind(db.id, "uuid")): string {
-  return `r.account_id = ${args.bind(db.accountId, "bigint")} and ${inTable(args, db, scope, id)}`;
-}
-
-/** A partial index is chosen only where the statement itself says which database it is. Throws for what is no id. */
-export function idLiteral(id: string): string {
-  if (!isUuid(id)) throw new Error(`${id} is not an id`);
-  return `'${id.toLowerCase()}'::uuid`;
-}
-
-/** Literals, so that the planner can choose the index by table. */
-export function inTable(args: Args, db: Database, { table, allTables }: Scope, id = args.bind(db.id, "uuid")): string {
-  const own = `r.db_id = ${id}`;
-  if (allTables) return own;
-  if (table.name === "") return `${own} and r.table_name = ''`;
-  return `${own} and r.table_name = ${args.bind(table.name, "text")} and r.table_name <> ''`;
 }
 
 /** The conditions of all filters, and one for the groups of which one must hold. */
@@ -205,12 +183,12 @@ function exactCondition(args: Args, source: Source, filter: Exact): string {
   }
 }
 
-/** Whether one of the phrase's fields matches, case ignored. */
+/** Whether one of the phrase's fields, or a value in all data, matches, case ignored. */
 export function phraseCondition(
   args: Args,
   source: Source,
   { pattern, fields, values }: Phrase,
-  searchable?: readonly string[],
+  allData: string,
 ): string {
   if (fields) {
     const all = [
@@ -219,11 +197,10 @@ export function phraseCondition(
     ];
     return all.length > 0 ? `(${all.join(" or ")})` : "false";
   }
-  const data = searchable ? selectedData(args.bind([...searchable], "text[]")) : "r.data";
   const like = args.bind(pattern, "text");
-  if (!hasSigma(pattern)) return `record_mentions(${data}, record_lower(${like}))`;
+  if (!hasSigma(pattern)) return `record_mentions(${allData}, record_lower(${like}))`;
   return `exists (
-    select from jsonb_path_query(${data}, 'strict $.**') v
+    select from jsonb_path_query(${allData}, 'strict $.**') v
     where jsonb_typeof(v) in ('string', 'number', 'boolean') and ${folded("v #>> '{}'", pattern)} like ${folded(like, pattern)})`;
 }
 

@@ -4,16 +4,14 @@
  */
 import { readBounds } from "platform";
 import { betweenRecords, isSmall, rawRecord, selectedData, withoutOwn } from "../records/parts-store.ts";
-import type { Cursor, Phrase, Query } from "./query.ts";
+import { openData, idLiteral, inScope, inTable, searchedData } from "../access/reach-store.ts";
+import { decidingFields, type Cursor, type Phrase, type Query } from "./query.ts";
 import type { Database } from "../databases/database.ts";
 import {
   columnOf,
   newArgs,
   filterConditions,
   hasSigma,
-  idLiteral,
-  inScope,
-  inTable,
   phraseCondition,
   sourceOf,
   valueConditions,
@@ -80,7 +78,7 @@ export function pageStatement(request: PageRequest): Statement {
       ${way === "candidates" ? "(select count(*)::int from candidates)" : "null"} as candidates,
       ${query.count ? `(select count(*) from ${found.from} where ${found.where})` : "null"} as total,
       ${shown}`;
-  return { text, values: args.values, named: hasOnePlan(query, way) && query.filters.length <= 2 };
+  return { text, values: args.values, named: hasOnePlan(query, db, way) && query.filters.length <= 2 };
 }
 
 /** The records that are found, and the end of the statement, which shows those of the page. */
@@ -93,7 +91,7 @@ interface PageParts {
 function quickPage(args: Args, request: PageRequest, key: SortKey | undefined): PageParts {
   const { db, query, form, after } = request;
   const limit = args.bind(query.limit, "int");
-  const raw = `case when ${isSmall()} then ${rawRecord(shownData(args, query, form))} else '${largeRecord}' end`;
+  const raw = `case when ${isSmall()} then ${rawRecord(shownData(args, db, query, form))} else '${largeRecord}' end`;
   const found = finderOf(request, key)(args, db, query, raw, key);
   const shown = `string_agg(${found.record}, ${betweenRecords}) as raw, null as cut_after,
       (array_agg(p.id))[${limit}] as last_id, ${key ? `((array_agg(${found.key}))[${limit}])::text` : "null"} as last_value
@@ -114,7 +112,7 @@ function measuredPage(args: Args, request: PageRequest, key: SortKey | undefined
       union all
       select t.n + 1, t.bytes + octet_length(x.raw), x.raw collate "C", x.value collate "C"
       from read t, lateral (
-        select ${rawRecord(shownData(args, query, form))} as raw, ${value} as value from records r
+        select ${rawRecord(shownData(args, db, query, form))} as raw, ${value} as value from records r
         where r.db_id = ${args.bind(db.id, "uuid")} and r.account_id = ${args.bind(db.accountId, "bigint")}
           and r.id = (select ids from page)[t.n + 1] offset 0) x
       where t.bytes < ${readBounds.answerBytes}
@@ -135,7 +133,8 @@ function finderOf({ db, query, way }: PageRequest, key: SortKey | undefined): Fi
 }
 
 /** Whether one plan is good for all values: the number of matches of a pattern or range depends on its values. */
-function hasOnePlan({ filters, any, phrase }: Query, way: Way): boolean {
+function hasOnePlan({ filters, any, phrase }: Query, { reach }: Database, way: Way): boolean {
+  if (reach.grants.some(({ where }) => where.some(({ op }) => op !== "eq"))) return false;
   if (any.length > 0 || (phrase !== undefined && way === "plain")) return false;
   return filters.every((filter) => filter.op === "eq" && !filter.isPattern);
 }
@@ -166,7 +165,7 @@ type Finder = (args: Args, db: Database, query: Query, raw: string, key: SortKey
 /** Rows are sorted by place and key alone; only the page's records are fetched whole. */
 function plainly(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
   const source = sourceOf(db, query);
-  const phrase = query.phrase ? [phraseCondition(args, source, query.phrase, query.searchable)] : [];
+  const phrase = query.phrase ? [phraseCondition(args, source, query.phrase, searchedData(args, db, query))] : [];
   return {
     tables: "",
     from: "records r",
@@ -188,7 +187,10 @@ function byIndexes(args: Args, db: Database, query: Query, raw: string, key: Sor
   return {
     tables: "",
     from: "records r",
-    where: [inTable(args, db, query), ...filterConditions(args, sourceOf(db, query), query)].join(" and "),
+    where: [
+      inTable(args, db, query, decidingFields(query)),
+      ...filterConditions(args, sourceOf(db, query), query),
+    ].join(" and "),
     columns: `r.id, ${decidingKey(key)} as sort_key`,
     record: `(select ${raw} from records r where r.db_id = ${ownDb} and r.id = p.id and r.account_id = ${ownAccount})`,
     key: "p.sort_key",
@@ -197,7 +199,8 @@ function byIndexes(args: Args, db: Database, query: Query, raw: string, key: Sor
 
 /** The index leads to the records of the page and to no others, so they are read on the way. */
 function byLearned(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
-  const where = [inScope(args, db, query, idLiteral(db.id)), ...filterConditions(args, sourceOf(db, query), query)];
+  const scope = inScope(args, db, query, decidingFields(query), { id: idLiteral(db.id) });
+  const where = [scope, ...filterConditions(args, sourceOf(db, query), query)];
   return {
     tables: "",
     from: "records r",
@@ -248,7 +251,7 @@ function amongCandidates(args: Args, db: Database, query: Query, raw: string, ke
   const values = valueConditions(args, source, query.phrase?.values ?? []);
   const byValue = `
     union all (
-      select r.* from records r where ${inScope(args, db, query)} and (${values.join(" or ")})
+      select r.* from records r where ${inScope(args, db, query, decidingFields(query))} and (${values.join(" or ")})
         and not exists (select from strings s where s.db_id = r.db_id and s.id = r.id) limit ${maxCandidates + 1})`;
   return {
     tables: `strings as materialized (select * from record_candidates(${asked.join(", ")})),
@@ -263,7 +266,7 @@ function amongCandidates(args: Args, db: Database, query: Query, raw: string, ke
 }
 
 function conditions(args: Args, db: Database, query: Query): string[] {
-  return [inScope(args, db, query), ...filterConditions(args, sourceOf(db, query), query)];
+  return [inScope(args, db, query, decidingFields(query)), ...filterConditions(args, sourceOf(db, query), query)];
 }
 
 function orderedRows(
@@ -304,7 +307,8 @@ function anyLongString(args: Args, db: Database, { table }: Query, key: SortKey 
     and r.table_name = ${args.bind(table.name, "text")} and r.long_strings <> 0 and r.long_strings & ${bit} <> 0)`;
 }
 
-function shownData(args: Args, { fields }: Query, form: Form): string {
-  const data = fields ? selectedData(args.bind([...fields], "text[]")) : "r.data";
+function shownData(args: Args, db: Database, query: Query, form: Form): string {
+  const open = openData(args, db, query);
+  const data = query.fields ? selectedData(args.bind([...query.fields], "text[]"), open) : open;
   return form === "flat" ? withoutOwn(data) : data;
 }

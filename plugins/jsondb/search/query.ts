@@ -14,6 +14,7 @@ import {
   type Filters,
 } from "./filters.ts";
 import { noTable, type Table } from "../databases/schema.ts";
+import { hiddenSometimes, mayAll } from "../access/reach.ts";
 
 export interface Sort {
   readonly field: string;
@@ -57,7 +58,7 @@ export const newestFirst: Sort = { field: "id", descending: true };
  */
 export function readSearch(db: Database, params: URLSearchParams, further: readonly Condition[] = []): Query {
   const table = tableForSearch(db, params.get("table_name"));
-  return { ...readCommon(table, params, further), table, allTables: false };
+  return { ...readCommon(db, table, params, further), table, allTables: false };
 }
 
 /** The list of records: the same parameters, but without `table_name` records of all tables mixed. */
@@ -66,9 +67,10 @@ export function readList(db: Database, params: URLSearchParams): Query {
   if (name !== null && db.schema.multiTable) return readSearch(db, params);
   const asksFields =
     ["q", "sort", "search_in", "search_in[]"].some((key) => params.has(key)) || [...params.keys()].some(isFilter);
-  const allTables = db.schema.multiTable || !asksFields;
+  // For whom not all records are open, their table has to be known: its indexes find those that are.
+  const allTables = db.schema.multiTable || (!asksFields && mayAll(db, "read"));
   const table = allTables ? noTable : tableForSearch(db, null);
-  return { ...readCommon(table, params), table, allTables };
+  return { ...readCommon(db, table, params), table, allTables };
 }
 
 /** Hints about fields that the schema does not know, although the data may have them. */
@@ -105,15 +107,28 @@ export function namedFields(query: Query): string[] {
   return [...fieldsOf(query), query.sort.field, ...(query.phrase?.fields ?? []), ...(query.fields ?? [])];
 }
 
+/** The fields by which records are found and sorted: one that is hidden in a record would tell of its value. */
+export function decidingFields(query: Filters & Pick<Query, "phrase"> & Partial<Pick<Query, "sort">>): string[] {
+  const { phrase, sort } = query;
+  const phrased = [...(phrase?.fields ?? []), ...(phrase?.values ?? []).map(({ field }) => field)];
+  return [...fieldsOf(query), ...phrased, ...(sort ? [sort.field] : [])];
+}
+
 /**
  * The fields in which a phrase is searched: those named, else the indexed ones, else all data (behaviour B.7). Without
  * names, numbers and times are found by their whole value: a fragment of one is rarely what somebody means.
  */
-export function phraseOf(table: Table, q: string | null, names: readonly string[] | undefined): Phrase | undefined {
+export function phraseOf(
+  db: Pick<Database, "reach">,
+  table: Table,
+  q: string | null,
+  names: readonly string[] | undefined,
+): Phrase | undefined {
   if (q === null || q === "") return undefined;
   const pattern = wildcardPattern(q);
   if (names) return { pattern, fields: names, values: [] };
-  const indexed = [...table.indexes.keys()].filter((name) => !ownFields.has(name));
+  const hidden = hiddenSometimes(db.reach);
+  const indexed = [...table.indexes.keys()].filter((name) => !ownFields.has(name) && !hidden.has(name));
   const isString = (name: string) => columnKindOf(table.fields.get(name)?.type) === "str";
   const values = indexed.flatMap((name) => (isString(name) ? [] : writtenAs(table, name, q.trim())));
   return orAllData({ pattern, fields: indexed.filter(isString), values });
@@ -138,13 +153,14 @@ export function pageOfRecords(params: URLSearchParams): { limit: number; offset:
 }
 
 function readCommon(
+  db: Database,
   table: Table,
   params: URLSearchParams,
   further: readonly Condition[] = [],
 ): Omit<Query, "table" | "allTables"> {
   const q = params.get("q");
   return {
-    phrase: phraseOf(table, q && checked("q", q, queryLimits.text), namesOf(params, "search_in")),
+    phrase: phraseOf(db, table, q && checked("q", q, queryLimits.text), namesOf(params, "search_in")),
     ...readFilters(table, [...conditionsOf(table, params), ...further]),
     sort: sortOf(params.get("sort")),
     ...pageOfRecords(params),

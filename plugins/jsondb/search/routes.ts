@@ -14,11 +14,10 @@ import { createAccountTurns } from "../turns.ts";
 import { FlatRecord, ShownRecord, UnknownTable, recordExample, unknownTable } from "../records/routes.ts";
 import { decodeCursor, encodeCursor, fieldHints, namedFields, readList, readSearch, type Query } from "./query.ts";
 import type { Database } from "../databases/database.ts";
-import { databaseAt } from "../databases/cache.ts";
+import { dbAccess, openAt, type Viewing } from "../databases/cache.ts";
 import { search, type SearchContext, type SearchShape } from "./store.ts";
 import type { JsondbContext } from "../context.ts";
 
-const access = { privilege: "dbs" } as const;
 const apps = "the records of its own databases, for a viewer with `dbs`";
 
 /** The filters, for the documentation of all routes that take them. */
@@ -62,25 +61,20 @@ const longestWaitMs = 10_000;
 
 /** Lists and private search. behaviour 4.4. */
 export function searchRoutes(ctx: JsondbContext): Route[] {
-  type Asked = Pick<RequestInput, "account" | "app" | "request">;
+  type Asked = Viewing & Pick<RequestInput, "request">;
   const places = Math.max(1, ctx.connections - leftConnections);
   const patience = { ms: longestWaitMs, error: () => unavailable() };
   // Nearly all of them: most servers have one account, and what people wait for is short.
   const turns = createAccountTurns(places, patience, Math.max(1, places - 1));
-  const respond = async (
-    { account, app, request }: Asked,
-    key: string,
-    read: (db: Database) => Query,
-    shape: SearchShape,
-  ) => {
-    const db = await databaseAt(ctx, account.id, key, app);
+  const respond = async (input: Asked, key: string, read: (db: Database) => Query, shape: SearchShape) => {
+    const db = await openAt(ctx, input, key);
     let hints: readonly string[] = [];
     const make = (current: Database) => {
       const query = read(current);
       hints = fieldHints(current, query, namedFields(query));
       return query;
     };
-    return warned(await turns(account.id, () => answerPage(ctx, db, make, shape), request.signal), hints);
+    return warned(await turns(input.account.id, () => answerPage(ctx, db, make, shape), input.request.signal), hints);
   };
   return [
     route(
@@ -88,7 +82,7 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
       "/core/dbs/:db_id/records",
       {
         summary: "List records, the newest first",
-        access,
+        access: dbAccess,
         apps,
         query: { table_name: "only this table", ...parameters },
         answers: { 200: answer.list(ShownRecord), 400: UnknownTable },
@@ -101,7 +95,7 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
       "/core/dbs/:db_id/search",
       {
         summary: "Search records",
-        access,
+        access: dbAccess,
         apps,
         query: { table_name: "required where the schema has tables", ...parameters },
         answers: { 200: answer.list(FlatRecord), 400: UnknownTable },

@@ -1,8 +1,9 @@
 /** Lists and searches: one statement each, which gives the text of the whole page. */
 import { badRequest, notFound, unavailable, type Reader, type Sql } from "platform";
-import type { Cursor, Query } from "./query.ts";
+import { decidingFields, type Cursor, type Query } from "./query.ts";
 import type { Database } from "../databases/database.ts";
-import { newArgs, inScope, phraseCondition, sourceOf } from "./filter-store.ts";
+import { newArgs, phraseCondition, sourceOf } from "./filter-store.ts";
+import { inScope, searchedData } from "../access/reach-store.ts";
 import {
   canUseFragments,
   maxCandidates,
@@ -123,8 +124,8 @@ async function sizeOf({ sizes }: SearchCaches, sql: Reader, db: Database): Promi
 async function isFrequent(sql: Reader, db: Database, query: Query): Promise<boolean> {
   if (!query.phrase) return false;
   const args = newArgs();
-  const newest = `select r.* from records r where ${inScope(args, db, query)} order by r.id desc limit ${probedRecords}`;
-  const matches = phraseCondition(args, sourceOf(db, query), query.phrase);
+  const newest = `select r.* from records r where ${inScope(args, db, query, decidingFields(query))} order by r.id desc limit ${probedRecords}`;
+  const matches = phraseCondition(args, sourceOf(db, query), query.phrase, searchedData(args, db, query));
   const text = `select count(*)::int as found from (${newest}) r where ${matches}`;
   const [row] = await sql.unsafe<{ found: number }[]>(text, args.values, { prepare: true });
   return (row?.found ?? 0) * 10 >= probedRecords;
@@ -162,7 +163,7 @@ async function complete(sql: Reader, db: Database, query: Query, cursor: Cursor)
   if (cursor.value !== undefined) return { id: cursor.id, value: cursor.value };
   const args = newArgs();
   const key = sortKey(args, sourceOf(db, query), query.sort, true);
-  const where = `r.db_id = ${args.bind(db.id, "uuid")} and r.id = ${args.bind(cursor.id, "uuid")}`;
+  const where = `${inScope(args, db, query, [query.sort.field])} and r.id = ${args.bind(cursor.id, "uuid")}`;
   const text = `select (${decidingKey(key)})::text as value from records r where ${where}`;
   const [row] = await sql.unsafe<{ value: string | null }[]>(text, args.values);
   if (!row) throw badRequest("`after` names a record that is gone");

@@ -11,15 +11,16 @@ import {
   uuidOf,
   field,
   Type,
+  type Caller,
   type Route,
   type Static,
 } from "platform";
-import { databaseAt } from "../databases/cache.ts";
+import { dbAccess, openAt } from "../databases/cache.ts";
 import { RowFault } from "../records/routes.ts";
+import type { Database } from "../databases/database.ts";
+import { mayAll } from "../access/reach.ts";
 import type { TaskRow } from "./store.ts";
 import type { JsondbContext } from "../context.ts";
-
-const access = { privilege: "dbs" } as const;
 
 export const taskExample = {
   id: "019a9c1e-0000-7000-8000-000000000003",
@@ -49,7 +50,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         summary: "List imports, exports, changes of many records and re-indexing",
         description:
           "The newest first, kept for 7 days, at most 100 of a database. `done` counts the rows that were read, or the records that were exported, indexed, changed or deleted; `total` is null until it is known; `stored` and `failed` are rows of an import, or records that were changed or refused; `warnings` are what the answer of an import says in its header `Warning`. An import or export whose server stopped is `failed` two minutes later. Exports of more than 1,000 records are listed.",
-        access,
+        access: dbAccess,
         query: {
           kind: "import, export, reindex, update or delete",
           status: "running, finished or failed",
@@ -58,9 +59,14 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         answers: { 200: answer.list(ListedTask) },
         responses: { 200: [taskExample] },
       },
-      async ({ account, params, query }) => {
-        const db = await databaseAt(ctx, account.id, params.db_id);
-        const filter = { kind: query.get("kind") || undefined, status: query.get("status") || undefined };
+      async (input) => {
+        const { account, caller, params, query } = input;
+        const db = await openAt(ctx, input, params.db_id);
+        const filter = {
+          kind: query.get("kind") || undefined,
+          status: query.get("status") || undefined,
+          userId: onlyOf(db, caller),
+        };
         return pageReply(await taskStore.list(ctx.sql, account.id, db.id, filter, pageOf(query)), toApi);
       },
     ),
@@ -71,14 +77,15 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         summary: "One task, with its faulty rows",
         description:
           "`errors` are the first 100 mistakes in rows, as the answer of the import has them; `/errors` has more. Where records are changed, `id` is the record that was refused.",
-        access,
+        access: dbAccess,
         answers: { 200: ShownTask },
         responses: { 200: { ...taskExample, errors: [fault] } },
       },
-      async ({ account, params }) => {
-        const db = await databaseAt(ctx, account.id, params.db_id);
+      async (input) => {
+        const { account, params } = input;
+        const db = await openAt(ctx, input, params.db_id);
         const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
-        if (!row) throw notFound();
+        mustShow(db, input, row);
         return ok({ ...toApi(row), errors: row.errors });
       },
     ),
@@ -89,15 +96,16 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
         summary: "The faulty rows of a task",
         description:
           "In the order of the rows: the first 10,000 mistakes, also while the task runs. `failed` of the task counts all faulty rows.",
-        access,
+        access: dbAccess,
         query: pageQuery,
         answers: { 200: answer.list(RowFault) },
         responses: { 200: [fault] },
       },
-      async ({ account, params, query }) => {
-        const db = await databaseAt(ctx, account.id, params.db_id);
+      async (input) => {
+        const { account, params, query } = input;
+        const db = await openAt(ctx, input, params.db_id);
         const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
-        if (!row) throw notFound();
+        mustShow(db, input, row);
         return pageReply(await taskStore.errorsOf(ctx.sql, account.id, row.id, pageOf(query)), ({ error }) => error);
       },
     ),
@@ -107,7 +115,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
       {
         summary: "Stop a change of many records",
         description: "What it has done stays done. A task that has ended stays as it is.",
-        access,
+        access: dbAccess,
         when: { status: ["running"], kind: ["update", "delete"] },
         answers: { 200: ListedTask },
         responses: {
@@ -115,11 +123,12 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
           409: { error: notStopped },
         },
       },
-      async ({ account, params }) => {
-        const db = await databaseAt(ctx, account.id, params.db_id);
+      async (input) => {
+        const { account, params } = input;
+        const db = await openAt(ctx, input, params.db_id, "edit");
         const id = uuidOf(params.task_id);
         const row = await taskStore.byId(ctx.sql, account.id, db.id, id);
-        if (!row) throw notFound();
+        mustShow(db, input, row);
         if (row.kind !== "update" && row.kind !== "delete") throw conflict(notStopped);
         await taskStore.fail(ctx.sql, account.id, id, "it was stopped");
         const stopped = await taskStore.byId(ctx.sql, account.id, db.id, id);
@@ -164,4 +173,19 @@ export function toApi(row: TaskRow): Static<typeof ListedTask> {
     started_at: row.startedAt,
     finished_at: row.finishedAt,
   };
+}
+
+/** Tasks tell of records: those of others are shown to whoever may read all records with all their fields. */
+function onlyOf(db: Database, { user }: Caller): number | undefined {
+  return mayAll(db, "read") ? undefined : user.id;
+}
+
+/** 404 for a task that is not there, or not for this caller. */
+function mustShow(
+  db: Database,
+  { caller }: { readonly caller: Caller },
+  row: TaskRow | undefined,
+): asserts row is TaskRow {
+  const only = onlyOf(db, caller);
+  if (!row || (only !== undefined && row.createdById !== only)) throw notFound();
 }

@@ -23,6 +23,8 @@ export interface Progress {
 export interface TaskFilter {
   readonly kind: string | undefined;
   readonly status: string | undefined;
+  /** Only those that this person has begun. */
+  readonly userId: number | undefined;
 }
 
 export interface TaskRow {
@@ -48,9 +50,11 @@ const listed = (sql: Queryable) =>
   sql`id, kind, status, done, total, stored, failed, error, warnings, created_by_id, started_at, finished_at`;
 
 /** The newest first. */
-export async function list(sql: Sql, accountId: number, dbId: string, { kind, status }: TaskFilter, page: Page) {
+export async function list(sql: Sql, accountId: number, dbId: string, filter: TaskFilter, page: Page) {
+  const { kind, status, userId } = filter;
   const where = sql`
     db_id = ${dbId}
+    ${userId === undefined ? sql`` : sql`and created_by_id = ${userId}`}
     ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}`;
   return readPage<TaskRow>(sql, page, {

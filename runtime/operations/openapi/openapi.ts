@@ -192,7 +192,8 @@ function headerParameters({ method, spec }: Route): Json[] {
 }
 
 function accessText(access: Access): string {
-  if ("privilege" in access) return `needs the privilege \`${access.privilege}\``;
+  if ("privilege" in access)
+    return `needs the privilege \`${access.privilege}\`${access.or === undefined ? "" : `, or ${access.or}`}`;
   return "signedIn" in access ? `needs sign-in: ${access.signedIn}` : `open: ${access.open}`;
 }
 

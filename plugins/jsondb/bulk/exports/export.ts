@@ -23,6 +23,8 @@ export interface ExportOptions {
   readonly safe: boolean;
   /** Told how many more records are out. */
   readonly passed: (records: number) => void;
+  /** The database as whoever asked may use it by now: an export ends with their rights. */
+  readonly opened: () => Promise<Database>;
 }
 
 const maxSorted = 1_000_000;
@@ -45,8 +47,8 @@ export async function exportTexts(
   const { sort, scope } = options;
   const isById = sort.field === "id" && !sort.descending;
   const pages = isById
-    ? exportPages(ctx, db, options)
-    : sortedPages(ctx, db, { ...options, ids: await idsInOrder(ctx, db, scope, sort) });
+    ? exportPages(ctx, options)
+    : sortedPages(ctx, { ...options, ids: await idsInOrder(ctx, db, scope, sort) });
   if (options.format === "ndjson") return ndjson(pages);
   if (options.format === "json") return json(pages);
   const first = readAhead(pages);
@@ -66,17 +68,17 @@ export async function exportTexts(
  */
 async function* exportPages(
   ctx: Reading,
-  db: Database,
-  { scope, passed }: Pick<ExportOptions, "scope" | "passed">,
+  { scope, passed, opened }: Pick<ExportOptions, "scope" | "passed" | "opened">,
 ): AsyncGenerator<ExportPage> {
   let limit = firstLimit;
-  let next = bulkStore.exportPage(ctx, db, scope, { after: noId }, limit);
+  const read = async (after: string) => bulkStore.exportPage(ctx, await opened(), scope, { after }, limit);
+  let next = read(noId);
   for (let after = noId; ;) {
     const page = await next;
     if (page === null) return;
     if (page.records > 0) after = lastId(page);
     limit = limitAfter(page, limit);
-    next = bulkStore.exportPage(ctx, db, scope, { after }, limit);
+    next = read(after);
     // Nobody waits for it when the client goes away.
     next.catch(() => {});
     await turnsOfLoop();
@@ -97,13 +99,12 @@ async function idsInOrder(ctx: Reading, db: Database, scope: Scope, sort: Sort):
 /** The records of these ids, without those that have been deleted meanwhile. */
 async function* sortedPages(
   ctx: Reading,
-  db: Database,
-  { scope, ids, passed }: Pick<ExportOptions, "scope" | "passed"> & { readonly ids: IdList },
+  { scope, ids, passed, opened }: Pick<ExportOptions, "scope" | "passed" | "opened"> & { readonly ids: IdList },
 ): AsyncGenerator<ExportPage> {
   let limit = firstLimit;
   for (let at = 0; at < ids.length;) {
     const slice = ids.slice(at, at + limit);
-    const page = await bulkStore.exportPage(ctx, db, scope, { ids: slice }, limit);
+    const page = await bulkStore.exportPage(ctx, await opened(), scope, { ids: slice }, limit);
     const isCut = page?.isCut ?? false;
     // A page that is cut off begins again with what it has left out.
     at += isCut && page ? slice.indexOf(lastId(page)) + 1 : slice.length;

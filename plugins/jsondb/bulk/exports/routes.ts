@@ -4,11 +4,9 @@ import { ShownRecord, UnknownTable, recordExample, unknownTable } from "../../re
 import { scopeOf, sortOf } from "../../search/query.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
 import { filterParameters, namesParameter } from "../../search/routes.ts";
-import { databaseAt } from "../../databases/cache.ts";
+import { dbAccess, openAgain, openAt } from "../../databases/cache.ts";
 import type { JsondbContext } from "../../context.ts";
 import type { RunningTask } from "../../tasks/tasks.ts";
-
-const access = { privilege: "dbs" } as const;
 
 /** `:id` of a database is an id or a code. */
 export function exportRoute(ctx: JsondbContext): Route {
@@ -19,7 +17,7 @@ export function exportRoute(ctx: JsondbContext): Route {
       summary: "Export records",
       description:
         "All records, or those that the filters of the list find, in the order of `sort` or else of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
-      access,
+      access: dbAccess,
       exports: true,
       query: {
         format: "csv, json or ndjson; default json",
@@ -40,8 +38,9 @@ export function exportRoute(ctx: JsondbContext): Route {
       },
       responses: { 200: [recordExample], ...unknownTable },
     },
-    async ({ account, caller, params, query }) => {
-      const db = await databaseAt(ctx, account.id, params.db_id);
+    async (input) => {
+      const { account, caller, params, query } = input;
+      const db = await openAt(ctx, input, params.db_id);
       const format = formatOf(query.get("format"));
       const scope = scopeOf(db, query);
       const sort = sortOf(query.get("sort") || "id");
@@ -49,7 +48,8 @@ export function exportRoute(ctx: JsondbContext): Route {
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
       const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
       const task = exportTask(() => tasks.beginTask(ctx, made), ctx.log);
-      const texts = await exportTexts(ctx, db, { format, scope, sort, safe: spreadsheet, passed: task.passed });
+      const opened = () => openAgain(ctx, input, db.id);
+      const texts = await exportTexts(ctx, db, { format, scope, sort, safe: spreadsheet, passed: task.passed, opened });
       return new Response(await streamOf(texts, task, ctx.log), {
         headers: {
           "content-type": types[format],

@@ -1,7 +1,8 @@
-import { answer, field, ok, route, Type, type Route } from "platform";
+import { answer, field, forbidden, ok, route, Type, type Route } from "platform";
 import type { JsondbContext } from "../../context.ts";
 import { fieldTypes } from "../../databases/columns.ts";
-import { databaseAt } from "../../databases/cache.ts";
+import { dbAccess, openAt } from "../../databases/cache.ts";
+import { needsDbs } from "../../access/open.ts";
 import { tableForWrite, type Database } from "../../databases/database.ts";
 import { RowFault } from "../../records/routes.ts";
 import { bodyLimits, bytesOf } from "../imports/body.ts";
@@ -10,8 +11,6 @@ import { previewFile, receive } from "./files.ts";
 import { fileQuery, readFileOptions } from "./parameters.ts";
 import type { KnownField } from "./preview.ts";
 import { dateOrders, decimals, groupings, kinds } from "./values.ts";
-
-const access = { privilege: "dbs" } as const;
 
 const Format = answer.object("ColumnFormat", {
   decimal: Type.Optional(field.oneOf(decimals)),
@@ -55,7 +54,7 @@ export function previewRoute(ctx: JsondbContext): Route {
       summary: "Show what a file holds before it is imported",
       description:
         "The body is the file: CSV, TSV, XLSX, a JSON array or NDJSON, whatever its name and type say. Of a file of text the first 5 MB are looked at (`complete` is false if there is more), a workbook must be sent whole (20 MB at most). Nothing is stored. Each column has the name of a field (`field`: of the database `db`, null if none fits; without `db` the one that a new database would get), a type by all of its values, and the `format` in which they are written. `doubtful` are values that could be read in another way too, and those that cannot be read. Send `field` and `format` back to the import as `mapping` and `formats`. `row` is the number of the record, from 1.",
-      access,
+      access: dbAccess,
       input: "stream",
       query: {
         db: "compare with the fields of this database (id or code)",
@@ -96,10 +95,12 @@ export function previewRoute(ctx: JsondbContext): Route {
         503: { error: "the server is too busy to read the file, try again" },
       },
     },
-    async ({ account, query, request }) => {
+    async (input) => {
+      const { account, caller, query, request } = input;
       const options = readFileOptions(query);
       const code = query.get("db");
-      const db = code ? await databaseAt(ctx, account.id, code) : undefined;
+      if (!code && !caller.privileges.has(dbAccess.privilege)) throw forbidden(needsDbs);
+      const db = code ? await openAt(ctx, input, code, "add") : undefined;
       const fields = db && fieldsOf(db, query.get("table_name"));
       const place = ctx.importPlaces.take();
       try {
@@ -116,7 +117,8 @@ export function previewRoute(ctx: JsondbContext): Route {
 }
 
 function fieldsOf(db: Database, tableName: string | null): KnownField[] {
-  const { fields } = tableForWrite(db, tableName || undefined);
+  const table = tableForWrite(db, tableName || undefined);
+  const fields = db.schema.tables.get(table.name)?.fields ?? table.fields;
   return [...fields].map(([name, { type, label = [] }]) => {
     return { name, type, labels: typeof label === "string" ? [label] : Object.values(label) };
   });

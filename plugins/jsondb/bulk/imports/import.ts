@@ -7,6 +7,7 @@ import * as databases from "../../databases/cache.ts";
 import * as events from "../../records/events.ts";
 import {
   conflict,
+  forbidden,
   HttpError,
   notFound,
   parseExactly,
@@ -29,7 +30,9 @@ import type { Progress } from "../../tasks/store.ts";
 import { ownFields } from "../../databases/columns.ts";
 import type { JsondbContext } from "../../context.ts";
 import { actorOf } from "../../records/events.ts";
-import { written } from "../../records/writes.ts";
+import { mayName, written } from "../../records/writes.ts";
+import { mayAll } from "../../access/reach.ts";
+import { countOpen } from "../../access/reach-store.ts";
 
 export interface ImportOptions {
   readonly reader: RowReader;
@@ -155,16 +158,26 @@ async function storeParts(
 
 async function storePart(ctx: JsondbContext, db: Database, part: KeptPart, tx: Tx): Promise<void> {
   const stored = await importStore.store(tx, db, part, await actorOf(ctx, db, tx));
-  if (stored === part.rows && !part.wanted) return;
+  if (stored === part.rows && !part.wanted && mayAll(db, "add")) return;
   const rows = await importStore.kept(tx, db.accountId, part);
   if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
   if (stored !== part.rows) throw moved;
+  if (!mayAll(db, "add")) await mustBeOpen(tx, db, rows);
+  if (!part.wanted) return;
   for (const { id, json } of rows) {
     const data = parseExactly(json) as Data; // the JSON of a checked row
     const createdAt = timeOfUuidv7(id);
     const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
     await events.tellWanted(ctx, db, "create", record, tx);
   }
+}
+
+/** 403 if one of these new records is outside of what one may add. */
+async function mustBeOpen(tx: Tx, db: Database, rows: readonly { readonly id: string; readonly json: string }[]) {
+  const names = new Set(rows.flatMap(({ json }) => Object.keys(parseExactly(json) as Data))); // the JSON of a checked row
+  const ids = rows.map(({ id }) => id);
+  if ((await countOpen(tx, db, ids, names, "add")) < rows.length)
+    throw forbidden("a record would be outside of what the `access` of the database lets you write");
 }
 
 interface KeptPart extends Part {
@@ -201,6 +214,7 @@ function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions):
   try {
     const table = tableForWrite(db, tableName ?? row.tableName);
     const data = asStored(table, asText ? dataFromText(table, row.data) : row.data);
+    if (!mayAll(db, "add")) mayName(db, "add", Object.keys(data));
     refuse(checkRecord(table, data));
     const { id, json, createdAt } = newRecord(table, data);
     return { record: { id, json, createdAt, index: indexValues(table, data) }, tableName: table.name, data };

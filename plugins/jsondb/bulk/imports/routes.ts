@@ -21,11 +21,9 @@ import { csvRows } from "./csv.ts";
 import { jsonRows, ndjsonRows } from "./json.ts";
 import type { RowReader } from "./rows.ts";
 import { importRecords, type ImportReport } from "./import.ts";
-import { databaseAt } from "../../databases/cache.ts";
+import { dbAccess, openAt } from "../../databases/cache.ts";
 import type { RunningTask } from "../../tasks/tasks.ts";
 import type { JsondbContext } from "../../context.ts";
-
-const access = { privilege: "dbs" } as const;
 
 const rowFault = { row: 3, line: 4, field: "email", message: "is required" };
 
@@ -38,7 +36,7 @@ export function importRoute(ctx: JsondbContext): Route {
       summary: "Import records",
       description:
         "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:db_id/tasks` shows, also while the import runs.",
-      access,
+      access: dbAccess,
       input: "stream",
       idempotency: "own",
       query: {
@@ -59,8 +57,9 @@ export function importRoute(ctx: JsondbContext): Route {
         429: { error: "too many requests, try again in 10 s" },
       },
     },
-    async ({ account, caller, params, query, request, once }) => {
-      const db = await databaseAt(ctx, account.id, params.db_id);
+    async (input) => {
+      const { account, caller, params, query, request, once } = input;
+      const db = await openAt(ctx, input, params.db_id, "add");
       const reading = readerOf(db, request.headers, query);
       const tableName = query.get("table_name") || undefined;
       if (tableName !== undefined) tableForWrite(db, tableName);

@@ -1,0 +1,368 @@
+/** Who may do what in a database with `access`: every way in, each with canaries. CONTRACT 12. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { followStream, type Follower } from "../../../tests/event-stream.ts";
+import { eventually, person, startTestApp, type RequestOptions, type TestApp } from "../../../tests/harness.ts";
+
+let app: TestApp;
+/** Edits their own deals, without `secret`, and sees the open ones of others, without `secret` and `amount`. */
+let seller: { id: number; token: string };
+/** Sees what is open, as everyone does; has no privilege. */
+let guest: { id: number; token: string };
+let boss: { id: number; token: string };
+/** A role that no grant names, in a database where none is for everyone. */
+let ids: Record<"ownOpen" | "ownClosed" | "otherOpen" | "otherClosed", string>;
+
+const canary = "canary-7f3a";
+const fields = {
+  title: "string",
+  owner_id: "integer",
+  stage: "string",
+  amount: "integer",
+  secret: "string",
+  note: "text",
+};
+const base = "/core/dbs/deals";
+
+const as = ({ token }: { token: string }): RequestOptions => ({ token });
+const accessOf = (): unknown[] => [
+  { to: `user:${boss.id}`, may: "manage" },
+  { to: "role:user", may: "edit", where: { owner_id: "{user_id}" }, hide: ["secret"] },
+  { to: "everyone", may: "read", where: { stage: "open" }, hide: ["secret", "amount"] },
+];
+
+beforeAll(async () => {
+  app = await startTestApp();
+  seller = await person(app, { role: "user" });
+  guest = await person(app, { role: "guest" });
+  boss = await person(app, { role: "user" });
+  const schema = { fields, indexed_fields: ["title", "stage", "secret", "owner_id", "amount"] };
+  await app.post("/core/dbs", { db: { name: "Deals", code: "deals", schema } });
+  const deal = async (title: string, owner_id: number, stage: string, amount: number) => {
+    const data = { title, owner_id, stage, amount, secret: `${canary}-${title}`, note: "n", extra: title };
+    return (await app.post(`${base}/records`, { record: { data } })).json.id as string;
+  };
+  ids = {
+    ownOpen: await deal("own open", seller.id, "open", 10),
+    ownClosed: await deal("own closed", seller.id, "closed", 20),
+    otherOpen: await deal("other open", boss.id, "open", 1000),
+    otherClosed: await deal("other closed", boss.id, "closed", 2000),
+  };
+  const set = await app.patch(base, { db: { access: accessOf() } });
+  expect([set.status, set.json.access]).toEqual([200, accessOf()]);
+});
+afterAll(() => app.stop());
+
+// A record flat or nested, read as an outside client does: the assertion is the check.
+// oxlint-disable-next-line typescript/no-explicit-any
+type Either = any;
+
+const titles = (records: { title?: string; data?: { title: string } }[]) =>
+  records.map((one) => `${one.title ?? one.data?.title}`).toSorted();
+
+describe("what is seen", () => {
+  test("each person sees the records of their grants, and the fields that one of them shows", async () => {
+    for (const path of [`${base}/records?limit=100`, `${base}/search?limit=100`]) {
+      expect(titles((await app.get(path)).json)).toEqual(["other closed", "other open", "own closed", "own open"]);
+      expect(titles((await app.get(path, as(boss))).json)).toHaveLength(4);
+      const sellers = await app.get(path, as(seller));
+      expect(titles(sellers.json)).toEqual(["other open", "own closed", "own open"]);
+      expect(sellers.text).not.toContain(canary);
+      const amounts = Object.fromEntries(
+        sellers.json.map((one: Either) => [one.title ?? one.data.title, one.amount ?? one.data?.amount]),
+      );
+      expect(amounts).toEqual({ "own open": 10, "own closed": 20, "other open": undefined });
+      const guests = await app.get(path, as(guest));
+      expect(titles(guests.json)).toEqual(["other open", "own open"]);
+      expect([guests.text.includes(canary), guests.text.includes("amount")]).toEqual([false, false]);
+    }
+    const counted = await app.get(`${base}/search?count=true&limit=1`, as(guest));
+    expect([counted.headers.get("x-total-count"), counted.json.length]).toEqual(["2", 1]);
+  });
+
+  test("a record outside is 404, one inside lacks what is hidden of it", async () => {
+    const at = (id: string) => `${base}/records/${id}`;
+    expect((await app.get(at(ids.otherClosed), as(seller))).status).toBe(404);
+    const own = (await app.get(at(ids.ownOpen), as(seller))).json.data;
+    expect([own.amount, "secret" in own, own.extra]).toEqual([10, false, "own open"]);
+    const other = (await app.get(at(ids.otherOpen), as(seller))).json.data;
+    expect([other.title, "amount" in other, "secret" in other]).toEqual(["other open", false, false]);
+    const burst = await Promise.all(Object.values(ids).map((id) => app.get(at(id), as(guest))));
+    expect(burst.map(({ status }) => status)).toEqual([200, 404, 200, 404]);
+  });
+
+  test("nothing is found, sorted, counted or measured by what is hidden", async () => {
+    const found = async (query: string, who = seller) =>
+      titles((await app.get(`${base}/search?limit=100&${query}`, as(who))).json);
+    expect(await found(`filter[secret]=${canary}-own open`)).toEqual([]);
+    expect(await found("filter[secret][null]=true")).toEqual([]);
+    expect(await found("filter[secret][ne]=x")).toEqual([]);
+    expect(await found("any[0][secret]=*&any[1][title]=own open")).toEqual([]);
+    expect(await found("sort=secret")).toEqual([]);
+    expect(await found(`q=${canary}`)).toEqual([]);
+    expect(await found(`q=${canary}&search_in=secret`)).toEqual([]);
+    expect(await found(`q=${canary}&search_in=secret,title`)).toEqual([]);
+    // `amount` is shown of the seller's own deals alone: the others are left out where it decides.
+    expect(await found("filter[amount][gt]=5")).toEqual(["own closed", "own open"]);
+    expect(await found("sort=-amount")).toEqual(["own closed", "own open"]);
+    expect(await found("filter[amount][gt]=5", guest)).toEqual([]);
+    expect(await found("fields=title,amount")).toEqual(["other open", "own closed", "own open"]);
+    const groups = async (query: string, who = seller) => (await app.get(`${base}/aggregate?${query}`, as(who))).json;
+    expect(await groups("sum=amount")).toMatchObject([{ count: 2, sum: { amount: 30 } }]);
+    expect(await groups("sum=amount", guest)).toMatchObject([{ count: 0 }]);
+    expect(await groups("group_by=secret")).toEqual([]);
+    expect(await groups("group_by=stage")).toHaveLength(2);
+  });
+
+  test("a mistake in a value tells no type of a hidden field, and a hint does not know it", async () => {
+    const search = (query: string, who: { token: string }) => app.get(`${base}/search?${query}`, as(who));
+    expect((await search("filter[amount][gt]=x", boss)).status).toBe(400);
+    expect((await search("filter[amount][gt]=x", guest)).status).toBe(200);
+    const hint = (await search("filter[secret]=x", seller)).headers.get("warning");
+    expect(hint).toContain("no field");
+  });
+
+  test("exports have the same records and fields", async () => {
+    for (const format of ["csv", "json", "ndjson"])
+      for (const sort of ["id", "-title"]) {
+        const text = (await app.get(`${base}/export?format=${format}&sort=${sort}`, as(seller))).text;
+        expect([
+          format,
+          sort,
+          text.includes(canary),
+          text.includes("other closed"),
+          text.includes("own closed"),
+        ]).toEqual([format, sort, false, false, true]);
+        expect([text.includes("1000"), text.includes("20")]).toEqual([false, true]);
+        const guests = (await app.get(`${base}/export?format=${format}&sort=${sort}`, as(guest))).text;
+        expect([guests.includes("amount"), guests.includes("own closed")]).toEqual([false, false]);
+      }
+    expect((await app.get(`${base}/export?format=json&sort=amount`, as(guest))).json).toEqual([]);
+  });
+
+  test("the database is shown without what is hidden, to those for whom it opens", async () => {
+    const shown = (await app.get(base, as(guest))).json;
+    expect(Object.keys(shown.schema.fields)).toEqual(["title", "owner_id", "stage", "note"]);
+    expect(JSON.stringify(shown)).not.toContain("secret");
+    expect(shown.access).toEqual([{ to: "everyone", may: "read" }]);
+    expect((await app.get("/core/dbs", as(guest))).json.map((db: { code: string }) => db.code)).toEqual(["deals"]);
+    await app.post("/core/dbs", {
+      db: { name: "Closed", code: "closed", access: [{ to: `user:${boss.id}`, may: "read" }] },
+    });
+    await app.post("/core/dbs", { db: { name: "Free", code: "free" } });
+    const codes = async (who: { token: string }) =>
+      (await app.get("/core/dbs", as(who))).json.map((db: { code: string }) => db.code).toSorted();
+    expect(await codes(seller)).toEqual(["deals", "free"]);
+    expect(await codes(boss)).toEqual(["closed", "deals", "free"]);
+    expect((await app.get("/core/dbs/closed", as(seller))).status).toBe(404);
+    expect((await app.get("/core/dbs/closed/records", as(seller))).status).toBe(404);
+    expect((await app.get("/core/dbs/free/records", as(guest))).status).toBe(403);
+  });
+});
+
+describe("what is written", () => {
+  const change = (id: string, data: object, who: { token: string }) =>
+    app.patch(`${base}/records/${id}`, { record: { data } }, as(who));
+
+  test("a change needs a grant for the record as it is, for its fields, and for what it becomes", async () => {
+    expect((await change(ids.ownOpen, { note: "mine" }, seller)).json.data).toMatchObject({ note: "mine", amount: 10 });
+    expect((await change(ids.ownOpen, { note: "mine" }, seller)).text).not.toContain(canary);
+    expect((await change(ids.otherOpen, { note: "x" }, seller)).status).toBe(403);
+    expect((await change(ids.otherClosed, { note: "x" }, seller)).status).toBe(404);
+    expect((await change(ids.ownOpen, { secret: "x" }, seller)).json).toEqual({ secret: ["may not be written"] });
+    expect((await change(ids.ownOpen, { owner_id: boss.id }, seller)).status).toBe(403);
+    expect((await change(ids.ownOpen, { note: "x" }, guest)).status).toBe(403);
+    const { data } = (await app.get(`${base}/records/${ids.ownOpen}`)).json;
+    expect(data).toMatchObject({ note: "mine", owner_id: seller.id, secret: `${canary}-own open` });
+  });
+
+  test("a new record must be one that the grant lets be written", async () => {
+    const add = (data: object, who: { token: string }) => app.post(`${base}/records`, { record: { data } }, as(who));
+    const made = await add({ title: "new", owner_id: seller.id, stage: "closed" }, seller);
+    expect(made.status).toBe(201);
+    expect((await add({ title: "theirs", owner_id: boss.id, stage: "open" }, seller)).status).toBe(403);
+    expect((await add({ title: "none" }, seller)).status).toBe(403);
+    expect((await add({ title: "s", owner_id: seller.id, secret: "x" }, seller)).status).toBe(422);
+    expect((await add({ title: "g", stage: "open" }, guest)).status).toBe(403);
+    expect((await app.get(`${base}/search?q=theirs`)).json).toEqual([]);
+    expect((await app.delete(`${base}/records/${made.json.id}`, as(seller))).status).toBe(204);
+    expect((await app.delete(`${base}/records/${ids.otherOpen}`, as(seller))).status).toBe(403);
+    expect((await app.delete(`${base}/records/${ids.otherClosed}`, as(seller))).status).toBe(404);
+  });
+
+  test("a batch is all or none", async () => {
+    const batch = (operations: object[], who = seller) => app.post(`${base}/batch`, { operations }, as(who));
+    const own = { op: "create", data: { title: "b", owner_id: seller.id } };
+    const refused = await batch([own, { op: "update", id: ids.ownOpen, data: { owner_id: boss.id } }]);
+    expect(refused.status).toBe(403);
+    const hidden = await batch([own, { op: "update", id: ids.otherClosed, data: { note: "x" } }]);
+    expect(hidden.json).toEqual({ "operations[1].id": ["is not the id of a record of this database"] });
+    expect((await app.get(`${base}/search?q=b&search_in=title&filter[title]=b`)).json).toEqual([]);
+    const done = await batch([own, { op: "update", id: ids.ownOpen, data: { note: "batch" } }]);
+    expect([done.status, done.text.includes(canary)]).toEqual([200, false]);
+    expect((await batch([{ op: "delete", id: done.json.results[0].id }])).status).toBe(200);
+    expect((await batch([own], guest)).status).toBe(403);
+  });
+
+  test("a bulk change reaches the records that may be changed, and none that would leave", async () => {
+    const bulk = async (body: object, query: string) => {
+      const task = await app.post(`${base}/bulk?${query}`, body, as(seller));
+      expect(task.status).toBe(202);
+      const at = `${base}/tasks/${task.json.id}`;
+      return eventually(async () => {
+        const { json } = await app.get(at, as(seller));
+        return json.status === "running" ? undefined : json;
+      });
+    };
+    expect(await bulk({ op: "update", data: { note: "bulk" }, all: true }, "")).toMatchObject({
+      status: "finished",
+      stored: 2,
+    });
+    expect(await bulk({ op: "update", data: { note: "bulk" } }, "filter[secret]=x")).toMatchObject({ stored: 0 });
+    const left = await bulk({ op: "update", data: { owner_id: boss.id }, all: true }, "");
+    expect(left).toMatchObject({ status: "finished", stored: 0, failed: 2 });
+    const all = (await app.get(`${base}/records`)).json;
+    expect(all.filter((one: Either) => one.data.note === "bulk").map((one: Either) => one.data.owner_id)).toEqual([
+      seller.id,
+      seller.id,
+    ]);
+    expect((await app.post(`${base}/bulk`, { op: "delete", all: true }, as(guest))).status).toBe(403);
+    const tasks = (await app.get(`${base}/tasks`, as(guest))).json;
+    expect([tasks, (await app.get(`${base}/tasks`, as(boss))).json.length > 0]).toEqual([[], true]);
+  });
+
+  test("an import stores nothing that is outside", async () => {
+    const send = (csv: string, query = "") =>
+      app.request("POST", `${base}/import${query}`, undefined, {
+        ...as(seller),
+        headers: { "content-type": "text/csv" },
+        raw: csv,
+      });
+    const good = await send(`title,owner_id,stage\nimp1,${seller.id},open\n`);
+    expect([good.status, good.json.imported]).toEqual([201, 1]);
+    expect((await send(`title,owner_id\nimp2,${seller.id}\nimp3,${boss.id}\n`)).status).toBe(403);
+    expect((await send(`title,owner_id,secret\nimp4,${seller.id},x\n`)).status).toBe(422);
+    const names = titles((await app.get(`${base}/search?q=imp`)).json);
+    expect(names).toEqual(["imp1"]);
+    await app.delete(`${base}/records/${(await app.get(`${base}/search?q=imp1`)).json[0].id}`);
+  });
+});
+
+test("events tell of the same records and fields, and end with the grant", async () => {
+  const follow = (token: string, lastId?: string) =>
+    followStream(`${app.origin}${base}/events`, { token, ...(lastId && { lastId }) });
+  const access = [{ to: `user:${boss.id}`, may: "manage" }, ...accessOf().slice(1)];
+  const followers = {
+    seller: await follow(seller.token),
+    guest: await follow(guest.token),
+    boss: await follow(boss.token),
+  };
+  const first = followers.guest.lastId();
+  const note = async (id: string) => app.patch(`${base}/records/${id}`, { record: { data: { note: "live" } } });
+  for (const id of [ids.ownClosed, ids.otherClosed, ids.otherOpen]) await note(id);
+  await eventually(() => followers.boss.events.length === 3);
+  const seen = ({ events }: Follower) => events.map(({ data }) => data.data.title);
+  await eventually(() => followers.seller.events.length === 2 && followers.guest.events.length === 1);
+  expect([seen(followers.seller), seen(followers.guest)]).toEqual([["own closed", "other open"], ["other open"]]);
+  expect(followers.seller.text() + followers.guest.text()).not.toContain(canary);
+  expect(followers.guest.text()).not.toContain("amount");
+  const again = await follow(guest.token, first);
+  await eventually(() => again.events.length === 1);
+  await app.patch(base, { db: { access: access.slice(0, 2) } });
+  await note(ids.otherOpen);
+  await eventually(() => followers.guest.ended() && again.ended());
+  expect([seen(followers.guest), seen(again)]).toEqual([["other open"], ["other open"]]);
+  await app.patch(base, { db: { access } });
+  await Promise.all(Object.values(followers).map((one) => one.close()));
+});
+
+describe("who decides", () => {
+  test("whoever may manage changes schema, access and the database; an administrator always does", async () => {
+    expect((await app.patch(base, { db: { name: "x" } }, as(seller))).status).toBe(403);
+    expect((await app.delete(base, as(guest))).status).toBe(403);
+    expect(
+      (await app.patch(`${base}/replace`, { field: "schema", old_string: "title", new_string: "t" }, as(seller)))
+        .status,
+    ).toBe(403);
+    const own = { name: "Locked", code: "locked", access: [{ to: "user:999999", may: "manage" }] };
+    expect((await app.post("/core/dbs", { db: own }, as(boss))).status).toBe(201);
+    expect((await app.get("/core/dbs/locked", as(boss))).status).toBe(404);
+    expect((await app.patch("/core/dbs/locked", { db: { access: null } }, as(boss))).status).toBe(404);
+    expect((await app.patch("/core/dbs/locked", { db: { access: null } })).status).toBe(200);
+    expect((await app.get("/core/dbs/locked", as(boss))).status).toBe(200);
+    expect((await app.patch(base, { db: { access: accessOf() } }, as(boss))).status).toBe(200);
+  });
+
+  test("a token that is narrowed needs `dbs`, whatever the list gives", async () => {
+    const narrowed = await person(app, { role: "user", narrowedTo: ["prompts"] });
+    expect((await app.get(`${base}/records`, as(narrowed))).status).toBe(403);
+    const fitting = await person(app, { role: "user", narrowedTo: ["dbs"] });
+    expect((await app.get(`${base}/records`, as(fitting))).status).toBe(200);
+  });
+
+  test("a grant that is taken away is gone at once", async () => {
+    expect((await app.get(`${base}/records`, as(guest))).json).not.toEqual([]);
+    await app.patch(base, { db: { access: accessOf().slice(0, 2) } });
+    expect((await app.get(`${base}/records`, as(guest))).status).toBe(404);
+    await app.patch(base, { db: { access: accessOf() } });
+    expect((await app.get(`${base}/records`, as(guest))).status).toBe(200);
+  });
+
+  test.each<[access: unknown, mistake: string]>([
+    ["all", "must be an array"],
+    [[7], "[0] must be an object"],
+    [[{ to: "everybody", may: "read" }], "[0].to must be everyone"],
+    [[{ to: "user:x", may: "read" }], "[0].to must be"],
+    [[{ to: "role:boss", may: "read" }], "[0].to must be"],
+    [[{ to: "everyone", may: "write" }], "[0].may must be one of read, add, edit, manage"],
+    [[{ to: "everyone", may: "manage", hide: ["secret"] }], "[0].hide must be left out of `manage`"],
+    [[{ to: "everyone", may: "manage", where: { a: 1 } }], "[0].where must be left out of `manage`"],
+    [[{ to: "everyone", may: "read", where: {} }], "[0].where has no condition"],
+    [[{ to: "everyone", may: "read", where: { a: { above: 1 } } }], "[0].where.a.above is no operator"],
+    [[{ to: "everyone", may: "read", where: { a: "{user}" } }], "[0].where.a {user} is unknown"],
+    [[{ to: "everyone", may: "read", where: { a: [1] } }], "[0].where.a must be one value"],
+    [[{ to: "everyone", may: "read", where: { amount: { gt: "x" } } }], "`amount` gt: must be a number"],
+    [[{ to: "everyone", may: "read", hide: ["id"] }], "[0].hide[0] id cannot be hidden"],
+    [[{ to: "everyone", may: "read", hide: "a" }], "[0].hide must be a list of fields"],
+    [[{ to: "everyone", may: "read", wher: {} }], '"wher" is unknown'],
+    [Array.from({ length: 51 }, () => ({ to: "everyone", may: "read" })), "at most 50 grants"],
+  ])("%j is refused", async (access, mistake) => {
+    const { status, json } = await app.patch(base, { db: { access } });
+    expect([status, JSON.stringify(json)]).toEqual([
+      422,
+      expect.stringContaining(JSON.stringify(mistake).slice(1, -1)),
+    ]);
+    expect(Object.keys(json)).toEqual(["access"]);
+  });
+});
+
+describe("tables, teams and variables", () => {
+  test("a where is read by each table's own types, and ids of teams are lists", async () => {
+    const team = (await app.post("/account/teams", { team: { name: "North" } })).json.id;
+    const member = await person(app, { role: "user", teamIds: [team] });
+    const tables = {
+      orders: { fields: { team_id: "integer", no: "string" }, indexed_fields: ["team_id"] },
+      notes: { fields: { team_id: "string", no: "string" } },
+    };
+    const access = [{ to: "everyone", may: "edit", where: { team_id: "{team_ids}" } }];
+    await app.post("/core/dbs", { db: { name: "Multi", code: "multi", schema: { tables }, access } });
+    const add = async (table_name: string, data: object) =>
+      app.post("/core/dbs/multi/records", { record: { table_name, data } });
+    await add("orders", { team_id: team, no: "o1" });
+    await add("orders", { team_id: team + 1, no: "o2" });
+    await add("notes", { team_id: `${team}`, no: "n1" });
+    await add("notes", { team_id: "other", no: "n2" });
+    const numbers = async (path: string, who: { token: string }) =>
+      (await app.get(`/core/dbs/multi/${path}`, as(who))).json
+        .map((one: Either) => `${one.no ?? one.data.no}`)
+        .toSorted();
+    expect(await numbers("records", member)).toEqual(["n1", "o1"]);
+    expect(await numbers("search?table_name=orders", member)).toEqual(["o1"]);
+    expect(await numbers("records", seller)).toEqual([]);
+    const moved = await app.post(
+      "/core/dbs/multi/batch",
+      { operations: [{ op: "create", table_name: "orders", data: { team_id: team, no: "o3" } }] },
+      as(member),
+    );
+    expect(moved.status).toBe(200);
+  });
+});
