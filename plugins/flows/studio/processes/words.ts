@@ -3,8 +3,6 @@ import de from "./text/de.json" with { type: "json" };
 import en from "./text/en.json" with { type: "json" };
 import pl from "./text/pl.json" with { type: "json" };
 
-export type Word = keyof typeof en;
-
 export const { say, texts } = catalogue(en, pl, de);
 
 /** What a word of the API means: a state, a kind of starter. What is not known stays as it is. */
