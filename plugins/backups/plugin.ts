@@ -2,7 +2,8 @@ import { backupEnded, definePlugin, onEvent, setting } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { mail } from "../mail/api.ts";
 import { failedTemplate } from "./mails.ts";
-import { backupExample, backupRoutes } from "./routes.ts";
+import { Backup } from "./answers.ts";
+import { backupRoutes } from "./routes.ts";
 import { model, tell } from "./tell.ts";
 
 /** Shows the scheduled backups, and tells of them; the runtime makes them. behaviour B.16. */
@@ -17,7 +18,7 @@ export default definePlugin({
       parseRecipient,
     ),
   },
-  models: [{ name: model, privilege: "backups", kinds: ["made", "failed"], sample: backupExample }],
+  models: [{ name: model, privilege: "backups", kinds: ["made", "failed"], sample: Backup.example }],
   privileges: [{ name: "backups", doc: "see the scheduled backups", roles: ["admin"] }],
 
   setup(ctx) {

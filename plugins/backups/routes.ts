@@ -8,29 +8,17 @@ import {
   pageOf,
   pageQuery,
   route,
+  toApi,
   type Account,
   type Route,
-  type Static,
 } from "platform";
 import { Backup } from "./answers.ts";
 import type { BackupsContext } from "./context.ts";
 import * as backupStore from "./store.ts";
-import type { BackupRow } from "./store.ts";
 
 const access = { privilege: "backups" } as const;
 
-export const backupExample = {
-  id: 7,
-  kind: "backup" as const,
-  state: "good" as const,
-  file: "corestead-20260131T033000Z.backup.sealed",
-  bytes: 48_211_034,
-  verified: true,
-  error: null,
-  started_at: "2026-01-31T03:30:00.000Z",
-  ended_at: "2026-01-31T03:31:12.000Z",
-  removed_at: null,
-};
+const { answer: Shown, example } = Backup;
 
 /** The scheduled backups of the installation, for the administrators of its first account. */
 export function backupRoutes({ sql, services }: BackupsContext): Route[] {
@@ -47,39 +35,23 @@ export function backupRoutes({ sql, services }: BackupsContext): Route[] {
           "`base` is a copy of the cluster that was read back, and `wal` says that changes are not archived, or are again.",
         access,
         query: pageQuery,
-        answers: { 200: answer.list(Backup) },
-        responses: { 200: [backupExample] },
+        answers: { 200: answer.list(Shown) },
+        responses: { 200: [example] },
       },
       async ({ account, query }) => {
         if (!(await isFirst(account))) return list([], 0);
-        return pageReply(await backupStore.list(sql, pageOf(query)), toApi);
+        return pageReply(await backupStore.list(sql, pageOf(query)), (row) => toApi(Backup, row));
       },
     ),
     route(
       "GET",
       "/core/backups/:id",
-      { summary: "One scheduled backup", access, answers: { 200: Backup }, responses: { 200: backupExample } },
+      { summary: "One scheduled backup", access, answers: { 200: Shown }, responses: { 200: example } },
       async ({ account, params }) => {
         const row = (await isFirst(account)) ? await backupStore.byId(sql, integerId(params.id)) : undefined;
         if (!row) throw notFound();
-        return ok(toApi(row));
+        return ok(toApi(Backup, row));
       },
     ),
   ];
-}
-
-export function toApi(row: BackupRow): Static<typeof Backup> {
-  const { id, kind, file, bytes, verified, error } = row;
-  return {
-    id,
-    kind,
-    state: row.endedAt === null ? "running" : error === null ? "good" : "failed",
-    file,
-    bytes,
-    verified,
-    error,
-    started_at: row.startedAt,
-    ended_at: row.endedAt,
-    removed_at: row.removedAt,
-  };
 }

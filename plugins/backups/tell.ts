@@ -1,8 +1,8 @@
 /** Tells of a scheduled backup that ended: the log of activity, webhooks and, if it failed, people. */
-import { noticed, type BackupEnd } from "platform";
+import { noticed, toApi, type BackupEnd } from "platform";
+import { Backup, type BackupRow } from "./answers.ts";
 import type { BackupsContext } from "./context.ts";
 import { failedTemplate } from "./mails.ts";
-import { toApi } from "./routes.ts";
 
 export const model = "Core::Backup";
 
@@ -11,15 +11,16 @@ export async function tell(ctx: BackupsContext, end: BackupEnd): Promise<void> {
   const { id: accountId } = await accounts.defaultAccount();
   const { id, file, error, startedAt, endedAt } = end;
   const told = error === null ? [] : await peopleToTell(ctx, accountId);
-  const row = {
+  const row: BackupRow = {
     ...end,
     kind: end.kind ?? "backup",
+    state: error === null ? "good" : "failed",
     startedAt: new Date(startedAt),
     endedAt: new Date(endedAt),
     removedAt: null,
   };
   const kind = error === null ? "made" : "failed";
-  const news = { accountId, sourceType: model, kind, id, data: toApi(row) };
+  const news = { accountId, sourceType: model, kind, id, data: toApi(Backup, row) };
   // All or none, so that a retry tells nobody twice.
   await ctx.transaction(async (tx) => {
     await ctx.changed(news, tx);

@@ -1,5 +1,5 @@
 /** All SQL about certificates. Hosts are those of the whole installation, which one process orders for. */
-import { readPage, type Page, type Sql, type Tx, type Queryable } from "platform";
+import { column, readPage, view, words, type KeptOf, type Page, type Queryable, type Sql, type Tx } from "platform";
 import type { Due } from "./renewal.ts";
 
 export interface CertificateRow {
@@ -17,6 +17,52 @@ export interface CertificateRow {
   readonly orderedAt: Date | null;
   readonly createdAt: Date;
 }
+
+const { choice, integer, text, time } = column;
+const orNull = true;
+
+const fields = {
+  host: text({ label: ["Host", "Host", "Host"], example: "www.example.com" }),
+  state: choice(["valid", "waiting", "failed", "expired"], {
+    label: ["State", "Stan", "Status"],
+    choices: {
+      valid: ["Valid", "Ważny", "Gültig"],
+      waiting: ["Waiting", "Czeka", "Wartet"],
+      failed: ["Failed", "Nie powiodło się", "Fehlgeschlagen"],
+      expired: ["Expired", "Wygasł", "Abgelaufen"],
+    },
+    from: `case when failures > 0 then 'failed' when expires_at is null then 'waiting'
+      when expires_at > now() then 'valid' else 'expired' end`,
+    example: "valid",
+  }),
+  not_before: time({
+    label: ["Valid from", "Ważny od", "Gültig ab"],
+    orNull,
+    example: new Date("2026-01-31T10:00:00.000Z"),
+  }),
+  expires_at: time({ label: ["Ends", "Wygasa", "Läuft ab"], orNull, example: new Date("2026-05-01T10:00:00.000Z") }),
+  renew_at: time({
+    label: ["Renewal", "Odnowienie", "Erneuerung"],
+    orNull,
+    example: new Date("2026-03-30T22:14:07.000Z"),
+  }),
+  failures: integer({ label: ["Failures", "Niepowodzenia", "Fehlschläge"], example: 0 }),
+  last_error: text({ label: ["Last error", "Ostatni błąd", "Letzter Fehler"], orNull }),
+  try_at: time({
+    label: ["Next attempt", "Następna próba", "Nächster Versuch"],
+    orNull,
+    from: "case when last_error is not null then try_at end",
+  }),
+  ordered_at: time({
+    label: ["Ordered", "Zamówiono", "Bestellt"],
+    orNull,
+    example: new Date("2026-01-31T10:00:00.000Z"),
+  }),
+};
+
+/** A certificate as people see it. */
+export const Certificate = view("Certificate", fields);
+type Seen = KeptOf<typeof fields>;
 
 export interface Issued {
   readonly chain: string;
@@ -94,15 +140,15 @@ export async function byHost(sql: Sql, host: string): Promise<CertificateRow | u
   return row;
 }
 
-export async function ofAccount(sql: Sql, accountId: number, host: string): Promise<CertificateRow | undefined> {
-  const [row] = await sql<CertificateRow[]>`
-    select ${columns(sql)} from certificates where account_id = ${accountId} and host = ${host}`;
+export async function ofAccount(sql: Sql, accountId: number, host: string): Promise<Seen | undefined> {
+  const [row] = await sql<Seen[]>`
+    select ${words(sql, Certificate.read)} from certificates where account_id = ${accountId} and host = ${host}`;
   return row;
 }
 
 export async function list(sql: Sql, accountId: number, page: Page) {
-  return readPage<CertificateRow>(sql, page, {
-    columns: columns(sql),
+  return readPage<Seen>(sql, page, {
+    columns: words(sql, Certificate.read),
     from: sql`certificates where account_id = ${accountId}`,
     order: sql`host`,
   });

@@ -16,7 +16,8 @@ import { hasControl, parseAddress, sendMail, type Outcome } from "../smtp/api.ts
 import type { MailTemplate, MailTexts, OutgoingMail } from "./api.ts";
 import { notSetUp, type Outgoing } from "./outgoing.ts";
 import { render, type Words } from "./render.ts";
-import type { MailRow, OpenMailRow } from "./store.ts";
+import type { MailRow } from "./answers.ts";
+import type { OpenMailRow } from "./store.ts";
 import { Template } from "./template.ts";
 import * as serverStore from "./server-store.ts";
 import * as servers from "./outgoing.ts";
@@ -109,7 +110,7 @@ async function write(ctx: MailContext, tx: Tx, mail: OutgoingMail, recipient: st
   const { accountId, template, values, language = null, expiresAt = null } = mail;
   const id = uuidv7();
   const content = ctx.secrets.seal(JSON.stringify(values), place(id));
-  await mailStore.insert(tx, { id, accountId, recipient, template, language, content, expiresAt });
+  await mailStore.insert(tx, { id, accountId, to: recipient, template, language, content, expiresAt });
   await schedule(ctx, tx, { accountId, id, run: 1 });
   return id;
 }
@@ -154,7 +155,7 @@ async function attempt(ctx: MailContext, row: OpenMailRow, content: string, sign
     return mailStore.failed(ctx.sql, row, template ? "mail is not set up" : "no plugin has this template any more");
   const turn = await ctx.sent.take(`${accountId}`);
   if (!turn.allowed) return later(ctx, row, turn.retryAfterSeconds, null);
-  const mail = { accountId, id, to: row.recipient, template, language: row.language ?? undefined, values };
+  const mail = { accountId, id, to: row.to, template, language: row.language ?? undefined, values };
   const { ok, data, error, bounced } = await sent(ctx, mail, outgoing, signal);
   if (ok) return mailStore.sent(ctx.sql, row, data?.message_id ?? "");
   const said = redacted(error ?? "", values);

@@ -12,37 +12,24 @@ import {
   refOf,
   resourceRoutes,
   route,
+  toApi,
   uuidOf,
   type Route,
   type Static,
 } from "platform";
-import { BuiltInMailTemplate, languages, Mail, MailPreview, SentTest } from "./answers.ts";
+import { BuiltInMailTemplate, languages, Mail, MailPreview, SentTest, states, type MailRow } from "./answers.ts";
 import type { MailTemplate } from "./api.ts";
 import type { MailContext } from "./context.ts";
 import { sendNow } from "./queue.ts";
 import * as mails from "./queue.ts";
 import { check, examplesOf, render } from "./render.ts";
 import { receiverOf } from "./server-routes.ts";
-import { states, type MailRow } from "./store.ts";
 import * as mailStore from "./store.ts";
 import { Template, templateOf } from "./template.ts";
 
 const access = { privilege: "mails" } as const;
 
-const example = {
-  id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e20",
-  to: "anna@example.com",
-  template: "invitation",
-  language: "en",
-  state: "queued",
-  attempts: 1,
-  last_error: "the mail server answered 451 try again later",
-  message_id: null,
-  next_attempt_at: "2026-01-31T10:00:30.000Z",
-  expires_at: "2026-02-07T10:00:00.000Z",
-  created_at: "2026-01-31T10:00:00.000Z",
-  sent_at: null,
-};
+const { answer: Shown, example } = Mail;
 
 /** The log of mails. behaviour B.12. */
 export function mailRoutes(ctx: MailContext): Route[] {
@@ -61,7 +48,7 @@ export function mailRoutes(ctx: MailContext): Route[] {
           state: field.oneOf(states),
           ...pageQuery,
         },
-        answers: { 200: answer.list(Mail) },
+        answers: { 200: answer.list(Shown) },
         responses: { 200: [example] },
       },
       async ({ caller, query }) => {
@@ -70,17 +57,17 @@ export function mailRoutes(ctx: MailContext): Route[] {
           template: query.get("template") || undefined,
           state: query.get("state") || undefined,
         };
-        return pageReply(await mailStore.list(ctx.sql, caller.account.id, filter, pageOf(query)), toApi);
+        return pageReply(await mailStore.list(ctx.sql, caller.account.id, filter, pageOf(query)), shown);
       },
     ),
     route(
       "GET",
       "/core/mails/:id",
-      { summary: "One mail", access, answers: { 200: Mail }, responses: { 200: example } },
+      { summary: "One mail", access, answers: { 200: Shown }, responses: { 200: example } },
       async ({ caller, params }) => {
         const row = await mailStore.byId(ctx.sql, caller.account.id, uuidOf(params.id));
         if (!row) throw notFound();
-        return ok(toApi(row));
+        return ok(shown(row));
       },
     ),
     route(
@@ -91,7 +78,7 @@ export function mailRoutes(ctx: MailContext): Route[] {
         description: "One that failed, or that waits for its next attempt.",
         access,
         when: { state: ["queued", "failed"] },
-        answers: { 200: Mail },
+        answers: { 200: Shown },
         responses: {
           200: { ...example, next_attempt_at: "2026-01-31T10:00:05.000Z" },
           422: { state: ["is sent: only a mail that failed or waits can be tried again"] },
@@ -103,28 +90,13 @@ export function mailRoutes(ctx: MailContext): Route[] {
         if (!row) throw notFound();
         if (!(await mails.retry(ctx, caller.account.id, id)))
           throw invalid({ state: [`is ${row.state}: only a mail that failed or waits can be tried again`] });
-        return ok(toApi((await mailStore.byId(ctx.sql, caller.account.id, id)) ?? row));
+        return ok(shown((await mailStore.byId(ctx.sql, caller.account.id, id)) ?? row));
       },
     ),
   ];
 }
 
-function toApi(row: MailRow): Static<typeof Mail> {
-  return {
-    id: row.id,
-    to: row.recipient,
-    template: row.template,
-    language: row.language,
-    state: row.state,
-    attempts: row.attempts,
-    last_error: row.lastError,
-    message_id: row.messageId,
-    next_attempt_at: row.nextAttemptAt,
-    expires_at: row.expiresAt,
-    created_at: row.createdAt,
-    sent_at: row.sentAt,
-  };
-}
+const shown = (row: MailRow) => toApi(Mail, row);
 
 const previewExample = {
   subject: "Your new password",

@@ -1,32 +1,13 @@
 /** All SQL about mails, waiting and done. */
-import { readPage, type Language, type Page, type Queryable, type Sql, type Tx } from "platform";
-
-export const states = ["queued", "sent", "failed", "expired"] as const;
-export type MailState = (typeof states)[number];
-
-export interface MailRow {
-  readonly id: string;
-  readonly accountId: number;
-  readonly recipient: string;
-  readonly template: string;
-  readonly language: Language | null;
-  readonly state: MailState;
-  readonly attempts: number;
-  readonly run: number;
-  readonly lastError: string | null;
-  readonly messageId: string | null;
-  readonly nextAttemptAt: Date | null;
-  readonly expiresAt: Date | null;
-  readonly createdAt: Date;
-  readonly sentAt: Date | null;
-}
+import { readPage, words, type Page, type Queryable, type Sql, type Tx } from "platform";
+import { Mail, type MailRow } from "./answers.ts";
 
 export interface OpenMailRow extends MailRow {
   /** Sealed; null once nothing is to be sent any more. */
   readonly content: string | null;
 }
 
-export interface NewMail extends Pick<MailRow, "id" | "accountId" | "recipient" | "template" | "language"> {
+export interface NewMail extends Pick<MailRow, "id" | "accountId" | "to" | "template" | "language"> {
   readonly content: string;
   readonly expiresAt: Date | null;
 }
@@ -37,9 +18,7 @@ export interface MailFilter {
   readonly state: string | undefined;
 }
 
-const columns = (sql: Queryable) => sql`
-  id, account_id, recipient, template, language, state, attempts, run, last_error, message_id, next_attempt_at,
-  expires_at, created_at, sent_at`;
+const columns = (on: Queryable) => words(on, Mail.read);
 
 export async function list(sql: Sql, accountId: number, { to, template, state }: MailFilter, page: Page) {
   const where = sql`
@@ -62,10 +41,10 @@ export async function open(sql: Sql, accountId: number, id: string): Promise<Ope
 }
 
 export async function insert(tx: Tx, mail: NewMail): Promise<void> {
-  const { id, accountId, recipient, template, language, content, expiresAt } = mail;
+  const { id, accountId, to, template, language, content, expiresAt } = mail;
   await tx`
     insert into mails (id, account_id, recipient, template, language, content, next_attempt_at, expires_at)
-    values (${id}, ${accountId}, ${recipient}, ${template}, ${language}, ${content}, now(), ${expiresAt})`;
+    values (${id}, ${accountId}, ${to}, ${template}, ${language}, ${content}, now(), ${expiresAt})`;
 }
 
 /** These change nothing if the mail is another job's by now. */

@@ -1,6 +1,6 @@
 /** An account's own words for a mail, in one language. behaviour B.12. */
 import { column, field, filter, forbidden, invalid, resource, Type, type At, type Caller } from "platform";
-import { languages } from "./answers.ts";
+import { languages, languageWords } from "./answers.ts";
 import type { MailTemplate } from "./api.ts";
 import { check } from "./render.ts";
 
@@ -11,11 +11,7 @@ const fields = {
   code: text({ label: ["Mail", "Wiadomość", "E-Mail"], body: codes, example: "password_reset" }),
   language: choice(languages, {
     label: ["Language", "Język", "Sprache"],
-    choices: {
-      en: ["English", "angielski", "Englisch"],
-      pl: ["Polish", "polski", "Polnisch"],
-      de: ["German", "niemiecki", "Deutsch"],
-    },
+    choices: languageWords,
     example: "en",
   }),
   subject: text({

@@ -183,6 +183,12 @@ export interface Resource<T extends Shape>
   readonly isVolatile: boolean;
 }
 
+/** What a statement selects of rows, what an answer shows of them (`toApi`), and its words. */
+export interface View extends Pick<Resource<Shape>, "read" | "shows"> {
+  readonly answer: TObject;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
 /** A field with its names in the API and in a row. */
 export interface Each {
   readonly name: string;

@@ -12,17 +12,8 @@ import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { answer, type JsonObject } from "../http/answers/answers.ts";
 import { field } from "../http/answers/fields.ts";
 
-export type ColumnType =
-  | "text"
-  | "bool"
-  | "int4"
-  | "int8"
-  | "uuid"
-  | "timestamptz"
-  | "json"
-  | "jsonb"
-  | "_text"
-  | "_int8";
+type One = "text" | "bool" | "int4" | "int8" | "uuid" | "timestamptz" | "json" | "jsonb";
+export type ColumnType = One | "_text" | "_int8";
 
 /** People with the body, the `check` of a change, or statements of the server's own. */
 type By = "people" | "check" | "server";
@@ -239,7 +230,11 @@ export type RowOf<F extends Fields, I extends IdKind = IdKind> = {
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-} & { readonly [K in keyof F & string as Camel<K>]: Of<F[K]>["kept"] } & Infos<F>;
+} & KeptOf<F> &
+  Infos<F>;
+
+/** A row of a view. */
+export type KeptOf<F extends Fields> = { readonly [K in keyof F & string as Camel<K>]: Of<F[K]>["kept"] };
 
 /** What people have written of a row. */
 export type GivenOf<F extends Fields> = {

@@ -14,7 +14,7 @@
  */
 import { Type, TypeGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { answer } from "../http/answers/answers.ts";
-import type { At, Author, Declaration, Derivations, Each, Resource, Typed } from "./declaration.ts";
+import type { At, Author, Declaration, Derivations, Each, Resource, Typed, View } from "./declaration.ts";
 import type { Column } from "../plugin/facts.ts";
 import { camel, type Fields, type IdKind, type Label, type NewOf } from "./fields.ts";
 
@@ -78,6 +78,19 @@ export function resource<
       ...(quiet.length > 0 && { quiet }),
     },
     columns: columnsOf(declared.id, authors, each),
+  };
+}
+
+/** Rows that people only read. */
+export function view(type: string, fields: Fields): View {
+  const each = eachOf(fields);
+  const shown = shownOf(each);
+  const properties = Object.fromEntries(shown.map(({ name, schema }) => [name, schema]));
+  return {
+    read: each.flatMap(namesOf).join(", "),
+    shows: shown.map(({ name }) => [name, camel(name)] as const),
+    answer: { ...answer.object(type, properties), "x-fields": wordsOf(each, {}) },
+    example: Object.fromEntries(shown.map(({ name, example }) => [name, example])),
   };
 }
 

@@ -1,15 +1,18 @@
 /** Settings with a value for each account. Plugins declare them as `accountSettings`; no HTTP, no SQL. */
 import {
+  answer,
   forbidden,
   isNumber,
   mustMatch,
   setting,
+  Type,
   ValidationError,
   type BaseContext,
   type Caller,
   type ConfigOf,
   type PluginFacts,
   type Settings,
+  type Static,
   type Tx,
 } from "platform";
 import type { Accounts } from "../api.ts";
@@ -23,15 +26,15 @@ interface Declared {
 }
 
 /** A setting as the API shows it. */
-export interface ShownSetting {
-  readonly name: string;
-  readonly plugin: string;
-  readonly doc: string;
-  readonly value: string;
-  readonly standard: string;
+export const Shown = answer.object("AccountSetting", {
+  name: Type.String(),
+  plugin: Type.String(),
+  doc: Type.String(),
+  value: Type.String(),
+  standard: Type.String(),
   /** The only values that there are; empty = others too. */
-  readonly choices: readonly string[];
-}
+  choices: answer.list(Type.String()),
+});
 
 type Stored = Awaited<ReturnType<typeof settingsOf>>;
 const nothing: Stored = { version: 0, values: {} };
@@ -66,7 +69,7 @@ export function createAccountSettings(ctx: Pick<BaseContext, "cache" | "plugins"
   return {
     of,
 
-    list: async (accountId: number): Promise<{ settings: ShownSetting[]; version: number }> => {
+    list: async (accountId: number): Promise<{ settings: Static<typeof Shown>[]; version: number }> => {
       const { values: given, version } = await stored(accountId);
       const settings = [...declared].map(
         ([

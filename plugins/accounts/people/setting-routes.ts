@@ -16,18 +16,10 @@ import {
 } from "platform";
 import type { Caller, Route } from "platform";
 import { lockPerson, preferencesOf, savePreferences } from "./account-store.ts";
+import { Shown } from "./account-settings.ts";
 import type { PeopleContext } from "./context.ts";
 
 const access = { privilege: "settings" } as const;
-
-const Shown = answer.object("AccountSetting", {
-  name: Type.String(),
-  plugin: Type.String(),
-  doc: Type.String(),
-  value: Type.String(),
-  standard: Type.String(),
-  choices: Type.Array(Type.String()),
-});
 
 const example = {
   name: "shopping_list_max_items",
