@@ -114,7 +114,7 @@ export const savedFields = {
     blank: false,
     example: true,
   }),
-  active: flag({ label: ["On", "Włączona", "An"], body: field.flag(), blank: true }),
+  active: flag({ label: ["On", "Włączone", "An"], body: field.flag(), blank: true }),
   db_code: text({
     label: ["Table", "Tabela", "Tabelle"],
     body: field.nullable(

@@ -4,32 +4,41 @@ import type { DraftOf, PatchOf, RowOf } from "platform";
 import type { ConnectorKind } from "./api.ts";
 import { codeMistake } from "./definition.ts";
 
-const { code, flag, json, secret, text } = column;
+const { code, flag, json, secret, text, usual } = column;
 
 export const customKind = "core/custom_connector";
 const maxFieldsChars = 500_000;
 export const exampleUrl = "https://api.openweathermap.org/data/2.5";
 
 const fields = {
-  name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "Weather" }),
+  name: text({ ...usual.name, body: field.name(), example: "Weather" }),
   code: code({
-    label: ["Code", "Kod", "Code"],
+    ...usual.code,
     body: field.line(100),
     from: "name",
     otherwise: "connector",
     example: "weather",
   }),
-  kind: text({ label: ["Kind", "Rodzaj", "Art"], body: field.name(100), blank: customKind }),
-  url: text({ label: ["URL", "Adres URL", "Webadresse"], body: field.line(2000), blank: "", example: exampleUrl }),
+  kind: text({
+    label: ["Kind of service", "Rodzaj usługi", "Art des Dienstes"],
+    body: field.name(100),
+    blank: customKind,
+  }),
+  url: text({ label: ["Address", "Adres", "Adresse"], body: field.line(2000), blank: "", example: exampleUrl }),
   secret_token: secret({
-    label: ["Secret", "Sekret", "Geheimnis"],
+    label: ["Key", "Klucz", "Schlüssel"],
+    help: [
+      "From the service; never shown again.",
+      "Od usługi; nie jest więcej pokazywany.",
+      "Vom Dienst; wird nie wieder gezeigt.",
+    ],
     body: field.line(10_000),
     place: secretPlace,
     info: secretInfo,
     example: "0a1b2c3d4e5f6a7b8c9dwxyz",
   }),
   fields: json({
-    label: ["Fields", "Pola", "Felder"],
+    label: ["Methods and settings", "Metody i ustawienia", "Methoden und Einstellungen"],
     body: field.nullable(field.object()),
     blank: {},
     example: {
@@ -44,7 +53,7 @@ const fields = {
       },
     },
   }),
-  active: flag({ label: ["Active", "Włączony", "Aktiv"], body: field.flag(), blank: true }),
+  active: flag({ ...usual.active, body: field.flag(), blank: true }),
 };
 
 export type ConnectorRow = RowOf<typeof fields, "uuid">;

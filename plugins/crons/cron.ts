@@ -4,35 +4,51 @@ import type { At, Change, DraftOf, Mistakes, RowOf } from "platform";
 import type { Flows } from "../flows/api.ts";
 import { isTimezone, nextRun, nextRuns, scheduleMistake } from "./schedule.ts";
 
-const { choice, flag, text, time } = column;
+const { choice, flag, text, time, usual } = column;
 
 const fields = {
-  name: text({ label: ["Name", "Nazwa", "Name"], body: field.line(), blank: "", example: "Every morning" }),
+  name: text({
+    ...usual.name,
+    help: ["Empty: the name of its flow.", "Puste pole: nazwa przepływu.", "Leer: der Name des Ablaufs."],
+    body: field.line(),
+    blank: "",
+    example: "Every morning",
+  }),
   kind: text({
-    label: ["Kind", "Rodzaj", "Art"],
+    label: ["What it starts", "Co uruchamia", "Was gestartet wird"],
     choices: { flow: ["Flow", "Przepływ", "Ablauf"] },
     body: field.oneOf(["flow"]),
     blank: "flow",
   }),
   target_code: text({
-    label: ["Starts", "Uruchamia", "Startet"],
+    label: ["Flow", "Przepływ", "Ablauf"],
     body: field.from(field.name(100), { path: "/connect/flows.json", value: "code" }),
     example: "weather-advice",
   }),
-  schedule: text({ label: ["Schedule", "Harmonogram", "Zeitplan"], body: field.name(200), example: "0 7 * * *" }),
+  schedule: text({
+    label: ["When", "Kiedy", "Wann"],
+    help: [
+      "Minute, hour, day, month, weekday: 0 7 * * 1 is each Monday at 7:00.",
+      "Minuta, godzina, dzień, miesiąc, dzień tygodnia: 0 7 * * 1 to każdy poniedziałek o 7:00.",
+      "Minute, Stunde, Tag, Monat, Wochentag: 0 7 * * 1 ist jeden Montag um 7:00 Uhr.",
+    ],
+    body: field.name(200),
+    example: "0 7 * * *",
+  }),
   timezone: text({
     label: ["Time zone", "Strefa czasowa", "Zeitzone"],
+    help: ["Empty: that of the account.", "Puste pole: strefa konta.", "Leer: die des Kontos."],
     body: field.line(64),
     blank: "",
     example: "Europe/Warsaw",
   }),
-  active: flag({ label: ["Active", "Włączony", "Aktiv"], body: field.flag(), blank: true }),
+  active: flag({ ...usual.active, body: field.flag(), blank: true }),
   missed: choice(["skip", "latest"], {
     label: ["Missed times", "Przegapione terminy", "Verpasste Termine"],
     help: [
-      "Times at which no server ran.",
-      "Terminy, w których serwer nie działał.",
-      "Zeiten, zu denen kein Server lief.",
+      "What to do about times at which no server ran.",
+      "Co zrobić z terminami, w których serwer nie działał.",
+      "Was mit Terminen geschieht, zu denen kein Server lief.",
     ],
     choices: {
       skip: ["Leave them out", "Pomiń je", "Auslassen"],
@@ -40,9 +56,9 @@ const fields = {
     },
     blank: "skip",
   }),
-  last_run_at: time({ label: ["Last run", "Ostatnie uruchomienie", "Letzter Lauf"], by: "server", orNull: true }),
+  last_run_at: time({ label: ["Last run", "Ostatnie uruchomienie", "Letzter Durchlauf"], by: "server", orNull: true }),
   next_run_at: time({
-    label: ["Next time", "Następny raz", "Nächstes Mal"],
+    label: ["Next run", "Następne uruchomienie", "Nächster Durchlauf"],
     by: "check",
     orNull: true,
     quiet: true,
@@ -65,7 +81,10 @@ export const Cron = resource("cron", {
   model: "Core::Cron",
   fields,
   derived: {
-    next_runs: { label: ["Next times", "Następne terminy", "Nächste Termine"], schema: answer.list(answer.time()) },
+    next_runs: {
+      label: ["Next runs", "Następne uruchomienia", "Nächste Durchläufe"],
+      schema: answer.list(answer.time()),
+    },
   },
   filters: { target_code: filter.exact() },
   check,

@@ -8,7 +8,7 @@ const { choice, text } = column;
 const codes = field.from(field.name(100), { path: "/core/mail_templates/system.json", value: "code" });
 
 const fields = {
-  code: text({ label: ["Mail", "Wiadomość", "E-Mail"], body: codes, example: "password_reset" }),
+  code: text({ label: ["Which e-mail", "Która wiadomość", "Welche E-Mail"], body: codes, example: "password_reset" }),
   language: choice(languages, {
     label: ["Language", "Język", "Sprache"],
     choices: languageWords,
@@ -20,12 +20,14 @@ const fields = {
     example: "Your new password",
   }),
   text: text({
-    label: ["Text", "Tekst", "Text"],
+    label: ["Text", "Treść", "Text"],
+    help: ["{{ name }} is filled in.", "{{ name }} jest uzupełniane.", "{{ name }} wird eingesetzt."],
     body: Type.String({ minLength: 1, maxLength: 50_000, description: "Liquid" }),
     example: "Hello {{ name }}, set it here:\n\n{{ link }}",
   }),
   html: text({
     label: ["HTML", "HTML", "HTML"],
+    help: ["Empty: made of the text.", "Puste pole: powstaje z treści.", "Leer: wird aus dem Text gebildet."],
     body: field.nullable(
       Type.String({ maxLength: 200_000, description: "Liquid; without it, it is made of the text" }),
     ),

@@ -19,43 +19,54 @@ import { extendedCode, mayWrite, placeAfter, samePlace, scopes, suffix, type Own
 import { checkTexts } from "./preview.ts";
 import { aiPlaceholder, keepVersion, shared, visibleTo } from "./store.ts";
 
-const { choice, id, jsonb, text } = column;
+const { choice, id, jsonb, text, usual } = column;
 
 export const maxContent = 200_000;
 export const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 
 const fields = {
-  name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "New work entry" }),
+  name: text({ ...usual.name, body: field.name(), example: "New work entry" }),
   code: text({
-    label: ["Code", "Kod", "Code"],
-    help: ["Letters, digits, - and _.", "Litery, cyfry, - i _.", "Buchstaben, Ziffern, - und _."],
+    label: ["Short name", "Nazwa techniczna", "Technischer Name"],
+    help: [
+      "A prompt with the name of a built-in one replaces it. Letters, digits, - and _.",
+      "Prompt o nazwie wbudowanego zastępuje go. Litery, cyfry, - i _.",
+      "Ein Prompt mit dem Namen eines eingebauten ersetzt diesen. Buchstaben, Ziffern, - und _.",
+    ],
     body: field.code(),
     example: "workinfo_new",
   }),
   content: text({
     label: ["Content", "Treść", "Inhalt"],
+    help: ["Markdown with Liquid.", "Markdown z Liquid.", "Markdown mit Liquid."],
     body: field.name(maxContent),
     example: 'Write an entry for the client {{ client_id }}.\n\n{{ "apps_api" | api_block }}',
   }),
   kind: choice(["chat", "agent"], {
-    label: ["Kind", "Rodzaj", "Art"],
-    choices: { chat: ["Chat", "Czat", "Chat"], agent: ["Agent", "Agent", "Agent"] },
+    label: ["Used for", "Zastosowanie", "Verwendung"],
+    choices: { chat: ["Conversation", "Rozmowa", "Gespräch"], agent: ["AI agent", "Agent AI", "KI-Agent"] },
     blank: "chat",
   }),
   scope: choice(scopes, {
-    label: ["Scope", "Zasięg", "Geltungsbereich"],
+    label: ["Who gets it", "Kto go dostaje", "Wer ihn bekommt"],
+    help: [
+      "The narrowest one counts: a person's own before that of everyone.",
+      "Liczy się najwęższy: własny prompt osoby przed promptem dla wszystkich.",
+      "Der engste gilt: der eigene einer Person vor dem für alle.",
+    ],
     choices: {
-      user: ["Personal", "Osobisty", "Persönlich"],
-      team: ["Team", "Zespół", "Team"],
-      department: ["Department", "Dział", "Abteilung"],
-      account: ["The whole account", "Całe konto", "Das ganze Konto"],
+      user: ["One person", "Jedna osoba", "Eine Person"],
+      team: ["One team", "Jeden zespół", "Ein Team"],
+      department: ["One department", "Jeden dział", "Eine Abteilung"],
+      account: ["Everyone", "Wszyscy", "Alle"],
     },
     body: field.oneOf(scopes),
     by: "check",
     blank: "account",
   }),
   scope_id: id({
-    label: ["Owner", "Właściciel", "Besitzer"],
+    label: ["Whose it is", "Czyj jest", "Wem er gehört"],
+    help: ["Empty if everyone gets it.", "Puste, gdy dostają go wszyscy.", "Leer, wenn alle ihn bekommen."],
     body: field.nullable(field.id()),
     by: "check",
     orNull: true,
@@ -63,6 +74,7 @@ const fields = {
   /** Kept in `fields`. */
   ai_placeholder: text({
     label: ["Hint in the AI dialog", "Podpowiedź w oknie AI", "Hinweis im KI-Dialog"],
+    help: ["For example: What was done?", "Na przykład: Co zrobiono?", "Zum Beispiel: Was wurde getan?"],
     body: field.line(1000),
     by: "server",
     quiet: false,
@@ -70,7 +82,11 @@ const fields = {
     orNull: true,
     example: "What was done?",
   }),
-  fields: jsonb({ label: ["Fields", "Pola", "Felder"], by: "check", example: { ai_placeholder: "What was done?" } }),
+  fields: jsonb({
+    label: ["Other values", "Inne wartości", "Weitere Werte"],
+    by: "check",
+    example: { ai_placeholder: "What was done?" },
+  }),
   created_by_id: id({ label: ["Author", "Autor", "Angelegt von"], by: "check", example: 1 }),
   updated_by_id: id({ label: ["Last change by", "Autor zmiany", "Geändert von"], by: "check", orNull: true }),
   /** Assigned at creation and never shown. */

@@ -205,6 +205,20 @@ export function secret<const O extends SecretOptions>(
   return { ...facts, sealing: { place, ...(info && { info }) } };
 }
 
+/** Words of fields that many resources have: `text({ ...usual.name, body: field.name() })`. */
+export const usual = {
+  name: { label: ["Name", "Nazwa", "Name"] },
+  code: {
+    label: ["Short name", "Nazwa techniczna", "Technischer Name"],
+    help: [
+      "Programs and addresses use it. Made of the name if it is empty.",
+      "Używają jej programy i adresy. Puste pole: powstaje z nazwy.",
+      "Programme und Adressen verwenden ihn. Leer: wird aus dem Namen gebildet.",
+    ],
+  },
+  active: { label: ["On", "Włączone", "An"] },
+} as const;
+
 type Of<F> = F extends Field<infer T> ? T : never;
 
 /** `last_run_at` -> `lastRunAt`, as postgres.js names columns. */

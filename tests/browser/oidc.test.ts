@@ -29,13 +29,13 @@ test("a provider is entered, tried out, and signs somebody in", async () => {
   await page.goto(`${origin}/studio/account/sign_in_providers/new`);
   await page.getByLabel("Name", { exact: true }).fill("Example ID");
   await page.getByLabel("Issuer", { exact: true }).fill(`${peer.issuer}/.well-known/openid-configuration`);
-  await page.getByLabel("Client id", { exact: true }).fill(peer.clientId);
+  await page.getByLabel("Client ID", { exact: true }).fill(peer.clientId);
   await page.getByLabel("Client secret", { exact: true }).fill(peer.clientSecret);
-  await page.getByLabel("Create people", { exact: true }).check();
+  await page.getByLabel("Add people", { exact: true }).check();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("is required with create_people").waitFor();
   await shot("provider-wrong");
-  await page.getByLabel("Email domains", { exact: true }).fill("example.com");
+  await page.getByLabel("E-mail domains", { exact: true }).fill("example.com");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("code").getByText(`${origin}/login/with/example-id/callback`).waitFor();
   await page.getByRole("button", { name: "Test" }).click();
@@ -73,7 +73,7 @@ test("a provider is entered, tried out, and signs somebody in", async () => {
   // Signs out at the provider too: from the Studio, and by the page without scripts.
   await page.goto(`${origin}/studio/account/sign_in_providers`);
   await page.getByText("Example ID").first().click();
-  await page.getByLabel("Sign out there", { exact: true }).check();
+  await page.getByLabel("Sign out there too", { exact: true }).check();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved").first().waitFor();
   await shot("provider-signs-out");

@@ -90,10 +90,10 @@ async function shipments(page: Page): Promise<void> {
 }
 
 async function connector(page: Page): Promise<void> {
-  await begin(page, "Connectors", "connector");
+  await begin(page, "Connections", "connection");
   await label(page, "Name").fill("Stock");
-  await label(page, "URL").fill(remote.url);
-  await label(page, "Secret").fill("the key of the stock service");
+  await label(page, "Address").fill(remote.url);
+  await label(page, "Key").fill("the key of the stock service");
   await button(page, "Add a method").click();
   await page.locator("fieldset details input:focus").waitFor();
   await page.keyboard.type("reserve");
@@ -110,7 +110,7 @@ async function flow(page: Page): Promise<void> {
   await addStep(page, /^Set variables/);
   await put(page, "Set", "sku", '{{ data.sku | default: "sample-box" }}');
   await put(page, "Set", "count", "{{ data.count | default: 1 }}");
-  await addStep(page, /^Call a connector/);
+  await addStep(page, /^Use a connection/);
   await label(page, "Connector").fill("stock");
   await label(page, "Method").fill("reserve");
   for (const name of ["sku", "count"]) {
@@ -158,16 +158,16 @@ async function webhooks(page: Page): Promise<void> {
   await page.getByText("Nothing starts it by itself yet.").waitFor();
   await link(page, "New webhook").click();
   await heading(page, "New webhook");
-  expect(await label(page, "Target").inputValue()).toBe("ship-an-order");
+  expect(await label(page, "Connection or flow").inputValue()).toBe("ship-an-order");
   await onlyOrders(page);
   await button(page, "Save").click();
   await button(page.getByRole("dialog"), "Done").click();
   await heading(page, /^Webhook \d+$/);
   await begin(page, "Webhooks", "webhook");
-  await label(page, "Source type").selectOption("Core::Record");
-  await label(page, "Kind").selectOption("create");
-  await label(page, "URL").fill(`${remote.url}/hook`);
-  await label(page, "API token").fill("the-receivers-token");
+  await label(page, "What changes").selectOption("Core::Record");
+  await label(page, "What happens").selectOption("create");
+  await label(page, "Address").fill(`${remote.url}/hook`);
+  await label(page, "Token of the receiver").fill("the-receivers-token");
   await onlyOrders(page);
   await button(page, "Save").click();
   await button(page.getByRole("dialog"), "Done").click();
@@ -180,8 +180,8 @@ async function cron(page: Page): Promise<void> {
   await menu(page, "Flows");
   await link(page, "Ship an order").click();
   await page.getByRole("link", { name: /^webhook 1: Core::Record create, db_code orders$/i }).waitFor();
-  await link(page, "New cron").click();
-  await label(page, "Schedule").fill("0 7 * * *");
+  await link(page, "New schedule").click();
+  await label(page, "When").fill("0 7 * * *");
   await label(page, "Time zone").fill("Europe/Warsaw");
   await saved(page, "ship-an-order");
 }
@@ -214,15 +214,15 @@ async function follow(page: Page): Promise<void> {
     .getByRole("button", { name: /^Open / })
     .click();
   const record = page.getByRole("dialog", { name: "Record", exact: true });
-  await link(record, "Processes").click();
-  await page.getByRole("grid", { name: "Processes" }).getByRole("row").nth(1).getByRole("link").first().click();
+  await link(record, "Runs").click();
+  await page.getByRole("grid", { name: "Runs" }).getByRole("row").nth(1).getByRole("link").first().click();
   const trace = page.getByRole("region", { name: "Where it comes from, and what follows" });
   const process = page.url();
   await trace.getByRole("link", { name: "stock.reserve", exact: true }).waitFor();
   await link(trace, "1").click();
   await heading(page, "Delivery 1");
   await link(page, "The flow ship-an-order was started with it.").waitFor();
-  await link(page, "Open the process that it has started").click();
+  await link(page, "Open the run that it has started").click();
   await page.waitForURL(process);
   await page.goBack();
   await link(page, "Open the record").click();

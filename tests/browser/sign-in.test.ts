@@ -81,10 +81,10 @@ test("a person sets up an app and a passkey, and signs in by each of them", asyn
 
   await security.getByRole("button", { name: "Add a passkey" }).click();
   const naming = page.getByRole("dialog", { name: "Add a passkey" });
-  await naming.getByLabel("Name").fill(`<img src=x> \u202Elaptop`);
+  await naming.getByLabel("Name", { exact: true }).fill(`<img src=x> \u202Elaptop`);
   await naming.getByRole("button", { name: "Continue" }).click();
   await security.getByRole("button", { name: /Rename .*<img/ }).click();
-  await page.getByRole("dialog", { name: "Rename" }).getByLabel("Name").fill("Laptop");
+  await page.getByRole("dialog", { name: "Rename" }).getByLabel("Name", { exact: true }).fill("Laptop");
   await page.getByRole("dialog", { name: "Rename" }).getByRole("button", { name: "Rename" }).click();
   await security.getByRole("button", { name: /Remove .*Laptop/ }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);

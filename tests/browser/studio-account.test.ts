@@ -32,8 +32,8 @@ describe("a token", () => {
       }
     };
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("New API token");
-    await page.getByRole("option", { name: /New API token/ }).waitFor();
+    await page.keyboard.type("New access token");
+    await page.getByRole("option", { name: /New access token/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("checkbox", { name: /^dbs/ }).waitFor();
     await page.locator("#main").focus();
@@ -62,8 +62,8 @@ describe("a token", () => {
     await using opened = await signedIn();
     const { page } = opened;
     await page.goto(`${app.origin}/studio/account/tokens/new`);
-    await page.getByLabel("Name").fill("Kiosk");
-    await page.getByLabel("Kind").selectOption("web_token");
+    await page.getByLabel("Name", { exact: true }).fill("Kiosk");
+    await page.getByLabel("Used for").selectOption("web_token");
     await page.getByRole("button", { name: "Save" }).click();
     const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
     const address = (await dialog.locator("pre").last().textContent()) ?? "";
@@ -88,7 +88,7 @@ describe("a token", () => {
     await page.goto(`${app.origin}/studio/account/tokens/${erp.json.id}`);
     await page.getByText("A token of the whole account is not deleted").waitFor();
     expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
-    await page.getByLabel("Active").uncheck();
+    await page.getByLabel("On", { exact: true }).uncheck();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await saved(page);
     expect((await app.get(`/account/api_tokens/${erp.json.id}.json`)).json.active).toBe(false);
@@ -104,7 +104,7 @@ describe("a token", () => {
     await page.getByLabel("Password").fill(password);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("checkbox", { name: /^prompts/ }).waitFor();
-    const names = await page.getByRole("group", { name: "Privileges" }).locator("label strong").allTextContents();
+    const names = await page.getByRole("group", { name: "Rights" }).locator("label strong").allTextContents();
     expect(names.toSorted()).toEqual(["api_tokens", "apps", "dbs", "prompts"]);
   });
 });
@@ -115,7 +115,7 @@ describe("a person", () => {
     await using opened = await signedIn();
     const { page, faults } = opened;
     await page.goto(`${app.origin}/studio/account/people/new`);
-    await page.getByLabel("Name").fill("Ewa Zima");
+    await page.getByLabel("Name", { exact: true }).fill("Ewa Zima");
     await page.getByLabel("Login").fill("ewa");
     await page.getByLabel("Role").selectOption("manager");
     await page.getByText("Managers may build").waitFor();
@@ -247,7 +247,7 @@ describe("my account", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await eventually(async () => (await page.getByLabel("E-mail").getAttribute("aria-invalid")) === "true");
     await page.getByLabel("E-mail").fill("me@example.com");
-    await page.getByLabel("Name").fill("Me Myself");
+    await page.getByLabel("Name", { exact: true }).fill("Me Myself");
     const [profile, changed] = [
       page.getByRole("form", { name: "About you" }),
       page.getByRole("form", { name: "Password" }),

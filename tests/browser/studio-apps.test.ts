@@ -55,7 +55,7 @@ test("the keyboard alone: a starter, a mistake mended at its line, saved, and it
   await tabTo(page, page.getByRole("radio", { name: "Empty" }));
   await page.keyboard.press("ArrowDown");
   expect(await page.getByRole("radio", { name: "Counter" }).isChecked()).toBe(true);
-  await tabTo(page, page.getByLabel("Name"));
+  await tabTo(page, page.getByLabel("Name", { exact: true }));
   await page.keyboard.type("Clicks");
   await page.keyboard.press("Control+s");
   await page.getByRole("heading", { level: 1, name: "Clicks" }).waitFor();
@@ -228,7 +228,7 @@ test("an action runs with values, and its process is found", async () => {
   const { page, faults } = opened;
   await open(page, "new");
   await page.getByRole("radio", { name: "Action of the server" }).check();
-  await page.getByLabel("Name").fill("Rain");
+  await page.getByLabel("Name", { exact: true }).fill("Rain");
   await save(page).click();
   await page.getByRole("heading", { level: 1, name: "Rain" }).waitFor();
   await previewOf(page).getByRole("button", { name: "Ask" }).click();
@@ -242,7 +242,7 @@ test("an action runs with values, and its process is found", async () => {
   await dialog.getByLabel("Values").fill('{"city":"Gdynia"}');
   await dialog.getByRole("button", { name: "Run", exact: true }).click();
   await dialog.getByRole("region", { name: "Result" }).getByText("Gdynia").waitFor();
-  await dialog.getByRole("link", { name: "Show the process" }).click();
+  await dialog.getByRole("link", { name: "Show the run" }).click();
   await page.waitForURL("**/studio/connect/processes/*");
   expect(faults).toEqual([]);
 });

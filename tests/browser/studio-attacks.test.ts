@@ -172,7 +172,9 @@ describe("an attacker's names", () => {
     await dialog.waitFor();
     await check("name asked for");
     // What cannot be seen need not be typed.
-    await dialog.getByLabel("Name").fill("</style><img src=x onerror=hit=1><script>hit=1</script>gnp.exe");
+    await dialog
+      .getByLabel("Name", { exact: true })
+      .fill("</style><img src=x onerror=hit=1><script>hit=1</script>gnp.exe");
     expect(await dialog.getByRole("button", { name: "Delete" }).isEnabled()).toBe(true);
     await page.keyboard.press("Escape");
 
@@ -210,14 +212,14 @@ describe("what is far too much", () => {
     const { page, faults } = opened;
     await page.goto(`${app.origin}/studio/core/prompts/${id}`);
     await page.getByRole("textbox", { name: "Content" }).waitFor();
-    await page.getByLabel("Name").fill("Long and changed");
+    await page.getByLabel("Name", { exact: true }).fill("Long and changed");
     await page.getByRole("button", { name: "Show as API" }).click();
     await page.getByRole("dialog", { name: "Show as API" }).getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Save" }).click();
     await eventually(async () => (await app.get(`/core/prompts/${id}.json`)).json.name === "Long and changed");
     expect((await app.get(`/core/prompts/${id}.json`)).json.content).toBe(`${most}2`);
     await app.patch(`/core/prompts/${id}.json`, { prompt: { name: "Theirs" } });
-    await page.getByLabel("Name").fill("Mine");
+    await page.getByLabel("Name", { exact: true }).fill("Mine");
     await page.getByRole("button", { name: "Save" }).click();
     await page
       .getByRole("dialog", { name: "Somebody else has changed this" })

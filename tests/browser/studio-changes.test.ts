@@ -106,7 +106,7 @@ describe("the list of prompts", () => {
 
 test.each([
   ["People", "/account/people", "/account/users", "user", { login: "zoe", name: "Zoe", password: "a long secret" }],
-  ["API tokens", "/account/tokens", "/account/api_tokens", "api_token", { name: "Zoe" }],
+  ["Access tokens", "/account/tokens", "/account/api_tokens", "api_token", { name: "Zoe" }],
 ])("the list %s shows what others change, and offers what they make", async (name, path, api, key, body) => {
   const made = await studio.app.post(`${api}.json`, { [key]: body });
   expect([made.status, made.text]).toEqual([201, expect.any(String)]);
@@ -135,7 +135,7 @@ describe("an open prompt", () => {
     await page.locator("[data-preview]").getByText("Two").waitFor();
     await page.getByText("Their version is shown.").waitFor();
     // What is saved next is no conflict.
-    await page.getByLabel("Name").fill("Mine");
+    await page.getByLabel("Name", { exact: true }).fill("Mine");
     await page.getByRole("button", { name: "Save" }).click();
     await eventually(async () => (await studio.app.get(`/core/prompts/${id}.json`)).json.name === "Mine");
     await page.getByText("Their version is shown.").waitFor({ state: "detached" });
@@ -147,14 +147,14 @@ describe("an open prompt", () => {
     await using shown = await opened(`/core/prompts/${id}`);
     const { page, faults } = shown;
     await page.locator(".cm-content").getByText("One").waitFor();
-    await page.getByLabel("Name").fill("Mine");
+    await page.getByLabel("Name", { exact: true }).fill("Mine");
     await change(id, { content: "Two" });
     await page.getByText("What you typed is kept.").waitFor();
-    expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Mine");
     expect(await page.locator(".cm-content").textContent()).toBe("One");
     await page.getByRole("button", { name: "Merge with mine" }).click();
     await page.locator(".cm-content").getByText("Two").waitFor();
-    expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Mine");
     await page.getByRole("button", { name: "Save" }).click();
     await eventually(async () => (await studio.app.get(`/core/prompts/${id}.json`)).json.name === "Mine");
     expect((await studio.app.get(`/core/prompts/${id}.json`)).json.content).toBe("Two");
@@ -165,10 +165,10 @@ describe("an open prompt", () => {
     const id = await add("deleted");
     await using shown = await opened(`/core/prompts/${id}`);
     const { page } = shown;
-    await page.getByLabel("Name").fill("Mine");
+    await page.getByLabel("Name", { exact: true }).fill("Mine");
     await studio.app.request("DELETE", `/core/prompts/${id}.json`);
     await page.getByText("Somebody else has deleted this meanwhile.").waitFor();
-    expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Mine");
   });
 
   test("has their versions, and the cascade of now", async () => {

@@ -36,7 +36,7 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   const { page, faults } = opened;
   await at(page, "cms/sites/new");
   await page.getByLabel("Code").first().fill("acme");
-  await page.getByLabel("Name").fill("Acme <b>");
+  await page.getByLabel("Name", { exact: true }).fill("Acme <b>");
   await page.getByLabel("Locale").selectOption("pl");
   await page.getByLabel("Multilang").check();
   await save(page);
@@ -47,11 +47,11 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await page.waitForURL(/domains\?site_code=acme$/);
   await page.getByRole("button", { name: "New domain" }).click();
   expect(await page.getByLabel("Site code").inputValue()).toBe("acme");
-  await page.getByLabel("Name").fill("localhost");
+  await page.getByLabel("Name", { exact: true }).fill("localhost");
   await page.getByLabel("Locale").selectOption("pl");
   await save(page);
-  await page.getByLabel("Name").and(page.locator("[aria-invalid=true]")).waitFor();
-  await page.getByLabel("Name").fill("www.acme.example");
+  await page.getByLabel("Name", { exact: true }).and(page.locator("[aria-invalid=true]")).waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("www.acme.example");
   await save(page);
   await heading(page, "www.acme.example");
   expect((await app.get("/cms/domains.json?name=www.acme.example")).json).toMatchObject([
@@ -63,7 +63,7 @@ test("a site is built by hand: domain with its language, layout, page, its trans
 
   await at(page, "cms/layouts/new?site_code=acme");
   await page.getByLabel("Code").first().fill("main");
-  await page.getByLabel("Name").fill("Main");
+  await page.getByLabel("Name", { exact: true }).fill("Main");
   const content = page.getByRole("textbox", { name: "Content" });
   await write(content, "<html>\n{{ content | nonsense }}</html>");
   await save(page);
@@ -74,7 +74,7 @@ test("a site is built by hand: domain with its language, layout, page, its trans
 
   await at(page, "cms/pages/new?site_code=acme");
   await page.getByLabel("Code").first().fill("offer");
-  await page.getByLabel("Name").fill("Oferta");
+  await page.getByLabel("Name", { exact: true }).fill("Oferta");
   // Only what belongs to the site can be chosen.
   await page.getByLabel("Layout code").selectOption("main");
   expect(await page.getByLabel("Layout code").locator("option").allTextContents()).toEqual(["None", "Main (main)"]);
@@ -90,7 +90,7 @@ test("a site is built by hand: domain with its language, layout, page, its trans
 
   await at(page, "cms/pages/new?site_code=acme&locale=en");
   await page.getByLabel("Code").first().fill("offer-en");
-  await page.getByLabel("Name").fill("Offer");
+  await page.getByLabel("Name", { exact: true }).fill("Offer");
   await page.getByLabel("Path").fill("offer");
   await page.getByLabel("Based on page code").selectOption("offer");
   await save(page);
@@ -102,7 +102,7 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await page.getByRole("navigation", { name: "Related" }).getByRole("link", { name: "Paragraphs" }).click();
   await page.getByRole("button", { name: "New paragraph" }).click();
   await page.getByLabel("Code").first().fill("intro");
-  await page.getByLabel("Name").fill("Intro");
+  await page.getByLabel("Name", { exact: true }).fill("Intro");
   await write(content, "<p>{{ paragraph.text }}</p>");
   await save(page);
   await heading(page, "Intro");

@@ -29,8 +29,8 @@ test("a text of several lines is typed and pasted, coloured, and saved as it is"
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
   await openNew(page);
-  await page.getByLabel("Name").fill("Lines");
-  await page.getByLabel("Code").fill("lines");
+  await page.getByLabel("Name", { exact: true }).fill("Lines");
+  await page.getByLabel("Short name").fill("lines");
   const text = "# Title\n\n{% if account.name %}\n  Hi {{ date }}\n{% endif %}\n";
   await page.getByLabel("Content").fill(text);
   await editorOf(page).locator("span[class]").first().waitFor();
@@ -46,8 +46,8 @@ test("a fault is marked in its line, told in words, and a click leads to it", as
   await using opened = await studio.signedIn();
   const { page } = opened;
   await openNew(page);
-  await page.getByLabel("Name").fill("Faulty");
-  await page.getByLabel("Code").fill("faulty");
+  await page.getByLabel("Name", { exact: true }).fill("Faulty");
+  await page.getByLabel("Short name").fill("faulty");
   await page.getByLabel("Content").fill("One\nTwo\n{{ date | nothing }}\n");
   await page.getByRole("button", { name: "Save" }).click();
   const fault = page.getByRole("button", { name: /^Line 3, column \d+: undefined filter/ });
@@ -171,8 +171,8 @@ test("where the editor can not be loaded, an area with the same name takes the t
     await (isEditor ? route.abort() : route.fulfill({ response }));
   });
   await page.goto(`${studio.app.origin}/studio/core/prompts/new`);
-  await page.getByLabel("Name").fill("Plain");
-  await page.getByLabel("Code").fill("plain");
+  await page.getByLabel("Name", { exact: true }).fill("Plain");
+  await page.getByLabel("Short name").fill("plain");
   await page.getByLabel("Content").fill("Typed");
   expect(await page.getByLabel("Content").inputValue()).toBe("Typed");
   await page.getByRole("button", { name: "Save" }).click();

@@ -48,13 +48,13 @@ describe("a connector", () => {
     await using opened = await studio.signedIn();
     const { page, faults } = opened;
     await at(page, "connect/connectors");
-    await page.getByRole("button", { name: "New connector" }).click();
-    await page.getByLabel("Name").fill("Weather <b>");
-    await page.getByLabel("Code").fill("weather");
-    expect(await page.getByLabel("Kind").inputValue()).toBe("core/custom_connector");
-    await page.getByLabel("Url").fill(remote.url);
-    expect(await page.getByLabel("Secret", { exact: true }).getAttribute("type")).toBe("password");
-    await page.getByLabel("Secret", { exact: true }).fill(secret);
+    await page.getByRole("button", { name: "New connection" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Weather <b>");
+    await page.getByLabel("Short name").fill("weather");
+    expect(await page.getByLabel("Kind of service").inputValue()).toBe("core/custom_connector");
+    await page.getByLabel("Address").fill(remote.url);
+    expect(await page.getByLabel("Key", { exact: true }).getAttribute("type")).toBe("password");
+    await page.getByLabel("Key", { exact: true }).fill(secret);
     const methods = page.getByRole("textbox", { name: "Methods" });
     await write(methods, json({ now: { method: "GET", path: "/now" }, place: { method: "FETCH", path: "/{city}" } }));
     await save(page);
@@ -67,7 +67,7 @@ describe("a connector", () => {
     await heading(page, "Weather <b>");
     const made = (await app.get("/connect/connectors/weather.json")).json;
     expect(made).toMatchObject({ kind: "core/custom_connector", fields: { methods: { now: { path: "/now" } } } });
-    expect(await page.getByLabel("Secret", { exact: true }).getAttribute("placeholder")).toBe("sk_l...cdef");
+    expect(await page.getByLabel("Key", { exact: true }).getAttribute("placeholder")).toBe("sk_l...cdef");
     expect(await page.content()).not.toContain(secret);
     expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]))).not.toContain(secret);
 
@@ -90,7 +90,7 @@ describe("a connector", () => {
     await dialog.getByRole("region", { name: "Answer" }).getByText("21.4").waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
 
-    await page.getByRole("navigation", { name: "connector" }).getByRole("link", { name: "Methods" }).click();
+    await page.getByRole("navigation", { name: "connection" }).getByRole("link", { name: "Methods" }).click();
     await page.getByRole("grid", { name: "Methods" }).getByText("Finds a place").waitFor();
     expect(serious(faults)).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe("a connector", () => {
       from: "Shop <shop@example.com>",
       tls: "optional",
     });
-    await page.getByLabel("Kind").selectOption("core/postgres");
+    await page.getByLabel("Kind of service").selectOption("core/postgres");
     await page.getByLabel("Allow writes").waitFor();
     expect(await page.getByLabel("User").count()).toBe(0);
   });
@@ -194,12 +194,12 @@ test("a cron is made for a flow chosen by name, tells its next times in the acco
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
   await at(page, "account/crons/new");
-  await page.getByLabel("Starts").selectOption("nightly");
-  await page.getByLabel("Schedule").fill("every night");
+  await page.getByLabel("Flow", { exact: true }).selectOption("nightly");
+  await page.getByLabel("When", { exact: true }).fill("every night");
   await save(page);
   await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
-  expect(await page.getByLabel("Schedule").getAttribute("aria-invalid")).toBe("true");
-  await page.getByLabel("Schedule").fill("30 0 * * *");
+  expect(await page.getByLabel("When", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+  await page.getByLabel("When", { exact: true }).fill("30 0 * * *");
   await page.getByLabel("Time zone").fill("Europe/London");
   await save(page);
   await heading(page, "nightly");
@@ -215,7 +215,7 @@ test("a cron is made for a flow chosen by name, tells its next times in the acco
   await page.getByRole("button", { name: "Run" }).click();
   const dialog = page.getByRole("dialog", { name: "Run" });
   await dialog.locator('a[href*="/connect/processes/"]').click();
-  await heading(page, /^Process /);
+  await heading(page, /^Run /);
   await page.getByRole("link", { name: "nightly", exact: true }).first().click();
   await heading(page, "Nightly");
   await page.goBack();
@@ -231,19 +231,19 @@ test("a webhook is made from lists, shows its secret once, is tested, and sends 
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
   await at(page, "account/webhooks/new");
-  await page.getByLabel("Source type").selectOption("Connect::FlowProcess");
-  await page.getByLabel("Kind", { exact: true }).selectOption("finished");
-  await page.getByLabel("Target kind").selectOption("flow");
-  await page.getByLabel("Target", { exact: true }).waitFor();
-  expect(await page.getByLabel("Url").count()).toBe(0);
-  await page.getByLabel("Target kind").selectOption("url");
-  await page.getByLabel("Source type").selectOption("Core::Prompt");
-  await page.getByLabel("Kind", { exact: true }).selectOption("create");
-  await page.getByLabel("Url").fill("ftp://nowhere");
+  await page.getByLabel("What changes").selectOption("Connect::FlowProcess");
+  await page.getByLabel("What happens").selectOption("finished");
+  await page.getByLabel("What to do").selectOption("flow");
+  await page.getByLabel("Connection or flow").waitFor();
+  expect(await page.getByLabel("Address").count()).toBe(0);
+  await page.getByLabel("What to do").selectOption("url");
+  await page.getByLabel("What changes").selectOption("Core::Prompt");
+  await page.getByLabel("What happens").selectOption("create");
+  await page.getByLabel("Address").fill("ftp://nowhere");
   await save(page);
-  await page.getByLabel("Url").and(page.locator("[aria-invalid=true]")).waitFor();
-  await page.getByLabel("Url").fill(`${remote.url}/hook`);
-  await page.getByLabel("Api token").fill(secret);
+  await page.getByLabel("Address").and(page.locator("[aria-invalid=true]")).waitFor();
+  await page.getByLabel("Address").fill(`${remote.url}/hook`);
+  await page.getByLabel("Token of the receiver").fill(secret);
   await save(page);
   const once = page.getByRole("dialog", { name: "This secret is shown once" });
   const signing = (await once.locator("pre").textContent()) ?? "";
@@ -348,11 +348,11 @@ test("whoever names a flow or a database is told before it is renamed, deleted o
   await at(page, "connect/flows/counted");
   await heading(page, "counted");
   await page.getByRole("button", { name: "Delete", exact: true }).click();
-  await told("counted", "cron Each night");
+  await told("counted", "schedule Each night");
   await stay();
-  await page.getByLabel("Code").first().fill("counted2");
+  await page.getByLabel("Short name").first().fill("counted2");
   await save(page);
-  await told("counted", "cron Each night");
+  await told("counted", "schedule Each night");
   await stay();
   await at(page, "core/dbs/stock/schema");
   await page.getByRole("button", { name: "Remove table b" }).click();
@@ -368,7 +368,7 @@ test("whoever names a flow or a database is told before it is renamed, deleted o
     .getByRole("checkbox")
     .check();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
-  await told("counted", "cron Each night");
+  await told("counted", "schedule Each night");
   await asked.getByRole("button", { name: "Yes" }).click();
   await page.getByRole("button", { name: "Undo" }).waitFor();
   await at(page, "connect/flows");

@@ -132,7 +132,7 @@ test("records are added, narrowed by filters, chosen by keys, deleted and brough
   await dialog.getByLabel("City").fill("Wien");
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.getByText("is required").waitFor();
-  await dialog.getByLabel("Name").fill("Dan");
+  await dialog.getByLabel("Name", { exact: true }).fill("Dan");
   await dialog.getByRole("button", { name: "Save" }).click();
   await cell(page, "Dan").waitFor();
 
@@ -335,7 +335,7 @@ test("a phone shows records as cards, tables in German, and nothing scrolls side
   const { page } = session;
   await page.evaluate(() => localStorage.setItem("corestead.language", "de"));
   await page.goto(`${app.origin}/studio/core/dbs/shop/records`);
-  await page.getByText("Hier gibt es noch keine Datensätze.").waitFor();
+  await page.getByText("Hier gibt es noch keine Einträge.").waitFor();
   await page.getByLabel("Tabelle").selectOption("lines");
   await page.getByRole("grid").getByText("YYYY").waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
@@ -348,7 +348,7 @@ test("a database is made with its first fields, and its schema changed: columns 
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Guests");
-  await page.getByLabel("Code").fill("guests");
+  await page.getByLabel("Short name").fill("guests");
   await page.getByRole("button", { name: "Add field" }).click();
   await page.getByLabel("Field name").last().fill("age");
   await page.getByLabel("Field name").last().press("Tab");

@@ -50,7 +50,7 @@ test("a flow begins with an example, is built step by step, refused at its place
   await button(page, "Add step").click();
   await page
     .getByRole("dialog", { name: "Add step" })
-    .getByRole("button", { name: /^Call a connector/ })
+    .getByRole("button", { name: /^Use a connection/ })
     .click();
   await row(page, "1.then.1").and(page.locator("[aria-selected=true]")).waitFor();
   await page.getByLabel("Method", { exact: true }).fill("now");
@@ -104,9 +104,9 @@ test("a flow begins with an example, is built step by step, refused at its place
   await button(page, "Start with this input").click();
   const started = page.getByRole("region", { name: "Started", exact: true });
   await started.locator("pre").filter({ hasText: "Send it at once" }).first().waitFor();
-  await page.getByRole("link", { name: "Processes", exact: true }).last().click();
+  await page.getByRole("link", { name: "Runs", exact: true }).last().click();
   await page.getByRole("cell").filter({ hasText: "finished" }).waitFor();
-  const link = page.getByRole("link", { name: "All processes", exact: true });
+  const link = page.getByRole("link", { name: "All runs", exact: true });
   await link.waitFor();
   expect(await link.getAttribute("href")).toBe("/studio/connect/processes?flow_code=advice");
 

@@ -40,7 +40,7 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await keys.enter("button", "New database");
   await arrived("New database");
   await keys.fill("textbox", "Name", "Guests");
-  await keys.fill("textbox", "Code", "guests");
+  await keys.fill("textbox", "Short name", "guests");
   await keys.enter("button", "Add field");
   await eventually(() => hasFocus(page.getByLabel("Field name").last()));
   await keys.press("Control+a");
@@ -94,8 +94,8 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await page.frameLocator('iframe[title="Guests"]').getByText("Bea").waitFor();
 
   // A token that can do nothing but databases.
-  await keys.command("New API token");
-  await arrived("New API token");
+  await keys.command("New access token");
+  await arrived("New access token");
   await keys.fill("textbox", /^Name/, "Nightly import");
   await keys.tabTo("checkbox", /^dbs/);
   await keys.press("Space", "Control+s");
@@ -291,13 +291,13 @@ test("each dialog, panel and menu gives the focus back to what opened it", async
   await page.getByRole("heading", { level: 1, name: "Prompts" }).waitFor();
   const filters = await keys.tabToElement(page.locator("summary", { hasText: "Filters" }));
   await keys.press("Enter");
-  await keys.tabTo("combobox", "Kind");
+  await keys.tabTo("combobox", "Used for");
   await keys.press("Escape");
   expect(await hasFocus(filters)).toBe(true);
   // A panel that the focus leaves does not stay over what has it then.
   await keys.press("Enter");
   await keys.tabToElement(page.locator("summary", { hasText: "Columns" }));
-  expect(await page.getByRole("combobox", { name: "Kind" }).count()).toBe(0);
+  expect(await page.getByRole("combobox", { name: "Used for" }).count()).toBe(0);
 });
 
 test("shortcuts are told where they work, and leave alone what is typed", async () => {

@@ -281,12 +281,12 @@ test("a form, the head of a list and a filter call a field what its resource dec
   await page.getByLabel("Zeitzone").waitFor();
   const missed = page.getByLabel("Verpasste Termine");
   expect(await missed.locator("option").allTextContents()).toEqual(["Keine", "Auslassen", "Den letzten nachholen"]);
-  expect(await page.getByText("Zeiten, zu denen kein Server lief.").count()).toBe(1);
+  expect(await page.getByText("Was mit Terminen geschieht, zu denen kein Server lief.").count()).toBe(1);
   await page.goto(`${studio.app.origin}/studio/account/crons`);
-  for (const name of ["Startet", "Nächstes Mal", "Letzter Fehler"])
+  for (const name of ["Ablauf", "Nächster Durchlauf", "Letzter Fehler"])
     await page.getByRole("columnheader", { name }).waitFor();
   await page.getByText("Filter", { exact: true }).click();
-  await page.locator("form.panel").getByLabel("Startet").waitFor();
+  await page.locator("form.panel").getByLabel("Ablauf").waitFor();
 });
 
 /** A message that this language says otherwise, or a text that the English page has too and no message explains. */
@@ -343,7 +343,7 @@ test("on paper a list has its headings and no controls, and is light", async () 
   await using opened = await studio.signedIn({ colorScheme: "dark" });
   const { page } = opened;
   await page.goto(`${studio.app.origin}/studio/core/prompts`);
-  const name = page.getByRole("columnheader", { name: "Name" }).getByRole("button");
+  const name = page.getByRole("columnheader", { name: "Name", exact: true }).getByRole("button");
   await name.waitFor();
   const make = page.getByRole("button", { name: "New prompt" });
   const isDark = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);

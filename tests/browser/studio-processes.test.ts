@@ -71,14 +71,14 @@ test("a process is followed from the record that led to it to the outside, and m
     return found.length === 1 && found[0];
   }, "the process of the order");
   await page.goto(`${app.origin}/studio/connect/processes?status=error`);
-  const row = page.getByRole("grid", { name: "Processes" }).getByRole("row", { name: /bill/ });
+  const row = page.getByRole("grid", { name: "Runs" }).getByRole("row", { name: /bill/ });
   await row.getByText("webhook · Core::Record create").waitFor();
   await shot(page, "processes");
   await row.getByRole("link").first().click();
-  await page.getByRole("heading", { level: 1, name: /^Process / }).waitFor();
+  await page.getByRole("heading", { level: 1, name: /^Run / }).waitFor();
 
   const trace = page.getByRole("region", { name: "Where it comes from, and what follows" });
-  await trace.getByText("bill (this process)").waitFor();
+  await trace.getByText("bill (this run)").waitFor();
   const addresses = await trace.getByRole("link").evaluateAll((links) => links.map((one) => one.getAttribute("href")));
   expect(addresses.slice(0, 2)).toEqual([
     `/studio/core/dbs/orders/records?open=${order.id}`,
@@ -96,22 +96,17 @@ test("a process is followed from the record that led to it to the outside, and m
   await shot(page, "process");
   await trace.getByRole("link", { name: /^orders/ }).click();
   const record = page.getByRole("dialog", { name: "Record", exact: true });
-  await record.getByRole("link", { name: "Processes", exact: true }).click();
+  await record.getByRole("link", { name: "Runs", exact: true }).click();
   await page.waitForURL(/record_id=/);
-  await page
-    .getByRole("grid", { name: "Processes" })
-    .getByRole("row", { name: /bill/ })
-    .getByRole("link")
-    .first()
-    .click();
-  await trace.getByText("bill (this process)").waitFor();
+  await page.getByRole("grid", { name: "Runs" }).getByRole("row", { name: /bill/ }).getByRole("link").first().click();
+  await trace.getByText("bill (this run)").waitFor();
   isUp = true;
   await page.getByRole("button", { name: "Retry", exact: true }).click();
   await page.getByRole("region", { name: "Result" }).getByText("7").waitFor();
   expect(remote.at("/bills")).toHaveLength(2);
   await trace.getByRole("link", { name: "All that webhook", exact: false }).click();
   await page.waitForURL(new RegExp(`started_by=webhook%3A${hook}$`));
-  await page.getByRole("grid", { name: "Processes" }).getByText("finished").waitFor();
+  await page.getByRole("grid", { name: "Runs" }).getByText("finished").waitFor();
   expect((await app.get(`/connect/flow_processes/${listed.id}.json`)).json.status).toBe("finished");
   expect(faults).toEqual([]);
 });
@@ -123,7 +118,7 @@ test("the list offers what begins, and shows what ends in its place", async () =
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
   await page.goto(`${app.origin}/studio/connect/processes?flow_code=waits`);
-  const grid = page.getByRole("grid", { name: "Processes" });
+  const grid = page.getByRole("grid", { name: "Runs" });
   await grid.getByText("pending").waitFor();
   // The first look of the server tells of nothing: only what begins after it is news.
   const offer = page.getByRole("button", { name: /^Show \d+ new/ });
@@ -149,8 +144,8 @@ test("a cron says in words and times what is typed, starts its flow, and is swit
   const { page, faults } = opened;
   await page.goto(`${app.origin}/studio/account/crons/new`);
   await page.getByLabel("Name", { exact: true }).fill("Every morning");
-  await page.getByLabel("Starts").selectOption("report");
-  const schedule = page.getByLabel("Schedule");
+  await page.getByLabel("Flow", { exact: true }).selectOption("report");
+  const schedule = page.getByLabel("When", { exact: true });
   await schedule.fill("61 * * * *");
   await page.getByText("is not a cron expression").waitFor();
   await schedule.fill("0 7 * * *");
@@ -161,11 +156,11 @@ test("a cron says in words and times what is typed, starts its flow, and is swit
   const next: string[] = (await app.get("/account/crons/next.json?schedule=0 7 * * *")).json.next_runs;
   expect(await times.allTextContents()).toEqual(next.map((time) => shown.format(new Date(time))));
   await page.getByLabel("Time zone").fill("Europe/London");
-  await page.getByText("(the cron counts in Europe/London)", { exact: false }).waitFor();
+  await page.getByText("(the schedule counts in Europe/London)", { exact: false }).waitFor();
   await shot(page, "cron-new");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("heading", { level: 1, name: "Every morning" }).waitFor();
-  const runs = page.getByRole("region", { name: "Its latest processes" });
+  const runs = page.getByRole("region", { name: "Its latest runs" });
   await runs.getByText("It has started nothing yet.").waitFor();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByRole("dialog", { name: "Run" }).getByRole("button", { name: "Close" }).click();
@@ -173,10 +168,10 @@ test("a cron says in words and times what is typed, starts its flow, and is swit
   await shot(page, "cron");
 
   await page.goto(`${app.origin}/studio/account/crons`);
-  const row = page.getByRole("grid", { name: "Crons" }).getByRole("row", { name: /Every morning/ });
+  const row = page.getByRole("grid", { name: "Schedules" }).getByRole("row", { name: /Every morning/ });
   await row.getByText("At 07:00 AM").waitFor();
-  await row.getByRole("switch", { name: "Active: Every morning", checked: true }).click();
-  await row.getByRole("switch", { name: "Active: Every morning", checked: false }).waitFor();
+  await row.getByRole("switch", { name: "On: Every morning", checked: true }).click();
+  await row.getByRole("switch", { name: "On: Every morning", checked: false }).waitFor();
   expect((await app.get("/account/crons.json")).json[0]).toMatchObject({ active: false, next_run_at: null });
   await shot(page, "crons");
   expect(faults.filter((fault) => !/status of 422/.test(fault))).toEqual([]);

@@ -132,7 +132,7 @@ describe("by the keyboard alone", () => {
     await open(page, "/system/prompts_api");
     await page.getByRole("button", { name: "Override for me" }).waitFor();
     expect(await page.getByRole("button", { name: "Override for everyone" }).count()).toBe(0);
-    await page.getByRole("listitem").filter({ hasText: "The account" }).getByText("Used").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "Everyone" }).getByText("Used").waitFor();
     await tabTo(page, "Prompts");
     await page.goBack();
     await page.getByRole("button", { name: "Back to the built-in prompt" }).waitFor();
@@ -181,12 +181,12 @@ describe("the cascade", () => {
     await open(page, `/${id}?tab=cascade`);
     const steps = page.getByRole("region", { name: "shared" }).getByRole("listitem");
     await steps.getByText("For all").waitFor();
-    expect(await steps.allTextContents()).toEqual([expect.stringMatching(/For all.*The account.*Used/s)]);
+    expect(await steps.allTextContents()).toEqual([expect.stringMatching(/For all.*Everyone.*Used/s)]);
     await page.getByLabel("Person").selectOption(String(anna.id));
     await steps.getByText("For sales").waitFor();
     expect(await steps.allTextContents()).toEqual([
       expect.stringMatching(/For sales.*Team Sales.*Used/s),
-      expect.stringMatching(/For all.*The account.*Hidden/s),
+      expect.stringMatching(/For all.*Everyone.*Hidden/s),
     ]);
     await open(page, `/${id}?tab=cascade`);
     await page.locator(".cm-content").waitFor();

@@ -146,7 +146,7 @@ test("the migration to several languages is tried out, and run once the site's n
   expect((await pageOf("about")).fields).toEqual({ title_pl: "O nas" });
   await run.click();
   const dialog = page.getByRole("dialog", { name: "Migrate" });
-  await dialog.getByLabel("Name").fill("Old shop");
+  await dialog.getByLabel("Name", { exact: true }).fill("Old shop");
   await dialog.getByRole("button", { name: "Migrate" }).click();
   await page.getByText("Made: 0. Changed: 3.").waitFor();
   expect(await pageOf("about")).toMatchObject({

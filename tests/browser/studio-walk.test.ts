@@ -24,7 +24,7 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await open("Databases");
   await page.getByRole("button", { name: "New database" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Guests");
-  await page.getByLabel("Code").fill("guests");
+  await page.getByLabel("Short name").fill("guests");
   await page.getByRole("button", { name: "Add field" }).click();
   await page.getByLabel("Field name").last().fill("age");
   await page.getByLabel("Field name").last().press("Tab");
@@ -67,8 +67,8 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await page.frameLocator('iframe[title="Guests"]').getByText("Bea").waitFor();
 
   // A token that can do nothing but databases.
-  await open("API tokens");
-  await page.getByRole("button", { name: "New API token" }).click();
+  await open("Access tokens");
+  await page.getByRole("button", { name: "New access token" }).click();
   await page.getByRole("textbox", { name: /^Name/ }).fill("Nightly import");
   await page.getByRole("checkbox", { name: /^dbs/ }).check();
   await save();

@@ -30,11 +30,11 @@ test("a webhook gets a filter made of conditions, and is tested", async () => {
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
   await at(page, "account/webhooks/new");
-  await page.getByLabel("Source type", { exact: true }).selectOption("Core::Prompt");
-  await page.getByLabel("Kind", { exact: true }).selectOption("create");
+  await page.getByLabel("What changes", { exact: true }).selectOption("Core::Prompt");
+  await page.getByLabel("What happens", { exact: true }).selectOption("create");
   await page.getByText("What is sent, for example").click();
   await page.getByText('"scope"').first().waitFor();
-  await page.getByLabel("URL", { exact: true }).fill(`${remote.url}/hook`);
+  await page.getByLabel("Address", { exact: true }).fill(`${remote.url}/hook`);
   await button(page, "Add a condition").click();
   await page.getByLabel("Field", { exact: true }).fill("kind");
   await page.getByLabel("Field", { exact: true }).press("Tab");
@@ -108,9 +108,9 @@ test("a connector's methods are a list of forms, and one is tried without its se
   const { page, faults } = opened;
   await at(page, "connect/connectors/new");
   await page.getByLabel("Name", { exact: true }).fill("Weather");
-  await page.getByLabel("URL", { exact: true }).fill(remote.url);
-  await page.getByLabel("Secret", { exact: true }).fill(secret);
-  await page.getByLabel("How the secret is sent", { exact: true }).selectOption("query");
+  await page.getByLabel("Address", { exact: true }).fill(remote.url);
+  await page.getByLabel("Key", { exact: true }).fill(secret);
+  await page.getByLabel("How the key is sent", { exact: true }).selectOption("query");
   await page.getByLabel("Parameter", { exact: true }).fill("key");
   await button(page, "Add a method").click();
   await page.getByLabel("Method name", { exact: true }).fill("now");

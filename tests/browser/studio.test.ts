@@ -59,15 +59,15 @@ describe("a prompt", () => {
     const { page, faults } = opened;
     await page.getByRole("link", { name: "Prompts", exact: true }).first().click();
     await page.getByRole("button", { name: "New prompt" }).click();
-    await page.getByLabel("Name").fill("Greeting <b>");
-    await page.getByLabel("Code").fill("greeting");
+    await page.getByLabel("Name", { exact: true }).fill("Greeting <b>");
+    await page.getByLabel("Short name").fill("greeting");
     await page.getByLabel("Content").fill("Hello {{ date }}");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "Greeting <b>" }).waitFor();
     const [row] = await app.sql`select id, name, kind, scope from prompts where code = 'greeting'`;
     expect(row).toMatchObject({ name: "Greeting <b>", kind: "chat", scope: "account" });
 
-    await page.getByLabel("Name").fill("Greeting");
+    await page.getByLabel("Name", { exact: true }).fill("Greeting");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("status").getByText("Saved").first().waitFor();
     await eventually(async () => (await app.get(`/core/prompts/${row?.["id"]}.json`)).json.name === "Greeting");
@@ -89,18 +89,18 @@ describe("a prompt", () => {
     await using opened = await signedIn();
     const { page } = opened;
     await page.goto(`${app.origin}/studio/core/prompts/new`);
-    await page.getByLabel("Name").fill("Half done");
-    await page.getByLabel("Code").fill("no spaces");
+    await page.getByLabel("Name", { exact: true }).fill("Half done");
+    await page.getByLabel("Short name").fill("no spaces");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
-    expect(await page.getByLabel("Name").inputValue()).toBe("Half done");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Half done");
     expect(await page.getByLabel("Content").getAttribute("aria-invalid")).toBe("true");
     expect(await app.sql`select from prompts where name = 'Half done'`).toHaveLength(0);
     // The tab is closed; another one offers the draft.
     await page.goto(`${app.origin}/studio`);
     await page.goto(`${app.origin}/studio/core/prompts/new`);
     await page.getByRole("button", { name: "Restore" }).click();
-    expect(await page.getByLabel("Name").inputValue()).toBe("Half done");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Half done");
   });
 
   test("that somebody else changes meanwhile is merged, and a field of both is asked about", async () => {
@@ -114,7 +114,7 @@ describe("a prompt", () => {
     const dialog = page.getByRole("dialog", { name: "Somebody else has changed this" });
     await dialog.getByText("Other", { exact: true }).waitFor();
     await dialog.getByRole("button", { name: "Apply" }).click();
-    expect(await page.getByLabel("Name").inputValue()).toBe("Theirs");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Theirs");
     expect(await page.getByLabel("Content").textContent()).toBe("Mine");
     await page.getByRole("button", { name: "Save" }).click();
     await eventually(async () => (await app.get(`/core/prompts/${id}.json`)).json.content === "Mine");
@@ -144,7 +144,7 @@ test("a change is shown as the call of the API that it would be", async () => {
   const { page, faults } = opened;
   const id = await prompt("As a call", "as_a_call");
   await page.goto(`${app.origin}/studio/core/prompts/${id}`);
-  await page.getByLabel("Name").fill("It's changed");
+  await page.getByLabel("Name", { exact: true }).fill("It's changed");
   await page.getByRole("button", { name: "Show as API" }).click();
   const shown = (await page.getByRole("dialog", { name: "Show as API" }).locator("pre").textContent()) ?? "";
   expect(shown).toStartWith(`curl -X PATCH '${app.origin}/core/prompts/${id}.json'`);
@@ -160,7 +160,7 @@ test("a token is shown once, and masked afterwards", async () => {
   await using opened = await signedIn();
   const { page } = opened;
   await page.goto(`${app.origin}/studio/account/tokens/new`);
-  await page.getByLabel("Name").fill("CI");
+  await page.getByLabel("Name", { exact: true }).fill("CI");
   await page.getByLabel("prompts").check();
   await page.getByRole("button", { name: "Save" }).click();
   const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
@@ -184,7 +184,7 @@ test("a database is deleted only after its name was typed", async () => {
   const dialog = page.getByRole("dialog", { name: "Delete" });
   const button = dialog.getByRole("button", { name: "Delete" });
   expect(await button.isDisabled()).toBe(true);
-  await dialog.getByLabel("Name").fill("Precious");
+  await dialog.getByLabel("Name", { exact: true }).fill("Precious");
   await button.click();
   await page.getByRole("heading", { level: 1, name: "Databases" }).waitFor();
   expect((await app.get("/core/dbs/precious.json")).status).toBe(200);

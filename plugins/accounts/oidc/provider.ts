@@ -5,7 +5,7 @@ import type { Accounts } from "../api.ts";
 import { backchannelUriOf, redirectUriOf, secretPlace, signedOutUriOf } from "./places.ts";
 import { removeIdentities, removeOrigins } from "./store.ts";
 
-const { choice, code, flag, jsonOf, secret, text, texts } = column;
+const { choice, code, flag, jsonOf, secret, text, texts, usual } = column;
 
 const maxSecretChars = 10_000;
 const mostDomains = 100;
@@ -21,21 +21,17 @@ type Teams = Readonly<Record<string, number>>;
 
 const fields = {
   name: text({
-    label: ["Name", "Nazwa", "Name"],
-    help: [
-      "What people call the provider. The button of the sign-in page has this name.",
-      "Tak nazywa się dostawca. Ta nazwa jest na przycisku strony logowania.",
-      "So heißt der Anbieter. Dieser Name steht auf der Schaltfläche der Anmeldeseite.",
-    ],
+    ...usual.name,
+    help: ["Also on the sign-in button.", "Także na przycisku logowania.", "Auch auf der Anmeldeschaltfläche."],
     body: field.name(100),
     example: "Example ID",
   }),
   code: code({
-    label: ["Code", "Kod", "Code"],
+    label: ["Short name", "Nazwa techniczna", "Technischer Name"],
     help: [
-      "A part of the redirect address: …/login/with/CODE/callback. Made of the name if it is empty.",
-      "Część adresu powrotu: …/login/with/KOD/callback. Puste pole: powstaje z nazwy.",
-      "Ein Teil der Rückkehradresse: …/login/with/CODE/callback. Leer: wird aus dem Namen gebildet.",
+      "A part of the redirect address. Made of the name if it is empty.",
+      "Część adresu powrotu. Puste pole: powstaje z nazwy.",
+      "Ein Teil der Rückkehradresse. Leer: wird aus dem Namen gebildet.",
     ],
     body: field.nullable(Type.Union([field.code(), Type.Literal("")])),
     from: "name",
@@ -43,105 +39,89 @@ const fields = {
     example: "example-id",
   }),
   label: text({
-    label: ["Label", "Etykieta", "Beschriftung"],
-    help: [
-      "Of the button, instead of “Sign in with …”.",
-      "Na przycisku, zamiast „Zaloguj się przez …”.",
-      "Auf der Schaltfläche, anstelle von „Mit … anmelden“.",
-    ],
+    label: ["Text of the button", "Tekst przycisku", "Text der Schaltfläche"],
+    help: ["Instead of “Sign in with …”.", "Zamiast „Zaloguj się przez …”.", "Anstelle von „Mit … anmelden“."],
     body: field.line(100),
     orNull: true,
   }),
   active: flag({
-    label: ["Active", "Włączony", "Aktiv"],
+    ...usual.active,
     body: field.flag(),
     blank: true,
   }),
   issuer: text({
     label: ["Issuer", "Wystawca", "Aussteller"],
     help: [
-      "The provider’s own name, e.g. https://login.example.com. Also the address of its discovery document.",
-      "Własna nazwa dostawcy, np. https://login.example.com. Może być też adresem jego dokumentu discovery.",
-      "Der eigene Name des Anbieters, z. B. https://login.example.com, oder die Adresse seines Discovery-Dokuments.",
+      "The provider’s address, such as https://login.example.com, or that of its discovery document.",
+      "Adres dostawcy, np. https://login.example.com, albo jego dokumentu discovery.",
+      "Die Adresse des Anbieters, z. B. https://login.example.com, oder seines Discovery-Dokuments.",
     ],
     body: field.name(500),
     example: "https://login.example.com",
   }),
   client_id: text({
-    label: ["Client id", "Identyfikator klienta", "Client-ID"],
-    help: [
-      "From the provider, where this server is registered as a client.",
-      "Od dostawcy, u którego ten serwer jest zarejestrowany jako klient.",
-      "Vom Anbieter, bei dem dieser Server als Client registriert ist.",
-    ],
+    label: ["Client ID", "Identyfikator klienta", "Client-ID"],
+    help: ["From the provider.", "Od dostawcy.", "Vom Anbieter."],
     body: field.name(500),
     example: "corestead",
   }),
   client_secret: secret({
     label: ["Client secret", "Sekret klienta", "Client-Geheimnis"],
-    help: [
-      "From the provider. It is encrypted and never shown. Empty keeps the present one.",
-      "Od dostawcy. Jest szyfrowany i nigdy nie jest pokazywany. Puste pole: zostaje obecny.",
-      "Vom Anbieter. Es wird verschlüsselt und nie gezeigt. Leer: das jetzige bleibt.",
-    ],
+    help: ["Never shown; empty: it stays.", "Niepokazywany; puste: zostaje.", "Wird nie gezeigt; leer: bleibt."],
     body: field.nullable(Type.String({ maxLength: maxSecretChars, description: "never shown" })),
     place: secretPlace,
     example: "0a1b2c3d4e5f6a7b8c9d",
   }),
   scopes: text({
     label: ["Scopes", "Zakresy", "Scopes"],
-    help: [
-      "What the provider is asked for; openid is one of them.",
-      "O co pytany jest dostawca; musi tu być openid.",
-      "Wonach der Anbieter gefragt wird; openid gehört dazu.",
-    ],
+    help: ["openid must be among them.", "Musi być wśród nich openid.", "openid muss dabei sein."],
     body: field.line(1000),
     blank: standardScopes,
   }),
   create_people: flag({
-    label: ["Create people", "Dodawanie osób", "Personen anlegen"],
+    label: ["Add people", "Dodawanie osób", "Personen hinzufügen"],
     help: [
-      "Adds people at their first sign-in, if their address is verified and of a domain below.",
-      "Dodaje osoby przy pierwszym logowaniu, jeśli ich adres jest potwierdzony i z domeny podanej niżej.",
-      "Legt Personen bei ihrer ersten Anmeldung an, wenn ihre Adresse bestätigt und von einer Domain unten ist.",
+      "At their first sign-in, if their address is verified and of a domain below.",
+      "Przy pierwszym logowaniu, jeśli ich adres jest potwierdzony i z domeny podanej niżej.",
+      "Bei ihrer ersten Anmeldung, wenn ihre Adresse bestätigt und aus einer der Domains unten ist.",
     ],
     body: field.flag(),
     blank: false,
     example: true,
   }),
   email_domains: texts({
-    label: ["Email domains", "Domeny e-mail", "E-Mail-Domains"],
+    label: ["E-mail domains", "Domeny e-mail", "E-Mail-Domains"],
     help: [
-      "Only people with addresses of these domains come in for the first time. * is every domain.",
-      "Tylko osoby z adresami z tych domen wejdą po raz pierwszy. * to każda domena.",
-      "Nur Personen mit Adressen dieser Domains kommen zum ersten Mal herein. * ist jede Domain.",
+      "Only people with addresses of these domains come in for the first time; * is every domain.",
+      "Tylko osoby z adresami z tych domen wejdą po raz pierwszy; * to każda domena.",
+      "Nur Personen mit Adressen aus diesen Domains kommen zum ersten Mal herein; * ist jede Domain.",
     ],
     body: field.nullable(field.names()),
     blank: [],
     example: ["example.com"],
   }),
   link_by_email: flag({
-    label: ["Link by email", "Łączenie po e-mailu", "Über die E-Mail verknüpfen"],
+    label: ["Link by e-mail", "Łączenie po adresie e-mail", "Über die E-Mail-Adresse verknüpfen"],
     help: [
-      "A person who is here already may sign in by a provider’s account with the same verified address. Only for providers where nobody can take another’s address.",
-      "Osoba, która już tu jest, może logować się kontem dostawcy z tym samym potwierdzonym adresem. Tylko dla dostawców, u których nikt nie przejmie cudzego adresu.",
-      "Wer schon hier ist, darf sich mit einem Konto des Anbieters anmelden, das dieselbe bestätigte Adresse hat. Nur für Anbieter, bei denen niemand eine fremde Adresse übernehmen kann.",
+      "For people who are here already: only if nobody can take another’s address at the provider.",
+      "Dla osób, które już tu są: tylko gdy u dostawcy nikt nie przejmie cudzego adresu.",
+      "Für Personen, die schon hier sind: nur wenn beim Anbieter niemand eine fremde Adresse übernehmen kann.",
     ],
     body: field.flag(),
     blank: false,
   }),
   verified_claim: text({
-    label: ["Verified claim", "Pole potwierdzenia", "Claim der Bestätigung"],
+    label: ["Proof of the address", "Potwierdzenie adresu", "Bestätigung der Adresse"],
     help: [
-      "What says that an address is verified. Microsoft: xms_edov.",
-      "Co mówi, że adres jest potwierdzony. Microsoft: xms_edov.",
-      "Was sagt, dass eine Adresse bestätigt ist. Microsoft: xms_edov.",
+      "The claim that says that an address is verified; at Microsoft xms_edov.",
+      "Pole (claim), które mówi, że adres jest potwierdzony; u Microsoftu xms_edov.",
+      "Der Claim, der sagt, dass eine Adresse bestätigt ist; bei Microsoft xms_edov.",
     ],
     body: field.line(),
     blank: standardClaim,
   }),
   trust_second_factor: flag({
-    label: ["Trust second factor", "Zaufanie do drugiego składnika", "Zweitem Faktor vertrauen"],
+    label: ["Trust its second factor", "Zaufanie do jego drugiego składnika", "Seinem zweiten Faktor vertrauen"],
     help: [
       "The provider asks for a second factor itself, so none is asked for here.",
       "Dostawca sam pyta o drugi składnik, więc tutaj nie jest wymagany.",
@@ -151,21 +131,21 @@ const fields = {
     blank: false,
   }),
   sign_out_there: flag({
-    label: ["Sign out there", "Wylogowanie także tam", "Auch dort abmelden"],
+    label: ["Sign out there too", "Wylogowanie także tam", "Auch dort abmelden"],
     help: [
-      "People who sign out here are led to the provider, to be signed out there too. If it offers no such page, only the session here ends.",
-      "Kto wyloguje się tutaj, trafia do dostawcy, by wylogować się i tam. Jeśli dostawca nie ma takiej strony, kończy się tylko tutejsza sesja.",
-      "Wer sich hier abmeldet, kommt zum Anbieter, um sich auch dort abzumelden. Hat dieser keine solche Seite, endet nur die Sitzung hier.",
+      "People who sign out here are led to the provider, to sign out there too.",
+      "Kto wyloguje się tutaj, trafia do dostawcy, by wylogować się i tam.",
+      "Wer sich hier abmeldet, kommt zum Anbieter, um sich auch dort abzumelden.",
     ],
     body: field.flag(),
     blank: false,
   }),
   default_role: choice(roles, {
-    label: ["Default role", "Domyślna rola", "Standardrolle"],
+    label: ["Role without a group", "Rola bez grupy", "Rolle ohne Gruppe"],
     help: [
-      "Of people whom this provider adds. Empty: nobody without a role by claim comes in.",
-      "Dla osób dodanych przez tego dostawcę. Puste pole: bez roli z listy nikt nie wejdzie.",
-      "Für Personen, die dieser Anbieter anlegt. Leer: ohne Rolle aus der Liste kommt niemand herein.",
+      "Of people whose groups give none. Empty: they do not come in.",
+      "Dla osób, którym nie daje jej żadna grupa. Puste pole: nie wejdą.",
+      "Für Personen, denen keine Gruppe eine gibt. Leer: Sie kommen nicht herein.",
     ],
     choices: {
       admin: ["Administrator", "Administrator", "Administrator"],
@@ -178,18 +158,18 @@ const fields = {
     blank: "user",
   }),
   role_claim: text({
-    label: ["Role claim", "Pole ról", "Claim der Rollen"],
+    label: ["Claim with the roles", "Pole z rolami", "Claim mit den Rollen"],
     help: [
-      "What the provider calls the list of groups or roles, e.g. groups or realm_access.roles. Sets the role at each sign-in.",
-      "Jak dostawca nazywa listę grup lub ról, np. groups albo realm_access.roles. Rola zmienia się przy każdym logowaniu.",
-      "Wie der Anbieter die Liste der Gruppen oder Rollen nennt, z. B. groups oder realm_access.roles. Setzt die Rolle bei jeder Anmeldung.",
+      "The provider’s list of groups or roles, such as groups or realm_access.roles.",
+      "Lista grup lub ról dostawcy, np. groups albo realm_access.roles.",
+      "Die Liste der Gruppen oder Rollen beim Anbieter, z. B. groups oder realm_access.roles.",
     ],
     body: field.line(),
     orNull: true,
     example: "groups",
   }),
   roles: jsonOf(Type.Unsafe<Roles>(Type.Record(Type.String(), field.oneOf(roles))), {
-    label: ["Roles", "Role", "Rollen"],
+    label: ["Roles of groups", "Role grup", "Rollen der Gruppen"],
     help: [
       'Which group gives which role: { "core-admins": "admin" }',
       'Która grupa daje którą rolę: { "core-admins": "admin" }',
@@ -200,7 +180,7 @@ const fields = {
     example: { "core-admins": "admin" },
   }),
   team_claim: text({
-    label: ["Team claim", "Pole zespołów", "Claim der Teams"],
+    label: ["Claim with the teams", "Pole z zespołami", "Claim mit den Teams"],
     help: [
       "The list that decides on teams, e.g. groups.",
       "Lista, która decyduje o zespołach, np. groups.",
@@ -210,7 +190,7 @@ const fields = {
     orNull: true,
   }),
   teams: jsonOf(Type.Unsafe<Teams>(Type.Record(Type.String(), Type.Integer())), {
-    label: ["Teams", "Zespoły", "Teams"],
+    label: ["Teams of groups", "Zespoły grup", "Teams der Gruppen"],
     help: [
       'Which group is which team, by its number: { "sales": 3 }',
       'Która grupa to który zespół, według numeru: { "sales": 3 }',
@@ -252,7 +232,7 @@ export const Provider = resource("sign_in_provider", {
       schema: Type.String({ description: "to be registered at the provider, for `sign_out_there`" }),
     },
     backchannel_logout_uri: {
-      label: ["Back-channel logout", "Back-channel logout", "Back-Channel Logout"],
+      label: ["Address for sign-outs there", "Adres zgłaszania wylogowań", "Adresse für Abmeldungen dort"],
       schema: Type.String({
         description: "may be registered at the provider: it ends the sessions here of who signs out there",
       }),

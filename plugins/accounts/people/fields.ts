@@ -16,6 +16,7 @@ const password = Type.String({ minLength: 8, maxLength: 1000 });
 export const fields = {
   login: text({
     label: ["Login", "Login", "Login"],
+    help: ["For signing in.", "Do logowania.", "Zum Anmelden."],
     body: Type.String({
       minLength: 1,
       maxLength: 100,
@@ -26,7 +27,13 @@ export const fields = {
   }),
   email: text({ label: ["E-mail", "E-mail", "E-Mail"], body: email, orNull: true, example: "anna@example.com" }),
   /** By default the login. */
-  name: text({ label: ["Name", "Imię i nazwisko", "Name"], body: name, blank: "", example: "Anna Nowak" }),
+  name: text({
+    label: ["Name", "Imię i nazwisko", "Name"],
+    help: ["Empty: the login.", "Puste pole: login.", "Leer: der Login."],
+    body: name,
+    blank: "",
+    example: "Anna Nowak",
+  }),
   role: choice(roles, {
     label: ["Role", "Rola", "Rolle"],
     choices: {
@@ -37,8 +44,13 @@ export const fields = {
     },
     blank: "user",
   }),
-  active: flag({ label: ["Active", "Aktywna", "Aktiv"], body: field.flag(), blank: true }),
-  privileges: texts({ label: ["Privileges", "Uprawnienia", "Rechte"], body: field.names(), blank: [] }),
+  active: flag({
+    label: ["Active", "Aktywna", "Aktiv"],
+    help: ["May sign in.", "Może się logować.", "Darf sich anmelden."],
+    body: field.flag(),
+    blank: true,
+  }),
+  privileges: texts({ label: ["Rights", "Uprawnienia", "Berechtigungen"], body: field.names(), blank: [] }),
   /** Hashed before the transaction, because that takes long. */
   password: text({
     label: ["Password", "Hasło", "Passwort"],

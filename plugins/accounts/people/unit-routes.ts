@@ -5,7 +5,7 @@ import { lock } from "./account-store.ts";
 import type { PeopleContext } from "./context.ts";
 import { touchMembers } from "./user-store.ts";
 
-const { integer, text } = column;
+const { integer, text, usual } = column;
 
 interface UnitAt extends At, Pick<PeopleContext, "access"> {}
 
@@ -20,7 +20,7 @@ const unitOf = (kind: UnitKind) =>
     model: "Account::Unit",
     authors: [],
     fields: {
-      name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "Sales" }),
+      name: text({ ...usual.name, body: field.name(), example: "Sales" }),
       people: integer({
         label: ["People", "Osoby", "Personen"],
         by: "server",

@@ -6,19 +6,19 @@ const privilege = "flows";
 export const pages: StudioPage[] = [
   {
     path: "connect/connectors",
-    title: { en: "Connectors", pl: "Łączniki", de: "Konnektoren" },
+    title: { en: "Connections", pl: "Połączenia", de: "Verbindungen" },
     privilege,
     load: () => import("./Connectors.svelte"),
   },
   {
     path: "connect/connectors/new",
-    title: { en: "New connector", pl: "Nowy łącznik", de: "Neuer Konnektor" },
+    title: { en: "New connection", pl: "Nowe połączenie", de: "Neue Verbindung" },
     privilege,
     load,
   },
   {
     path: "connect/connectors/:code",
-    title: { en: "Connector", pl: "Łącznik", de: "Konnektor" },
+    title: { en: "Connection", pl: "Połączenie", de: "Verbindung" },
     privilege,
     load,
   },

@@ -7,7 +7,7 @@ import { warningsOf, type Existing } from "../program/warnings.ts";
 import { checkFlow, flowKind, isSame, onlySwitchesOff, programOf } from "./check.ts";
 import { insertProgram, programsOf, toolOrNot } from "./store.ts";
 
-const { code, flag, id, json, text } = column;
+const { code, flag, id, json, text, usual } = column;
 
 /** For forms and documentation: the program is checked with its places. */
 const Fields = Type.Object({ program: Type.Array(Type.Unknown(), { description: "the steps, one after another" }) });
@@ -19,26 +19,26 @@ const program = [
 ];
 
 const fields = {
-  name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "Weather advice" }),
+  name: text({ ...usual.name, body: field.name(), example: "Weather advice" }),
   code: code({
-    label: ["Code", "Kod", "Code"],
+    ...usual.code,
     body: field.line(100),
     from: "name",
     otherwise: "flow",
     example: "weather-advice",
   }),
   kind: text({
-    label: ["Kind", "Rodzaj", "Art"],
+    label: ["Kind of flow", "Rodzaj przepływu", "Art des Ablaufs"],
     body: field.from(field.name(100), { values: () => [flowKind] }),
     blank: flowKind,
   }),
   fields: json({
-    label: ["Fields", "Pola", "Felder"],
+    label: ["Steps and settings", "Kroki i ustawienia", "Schritte und Einstellungen"],
     body: field.by(field.nullable(field.object()), "kind", () => ({ [flowKind]: Fields })),
     blank: {},
     example: { program },
   }),
-  active: flag({ label: ["Active", "Włączony", "Aktiv"], body: field.flag(), blank: true }),
+  active: flag({ ...usual.active, body: field.flag(), blank: true }),
   program_id: id({ by: "check", hidden: true }),
 };
 

@@ -19,14 +19,14 @@ export const pages: StudioPage[] = [
   },
   {
     path: "connect/processes",
-    title: { en: "Processes", pl: "Procesy", de: "Vorgänge" },
+    title: { en: "Runs", pl: "Uruchomienia", de: "Durchläufe" },
     privilege,
     first: (_, query) => [rowsFor(query)],
     load: () => import("./processes/Processes.svelte"),
   },
   {
     path: "connect/processes/:id",
-    title: { en: "Process", pl: "Proces", de: "Vorgang" },
+    title: { en: "Run", pl: "Uruchomienie", de: "Durchlauf" },
     privilege,
     view: "flow_processes/show",
     load: () => import("./processes/Process.svelte"),

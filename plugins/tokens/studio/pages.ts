@@ -6,15 +6,20 @@ const privilege = "api_tokens";
 export const pages: StudioPage[] = [
   {
     path: "account/tokens",
-    title: { en: "API tokens", pl: "Tokeny API", de: "API-Tokens" },
+    title: { en: "Access tokens", pl: "Tokeny dostępu", de: "Zugriffstoken" },
     privilege,
     load: () => import("./Tokens.svelte"),
   },
   {
     path: "account/tokens/new",
-    title: { en: "New API token", pl: "Nowy token API", de: "Neues API-Token" },
+    title: { en: "New access token", pl: "Nowy token dostępu", de: "Neues Zugriffstoken" },
     privilege,
     load,
   },
-  { path: "account/tokens/:id", title: { en: "API token", pl: "Token API", de: "API-Token" }, privilege, load },
+  {
+    path: "account/tokens/:id",
+    title: { en: "Access token", pl: "Token dostępu", de: "Zugriffstoken" },
+    privilege,
+    load,
+  },
 ];

@@ -2,7 +2,7 @@
 import { column, field, Type, type GivenOf, type PatchOf, type RowOf } from "platform";
 import { sealContext, tokenInfo } from "./sign.ts";
 
-const { choice, flag, id, integer, json, secret, text, time } = column;
+const { choice, flag, id, integer, json, secret, text, time, usual } = column;
 
 export const maxUrlLength = 2000;
 const modelsPath = "/account/webhooks/source_types.json";
@@ -10,11 +10,11 @@ const targetKinds = ["url", "connector", "flow"] as const;
 
 export const fields = {
   source_type: text({
-    label: ["Source type", "Typ źródła", "Art der Quelle"],
+    label: ["What changes", "Co się zmienia", "Was sich ändert"],
     help: [
-      "What changes. Core::Record is a record of a database; Only if, below, says of which.",
-      "Co się zmienia. Core::Record to rekord bazy danych; której, mówi niżej „Tylko jeśli”.",
-      "Was sich ändert. Core::Record ist ein Datensatz einer Datenbank; welcher, sagt unten „Nur wenn“.",
+      "Core::Record is a record of a table; “Only if” says of which.",
+      "Core::Record to rekord tabeli; której, mówi „Tylko jeśli”.",
+      "Core::Record ist ein Eintrag einer Tabelle; welcher, sagt „Nur wenn“.",
     ],
     body: field.from(
       Type.String({
@@ -27,11 +27,11 @@ export const fields = {
     example: "Core::Record",
   }),
   kind: text({
-    label: ["Kind", "Rodzaj", "Art"],
+    label: ["What happens", "Co się dzieje", "Was geschieht"],
     help: [
-      "create, update, destroy, or an event of the model's own.",
-      "create, update, destroy albo własne zdarzenie modelu.",
-      "create, update, destroy oder ein eigenes Ereignis des Modells.",
+      "create, update, destroy, or an event of its own.",
+      "create, update, destroy albo własne zdarzenie.",
+      "create, update, destroy oder ein eigenes Ereignis.",
     ],
     body: field.from(
       Type.String({
@@ -44,28 +44,24 @@ export const fields = {
     example: "create",
   }),
   target_kind: choice(targetKinds, {
-    label: ["Target kind", "Rodzaj celu", "Art des Ziels"],
-    help: [
-      "An address gets a POST. A connector's method or a flow gets the event as its input.",
-      "Adres otrzymuje POST. Metoda łącznika lub przepływ dostaje zdarzenie jako dane wejściowe.",
-      "Eine Adresse erhält einen POST. Die Methode eines Konnektors oder ein Ablauf erhält das Ereignis als Eingabe.",
-    ],
+    label: ["What to do", "Co zrobić", "Was zu tun ist"],
     choices: {
-      url: ["Address", "Adres", "Adresse"],
-      connector: ["Connector", "Łącznik", "Konnektor"],
-      flow: ["Flow", "Przepływ", "Ablauf"],
+      url: ["Call an address", "Wywołaj adres", "Adresse aufrufen"],
+      connector: ["Use a connection", "Użyj połączenia", "Verbindung nutzen"],
+      flow: ["Run a flow", "Uruchom przepływ", "Ablauf starten"],
     },
     body: field.nullable(field.oneOf(targetKinds)),
     blank: "url",
   }),
   url: text({
-    label: ["URL", "Adres URL", "Webadresse"],
+    label: ["Address", "Adres", "Adresse"],
+    help: ["It gets a POST with the record.", "Dostaje POST z rekordem.", "Sie erhält einen POST mit dem Eintrag."],
     body: field.when(field.line(maxUrlLength), { target_kind: ["", "url"] }),
     orNull: true,
     example: "https://example.com/hooks/orders",
   }),
   target_code: text({
-    label: ["Target", "Cel", "Ziel"],
+    label: ["Connection or flow", "Połączenie lub przepływ", "Verbindung oder Ablauf"],
     body: field.from(
       field.line(100),
       { path: "/connect/connectors.json", value: "code", when: { target_kind: "connector" } },
@@ -74,43 +70,51 @@ export const fields = {
     orNull: true,
   }),
   api_token: secret({
-    label: ["API token", "Token API", "API-Token"],
+    label: ["Token of the receiver", "Token odbiorcy", "Token des Empfängers"],
     help: [
-      "Sent to the receiver as Authorization: Bearer …. It is never shown again; type another one to replace it.",
-      "Wysyłany do odbiorcy jako Authorization: Bearer …. Nie jest więcej pokazywany; wpisz inny, aby go zastąpić.",
-      "Geht als Authorization: Bearer … an den Empfänger. Es wird nie wieder gezeigt; ein anderes ersetzt es.",
+      "Sent as Authorization: Bearer …; it is never shown again.",
+      "Wysyłany jako Authorization: Bearer …; nigdy więcej nie jest pokazywany.",
+      "Wird als Authorization: Bearer … gesendet; es wird nie wieder gezeigt.",
     ],
     body: field.when(field.line(4000), { target_kind: ["", "url"] }),
     place: (webhookId) => sealContext(webhookId, "api_token"),
     info: tokenInfo,
     example: "abcdefghijklmnopqrstuvwxyz",
   }),
-  active: flag({ label: ["Active", "Włączony", "Aktiv"], body: field.flag(), blank: true }),
+  active: flag({ ...usual.active, body: field.flag(), blank: true }),
   /** Why the server has switched it off. */
   disabled_reason: text({
-    label: ["Reason for switching off", "Powód wyłączenia", "Grund der Abschaltung"],
+    label: ["Why it is off", "Dlaczego wyłączone", "Warum er aus ist"],
     by: "check",
     orNull: true,
   }),
   filter: json({
     label: ["Only if", "Tylko jeśli", "Nur wenn"],
+    help: ["Values the record must have.", "Wartości, które ma mieć rekord.", "Werte, die der Eintrag haben muss."],
     body: field.nullable(field.object()),
     orNull: true,
     example: { db_code: "orders" },
   }),
-  ordered: flag({ label: ["In order", "Po kolei", "Der Reihe nach"], body: field.flag(), blank: false }),
+  ordered: flag({
+    label: ["In order", "Po kolei", "Der Reihe nach"],
+    help: ["Changes of one record.", "Zmiany jednego rekordu.", "Änderungen eines Eintrags."],
+    body: field.flag(),
+    blank: false,
+  }),
   rate_limit: integer({
-    label: ["Rate limit", "Limit tempa", "Höchstrate"],
+    label: ["Request limit", "Limit żądań", "Anfragelimit"],
+    help: ["Empty: no limit.", "Puste pole: bez limitu.", "Leer: unbegrenzt."],
     body: field.nullable(Type.Integer({ minimum: 1, maximum: 10_000 })),
     orNull: true,
   }),
   rate_period: choice(["second", "minute"], {
-    label: ["Rate limit per", "Limit tempa na", "Höchstrate je"],
+    label: ["Limit per", "Limit na", "Limit je"],
     choices: { second: ["Second", "Sekundę", "Sekunde"], minute: ["Minute", "Minutę", "Minute"] },
     blank: "second",
   }),
   concurrency: integer({
     label: ["At once", "Jednocześnie", "Gleichzeitig"],
+    help: ["Most requests at a time.", "Najwięcej żądań naraz.", "Höchstzahl gleichzeitiger Anfragen."],
     body: Type.Integer({ minimum: 1, maximum: 100 }),
     blank: 10,
   }),

@@ -497,7 +497,7 @@ test("a field of a form has the words and the widget that its resource declares,
   const missed = inWords(fieldOf("/account/crons", "missed"), fields["missed"], "pl");
   expect(missed).toMatchObject({
     label: "Przegapione terminy",
-    help: "Terminy, w których serwer nie działał.",
+    help: "Co zrobić z terminami, w których serwer nie działał.",
     labels: { skip: "Pomiń je", latest: "Nadrób ostatni" },
   });
   const field = fieldOf("/account/crons", "name");
