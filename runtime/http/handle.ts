@@ -3,7 +3,7 @@ import { arrivalOf, pathOf, type Client } from "./arrival.ts";
 import { credentialOf, fromSameOrigin, RefusedCredential, type Caller, type Identity } from "./auth.ts";
 import type { HttpContext } from "./context.ts";
 import { bodyLimit, readBody, refuseEncoded, takesBody } from "./body.ts";
-import { withActor, type Actor } from "../scope/actor.ts";
+import { logged, withActor, type Actor } from "../scope/actor.ts";
 import type { Notice } from "../events/models.ts";
 import { causationHeader, readSealed, withCausation } from "../scope/causation.ts";
 import { badRequest, forbidden, unauthorized, HttpError } from "../base/errors.ts";
@@ -194,6 +194,7 @@ export function actorOf({ request, requestId, identity, client }: Asked): Actor 
     account: account.id,
     user: caller?.user.id,
     login: caller?.user.login,
+    name: caller?.user.name,
     token: caller?.tokenId,
     ip: client.ip,
     agent: request.headers.get("user-agent")?.slice(0, maxChars),
@@ -219,5 +220,5 @@ function noticeOf(action: Notice["action"], asked: Asked): Notice {
   const { method, url } = asked.request;
   const path = pathOf(url).split("?", 1)[0] ?? "";
   const name = `${method} ${path}`.slice(0, maxChars);
-  return { accountId: asked.identity.account.id, action, name, actor: actorOf(asked) };
+  return { accountId: asked.identity.account.id, action, name, actor: logged(actorOf(asked)) };
 }

@@ -12,6 +12,8 @@ export interface Actor {
   readonly account?: number | undefined;
   readonly user?: number | undefined;
   readonly login?: string | undefined;
+  /** What people call them; not for the log, which keeps ids and logins. */
+  readonly name?: string | undefined;
   readonly token?: number | undefined;
   /** The client's address, its browser or program, and the request's id. */
   readonly ip?: string | undefined;
@@ -42,10 +44,15 @@ export const activityCause = "core.activity";
 
 /** Whoever makes the changes, as the log of activity takes it; undefined = nobody in particular. */
 export function actorText(): string | undefined {
-  const actor = currentActor();
+  const actor = logged(currentActor());
   // Told to nobody: a webhook on the log whose receiver changes something would be told of that, and so on.
   const echo = currentCausation()?.chain.includes(activityCause) === true;
   return actor || echo ? JSON.stringify(echo ? { ...actor, echo } : actor) : undefined;
+}
+
+/** What the log of activity keeps. */
+export function logged<T extends Actor | undefined>(actor: T): T {
+  return actor && { ...actor, name: undefined };
 }
 
 /** Tells PostgreSQL, for this transaction. */

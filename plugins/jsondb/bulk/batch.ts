@@ -11,7 +11,7 @@ import {
   type Tx,
 } from "platform";
 import { tableForWrite, type Database } from "../databases/database.ts";
-import { checkPatch, checkRecord, asStored, type Data, type Faults } from "../records/record.ts";
+import { checkPatch, checkRecord, asNew, asStored, type Data, type Faults } from "../records/record.ts";
 import * as records from "../records/writes.ts";
 import { upToDate } from "../databases/cache.ts";
 
@@ -188,8 +188,7 @@ function checkOperations(db: Database, operations: readonly Operation[]): void {
 function faultsOf(db: Database, { op, tableName, data }: Exclude<Operation, { op: "delete" }>): Faults {
   try {
     const table = tableForWrite(db, tableName);
-    const checked = asStored(table, data);
-    return op === "create" ? checkRecord(table, checked) : checkPatch(table, checked);
+    return op === "create" ? checkRecord(table, asNew(db, table, data)) : checkPatch(table, asStored(table, data));
   } catch (error) {
     if (error instanceof ValidationError) return error.fields;
     throw error;

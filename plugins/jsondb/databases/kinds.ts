@@ -74,6 +74,11 @@ export function faultOf(field: Field, value: unknown): string | undefined {
   return linkFault(field, value) ?? choiceFault(field, value) ?? formatFault(field, value) ?? boundsFault(field, value);
 }
 
+/** Whether any text is one of its values, "" too; in other fields "" is what forms send for no value. */
+export function isFreeText({ type, choices, link, format }: Field): boolean {
+  return (type === "string" || type === "text") && !choices && !link && (format === undefined || format === "markdown");
+}
+
 /** Less than, equal to or greater than 0, as `a` is to `b`; both fit the type, of which only numbers and times have an order. */
 export function compareValues(type: FieldType, a: Bound, b: Bound): number {
   if (type === "integer" || type === "number") return compareNumbers(numberOf(a), numberOf(b));

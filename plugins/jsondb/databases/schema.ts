@@ -25,6 +25,10 @@ export interface Table {
   readonly required: readonly string[];
   /** The fields of which no two records have the same value. */
   readonly unique: readonly string[];
+  /** The fields that have a value by default. */
+  readonly defaults: readonly (readonly [name: string, value: unknown])[];
+  /** The fields that are worked out when read, and never stored. */
+  readonly computed: readonly string[];
   /** The field that people know a record by: the first string if none is named. */
   readonly titleField: string | undefined;
   /** Every change of its records is kept. */
@@ -192,6 +196,10 @@ function makeTable(
     indexFields: planFields(indexes),
     required: namesOf((field) => field.required),
     unique: namesOf((field) => field.unique === true),
+    defaults: [...fields].flatMap(([key, field]) =>
+      field.default === undefined ? [] : [[key, field.default] as const],
+    ),
+    computed: namesOf((field) => field.rollup !== undefined),
     titleField: namesOf((field) => field.type === "string")[0],
     ...noKeeping,
     sorts,

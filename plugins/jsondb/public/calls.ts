@@ -39,7 +39,7 @@ import {
   type Sort,
 } from "../search/query.ts";
 import { printRecord } from "../records/print.ts";
-import type { Data, CreatedRecord } from "../records/record.ts";
+import { asNew, type Data, type CreatedRecord } from "../records/record.ts";
 import type { Guard } from "../records/store.ts";
 import { noTable } from "../databases/schema.ts";
 import type { JsondbContext } from "../context.ts";
@@ -72,7 +72,8 @@ export async function create(ctx: JsondbContext, call: Call): Promise<string> {
 
 /** Answers as `create` does, and stores nothing. */
 export function pretend(call: Call): string {
-  const { table, data } = newRecord(call.db, call);
+  const { table, data: given } = newRecord(call.db, call);
+  const data = asNew(call.db, table, given);
   const made = { id: uuidv7(), table, data, json: JSON.stringify(data), createdAt: new Date() };
   return publicText(made, shownFields(call.db, "create"));
 }

@@ -1,8 +1,10 @@
-/** Checks a record's `data` against its table. behaviour 2.4, B.7. Pure. */
+/** Checks a record's `data` against its table. behaviour 2.4, B.7. Pure, but for defaults. */
 import { invalid, printedLength, timeOfUuidv7, uuidv7 } from "platform";
-import { composed, type FieldType } from "../databases/columns.ts";
-import { faultOf } from "../databases/kinds.ts";
+import { composed } from "../databases/columns.ts";
+import type { Database } from "../databases/database.ts";
+import { faultOf, isFreeText } from "../databases/kinds.ts";
 import { isBlank, type Table } from "../databases/schema.ts";
+import { withDefaults } from "./defaults.ts";
 import { printRecord } from "./print.ts";
 
 export type Data = Record<string, unknown>;
@@ -23,15 +25,27 @@ export const recordLimits = {
 } as const;
 
 /**
- * The data as it is checked and stored: its texts are composed, and "" is null in a field that holds no text, because forms send it for what was
- * left empty.
+ * The data as it is checked and stored: its texts are composed, what is worked out when read is left out, and "" is null
+ * in a field that holds no free text, because forms send it for what was left empty.
  */
-export function asStored({ fields }: Table, given: Data): Data {
-  const data = composed(given);
+export function asStored({ fields, computed }: Table, given: Data): Data {
+  const data = without(computed, composed(given));
   if (!Object.values(data).includes("")) return data;
-  const isText = (type: FieldType | undefined) => type === undefined || type === "string" || type === "text";
-  const valueOf = (name: string, value: unknown) => (value === "" && !isText(fields.get(name)?.type) ? null : value);
+  const valueOf = (name: string, value: unknown) => {
+    const field = value === "" ? fields.get(name) : undefined;
+    return field && !isFreeText(field) ? null : value;
+  };
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, valueOf(name, value)]));
+}
+
+/** The same of a new record: what it lacks has its default. */
+export function asNew(db: Pick<Database, "timezone">, table: Table, given: Data): Data {
+  return withDefaults(db, table, asStored(table, given));
+}
+
+function without(names: readonly string[], data: Data): Data {
+  if (!names.some((name) => Object.hasOwn(data, name))) return data;
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
 }
 
 /** A whole record: types, required fields and bounds. */

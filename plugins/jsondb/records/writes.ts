@@ -28,6 +28,7 @@ import {
   nestedText,
   newRecord,
   refuse,
+  asNew,
   asStored,
   checkPatch,
   checkRecord,
@@ -108,7 +109,7 @@ async function insertAny(
   { table, ...write }: Write,
   given?: Tx,
 ): Promise<CreatedRecord | undefined> {
-  const data = asStored(table, write.data);
+  const data = asNew(db, table, write.data);
   refuse(checkRecord(table, data));
   const actor = await actorOf(ctx, db, given);
   const made = { ...newRecord(table, data), actor };

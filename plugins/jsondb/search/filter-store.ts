@@ -159,6 +159,12 @@ function exactCondition(args: Args, source: Source, filter: Exact): string {
     const truth = booleans.get(value.toLowerCase());
     return truth === undefined ? "false" : `r.data -> ${name()} = ${args.bind(truth, "text")}::jsonb`;
   }
+  // One of its items.
+  if (type === "list") {
+    const has = (item: string) => `r.data -> ${name()} @> ${item}`;
+    const number = numberForm.test(value) ? ` or ${has(`to_jsonb(${args.bind(value, "text")}::numeric)`)}` : "";
+    return `(${has(`to_jsonb(${args.bind(value, "text")})`)}${number}) is true`;
+  }
   switch (columnKindOf(type)) {
     case "int": {
       if (!numberForm.test(value)) return "false";

@@ -25,6 +25,7 @@ import { dataFromText, type Row, type RowFault, type RowReader } from "./rows.ts
 import type { Part } from "./store.ts";
 import type { IndexedRecord } from "../../records/many-store.ts";
 import { indexValues } from "../../records/index-values.ts";
+import { withDefaults } from "../../records/defaults.ts";
 import { checkRecord, asStored, newRecord, refuse, type Data } from "../../records/record.ts";
 import type { Progress } from "../../tasks/store.ts";
 import { ownFields } from "../../databases/columns.ts";
@@ -213,8 +214,9 @@ function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions):
   if ("fault" in row) return { faults: [row.fault] };
   try {
     const table = tableForWrite(db, tableName ?? row.tableName);
-    const data = asStored(table, asText ? dataFromText(table, row.data) : row.data);
-    if (!mayAll(db, "add")) mayName(db, "add", Object.keys(data));
+    const given = asStored(table, asText ? dataFromText(table, row.data) : row.data);
+    if (!mayAll(db, "add")) mayName(db, "add", Object.keys(given));
+    const data = withDefaults(db, table, given);
     refuse(checkRecord(table, data));
     const { id, json, createdAt } = newRecord(table, data);
     return { record: { id, json, createdAt, index: indexValues(table, data) }, tableName: table.name, data };

@@ -1,6 +1,6 @@
 /** The rows of an import, whatever its format. */
 import { recordLimits, type Data } from "../../records/record.ts";
-import { exactly } from "platform";
+import { exactly, parseJson } from "platform";
 import type { FieldType } from "../../databases/columns.ts";
 import type { Table } from "../../databases/schema.ts";
 
@@ -60,10 +60,25 @@ const maxTypedCell = 1_000;
 /** Undefined for a blank cell, unless the field holds text. */
 export function valueFromText(type: FieldType, cell: string): unknown {
   if (type === "string" || type === "text") return cell;
+  if (type === "list") return listFromText(cell.trim());
   if (cell.length > maxTypedCell) return cell;
   const text = cell.trim();
   if (text === "" || text.toLowerCase() === "null") return undefined;
   return (converters[type] ?? ((same) => same))(text);
+}
+
+const mostListCharacters = 100_000;
+
+/** JSON, as an export writes it, or items with commas, semicolons or line breaks between them. */
+function listFromText(text: string): unknown {
+  if (text === "" || text.toLowerCase() === "null") return undefined;
+  if (text.length > mostListCharacters) return text;
+  if (!text.startsWith("[")) return text.split(/[,;\r\n]/).flatMap((item) => item.trim() || []);
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
 }
 
 const converters: Partial<Record<FieldType, (text: string) => unknown>> = {
