@@ -9,9 +9,8 @@ import type { Log } from "../system/log.ts";
 import { readBounds } from "../base/read-bounds.ts";
 import { createClaims, createPolls, untilTrue } from "./polls.ts";
 import type { HandleOptions, JobInfo } from "./job.ts";
-import { createEnds, type Run } from "./job-ends.ts";
 import * as jobStore from "./job-store.ts";
-import type { Claim, ClaimedJob, JobTable } from "./job-store.ts";
+import type { Claim, ClaimedJob, Finish, JobTable, OrderKey, Outcome, Retry } from "./job-store.ts";
 import {
   chooseClaims,
   claimed,
@@ -23,8 +22,10 @@ import {
   type Handler,
   type Lane,
 } from "./lane.ts";
-import { createLeases } from "./leases.ts";
+import { createLeases, createWriter, type Lease } from "./leases.ts";
 import { leave, nothingHeld, noTurns, take, tookTurns } from "./shares.ts";
+
+type Run = Lease<ClaimedJob>;
 
 export interface RunnerOptions {
   readonly table: JobTable;
@@ -238,4 +239,66 @@ function errorText(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   // PostgreSQL's text type cannot hold NUL.
   return text.slice(0, maxErrorChars).replaceAll("\0", "");
+}
+
+interface EndsOptions extends Pick<RunnerOptions, "table" | "log" | "wake"> {
+  /** A job becomes due again after this many seconds. */
+  readonly soon: (seconds: number) => void;
+  /** Called for each run once its end is written. */
+  readonly settled: (run: Run) => void;
+}
+
+/** Writes how jobs ended, each once. */
+function createEnds({ table, log, wake, soon, settled }: EndsOptions) {
+  const writer = createWriter("jobs", log);
+  let unwritten = 0;
+  const written = (run: Run): void => {
+    unwritten--;
+    settled(run);
+  };
+  const finish = writer.list<{ run: Run; row: Finish }>(async (batch) => {
+    await jobStore.finish(
+      table,
+      batch.map(({ row }) => row),
+    );
+    for (const { run } of batch) {
+      written(run);
+      const { name, orderKey } = run.row;
+      // The order key is free only after the commit, so another statement looks for the next job.
+      if (orderKey !== null) promote({ name, orderKey });
+    }
+  });
+  const retry = writer.list<{ run: Run; row: Retry }>(async (batch) => {
+    await jobStore.retry(
+      table,
+      batch.map(({ row }) => row),
+    );
+    for (const { run, row } of batch) {
+      written(run);
+      if (row.delaySeconds <= 0) wake(run.row.name);
+      else soon(row.delaySeconds);
+    }
+  });
+  const promote = writer.list<OrderKey>(async (keys) => {
+    for (const name of new Set(await jobStore.promote(table, keys))) wake(name);
+  });
+  const once = (run: Run, end: () => void): void => {
+    if (run.isOver) return;
+    run.isOver = true;
+    unwritten++;
+    end();
+  };
+  return {
+    promote,
+    unwritten: () => unwritten,
+    stop: writer.stop,
+    finish(run: Run, outcome: Outcome, error: string | null): void {
+      const { id, attempt } = run.row;
+      once(run, () => finish({ run, row: { id, attempt, outcome, error } }));
+    },
+    retry(run: Run, how: Pick<Retry, "delaySeconds" | "error" | "forgiven">): void {
+      const { id, attempt } = run.row;
+      once(run, () => retry({ run, row: { id, attempt, ...how } }));
+    },
+  };
 }

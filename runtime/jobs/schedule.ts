@@ -7,8 +7,7 @@
 import { job } from "../base/references.ts";
 import { transaction, type Sql } from "../db/db.ts";
 import type { Log } from "../system/log.ts";
-import { dueTimes, parseCron } from "../times/due-times.ts";
-import type { Pattern } from "../times/local-pattern.ts";
+import { dueTimes, parseCron, type Pattern } from "../times/due-times.ts";
 import type { HandleOptions } from "./job.ts";
 import type { Queue } from "./jobs.ts";
 import * as scheduleStore from "./schedule-store.ts";

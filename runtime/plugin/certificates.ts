@@ -1,5 +1,4 @@
-/** Which certificate a TLS handshake gets: the ready contexts of the hosts that were asked for last. */
-import { createSecureContext, type SecureContext } from "node:tls";
+/** Where the certificates of https come from. */
 
 /** A certificate as files have it. */
 export interface KeyPair {
@@ -19,48 +18,4 @@ export interface Certificates {
   challenge(token: string): Promise<string | undefined>;
   /** Calls `forget` whenever a host has another certificate than before. */
   onChange(forget: (host: string) => void): void;
-}
-
-export interface Context {
-  readonly pair: KeyPair;
-  readonly secure: SecureContext;
-}
-
-/** About 30 kB each. */
-const maxContexts = 1_000;
-
-export const tlsOptions = ({ chain, key }: KeyPair) => ({ cert: chain, key, minVersion: "TLSv1.2" }) as const;
-
-export type Contexts = ReturnType<typeof createContexts>;
-
-/** The contexts of hosts, made when they are first asked for. */
-export function createContexts(find: (host: string) => Promise<KeyPair | undefined>) {
-  const contexts = new Map<string, Promise<Context | undefined>>();
-
-  const make = async (host: string): Promise<Context | undefined> => {
-    let isKept = false;
-    try {
-      const pair = await find(host);
-      if (!pair) return undefined;
-      const context = { pair, secure: createSecureContext(tlsOptions(pair)) };
-      isKept = true;
-      return context;
-    } finally {
-      // A flood of made-up names costs no memory.
-      if (!isKept) contexts.delete(host);
-    }
-  };
-
-  return {
-    get(host: string): Promise<Context | undefined> {
-      const context = contexts.get(host) ?? make(host);
-      // The one that was asked for last is the last to go.
-      contexts.delete(host);
-      contexts.set(host, context);
-      if (contexts.size > maxContexts) for (const oldest of contexts.keys().take(1)) contexts.delete(oldest);
-      return context;
-    },
-    forget: (host: string) => void contexts.delete(host),
-    clear: () => contexts.clear(),
-  };
 }

@@ -70,7 +70,7 @@ interface Times {
   seconds: number;
 }
 
-export function createRequestTimes() {
+function createRequestTimes() {
   const all = new Map<string, Times>();
 
   const timesOf = (method: string, route: string, status: number): Times => {

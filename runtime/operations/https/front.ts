@@ -4,10 +4,23 @@
  * that only this machine can reach. A request costs 9 µs more than with `Bun.serve`'s own TLS.
  */
 import { connect, createServer as listenFor, type Server } from "node:net";
-import { createServer, type TLSSocket } from "node:tls";
-import { tlsOptions, type Certificates, type Contexts } from "../../plugin/certificates.ts";
+import { createSecureContext, createServer, type SecureContext, type TLSSocket } from "node:tls";
+import type { Certificates, KeyPair } from "../../plugin/certificates.ts";
 import { join } from "./join.ts";
-import { admit } from "./proof-door.ts";
+import { admit, tlsOptions } from "./proof-door.ts";
+
+interface Context {
+  readonly pair: KeyPair;
+  readonly secure: SecureContext;
+}
+
+/** Which certificate a handshake gets: the ready contexts of the hosts that were asked for last, about 30 kB each. */
+export interface Contexts {
+  readonly kept: Map<string, Promise<Context | undefined>>;
+  readonly find: (host: string) => Promise<KeyPair | undefined>;
+}
+
+const maxContexts = 1_000;
 
 export interface FrontOptions {
   readonly port: number;
@@ -48,7 +61,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     handshakeTimeout: handshakeTimeoutMs,
     SNICallback: (name, done) => {
       const host = name.toLowerCase();
-      const found = (host === "" ? undefined : contexts.get(host)) ?? Promise.resolve(undefined);
+      const found = (host === "" ? undefined : contextOf(contexts, host)) ?? Promise.resolve(undefined);
       found.then(
         (context) => (context ? done(null, context.secure) : done(new Error("no certificate for this host"))),
         (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
@@ -66,7 +79,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   // A client that goes away during its handshake, or asks for a host of nobody.
   server.on("tlsClientError", () => {});
   const setDefault = async (): Promise<void> => {
-    const context = await contexts.get(defaultHost);
+    const context = await contextOf(contexts, defaultHost);
     if (context) server.setSecureContext(tlsOptions(context.pair));
   };
   const servers: Server[] = [server];
@@ -84,6 +97,30 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     stop: () => servers.forEach((one) => one.close()),
     kill: () => open.forEach((client) => client.destroy()),
   };
+}
+
+/** It is made when its host is first asked for. */
+function contextOf({ kept, find }: Contexts, host: string): Promise<Context | undefined> {
+  const context = kept.get(host) ?? contextMade(find(host), () => kept.delete(host));
+  // The one that was asked for last is the last to go.
+  kept.delete(host);
+  kept.set(host, context);
+  if (kept.size > maxContexts) for (const oldest of kept.keys().take(1)) kept.delete(oldest);
+  return context;
+}
+
+/** A flood of made-up names costs no memory: what is not there is forgotten. */
+async function contextMade(found: Promise<KeyPair | undefined>, forget: () => void): Promise<Context | undefined> {
+  let isKept = false;
+  try {
+    const pair = await found;
+    if (!pair) return undefined;
+    const context = { pair, secure: createSecureContext(tlsOptions(pair)) };
+    isKept = true;
+    return context;
+  } finally {
+    if (!isKept) forget();
+  }
 }
 
 function listening(

@@ -1,7 +1,7 @@
 /** Serves https beside the plain port: the TLS front, the port that leads there, and where certificates come from. */
 import { listenFault, listenOn } from "../../http/listen-on.ts";
-import { createContexts, type Certificates } from "../../plugin/certificates.ts";
-import { openFront, type Front, type FrontOptions } from "./front.ts";
+import type { Certificates } from "../../plugin/certificates.ts";
+import { openFront, type Contexts, type Front, type FrontOptions } from "./front.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
 import type { Config } from "../../settings/config.ts";
 import type { Log } from "../../system/log.ts";
@@ -37,7 +37,10 @@ export async function openHttps(
     void front
       .setDefault()
       .catch((error: unknown) => log.error("a certificate cannot be used", { host: defaultHost, error }));
-  const contexts = createContexts(async (host) => (await own.find(host)) ?? certificates?.find(host));
+  const contexts: Contexts = {
+    kept: new Map(),
+    find: async (host) => (await own.find(host)) ?? certificates?.find(host),
+  };
   const shared = { hostname: config.httpsHost, reusePort: config.workers > 1 };
   const at = { ...shared, port: config.httpsPort };
   // Where no port answers HTTP-01, authorities look at this one (TLS-ALPN-01).
@@ -46,11 +49,11 @@ export async function openHttps(
     throw listenFault(cause, at, { port: "HTTPS_PORT", host: "HTTPS_HOST" });
   });
   own.onChange(() => {
-    contexts.clear();
+    contexts.kept.clear();
     lookForDefault();
   });
   certificates?.onChange((host) => {
-    contexts.forget(host);
+    contexts.kept.delete(host);
     if (host === defaultHost) lookForDefault();
   });
   lookForDefault();

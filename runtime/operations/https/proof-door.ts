@@ -6,7 +6,7 @@
 import { connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { createSecureContext, TLSSocket } from "node:tls";
-import { tlsOptions, type KeyPair } from "../../plugin/certificates.ts";
+import type { KeyPair } from "../../plugin/certificates.ts";
 import { join } from "./join.ts";
 
 export interface ProofDoorOptions {
@@ -23,6 +23,8 @@ const proofProtocol = "acme-tls/1";
 const mostChunks = 32;
 const helloTimeoutMs = 10_000;
 const proofTimeoutMs = 10_000;
+
+export const tlsOptions = ({ chain, key }: KeyPair) => ({ cert: chain, key, minVersion: "TLSv1.2" }) as const;
 
 /** Lets one connection in. */
 export function admit(options: ProofDoorOptions, socket: Socket): void {
