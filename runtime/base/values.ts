@@ -63,6 +63,20 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
+/** Makes the entry the newest of a map, whose order is that of insertion, and forgets the oldest beyond `most`. */
+export function putNewest<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > most) for (const oldest of map.keys().take(1)) map.delete(oldest);
+}
+
+/** The promise's outcome, or `late` after so many milliseconds. */
+export function orLate<T, L>(promise: Promise<T>, ms: number, late: L): Promise<T | L> {
+  const { promise: over, resolve } = Promise.withResolvers<L>();
+  const timer = setTimeout(() => resolve(late), ms);
+  return Promise.race([promise, over]).finally(() => clearTimeout(timer));
+}
+
 /** A new id that sorts by age (RFC 9562, version 7). */
 export function uuidv7(): string {
   return host.uuidv7();

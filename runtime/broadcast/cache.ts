@@ -5,6 +5,7 @@
  *     const prompts = createCache({ name: "prompts", max: 1000, broadcast, load: (code) => readPrompt(sql, code) });
  *     prompts.peek("greeting") ?? (await prompts.get("greeting"));
  */
+import { putNewest } from "../base/values.ts";
 import type { Broadcast } from "./broadcast.ts";
 
 export interface Cache<V> {
@@ -63,7 +64,7 @@ export function createCache<V>({ name, max, broadcast, load }: CacheOptions<V>):
     if (!broadcast.healthy()) return undefined;
     const value = values.get(key);
     // The order of a Map is that of insertion: what is used moves to the young end.
-    if (value !== undefined && values.size >= max) put(values, key, value, max);
+    if (value !== undefined && values.size >= max) putNewest(values, key, value, max);
     return value;
   };
   const startLoad = (key: string): Promise<V | undefined> => {
@@ -71,7 +72,7 @@ export function createCache<V>({ name, max, broadcast, load }: CacheOptions<V>):
     loads.set(key, running);
     running.promise = running.promise
       .then((value) => {
-        if (!running.stale && value !== undefined) put(values, key, value, max);
+        if (!running.stale && value !== undefined) putNewest(values, key, value, max);
         return value;
       })
       .finally(() => {
@@ -106,12 +107,4 @@ export function createCache<V>({ name, max, broadcast, load }: CacheOptions<V>):
 
 function markStale<V>(running: Load<V> | undefined): void {
   if (running) running.stale = true;
-}
-
-function put<T>(map: Map<string, T>, key: string, value: T, max: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size <= max) return;
-  const oldest = map.keys().next().value;
-  if (oldest !== undefined) map.delete(oldest);
 }

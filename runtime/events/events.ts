@@ -39,9 +39,9 @@ export interface Events {
     handlerId: string,
     run: (payload: T, job: JobInfo) => Promise<void>,
     options?: EventHandleOptions<T>,
-  ): () => void;
+  ): void;
   /** Calls `run` in this process after the commit. */
-  listen<T>(ref: EventRef<T>, run: (payload: T) => void): () => void;
+  listen<T>(ref: EventRef<T>, run: (payload: T) => void): void;
   /** Whether a durable handler would take this event: where none does, the change needs no transaction for it. */
   wanted<T>(ref: EventRef<T>, payload: T): boolean;
   emit<T>(ref: EventRef<T>, payload: T, tx?: Tx, options?: EmitOptions): Promise<void>;
@@ -63,10 +63,10 @@ export function eventJob<T>(ref: EventRef<T>, handlerId: string): JobRef<T> {
 }
 
 export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events {
-  const followers = new Map<string, Set<Follower>>();
-  const listeners = new Map<string, Set<Listener>>();
+  const followers = new Map<string, Follower[]>();
+  const listeners = new Map<string, Listener[]>();
   const willing = (eventId: string, payload: unknown) =>
-    [...(followers.get(eventId) ?? [])].filter((follower) => follower.when(payload));
+    (followers.get(eventId) ?? []).filter((follower) => follower.when(payload));
 
   const tell = (eventId: string, payload: unknown) => {
     for (const listener of listeners.get(eventId) ?? []) {
@@ -81,12 +81,8 @@ export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events
   return {
     on(ref, handlerId, run, { when = () => true, orderKey = () => undefined, ...options } = {}) {
       const handled = eventJob(ref, handlerId);
-      const unhandle = queue.handle(handled, run, options);
-      const forget = add<Follower>(followers, ref.id, { jobName: handled.id, when, orderKey });
-      return () => {
-        forget();
-        unhandle();
-      };
+      queue.handle(handled, run, options);
+      add<Follower>(followers, ref.id, { jobName: handled.id, when, orderKey });
     },
     listen: (ref, run) => add<Listener>(listeners, ref.id, { run }),
     wanted: (ref, payload) => willing(ref.id, payload).length > 0,
@@ -102,7 +98,7 @@ export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events
         orderKey: follower.orderKey(payload) ?? orderKey,
       }));
       await queue.add(jobs, tx);
-      if (!listeners.get(ref.id)?.size) return;
+      if (!listeners.has(ref.id)) return;
       const tellAll = () => withCausation(causation, () => tell(ref.id, payload));
       if (tx) afterCommit(tx, tellAll);
       else tellAll();
@@ -110,8 +106,6 @@ export function createEvents({ queue, log }: { queue: Queue; log: Log }): Events
   };
 }
 
-function add<F>(map: Map<string, Set<F>>, key: string, one: F): () => void {
-  const set = map.get(key) ?? new Set<F>();
-  map.set(key, set.add(one));
-  return () => set.delete(one);
+function add<F>(map: Map<string, F[]>, key: string, one: F): void {
+  map.set(key, [...(map.get(key) ?? []), one]);
 }

@@ -1,6 +1,7 @@
 /** Whether requests would be served now. Uses a connection of its own, because the pool may be full or stuck. */
 import type { Sql } from "../db/db.ts";
 import { HttpError } from "../base/errors.ts";
+import { orLate } from "../base/values.ts";
 
 export interface Readiness {
   /**
@@ -40,7 +41,7 @@ interface ReadinessOptions {
 export function createReadiness(options: ReadinessOptions): Readiness {
   const { open, listening, disk, isHere, replicas, rehearses, withinMs = 2_000 } = options;
   let pool: Sql | undefined;
-  let asking: Promise<"primary" | "standby"> | undefined;
+  let asking: Promise<"primary" | "standby" | undefined> | undefined;
 
   const drop = (): Promise<void> => {
     const dropped = pool;
@@ -48,7 +49,8 @@ export function createReadiness(options: ReadinessOptions): Readiness {
     return dropped?.end({ timeout: 0 }) ?? Promise.resolve();
   };
   /** Concurrent probes share one query. */
-  const ask = () => (asking ??= inTime(roleOf((pool ??= open())), withinMs).finally(() => (asking = undefined)));
+  const ask = () =>
+    (asking ??= orLate(roleOf((pool ??= open())), withinMs, undefined).finally(() => (asking = undefined)));
 
   const ofReplicas = () => {
     const all = replicas?.();
@@ -83,10 +85,4 @@ async function roleOf(sql: Sql): Promise<"primary" | "standby"> {
   const [row] = await sql`
     select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as refuses_writes`;
   return row?.["refusesWrites"] === false ? "primary" : "standby";
-}
-
-async function inTime<T>(promise: Promise<T>, ms: number): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error("late")), ms);
-  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
 }

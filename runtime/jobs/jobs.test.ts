@@ -4,7 +4,8 @@ import { startProcess, startTestDatabase, until, type TestDatabase } from "../..
 import { transaction, type Sql } from "../db/db.ts";
 
 import * as jobStore from "./job-store.ts";
-import { job } from "../base/references.ts";
+import { job, type JobRef } from "../base/references.ts";
+import type { Queue } from "./jobs.ts";
 import { noTurns, tookTurns } from "./shares.ts";
 
 let database: TestDatabase;
@@ -17,6 +18,14 @@ beforeEach(async () => {
 afterAll(() => database.stop());
 
 const count = job<{ n: number }>("test.count");
+
+/** Many jobs in one statement. */
+const enqueueMany = <T>(
+  queue: Queue,
+  { id: name }: JobRef<T>,
+  payloads: readonly T[],
+  { orderKey, ...rest }: { orderKey?: (payload: T) => string; accountId?: number; share?: string | undefined } = {},
+) => queue.add(payloads.map((payload) => ({ name, payload, ...rest, orderKey: orderKey?.(payload) })));
 
 const history = async () =>
   database.sql<{ id: number; outcome: string; attempt: number; error: string | null; payload: unknown }[]>`
@@ -42,7 +51,7 @@ test("a payload of any JSON arrives as it was, also in a batch, and a done job m
   a.queue.handle(ref, async (payload) => void seen.push(payload), { concurrency: 1 });
   await a.queue.start();
   await a.queue.enqueue(ref, undefined);
-  await a.queue.enqueueMany(ref, payloads);
+  await enqueueMany(a.queue, ref, payloads);
   await until(async () => (await history()).length === payloads.length + 1);
   expect(seen).toEqual([null, ...payloads.slice(0, -1), { d: "1970-01-01T00:00:00.000Z" }]);
   expect((await history())[0]).toMatchObject({ outcome: "done", attempt: 1, error: null, payload: null });
@@ -148,7 +157,7 @@ test("two processes run each job once, and leave names without a handler alone",
   }
   await a.queue.enqueue(job("test.nobody"), {});
   const payloads = Array.from({ length: 1000 }, (_, n) => ({ n }));
-  await Promise.all([a.queue.enqueueMany(count, payloads), ...payloads.map((p) => b.queue.enqueue(count, p))]);
+  await Promise.all([enqueueMany(a.queue, count, payloads), ...payloads.map((p) => b.queue.enqueue(count, p))]);
   await until(() => seen.length >= 2000);
   await until(async () => (await waiting()).length === 1);
   expect(seen).toHaveLength(2000);
@@ -181,7 +190,7 @@ test("jobs of one order key run one after another in order, over two processes a
   }
   const keys = ["x", "y", "z"];
   const payloads = Array.from({ length: 20 }, (_, n) => keys.map((key) => ({ key, n }))).flat();
-  await a.queue.enqueueMany(ref, payloads.slice(0, 30), { orderKey: ({ key }) => key });
+  await enqueueMany(a.queue, ref, payloads.slice(0, 30), { orderKey: ({ key }) => key });
   for (const payload of payloads.slice(30)) await b.queue.enqueue(ref, payload, { orderKey: payload.key });
   await until(async () => (await history()).length === 60);
   expect(overlaps).toEqual([]);
@@ -249,7 +258,7 @@ test("a worker whose lease has expired can neither finish nor fail the job", asy
   };
   slow.queue.handle(count, run);
   await slow.queue.start();
-  const ids = await slow.queue.enqueueMany(count, [{ n: 1 }, { n: 2 }]);
+  const ids = await enqueueMany(slow.queue, count, [{ n: 1 }, { n: 2 }]);
   await until(() => started.length === 2);
   next.queue.handle(count, run);
   await next.queue.start();
@@ -321,7 +330,7 @@ test("stop waits for what runs, and gives back what takes too long without count
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   });
   await a.queue.start();
-  const [, ...unfinished] = await a.queue.enqueueMany(count, [{ n: 1 }, { n: 2 }, { n: 3 }]);
+  const [, ...unfinished] = await enqueueMany(a.queue, count, [{ n: 1 }, { n: 2 }, { n: 3 }]);
   await until(() => signals.length === 3);
   await a.stop();
   expect(await history()).toHaveLength(1);
@@ -340,7 +349,8 @@ test("a lost connection to PostgreSQL only delays jobs", async () => {
   const seen = new Set<number>();
   a.queue.handle(count, async ({ n }) => (await Bun.sleep(1), void seen.add(n)), { retry: () => 0 });
   await a.queue.start();
-  await a.queue.enqueueMany(
+  await enqueueMany(
+    a.queue,
     count,
     Array.from({ length: 500 }, (_, n) => ({ n })),
   );
@@ -425,7 +435,7 @@ test("what hangs for one share or account keeps no place of another", async () =
   const hangs = async (accountId: number, share: string | undefined, most: number) => {
     const before = started.length;
     const payloads = Array.from({ length: 200 }, (_, n) => ({ n }));
-    await a.queue.enqueueMany(count, payloads, { accountId, share });
+    await enqueueMany(a.queue, count, payloads, { accountId, share });
     await until(() => started.length === before + most);
   };
   await hangs(1, "a", 20);
@@ -454,7 +464,8 @@ test("many that hang leave a place to who comes next", async () => {
   a.queue.handle(count, ({ n }) => (started.add(n), release.promise), { concurrency: 20 });
   await a.queue.start();
   for (let n = 1; n <= 25; n++) {
-    await a.queue.enqueueMany(
+    await enqueueMany(
+      a.queue,
       count,
       Array.from({ length: 50 }, () => ({ n })),
       { accountId: n, share: `s${n % 3}` },
@@ -481,7 +492,8 @@ test("a backlog of quick jobs lets in who comes next, and shares of it their tur
   await a.queue.start();
   await until(() => order.length > 500);
   const before = order.length;
-  await a.queue.enqueueMany(
+  await enqueueMany(
+    a.queue,
     named,
     Array.from({ length: 40 }, () => ({ by: "2" })),
     { accountId: 2 },
@@ -524,7 +536,8 @@ test("claims read no more than their bytes, and large payloads take several plac
   const held: number[] = [];
   const large = job<{ n: number; text: string }>("test.large");
   a.queue.handle(large, async ({ n }) => (held.push(n), release.promise), { concurrency: 20 });
-  await a.queue.enqueueMany(
+  await enqueueMany(
+    a.queue,
     large,
     Array.from({ length: 40 }, (_, n) => ({ n, text: "x".repeat(3_000_000) })),
   );

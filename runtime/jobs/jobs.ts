@@ -31,12 +31,6 @@ export interface EnqueueOptions {
   readonly share?: string | undefined;
 }
 
-/** `key` and `orderKey` are computed for each payload. */
-export interface EnqueueManyOptions<T> extends Omit<EnqueueOptions, "key" | "orderKey"> {
-  readonly key?: (payload: T) => string | undefined;
-  readonly orderKey?: (payload: T) => string | undefined;
-}
-
 export interface QueueStats extends Counters {
   readonly names: readonly Waiting[];
   /** Those that this process handles. */
@@ -46,12 +40,10 @@ export interface QueueStats extends Counters {
 export interface Queue {
   /** Returns the job's id, or undefined if one with its `key` is already waiting. */
   enqueue<T>(ref: JobRef<T>, payload: T, options?: EnqueueOptions): Promise<number | undefined>;
-  /** The same for many jobs in one statement. Returns ids in order, without jobs whose key is already waiting. */
-  enqueueMany<T>(ref: JobRef<T>, payloads: readonly T[], options?: EnqueueManyOptions<T>): Promise<number[]>;
-  /** Writes jobs of any names in one statement. */
+  /** The same for jobs of any names, in one statement. Returns ids in order, without jobs whose key is already waiting. */
   add(jobs: readonly NewJob[], tx?: Tx): Promise<number[]>;
-  /** Runs the jobs of this name in this process; returns a function that stops that. */
-  handle<T>(ref: JobRef<T>, run: (payload: T, job: JobInfo) => Promise<void>, options?: HandleOptions): () => void;
+  /** Runs the jobs of this name in this process. */
+  handle<T>(ref: JobRef<T>, run: (payload: T, job: JobInfo) => Promise<void>, options?: HandleOptions): void;
   start(): Promise<void>;
   /** Stops claiming, waits a while for running jobs, and returns the rest to the queue. */
   stop(): Promise<void>;
@@ -114,16 +106,6 @@ export function createQueue(options: QueueOptions): Queue {
     add,
     async enqueue(ref, payload, { tx, ...rest } = {}) {
       return (await add([{ name: ref.id, payload, ...rest }], tx))[0];
-    },
-    enqueueMany(ref, payloads, { tx, key, orderKey, ...rest } = {}) {
-      const one = (payload: (typeof payloads)[number]): NewJob => ({
-        name: ref.id,
-        payload,
-        ...rest,
-        key: key?.(payload),
-        orderKey: orderKey?.(payload),
-      });
-      return add(payloads.map(one), tx);
     },
     handle: (ref, run, handleOptions = {}) => runner.handle({ name: ref.id, run }, handleOptions),
     async start() {

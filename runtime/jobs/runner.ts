@@ -79,7 +79,10 @@ export function createRunner({ table, log, wake, concurrency, pollMs, graceMs, h
     claim: (chosen) => jobStore.claim(table, chosen),
     took(jobs, chosen) {
       tookJobs(lanes, jobs, chosen);
-      for (const job of jobs) void start(job, lanes.get(job.name));
+      for (const job of jobs) {
+        const lane = lanes.get(job.name);
+        if (lane) void start(job, lane);
+      }
     },
     failed: (chosen) => chosen.forEach(({ name }) => move(name, markedDue)),
   });
@@ -112,15 +115,12 @@ export function createRunner({ table, log, wake, concurrency, pollMs, graceMs, h
     },
   });
 
-  /** The lane may be gone: its handler has been removed meanwhile. */
   const move = (name: string, to: (cursor: Lane["cursor"]) => Lane["cursor"]): void => {
     const lane = lanes.get(name);
     if (lane) lane.cursor = to(lane.cursor);
   };
-  /** `lane` is undefined if the handler was removed while the claim was under way. */
-  const start = async (job: ClaimedJob, lane: Lane | undefined): Promise<void> => {
-    const run = leases.hold(job, lane?.leaseSeconds ?? defaultLeaseSeconds);
-    if (!lane) return giveBack(run);
+  const start = async (job: ClaimedJob, lane: Lane): Promise<void> => {
+    const run = leases.hold(job, lane.leaseSeconds);
     counts.running++;
     take(lane.held, job);
     await work(run, lane);
@@ -165,16 +165,14 @@ export function createRunner({ table, log, wake, concurrency, pollMs, graceMs, h
   return {
     names: () => [...lanes.keys()],
     counters: (): Counters => ({ ...counts }),
-    handle(handler: Handler, options: HandleOptions): () => void {
+    handle(handler: Handler, options: HandleOptions): void {
       const { name } = handler;
       if (lanes.has(name)) throw new Error(`job "${name}" has a handler already`);
       const { concurrency: most = defaultConcurrency, leaseSeconds = defaultLeaseSeconds } = options;
       const places = { held: nothingHeld(), turns: noTurns(), cursor: startCursor };
-      const lane: Lane = { handler, options, concurrency: most, leaseSeconds, ...places };
-      lanes.set(name, lane);
+      lanes.set(name, { handler, options, concurrency: most, leaseSeconds, ...places });
       polls.heartbeatWithin((leaseSeconds * 1000) / 4);
       claims.now();
-      return () => lanes.get(name) === lane && lanes.delete(name);
     },
     wake(name: string): void {
       move(name, markedDue);

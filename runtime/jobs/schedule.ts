@@ -25,8 +25,8 @@ export interface ScheduleOptions extends Pick<HandleOptions, "retry" | "maxAttem
 }
 
 export interface Schedules {
-  /** Puts the schedule in force; returns a function that ends it. Throws if the pattern or the time zone is invalid. */
-  register(options: ScheduleOptions): () => void;
+  /** Puts the schedule in force. Throws if the pattern or the time zone is invalid. */
+  register(options: ScheduleOptions): void;
   /** Fires what is due. A timer calls it; tests that set the clock call it too. */
   check(): Promise<void>;
   /** Forgets due times older than this many days. */
@@ -134,7 +134,7 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Su
       if (entries.has(id)) throw new Error(`schedule "${id}" is registered already`);
       const entry: Entry = { cron, missed, checkedTo: now(), resume: missed === "latest" };
       entries.set(id, entry);
-      const unhandle = queue.handle(jobOf(id), ({ dueAt }) => run(new Date(dueAt)), {
+      queue.handle(jobOf(id), ({ dueAt }) => run(new Date(dueAt)), {
         concurrency: 1,
         maxAttempts,
         ...(retry && { retry }),
@@ -142,10 +142,6 @@ export function createSchedules({ sql, queue, log, clock, timezone = "UTC" }: Su
       });
       if (entry.resume && started) void check();
       else arm();
-      return () => {
-        if (entries.get(id) === entry) entries.delete(id);
-        unhandle();
-      };
     },
     start() {
       started = true;

@@ -117,43 +117,37 @@ function connectionOf(socket: Socket, address: string, host: string): OutboundCo
 }
 
 async function opened<S extends Socket>(socket: S, event: "connect" | "secureConnect", signal: AbortSignal) {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  await first(socket, event, signal);
+  return socket;
+}
+
+async function firstByte(socket: Socket, signal: AbortSignal): Promise<number> {
+  const bytes = await first<Buffer>(socket, "data", signal).catch(() => {
+    if (signal.aborted) throw signal.reason;
+    throw new OutboundFault("closed", "the connection was closed before an answer");
+  });
+  if (bytes.length === 1) return bytes[0] ?? 0;
+  socket.destroy();
+  // Extra bytes would be mistaken for part of the encrypted stream.
+  throw new OutboundFault("closed", "the answer is not one of this protocol");
+}
+
+/** What the event tells. Destroys the socket if that ends before, or the signal aborts. */
+async function first<T>(socket: Socket, event: string, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   const closed = () => reject(new Error("closed"));
   const aborted = () => reject(signal.reason);
   socket.once(event, resolve).once("error", reject).once("close", closed);
   signal.addEventListener("abort", aborted);
   try {
     signal.throwIfAborted();
-    await promise;
-    return socket;
+    return await promise;
   } catch (error) {
     socket.on("error", () => {}).destroy();
     throw error;
   } finally {
     signal.removeEventListener("abort", aborted);
     socket.off(event, resolve).off("error", reject).off("close", closed);
-  }
-}
-
-async function firstByte(socket: Socket, signal: AbortSignal): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const data = (bytes: Uint8Array) => {
-    // Extra bytes would be mistaken for part of the encrypted stream.
-    if (bytes.length === 1) resolve(bytes[0] ?? 0);
-    else reject(new OutboundFault("closed", "the answer is not one of this protocol"));
-  };
-  const closed = () => reject(new OutboundFault("closed", "the connection was closed before an answer"));
-  const aborted = () => reject(signal.reason);
-  socket.once("data", data).once("error", closed).once("close", closed);
-  signal.addEventListener("abort", aborted);
-  try {
-    return await promise;
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", aborted);
-    socket.off("data", data).off("error", closed).off("close", closed);
   }
 }
 

@@ -2,7 +2,7 @@
  * Writes to the standard streams. A pipe takes only so much at once and the rest waits in memory, so it must be drained
  * before the process exits, or it is lost.
  */
-import { codeOf } from "../base/values.ts";
+import { codeOf, orLate } from "../base/values.ts";
 
 const pending = new Set<Promise<void>>();
 const lastWordsMs = 2_000;
@@ -17,10 +17,7 @@ export function writeErrors(text: string): void {
 
 /** Resolves when everything has been written, or when the reader has gone. */
 export async function written(): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, lastWordsMs);
-  await Promise.race([Promise.all(pending), late.promise]);
-  clearTimeout(timer);
+  await orLate(Promise.all(pending), lastWordsMs, undefined);
 }
 
 /** Whoever reads along may leave, as `head` does: what is left to say is for nobody. Their leaving is no failure of ours. */

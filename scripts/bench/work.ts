@@ -55,16 +55,18 @@ async function queue(): Promise<void> {
   rate("enqueue, one statement each, 16 at once", count, await timed(single));
   const many = 1000 * scale; // a million with those before
   rate(
-    "enqueueMany, 1,000 each, 4 at once",
+    "add, 1,000 each, 4 at once",
     many * 1000,
-    await timed(() => concurrently(4, many, () => writer.enqueueMany(parked, batch, later))),
+    await timed(() =>
+      concurrently(4, many, () => writer.add(batch.map((payload) => ({ name: parked.id, payload, ...later })))),
+    ),
   );
   for (const concurrency of [20, 100]) {
     const worker = newQueue();
     const { promise, resolve } = Promise.withResolvers<void>();
     let done = 0;
     worker.handle(noop, async () => void (++done === count && resolve()), { concurrency });
-    await concurrently(4, count / 1000, () => worker.enqueueMany(noop, batch));
+    await concurrently(4, count / 1000, () => worker.add(batch.map((payload) => ({ name: noop.id, payload }))));
     const ms = await timed(async () => {
       await worker.start();
       await promise;

@@ -5,6 +5,7 @@
  *     const { allowed, retryAfterSeconds } = limiter.take(address);
  */
 import { createHash } from "node:crypto";
+import { putNewest } from "../../base/values.ts";
 
 export interface Take {
   allowed: boolean;
@@ -45,19 +46,21 @@ const rounding = 1e-6;
 /** A sliding window counter: the previous window counts in proportion to its overlap with the last windowSeconds. */
 export function createLimiter(options: LimiterOptions): Limiter {
   const { limit, windowSeconds, maxKeys = 100_000, clock = monotonic } = options;
-  const counters = recent<Counter>(maxKeys);
+  const counters = new Map<string, Counter>();
   const position = () => clock() / 1000 / windowSeconds;
 
   return {
     take(key, n = 1) {
-      const { counter, take } = takeFrom(counters.get(key), n, { limit, windowSeconds, position: position() });
-      counters.set(key, counter);
+      const name = short(key);
+      const { counter, take } = takeFrom(counters.get(name), n, { limit, windowSeconds, position: position() });
+      putNewest(counters, name, counter, maxKeys);
       return take;
     },
     add(key, n) {
-      const counter = advance(counters.get(key), Math.floor(position()));
+      const name = short(key);
+      const counter = advance(counters.get(name), Math.floor(position()));
       counter.current = Math.max(0, counter.current + n);
-      counters.set(key, counter);
+      putNewest(counters, name, counter, maxKeys);
     },
     get size() {
       return counters.size;
@@ -99,24 +102,6 @@ function windowsToWait({ current, previous }: Counter, share: number, n: number,
   if (n > limit) return 2;
   if (current + n <= limit) return 1 - (limit - n - current) / previous - share;
   return 1 - share + (1 - (limit - n) / current);
-}
-
-/** A map that keeps the `max` most recently used keys. */
-function recent<T>(max: number) {
-  const entries = new Map<string, T>();
-  return {
-    get: (key: string) => entries.get(short(key)),
-    set(key: string, value: T) {
-      const name = short(key);
-      entries.delete(name);
-      entries.set(name, value);
-      if (entries.size <= max) return;
-      entries.delete(entries.keys().next().value ?? "");
-    },
-    get size() {
-      return entries.size;
-    },
-  };
 }
 
 /** A key may come from an anonymous request, so a long one is stored as its hash. */

@@ -6,6 +6,7 @@
 import { connect, createServer as listenFor, type Server } from "node:net";
 import { createSecureContext, createServer, type SecureContext, type TLSSocket } from "node:tls";
 import type { Certificates, KeyPair } from "../../plugin/certificates.ts";
+import { putNewest } from "../../base/values.ts";
 import { join } from "./join.ts";
 import { admit, tlsOptions } from "./proof-door.ts";
 
@@ -103,9 +104,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
 function contextOf({ kept, find }: Contexts, host: string): Promise<Context | undefined> {
   const context = kept.get(host) ?? contextMade(find(host), () => kept.delete(host));
   // The one that was asked for last is the last to go.
-  kept.delete(host);
-  kept.set(host, context);
-  if (kept.size > maxContexts) for (const oldest of kept.keys().take(1)) kept.delete(oldest);
+  putNewest(kept, host, context, maxContexts);
   return context;
 }
 

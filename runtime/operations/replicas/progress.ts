@@ -1,4 +1,5 @@
 /** How far a replica has replayed what the primary wrote. */
+import { orLate } from "../../base/values.ts";
 import type { Sql } from "../../db/db.ts";
 
 /** The longest pause between two questions, while somebody waits. */
@@ -40,13 +41,11 @@ export function createProgress(ask: Sql) {
 }
 
 async function succeeds(promise: Promise<unknown>, withinMs: number): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), withinMs);
   const done = promise.then(
     () => true,
     () => false,
   );
-  return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
+  return orLate(done, withinMs, false);
 }
 
 /**
