@@ -10,9 +10,8 @@ beforeAll(async () => {
 afterAll(() => studio.stop());
 
 test("files are uploaded in parts, found by folder, and get their texts", async () => {
-  await using opened = await studio.signedIn({ viewport: { width: 360, height: 800 } });
+  await using opened = await studio.signedIn({ at: "/studio/core/media", viewport: { width: 360, height: 800 } });
   const { page, faults } = opened;
-  await page.goto(`${studio.app.origin}/studio/core/media`);
   await page.getByText("Nothing is here yet.").waitFor();
   await page.getByLabel("Folder for uploads").fill("team");
   const film = Buffer.alloc(5_500_000, 7);

@@ -59,9 +59,8 @@ describe("a token", () => {
   });
 
   test("for a browser gets an address that signs in once", async () => {
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: "/studio/account/tokens/new" });
     const { page } = opened;
-    await page.goto(`${app.origin}/studio/account/tokens/new`);
     await page.getByLabel("Name", { exact: true }).fill("Kiosk");
     await page.getByLabel("Used for").selectOption("web_token");
     await page.getByRole("button", { name: "Save" }).click();
@@ -78,9 +77,8 @@ describe("a token", () => {
   test("that has ended stands dimmed in the list, and can be looked for; one of the account stays", async () => {
     await app.post("/account/api_tokens.json", { api_token: { name: "Old <b>script</b>", active: false } });
     const erp = await app.post("/account/api_tokens.json", { api_token: { name: "ERP", for_account: true } });
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: "/studio/account/tokens" });
     const { page } = opened;
-    await page.goto(`${app.origin}/studio/account/tokens`);
     await page.getByRole("row", { name: /Old <b>script<\/b>.*Switched off/ }).waitFor();
     await page.getByRole("navigation", { name: "Filters" }).getByRole("link", { name: "Ended" }).click();
     await page.getByRole("row", { name: /ERP/ }).waitFor({ state: "detached" });
@@ -112,9 +110,8 @@ describe("a token", () => {
 describe("a person", () => {
   test("is made with a team, invited, comes in by the link and chooses a password", async () => {
     await app.post("/account/teams.json", { team: { name: "Sales" } });
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: "/studio/account/people/new" });
     const { page, faults } = opened;
-    await page.goto(`${app.origin}/studio/account/people/new`);
     await page.getByLabel("Name", { exact: true }).fill("Ewa Zima");
     await page.getByLabel("Login").fill("ewa");
     await page.getByLabel("Role").selectOption("manager");
@@ -154,9 +151,8 @@ describe("a person", () => {
   });
 
   test("who is the last administrator cannot be deleted or switched off, and the form says why at its field", async () => {
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: "/studio/account/people/1" });
     const { page } = opened;
-    await page.goto(`${app.origin}/studio/account/people/1`);
     await page.getByText("This is the last active administrator: somebody else").waitFor();
     expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
     await page.getByLabel("Active").uncheck();
@@ -169,9 +165,8 @@ describe("a person", () => {
     const { id } = await person(app, { login: "jan" });
     const team = await app.post("/account/teams.json", { team: { name: "Support" } });
     const teamsOf = async () => (await app.get(`/account/users/${id}.json`)).json.team_ids;
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: `/studio/account/teams/${team.json.id}` });
     const { page } = opened;
-    await page.goto(`${app.origin}/studio/account/teams/${team.json.id}`);
     await page.getByRole("combobox", { name: "Add to People" }).fill("jan");
     await page.getByRole("option", { name: /jan/ }).click();
     await page.getByRole("button", { name: /Remove jan/ }).waitFor();
@@ -185,9 +180,8 @@ describe("a person", () => {
 });
 
 test("an empty list offers an example, which fills the form and can be saved as it stands", async () => {
-  await using opened = await signedIn();
+  await using opened = await signedIn({ at: "/studio/account/groups" });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/account/groups`);
   await page.getByText("For example: a group for everyone who is on call.").waitFor();
   await page.getByText("Show as API").click();
   await page.getByText('"name": "On call"').waitFor();

@@ -53,9 +53,8 @@ async function accessFaults(page: Page): Promise<string[]> {
 }
 
 test("a prompt of the kind chat is a conversation: streamed, counted, stopped", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: `/studio/core/prompts/${promptId}` });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/core/prompts/${promptId}`);
   await ask(page);
   const dialog = page.getByRole("dialog", { name: "Explain it", exact: true });
   const box = dialog.getByRole("textbox", { name: "Message", exact: true });
@@ -102,9 +101,11 @@ test("a prompt of the kind chat is a conversation: streamed, counted, stopped", 
 });
 
 test("a prompt of the kind agent is an instruction, whose token can be a narrow one", async () => {
-  await using opened = await studio.signedIn({ permissions: ["clipboard-read", "clipboard-write"] });
+  await using opened = await studio.signedIn({
+    at: "/studio/core/prompts",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/core/prompts`);
   await page.getByRole("heading", { level: 1 }).waitFor();
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox").fill("Ask AI");

@@ -49,9 +49,9 @@ const sourceOf = async (id: string): Promise<string> =>
   (await studio.app.get(`/core/apps/${id}.json`)).json.source_code;
 
 test("the keyboard alone: a starter, a mistake mended at its line, saved, and its page opened", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/core/apps/new" });
   const { page, faults } = opened;
-  await open(page, "new");
+  await editorOf(page).waitFor();
   await tabTo(page, page.getByRole("radio", { name: "Empty" }));
   await page.keyboard.press("ArrowDown");
   expect(await page.getByRole("radio", { name: "Counter" }).isChecked()).toBe(true);
@@ -93,9 +93,9 @@ test("the keyboard alone: a starter, a mistake mended at its line, saved, and it
 describe("two people at one app", () => {
   test("who changed different fields both find their own", async () => {
     const id = await make("Shared");
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
     const { page } = opened;
-    await open(page, id);
+    await editorOf(page).waitFor();
     await studio.app.patch(`/core/apps/${id}.json`, { app: { description: "theirs" } });
     await rewrite(page, "<h1>Mine</h1>");
     await save(page).click();
@@ -107,9 +107,9 @@ describe("two people at one app", () => {
 
   test("who changed the same code are asked, and nothing is lost", async () => {
     const id = await make("Disputed");
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
     const { page } = opened;
-    await open(page, id);
+    await editorOf(page).waitFor();
     await studio.app.patch(`/core/apps/${id}.json`, { app: { source_code: "<h1>Theirs</h1>" } });
     await rewrite(page, "<h1>Mine</h1>");
     await page.keyboard.press("Control+s");
@@ -127,9 +127,9 @@ describe("two people at one app", () => {
 
 test("what was typed is offered again after a reload", async () => {
   const id = await make("Draft");
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
   const { page } = opened;
-  await open(page, id);
+  await editorOf(page).waitFor();
   await rewrite(page, "<h1>Half done</h1>");
   await page.getByText("Not saved").waitFor();
   await page.reload();
@@ -145,9 +145,9 @@ test.each([
   "an error of a running app in %s leads to its line; another window is not listened to",
   async (app_engine, source_code, line) => {
     const id = await make(`Throws in ${app_engine}`, { app_engine, source_code });
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
     const { page } = opened;
-    await open(page, id);
+    await editorOf(page).waitFor();
     const reports = page.getByRole("list", { name: "Console" });
     await reports.getByText("Error: no 1").waitFor();
     await page.evaluate(() => {
@@ -207,9 +207,8 @@ test("an app over a database shows its records, and is a form beside them", asyn
   const db = { name: "People's <b> list", code: "people_list", schema: { fields } };
   expect((await studio.app.post("/core/dbs.json", { db })).status).toBe(201);
   await studio.app.post("/core/dbs/people_list/records.json", { record: { data: { "full name": "Łucja", age: 40 } } });
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/people_list/records" });
   const { page, faults } = opened;
-  await page.goto(`${studio.app.origin}/studio/core/dbs/people_list/records`);
   await page.getByRole("link", { name: "Build an app" }).click();
   await editorOf(page).waitFor();
   expect(await page.getByRole("radio", { name: "Table of records" }).isChecked()).toBe(true);
@@ -224,9 +223,9 @@ test("an app over a database shows its records, and is a form beside them", asyn
 });
 
 test("an action runs with values, and its process is found", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/core/apps/new" });
   const { page, faults } = opened;
-  await open(page, "new");
+  await editorOf(page).waitFor();
   await page.getByRole("radio", { name: "Action of the server" }).check();
   await page.getByLabel("Name", { exact: true }).fill("Rain");
   await save(page).click();
@@ -251,9 +250,9 @@ test("an earlier version is compared and restored; what the app stores for me is
   const id = await make("Old");
   await studio.app.patch(`/core/apps/${id}.json`, { app: { source_code: "<h1>New</h1>", description: "changed" } });
   await studio.app.request("PUT", `/core/apps/${id}/storage/a%2Fb.json`, { value: { deep: ["kept"] } });
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}?tab=code` });
   const { page, faults } = opened;
-  await open(page, `${id}?tab=code`);
+  await editorOf(page).waitFor();
   await page.getByRole("link", { name: "Versions" }).click();
   await page.getByRole("link", { name: "Version 1" }).click();
   const compared = page.getByRole("region", { name: /^Version 1 and/ });
@@ -277,9 +276,9 @@ test("the picture says where an app will appear; only an administrator may trust
   const id = await make("Placed");
   const password = "a long pass phrase";
   await studio.app.post("/account/users.json", { user: { login: "maker", name: "Maker", role: "user", password } });
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
   const { page } = opened;
-  await open(page, id);
+  await editorOf(page).waitFor();
   await page.locator("main").getByRole("link", { name: "Settings" }).click();
   await page.getByRole("img", { name: "Only at its own address." }).waitFor();
   await page.getByLabel("Show in module").fill("crm");
@@ -302,10 +301,10 @@ test("the picture says where an app will appear; only an administrator may trust
 
 test("at 360 pixels nothing scrolls sideways", async () => {
   const id = await make("Narrow", { description: "w".repeat(300), actions: [] });
-  await using opened = await studio.signedIn({ viewport: { width: 360, height: 700 } });
+  await using opened = await studio.signedIn({ at: "/studio/core/apps/new", viewport: { width: 360, height: 700 } });
   const { page, faults } = opened;
   const isWithin = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
-  await open(page, "new");
+  await editorOf(page).waitFor();
   expect(await isWithin()).toBe(true);
   await open(page, id);
   await previewOf(page).getByText("Here").waitFor();

@@ -186,9 +186,8 @@ describe("an attacker's names", () => {
   test("do nothing in a conflict of two people", async () => {
     const code = "hostile_conflict";
     const { id } = await made("/core/prompts.json", { prompt: { name, code, content: "x" } });
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: `/studio/core/prompts/${id}` });
     const { page } = opened;
-    await page.goto(`${app.origin}/studio/core/prompts/${id}`);
     await page.getByLabel("Content").fill(`${hostileLinks[0]} ${name} mine`);
     await app.patch(`/core/prompts/${id}.json`, { prompt: { content: `${name} theirs` } });
     await page.getByRole("button", { name: "Save" }).click();
@@ -208,9 +207,8 @@ describe("what is far too much", () => {
     const most = long.slice(0, 199_000);
     const { id } = await made("/core/prompts.json", { prompt: { name: "Long", code: "long", content: most } });
     await app.patch(`/core/prompts/${id}.json`, { prompt: { content: `${most}2` } });
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: `/studio/core/prompts/${id}` });
     const { page, faults } = opened;
-    await page.goto(`${app.origin}/studio/core/prompts/${id}`);
     await page.getByRole("textbox", { name: "Content" }).waitFor();
     await page.getByLabel("Name", { exact: true }).fill("Long and changed");
     await page.getByRole("button", { name: "Show as API" }).click();
@@ -267,9 +265,8 @@ describe("what is far too much", () => {
     await made("/core/dbs.json", { db: { name: "Proto", code: "proto", schema } });
     const data = JSON.parse('{"__proto__":"a","constructor":"b"}');
     const { id } = await made("/core/dbs/proto/records.json", { record: { data } });
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: `/studio/core/dbs/proto/records?open=${id}` });
     const { page, faults } = opened;
-    await page.goto(`${app.origin}/studio/core/dbs/proto/records?open=${id}`);
     const dialog = page.getByRole("dialog");
     expect(await dialog.getByRole("textbox", { name: "Constructor" }).inputValue()).toBe("b");
     const number = dialog.getByRole("textbox", { name: "ToString" });
@@ -293,9 +290,8 @@ describe("what is far too much", () => {
     await app.sql`
       insert into dbs (id, account_id, code, name, created_by_id)
       select gen_random_uuid(), 1, 'db_' || n, 'Database ' || n, 1 from generate_series(1, 10000) n`;
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: "/studio/core/dbs/wide/records?cols=field_199" });
     const { page, faults } = opened;
-    await page.goto(`${app.origin}/studio/core/dbs/wide/records?cols=field_199`);
     await page.getByRole("grid").getByText("the last").waitFor();
     await page.goto(`${app.origin}/studio/core/dbs/wide/schema`);
     await page.locator('input[value="field_199"]').or(page.getByText("field_199")).first().waitFor();

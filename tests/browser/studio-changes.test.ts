@@ -77,9 +77,8 @@ describe("the list of prompts", () => {
     const path = `/core/apps/${json.id}/storage/draft`;
     const store = () => studio.app.request("PUT", path, { value: 1 });
     expect((await store()).status).toBe(200);
-    await using shown = await studio.signedIn();
+    await using shown = await studio.signedIn({ at: `/studio/core/apps/${json.id}?tab=data` });
     const { page } = shown;
-    await page.goto(`${studio.app.origin}/studio/core/apps/${json.id}?tab=data`);
     const key = page.getByText("draft", { exact: true });
     await key.waitFor();
     await page.clock.install();
@@ -210,9 +209,8 @@ describe("chosen rows", () => {
     const operations = ["Anna", "Bert", "Cleo"].map((name) => ({ op: "create", data: { name } }));
     const made = await studio.app.post("/core/dbs/guests/batch.json", { operations });
     const [anna, bert] = made.json.results.map(({ id }: { id: string }) => id);
-    await using shown = await studio.signedIn();
+    await using shown = await studio.signedIn({ at: "/studio/core/dbs/guests/records" });
     const { page, faults } = shown;
-    await page.goto(`${studio.app.origin}/studio/core/dbs/guests/records`);
     const box = (id: string) => page.getByRole("checkbox", { name: `Choose ${id}` });
     await box(anna).check();
     await box(bert).check();

@@ -32,9 +32,8 @@ async function write(editor: Locator, words: string): Promise<void> {
 test("a site is built by hand: domain with its language, layout, page, its translation, paragraph, preview", async () => {
   await make.site({ code: "other", name: "Other", locale: "en" });
   await make.layout({ code: "theirs", name: "Their layout", site_code: "other", content: "{{ content }}" });
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/cms/sites/new" });
   const { page, faults } = opened;
-  await at(page, "cms/sites/new");
   await page.getByLabel("Code").first().fill("acme");
   await page.getByLabel("Name", { exact: true }).fill("Acme <b>");
   await page.getByLabel("Locale").selectOption("pl");
@@ -130,9 +129,8 @@ test("an article has categories chosen by name and a time in the account's zone,
   await make.site({ code: "blog", name: "Blog", locale: "en" });
   await make.category({ code: "news", name: "News", site_code: "blog" });
   await make.category({ code: "events", name: "Events", site_code: "blog" });
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/cms/articles/new?site_code=blog" });
   const { page, faults } = opened;
-  await at(page, "cms/articles/new?site_code=blog");
   await page.getByLabel("Title").first().fill("A new office");
   await page.getByLabel("Category code").selectOption("news");
   await page.getByLabel("Published at").fill("2026-02-01T09:30");
@@ -151,9 +149,8 @@ test("an article has categories chosen by name and a time in the account's zone,
 });
 
 test("a folder plugin's resource is worked with in the same way", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/sample-plugin/items" });
   const { page, faults } = opened;
-  await at(page, "sample-plugin/items");
   await page.getByRole("button", { name: "New item" }).click();
   await page.getByLabel("Title").fill(" ");
   await save(page);

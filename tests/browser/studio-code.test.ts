@@ -15,20 +15,15 @@ function editorOf(page: Page, label = "Content") {
   return page.locator(`.cm-content[aria-label="${label}"]`);
 }
 
-async function openNew(page: Page): Promise<void> {
-  await page.goto(`${studio.app.origin}/studio/core/prompts/new`);
-  await page.locator(".cm-content").first().waitFor();
-}
-
 async function contentOf(code: string): Promise<string | undefined> {
   const [row] = await studio.app.sql`select content from prompts where code = ${code}`;
   return row?.["content"];
 }
 
 test("a text of several lines is typed and pasted, coloured, and saved as it is", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/core/prompts/new" });
   const { page, faults } = opened;
-  await openNew(page);
+  await page.locator(".cm-content").first().waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Lines");
   await page.getByLabel("Short name").fill("lines");
   const text = "# Title\n\n{% if account.name %}\n  Hi {{ date }}\n{% endif %}\n";
@@ -43,9 +38,9 @@ test("a text of several lines is typed and pasted, coloured, and saved as it is"
 });
 
 test("a fault is marked in its line, told in words, and a click leads to it", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/core/prompts/new" });
   const { page } = opened;
-  await openNew(page);
+  await page.locator(".cm-content").first().waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Faulty");
   await page.getByLabel("Short name").fill("faulty");
   await page.getByLabel("Content").fill("One\nTwo\n{{ date | nothing }}\n");
@@ -68,9 +63,9 @@ test("a fault is marked in its line, told in words, and a click leads to it", as
 
 describe("the keyboard", () => {
   test("indents by Tab, and leaves by Esc and Tab, also after another key in between", async () => {
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: "/studio/core/prompts/new" });
     const { page } = opened;
-    await openNew(page);
+    await page.locator(".cm-content").first().waitFor();
     const editor = editorOf(page);
     await page.getByText("Content", { exact: true }).click(); // the label
     await page.keyboard.type("a");
@@ -93,9 +88,9 @@ describe("the keyboard", () => {
   });
 
   test("searches in the words of the person's language", async () => {
-    await using opened = await studio.signedIn({ locale: "pl-PL" });
+    await using opened = await studio.signedIn({ at: "/studio/core/prompts/new", locale: "pl-PL" });
     const { page, faults } = opened;
-    await openNew(page);
+    await page.locator(".cm-content").first().waitFor();
     await editorOf(page, "Treść").focus();
     await page.keyboard.press("Control+f");
     await page.getByLabel("Znajdź").waitFor();
@@ -104,9 +99,8 @@ describe("the keyboard", () => {
 });
 
 test("a field that is no JSON says where", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/connect/flows/new" });
   const { page } = opened;
-  await page.goto(`${studio.app.origin}/studio/connect/flows/new`);
   await page.getByRole("button", { name: "JSON", exact: true }).click();
   await page.locator(".cm-content").first().waitFor();
   const label = (await page.locator(".cm-content").first().getAttribute("aria-label")) ?? "";
@@ -116,11 +110,10 @@ test("a field that is no JSON says where", async () => {
 });
 
 test("200 kB are edited with only the lines in view in the page", async () => {
-  await using opened = await studio.signedIn();
-  const { page } = opened;
   const content = `${"A line of {{ date }} and words.\n".repeat(6200)}end`;
   const made = await studio.app.post("/core/prompts.json", { prompt: { name: "Long", code: "long", content } });
-  await page.goto(`${studio.app.origin}/studio/core/prompts/${made.json.id}`);
+  await using opened = await studio.signedIn({ at: `/studio/core/prompts/${made.json.id}` });
+  const { page } = opened;
   const editor = editorOf(page);
   await editor.focus();
   await page.keyboard.press("Control+End");
@@ -138,11 +131,10 @@ test("200 kB are edited with only the lines in view in the page", async () => {
 });
 
 test("what is typed over a coloured text breaks no policy, and can be undone", async () => {
-  await using opened = await studio.signedIn();
-  const { page, faults } = opened;
   const content = "{% if name %}\nHello {{ name | upcase }}\n{% endif %}";
   const made = await studio.app.post("/core/prompts.json", { prompt: { name: "Bright", code: "bright", content } });
-  await page.goto(`${studio.app.origin}/studio/core/prompts/${made.json.id}`);
+  await using opened = await studio.signedIn({ at: `/studio/core/prompts/${made.json.id}` });
+  const { page, faults } = opened;
   const editor = editorOf(page);
   await editor.locator("span[class]").first().waitFor();
   await editor.focus();

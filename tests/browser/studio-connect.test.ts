@@ -45,9 +45,8 @@ const serious = (faults: readonly string[]) => faults.filter((fault) => !/status
 
 describe("a connector", () => {
   test("is made by a form with its methods, says where they are wrong, and never shows its secret", async () => {
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: "/studio/connect/connectors" });
     const { page, faults } = opened;
-    await at(page, "connect/connectors");
     await page.getByRole("button", { name: "New connection" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Weather <b>");
     await page.getByLabel("Short name").fill("weather");
@@ -106,9 +105,8 @@ describe("a connector", () => {
       fields,
     };
     expect((await app.post("/connect/connectors.json", { connector })).status).toBe(201);
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: "/studio/connect/connectors/mail" });
     const { page } = opened;
-    await at(page, "connect/connectors/mail");
     expect(await page.getByLabel("User").inputValue()).toBe("shop");
     await page.getByLabel("From").fill("not a mail address");
     await page.getByLabel("Tls").selectOption("optional");
@@ -137,9 +135,8 @@ describe("a process", () => {
     await flow("waits", [{ type: "wait", seconds: 86_400 }]);
     const failed = (await app.post("/connect/flows/fails/run.json", { order: 7 })).json.id;
     const waiting = (await app.post("/connect/flows/waits/run.json?wait=0", {})).json.id;
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: `/studio/connect/processes/${failed}` });
     const { page, faults } = opened;
-    await at(page, `connect/processes/${failed}`);
     const step = (type: string) => page.locator("li details", { hasText: type });
     await step("Set variables").locator("summary").click();
     await step("Set variables").getByText("Nara <i>").waitFor();
@@ -162,9 +159,8 @@ describe("a process", () => {
   test("is found in a list by its flow and status, page by page, in any order", async () => {
     await flow("many", [{ type: "fail", message: "no {{ input.n }}" }]);
     for (let n = 0; n < 60; n++) await app.post("/connect/flows/many/run.json", { n });
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: "/studio/connect/processes" });
     const { page, faults } = opened;
-    await at(page, "connect/processes");
     await page.getByText("Filters", { exact: true }).click();
     await page.getByRole("combobox", { name: "Flow code" }).selectOption("many");
     await page.waitForURL(/flow_code=many/);
@@ -191,9 +187,8 @@ describe("a process", () => {
 
 test("a cron is made for a flow chosen by name, tells its next times in the account's zone, and is fired", async () => {
   await flow("nightly", [{ type: "return", value: "done" }]);
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/account/crons/new" });
   const { page, faults } = opened;
-  await at(page, "account/crons/new");
   await page.getByLabel("Flow", { exact: true }).selectOption("nightly");
   await page.getByLabel("When", { exact: true }).fill("every night");
   await save(page);
@@ -228,9 +223,8 @@ test("a cron is made for a flow chosen by name, tells its next times in the acco
 });
 
 test("a webhook is made from lists, shows its secret once, is tested, and sends again", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/account/webhooks/new" });
   const { page, faults } = opened;
-  await at(page, "account/webhooks/new");
   await page.getByLabel("What changes").selectOption("Connect::FlowProcess");
   await page.getByLabel("What happens").selectOption("finished");
   await page.getByLabel("What to do").selectOption("flow");

@@ -16,12 +16,8 @@ afterAll(async () => {
 });
 
 /** A page of the Studio, and what goes wrong in it. */
-async function opened(path: string, options: BrowserContextOptions = {}) {
-  const session = await atStudio(browser, app.origin, options);
-  await session.page.goto(app.origin + path);
-  await session.page.getByRole("heading", { level: 1 }).waitFor();
-  return session;
-}
+const opened = (path: string, options: BrowserContextOptions = {}) =>
+  atStudio(browser, app.origin, { ...options, at: path });
 
 const people = {
   fields: { name: { type: "string", required: true }, city: "string", age: "integer", note: "text" },

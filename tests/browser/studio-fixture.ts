@@ -12,8 +12,8 @@ interface Opened extends AsyncDisposable {
 export interface Studio {
   readonly app: TestApp;
   readonly browser: Browser;
-  /** A new browser profile with the dashboard open. */
-  signedIn(options?: Person & BrowserContextOptions): Promise<Opened>;
+  /** A new browser profile with a page of the Studio open. */
+  signedIn(options?: Opening & BrowserContextOptions): Promise<Opened>;
   stop(): Promise<void>;
 }
 
@@ -31,13 +31,13 @@ export async function startStudio(options: TestOptions = {}): Promise<Studio> {
 }
 
 /**
- * Signs in at the server at `origin`, opens the dashboard and waits for it. The page of the sign-in, which takes a third
- * of the time, is tested by what asks for it: sign-in, studio-sessions and the tests of apps.
+ * Signs in at the server at `origin`, opens a page of the Studio and waits for it. The page of the sign-in, which takes a
+ * third of the time, is tested by what asks for it: sign-in, studio-sessions and the tests of apps.
  */
 export async function atStudio(
   browser: Browser,
   origin: string,
-  { login = "admin", password = adminPassword, ...options }: Person & BrowserContextOptions = {},
+  { login = "admin", password = adminPassword, at = "/studio", ...options }: Opening & BrowserContextOptions = {},
 ): Promise<Opened> {
   const context = await browser.newContext({ locale: "en-US", viewport: { width: 1280, height: 800 }, ...options });
   // Generous, because the machine may be busy.
@@ -49,12 +49,14 @@ export async function atStudio(
   if (answer.status() !== 201) throw new Error(`sign-in failed: ${await answer.text()}`);
   const page = await context.newPage();
   const faults = faultsOf(page);
-  await page.goto(`${origin}/studio`);
+  await page.goto(origin + at);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return { page, faults, [Symbol.asyncDispose]: () => context.close() };
 }
 
-interface Person {
+interface Opening {
   readonly login?: string;
   readonly password?: string;
+  /** The path of the page, instead of the dashboard. */
+  readonly at?: string;
 }

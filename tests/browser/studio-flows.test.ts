@@ -36,9 +36,8 @@ async function write(editor: Locator, words: string): Promise<void> {
 const serious = (faults: readonly string[]) => faults.filter((fault) => !/status of (409|422)/.test(fault));
 
 test("a flow begins with an example, is built step by step, refused at its places, tested and started", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/connect/flows/new" });
   const { page, faults } = opened;
-  await at(page, "connect/flows/new");
   await page.getByRole("radio", { name: "Decision", exact: true }).check();
   await row(page, "1.else.0").waitFor();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("Advice");
@@ -157,9 +156,8 @@ test("a step is moved, nested, duplicated and deleted with nothing but the keybo
 
 test("what somebody else has saved meanwhile is merged", async () => {
   await flow("two", [{ type: "return", value: 1 }]);
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/connect/flows/two?beside=json" });
   const { page } = opened;
-  await at(page, "connect/flows/two?beside=json");
   const text = page.getByRole("textbox", { name: "Program", exact: true });
   await text.waitFor();
   await write(text, JSON.stringify([{ type: "return", value: 2 }]));

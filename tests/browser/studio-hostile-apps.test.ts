@@ -122,9 +122,8 @@ test("a flood of a hundred thousand messages changes nothing", async () => {
       out.textContent = "flooded";
     });`.replaceAll("APP", "CoreAppContext.app.id");
   await hostile("Flood", script);
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/crm/apps/flood" });
   const { page, faults } = opened;
-  await page.goto(`${studio.app.origin}/studio/crm/apps/flood`);
   await outOf(page, "Flood").filter({ hasText: "flooded" }).waitFor();
   expect((await page.locator('iframe[title="Flood"]').boundingBox())?.height).toBeLessThanOrEqual(4002);
   expect(await page.getByRole("dialog").count()).toBe(0);
@@ -136,9 +135,8 @@ test("a flood of a hundred thousand messages changes nothing", async () => {
 
 test("an endless loop in it stops neither the page nor the menu", async () => {
   await hostile("Loop", "setTimeout(() => { for (;;); }, 0);");
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/crm/apps/loop" });
   const { page } = opened;
-  await page.goto(`${studio.app.origin}/studio/crm/apps/loop`);
   await page.getByRole("heading", { level: 1, name: "Loop" }).waitFor();
   await page.getByRole("link", { name: "Prompts", exact: true }).first().click();
   await page.getByRole("heading", { level: 1, name: "Prompts" }).waitFor();
@@ -175,9 +173,8 @@ test("a window that it opens at a click is in the sandbox too, where our pages r
     'out.onclick = () => open("/studio", "_blank"); addEventListener("load", () => (out.textContent = "ready"));',
     { public: true },
   );
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/crm/apps/opener" });
   const { page } = opened;
-  await page.goto(`${studio.app.origin}/studio/crm/apps/opener`);
   const out = outOf(page, "Opener").filter({ hasText: "ready" });
   const [window] = await Promise.all([page.context().waitForEvent("page"), out.click()]);
   await window.waitForURL(/^chrome-error:/);

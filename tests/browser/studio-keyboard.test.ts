@@ -192,10 +192,9 @@ test("a list is one stop of Tab: arrows move in it, Space chooses, and a deletio
   const { app } = studio;
   for (const name of ["Alpha", "Beta"])
     await app.post("/core/prompts.json", { prompt: { name, code: `listed_${name}`.toLowerCase(), content: "Hello" } });
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/core/prompts?q=listed" });
   const { page } = opened;
   const keys = new Keyboard(page);
-  await page.goto(`${app.origin}/studio/core/prompts?q=listed`);
   const grid = page.getByRole("grid", { name: "Prompts" });
   const row = (name: string) => grid.getByRole("row").filter({ hasText: name });
   await row("Beta").waitFor();
@@ -224,10 +223,9 @@ test("a conflict of two people is solved: the dialog stays until it is, and the 
   const prompt = { name: "Sales", code: "sales", content: "Hello" };
   const { id } = (await app.post("/core/prompts.json", { prompt })).json;
   const address = `/core/prompts/${id}.json`;
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}` });
   const { page } = opened;
   const keys = new Keyboard(page);
-  await page.goto(`${app.origin}/studio/core/prompts/${id}`);
   await keys.fill("textbox", "Name", "Mine");
   await app.patch(address, { prompt: { name: "Theirs", ai_placeholder: "Ask" } });
   await keys.enter("button", "Save");
@@ -253,10 +251,9 @@ test("a conflict of two people is solved: the dialog stays until it is, and the 
 test("each dialog, panel and menu gives the focus back to what opened it", async () => {
   const { app } = studio;
   const id = (await app.post("/core/dbs.json", { db: { name: "Closing", code: "closing" } })).json.id;
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: `/studio/core/dbs/${id}` });
   const { page } = opened;
   const keys = new Keyboard(page);
-  await page.goto(`${app.origin}/studio/core/dbs/${id}`);
   await page.getByRole("button", { name: "Delete" }).waitFor();
   for (const [button, dialog] of [
     ["Show as API", "Show as API"],

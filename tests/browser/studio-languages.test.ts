@@ -275,9 +275,8 @@ test("every page: its language, one heading, no sideways scroll, nothing in the 
 }, 180_000);
 
 test("a form, the head of a list and a filter call a field what its resource declares, and its choices too", async () => {
-  await using opened = await studio.signedIn({ locale: "de" });
+  await using opened = await studio.signedIn({ at: "/studio/account/crons/new", locale: "de" });
   const { page } = opened;
-  await page.goto(`${studio.app.origin}/studio/account/crons/new`);
   await page.getByLabel("Zeitzone").waitFor();
   const missed = page.getByLabel("Verpasste Termine");
   expect(await missed.locator("option").allTextContents()).toEqual(["Keine", "Auslassen", "Den letzten nachholen"]);
@@ -340,9 +339,8 @@ test("a person who wants less motion sees none, and colours of the system keep e
 
 test("on paper a list has its headings and no controls, and is light", async () => {
   await studio.app.post("/core/prompts.json", { prompt: { name: "On paper", code: "on_paper", content: "x" } });
-  await using opened = await studio.signedIn({ colorScheme: "dark" });
+  await using opened = await studio.signedIn({ at: "/studio/core/prompts", colorScheme: "dark" });
   const { page } = opened;
-  await page.goto(`${studio.app.origin}/studio/core/prompts`);
   const name = page.getByRole("columnheader", { name: "Name", exact: true }).getByRole("button");
   await name.waitFor();
   const make = page.getByRole("button", { name: "New prompt" });

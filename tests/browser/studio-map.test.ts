@@ -104,9 +104,8 @@ test("every address of the map", async () => {
 });
 
 test("the page of live changes tells of each change of its table", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/shop/events?table=lines" });
   const { page } = opened;
-  await page.goto(`${studio.app.origin}/studio/core/dbs/shop/events?table=lines`);
   const list = page.getByRole("list", { name: "Live changes", exact: true });
   const add = (table_name: string, no: string) =>
     studio.app.post("/core/dbs/shop/records.json", { record: { table_name, data: { no } } });

@@ -85,14 +85,13 @@ beforeAll(async () => {
 });
 afterAll(() => studio.stop());
 
-const at = (path: string) => `${studio.app.origin}/studio/fleet/${path}`;
+const pathOf = (path: string) => `/studio/fleet/${path}`;
+const at = (path: string) => studio.app.origin + pathOf(path);
 const said = (page: Page, text: string) => page.locator("#said").getByText(text, { exact: true }).waitFor();
-/** The dashboard was left before it had everything. */
 describe("the kit's elements", () => {
   test("fields and an editor belong to their form, and tell of changes", async () => {
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: pathOf("kit") });
     const { page, faults } = opened;
-    await page.goto(at("kit"));
     await page.getByLabel("Title").fill("Boat");
     await said(page, 'title="Boat"');
     await page.getByLabel("Size").fill("many");
@@ -130,9 +129,8 @@ describe("the kit's elements", () => {
   });
 
   test("a grid is used by keyboard and mouse, and shows no markup", async () => {
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: pathOf("kit") });
     const { page, faults } = opened;
-    await page.goto(at("kit"));
     const grid = page.getByRole("grid", { name: "Boats" });
     await grid.getByRole("gridcell", { name: "<b>Ada</b>", exact: true }).click();
     await said(page, "opened 1");
@@ -153,9 +151,8 @@ describe("the kit's elements", () => {
   });
 
   test("a dialog takes the focus and gives it back; a toast can be taken back", async () => {
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: pathOf("kit") });
     const { page, faults } = opened;
-    await page.goto(at("kit"));
     await page.getByRole("button", { name: "Ask", exact: true }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Sure?" }).waitFor();
@@ -201,9 +198,8 @@ describe("the kit's elements", () => {
   });
 
   test("a page is told its parameters, theme and language, and is mounted anew in another language", async () => {
-    await using opened = await studio.signedIn({ colorScheme: "dark" });
+    await using opened = await studio.signedIn({ at: pathOf("kit/7"), colorScheme: "dark" });
     const { page, faults } = opened;
-    await page.goto(at("kit/7"));
     await page.locator("#words").getByText("7 dark en 2 boats of Ada").waitFor();
     await page.getByRole("button", { name: "Account menu" }).click();
     await page.getByLabel("Language").selectOption("pl");
@@ -219,9 +215,8 @@ describe("the kit's elements", () => {
       const app = { name: `App of ${view}`, app_engine: "html", css_engine: "none", source_code, show_in_module: view };
       expect((await studio.app.post("/core/apps.json", { app })).status).toBe(201);
     }
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: pathOf("kit") });
     const { page } = opened;
-    await page.goto(at("kit"));
     await page.getByRole("region", { name: "App of contacts/index" }).waitFor();
     expect(await page.getByRole("region", { name: "App of contacts/show" }).count()).toBe(0);
     await page.goto(at("kit/7"));

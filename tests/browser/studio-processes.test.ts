@@ -56,9 +56,8 @@ test("a process is followed from the record that led to it to the outside, and m
   const { id: hook } = await made("/account/webhooks.json", {
     webhook: { source_type: "Core::Record", kind: "create", target_kind: "flow", target_code: "bill" },
   });
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/connect/processes?started_by=webhook" });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/connect/processes?started_by=webhook`);
   await page
     .getByText("Nothing matches")
     .or(page.getByText(/filters/i))
@@ -115,9 +114,8 @@ test("the list offers what begins, and shows what ends in its place", async () =
   await flow("waits", [{ type: "wait", seconds: 86_400 }]);
   const run = () => made("/connect/flows/waits/run.json?wait=0", {});
   const first = await run();
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/connect/processes?flow_code=waits" });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/connect/processes?flow_code=waits`);
   const grid = page.getByRole("grid", { name: "Runs" });
   await grid.getByText("pending").waitFor();
   // The first look of the server tells of nothing: only what begins after it is news.
@@ -140,9 +138,8 @@ test("the list offers what begins, and shows what ends in its place", async () =
 
 test("a cron says in words and times what is typed, starts its flow, and is switched off", async () => {
   await flow("report", [{ type: "return", value: "done" }]);
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/account/crons/new" });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/account/crons/new`);
   await page.getByLabel("Name", { exact: true }).fill("Every morning");
   await page.getByLabel("Flow", { exact: true }).selectOption("report");
   const schedule = page.getByLabel("When", { exact: true });

@@ -40,9 +40,8 @@ async function tabTo(page: Page, name: string, key = "Tab"): Promise<void> {
 
 describe("by the keyboard alone", () => {
   test("a prompt is made, and a fault of its template is mended at its line", async () => {
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: "/studio/core/prompts" });
     const { page, faults } = opened;
-    await open(page, "");
     await page.getByRole("button", { name: "New prompt" }).waitFor();
     await tabTo(page, "New prompt");
     await page.keyboard.press("Enter");
@@ -113,9 +112,8 @@ describe("by the keyboard alone", () => {
   });
 
   test("a built-in prompt is overridden, and comes back", async () => {
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: "/studio/core/prompts" });
     const { page } = opened;
-    await open(page, "");
     await page.getByLabel("Find a built-in prompt").waitFor();
     await tabTo(page, "Find a built-in prompt");
     await page.keyboard.type("prompts_api");
@@ -144,12 +142,11 @@ describe("by the keyboard alone", () => {
   });
 
   test("two versions are compared, and the older one is restored", async () => {
-    await using opened = await studio.signedIn();
-    const { page, faults } = opened;
     const id = await add({ name: "Report", code: "report", content: "One\nTwo\nThree" });
     await studio.app.patch(`/core/prompts/${id}.json`, { prompt: { content: "One\n2\nThree", name: "Reports" } });
     await studio.app.patch(`/core/prompts/${id}.json`, { prompt: { content: "One\n2\n3" } });
-    await open(page, `/${id}`);
+    await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}` });
+    const { page, faults } = opened;
     await page.getByRole("link", { name: "Versions" }).waitFor();
     await tabTo(page, "Versions");
     await page.keyboard.press("Enter");
@@ -176,9 +173,8 @@ describe("the cascade", () => {
     const anna = await person(studio.app, { teamIds: [team] });
     await add({ name: "For all", code: "shared", content: "All" });
     const id = await add({ name: "For sales", code: "shared", content: "Sales", scope: "team", scope_id: team });
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}?tab=cascade` });
     const { page, faults } = opened;
-    await open(page, `/${id}?tab=cascade`);
     const steps = page.getByRole("region", { name: "shared" }).getByRole("listitem");
     await steps.getByText("For all").waitFor();
     expect(await steps.allTextContents()).toEqual([expect.stringMatching(/For all.*Everyone.*Used/s)]);
@@ -208,9 +204,8 @@ describe("a preview", () => {
       content: hostile,
       ai_placeholder: "<b>hint</b>",
     });
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}?tab=preview` });
     const { page, faults } = opened;
-    await open(page, `/${id}?tab=preview`);
     const shown = page.locator("[data-preview]");
     await shown.waitFor();
     expect(await shown.textContent()).toBe(hostile);
@@ -221,9 +216,8 @@ describe("a preview", () => {
 
   test("keeps what was typed while one looks at another tab", async () => {
     const id = await add({ name: "Tabs", code: "tabs", content: "Before" });
-    await using opened = await studio.signedIn();
+    await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}` });
     const { page } = opened;
-    await open(page, `/${id}`);
     await page.locator(".cm-content").waitFor();
     await page.getByLabel("Content").fill("Typed for {{ who }}");
     await page.getByRole("link", { name: "Preview" }).click();

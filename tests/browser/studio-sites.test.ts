@@ -51,9 +51,8 @@ const serious = (faults: readonly string[]) =>
   faults.filter((fault) => !/status of (409|412|422)|Blocked script execution/.test(fault));
 
 test("pages are found in the tree, by their masters and in the table, and a new one is made", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/cms/sites/acme" });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/cms/sites/acme`);
   await page
     .getByRole("navigation", { name: "site", exact: true })
     .getByRole("link", { name: "Pages", exact: true })
@@ -92,9 +91,8 @@ test("pages are found in the tree, by their masters and in the table, and a new 
 });
 
 test("what is typed over an inherited value unlinks it, another's change is merged, and it is linked again", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: `/studio/cms/acme/pages/${ids["slave"]}` });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/cms/acme/pages/${ids["slave"]}`);
   const title = page.getByRole("group", { name: "title", exact: true });
   const english = title.getByRole("textbox", { name: "English: title" });
   await title.getByText("Falls back to the value of Oferta without a language").waitFor();
@@ -127,9 +125,8 @@ test("what is typed over an inherited value unlinks it, another's change is merg
 });
 
 test("the page is looked at as it is typed: by domain and width, without its scripts, and as a search engine sees it", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: `/studio/cms/acme/pages/${ids["offer"]}` });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/cms/acme/pages/${ids["offer"]}`);
   await page
     .getByRole("group", { name: "title", exact: true })
     .getByRole("textbox", { name: "Without a language: title" })

@@ -28,9 +28,8 @@ test("a site in three languages is translated into a fourth, with the matrix as 
     await make.page({ code: `about-${locale}`, path, locale, site_code, based_on_page_code: "about" });
   const hours = { pl: { title: "Godziny" }, en: { title: "Hours" }, de: { title: "Zeiten" } };
   await make.paragraph({ code: "hours", site_code, fields: hours });
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/cms/sites/kobalt" });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/cms/sites/kobalt`);
   await page.getByRole("link", { name: "Translations", exact: true }).click();
   const matrix = page.getByRole("grid", { name: "Translations" });
   await matrix.getByRole("columnheader", { name: "German" }).waitFor();
@@ -103,9 +102,8 @@ test("what a check finds is told in words, and mended where that is sure", async
   await make.layout({ code: "main", site_code, content });
   await make.paragraph({ code: "hours", site_code });
   await make.page({ code: "p", path: "p", site_code, layout_code: "main", content: '{% paragraph "huors" %}' });
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/cms/broken/checks" });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/cms/broken/checks`);
   await page.getByRole("heading", { name: "The attribute lang is made from locale" }).waitFor();
   const mend = async (name: string) => {
     await page.getByRole("button", { name, exact: true }).click();
@@ -135,9 +133,8 @@ test("the migration to several languages is tried out, and run once the site's n
   });
   await make.page({ code: "about-en", path: "en/about", site_code, fields: { title_en: "About" } });
   const pageOf = async (code: string) => (await app.get(`/cms/pages/${code}.json?site_code=old`)).json;
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/cms/old/migration" });
   const { page, faults } = opened;
-  await page.goto(`${app.origin}/studio/cms/old/migration`);
   await page.getByRole("button", { name: "Leave out: about-en" }).waitFor();
   const run = page.getByRole("button", { name: "Migrate", exact: true });
   expect(await run.getAttribute("aria-disabled")).toBe("true");

@@ -27,9 +27,8 @@ const prompt = (name: string) =>
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
 test("a webhook gets a filter made of conditions, and is tested", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/account/webhooks/new" });
   const { page, faults } = opened;
-  await at(page, "account/webhooks/new");
   await page.getByLabel("What changes", { exact: true }).selectOption("Core::Prompt");
   await page.getByLabel("What happens", { exact: true }).selectOption("create");
   await page.getByText("What is sent, for example").click();
@@ -67,9 +66,8 @@ test("a webhook gets a filter made of conditions, and is tested", async () => {
 
 test("its log is live, is narrowed by the address, and sends what has failed again", async () => {
   const [{ id }] = (await app.get("/account/webhooks.json")).json;
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: `/studio/account/webhooks/${id}/deliveries` });
   const { page, faults } = opened;
-  await at(page, `account/webhooks/${id}/deliveries`);
   const grid = page.getByRole("grid", { name: "Deliveries", exact: true });
   const rows = grid.getByRole("row");
   await rows.nth(1).waitFor();
@@ -104,9 +102,8 @@ test("its log is live, is narrowed by the address, and sends what has failed aga
 });
 
 test("a connector's methods are a list of forms, and one is tried without its secret being seen", async () => {
-  await using opened = await studio.signedIn();
+  await using opened = await studio.signedIn({ at: "/studio/connect/connectors/new" });
   const { page, faults } = opened;
-  await at(page, "connect/connectors/new");
   await page.getByLabel("Name", { exact: true }).fill("Weather");
   await page.getByLabel("Address", { exact: true }).fill(remote.url);
   await page.getByLabel("Key", { exact: true }).fill(secret);

@@ -86,9 +86,8 @@ describe("a prompt", () => {
   });
 
   test("that is wrong keeps what was typed, with the words of the server at its field", async () => {
-    await using opened = await signedIn();
+    await using opened = await signedIn({ at: "/studio/core/prompts/new" });
     const { page } = opened;
-    await page.goto(`${app.origin}/studio/core/prompts/new`);
     await page.getByLabel("Name", { exact: true }).fill("Half done");
     await page.getByLabel("Short name").fill("no spaces");
     await page.getByRole("button", { name: "Save" }).click();
@@ -104,10 +103,9 @@ describe("a prompt", () => {
   });
 
   test("that somebody else changes meanwhile is merged, and a field of both is asked about", async () => {
-    await using opened = await signedIn();
-    const { page } = opened;
     const id = await prompt("Two people", "two_people");
-    await page.goto(`${app.origin}/studio/core/prompts/${id}`);
+    await using opened = await signedIn({ at: `/studio/core/prompts/${id}` });
+    const { page } = opened;
     await page.getByLabel("Content").fill("Mine");
     await app.patch(`/core/prompts/${id}.json`, { prompt: { name: "Theirs", content: "Other" } });
     await page.getByRole("button", { name: "Save" }).click();
@@ -122,10 +120,9 @@ describe("a prompt", () => {
   });
 
   test("is still saved when the session ends while typing", async () => {
-    await using opened = await signedIn();
-    const { page } = opened;
     const id = await prompt("Long work", "long_work");
-    await page.goto(`${app.origin}/studio/core/prompts/${id}`);
+    await using opened = await signedIn({ at: `/studio/core/prompts/${id}` });
+    const { page } = opened;
     await page.getByLabel("Content").fill("Typed for an hour");
     await page.evaluate(() => fetch("/account/session.json", { method: "DELETE" }));
     await page.getByRole("button", { name: "Save" }).click();
@@ -140,10 +137,9 @@ describe("a prompt", () => {
 });
 
 test("a change is shown as the call of the API that it would be", async () => {
-  await using opened = await signedIn();
-  const { page, faults } = opened;
   const id = await prompt("As a call", "as_a_call");
-  await page.goto(`${app.origin}/studio/core/prompts/${id}`);
+  await using opened = await signedIn({ at: `/studio/core/prompts/${id}` });
+  const { page, faults } = opened;
   await page.getByLabel("Name", { exact: true }).fill("It's changed");
   await page.getByRole("button", { name: "Show as API" }).click();
   const shown = (await page.getByRole("dialog", { name: "Show as API" }).locator("pre").textContent()) ?? "";
@@ -157,9 +153,8 @@ test("a change is shown as the call of the API that it would be", async () => {
 });
 
 test("a token is shown once, and masked afterwards", async () => {
-  await using opened = await signedIn();
+  await using opened = await signedIn({ at: "/studio/account/tokens/new" });
   const { page } = opened;
-  await page.goto(`${app.origin}/studio/account/tokens/new`);
   await page.getByLabel("Name", { exact: true }).fill("CI");
   await page.getByLabel("prompts").check();
   await page.getByRole("button", { name: "Save" }).click();
@@ -176,10 +171,9 @@ test("a token is shown once, and masked afterwards", async () => {
 });
 
 test("a database is deleted only after its name was typed", async () => {
-  await using opened = await signedIn();
-  const { page } = opened;
   const made = await app.post("/core/dbs.json", { db: { name: "Precious", code: "precious" } });
-  await page.goto(`${app.origin}/studio/core/dbs/${made.json.id}`);
+  await using opened = await signedIn({ at: `/studio/core/dbs/${made.json.id}` });
+  const { page } = opened;
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete" });
   const button = dialog.getByRole("button", { name: "Delete" });
@@ -272,11 +266,10 @@ describe("what is written in records", () => {
   });
 
   test("of two megabytes does not hold up the page", async () => {
-    await using opened = await signedIn();
-    const { page } = opened;
     await app.post("/core/dbs.json", { db: { name: "Big", code: "big" } });
     await app.post("/core/dbs/big/records.json", { record: { data: { text: "x".repeat(900_000) } } });
-    await page.goto(`${app.origin}/studio/core/dbs/big/records?cols=data`);
+    await using opened = await signedIn({ at: "/studio/core/dbs/big/records?cols=data" });
+    const { page } = opened;
     await page.getByRole("grid").waitFor();
     expect((await page.getByRole("grid").textContent())?.length).toBeLessThan(2000);
   });
@@ -311,11 +304,10 @@ describe("the page", () => {
   });
 
   test("names all files that an address needs, so that none waits for another one, and asks for nothing twice", async () => {
-    await using opened = await signedIn();
-    const { page } = opened;
     await app.post("/core/dbs.json", { db: { name: "Shown", code: "shown" } });
     await app.post("/core/dbs/shown/records.json", { record: { data: { name: "Ann" } } });
-    await page.goto(`${app.origin}/studio/core/dbs/shown/records`);
+    await using opened = await signedIn({ at: "/studio/core/dbs/shown/records" });
+    const { page } = opened;
     const preloaded = await page
       .locator("link[rel=modulepreload]")
       .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
