@@ -1,13 +1,10 @@
-/** Shared by the tests of broadcast, cache, jobs, events and schedules: a PostgreSQL, and processes on it. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** Shared by the tests of broadcast, cache, jobs, events and schedules: a database, and processes on it. */
 import { createBroadcast } from "../runtime/broadcast/broadcast.ts";
 import { openPool, type DatabaseTarget, type Sql } from "../runtime/db/db.ts";
-import { startEmbeddedPostgres } from "../runtime/operations/postgres/embedded-postgres.ts";
 import { createEvents } from "../runtime/events/events.ts";
 import { createQueue, type QueueOptions } from "../runtime/jobs/jobs.ts";
 import { createLog } from "../runtime/system/log.ts";
+import { createDatabase } from "./harness.ts";
 import { runtimeMigrations } from "../runtime/db/runtime-migrations.ts";
 import { createDatabaseClock, createSchedules } from "../runtime/jobs/schedule.ts";
 import { databaseTime } from "../runtime/jobs/schedule-store.ts";
@@ -21,19 +18,10 @@ export interface TestDatabase {
 }
 
 export async function startTestDatabase(): Promise<TestDatabase> {
-  const folder = await mkdtemp(join(tmpdir(), "corestead-jobs-"));
-  const server = await startEmbeddedPostgres({ dataDir: folder, log: silent });
-  const sql = openPool(server.target, { max: 4 });
+  const target = await createDatabase();
+  const sql = openPool(target, { max: 4 });
   for (const migration of runtimeMigrations) await sql.unsafe(migration.sql);
-  return {
-    target: server.target,
-    sql,
-    async stop() {
-      await sql.end({ timeout: 5 });
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return { target, sql, stop: () => sql.end({ timeout: 5 }) };
 }
 
 interface ProcessOptions extends Partial<QueueOptions> {

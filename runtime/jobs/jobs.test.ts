@@ -357,7 +357,8 @@ test("a lost connection to PostgreSQL only delays jobs", async () => {
   for (let i = 0; i < 5; i++) {
     await database.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'corestead' and pid <> pg_backend_pid() and query like '%\_jobs(%'`;
+      where datname = current_database() and application_name = 'corestead' and pid <> pg_backend_pid()
+        and query like '%\_jobs(%'`;
     await Bun.sleep(5);
   }
   await a.queue.enqueue(count, { n: 500 }).catch(() => a.queue.enqueue(count, { n: 500 }));
