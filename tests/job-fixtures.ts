@@ -4,7 +4,7 @@ import { openPool, type DatabaseTarget, type Sql } from "../runtime/db/db.ts";
 import { createEvents } from "../runtime/events/events.ts";
 import { createQueue, type QueueOptions } from "../runtime/jobs/jobs.ts";
 import { createLog } from "../runtime/system/log.ts";
-import { createDatabase } from "./harness.ts";
+import { createDatabase, eventually } from "./harness.ts";
 import { runtimeMigrations } from "../runtime/db/runtime-migrations.ts";
 import { createDatabaseClock, createSchedules } from "../runtime/jobs/schedule.ts";
 import { databaseTime } from "../runtime/jobs/schedule-store.ts";
@@ -59,12 +59,8 @@ export async function startProcess(target: DatabaseTarget, options: ProcessOptio
 }
 
 /** Waits until the condition holds. */
-export async function until(condition: () => boolean | Promise<boolean>, what = "the condition"): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
-    await Bun.sleep(5);
-  }
+export async function until(condition: () => boolean | Promise<boolean>, what?: string): Promise<void> {
+  await eventually(condition, what);
 }
 
 /** Ends the listening connection of a process, as a network fault would. */
