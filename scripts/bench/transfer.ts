@@ -57,6 +57,12 @@ async function imports(): Promise<void> {
       const what = `import of ${format}, ${schema.indexed_fields.length} indexed fields`;
       rows.push(await besideCopy(what, () => imported(code, format, body), readBack, copiedIn));
     }
+    const formats = Object.fromEntries(
+      Object.keys(schema.fields).map((name) => [name, { decimal: ".", thousands: "" }]),
+    );
+    const query = `?${new URLSearchParams({ formats: JSON.stringify(formats) })}`;
+    const mapped = `import of csv with formats, ${schema.indexed_fields.length} indexed fields`;
+    rows.push(await besideCopy(mapped, () => imported(code, "csv", bodyOf("csv"), query), readBack, copiedIn));
   }
   printBesideCopy(rows);
   harness.bound("memory of the server above idle", harness.memoryOf(server.pid).peak - idle, { most: 200 }, " MB");
@@ -137,9 +143,9 @@ function printBesideCopy(all: readonly Awaited<ReturnType<typeof besideCopy>>[])
   for (const { what, ratio } of rows) harness.bound(`${what}, rows/s by COPY's`, ratio, { least: 0.5 });
 }
 
-async function imported(code: string, format: Format, body: string): Promise<void> {
+async function imported(code: string, format: Format, body: string, query = ""): Promise<void> {
   await sql`truncate records`;
-  const path = `/core/dbs/${code}/import`;
+  const path = `/core/dbs/${code}/import${query}`;
   const { imported: count } = await harness.api(server, "POST", path, body, { "content-type": types[format] });
   if (count !== total) throw new Error(`${count} records were imported`);
 }

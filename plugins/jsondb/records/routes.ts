@@ -210,6 +210,14 @@ export const Imported = answer.object("Imported", {
 /** None was stored. */
 export const ImportRefused = answer.object("ImportRefused", faults);
 
+/** What an import would do. */
+export const DryRun = answer.object("DryRun", {
+  rows: Type.Integer(),
+  good: Type.Integer(),
+  faulty: Type.Integer(),
+  errors: answer.list(RowFault),
+});
+
 const measured = Type.Optional(answer.json());
 export const Group = answer.object("Group", {
   group: answer.json(),

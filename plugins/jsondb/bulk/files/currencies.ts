@@ -21,6 +21,10 @@ const lowerSigns = new Map([...signs].map(([sign, code]) => [sign.toLowerCase(),
 const codes = new Set(Intl.supportedValuesOf("currency"));
 const longestMark = 4;
 
+export function isCurrency(code: string): boolean {
+  return codes.has(code);
+}
+
 /** The code of a sign or code; undefined for any other word. */
 export function currencyOf(mark: string): string | undefined {
   const upper = mark.toUpperCase();

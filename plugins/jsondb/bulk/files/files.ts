@@ -69,7 +69,15 @@ export async function previewFile(
 ): Promise<Preview> {
   const bytes = isComplete ? head : head.subarray(0, looked.text);
   const result = await run(child, { do: "preview", bytes: bytes.toBase64(), isComplete, options });
+  if (!("preview" in result)) throw new Error("the process answers another question");
   return result.preview;
+}
+
+/** The rows of a sheet as JSON, one on each line: the number of the row, then its cells. */
+export async function sheetText(child: Child, head: Uint8Array, sheet: string | undefined): Promise<string> {
+  const result = await run(child, { do: "rows", bytes: head.toBase64(), sheet });
+  if (!("text" in result)) throw new Error("the process answers another question");
+  return result.text;
 }
 
 async function run(child: Child, task: FileTask): Promise<Exclude<FileResult, { fault: unknown }>> {

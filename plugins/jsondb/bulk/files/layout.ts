@@ -4,15 +4,17 @@ import { isEmpty, textOf, type Cell, type CellRow } from "./cells.ts";
 import { misfit, readerOf } from "./values.ts";
 
 const lookedAt = 50;
+const lookedAtChars = 100_000;
 /** A header stands among the first rows; what stands before it is a title. */
 const firstRows = 20;
 
 /** As the line `sep=;` says, else the one with which most rows have the same number of cells, and as many as possible. */
-export function delimiterOf(start: string, maxRow: number): string {
+export function delimiterOf(text: string): string {
+  const start = text.slice(0, lookedAtChars);
   if (/^"?sep=[^\w"\r\n]/i.test(start)) return detectSeparator(start);
   const scores = separators.map((separator) => {
     const rows: number[] = [];
-    for (const { cells, fault } of csvReader(separator, maxRow).push(start)) {
+    for (const { cells, fault } of csvReader(separator, lookedAtChars).push(start)) {
       if (fault === undefined) rows.push(cells.length);
       if (rows.length >= lookedAt) break;
     }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { bytesIn, utf16 } from "../../../../tests/fixtures/encoded.ts";
 import { previewOf, type Preview } from "./preview.ts";
 
 const options = { locale: "en", timeZone: "Europe/Warsaw" };
 
-export async function preview(text: string | Uint8Array, more: object = {}): Promise<Preview> {
+async function preview(text: string | Uint8Array, more: object = {}): Promise<Preview> {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   return previewOf(bytes, true, { ...options, ...more });
 }
@@ -178,14 +179,3 @@ describe("the encoding of a file", () => {
     ]);
   });
 });
-
-/** No encoder of the platform writes these, so the decoder is asked for each byte. */
-export function bytesIn(text: string, encoding: string): number[] {
-  const decoder = new TextDecoder(encoding);
-  const codes = new Map(Array.from({ length: 256 }, (_, byte) => [decoder.decode(Uint8Array.of(byte)), byte]));
-  return Array.from(text, (character) => codes.get(character) ?? 0x3f);
-}
-
-export function utf16(text: string): number[] {
-  return Array.from({ length: text.length }, (_, at) => text.charCodeAt(at)).flatMap((code) => [code & 255, code >> 8]);
-}

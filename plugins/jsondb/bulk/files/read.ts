@@ -53,7 +53,7 @@ export async function readTable(bytes: Uint8Array, isComplete: boolean, options:
   refuseMarkup(text);
   const json = jsonFormat(text);
   if (json) return jsonTable(text, json, isComplete, encoding);
-  const delimiter = options.separator ?? delimiterOf(text, maxRowLength);
+  const delimiter = options.separator ?? delimiterOf(text);
   const reader = csvReader(delimiter, maxRowLength);
   const rows: CellRow[] = [...reader.push(text)];
   // The last row of a part may be cut off.

@@ -31,7 +31,7 @@ export function styleOf(id: number, code: string | undefined): Style {
     .replaceAll(/_./g, "")
     .toLowerCase();
   if (/\[[hms]+\]/.test(bare)) return { is: "duration" };
-  const marks = bare.replaceAll(/\[[^\]]*\]/g, "").replace("general", "");
+  const marks = bare.replaceAll(/\[[^\]]{0,60}\]/g, "").replace("general", "");
   const hasTime = /[hs]/.test(marks);
   const hasDay = /[dy]/.test(marks) || (marks.includes("m") && !hasTime);
   if (hasDay) return { is: hasTime ? "datetime" : "date" };
@@ -42,7 +42,7 @@ export function styleOf(id: number, code: string | undefined): Style {
 
 function currencyIn(code: string): string | undefined {
   const named = /\[\$([^\]-]{1,10})/.exec(code)?.[1] ?? /"([^"]{1,10})"/.exec(code)?.[1];
-  const sign = named ?? /[€$£¥]/.exec(code.replaceAll(/\[[^\]]*\]/g, ""))?.[0];
+  const sign = named ?? /[€$£¥]/.exec(code.replaceAll(/\[[^\]]{0,60}\]/g, ""))?.[0];
   return sign === undefined ? undefined : currencyOf(sign.trim());
 }
 

@@ -43,6 +43,8 @@ export interface ImportOptions {
   readonly tableName: string | undefined;
   /** Store the good rows even if others are bad. */
   readonly partial: boolean;
+  /** Only check the rows, and store nothing. */
+  readonly dry?: boolean;
   /** Gets what tells how far the import is. */
   readonly follow: (progress: () => Progress) => void;
   /** Keeps mistakes in rows. */
@@ -103,11 +105,12 @@ export async function importRecords(
         refuseRow(checked.faults);
         await options.refused(checked.faults);
         // If the rest of the body cannot be read, not even the good rows are stored.
-        report.refused ||= !options.partial || "last" in row;
+        report.refused ||= !options.dry && (!options.partial || "last" in row);
       } else if (!report.refused) {
         if (checked.tableName === "") report.withoutTable += 1;
         const { record, tableName, data } = checked;
         for (const name of ownFields) if (Object.hasOwn(data, name)) shadowed.add(name);
+        if (options.dry) continue;
         await parts.add(record, tableName, events.wanted(ctx, db, "create", { id: record.id, tableName, data }));
       }
     }

@@ -1,8 +1,9 @@
-import * as tasks from "../../tasks/tasks.ts";
 import {
   answer,
   createSha256,
+  flagOf,
   HttpError,
+  invalid,
   ok,
   route,
   tooLarge,
@@ -12,17 +13,19 @@ import {
   type Reply,
   type Route,
 } from "platform";
-import { Imported, ImportRefused } from "../../records/routes.ts";
-import { separatorOf } from "../files/parameters.ts";
-import { nullTableHints, tableForWrite, type Database } from "../../databases/database.ts";
-import { ownNameHints } from "../../databases/schema.ts";
-import { bodyLimits, textOf } from "./body.ts";
+import { DryRun, Imported, ImportRefused } from "../../records/routes.ts";
+import type { FileFormat } from "../files/encodings.ts";
+import { receive } from "../files/files.ts";
+import { fileQuery, mappingQuery, readFileParameters, separatorOf } from "../files/parameters.ts";
+import { tableForWrite, type Database } from "../../databases/database.ts";
+import { bodyLimits, bytesOf, textOf } from "./body.ts";
 import { csvRows } from "./csv.ts";
 import { jsonRows, ndjsonRows } from "./json.ts";
 import type { RowReader } from "./rows.ts";
 import { importRecords, type ImportReport } from "./import.ts";
+import { mappedSource } from "./source.ts";
+import { hintsOf, importAsTask } from "./task.ts";
 import { dbAccess, openAt } from "../../databases/cache.ts";
-import type { RunningTask } from "../../tasks/tasks.ts";
 import type { JsondbContext } from "../../context.ts";
 
 const rowFault = { row: 3, line: 4, field: "email", message: "is required" };
@@ -35,50 +38,73 @@ export function importRoute(ctx: JsondbContext): Route {
     {
       summary: "Import records",
       description:
-        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }) or application/x-ndjson. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:db_id/tasks` shows, also while the import runs.",
+        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }), application/x-ndjson, text/tab-separated-values or an XLSX workbook. With `mapping` and `formats`, as the preview gives them, columns go into fields of other names, and values are read as a person has written them. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:db_id/tasks` shows, also while the import runs.",
       access: dbAccess,
       input: "stream",
       idempotency: "own",
       query: {
         table_name: "the table of every row; without it each row may name its own",
         partial: Type.Boolean({ description: "`true` stores the good rows and reports the others" }),
-        separator: "CSV: `,`, `;`, `|` or `tab`; default: found from the header, or from a line `sep=;` before it",
+        dry_run: Type.Boolean({
+          description: "`true` checks the rows, counts the good and the faulty ones, and stores nothing",
+        }),
+        ...fileQuery,
+        ...mappingQuery,
       },
-      takes: [answer.text("text/csv"), Type.Array(Type.Object({})), answer.text("application/x-ndjson")],
+      takes: [
+        answer.text("text/csv"),
+        answer.text("text/tab-separated-values"),
+        Type.Array(Type.Object({})),
+        answer.text("application/x-ndjson"),
+      ],
       request: "email,age\r\nann@example.com,34\r\nbob@example.com,51\r\n",
-      answers: { 200: Imported, 201: Imported, 422: Type.Union([ImportRefused, answer.fieldErrors]) },
+      answers: {
+        200: Type.Union([Imported, DryRun]),
+        201: Imported,
+        422: Type.Union([ImportRefused, answer.fieldErrors]),
+      },
       responses: {
         200: { imported: 1, failed: 1, total: 2, errors: [rowFault] },
         201: { imported: 2 },
         400: { error: "`separator` must be `,`, `;`, `|` or `tab`" },
         408: { error: "the rows arrive too slowly" },
-        415: { error: "send text/csv, application/json or application/x-ndjson" },
+        415: { error: wantedTypes },
         422: { errors: [rowFault], failed: 1, total: 2 },
         429: { error: "too many requests, try again in 10 s" },
+        503: { error: "the server is too busy to read the file, try again" },
       },
     },
     async (input) => {
-      const { account, caller, params, query, request, once } = input;
+      const { caller, params, query, request, once } = input;
       const db = await openAt(ctx, input, params.db_id, "add");
-      const reading = readerOf(db, request.headers, query);
+      const format = formatOf(request.headers);
+      const parameters = readFileParameters(query);
+      const isMapped = format === "xlsx" || mappingKeys.some((key) => query.get(key));
+      if (isMapped) await openAt(ctx, input, db.id, "manage");
       const tableName = query.get("table_name") || undefined;
-      if (tableName !== undefined) tableForWrite(db, tableName);
+      const table = tableForWrite(db, tableName);
+      if (isMapped && db.schema.multiTable && tableName === undefined)
+        throw invalid({ table_name: ["is required to map columns"] });
+      if (!isMapped) mustBeUtf8(request.headers);
       if (Number(request.headers.get("content-length") ?? 0) > ctx.maxImportBytes) throw tooLarge(ctx.maxImportBytes);
       const place = ctx.importPlaces.take();
       try {
+        const limits = bodyLimits(ctx);
+        const source = isMapped
+          ? await mappedSource(ctx.fileReader, await receive(bytesOf(request.body, place, limits)), format, {
+              ...parameters,
+              table,
+            })
+          : { ...readerOf(db, format, query), texts: textOf(request.body, place, limits) };
         const partial = query.get("partial") === "true";
-        const options = { ...reading, tableName, partial, signal: request.signal };
-        const { texts, hash } = hashed(textOf(request.body, place, bodyLimits(ctx)));
+        const { texts, hash } = hashed(source.texts);
+        const options = { ...source, tableName, partial, signal: request.signal };
+        if (flagOf(query, "dry_run")) {
+          const report = await importRecords(ctx, db, texts, { ...options, ...untold, dry: true });
+          return warned(dryRun(report), hintsOf(db, report));
+        }
         const run = async () => {
-          const task = await tasks.beginTask(ctx, {
-            kind: "import",
-            accountId: account.id,
-            dbId: db.id,
-            userId: caller.user.id,
-          });
-          const report = await followed(db, task, () =>
-            importRecords(ctx, db, texts, { ...options, follow: task.follow, refused: task.refuse }),
-          );
+          const { report, task } = await importAsTask(ctx, db, texts, { ...options, userId: caller.user.id });
           return warned(imported(report, partial, { "x-task-id": task.id }), hintsOf(db, report));
         };
         return await once(`token:${caller.tokenId}`, run, hash);
@@ -89,23 +115,44 @@ export function importRoute(ctx: JsondbContext): Route {
   );
 }
 
-/** 415 another type or charset, 400 another separator. */
-function readerOf(db: Database, headers: Headers, query: URLSearchParams): { reader: RowReader; asText: boolean } {
-  const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
+/** A dry run has no task. */
+const untold = { follow: () => {}, refused: async () => {} };
+
+const mappingKeys = ["mapping", "formats", "sheet", "header_row", "encoding"] as const;
+const wantedTypes =
+  "send text/csv, text/tab-separated-values, application/json, application/x-ndjson or an XLSX workbook";
+const workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+const formats: Readonly<Record<string, FileFormat>> = {
+  "text/csv": "csv",
+  "text/tab-separated-values": "tsv",
+  "application/json": "json",
+  "application/x-ndjson": "ndjson",
+  "application/ndjson": "ndjson",
+  "application/jsonl": "ndjson",
+  [workbookType]: "xlsx",
+};
+
+/** 415 another type. */
+function formatOf(headers: Headers): FileFormat {
+  const [type = ""] = (headers.get("content-type") ?? "").toLowerCase().split(";");
+  const format = Object.hasOwn(formats, type.trim()) ? formats[type.trim()] : undefined;
+  if (format === undefined) throw unsupportedType(wantedTypes);
+  return format;
+}
+
+/** 415 another charset: a mapped import has `encoding`. */
+function mustBeUtf8(headers: Headers): void {
+  const [, ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = parameters.map((text) => /^\s*charset="?([^"\s]*)"?\s*$/.exec(text)?.[1]).find((text) => text);
   if (charset !== undefined && !/^utf-?8$/.test(charset)) throw unsupportedType("send the rows as UTF-8");
-  switch (type.trim()) {
-    case "text/csv":
-      return { reader: csvRows(separatorOf(query.get("separator")), fieldsOf(db, query)), asText: true };
-    case "application/json":
-      return { reader: jsonRows(), asText: false };
-    case "application/x-ndjson":
-    case "application/ndjson":
-    case "application/jsonl":
-      return { reader: ndjsonRows(), asText: false };
-    default:
-      throw unsupportedType("send text/csv, application/json or application/x-ndjson");
-  }
+}
+
+/** 400 another separator. */
+function readerOf(db: Database, format: FileFormat, query: URLSearchParams): { reader: RowReader; asText: boolean } {
+  if (format === "json") return { reader: jsonRows(), asText: false };
+  if (format === "ndjson") return { reader: ndjsonRows(), asText: false };
+  const separator = separatorOf(query.get("separator")) ?? (format === "tsv" ? "\t" : undefined);
+  return { reader: csvRows(separator, fieldsOf(db, query)), asText: true };
 }
 
 /** The fields of the table of every row, else of each row's own. */
@@ -133,24 +180,8 @@ function hashed(source: AsyncIterable<string>) {
   return { texts, hash };
 }
 
-async function followed(db: Database, task: RunningTask, run: () => Promise<ImportReport>): Promise<ImportReport> {
-  const report = await run().catch(async (error: unknown) => {
-    await task.fail(error);
-    throw error;
-  });
-  const { imported: stored, total: done, failed, errors, refused } = report;
-  const error = refused ? "nothing was stored: some rows are wrong" : undefined;
-  await task.end({ done, stored, failed, errors }, { error, warnings: hintsOf(db, report) });
-  return report;
-}
-
-function hintsOf(db: Database, { withoutTable, leftOut, shadowed }: ImportReport): string[] {
-  const names = leftOut.join(", ");
-  return [
-    ...nullTableHints(db, withoutTable, "with each row, or in the address"),
-    ...(names === "" ? [] : [`left out: ${names}: each row is a new record with an id and times of its own`]),
-    ...ownNameHints(shadowed),
-  ];
+function dryRun({ total: rows, failed: faulty, errors }: ImportReport): Reply {
+  return ok({ rows, good: rows - faulty, faulty, errors });
 }
 
 function imported(report: ImportReport, partial: boolean, headers: Record<string, string>): Reply {

@@ -1,0 +1,228 @@
+/** Rows of a file whose columns go into fields as a person has said, each read by its format. Pure. */
+import { badRequest, invalid, parseExactly } from "platform";
+import { csvReader } from "../csv.ts";
+import { columnNames, textOf, type Cell, type CellRow } from "../files/cells.ts";
+import { currencyIn } from "../files/currencies.ts";
+import { place, type Formats, type Mapping } from "../files/parameters.ts";
+import { misfit, readerOf, type Format } from "../files/values.ts";
+import type { FieldType } from "../../databases/columns.ts";
+import type { Table } from "../../databases/schema.ts";
+import type { Data } from "../../records/record.ts";
+import { badRow, lastRow, maxRowLength, valueFromText, type Place, type Row, type RowReader } from "./rows.ts";
+import { jsonRows, ndjsonRows } from "./json.ts";
+
+export interface MappedOptions {
+  readonly table: Table;
+  /** Undefined: every column goes into the field of its name. */
+  readonly mapping: Mapping | undefined;
+  readonly formats: Formats | undefined;
+  /** From 1; 0 = none; undefined: the first row. */
+  readonly headerRow?: number | undefined;
+}
+
+export type MappedSource =
+  | { readonly rows: "cells"; readonly separator: string }
+  /** A sheet: on each line a JSON array of the row's number and its cells. */
+  | { readonly rows: "sheet" }
+  | { readonly rows: "json" }
+  | { readonly rows: "ndjson" };
+
+/** 422 if the mapping or the formats name a column or a field that is not there. */
+export function mappedRows(source: MappedSource, options: MappedOptions): RowReader {
+  checkFields(options);
+  switch (source.rows) {
+    case "cells":
+      return tableRows(csvReader(source.separator, maxRowLength), options, true);
+    case "sheet":
+      return tableRows(sheetLines(), options, false);
+    default:
+      return mappedObjects(source.rows, options);
+  }
+}
+
+/** A table without fields takes any name. */
+function checkFields({ table: { fields }, mapping }: MappedOptions): void {
+  const unknown = [...(mapping ?? [])].filter(([, field]) => field !== null && fields.size > 0 && !fields.has(field));
+  if (unknown.length === 0) return;
+  throw invalid({
+    mapping: unknown.slice(0, 20).map(([column, field]) => `${place(column)}: there is no field ${place(field ?? "")}`),
+  });
+}
+
+/** Undefined: the column is left out. */
+type Target = Readonly<{ field: string; read: (cell: Cell) => unknown }> | undefined;
+
+/** Where a column goes; one that the mapping does not name goes into the field of its name, if there is one. */
+function targetOf(column: string, { table, mapping, formats }: MappedOptions, leftOut: Set<string>): Target {
+  const given = mapping?.get(column);
+  if (given === null) return undefined;
+  const isOwn = mapping === undefined || table.fields.size === 0 || table.fields.has(column);
+  const field = given ?? (isOwn && ![...(mapping?.values() ?? [])].includes(column) ? column : undefined);
+  if (field === undefined) {
+    leftOut.add(column);
+    return undefined;
+  }
+  return { field, read: cellReader(table.fields.get(field)?.type, formats?.get(column)) };
+}
+
+/** What cannot be read so stays a text, and the check of the record names the mistake. */
+function cellReader(type: FieldType | undefined, format: Format | undefined): (cell: Cell) => unknown {
+  const read = type && format && readerOf(type, format);
+  return (cell) => {
+    if (cell === null) return undefined;
+    if (typeof cell !== "string") return typedValue(type, cell[0]);
+    if (read) {
+      const value = read(cell);
+      return value === misfit ? cell : value;
+    }
+    return type ? valueFromText(type, cell) : cell;
+  };
+}
+
+const plain: Format = { decimal: ".", thousands: "" };
+
+/** A value that the file says to be a number or the like: as JSON writes it, with a sign of percent or a currency. */
+function typedValue(type: FieldType | undefined, text: string): unknown {
+  if (type === "string" || type === "text") return text;
+  if (type === undefined) return /^-?\d/.test(text) && !/[% ]/.test(text) ? parseExactly(text) : truth(text);
+  const currency = currencyIn(text);
+  const format: Format = {
+    ...plain,
+    ...(text.endsWith("%") && { kind: "percent" as const }),
+    ...(currency !== undefined && { currency }),
+  };
+  const value = readerOf(type, format)(text);
+  return value === misfit ? text : value;
+}
+
+function truth(text: string): unknown {
+  return text === "true" ? true : text === "false" ? false : text;
+}
+
+/** The columns that the mapping or the formats name and the file does not have. */
+function checkColumns(names: Iterable<string>, { mapping, formats }: MappedOptions): void {
+  const known = new Set(names);
+  const faults = Object.entries({ mapping, formats }).flatMap(([parameter, given]): [string, string[]][] => {
+    const unknown = [...(given?.keys() ?? [])].filter((column) => !known.has(column)).slice(0, 20);
+    return unknown.length > 0 ? [[parameter, unknown.map((column) => `there is no column ${place(column)}`)]] : [];
+  });
+  if (faults.length > 0) throw invalid(Object.fromEntries(faults));
+}
+
+// Tables.
+
+interface Lines {
+  push(text: string): Generator<CellRow>;
+  end(): Generator<CellRow>;
+}
+
+function sheetLines(): Lines {
+  let rest = "";
+  return {
+    *push(text) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const one of lines) {
+        const [line, ...cells] = JSON.parse(one) as [number, ...Cell[]]; // files/child.ts writes it
+        yield { line, cells };
+      }
+    },
+    *end() {},
+  };
+}
+
+function tableRows(lines: Lines, options: MappedOptions, isText: boolean): RowReader {
+  const leftOut = new Set<string>();
+  let targets: Target[] | undefined;
+  let width = 0;
+  let number = 0;
+  if (options.headerRow === 0) {
+    targets = [];
+    width = Infinity;
+  }
+  /** Columns without a header have numbers for names, and are as many as the longest row has. */
+  const targetAt = (at: number): Target => {
+    if (options.headerRow !== 0 || !targets) return targets?.[at];
+    for (let next = targets.length; next <= at; next++) targets.push(targetOf(`column ${next + 1}`, options, leftOut));
+    return targets[at];
+  };
+  const begin = ({ cells, fault, line }: CellRow): Row | undefined => {
+    if (fault !== undefined) return lastRow({ row: 0, line }, `the header ${fault}`);
+    width = cells.findLastIndex((cell) => (textOf(cell) ?? "").trim() !== "") + 1;
+    const names = columnNames(cells, width);
+    checkColumns(names, options);
+    targets = names.map((name) => targetOf(name, options, leftOut));
+    const fields = targets.map((target) => target?.field);
+    const twice = fields.find((field, at) => field !== undefined && fields.indexOf(field) !== at);
+    return twice === undefined ? undefined : lastRow({ row: 0, line }, `two columns go into the field ${place(twice)}`);
+  };
+  const read = function* (rows: Generator<CellRow>): Generator<Row> {
+    for (const row of rows) {
+      if (targets) yield readRow(row, { row: ++number, line: row.line });
+      else if (row.line >= (options.headerRow ?? 0)) {
+        if (options.headerRow !== undefined && row.line > options.headerRow) throw noHeader(options.headerRow);
+        const refused = begin(row);
+        if (refused) yield refused;
+      }
+    }
+  };
+  const readRow = ({ cells, fault, last }: CellRow, at: Place): Row => {
+    if (fault !== undefined) return last ? lastRow(at, fault) : badRow(at, fault);
+    const isWhole = width === Infinity || !isText || cells.length >= width;
+    if (!isWhole || cells.slice(width).some((cell) => (textOf(cell) ?? "").trim() !== ""))
+      return badRow(at, `has ${cells.length} cells where the header has ${width}`);
+    const given: [string, unknown][] = [];
+    for (const [column, cell] of cells.entries()) {
+      const target = targetAt(column);
+      if (!target || cell === null) continue;
+      if (textOf(cell)?.includes("\0")) return badRow(at, "has a character that cannot be stored", target.field);
+      const value = target.read(cell);
+      if (value !== undefined) given.push([target.field, value]);
+    }
+    return { place: at, data: Object.fromEntries(given), tableName: undefined };
+  };
+  return {
+    leftOut,
+    push: (text) => read(lines.push(text)),
+    *end() {
+      yield* read(lines.end());
+      if (!targets) throw noHeader(options.headerRow ?? 1);
+      if (options.headerRow === 0) checkColumns(numbered(targets.length), options);
+    },
+  };
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, at) => `column ${at + 1}`);
+const noHeader = (line: number) => invalid({ header_row: [`there is no row ${line} with a value`] });
+
+// Objects of JSON.
+
+function mappedObjects(format: "json" | "ndjson", options: MappedOptions): RowReader {
+  const reader = format === "json" ? jsonRows() : ndjsonRows();
+  const leftOut = new Set<string>();
+  const targets = new Map<string, Target>();
+  if (options.headerRow) throw badRequest("`header_row` is for files with rows of cells");
+  const mapped = (data: Data): Data => {
+    const pairs = Object.entries(data).flatMap(([name, value]): [string, unknown][] => {
+      if (!targets.has(name)) targets.set(name, targetOf(name, options, leftOut));
+      const target = targets.get(name);
+      if (!target) return [];
+      // Only texts are written in a format.
+      const isText = typeof value === "string" && options.formats?.has(name) === true;
+      const converted = isText ? target.read(value) : value;
+      return converted === undefined ? [] : [[target.field, converted]];
+    });
+    return Object.fromEntries(pairs);
+  };
+  const read = function* (rows: Generator<Row>): Generator<Row> {
+    for (const row of rows) yield "fault" in row ? row : { ...row, data: mapped(row.data), tableName: undefined };
+  };
+  return {
+    leftOut,
+    push: (text) => read(reader.push(text)),
+    *end() {
+      yield* read(reader.end());
+      checkColumns(targets.keys(), options);
+    },
+  };
+}

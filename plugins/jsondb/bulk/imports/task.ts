@@ -1,0 +1,37 @@
+/** An import as a task, which tells how far it is. No HTTP. */
+import { nullTableHints, type Database } from "../../databases/database.ts";
+import { ownNameHints } from "../../databases/schema.ts";
+import type { JsondbContext } from "../../context.ts";
+import * as tasks from "../../tasks/tasks.ts";
+import type { RunningTask } from "../../tasks/tasks.ts";
+import { importRecords, type ImportOptions, type ImportReport } from "./import.ts";
+
+type Options = Omit<ImportOptions, "follow" | "refused" | "dry"> & { readonly userId: number };
+
+export async function importAsTask(
+  ctx: JsondbContext,
+  db: Database,
+  texts: AsyncIterable<string>,
+  { userId, ...options }: Options,
+): Promise<{ readonly report: ImportReport; readonly task: RunningTask }> {
+  const task = await tasks.beginTask(ctx, { kind: "import", accountId: db.accountId, dbId: db.id, userId });
+  const reading = importRecords(ctx, db, texts, { ...options, follow: task.follow, refused: task.refuse });
+  const report = await reading.catch(async (error: unknown) => {
+    await task.fail(error);
+    throw error;
+  });
+  const { imported: stored, total: done, failed, errors, refused } = report;
+  const error = refused ? "nothing was stored: some rows are wrong" : undefined;
+  await task.end({ done, stored, failed, errors }, { error, warnings: hintsOf(db, report) });
+  return { report, task };
+}
+
+/** What the header `Warning` says of an import. */
+export function hintsOf(db: Database, { withoutTable, leftOut, shadowed }: ImportReport): string[] {
+  const names = leftOut.join(", ");
+  return [
+    ...nullTableHints(db, withoutTable, "with each row, or in the address"),
+    ...(names === "" ? [] : [`left out: ${names}: each row is a new record with an id and times of its own`]),
+    ...ownNameHints(shadowed),
+  ];
+}
