@@ -122,7 +122,7 @@ export type { AfterCommit, At, Author, Change, Changed, Mistakes } from "./resou
 export type { LoggedTable, ResourceFacts } from "./plugin/facts.ts";
 export { resourceRoutes, shown, type ContextOf } from "./resource/routes.ts";
 export { announce, change, create, edit, erase, found, locked, refOf, toApi } from "./resource/verbs.ts";
-export { count, find, findBy, lock, remove, update, words } from "./resource/store.ts";
+export { count, find, findBy, insert, lock, remove, update, words } from "./resource/store.ts";
 export type { Ref } from "./resource/store.ts";
 export { route } from "./http/route.ts";
 export type { Access, Method, RequestInput, Route, RouteSpec } from "./http/route.ts";

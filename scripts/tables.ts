@@ -13,6 +13,7 @@ import { Cron } from "../plugins/crons/cron.ts";
 import { Flow } from "../plugins/flows/manage/flow.ts";
 import { Db } from "../plugins/jsondb/databases/db.ts";
 import { Template } from "../plugins/mail/template.ts";
+import { Media } from "../plugins/media/media.ts";
 import { Prompt } from "../plugins/prompts/prompt.ts";
 import { Token } from "../plugins/tokens/token.ts";
 import { Webhook } from "../plugins/webhooks/subscriptions/webhook.ts";
@@ -40,6 +41,7 @@ const resources: readonly Listed[] = [
   Flow,
   Provider,
   Template,
+  Media,
   User,
   ...allUnits,
 ];

@@ -1,8 +1,13 @@
 /**
- * What may be said of a file, as JSON in a change and as texts in the form of an upload; how files and folders may be
- * called; and what of them an app's page reaches: those in its own folder, `apps/<id>`, and below it.
+ * The fields of a file, how files and folders may be called, where they are found, and what of them an app's page
+ * reaches: those in its own folder, `apps/<id>`, and below it.
  */
-import { checkerOf, field, invalid, Type, type Static, notFound, type AppGrant } from "platform";
+import { column, field, invalid, Type, type AppGrant, type GivenOf, type PatchOf, type Secrets } from "platform";
+
+const { flag, id: bigint, integer, jsonbOf, text } = column;
+
+/** Text by locale. */
+type Texts = Readonly<Record<string, string>>;
 
 /** `{ "en": "Our team", "pl": "Nasz zespół" }` */
 const texts = () =>
@@ -11,42 +16,82 @@ const texts = () =>
     maxProperties: 50,
     description: "text by locale, two small letters each",
   });
+const shownTexts = () => Type.Unsafe<Texts>(Type.Record(Type.String(), Type.String()));
 
-export const Patch = Type.Object({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  folder: Type.Optional(Type.String({ maxLength: 1000, description: "`team/2026`; empty is the top" })),
-  is_public: Type.Optional(field.flag()),
-  titles: Type.Optional(texts()),
-  alts: Type.Optional(texts()),
-});
-export type MediaPatch = Static<typeof Patch>;
+export const fields = {
+  name: text({
+    label: ["Name", "Nazwa", "Name"],
+    body: Type.String({ minLength: 1, maxLength: 255 }),
+    example: "team.jpg",
+  }),
+  folder: text({
+    label: ["Folder", "Folder", "Ordner"],
+    help: [
+      "For example team/2026. Empty: none.",
+      "Na przykład team/2026. Pusty: żaden.",
+      "Zum Beispiel team/2026. Leer: keiner.",
+    ],
+    body: Type.String({ maxLength: 1000, description: "`team/2026`; empty is the top" }),
+    blank: "",
+    example: "team",
+  }),
+  size: bigint({ label: ["Size in bytes", "Rozmiar w bajtach", "Größe in Byte"], by: "check", example: 284_113 }),
+  /** Found in the content. */
+  mime: text({ label: ["Type", "Typ", "Typ"], by: "check", example: "image/jpeg" }),
+  width: integer({ label: ["Width", "Szerokość", "Breite"], by: "check", orNull: true, example: 1600 }),
+  height: integer({ label: ["Height", "Wysokość", "Höhe"], by: "check", orNull: true, example: 1067 }),
+  sha256: text({
+    label: ["SHA-256", "SHA-256", "SHA-256"],
+    by: "server",
+    quiet: false,
+    from: "hash",
+    example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  }),
+  is_public: flag({
+    label: ["Public", "Publiczny", "Öffentlich"],
+    help: [
+      "Everybody who knows the address sees it, and pages of sites print it.",
+      "Widzi go każdy, kto zna adres, i drukują go strony witryn.",
+      "Alle, die die Adresse kennen, sehen sie, und Seiten von Websites zeigen sie.",
+    ],
+    body: field.flag(),
+    blank: false,
+    example: true,
+  }),
+  titles: jsonbOf(shownTexts(), {
+    label: ["Titles", "Tytuły", "Titel"],
+    body: texts(),
+    blank: {},
+    example: { en: "Our team" },
+  }),
+  alts: jsonbOf(shownTexts(), {
+    label: ["Alternative texts", "Teksty alternatywne", "Alternativtexte"],
+    help: [
+      "What the picture shows, for people who do not see it.",
+      "Co widać na obrazie, dla osób, które go nie widzą.",
+      "Was das Bild zeigt, für Menschen, die es nicht sehen.",
+    ],
+    body: texts(),
+    blank: {},
+    example: { en: "Four people around a table", pl: "Cztery osoby przy stole" },
+  }),
+  hash: text({ by: "check", hidden: true }),
+  is_animated: flag({ by: "check", hidden: true }),
+};
 
-const checked = checkerOf(Patch);
-const known = new Set(["name", "folder", "is_public", "titles", "alts"]);
+export type MediaPatch = PatchOf<typeof fields>;
+export type MediaFields = GivenOf<typeof fields>;
+export const blank: MediaFields = { folder: "", name: "", isPublic: false, titles: {}, alts: {} };
 
-/** Throws the 422 for a field of a form that is unknown or not what it should be. An empty one was not filled in. */
-export function patchOf(form: Readonly<Record<string, string>>): MediaPatch {
-  const given: Record<string, unknown> = {};
-  for (const [name, text] of Object.entries(form)) {
-    if (!known.has(name)) throw invalid({ [name]: ["is unknown"] });
-    if (text === "") continue;
-    given[name] = name === "is_public" ? flag(text) : name === "name" || name === "folder" ? text : json(name, text);
-  }
-  return checked(given);
-}
-
-function flag(text: string): boolean {
-  if (text === "true" || text === "1" || text === "on") return true;
-  if (text === "false" || text === "0") return false;
-  throw invalid({ is_public: ["must be true or false"] });
-}
-
-function json(name: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid({ [name]: ["must be a JSON object of texts by locale"] });
-  }
+/** What a file has after a change. Throws the 422 for a name or folder that cannot be. */
+export function fieldsOf(before: MediaFields, given: MediaPatch): MediaFields {
+  return {
+    name: nameOf(given.name ?? before.name),
+    folder: folderOf(given.folder ?? before.folder),
+    isPublic: given.is_public ?? before.isPublic,
+    titles: given.titles ?? before.titles,
+    alts: given.alts ?? before.alts,
+  };
 }
 
 const maxBytes = 255;
@@ -85,8 +130,8 @@ function mistakeIn(name: string): string | undefined {
   return undefined;
 }
 
-function bytesOf(text: string): number {
-  return new TextEncoder().encode(text).length;
+function bytesOf(name: string): number {
+  return new TextEncoder().encode(name).length;
 }
 
 const folderOfApp = ({ appId }: AppGrant) => `apps/${appId}`;
@@ -100,12 +145,6 @@ export function visibleFolder(app: AppGrant | null, under: string | undefined): 
   return under !== undefined && holds(own, under) ? under : own;
 }
 
-/** The row, if there is one and this app's page may know of it; 404 otherwise. */
-export function reached<Row extends { readonly folder: string }>(app: AppGrant | null, row: Row | undefined): Row {
-  if (!row || (app && !holds(folderOfApp(app), row.folder))) throw notFound();
-  return row;
-}
-
 /** What an app's page says of a new file: it goes to the app's folder. */
 export const placed = <Given extends MediaPatch>(app: AppGrant | null, given: Given): Given =>
   app ? kept(app, { ...given, folder: given.folder ?? folderOfApp(app) }) : given;
@@ -117,4 +156,38 @@ export function kept<Given extends MediaPatch>(app: AppGrant | null, given: Give
   const folder = folderOf(given.folder);
   if (!holds(own, folder)) throw invalid({ folder: [`must be ${own}, or in it`] });
   return { ...given, folder };
+}
+
+// The addresses of files.
+
+/** Below the address of the account, and of each of its sites. */
+export function addressOf({ id, name }: { readonly id: string; readonly name: string }): string {
+  return `/media/${id}/${encodeURIComponent(name)}`;
+}
+
+interface Named {
+  readonly accountId: number;
+  readonly id: string;
+}
+
+const purpose = "media link";
+
+/** The query that opens a file to whoever has it, for so long. */
+export function linkTo(secrets: Pick<Secrets, "sign">, row: Named, seconds: number) {
+  const expires = `${Math.floor(Date.now() / 1000) + seconds}`;
+  const signed = secrets.sign(purpose, payload(row, expires));
+  const signature = signed.slice(signed.lastIndexOf(".") + 1);
+  return { query: `expires=${expires}&signature=${signature}`, expiresAt: new Date(Number(expires) * 1000) };
+}
+
+/** How many seconds a link's query still opens this file; 0 if it does not. */
+export function secondsLeft(secrets: Pick<Secrets, "verify">, row: Named, query: URLSearchParams): number {
+  const [expires, signature] = [query.get("expires") ?? "", query.get("signature") ?? ""];
+  if (!/^\d{1,12}$/.test(expires) || signature === "") return 0;
+  if (secrets.verify(purpose, `${payload(row, expires)}.${signature}`) === undefined) return 0;
+  return Math.max(0, Number(expires) - Math.floor(Date.now() / 1000));
+}
+
+function payload({ accountId, id }: Named, expires: string) {
+  return `${accountId}/${id}/${expires}`;
 }

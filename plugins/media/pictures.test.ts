@@ -10,7 +10,8 @@ import { roomIn } from "../../runtime/system/room.ts";
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { withExif, png } from "../../tests/fixtures/media-files.ts";
 import { createPictures } from "./pictures/pictures.ts";
-import { byId } from "./store.ts";
+import { find } from "platform";
+import { Media } from "./media.ts";
 import sharp from "sharp";
 
 let app: TestApp;
@@ -166,7 +167,7 @@ describe("a picture", () => {
       // Its points are all needed before the first can be passed on.
       const large = sharp({ create: { width: 7200, height: 5416, channels: 3, background: "#208040" } });
       id ||= (await upload("needy.jpg", await large.jpeg({ quality: 50, progressive: true }).toBuffer())).id;
-      const source = await byId(app.sql, 1, id);
+      const source = await find(Media, app.sql, 1, { id });
       if (!source) throw new Error("the picture is missing");
       const child = childOf();
       const refused = mock(async () => {});

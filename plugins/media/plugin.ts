@@ -1,4 +1,4 @@
-import { cacheKey, definePlugin, parseCacheKey, setting } from "platform";
+import { cacheKey, definePlugin, find, parseCacheKey, setting } from "platform";
 import migration from "./migrations/001_media.sql" with { type: "text" };
 import uploadsMigration from "./migrations/003_uploads.sql" with { type: "text" };
 import variants from "./migrations/002_variants.sql" with { type: "text" };
@@ -6,7 +6,7 @@ import writers from "./migrations/005_writers.sql" with { type: "text" };
 import accountKeys from "./migrations/004_account_keys.sql" with { type: "text" };
 import { media } from "./api.ts";
 import { createHooks, type MediaContext } from "./context.ts";
-import { mediaExample } from "./answers.ts";
+import { Media } from "./media.ts";
 import { mediaRoutes } from "./routes.ts";
 import { serveRoutes } from "./serve-routes.ts";
 import * as mediaStore from "./store.ts";
@@ -47,9 +47,10 @@ export default definePlugin({
   children: { resize: () => import("./pictures/resize.ts") },
   privileges: [{ name: "media", doc: "upload, change and delete media files", roles: ["manager"] }],
   files: ["media"],
-  models: [{ name: "Core::MediaFile", privilege: "media", sample: mediaExample }],
+  resources: [Media],
+  models: [{ name: Media.model, privilege: "media", sample: Media.examples.one }],
   // The file that an upload becomes is logged.
-  activity: { media: { model: "Core::MediaFile" }, media_uploads: false },
+  activity: { media_uploads: false },
 
   setup(ctx) {
     const { config, sql } = ctx;
@@ -58,7 +59,7 @@ export default definePlugin({
       max: 10_000,
       load: async (key) => {
         const { accountId, name } = parseCacheKey(key);
-        return mediaStore.byId(sql, accountId, name);
+        return find(Media, sql, accountId, { id: name });
       },
     });
     const { maxBytes, quota } = config;

@@ -11,7 +11,7 @@ import {
   type Files,
   type Route,
 } from "platform";
-import { addressOf, secondsLeft } from "./answers.ts";
+import { addressOf, secondsLeft } from "./fields.ts";
 import { isInline } from "./content/sniff.ts";
 import { formats, variantOf } from "./pictures/variants.ts";
 import type { MediaRow } from "./store.ts";

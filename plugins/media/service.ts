@@ -1,15 +1,15 @@
 /** What other plugins may do with media files. */
-import { addressOf } from "./answers.ts";
+import { change, erase, type Author } from "platform";
+import { addressOf } from "./fields.ts";
 import type { Media, NewFile, PagePicture } from "./api.ts";
 import { headerBytes } from "./content/dimensions.ts";
 import { widthsOf } from "./pictures/variants.ts";
 import type { MediaRow } from "./store.ts";
-import { arrivedFile, withDrafts, type Author } from "./writer.ts";
+import { Media as MediaFile } from "./media.ts";
+import { arrivedFile, withDrafts } from "./writer.ts";
 import * as mediaStore from "./store.ts";
 import * as writer from "./writer.ts";
 import type { MediaContext } from "./context.ts";
-
-const anyVersion = { app: null, expected: undefined } as const;
 
 export function mediaService(ctx: MediaContext): Media {
   return {
@@ -20,10 +20,11 @@ export function mediaService(ctx: MediaContext): Media {
       const isSame = found?.hash === hash;
       // The row alone is not enough: the folder of files may have been lost.
       const isThere = isSame && (await ctx.contents.find(hash)) !== undefined;
-      if (found && !isSame) await writer.remove(ctx, author, found.id, anyVersion);
+      const at = { ...ctx, caller: author };
+      if (found && !isSame) await erase(MediaFile, at, { id: found.id });
       const row = found && isThere ? found : await stored(ctx, author, bytes, fields);
       const isLeft = isLike(row, fields);
-      if (!isLeft) await writer.update(ctx, author, row.id, fields, anyVersion);
+      if (!isLeft) await change(MediaFile, at, { id: row.id }, fields);
       return { id: row.id, done: !found ? "made" : isThere && isLeft ? "unchanged" : "changed" };
     },
     async picturesOf(accountId, paths) {

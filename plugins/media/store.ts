@@ -1,40 +1,8 @@
-/** All SQL about media files, their contents, and pictures in other sizes. */
-import { readPage, type Page, type Queryable, type Sql, type Tx } from "platform";
+/** SQL about media files beside that of the resource, their contents, and pictures in other sizes. */
+import { readPage, type Fragment, type Page, type Queryable, type RowOf, type Sql, type Tx } from "platform";
+import type { fields } from "./fields.ts";
 
-/** Text by locale. */
-export type Texts = Readonly<Record<string, string>>;
-
-export interface MediaRow {
-  readonly id: string;
-  readonly accountId: number;
-  readonly hash: string;
-  /** `team/2026`; "" is the top. */
-  readonly folder: string;
-  readonly name: string;
-  readonly size: number;
-  readonly mime: string;
-  readonly width: number | null;
-  readonly height: number | null;
-  readonly isAnimated: boolean;
-  readonly isPublic: boolean;
-  readonly titles: Texts;
-  readonly alts: Texts;
-  readonly version: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
-
-export type NewMedia = Omit<MediaRow, "version" | "createdAt" | "updatedAt">;
-export type MediaFields = Pick<MediaRow, "folder" | "name" | "isPublic" | "titles" | "alts">;
-
-export interface MediaFilter {
-  readonly q?: string | undefined;
-  readonly folder?: string | undefined;
-  readonly under?: string | undefined;
-  /** `image/png`, or `image/` for all of them. */
-  readonly mime?: string | undefined;
-  readonly isPublic?: boolean | undefined;
-}
+export type MediaRow = RowOf<typeof fields, "uuid">;
 
 export interface FolderRow {
   readonly path: string;
@@ -45,22 +13,26 @@ export interface FolderRow {
 const columns = (
   sql: Queryable,
 ) => sql`id, account_id, hash, folder, name, size, mime, width, height, is_animated, is_public, titles, alts,
-  version,
-  created_at, updated_at`;
+  hash as sha256,
+  version, created_at, updated_at`;
 
-export async function list(sql: Sql, accountId: number, filter: MediaFilter, page: Page) {
-  const { q, folder, under, mime, isPublic } = filter;
-  const where = sql`
-    account_id = ${accountId} ${q === undefined ? sql`` : sql`and name ilike ${q}`}
-    ${folder === undefined ? sql`` : sql`and folder = ${folder}`}
-    ${under ? sql`and (folder = ${under} or folder like ${prefix(`${under}/`)})` : sql``}
-    ${mime === undefined ? sql`` : sql`and mime like ${mime.endsWith("/") ? prefix(mime) : mime.replaceAll("%", "")}`}
-    ${isPublic === undefined ? sql`` : sql`and is_public = ${isPublic}`}`;
-  return readPage<MediaRow>(sql, page, {
-    columns: columns(sql),
-    from: sql`media where ${where}`,
-    order: sql`id desc`,
-  });
+// What narrows a list.
+
+export function inFolder(sql: Sql, query: URLSearchParams, name: string): Fragment | undefined {
+  const folder = query.get(name)?.normalize("NFC");
+  return folder === undefined ? undefined : sql`folder = ${folder}`;
+}
+
+/** `image/png`, or `image/` for all of them. */
+export function ofKind(sql: Sql, query: URLSearchParams, name: string): Fragment | undefined {
+  const mime = query.get(name);
+  return mime ? sql`mime like ${mime.endsWith("/") ? prefix(mime) : mime.replaceAll("%", "")}` : undefined;
+}
+
+/** This folder and those in it; without one, all. */
+export function below(sql: Queryable, folder: string | undefined): Fragment {
+  if (folder === undefined) return sql`true`;
+  return sql`(folder = ${folder} or folder like ${prefix(`${folder}/`)})`;
 }
 
 export async function listFolders(sql: Sql, accountId: number, page: Page) {
@@ -70,18 +42,6 @@ export async function listFolders(sql: Sql, accountId: number, page: Page) {
     order: sql`folder`,
     counted: sql`(select distinct folder from media where account_id = ${accountId}) f`,
   });
-}
-
-export async function byId(db: Queryable, accountId: number, id: string): Promise<MediaRow | undefined> {
-  const [row] = await db<MediaRow[]>`
-    select ${columns(db)} from media where account_id = ${accountId} and id = ${id}`;
-  return row;
-}
-
-export async function lock(tx: Tx, accountId: number, id: string): Promise<MediaRow | undefined> {
-  const [row] = await tx<MediaRow[]>`
-    select ${columns(tx)} from media where account_id = ${accountId} and id = ${id} for update`;
-  return row;
 }
 
 export async function byPlace(
@@ -130,27 +90,6 @@ export async function touchContent(sql: Sql, hash: string, size: number): Promis
     on conflict (hash) do update set touched_at = now()`;
 }
 
-/** Undefined if another file has this name in this folder. */
-export async function insert(tx: Tx, userId: number | null, row: NewMedia): Promise<MediaRow | undefined> {
-  const { id, accountId, hash, folder, name, size, mime, width, height, isAnimated, isPublic, titles, alts } = row;
-  const [made] = await tx<MediaRow[]>`
-    insert into media (id, account_id, hash, folder, name, size, mime, width, height, is_animated, is_public, titles, alts,
-      created_by_id)
-    values (${id}, ${accountId}, ${hash}, ${folder}, ${name}, ${size}, ${mime}, ${width}, ${height}, ${isAnimated}, ${isPublic},
-      ${tx.json(titles)}, ${tx.json(alts)}, ${userId})
-    on conflict on constraint media_unique_name do nothing returning ${columns(tx)}`;
-  return made;
-}
-
-export async function update(tx: Tx, row: MediaRow, userId: number | null, fields: MediaFields): Promise<MediaRow> {
-  const { folder, name, isPublic, titles, alts } = fields;
-  const [updated] = await tx<MediaRow[]>`
-    update media set folder = ${folder}, name = ${name}, is_public = ${isPublic}, titles = ${tx.json(titles)},
-      alts = ${tx.json(alts)}, updated_by_id = ${userId}, version = version + 1, updated_at = now()
-    where account_id = ${row.accountId} and id = ${row.id} returning ${columns(tx)}`;
-  return updated as MediaRow; // `lock` held the row
-}
-
 /** Forgets the dimensions of pictures with this content, which cannot be decoded: they have no other sizes. */
 export async function undecodable(
   sql: Sql,
@@ -172,13 +111,12 @@ export async function renameFolder(
   return tx<MediaRow[]>`
     update media set folder = trim(leading '/' from ${to}::text || substr(folder, length(${from}::text) + 1)),
       updated_by_id = ${userId}, version = version + 1, updated_at = now()
-    where account_id = ${accountId} and (folder = ${from} or folder like ${prefix(`${from}/`)})
+    where account_id = ${accountId} and ${below(tx, from)}
     returning ${columns(tx)}`;
 }
 
-/** The content stays for a while, because somebody may be reading it. */
-export async function remove(tx: Tx, { accountId, id, hash }: MediaRow): Promise<void> {
-  await tx`delete from media where account_id = ${accountId} and id = ${id}`;
+/** A file is gone. Its content stays for a while, because somebody may be reading it. */
+export async function leaveContent(tx: Tx, hash: string): Promise<void> {
   await tx`update media_contents set touched_at = now() where hash = ${hash}`;
 }
 

@@ -1,25 +1,25 @@
-/** Every change of media files: what is stored, under which conditions, and who is told. */
+/** New media files and renamed folders: what is stored, under which conditions, and who is told. */
 import {
-  cacheKey,
+  announce,
   databaseFault,
   HttpError,
+  insert,
   invalid,
-  mustMatch,
   tooLarge,
   uuidv7,
-  type AppGrant,
+  type Author,
   type Caller,
   type Draft,
-  type Tx,
 } from "platform";
-import { toApi } from "./answers.ts";
-import { reached, folderOf, nameOf, type MediaPatch } from "./fields.ts";
+
 import { dimensionsOf, moves, tellsPlace } from "./content/dimensions.ts";
 import { sniff, xmlEncoding } from "./content/sniff.ts";
 import { harmlessSvg, maxSvgBytes } from "./content/svg.ts";
-import type { FolderRow, MediaFields, MediaRow } from "./store.ts";
-import * as mediaStore from "./store.ts";
 import type { MediaContext } from "./context.ts";
+import { addressOf, blank, fieldsOf, type MediaPatch } from "./fields.ts";
+import { Media } from "./media.ts";
+import type { FolderRow } from "./store.ts";
+import * as mediaStore from "./store.ts";
 
 /** A file that has arrived and has no row yet. */
 export interface Arrived {
@@ -34,71 +34,29 @@ export interface Arrived {
   readonly hints: readonly string[];
 }
 
-/** Whose files, and who changes them; null = no person (a command). */
-export interface Author {
-  readonly account: { readonly id: number };
-  readonly user: { readonly id: number | null };
-}
-
-/** How a file may be changed: by an app's page only in its folder, and in the version that the caller has seen. */
-interface Change {
-  readonly app: AppGrant | null;
-  readonly expected: number | undefined;
-}
-
 /** Contents without a file stay this long: somebody may be reading them, or just be about to use them. */
 const graceMs = 24 * 3_600_000;
 /** While room is short: an upload that is about to use one takes less. */
 const shortGraceMs = 60_000;
 
-export async function create(ctx: MediaContext, { account, user }: Author, arrived: Arrived, given: MediaPatch) {
+export async function create(ctx: MediaContext, author: Author, arrived: Arrived, given: MediaPatch) {
+  const { account } = author;
   const { draft, hash, size, mime, width, height, isAnimated } = arrived;
   const fields = fieldsOf(blank, given);
   await mediaStore.touchContent(ctx.sql, hash, size);
   await draft.keep();
-  const same = { accountId: account.id, hash, size, mime, width, height, isAnimated };
   const made = await ctx.transaction(async (tx) => {
     const used = await mediaStore.bytesOf(tx, account.id);
     const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
     if (twin?.hash === hash) return { row: twin, isNew: false };
     if (twin) throw invalid({ name: ["has already been taken in this folder"] });
     if (used + size > ctx.quota && !(await mediaStore.hasContent(tx, account.id, hash))) throw overQuota(ctx.quota);
-    const row = await mediaStore.insert(tx, user.id, { id: uuidv7(), ...same, ...fields });
-    if (!row) throw invalid({ name: ["has already been taken in this folder"] });
-    await ctx.changed(eventOf("create", row), tx);
+    const row = await insert(Media, tx, author, uuidv7(), { hash, size, mime, width, height, isAnimated, ...fields });
+    await announce(Media, ctx, "create", row, tx, { url: addressOf(row) });
     return { row, isNew: true };
   });
   await ctx.committed(() => ctx.hooks.changed(account.id));
   return made;
-}
-
-export async function update(
-  ctx: MediaContext,
-  { account, user }: Author,
-  id: string,
-  given: MediaPatch,
-  change: Change,
-) {
-  const row = await ctx.transaction(async (tx) => {
-    const before = await held(tx, account.id, id, change);
-    const fields = fieldsOf(before, given);
-    const twin = await mediaStore.byPlace(tx, account.id, fields.folder, fields.name);
-    if (twin && twin.id !== id) throw invalid({ name: ["has already been taken in this folder"] });
-    const after = await mediaStore.update(tx, before, user.id, fields);
-    await ctx.changed(eventOf("update", after), tx);
-    return after;
-  });
-  await Promise.all([ctx.rows.invalidate(cacheKey(account.id, id)), ctx.hooks.changed(account.id)]);
-  return row;
-}
-
-export async function remove(ctx: MediaContext, { account }: Author, id: string, change: Change): Promise<void> {
-  await ctx.transaction(async (tx) => {
-    const row = await held(tx, account.id, id, change);
-    await mediaStore.remove(tx, row);
-    await ctx.changed(eventOf("destroy", row), tx);
-  });
-  await Promise.all([ctx.rows.invalidate(cacheKey(account.id, id)), ctx.hooks.changed(account.id)]);
 }
 
 export async function renameFolder(
@@ -112,7 +70,7 @@ export async function renameFolder(
       throw databaseFault(error) === "unique" ? invalid({ to: ["has files of the same names already"] }) : error;
     });
     if (rows.length === 0) throw invalid({ from: ["is no folder that has files"] });
-    for (const row of rows) await ctx.changed(eventOf("update", row), tx);
+    for (const row of rows) await announce(Media, ctx, "update", row, tx, { url: addressOf(row) });
     return { path: to, files: rows.length, bytes: rows.reduce((sum, { size }) => sum + size, 0) };
   });
   await ctx.committed(() => ctx.hooks.changed(account.id));
@@ -141,31 +99,12 @@ export async function collect(ctx: MediaContext, isShort = false): Promise<void>
   while (await removeOne());
 }
 
-/** Held until the transaction ends, in the version that the caller has seen. */
-async function held(tx: Tx, accountId: number, id: string, { app, expected }: Change): Promise<MediaRow> {
-  const row = reached(app, await mediaStore.lock(tx, accountId, id));
-  mustMatch(row, expected);
-  return row;
-}
-
 /** What a form has around its file. */
 const formBytes = 100_000;
-export const blank: MediaFields = { folder: "", name: "", isPublic: false, titles: {}, alts: {} };
 
 function overQuota(quota: number): HttpError {
   const refusal = tooLarge(quota);
   return new HttpError(413, { error: `the account's files may have ${quota} bytes in all` }, refusal.headers);
-}
-
-/** Throws the 422 for a name or folder that cannot be. */
-export function fieldsOf(before: MediaFields, given: MediaPatch): MediaFields {
-  return {
-    name: nameOf(given.name ?? before.name),
-    folder: folderOf(given.folder ?? before.folder),
-    isPublic: given.is_public ?? before.isPublic,
-    titles: given.titles ?? before.titles,
-    alts: given.alts ?? before.alts,
-  };
 }
 
 const placeHint =
@@ -216,8 +155,4 @@ export async function arrivedFile(
   const hints = lost.map((what) => `left out of the SVG: ${what}`);
   if (encoding !== undefined) hints.unshift(`the SVG was converted from ${encoding} to UTF-8`);
   return { draft: own, ...(await own.end()), ...found, hints };
-}
-
-function eventOf(kind: "create" | "update" | "destroy", row: MediaRow) {
-  return { accountId: row.accountId, sourceType: "Core::MediaFile", kind, id: row.id, data: toApi(row) };
 }

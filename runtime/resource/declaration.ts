@@ -74,8 +74,8 @@ export interface Rules<F extends Fields, I extends IdKind, More extends Derivati
   readonly derive?: (at: A, row: RowOf<F, I>) => Derived<More> | Promise<Derived<More>>;
   /** For the header `Warning`, once a change is written: what was accepted and will not do what was meant. */
   readonly hints?: (at: A, row: RowOf<F, I>, given: PatchOf<F>) => readonly string[] | Promise<readonly string[]>;
-  /** The rows that exist for this caller; all others are 404. Default: those of the account. */
-  readonly visible?: (at: A, sql: Sql) => Fragment;
+  /** The rows that exist for this caller; all others are 404. Default: those of the account. `query` is a list's. */
+  readonly visible?: (at: A, sql: Sql, query?: URLSearchParams) => Fragment;
   /** An answer as this caller may see it. */
   readonly show?: (at: A, row: RowOf<F, I>, value: Record<string, unknown>) => Record<string, unknown>;
   /** Before rows are read for an answer: writes what waits to be written in them. */
@@ -108,6 +108,8 @@ export interface Declaration<
   readonly privilege: string;
   /** Who may use what there is without the privilege: `visible` and the rules decide. */
   readonly or?: string;
+  /** What an app's page reaches with its token, which is `at.app` then. Default: nothing. */
+  readonly apps?: string;
   /** What the log of activity calls it, and its events if it has some. */
   readonly model: `${string}::${string}`;
   /** The column by which people know a row, if it is none of the usual ones. */
@@ -119,7 +121,7 @@ export interface Declaration<
   readonly fields: F;
   /** Fields of an answer with one of them that no column has. */
   readonly derived?: More;
-  /** Lists have them too. */
+  /** Lists and events have them too. */
   readonly derivedInLists?: true;
   /** Of lists, in SQL; default: `id`. */
   readonly order?: string;

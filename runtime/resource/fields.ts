@@ -145,7 +145,7 @@ export const texts = <const O extends Options<readonly string[]>>(options: O) =>
 
 export const uuid = <const O extends Options<string>>(options: O) => made<string, O>("uuid", answer.uuid(), options);
 
-/** The id of another row. */
+/** The id of another row, or a number as large. */
 export const id = <const O extends Options<number>>(options: O) => made<number, O>("int8", Type.Integer(), options);
 export const ids = <const O extends Options<readonly number[]>>(options: O) =>
   made<readonly number[], O>("_int8", answer.list(Type.Integer()), options);

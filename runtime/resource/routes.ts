@@ -5,7 +5,7 @@ import { answer, pageQuery } from "../http/answers/answers.ts";
 import { field } from "../http/answers/fields.ts";
 import { etag, expectedVersion } from "../http/answers/etag.ts";
 import { pageReply, created, noContent, ok } from "../http/answers/reply.ts";
-import { route, type Route } from "../http/route.ts";
+import { route, type RequestInput, type Route } from "../http/route.ts";
 import type { Caller } from "../http/auth.ts";
 import { usedByRoute } from "../plugin/naming.ts";
 import { warned } from "../http/refusals/warning.ts";
@@ -16,7 +16,7 @@ import { list, type Ref } from "./store.ts";
 import { change, create, erase, found, refOf, seen, toApi, type Both, type Expected } from "./verbs.ts";
 
 /** What a plugin gives its resource: the context of its functions, without the caller. */
-export type ContextOf<A extends At<Author>> = Omit<A, "caller" | "request">;
+export type ContextOf<A extends At<Author>> = Omit<A, "caller" | "request" | "app">;
 
 /** What is known only when the plugins are set up. */
 interface More<T extends Shape> {
@@ -35,6 +35,9 @@ interface FormHints<T extends Shape> {
   readonly needs?: Parameters<typeof field.needs>[1];
 }
 
+/** What is known of a request. */
+type By = Partial<Pick<RequestInput, "request" | "app">> & { readonly caller: Caller };
+
 type Five = Readonly<Record<Verb, Route>> & { readonly usedBy?: Route };
 
 /** All five; a plugin that answers one in its own way puts its own in place of it. */
@@ -48,12 +51,12 @@ export function resourceRoutes<T extends Shape>(
     create: createBy = (...given) => create(of, ...given),
   }: More<T> = {},
 ): Five {
-  const { name, path, docs = {}, answers, examples, bodies, errors, orders } = of;
-  const common = { ...(errors && { errors }) } as const;
+  const { name, path, docs = {}, answers, examples, bodies, errors, orders, apps } = of;
+  const common = { ...(errors && { errors }), ...(apps && { apps }) } as const;
   const { privilege, or } = of;
   // Only the parameter's name matters to the types.
   const one = `${path}/:id` as "/resource/:id";
-  const at = (caller: Caller, request?: Request) => ({ ...context, caller, request }) as unknown as T["at"]; // what `ContextOf` leaves out
+  const at = ({ caller, request, app }: By) => ({ ...context, caller, request, app }) as unknown as T["at"]; // what `ContextOf` leaves out
   const many = path.slice(path.lastIndexOf("/") + 1);
   const words = name.replaceAll("_", " ");
   const filters = Object.entries(of.filters ?? {}).map(([filter, { doc }]) => [filter, doc] as const);
@@ -78,10 +81,10 @@ export function resourceRoutes<T extends Shape>(
         answers: { 200: answer.list(answers.listed) },
         responses: { 200: [examples.listed], ...(orders && { 422: { order_by: ["must be one of …"] } }) },
       },
-      async ({ request, caller, query }) => {
-        const own = at(caller, request);
+      async ({ query, caller, request, app }) => {
+        const own = at({ caller, request, app });
         await of.beforeRead?.(own);
-        const narrowed = [...seen(of, own), ...narrowedBy(of.filters ?? {}, own.sql, query, caller)];
+        const narrowed = [...seen(of, own, query), ...narrowedBy(of.filters ?? {}, own.sql, query, caller)];
         const order = orders && orderedBy(orders, own.sql, query);
         const page = await list(of, own.sql, caller.account.id, narrowed, pageOf(query), order);
         if (page.total === 0 && !caller.privileges.has(privilege)) throw needs(privilege);
@@ -94,8 +97,8 @@ export function resourceRoutes<T extends Shape>(
       "GET",
       one,
       { ...spec("get", `One ${words}`), answers: { 200: answers.one }, responses: { 200: examples.one, 304: null } },
-      async ({ request, caller, params }) => {
-        const own = at(caller, request);
+      async ({ params, caller, request, app }) => {
+        const own = at({ caller, request, app });
         await of.beforeRead?.(own);
         return admitted(of, caller, async () =>
           ok(...(await shown(of, own, await found(of, own, refOf(of, params.id))))),
@@ -117,9 +120,9 @@ export function resourceRoutes<T extends Shape>(
         answers: { 201: answers.one },
         responses: { 201: examples.made, ...docs.create?.refusals },
       },
-      async ({ request, caller, body }) => {
+      async ({ body, caller, request, app }) => {
         const given = body as New<T>; // the route has checked it
-        const plain = at(caller, request);
+        const plain = at({ caller, request, app });
         const own = prepare ? await prepare(plain, given) : plain;
         const row = await createBy(own, given);
         return warned(created(...(await shown(of, own, row))), await hintsOf(of, own, row, given));
@@ -136,8 +139,8 @@ export function resourceRoutes<T extends Shape>(
         answers: { 200: answers.one },
         responses: { 200: examples.changed, ...docs.change?.refusals },
       },
-      async ({ request, caller, params, body }) => {
-        const own = at(caller, request);
+      async ({ params, body, caller, request, app }) => {
+        const own = at({ caller, request, app });
         const expected = (id: string | number) => expectedVersion(request, id);
         const { before, after } = await admitted(of, caller, () => changeBy(own, refOf(of, params.id), body, expected));
         const gone = await lost(of, own, caller, before, after);
@@ -149,7 +152,7 @@ export function resourceRoutes<T extends Shape>(
         context.names,
         { one: `${path}/:${of.named.param ?? "id"}`, noun: of.named.noun, privilege: of.privilege },
         async (caller, key) => {
-          const row = await found(of, at(caller), refOf(of, key));
+          const row = await found(of, at({ caller }), refOf(of, key));
           return { model: of.model, keys: of.named?.keys(row) ?? [] };
         },
       ),
@@ -158,8 +161,8 @@ export function resourceRoutes<T extends Shape>(
       "DELETE",
       one,
       { ...spec("delete", `Delete a ${words}`), ifMatch: true, responses: { 204: null, ...docs.delete?.refusals } },
-      async ({ request, caller, params }) => {
-        const own = at(caller, request);
+      async ({ params, caller, request, app }) => {
+        const own = at({ caller, request, app });
         const row = await admitted(of, caller, () =>
           erase(of, own, refOf(of, params.id), (id) => expectedVersion(request, id)),
         );

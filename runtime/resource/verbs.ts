@@ -44,8 +44,8 @@ export function refOf<I extends IdKind>(
 }
 
 /** What narrows the rows of the account to those that the caller may see. */
-export function seen<T extends Shape>(of: Resource<T>, at: T["at"]): Fragment[] {
-  return of.visible ? [at.sql`and ${of.visible(at, at.sql)}`] : [];
+export function seen<T extends Shape>(of: Resource<T>, at: T["at"], query?: URLSearchParams): Fragment[] {
+  return of.visible ? [at.sql`and ${of.visible(at, at.sql, query)}`] : [];
 }
 
 /** The row, or 404. */
@@ -177,7 +177,8 @@ async function written<T extends Shape>(
 ): Promise<AfterCommit> {
   const afterCommit = await of.changed?.(at, both, tx);
   const row = both.after ?? both.before;
-  if (row) await announce(of, at, !both.before ? "create" : both.after ? "update" : "destroy", row, tx);
+  const more = row && of.derivedInLists ? await of.derive?.(at, row) : {};
+  if (row) await announce(of, at, !both.before ? "create" : both.after ? "update" : "destroy", row, tx, more);
   return async () => {
     await of.committed?.(at, both);
     await afterCommit?.();
@@ -191,10 +192,14 @@ export async function announce<T extends Shape>(
   kind: string,
   row: Row<T>,
   tx: Tx,
+  derived: object = {},
 ): Promise<void> {
   const { events, model: sourceType } = of;
   if (!events || (events !== true && !events(row))) return;
-  await changed({ accountId: row.accountId, sourceType, kind, id: row.id, data: toApi(of, row) }, tx);
+  await changed(
+    { accountId: row.accountId, sourceType, kind, id: row.id, data: { ...toApi(of, row), ...derived } },
+    tx,
+  );
 }
 
 async function idFor<T extends Shape>(of: Resource<T>, tx: Tx): Promise<Id<T>> {

@@ -1,8 +1,9 @@
 /** Files that arrive in several requests: one writes at a time, and what it was told of is on disk. */
 import { HttpError, notFound, tooLarge, tooMany, unavailable, uuidv7, type Caller, type Part } from "platform";
 import { headerBytes } from "../content/dimensions.ts";
-import { patchOf } from "../fields.ts";
-import { arrivedFile, fieldsOf, blank } from "../writer.ts";
+import { blank, fieldsOf } from "../fields.ts";
+import { patchOf } from "../media.ts";
+import { arrivedFile } from "../writer.ts";
 import type { Upload, UploadRow, Writer } from "./store.ts";
 import * as uploadStore from "./store.ts";
 import * as writer from "../writer.ts";
