@@ -214,7 +214,8 @@ describe("what is far too much", () => {
     await page.getByRole("button", { name: "Show as API" }).click();
     await page.getByRole("dialog", { name: "Show as API" }).getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Save" }).click();
-    await eventually(async () => (await app.get(`/core/prompts/${id}.json`)).json.name === "Long and changed");
+    await page.getByRole("status").getByText("Saved").first().waitFor();
+    expect((await app.get(`/core/prompts/${id}.json`)).json.name).toBe("Long and changed");
     expect((await app.get(`/core/prompts/${id}.json`)).json.content).toBe(`${most}2`);
     await app.patch(`/core/prompts/${id}.json`, { prompt: { name: "Theirs" } });
     await page.getByLabel("Name", { exact: true }).fill("Mine");
