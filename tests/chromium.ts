@@ -6,8 +6,11 @@
  *     const page = await browser.newPage();
  */
 // needs: chromium
-import { existsSync } from "node:fs";
-import { chromium, type Browser, type Page } from "playwright-core";
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { removeAfterwards } from "./harness.ts";
 
 /** The headless one alone has no window to draw: it needs half the processor time. */
 const places = [
@@ -36,11 +39,50 @@ const args = [
   "--autoplay-policy=no-user-gesture-required",
 ];
 
-export async function launchChromium(): Promise<Browser> {
+/** What a file of tests uses of the browser: closing it closes what was opened in it. */
+export interface TestBrowser extends Pick<Browser, "newContext" | "newPage"> {
+  close(): Promise<void>;
+}
+
+/** Starting it takes as long as a test, so that all files of a process share one. */
+const shared: { chromium?: Promise<Browser> } = ((globalThis as { coresteadChromium?: {} }).coresteadChromium ??= {});
+
+export async function launchChromium(): Promise<TestBrowser> {
+  let browser = await (shared.chromium ??= startChromium());
+  // Another file's page may have ended it.
+  if (!browser.isConnected()) browser = await (shared.chromium = startChromium());
+  const contexts = new Set<BrowserContext>();
+  return {
+    async newContext(options) {
+      const context = await browser.newContext(options);
+      contexts.add(context);
+      return context;
+    },
+    async newPage(options) {
+      const page = await browser.newPage(options);
+      contexts.add(page.context());
+      return page;
+    },
+    async close() {
+      await Promise.all([...contexts].map((context) => context.close()));
+    },
+  };
+}
+
+/** It ends with the process, which then removes nothing. */
+async function startChromium(): Promise<Browser> {
   const executablePath = process.env["CHROMIUM"] || places.find((place) => existsSync(place));
   if (!executablePath)
     throw new Error("browser tests need Chromium: `apt-get install chromium`, or name it in the variable CHROMIUM");
-  return chromium.launch({ executablePath, args });
+  const artifactsDir = mkdtempSync(join(tmpdir(), "corestead-browser-"));
+  removeAfterwards(artifactsDir);
+  const browser = await chromium.launch({ executablePath, args, artifactsDir });
+  const session = await browser.newBrowserCDPSession();
+  const { commandLine } = await session.send("SystemInfo.getInfo");
+  const [, profile] = /--user-data-dir=(\S+)/.exec(commandLine) ?? [];
+  if (profile) removeAfterwards(profile);
+  await session.detach();
+  return browser;
 }
 
 /** What went wrong in a page: script errors, console errors, policy violations and failed requests. */

@@ -112,8 +112,8 @@ async function startServer(): Promise<Server> {
   return { target, admin, databases: 0 };
 }
 
-/** Bun's test runner tells nobody that it ends, and it may be killed: a shell waits for that, and for PostgreSQL to stop. */
-function removeAfterwards(folder: string): void {
+/** Bun's test runner tells nobody that it ends, and it may be killed: a shell waits for that, and for what it started to stop. */
+export function removeAfterwards(folder: string): void {
   const script = 'while kill -0 "$1" 2>/dev/null; do sleep 1; done; sleep 15; rm -rf "$2"';
   const words = ["sh", "-c", script, "sh", `${process.pid}`, folder];
   Bun.spawn(words, { stdin: "ignore", stdout: "ignore", stderr: "ignore", detached: true }).unref();

@@ -1,9 +1,9 @@
 /** What the browser tests of apps share: a server, a Chromium, and people who sign in. */
-import type { Browser, BrowserContext, Frame, FrameLocator, Page } from "playwright-core";
+import type { BrowserContext, Frame, FrameLocator, Page } from "playwright-core";
 import type { AppContext } from "../../plugins/apps/client/page-data.ts";
 import type { Core } from "../../plugins/apps/client/sdk.ts";
 import { makeRuntimes } from "../../scripts/runtimes.ts";
-import { faultsOf, launchChromium } from "../chromium.ts";
+import { faultsOf, launchChromium, type TestBrowser } from "../chromium.ts";
 import { adminPassword, person, startTestApp, type TestApp } from "../harness.ts";
 
 declare global {
@@ -14,7 +14,7 @@ declare global {
 
 export interface Stage {
   readonly app: TestApp;
-  readonly browser: Browser;
+  readonly browser: TestBrowser;
   /** A browser that is signed in as this person; without one, nobody's. */
   visit(login?: string, password?: string): Promise<BrowserContext>;
   /** Saves an app; its url_code. */

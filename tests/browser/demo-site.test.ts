@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { HtmlValidate } from "html-validate";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { accounts } from "../../plugins/accounts/api.ts";
 import { cms } from "../../plugins/cms-multilang/api.ts";
 import { siteFiles } from "../../sites/demo/files.js";
-import { faultsOf, launchChromium } from "../chromium.ts";
+import { faultsOf, launchChromium, type TestBrowser } from "../chromium.ts";
 import { crawl, oneSided, read, sitemap, type Crawled } from "../crawler.ts";
 import { startTestApp, type TestApp } from "../harness.ts";
 import { faintTexts } from "./faint-texts.ts";
@@ -13,7 +13,7 @@ import { faintTexts } from "./faint-texts.ts";
 setDefaultTimeout(180_000);
 
 let app: TestApp;
-let browser: Browser;
+let browser: TestBrowser;
 let pl: string;
 let en: string;
 let pages: ReadonlyMap<string, Crawled>;

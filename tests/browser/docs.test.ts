@@ -1,9 +1,9 @@
 /** `/docs` in Chromium: search, "Try it", links into it, a phone. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { definePlugin, ok, route } from "../../runtime/sdk.ts";
-import { faultsOf, launchChromium } from "../chromium.ts";
+import { faultsOf, launchChromium, type TestBrowser } from "../chromium.ts";
 import { hostileText } from "../docs-fixture.ts";
 import { adminPassword, adminToken, startTestApp, type TestApp } from "../harness.ts";
 
@@ -29,7 +29,7 @@ const hostile = definePlugin({
 });
 
 let app: TestApp;
-let browser: Browser;
+let browser: TestBrowser;
 let page: Page;
 let faults: string[];
 

@@ -1,13 +1,13 @@
 /** Changes of all that filters find, imports that are found again, and live changes, in the Studio. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { launchChromium } from "../chromium.ts";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium, type TestBrowser } from "../chromium.ts";
 import { connect } from "node:net";
 import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "../harness.ts";
 import { atStudio } from "./studio-fixture.ts";
 
 let app: TestApp;
-let browser: Browser;
+let browser: TestBrowser;
 beforeAll(async () => {
   [app, browser] = await Promise.all([startTestApp(), launchChromium()]);
 });

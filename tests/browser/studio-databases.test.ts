@@ -1,12 +1,12 @@
 /** The pages of a database in the Studio: records, schema, import and export, public methods. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { launchChromium } from "../chromium.ts";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium, type TestBrowser } from "../chromium.ts";
 import { eventually, startTestApp, type TestApp } from "../harness.ts";
 import { atStudio } from "./studio-fixture.ts";
 
 let app: TestApp;
-let browser: Browser;
+let browser: TestBrowser;
 beforeAll(async () => {
   [app, browser] = await Promise.all([startTestApp(), launchChromium()]);
 });

@@ -1,6 +1,6 @@
 /** A server, a browser, and people who are signed in. One of each for a file of tests. */
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { faultsOf, launchChromium } from "../chromium.ts";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { faultsOf, launchChromium, type TestBrowser } from "../chromium.ts";
 import { adminPassword, startTestApp, type TestApp, type TestOptions } from "../harness.ts";
 
 interface Opened extends AsyncDisposable {
@@ -11,7 +11,7 @@ interface Opened extends AsyncDisposable {
 
 export interface Studio {
   readonly app: TestApp;
-  readonly browser: Browser;
+  readonly browser: TestBrowser;
   /** A new browser profile with a page of the Studio open. */
   signedIn(options?: Opening & BrowserContextOptions): Promise<Opened>;
   stop(): Promise<void>;
@@ -35,7 +35,7 @@ export async function startStudio(options: TestOptions = {}): Promise<Studio> {
  * third of the time, is tested by what asks for it: sign-in, studio-sessions and the tests of apps.
  */
 export async function atStudio(
-  browser: Browser,
+  browser: TestBrowser,
   origin: string,
   { login = "admin", password = adminPassword, at = "/studio", ...options }: Opening & BrowserContextOptions = {},
 ): Promise<Opened> {

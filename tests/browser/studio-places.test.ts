@@ -1,11 +1,11 @@
 /** Where the Studio shows what is not its own: apps in modules, views and tiles, and pages of plugins. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { definePlugin } from "platform";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { modules } from "../../plugins/apps/choices.ts";
 import { plugins } from "../../plugins/index.ts";
 import sample from "../../scripts/new-plugin/plugin.ts";
-import { launchChromium } from "../chromium.ts";
+import { launchChromium, type TestBrowser } from "../chromium.ts";
 import { eventually, startTestApp, type TestApp } from "../harness.ts";
 import { atStudio } from "./studio-fixture.ts";
 
@@ -21,7 +21,7 @@ const work = definePlugin({
 });
 
 let app: TestApp;
-let browser: Browser;
+let browser: TestBrowser;
 beforeAll(async () => {
   [app, browser] = await Promise.all([startTestApp({ plugins: [...plugins, sample, work] }), launchChromium()]);
 });

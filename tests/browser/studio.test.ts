@@ -1,13 +1,13 @@
 /** The Studio in Chromium: what a person does first. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import type { TestBrowser } from "../chromium.ts";
 import { adminPassword, adminToken, eventually, type TestApp } from "../harness.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
 let app: TestApp;
 let signedIn: Studio["signedIn"];
-let browser: Browser;
+let browser: TestBrowser;
 beforeAll(async () => {
   studio = await startStudio();
   ({ app, browser, signedIn } = studio);
