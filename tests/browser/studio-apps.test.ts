@@ -199,7 +199,7 @@ test("a hostile app in the preview leads nowhere, opens no dialog, reaches no se
   expect(page.url()).toBe(address);
   // The page still answers.
   await page.locator("main").getByRole("link", { name: "Settings" }).click();
-  await page.getByLabel("Url code").waitFor();
+  await page.getByLabel("Short name", { exact: true }).waitFor();
 });
 
 test("an app over a database shows its records, and is a form beside them", async () => {
@@ -218,7 +218,7 @@ test("an app over a database shows its records, and is a form beside them", asyn
   await previewOf(page).getByRole("cell", { name: "Łucja" }).waitFor();
   await previewOf(page).getByRole("heading", { name: "People's <b> list" }).waitFor();
   await page.getByRole("link", { name: "Data", exact: true }).click();
-  expect(await page.getByLabel("Db code").inputValue()).toBe("people_list");
+  expect(await page.getByLabel("Table", { exact: true }).inputValue()).toBe("people_list");
   expect(faults).toEqual([]);
 });
 
@@ -281,13 +281,13 @@ test("the picture says where an app will appear; only an administrator may trust
   await editorOf(page).waitFor();
   await page.locator("main").getByRole("link", { name: "Settings" }).click();
   await page.getByRole("img", { name: "Only at its own address." }).waitFor();
-  await page.getByLabel("Show in module").fill("crm");
-  await page.getByLabel("Dashboard widget").check();
+  await page.getByLabel("Shown in", { exact: true }).fill("crm");
+  await page.getByLabel("Tile of the dashboard").check();
   await page.getByRole("img", { name: "In the menu of the module CRM. May be a tile of the dashboard." }).waitFor();
-  await page.getByLabel("Show in module").fill("not a place");
+  await page.getByLabel("Shown in", { exact: true }).fill("not a place");
   await save(page).click();
   await page.locator('input[aria-invalid="true"]').waitFor();
-  await page.getByLabel("Show in module").fill("tasks/show");
+  await page.getByLabel("Shown in", { exact: true }).fill("tasks/show");
   await save(page).click();
   await eventually(async () => (await studio.app.get(`/core/apps/${id}.json`)).json.show_in_module === "tasks/show");
   expect(await page.getByLabel("Trusted").count()).toBe(1);
@@ -295,7 +295,7 @@ test("the picture says where an app will appear; only an administrator may trust
   await using second = await studio.signedIn({ login: "maker", password });
   await open(second.page, id);
   await second.page.locator("main").getByRole("link", { name: "Settings" }).click();
-  await second.page.getByLabel("Url code").waitFor();
+  await second.page.getByLabel("Short name", { exact: true }).waitFor();
   expect(await second.page.getByLabel("Trusted").count()).toBe(0);
 });
 

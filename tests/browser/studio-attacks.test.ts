@@ -304,7 +304,7 @@ describe("what is far too much", () => {
     await page.keyboard.press("Escape");
     const { id } = await made("/core/apps.json", { app: { name: "Chooses", ...source, source_code: "x" } });
     await page.goto(`${app.origin}/studio/core/apps/${id}?tab=data`);
-    const choice = page.getByLabel("Db code");
+    const choice = page.getByLabel("Table", { exact: true });
     await page.locator("datalist option").first().waitFor({ state: "attached" });
     await choice.fill("db_9876");
     await page.locator('datalist option[value="db_9876"]').waitFor({ state: "attached" });

@@ -83,7 +83,7 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await heading("Guests").waitFor();
   await keys.tabTo("link", "Code");
   await keys.press("End", "Enter");
-  await keys.tabTo("checkbox", "Dashboard widget");
+  await keys.tabTo("checkbox", "Tile of the dashboard");
   await keys.press("Space", "Control+s");
   await eventually(async () => (await app.get("/core/tiles.json")).json.length === 1);
   await keys.command("Dashboard");

@@ -57,7 +57,7 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await save();
   await page.getByRole("heading", { level: 1, name: "Guests" }).waitFor();
   await page.locator("main").getByRole("link", { name: "Settings" }).click();
-  await page.getByLabel("Dashboard widget").check();
+  await page.getByLabel("Tile of the dashboard").check();
   await save();
   await page.getByRole("status").getByText("Saved").first().waitFor();
   await menu.getByRole("link", { name: "Dashboard" }).click();
