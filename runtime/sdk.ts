@@ -119,9 +119,10 @@ export type { DraftOf, GivenOf, KeptOf, NewOf, PatchOf, RowOf, ShownOf } from ".
 export * as filter from "./resource/filter-store.ts";
 export { resource, view } from "./resource/resource.ts";
 export type { AfterCommit, At, Author, Change, Changed, Mistakes } from "./resource/declaration.ts";
+export type { Derivations, Resource, Typed } from "./resource/declaration.ts";
 export type { LoggedTable, ResourceFacts } from "./plugin/facts.ts";
 export { resourceRoutes, shown, type ContextOf } from "./resource/routes.ts";
-export { announce, change, create, edit, erase, found, locked, refOf, toApi } from "./resource/verbs.ts";
+export { announce, change, create, edit, erase, found, locked, merged, refOf, toApi } from "./resource/verbs.ts";
 export { count, find, findBy, insert, lock, remove, update, words } from "./resource/store.ts";
 export type { Ref } from "./resource/store.ts";
 export { route } from "./http/route.ts";

@@ -8,6 +8,7 @@ import { User } from "../plugins/accounts/people/person.ts";
 import { allUnits } from "../plugins/accounts/people/unit-routes.ts";
 import { App } from "../plugins/apps/manage/app.ts";
 import { Provider } from "../plugins/accounts/oidc/provider.ts";
+import { kinds } from "../plugins/cms-multilang/resources.ts";
 import { Connector } from "../plugins/connectors/connector.ts";
 import { Cron } from "../plugins/crons/cron.ts";
 import { Flow } from "../plugins/flows/manage/flow.ts";
@@ -17,6 +18,7 @@ import { Media } from "../plugins/media/media.ts";
 import { Prompt } from "../plugins/prompts/prompt.ts";
 import { Token } from "../plugins/tokens/token.ts";
 import { Webhook } from "../plugins/webhooks/subscriptions/webhook.ts";
+import type { TSchema } from "@sinclair/typebox";
 import type { Description } from "../runtime/operations/openapi/client.ts";
 import type { Derivations, Each } from "../runtime/resource/declaration.ts";
 import type { ColumnType, Field } from "../runtime/resource/fields.ts";
@@ -44,10 +46,12 @@ const resources: readonly Listed[] = [
   Media,
   User,
   ...allUnits,
+  ...Object.values(kinds),
 ];
 const types: Readonly<Record<ColumnType, string>> = {
   text: "string",
   bool: "boolean",
+  int2: "integer",
   int4: "integer",
   int8: "integer",
   uuid: "UUID",
@@ -86,7 +90,7 @@ function fieldRows([path]: readonly string[], meanings: ReadonlyMap<string, stri
     info ? [row(info.name, "string", answered, field.label?.[0])] : [],
   );
   const derived = Object.entries(resource.derived ?? {}).map(([name, { label, schema }]) =>
-    row(name, schema.type === "array" ? "list" : schema.type, answered, label[0]),
+    row(name, derivedType(schema), answered, label[0]),
   );
   return [
     ["Field", "Type", "If left out", "In the Studio", "Meaning"],
@@ -99,10 +103,15 @@ function fieldRows([path]: readonly string[], meanings: ReadonlyMap<string, stri
 
 const answered = "in answers only";
 
+/** Of a union with null, its other type. */
+const derivedType = ({ type, anyOf: [{ type: other }] = [{}] }: TSchema): string =>
+  type === "array" ? "list" : (type ?? other);
+
 const typeOf = ({ column, shown }: Field) =>
   !column.startsWith("_") && shown?.type === "array" ? "list" : types[column];
 
-function whenLeftOut({ needed, madeOf, blank }: Field): string {
+function whenLeftOut({ needed, madeOf, leftOut, blank }: Field): string {
+  if (leftOut !== undefined) return leftOut;
   if (needed) return "refused";
   if (madeOf) return `made of \`${madeOf.field}\``;
   return blank === null || blank === "" ? "empty" : `\`${JSON.stringify(blank)}\``;

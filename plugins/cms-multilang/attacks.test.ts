@@ -2,11 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startTestApp, type TestApp } from "../../tests/harness.ts";
 import { follower, traces } from "../../tests/traces.ts";
 import { plugins } from "../index.ts";
-import { ArticleBody, CategoryBody } from "./articles/article.ts";
-import { DomainBody } from "./sites/domain.ts";
-import { LayoutBody, ParagraphBody } from "./pages/parts.ts";
-import { PageBody } from "./pages/page.ts";
-import { SiteBody } from "./sites/site.ts";
+import { kinds as declared } from "./resources.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -36,22 +32,52 @@ const everything = () =>
 
 const site_code = "acme";
 const kinds = [
-  { name: "site", plural: "sites", schema: SiteBody, ref: "target", good: { code: "target", name: "T" } },
+  {
+    name: "site",
+    plural: "sites",
+    schema: declared.site.bodies.create,
+    ref: "target",
+    good: { code: "target", name: "T" },
+  },
   {
     name: "domain",
     plural: "domains",
-    schema: DomainBody,
+    schema: declared.domain.bodies.create,
     ref: "t.example.com",
     good: { name: "t.example.com", site_code },
   },
-  { name: "layout", plural: "layouts", schema: LayoutBody, ref: "target", good: { code: "target", site_code } },
-  { name: "page", plural: "pages", schema: PageBody, ref: "target", good: { code: "target", site_code } },
-  { name: "paragraph", plural: "paragraphs", schema: ParagraphBody, ref: "target", good: { code: "target" } },
-  { name: "category", plural: "categories", schema: CategoryBody, ref: "target", good: { code: "target", site_code } },
+  {
+    name: "layout",
+    plural: "layouts",
+    schema: declared.layout.bodies.create,
+    ref: "target",
+    good: { code: "target", site_code },
+  },
+  {
+    name: "page",
+    plural: "pages",
+    schema: declared.page.bodies.create,
+    ref: "target",
+    good: { code: "target", site_code },
+  },
+  {
+    name: "paragraph",
+    plural: "paragraphs",
+    schema: declared.paragraph.bodies.create,
+    ref: "target",
+    good: { code: "target" },
+  },
+  {
+    name: "category",
+    plural: "categories",
+    schema: declared.category.bodies.create,
+    ref: "target",
+    good: { code: "target", site_code },
+  },
   {
     name: "article",
     plural: "articles",
-    schema: ArticleBody,
+    schema: declared.article.bodies.create,
     ref: "target",
     good: { code: "target", title: "T", site_code },
   },

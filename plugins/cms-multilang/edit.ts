@@ -2,11 +2,12 @@
  * Every change of a site goes through here: one transaction, the site locked, its revision grown, the readers told.
  * Below it is what the writers of all kinds share.
  */
-import { mistakes, notFound, preconditionFailed, type Account, type Tx } from "platform";
+import { notFound, type Account, type Mistakes, type Tx } from "platform";
+import type { AfterCommit, At, Author as RowAuthor } from "platform";
 import { codeFrom, freeOf, refOf, type Ref } from "./code.ts";
 import type { CmsContext } from "./context.ts";
-import { find, taken, type Kind, type KindRow } from "./kind-store.ts";
-import { sites, touch, touchAll, type SiteView } from "./sites/store.ts";
+import { taken, type KindRow } from "./kind-store.ts";
+import * as siteStore from "./sites/store.ts";
 
 /** Who makes a change; null = nobody in person (a command, an import). */
 export interface Author {
@@ -17,7 +18,7 @@ export interface Author {
 }
 
 /** The open transaction: pass it to every function that writes. */
-export interface SiteEdit extends Author {
+export interface SiteEdit extends Author, At<RowAuthor> {
   readonly tx: Tx;
   readonly cms: CmsContext;
   /**
@@ -34,38 +35,36 @@ export interface SiteEdit extends Author {
 export async function runEdit<T>(cms: CmsContext, author: Author, run: (edit: SiteEdit) => Promise<T>): Promise<T> {
   const accountId = author.account.id;
   const touched = new Set<number>();
+  const afterCommit: AfterCommit[] = [];
   let hosts = false;
   const result = await cms.transaction((tx) =>
     run({
+      ...cms,
       ...author,
       cms,
       tx,
+      caller: { account: author.account, user: { id: author.userId } },
+      transaction: (inner) => inner(tx),
+      committed: async (then) => {
+        afterCommit.push(then);
+      },
       touch: async (siteId) => {
         if (touched.has(siteId)) return;
-        if (!(await touch(tx, accountId, siteId))) throw notFound();
+        if (!(await siteStore.touch(tx, accountId, siteId))) throw notFound();
         touched.add(siteId);
       },
       touchAll: async () => {
-        for (const id of await touchAll(tx, accountId, [...touched])) touched.add(id);
+        for (const id of await siteStore.touchAll(tx, accountId, [...touched])) touched.add(id);
       },
       hostsChange: () => {
         hosts = true;
       },
     }),
   );
+  for (const then of afterCommit) await cms.committed(then);
   if (hosts) await cms.committed(cms.sites.hostsChanged);
   await Promise.all([...touched].map((siteId) => cms.sites.invalidate(accountId, siteId)));
   return result;
-}
-
-/**
- * Writes one kind of record. Every function is part of a change and throws 422 by field, 404 or 412. Bodies have been
- * checked against the kind's schema.
- */
-export interface Writer<Body, Row> {
-  create(edit: SiteEdit, body: Body): Promise<Row>;
-  update(edit: SiteEdit, ref: Ref, body: Body, expected: Expected): Promise<Row>;
-  remove(edit: SiteEdit, ref: Ref, expected: Expected): Promise<void>;
 }
 
 /** The version of this record that the caller has seen; undefined = any. */
@@ -73,33 +72,8 @@ export type Expected = (id: number) => number | undefined;
 
 export const whichever: Expected = () => undefined;
 
-/**
- * The record, read again after its site is locked (all sites, if it belongs to none). Throws 404 if it is gone, and 412
- * if its version is not the expected one.
- */
-export async function locked<Row extends KindRow>(
-  edit: SiteEdit,
-  kind: Kind<Row>,
-  ref: Ref,
-  expected: Expected,
-): Promise<Row> {
-  const seen = await find(kind, edit.tx, edit.account.id, ref);
-  if (!seen) throw notFound();
-  // Compared before locking, so that the tag of another record is refused in any case.
-  const version = expected(seen.id);
-  await (seen.siteId === null ? edit.touchAll() : edit.touch(seen.siteId));
-  const row = await reread(edit, kind, seen.id);
-  if (version !== undefined && row.version !== version) throw preconditionFailed();
-  return row;
-}
-
-/** The record as this transaction has written it. */
-export async function reread<Row extends KindRow>(
-  { tx, account }: SiteEdit,
-  kind: Kind<Row>,
-  id: number,
-): Promise<Row> {
-  return there(await find(kind, tx, account.id, { id }));
+export function hold({ touch, touchAll }: Pick<SiteEdit, "touch" | "touchAll">, siteId: number | null): Promise<void> {
+  return siteId === null ? touchAll() : touch(siteId);
 }
 
 /** A row that this transaction has just written or locked. */
@@ -108,11 +82,14 @@ export function there<Row>(row: Row | undefined): Row {
   return row;
 }
 
-export type Mistakes = ReturnType<typeof mistakes>;
+interface Titled {
+  readonly code?: string | undefined;
+  readonly name?: string | undefined;
+}
 
 interface SiteRefs {
-  readonly site_code?: string | null;
-  readonly site_id?: number | null;
+  readonly site_code?: string | null | undefined;
+  readonly site_id?: number | null | undefined;
 }
 
 interface Named {
@@ -143,47 +120,59 @@ export async function named<Row extends { readonly id: number }>(
   return null;
 }
 
-/** The site that the body of a new record names. Undefined, with a mistake, if it names none. */
-export async function siteOf(
+/** The id of the site that a body names. Undefined, with a mistake, if it names none. */
+export async function siteIn(
   { tx, account }: SiteEdit,
   wrong: Mistakes,
   { site_code: code, site_id: id }: SiteRefs,
-): Promise<SiteView | undefined> {
+): Promise<number | undefined> {
   if (!code && !id) wrong.add("site_code", "is required");
   const given = { as: "site", what: "site", code, id };
-  return (await named(wrong, given, (ref) => find(sites, tx, account.id, ref))) ?? undefined;
+  return (await named(wrong, given, (ref) => siteStore.byRef(tx, account.id, ref)))?.id;
 }
 
-/** The site of an address, by its id or its code. */
-export async function siteAt({ sql }: Pick<CmsContext, "sql">, accountId: number, text: string): Promise<SiteView> {
-  const ref = refOf(text);
-  return there(ref && (await find(sites, sql, accountId, ref)));
+/** The id of a record's site, which is locked then: it stays in its own, and a new one names its. Undefined: none. */
+export async function placeOf(
+  edit: SiteEdit,
+  wrong: Mistakes,
+  given: SiteRefs,
+  before: (Pick<KindRow, "siteCode"> & { readonly siteId: number }) | undefined,
+): Promise<number | undefined> {
+  if (before) {
+    if (given.site_code && given.site_code !== before.siteCode) wrong.add("site_code", "cannot be changed");
+    if (given.site_id && given.site_id !== before.siteId) wrong.add("site_id", "cannot be changed");
+    return before.siteId;
+  }
+  const siteId = await siteIn(edit, wrong, given);
+  if (siteId !== undefined) await edit.touch(siteId);
+  return siteId;
 }
 
-/** A record stays in its site. */
-export function mustStay(wrong: Mistakes, { site_code, site_id }: SiteRefs, before: KindRow): void {
-  if (site_code && site_code !== before.siteCode) wrong.add("site_code", "cannot be changed");
-  if (site_id && site_id !== before.siteId) wrong.add("site_id", "cannot be changed");
+/**
+ * The name and the code of a record of this site (null: of every one; undefined: of the account, or of none that is
+ * known). Each defaults to the other; a code that is made of the name gets a number if another record has it.
+ */
+export async function titleOf(
+  edit: SiteEdit,
+  of: { readonly name: string; readonly table: string },
+  { given, before }: { readonly given: Titled; readonly before: Required<Titled> | undefined },
+  wrong: Mistakes,
+  siteId: number | null | undefined,
+): Promise<{ readonly name: string; readonly code: string }> {
+  const name = given.name ?? before?.name ?? given.code;
+  if (name === undefined) wrong.add("name", "is required");
+  return { name: name ?? "", code: await codeOf(edit, of, given.code ?? before?.code, name ?? "", siteId) };
 }
 
-/** The name of a new record defaults to its code. Adds a mistake if both are missing. */
-export function nameOf(wrong: Mistakes, name: string | undefined, code: string | undefined): string {
-  if (name === undefined && code === undefined) wrong.add("name", "is required");
-  return name ?? code ?? "";
-}
-
-/** The code of a new record: the given one, else one made from the name, with a number if the site already has it. */
+/** The code of a record: the given one, else one made from the name, with a number if the site already has it. */
 export async function codeOf(
   edit: SiteEdit,
-  kind: { readonly name: string; readonly table: string },
-  { code, name, siteId }: { code: string | undefined; name: string; siteId: number | null | undefined },
+  of: { readonly name: string; readonly table: string },
+  code: string | undefined,
+  name: string,
+  siteId: number | null | undefined,
 ): Promise<string> {
   if (code !== undefined) return code;
-  const base = codeFrom(name, kind.name);
-  return freeOf(base, await taken(kind, edit, siteId, base));
-}
-
-/** Undefined keeps the previous value; an empty text stays as it was sent. */
-export function orNull<T>(given: T | null | undefined, before: T | null | undefined): T | null {
-  return (given === undefined ? before : given) ?? null;
+  const base = codeFrom(name, of.name);
+  return freeOf(base, await taken(of, edit, siteId, base));
 }

@@ -1,20 +1,15 @@
 /**
- * The fields that several kinds share in their bodies; what is checked of them: templates, `fields`, and real tokens
+ * What is checked of the texts of several kinds: templates, `fields`, and real tokens
  * anywhere; and when each translatable one last changed, so that a stale translation can be noticed.
  */
-import { type mistakes, field, Type, isObject } from "platform";
+import { isObject, type Mistakes } from "platform";
 import { holdsToken } from "../tokens/api.ts";
 import type { SiteEngine } from "./render/templates/engine.ts";
-import { locales, isLocale } from "./locales.ts";
-import type { ArticleRow, Fields, PageRow } from "./rows.ts";
+import { isLocale } from "./locales.ts";
+import type { Fields, FieldTimes } from "./rows.ts";
 
-const maxContent = 1_000_000;
-/** The limit of a template: the engine parses no longer ones. */
-const maxTemplate = 256_000;
 const maxFieldsChars = 500_000;
 const maxFieldsDepth = 20;
-
-type Mistakes = ReturnType<typeof mistakes>;
 
 interface Texts {
   readonly content?: string | null | undefined;
@@ -54,41 +49,26 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
-/** An empty text means null. */
-export const localeField = () => Type.Optional(field.nullable(Type.Union([field.oneOf(locales), Type.Literal("")])));
-export const siteLocale = () => Type.Optional(field.nullable(field.oneOf(locales)));
-
-/** A reference by code; an empty text means null. */
-export const codeRef = () => Type.Optional(field.nullable(Type.String({ maxLength: 100 })));
-export const idRef = () => Type.Optional(field.nullable(field.id()));
-
-/** The media types tell forms how to colour the text. */
-export const contentField = () => textField(maxContent, { contentMediaType: "text/html" });
-export const templateField = () => textField(maxTemplate, { contentMediaType: "text/x-liquid" });
-export const fieldsField = () => Type.Optional(field.object());
-export const pathField = () => Type.Optional(Type.String({ maxLength: 4000 }));
-export const nameField = () => Type.Optional(field.name());
-export const flag = () => Type.Optional(field.flag());
-export const textField = (maxLength: number, more: { readonly contentMediaType?: string } = {}) =>
-  Type.Optional(field.nullable(Type.String({ maxLength, ...more })));
-export const positionField = () => Type.Optional(Type.Integer({ minimum: -1_000_000_000, maximum: 1_000_000_000 }));
-
-/** The site of a new record; it cannot be changed later. */
-export const siteRef = () => ({ site_code: codeRef(), site_id: idRef() });
-
 /** What a page, paragraph, layout or article says; each has some of the columns. */
-type Translatable = Pick<PageRow, "content" | "fields"> &
-  Partial<Pick<PageRow, "layoutId" | "htmlTitle" | "htmlDescription" | "htmlKeywords">> &
-  Partial<Pick<ArticleRow, "title" | "lead">>;
+interface Translatable {
+  readonly content: string;
+  readonly fields: Fields;
+  readonly layoutId?: number | null;
+  readonly htmlTitle?: string | null;
+  readonly htmlDescription?: string | null;
+  readonly htmlKeywords?: string | null;
+  readonly title?: string;
+  readonly lead?: string | null;
+}
 
 /** With more keys in `fields` than this, only one time for all of `fields` is kept. */
 const mostKeys = 500;
 
 export function fieldTimes(
-  before: (Translatable & Pick<PageRow, "fieldTimes">) | undefined,
+  before: (Translatable & { readonly fieldTimes: FieldTimes }) | undefined,
   after: Translatable,
   now: Date,
-): Readonly<Record<string, string>> {
+): FieldTimes {
   const old = before ? flat(before) : new Map<string, string>();
   const times = new Map<string, string>();
   for (const [name, value] of flat(after)) {

@@ -7,7 +7,7 @@ import type { CmsContext } from "./context.ts";
 import { careRoutes } from "./care/routes.ts";
 import { cmsRoutes } from "./routes.ts";
 import { domainApprove, domainCommands, keepHosts } from "./sites/domain.ts";
-import { articleExample, pageExample } from "./examples.ts";
+import { kinds } from "./resources.ts";
 import { fileUses, uses } from "./file-use-store.ts";
 import migration from "./migrations/001_cms.sql" with { type: "text" };
 import domainStatus from "./migrations/002_domain_status.sql" with { type: "text" };
@@ -40,22 +40,16 @@ export default definePlugin({
   ],
   privileges: [{ name: "cms", doc: "build sites: pages, layouts, articles and domains", roles: ["manager"] }],
   models: [
-    { name: "Cms::Page", privilege: "cms", sample: pageExample },
-    { name: "Cms::Article", privilege: "cms", sample: articleExample },
+    { name: "Cms::Page", privilege: "cms", sample: kinds.page.examples.one },
+    { name: "Cms::Article", privilege: "cms", sample: kinds.article.examples.one },
   ],
+  resources: Object.values(kinds),
   commands: [...siteCommandFacts, domainApprove],
   prompts: { "cms_api.md": cmsApi },
   activity: {
-    cms_sites: { model: "Cms::Site", quiet: ["revision"] },
-    cms_domains: { model: "Cms::Domain", secrets: ["proof"] },
-    cms_layouts: { model: "Cms::Layout", quiet: ["field_times"] },
-    cms_pages: { model: "Cms::Page", quiet: ["field_times"] },
-    cms_paragraphs: { model: "Cms::Paragraph", quiet: ["field_times"] },
-    cms_categories: { model: "Cms::Category" },
-    cms_articles: { model: "Cms::Article", quiet: ["field_times"] },
+    cms_domains: { ...kinds.domain.activity, secrets: ["proof"] },
     cms_article_categories: { model: "Cms::ArticleCategory" },
     cms_redirects: false,
-    cms_redirect_rules: { model: "Cms::Redirect" },
     cms_previews: false,
   },
   checks: async ({ sql, hosts }) => {

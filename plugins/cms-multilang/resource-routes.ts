@@ -15,61 +15,40 @@ import {
   route,
   type Caller,
   type Route,
-  type TObject,
 } from "platform";
-import type { TSchema } from "platform";
-import { type Author, runEdit } from "./edit.ts";
+import { runEdit, type Author } from "./edit.ts";
 import { siteRefOf, type Ref } from "./code.ts";
-import { find, list, type KindRow } from "./kind-store.ts";
+import { remove, update, type Kind } from "./kind.ts";
+import { find, list } from "./kind-store.ts";
 import { listReply } from "./lists.ts";
-import type { Resource } from "./resources.ts";
 import { checkTokens } from "./input.ts";
 import type { CmsContext } from "./context.ts";
-
-/** What the documentation says of a resource. */
-interface Documented {
-  /** What creating does apart from storing the fields, and what changing does. */
-  readonly about: string;
-  readonly deleting?: string;
-  /** Where a person sees one, with its fields in braces. */
-  readonly shownAt?: string;
-  /** The schema of an answer. */
-  readonly shows: TSchema;
-  /** What a new one must have: one field of each group. */
-  readonly needs: readonly (readonly string[])[];
-  readonly request: unknown;
-  readonly change: unknown;
-  readonly example: Readonly<Record<string, unknown>>;
-  readonly refusal: Readonly<Record<string, readonly string[]>>;
-}
 
 const access = { privilege: "cms" } as const;
 const ifMatch = "With `If-Match: <etag>`: 412 if it has changed since.";
 
-export function resourceRoutes<Body extends TObject, Row extends KindRow>(
-  ctx: CmsContext,
-  resource: Resource<Body, Row>,
-  told: Documented,
-): Route[] {
-  const common = commonOf(resource);
-  return [...readRoutes(ctx, resource, told, common), ...writeRoutes(ctx, resource, told, common)];
+export function kindRoutes<Row extends Versioned, New, Patch>(ctx: CmsContext, kind: Kind<Row, New, Patch>): Route[] {
+  const common = commonOf(kind);
+  return [...readRoutes(ctx, kind, common), ...writeRoutes(ctx, kind, common)];
+}
+
+interface Versioned {
+  readonly id: number;
+  readonly version: number;
 }
 
 /** What all routes for one record share. */
-function commonOf<Body extends TObject, Row extends KindRow>(resource: Resource<Body, Row>) {
-  const { inSites, kind } = resource;
-  const { name, plural, toApi } = kind;
-  const path = `/cms/${plural}` as const;
+function commonOf<Row extends Versioned, New, Patch>(kind: Kind<Row, New, Patch>) {
+  const { name, inSites, path, toApi } = kind;
   const a = /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
   return {
-    path,
     // Only the parameter's name matters to the types.
     one: `${path}/:id` as "/cms/records/:id",
     a,
     shown: (row: Row): Parameters<typeof ok> => [toApi(row), { etag: etag(row.id, row.version) }],
     refIn(id: string, query: URLSearchParams): Ref {
       const site = inSites ? siteRefOf(query.get("site_code")) : undefined;
-      const ref = resource.refOf(decoded(id), site);
+      const ref = kind.refOf(decoded(id), site);
       if (!ref) throw notFound();
       return ref;
     },
@@ -82,16 +61,15 @@ function commonOf<Body extends TObject, Row extends KindRow>(resource: Resource<
   };
 }
 
-type Common<Row extends KindRow> = ReturnType<typeof commonOf<TObject, Row>>;
+type Common<Row extends Versioned> = ReturnType<typeof commonOf<Row, never, never>>;
 
-function readRoutes<Body extends TObject, Row extends KindRow>(
+function readRoutes<Row extends Versioned, New, Patch>(
   ctx: CmsContext,
-  { kind }: Resource<Body, Row>,
-  told: Documented,
-  { path, one, shown, refIn, addressing, ambiguous }: Common<Row>,
+  kind: Kind<Row, New, Patch>,
+  { one, shown, refIn, addressing, ambiguous }: Common<Row>,
 ): Route[] {
-  const { name, plural } = kind;
-  const documented = Object.entries(kind.filters).map(([filter, { doc }]) => [filter, doc] as const);
+  const { name, plural, path, filters, shownAt, answer: schema, examples } = kind;
+  const documented = Object.entries(filters).map(([filter, { doc }]) => [filter, doc] as const);
   return [
     route(
       "GET",
@@ -100,8 +78,8 @@ function readRoutes<Body extends TObject, Row extends KindRow>(
         summary: `List ${plural}`,
         access,
         query: { ...Object.fromEntries(documented), ...pageQuery },
-        answers: { 200: answer.list(told.shows) },
-        responses: { 200: [told.example] },
+        answers: { 200: answer.list(schema) },
+        responses: { 200: [examples.one] },
       },
       async ({ request, caller, query, log }) =>
         listReply(await list(kind, ctx.sql, caller.account.id, query, pageOf(query)), {
@@ -116,10 +94,10 @@ function readRoutes<Body extends TObject, Row extends KindRow>(
       {
         summary: `One ${name}, by id or code`,
         access,
-        ...(told.shownAt !== undefined && { shownAt: told.shownAt }),
+        ...(shownAt !== undefined && { shownAt }),
         ...addressing,
-        answers: { 200: told.shows },
-        responses: { 200: told.example, 304: null, ...ambiguous },
+        answers: { 200: schema },
+        responses: { 200: examples.one, 304: null, ...ambiguous },
       },
       async ({ caller, params, query }) => {
         const row = await find(kind, ctx.sql, caller.account.id, refIn(params.id, query));
@@ -130,28 +108,28 @@ function readRoutes<Body extends TObject, Row extends KindRow>(
   ];
 }
 
-function writeRoutes<Body extends TObject, Row extends KindRow>(
+function writeRoutes<Row extends Versioned, New, Patch>(
   ctx: CmsContext,
-  { kind: { name }, body: schema, writer }: Resource<Body, Row>,
-  told: Documented,
-  { path, one, a, shown, refIn, addressing, ambiguous }: Common<Row>,
+  kind: Kind<Row, New, Patch>,
+  { one, a, shown, refIn, addressing, ambiguous }: Common<Row>,
 ): Route[] {
+  const { name, path, bodies, needs, docs = {}, answer: schema, examples } = kind;
   return [
     route(
       "POST",
       path,
       {
         summary: `Make ${a}`,
-        description: told.about,
+        ...(docs.create?.description !== undefined && { description: docs.create.description }),
         access,
-        body: { key: name, schema: field.needs(schema, told.needs) },
-        request: told.request,
-        answers: { 201: told.shows },
-        responses: { 201: told.example, 422: told.refusal },
+        body: { key: name, schema: field.needs(bodies.create, needs) },
+        request: examples.request,
+        answers: { 201: schema },
+        responses: { 201: examples.one, ...docs.create?.refusals },
       },
       async ({ request, caller, host, body }) => {
         refuseTokens(body, request);
-        return created(...shown(await runEdit(ctx, authorOf(caller, host), (edit) => writer.create(edit, body))));
+        return created(...shown(await runEdit(ctx, authorOf(caller, host), (edit) => kind.create(edit, body))));
       },
     ),
     route(
@@ -159,21 +137,22 @@ function writeRoutes<Body extends TObject, Row extends KindRow>(
       one,
       {
         summary: `Change ${a}`,
-        description: `${ifMatch}${"fields" in schema.properties ? " `fields` replaces the whole object." : ""}`,
+        description: `${ifMatch}${"fields" in bodies.change.properties ? " `fields` replaces the whole object." : ""}`,
         access,
         ifMatch: true,
-        body: { key: name, schema },
-        request: told.change,
+        body: { key: name, schema: bodies.change },
+        request: kind.changes,
         ...addressing,
-        answers: { 200: told.shows },
-        responses: { 200: told.example, ...ambiguous },
+        answers: { 200: schema },
+        responses: { 200: examples.one, ...ambiguous },
       },
       async ({ request, caller, host, params, query, body }) => {
         refuseTokens(body, request);
         const ref = refIn(params.id, query);
         const expected = (id: number) => expectedVersion(request, id);
-        const row = await runEdit(ctx, authorOf(caller, host), (edit) => writer.update(edit, ref, body, expected));
-        return ok(...shown(row));
+        return ok(
+          ...shown(await runEdit(ctx, authorOf(caller, host), (edit) => update(edit, kind, ref, body, expected))),
+        );
       },
     ),
     route(
@@ -181,7 +160,7 @@ function writeRoutes<Body extends TObject, Row extends KindRow>(
       one,
       {
         summary: `Delete ${a}`,
-        description: [told.deleting, ifMatch].filter(Boolean).join(" "),
+        description: [docs.delete?.description, ifMatch].filter(Boolean).join(" "),
         access,
         ifMatch: true,
         ...addressing,
@@ -190,7 +169,7 @@ function writeRoutes<Body extends TObject, Row extends KindRow>(
       async ({ request, caller, host, params, query }) => {
         const ref = refIn(params.id, query);
         const expected = (id: number) => expectedVersion(request, id);
-        await runEdit(ctx, authorOf(caller, host), (edit) => writer.remove(edit, ref, expected));
+        await runEdit(ctx, authorOf(caller, host), (edit) => remove(edit, kind, ref, expected));
         return noContent();
       },
     ),

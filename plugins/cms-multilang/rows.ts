@@ -1,77 +1,89 @@
-/** The rows of all the plugin's tables as the pool returns them: column names in camelCase. See migrations/. */
-import type { Locale } from "./locales.ts";
+/** The fields of sites, pages, layouts, paragraphs, articles and categories, and the rows that follow from them. behaviour B.11. */
+import { column, field, Type, type PatchOf, type RowOf } from "platform";
+import * as shared from "./fields.ts";
+import { locales } from "./locales.ts";
 
-/** `fields`: values without a locale, and objects of values keyed by a supported locale. behaviour 2.7. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type { Fields, FieldTimes } from "./fields.ts";
 
-/** When each translatable field last changed: "content", "html_title", "fields.title", "fields.pl.title" -> ISO time. */
-export type FieldTimes = Readonly<Record<string, string>>;
+const { choice, flag, id, text } = column;
 
-interface Kept {
-  readonly id: number;
-  readonly accountId: number;
-  /** For the ETag. Grows when the row changes, and when a code changes that its answer shows. */
-  readonly version: number;
-  readonly createdById: number | null;
-  readonly updatedById: number | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
-
-export interface SiteRow extends Kept {
-  readonly code: string;
-  readonly name: string;
-  readonly locale: Locale;
-  readonly multilang: boolean;
-  readonly fields: Fields;
-  readonly active: boolean;
+export const siteFields = {
+  code: shared.code("acme"),
+  name: shared.name("Acme"),
+  locale: choice(locales, {
+    label: shared.languageLabel,
+    choices: shared.languages,
+    body: field.nullable(field.oneOf(locales)),
+    by: "check",
+    leftOut: "the account's",
+    example: "pl",
+  }),
+  multilang: flag({
+    label: ["In several languages", "Wielojęzyczne", "Mehrsprachig"],
+    help: [
+      "Search engines get the other languages of each page.",
+      "Wyszukiwarki dostają inne języki każdej strony.",
+      "Suchmaschinen erhalten die anderen Sprachen jeder Seite.",
+    ],
+    body: field.flag(),
+    blank: false,
+    example: true,
+  }),
+  fields: shared.values({ company: "Acme" }),
+  active: shared.active,
+  ...shared.authors,
   /** Grows in the transaction of every change within the site. */
-  readonly revision: number;
-}
+  revision: id({ by: "server", hidden: true }),
+  // A site is its own.
+  site_id: id({ by: "server", hidden: true, from: "id" }),
+  site_code: text({ by: "server", hidden: true, from: "code" }),
+};
 
-export interface DomainRow extends Kept {
-  readonly siteId: number;
-  /** A host in lower case and in ASCII, with a port only if one was given. */
-  readonly name: string;
-  readonly locale: Locale | null;
-  readonly isPrimary: boolean;
-  /** Only approved domains are served. */
-  readonly status: "pending" | "approved";
-  /** The text that a TXT record or a file must hold to prove that the account owns the domain. */
-  readonly proof: string;
-}
+export type SiteRow = RowOf<typeof siteFields, "integer">;
 
-export interface LayoutRow extends Kept {
-  readonly siteId: number;
-  readonly code: string;
-  readonly name: string;
-  readonly content: string;
-  readonly fields: Fields;
-  readonly fieldTimes: FieldTimes;
-}
+const frame: column.Label = ["Frame", "Układ", "Rahmen"];
+const basis: column.Label = ["Based on", "Oparta na", "Beruht auf"];
 
-export interface PageRow extends Kept {
-  readonly siteId: number;
-  readonly code: string;
-  readonly name: string;
+export const pageFields = {
+  code: shared.code("offer-en"),
+  name: shared.name("Offer"),
   /** Without slashes at its ends; "" is the home page. */
-  readonly path: string;
-  readonly locale: Locale | null;
-  readonly kind: string;
-  readonly layoutId: number | null;
-  readonly content: string;
-  readonly fields: Fields;
-  readonly htmlTitle: string | null;
-  readonly htmlDescription: string | null;
-  readonly htmlKeywords: string | null;
-  readonly basedOnPageId: number | null;
+  path: shared.path(Type.String({ maxLength: 4000 }), "its `code`", "offer"),
+  locale: shared.locale("en"),
+  kind: column.text({
+    label: ["Kind", "Rodzaj", "Art"],
+    help: [
+      "404 and 500 answer for missing and failing pages.",
+      "404 i 500 odpowiadają za brakujące i zepsute strony.",
+      "404 und 500 antworten für fehlende und fehlerhafte Seiten.",
+    ],
+    body: field.code(),
+    blank: "text",
+  }),
+  ...shared.siteOf("cms_pages"),
+  layout_id: shared.idOf(frame, 5),
+  layout_code: shared.codeOf(frame, "cms_pages", "layout_id", "cms_layouts", "main"),
+  content: shared.content(shared.templateText(), "<h1>{{ title }}</h1>"),
+  fields: shared.values({ title: "Our offer" }),
+  ...shared.head("Our offer"),
+  html_keywords: shared.keywords,
+  based_on_page_id: shared.idOf(basis),
+  based_on_page_code: shared.codeOf(basis, "cms_pages", "based_on_page_id", "cms_pages"),
   /** The master's path. */
-  readonly basedOnPath: string | null;
-  readonly active: boolean;
-  readonly position: number;
-  readonly cacheSeconds: number | null;
-  readonly fieldTimes: FieldTimes;
-}
+  based_on_path: column.text({ by: "check", hidden: true, orNull: true }),
+  active: shared.active,
+  position: shared.position(),
+  cache_seconds: column.integer({
+    label: ["Kept by browsers (seconds)", "Pamięć przeglądarki (sekundy)", "Im Browser behalten (Sekunden)"],
+    body: field.nullable(Type.Integer({ minimum: 0, maximum: 31_536_000 })),
+    orNull: true,
+  }),
+  field_times: shared.times,
+  ...shared.authors,
+};
+
+export type PageRow = RowOf<typeof pageFields, "integer">;
+export type PagePatch = PatchOf<typeof pageFields>;
 
 /** What a page says, in which language, and where. */
 export type PageTexts = Pick<
@@ -89,55 +101,113 @@ export type PageTexts = Pick<
   | "basedOnPageId"
 >;
 
+export const layoutFields = {
+  code: shared.code("main"),
+  name: shared.name("Main layout"),
+  ...shared.siteOf("cms_layouts"),
+  content: shared.content(
+    shared.templateText(),
+    '<!doctype html><html lang="{{ content_lang }}"><head>{{ seo_head }}</head><body>{{ content }}</body></html>',
+  ),
+  fields: shared.values({ pl: { slogan: "Dobra robota" }, en: { slogan: "Good work" } }),
+  field_times: shared.times,
+  ...shared.authors,
+};
+
+export type LayoutRow = RowOf<typeof layoutFields, "integer">;
+
+const page: column.Label = ["Page", "Strona", "Seite"];
+
+export const paragraphFields = {
+  code: shared.code("offer-intro"),
+  name: shared.name("Introduction"),
+  site_id: shared.idOf(shared.siteLabel, 3),
+  site_code: shared.codeOf(shared.siteLabel, "cms_paragraphs", "site_id", "cms_sites", "acme"),
+  page_id: shared.idOf(page, 7),
+  page_code: shared.codeOf(page, "cms_paragraphs", "page_id", "cms_pages", "offer-en"),
+  content: shared.content(shared.templateText(), "<p>{{ paragraph.text }}</p>"),
+  fields: shared.values({ pl: { text: "Od lat" }, en: { text: "For years" } }),
+  position: shared.position(1),
+  field_times: shared.times,
+  ...shared.authors,
+};
+
 /** Without a page it belongs to the whole site; without a site, to every site of the account. */
-export interface ParagraphRow extends Kept {
-  readonly siteId: number | null;
-  readonly pageId: number | null;
-  readonly code: string;
-  readonly name: string;
-  readonly content: string;
-  readonly fields: Fields;
-  readonly position: number;
-  readonly fieldTimes: FieldTimes;
-}
+export type ParagraphRow = RowOf<typeof paragraphFields, "integer">;
 
-export interface CategoryRow extends Kept {
-  readonly siteId: number;
-  readonly code: string;
-  readonly name: string;
-  readonly path: string | null;
-}
+const category: column.Label = ["Category", "Kategoria", "Kategorie"];
 
-export interface ArticleRow extends Kept {
-  readonly siteId: number;
-  readonly code: string;
+/** The codes of an article's additional categories, in their order. */
+const furtherCategories = `array(
+  select c.code from cms_article_categories ac
+  join cms_categories c on c.account_id = ac.account_id and c.id = ac.category_id
+  where ac.account_id = cms_articles.account_id and ac.article_id = cms_articles.id order by ac.position)`;
+
+export const articleFields = {
+  code: shared.code("new-office", "made of `title`"),
+  ...shared.siteOf("cms_articles"),
   /** The main category. */
-  readonly categoryId: number | null;
-  readonly locale: Locale | null;
-  readonly path: string;
-  readonly title: string;
-  readonly lead: string | null;
-  readonly content: string;
-  readonly fields: Fields;
-  readonly htmlTitle: string | null;
-  readonly htmlDescription: string | null;
-  /** Defaults to the time of creation. A time in the future hides the article until then. */
-  readonly publishedAt: Date | null;
-  readonly active: boolean;
+  category_id: shared.idOf(category, 9),
+  category_code: shared.codeOf(category, "cms_articles", "category_id", "cms_categories", "news"),
+  /** Codes of the additional categories, in their order. */
+  categories: column.texts({
+    label: ["More categories", "Dalsze kategorie", "Weitere Kategorien"],
+    body: field.from(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 }), {
+      path: "/cms/categories.json",
+      value: "code",
+      where: ["site_code"],
+    }),
+    from: furtherCategories,
+    blank: [],
+  }),
+  locale: shared.locale("en"),
+  path: shared.path(Type.String({ maxLength: 4000 }), "made of `title`", "new-office"),
+  title: column.text({
+    label: ["Title", "Tytuł", "Titel"],
+    body: field.name(1000),
+    by: "check",
+    leftOut: "refused",
+    example: "A new office",
+  }),
+  lead: column.text({
+    label: ["Introduction", "Wstęp", "Einleitung"],
+    body: shared.longText(50_000),
+    orNull: true,
+    example: "We have moved.",
+  }),
+  content: shared.content(shared.contentText(), "<p>Come and see us.</p>"),
+  fields: shared.values(),
+  ...shared.head(),
+  /** A time in the future hides the article until then. */
+  published_at: column.time({
+    label: ["Published", "Publikacja", "Veröffentlicht"],
+    body: shared.longText(64),
+    by: "check",
+    orNull: true,
+    leftOut: "now",
+    example: new Date("2026-01-31T10:00:00.000Z"),
+  }),
+  active: shared.active,
   /** Of changes alone: its creation is no change. */
-  readonly fieldTimes: FieldTimes;
-}
+  field_times: shared.times,
+  ...shared.authors,
+};
 
-/** A redirect that an editor has written. */
-export interface RedirectRuleRow extends Kept {
-  readonly siteId: number;
-  /** Null: on every domain of the site. */
-  readonly domainId: number | null;
-  readonly path: string;
-  /** `/offer`, or an address (`https://…`); encoded as it is sent. */
-  readonly target: string;
-  readonly status: 301 | 302 | 308;
-}
+export type ArticleRow = RowOf<typeof articleFields, "integer">;
+
+export const categoryFields = {
+  code: shared.code("news"),
+  name: shared.name("News"),
+  path: column.text({
+    label: ["Path", "Ścieżka", "Pfad"],
+    body: field.nullable(Type.String({ maxLength: 4000 })),
+    orNull: true,
+  }),
+  ...shared.siteOf("cms_categories"),
+  ...shared.authors,
+};
+
+export type CategoryRow = RowOf<typeof categoryFields, "integer">;
 
 /** The kinds of pages that answer for missing or failing pages. They have no address of their own. */
 export const errorKinds = ["404", "500"] as const;

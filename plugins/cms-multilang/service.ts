@@ -1,7 +1,7 @@
 /** The service of api.ts: the resources of the routes, without HTTP. */
-import { checkerOf, invalid, mistakes, notFound, pageOf, type Queryable, type Sql, type TObject } from "platform";
+import { checkerOf, invalid, mistakes, notFound, pageOf, type Queryable, type Sql } from "platform";
 import type { Cms, CmsKind, CmsRecord, CmsWrites } from "./api.ts";
-import { whichever, type SiteEdit, runEdit } from "./edit.ts";
+import { runEdit, type SiteEdit } from "./edit.ts";
 import { siteRefOf, type SiteRef } from "./code.ts";
 import { allRows } from "./lists.ts";
 import { checkTokens } from "./input.ts";
@@ -9,8 +9,9 @@ import type { CmsContext } from "./context.ts";
 import { printDifference } from "./files/diff.ts";
 import { push } from "./files/push.ts";
 import { readTree } from "./files/tree.ts";
-import { find, list, type KindRow } from "./kind-store.ts";
-import { resources, type Resource } from "./resources.ts";
+import { remove, update, type Kind } from "./kind.ts";
+import { find, list } from "./kind-store.ts";
+import { kinds } from "./resources.ts";
 
 /** The calls of one kind, without its types. */
 interface Calls {
@@ -39,13 +40,13 @@ export function cmsService(ctx: CmsContext): Cms {
 export const bare = (host: string) => host.replace(/:\d{1,5}$/, "");
 
 const calls: Record<CmsKind, Calls> = {
-  site: callsOf(resources.site),
-  domain: callsOf(resources.domain),
-  layout: callsOf(resources.layout),
-  category: callsOf(resources.category),
-  page: callsOf(resources.page),
-  paragraph: callsOf(resources.paragraph),
-  article: callsOf(resources.article),
+  site: callsOf(kinds.site),
+  domain: callsOf(kinds.domain),
+  layout: callsOf(kinds.layout),
+  category: callsOf(kinds.category),
+  page: callsOf(kinds.page),
+  paragraph: callsOf(kinds.paragraph),
+  article: callsOf(kinds.article),
 };
 
 function writesOf(edit: SiteEdit): CmsWrites {
@@ -86,32 +87,30 @@ function valuesOf(body: unknown): Values {
   return Object(body) as Values;
 }
 
-function callsOf<Body extends TObject, Row extends KindRow>(resource: Resource<Body, Row>): Calls {
-  const { kind, writer } = resource;
-  const fits = checkerOf(resource.body);
-  const check = (body: unknown) => {
-    const checked = fits(body);
+function callsOf<Row extends { readonly id: number }, New, Patch>(kind: Kind<Row, New, Patch>): Calls {
+  const [fits, fitsChange] = [checkerOf(kind.bodies.create), checkerOf(kind.bodies.change)];
+  const safe = <Body extends object>(body: Body) => {
     const wrong = mistakes();
-    checkTokens(wrong, checked);
+    checkTokens(wrong, body);
     wrong.check();
-    return checked;
+    return body;
   };
   const shown = (row: Row): CmsRecord => ({ id: row.id, ...kind.toApi(row) });
   const refOf = (text: string, site: SiteRef | undefined) => {
-    const ref = resource.refOf(text, site);
+    const ref = kind.refOf(text, site);
     if (!ref) throw notFound();
     return ref;
   };
   return {
     find: async (db, accountId, text, site) => {
-      const ref = resource.refOf(text, site);
+      const ref = kind.refOf(text, site);
       const row = ref && (await find(kind, db, accountId, ref));
       return row && shown(row);
     },
-    create: async (edit, body) => shown(await writer.create(edit, check(body))),
+    create: async (edit, body) => shown(await kind.create(edit, safe(fits(body)))),
     update: async (edit, text, body, site) =>
-      shown(await writer.update(edit, refOf(text, site), check(body), whichever)),
-    remove: (edit, text, site) => writer.remove(edit, refOf(text, site), whichever),
+      shown(await update(edit, kind, refOf(text, site), safe(fitsChange(body)))),
+    remove: (edit, text, site) => remove(edit, kind, refOf(text, site)),
     list: async (sql, accountId, query) => {
       const listed = await list(kind, sql, accountId, query, pageOf(query));
       return { records: (await allRows(listed)).map(shown), total: listed.total };

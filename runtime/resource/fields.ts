@@ -12,7 +12,7 @@ import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { answer, type JsonObject } from "../http/answers/answers.ts";
 import { field } from "../http/answers/fields.ts";
 
-type One = "text" | "bool" | "int4" | "int8" | "uuid" | "timestamptz" | "json" | "jsonb";
+type One = "text" | "bool" | "int2" | "int4" | "int8" | "uuid" | "timestamptz" | "json" | "jsonb";
 export type ColumnType = One | "_text" | "_int8";
 
 /** People with the body, the `check` of a change, or statements of the server's own. */
@@ -52,6 +52,10 @@ interface Stored<Kept> extends Words {
   readonly by?: "check" | "server";
   /** What it is read from instead of a column of its own, in SQL. What people write of it is for `elsewhere`. */
   readonly from?: string;
+  /** Its column, if that has another name. */
+  readonly stored?: string;
+  /** What `check` makes of it in a new one that leaves it out, in words for the documents. */
+  readonly leftOut?: string;
   /** What a new one has that does not say it, and what null then means. */
   readonly blank?: Kept;
   readonly orNull?: true;
@@ -80,6 +84,8 @@ export interface Field<T extends Traits = Traits> extends Words {
   readonly blank: unknown;
   readonly quiet: boolean;
   readonly from?: string;
+  readonly stored?: string;
+  readonly leftOut?: string;
   readonly example: unknown;
   readonly sealing?: Sealing;
   /** A code that is made of this field if none is given, or of the word. */
@@ -93,7 +99,11 @@ type FieldOf<Kept, O extends Options<Kept>> = Field<{
   given: O extends { body: infer B extends TSchema } ? Static<B> : never;
   kept: O extends { orNull: true } ? Kept | null : Kept;
   by: O extends { by: infer B extends By } ? B : "people";
-  needed: O extends { body: TSchema } ? (O extends { blank: unknown } | { orNull: true } ? false : true) : false;
+  needed: O extends { body: TSchema }
+    ? O extends { blank: unknown } | { orNull: true } | { leftOut: string }
+      ? false
+      : true
+    : false;
   shown: O extends { hidden: true } ? false : true;
   info: false;
 }>;
@@ -117,7 +127,7 @@ function factsOf(
     ...(body && { body }),
     ...(from !== undefined && { from }),
     ...(!hidden && { shown: orNull ? field.nullable(said) : said }),
-    needed: body !== undefined && blank === undefined && !orNull,
+    needed: body !== undefined && blank === undefined && !orNull && words.leftOut === undefined,
     orNull,
     blank: blank ?? null,
     quiet: quiet ?? by === "server",
@@ -140,6 +150,12 @@ export const jsonOf = <S extends TSchema, const O extends Options<Static<S>>>(sc
   made<Static<S>, O>("json", schema, options);
 export const jsonbOf = <S extends TSchema, const O extends Options<Static<S>>>(schema: S, options: O) =>
   made<Static<S>, O>("jsonb", schema, options);
+/** Of this column, shown by this schema. */
+export const value = <S extends TSchema, const O extends Options<Static<S>>>(
+  column: ColumnType,
+  schema: S,
+  options: O,
+) => made<Static<S>, O>(column, schema, options);
 export const texts = <const O extends Options<readonly string[]>>(options: O) =>
   made<readonly string[], O>("_text", answer.list(Type.String()), options);
 

@@ -125,11 +125,11 @@ function eachOf(fields: Fields): readonly Each[] {
 
 /** Statements name them without quotes. */
 function checkNames(others: readonly string[], each: readonly Each[]): void {
-  for (const word of [...others, ...each.map(({ name }) => name)])
+  for (const word of [...others, ...each.flatMap(({ name, field: { stored } }) => [name, stored ?? name])])
     if (!/^[a-z][a-z0-9_]*$/.test(word)) throw new Error(`no name of a table or a column: "${word}"`);
 }
 
-function namesOf({ name, info, field: { from } }: Each): string[] {
+function namesOf({ name, info, field: { stored, from = stored } }: Each): string[] {
   if (from !== undefined) return [`${from} as ${name}`];
   return info ? [name, info.name] : [name];
 }
@@ -193,7 +193,10 @@ function columnsOf(id: IdKind, authors: readonly string[], each: readonly Each[]
     ...each.flatMap(({ name, info, field }) =>
       field.from !== undefined
         ? []
-        : [column(name, field.column, field.orNull), ...(info ? [column(info.name, "text", true)] : [])],
+        : [
+            column(field.stored ?? name, field.column, field.orNull),
+            ...(info ? [column(info.name, "text", true)] : []),
+          ],
     ),
   ];
 }

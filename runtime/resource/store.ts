@@ -146,13 +146,13 @@ type Written = Readonly<Record<string, string | number | boolean | Date | null>>
 /** The values of a draft by column. JSON goes as text, so that its keys keep their order. */
 function written<T extends Shape>(of: Resource<T>, on: Queryable, draft: Draft<T>): Written {
   const values: Readonly<Record<string, unknown>> = draft;
-  const entries = of.each.flatMap(({ name, key, info, field: { by, column, from } }) => {
+  const entries = of.each.flatMap(({ name, key, info, field: { by, column, from, stored = name } }) => {
     if (by === "server" || from !== undefined) return [];
     const value = values[key];
     const isJson = (column === "json" || column === "jsonb") && value !== null;
     const isList = column === "_text" && value !== null;
     const kept = [
-      name,
+      stored,
       isJson ? on`${JSON.stringify(value)}::text::${on(column)}` : isList ? on`${value}::text[]` : value,
     ] as const;
     return info ? [kept, [info.name, values[info.key]] as const] : [kept];

@@ -207,9 +207,9 @@ async function idFor<T extends Shape>(of: Resource<T>, tx: Tx): Promise<Id<T>> {
 }
 
 /** What is left out stays; null is the blank value where a column has no null. */
-function merged<T extends Shape>(
+export function merged<T extends Shape>(
   of: Resource<T>,
-  { secrets }: T["at"],
+  { secrets }: Pick<T["at"], "secrets">,
   id: Id<T>,
   given: Patch<T>,
   before: Row<T> | undefined,

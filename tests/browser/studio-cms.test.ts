@@ -34,10 +34,10 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await make.layout({ code: "theirs", name: "Their layout", site_code: "other", content: "{{ content }}" });
   await using opened = await studio.signedIn({ at: "/studio/cms/sites/new" });
   const { page, faults } = opened;
-  await page.getByLabel("Code").first().fill("acme");
+  await page.getByLabel("Short name").fill("acme");
   await page.getByLabel("Name", { exact: true }).fill("Acme <b>");
-  await page.getByLabel("Locale").selectOption("pl");
-  await page.getByLabel("Multilang").check();
+  await page.getByLabel("Language", { exact: true }).selectOption("pl");
+  await page.getByLabel("In several languages").check();
   await save(page);
   await heading(page, "Acme <b>");
 
@@ -45,23 +45,23 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await page.getByRole("navigation", { name: "Related" }).getByRole("link", { name: "Domains" }).click();
   await page.waitForURL(/domains\?site_code=acme$/);
   await page.getByRole("button", { name: "New domain" }).click();
-  expect(await page.getByLabel("Site code").inputValue()).toBe("acme");
-  await page.getByLabel("Name", { exact: true }).fill("localhost");
-  await page.getByLabel("Locale").selectOption("pl");
+  expect(await page.getByLabel("Site", { exact: true }).inputValue()).toBe("acme");
+  await page.getByLabel("Address").fill("localhost");
+  await page.getByLabel("Language", { exact: true }).selectOption("pl");
   await save(page);
-  await page.getByLabel("Name", { exact: true }).and(page.locator("[aria-invalid=true]")).waitFor();
-  await page.getByLabel("Name", { exact: true }).fill("www.acme.example");
+  await page.getByLabel("Address").and(page.locator("[aria-invalid=true]")).waitFor();
+  await page.getByLabel("Address").fill("www.acme.example");
   await save(page);
   await heading(page, "www.acme.example");
   expect((await app.get("/cms/domains.json?name=www.acme.example")).json).toMatchObject([
     { locale: "pl", site_code: "acme" },
   ]);
-  await page.getByLabel("Locale").selectOption("en");
+  await page.getByLabel("Language", { exact: true }).selectOption("en");
   await save(page);
   await eventually(async () => (await app.get("/cms/domains.json?name=www.acme.example")).json[0].locale === "en");
 
   await at(page, "cms/layouts/new?site_code=acme");
-  await page.getByLabel("Code").first().fill("main");
+  await page.getByLabel("Short name").fill("main");
   await page.getByLabel("Name", { exact: true }).fill("Main");
   const content = page.getByRole("textbox", { name: "Content" });
   await write(content, "<html>\n{{ content | nonsense }}</html>");
@@ -72,13 +72,13 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await heading(page, "Main");
 
   await at(page, "cms/pages/new?site_code=acme");
-  await page.getByLabel("Code").first().fill("offer");
+  await page.getByLabel("Short name").fill("offer");
   await page.getByLabel("Name", { exact: true }).fill("Oferta");
   // Only what belongs to the site can be chosen.
-  await page.getByLabel("Layout code").selectOption("main");
-  expect(await page.getByLabel("Layout code").locator("option").allTextContents()).toEqual(["None", "Main (main)"]);
+  await page.getByLabel("Frame").selectOption("main");
+  expect(await page.getByLabel("Frame").locator("option").allTextContents()).toEqual(["None", "Main (main)"]);
   await page.getByLabel("Path").fill("oferta");
-  await page.getByLabel("Locale").selectOption("pl");
+  await page.getByLabel("Language", { exact: true }).selectOption("pl");
   await write(content, "<h1>{{ title }}</h1>");
   await write(page.getByRole("textbox", { name: "Fields" }), '{ "title": "Nasza oferta" }');
   await save(page);
@@ -88,10 +88,10 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   expect((await app.get("/w/acme/oferta?lang=pl")).text).toContain("<h1>Nasza oferta</h1>");
 
   await at(page, "cms/pages/new?site_code=acme&locale=en");
-  await page.getByLabel("Code").first().fill("offer-en");
+  await page.getByLabel("Short name").fill("offer-en");
   await page.getByLabel("Name", { exact: true }).fill("Offer");
   await page.getByLabel("Path").fill("offer");
-  await page.getByLabel("Based on page code").selectOption("offer");
+  await page.getByLabel("Based on").selectOption("offer");
   await save(page);
   await heading(page, "Offer");
   const [slave] = (await app.get("/cms/pages.json?code=offer-en")).json;
@@ -100,7 +100,7 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await heading(page, "Oferta");
   await page.getByRole("navigation", { name: "Related" }).getByRole("link", { name: "Paragraphs" }).click();
   await page.getByRole("button", { name: "New paragraph" }).click();
-  await page.getByLabel("Code").first().fill("intro");
+  await page.getByLabel("Short name").fill("intro");
   await page.getByLabel("Name", { exact: true }).fill("Intro");
   await write(content, "<p>{{ paragraph.text }}</p>");
   await save(page);
@@ -115,7 +115,7 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await page.getByRole("grid", { name: "Layouts" }).getByRole("link", { name: "Main", exact: true }).waitFor();
   expect(await page.getByText("Their layout").count()).toBe(0);
   await page.getByRole("button", { name: "New layout" }).click();
-  expect(await page.getByLabel("Site code").inputValue()).toBe("acme");
+  expect(await page.getByLabel("Site", { exact: true }).inputValue()).toBe("acme");
 
   await at(page, "cms/sites/acme");
   await page.getByRole("link", { name: "Checks", exact: true }).click();
@@ -132,14 +132,14 @@ test("an article has categories chosen by name and a time in the account's zone,
   await using opened = await studio.signedIn({ at: "/studio/cms/articles/new?site_code=blog" });
   const { page, faults } = opened;
   await page.getByLabel("Title").first().fill("A new office");
-  await page.getByLabel("Category code").selectOption("news");
-  await page.getByLabel("Published at").fill("2026-02-01T09:30");
+  await page.getByLabel("Category", { exact: true }).selectOption("news");
+  await page.getByLabel("Published").fill("2026-02-01T09:30");
   await page.getByText("Asia/Tokyo").waitFor();
   await save(page);
   await heading(page, "A new office");
   const [article] = (await app.get("/cms/articles.json?site_code=blog")).json;
   expect(article).toMatchObject({ category_code: "news", published_at: "2026-02-01T00:30:00.000Z" });
-  expect(await page.getByLabel("Published at").inputValue()).toBe("2026-02-01T09:30");
+  expect(await page.getByLabel("Published").inputValue()).toBe("2026-02-01T09:30");
   await page.getByRole("button", { name: "Delete" }).click();
   await heading(page, "Articles");
   await page.getByRole("button", { name: "Undo" }).click();

@@ -1,169 +1,105 @@
-/** Creating, changing and deleting articles and their categories. behaviour B.11. */
-import { field, mistakes, slugOf, Type, type Static } from "platform";
-import { codeField, freeOf, cleanPath } from "../code.ts";
-import {
-  codeRef,
-  contentField,
-  fieldsField,
-  flag,
-  idRef,
-  localeField,
-  pathField,
-  siteRef,
-  textField,
-  checkFields,
-  nameField,
-  fieldTimes,
-} from "../input.ts";
-import {
-  codeOf,
-  locked,
-  mustStay,
-  named,
-  orNull,
-  reread,
-  siteOf,
-  there,
-  type Mistakes,
-  type SiteEdit,
-  type Writer,
-  nameOf,
-} from "../edit.ts";
-import {
-  articles,
-  categories,
-  categoriesOf,
-  setCategories,
-  type ArticleInput,
-  type ArticleView,
-  categoryChanged,
-  leaveCategory,
-  type CategoryView,
-} from "./store.ts";
-import * as kindStore from "../kind-store.ts";
+/** Articles and their categories. behaviour B.11. */
+import { filter, resource, slugOf, Type } from "platform";
+import type { Change, Changed, DraftOf, Mistakes, PatchOf } from "platform";
+import { cleanPath, freeOf } from "../code.ts";
+import { codeOf, named, placeOf, titleOf, type SiteEdit } from "../edit.ts";
+import { needsSite, needsTitle } from "../fields.ts";
+import { checkFields, fieldTimes } from "../input.ts";
+import { kindOf } from "../kind.ts";
+import { byLocale, byPath, bySite, find, searching, taken } from "../kind-store.ts";
+import { articleFields, categoryFields, type ArticleRow } from "../rows.ts";
+import { categoryChanged, inCategory, leaveCategory, missingCategory, setCategories } from "./store.ts";
 
-export const ArticleBody = Type.Object({
-  code: Type.Optional(codeField()),
-  category_code: codeRef(),
-  category_id: idRef(),
-  categories: Type.Optional(
-    field.from(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 }), {
-      path: "/cms/categories.json",
-      value: "code",
-      where: ["site_code"],
-    }),
-  ),
-  locale: localeField(),
-  path: pathField(),
-  title: Type.Optional(field.name(1000)),
-  lead: textField(50_000),
-  content: contentField(),
-  fields: fieldsField(),
-  html_title: textField(1000),
-  html_description: textField(5000),
-  published_at: textField(64),
-  active: flag(),
-  ...siteRef(),
-});
-export type ArticleBody = Static<typeof ArticleBody>;
+type Patch = PatchOf<typeof articleFields>;
 
-export const articleWriter: Writer<ArticleBody, ArticleView> = {
-  async create(edit, body) {
-    const wrong = mistakes();
-    const site = await siteOf(edit, wrong, body);
-    if (site) await edit.touch(site.id);
-    const { title } = body;
-    if (title === undefined) wrong.add("title", "is required");
-    const categoryId = (site && (await mainOf(edit, wrong, body, site.id))) ?? null;
-    const further = site ? await furtherOf(edit, wrong, body.categories ?? [], site.id) : [];
-    const input = inputOf(wrong, undefined, body, edit.account.timezone);
-    wrong.check();
-    const { id: siteId } = there(site);
-    const code = await codeOf(edit, articles, { code: body.code, name: title ?? "", siteId });
-    const base = slugOf(title ?? "") || code;
-    const path = input.path || freeOf(base, await kindStore.taken(articles, edit, siteId, base, "path"));
-    const id = await kindStore.insert(articles, edit, { ...input, code, path, categoryId }, siteId);
-    await setCategories(edit, siteId, id, further);
-    return told(edit, "create", id);
+export const Article = kindOf(
+  resource("article", {
+    table: "cms_articles",
+    path: "/cms/articles",
+    id: "integer",
+    privilege: "cms",
+    model: "Cms::Article",
+    events: true,
+    fields: articleFields,
+    check,
+    elsewhere: (edit, id, draft) => setCategories(edit, id, draft),
+    example: { id: 10 },
+    request: ["code", "site_code", "category_code", "locale", "title", "lead", "content"],
+    change: { category_code: "news", locale: "en" },
+    docs: {
+      create: {
+        description:
+          "`category_code` is the main category, the same for all languages; `categories` are the codes of additional ones. " +
+          "`path` defaults to the title as a path. `published_at` defaults to now; null = no date.",
+        refusals: { 422: { category_code: ["names no category of this site"] } },
+      },
+    },
+  }),
+  {
+    large: ["content", "fields", "lead"],
+    needs: [["title"], needsSite],
+    filters: {
+      q: searching(["title", "code", "lead"]),
+      code: filter.exact(),
+      site_code: bySite,
+      category_code: inCategory,
+      locale: byLocale,
+      path: byPath(),
+      active: filter.flagged(Type.Boolean({ description: "true or false" })),
+    },
   },
+);
 
-  async update(edit, ref, body, expected) {
-    const before = await locked(edit, articles, ref, expected);
-    const { id, siteId } = before;
-    const wrong = mistakes();
-    mustStay(wrong, body, before);
-    const main = await mainOf(edit, wrong, body, siteId);
-    const further = body.categories && (await furtherOf(edit, wrong, body.categories, siteId));
-    const input = inputOf(wrong, before, body, edit.account.timezone);
-    if (input.path === "") wrong.add("path", "can't be blank");
-    wrong.check();
-    const categoryId = main === undefined ? before.categoryId : main;
-    await kindStore.update(articles, edit, id, { ...input, code: body.code ?? before.code, categoryId });
-    if (further) await setCategories(edit, siteId, id, further);
-    return told(edit, "update", id);
-  },
-
-  async remove(edit, ref, expected) {
-    const { tx, account } = edit;
-    const row = await locked(edit, articles, ref, expected);
-    await kindStore.remove(articles, edit, row.id);
-    await edit.cms.changed(articleEvent(account.id, "destroy", row), tx);
-  },
-};
-
-async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<ArticleView> {
-  const row = await reread(edit, articles, id);
-  await edit.cms.changed(articleEvent(edit.account.id, kind, row), edit.tx);
-  return row;
+async function check(
+  edit: SiteEdit,
+  { given, before, after }: Change<typeof articleFields, "integer">,
+  wrong: Mistakes,
+): Promise<DraftOf<typeof articleFields>> {
+  const siteId = await placeOf(edit, wrong, given, before);
+  const title = given.title ?? before?.title ?? "";
+  if (!before && given.title === undefined) wrong.add("title", "is required");
+  const main = siteId && (await mainOf(edit, wrong, given, siteId));
+  const missing = siteId && given.categories?.length && (await missingCategory(edit, siteId, given.categories));
+  if (missing) wrong.add("categories", `${missing} names no category of this site`);
+  // An article's content is printed as it is and never parsed, so an article can be about Liquid.
+  checkFields(wrong, given.fields);
+  const path = given.path === undefined ? (before?.path ?? "") : pathOf(wrong, given.path);
+  if (before && path === "") wrong.add("path", "can't be blank");
+  const publishedAt = publishedOf(wrong, before, given.published_at, edit.account.timezone);
+  wrong.check();
+  const code = await codeOf(edit, Article, given.code ?? before?.code, title, siteId);
+  const base = slugOf(title) || code;
+  const draft = {
+    ...after,
+    siteId: siteId ?? 0,
+    code,
+    title,
+    path: path || freeOf(base, await taken(Article, edit, siteId, base, "path")),
+    locale: after.locale || null,
+    categoryId: main === undefined ? (before?.categoryId ?? null) : main || null,
+    publishedAt,
+  };
+  return { ...draft, fieldTimes: before ? fieldTimes(before, draft, new Date()) : {} };
 }
 
 /** The main category that the body names. Undefined: the body does not say; null: it names none. */
-async function mainOf({ tx, account }: SiteEdit, wrong: Mistakes, body: ArticleBody, siteId: number) {
-  const given = { as: "category", what: "category", code: body.category_code, id: body.category_id, siteId };
-  const row = await named(wrong, given, (ref) => kindStore.find(categories, tx, account.id, ref));
+async function mainOf({ tx, account }: SiteEdit, wrong: Mistakes, given: Patch, siteId: number) {
+  const asked = { as: "category", what: "category", code: given.category_code, id: given.category_id, siteId };
+  const row = await named(wrong, asked, (ref) => find(Category, tx, account.id, ref));
   return row && row.id;
 }
 
-/** The ids of the additional categories in their order, each once. */
-async function furtherOf(edit: SiteEdit, wrong: Mistakes, codes: readonly string[], siteId: number) {
-  const rows = codes.length === 0 ? [] : await categoriesOf(edit, siteId, codes);
-  const byCode = new Map(rows.map(({ code, id }) => [code, id]));
-  const unknown = codes.find((code) => !byCode.has(code));
-  if (unknown !== undefined) wrong.add("categories", `${unknown} names no category of this site`);
-  return [...new Set(codes)].map((code) => byCode.get(code)).filter((id) => id !== undefined);
-}
-
-export function articleEvent(accountId: number, kind: "create" | "update" | "destroy", row: ArticleView) {
-  return { accountId, sourceType: "Cms::Article", kind, id: row.id, data: articles.toApi(row) };
-}
-
-type Plain = Omit<ArticleInput, "code" | "categoryId">;
-
-/** Everything except the references. An empty path is still to be made. */
-function inputOf(wrong: Mistakes, before: ArticleView | undefined, body: ArticleBody, timezone: string): Plain {
-  // An article's content is printed as it is and never parsed, so an article can be about Liquid.
-  checkFields(wrong, body.fields);
-  const path = body.path === undefined ? { path: before?.path ?? "" } : cleanPath(body.path);
-  if ("mistake" in path) wrong.add("path", path.mistake);
-  const after = {
-    locale: orNull(body.locale, before?.locale) || null,
-    path: "path" in path ? path.path : "-",
-    title: body.title ?? before?.title ?? "",
-    lead: orNull(body.lead, before?.lead),
-    content: body.content === undefined ? (before?.content ?? "") : (body.content ?? ""),
-    fields: body.fields ?? before?.fields ?? {},
-    htmlTitle: orNull(body.html_title, before?.htmlTitle),
-    htmlDescription: orNull(body.html_description, before?.htmlDescription),
-    publishedAt: publishedOf(wrong, before, body.published_at, timezone),
-    active: body.active ?? before?.active ?? true,
-  };
-  return { ...after, fieldTimes: before ? fieldTimes(before, after, new Date()) : {} };
+function pathOf(wrong: Mistakes, given: string): string {
+  const clean = cleanPath(given);
+  if ("path" in clean) return clean.path;
+  wrong.add("path", clean.mistake);
+  return "-";
 }
 
 /** A new article is published at once, unless its body says otherwise. */
 function publishedOf(
   wrong: Mistakes,
-  before: ArticleView | undefined,
+  before: ArticleRow | undefined,
   given: string | null | undefined,
   timezone: string,
 ): Date | null {
@@ -196,52 +132,51 @@ export function parsePublished(text: string, timezone: string): Date | undefined
   }
 }
 
-export const CategoryBody = Type.Object({
-  code: Type.Optional(codeField()),
-  name: nameField(),
-  path: Type.Optional(field.nullable(Type.String({ maxLength: 4000 }))),
-  ...siteRef(),
-});
-export type CategoryBody = Static<typeof CategoryBody>;
-
-export const categoryWriter: Writer<CategoryBody, CategoryView> = {
-  async create(edit, body) {
-    const wrong = mistakes();
-    const site = await siteOf(edit, wrong, body);
-    const name = nameOf(wrong, body.name, body.code);
-    const path = pathOf(wrong, body.path ?? "");
-    wrong.check();
-    const { id: siteId } = there(site);
-    await edit.touch(siteId);
-    const code = await codeOf(edit, categories, { code: body.code, name, siteId });
-    return reread(edit, categories, await kindStore.insert(categories, edit, { code, name, path }, siteId));
+export const Category = kindOf(
+  resource("category", {
+    table: "cms_categories",
+    path: "/cms/categories",
+    id: "integer",
+    privilege: "cms",
+    model: "Cms::Category",
+    fields: categoryFields,
+    check: checkCategory,
+    changed: categoryWritten,
+    example: { id: 9 },
+    request: ["code", "name", "site_code"],
+    change: { path: "company" },
+    docs: {
+      create: {
+        description: "`path` narrows a list of articles: `<page path>/<category path>` shows only this category.",
+        refusals: { 422: { code: ["is already taken"] } },
+      },
+      delete: { description: "Its articles stay, without this category." },
+    },
+  }),
+  {
+    needs: [needsTitle, needsSite],
+    filters: { q: searching(["name", "code"]), code: filter.exact(), site_code: bySite, path: byPath() },
   },
+);
 
-  async update(edit, ref, body, expected) {
-    const before = await locked(edit, categories, ref, expected);
-    const wrong = mistakes();
-    mustStay(wrong, body, before);
-    const path = body.path === undefined ? before.path : pathOf(wrong, body.path ?? "");
-    wrong.check();
-    const { code = before.code, name = before.name } = body;
-    await kindStore.update(categories, edit, before.id, { code, name, path });
-    if (code !== before.code) await categoryChanged(edit, before.id);
-    return reread(edit, categories, before.id);
-  },
+async function checkCategory(
+  edit: SiteEdit,
+  { given, before, after }: Change<typeof categoryFields, "integer">,
+  wrong: Mistakes,
+): Promise<DraftOf<typeof categoryFields>> {
+  const siteId = await placeOf(edit, wrong, given, before);
+  const title = await titleOf(edit, Category, { given, before }, wrong, siteId);
+  const path = cleanPath(given.path ?? "");
+  if ("mistake" in path) wrong.add("path", path.mistake);
+  const kept = given.path === undefined ? after.path : "path" in path ? path.path || null : null;
+  return { siteId: siteId ?? 0, ...title, path: kept };
+}
 
-  /** Its articles stay, without a category. */
-  async remove(edit, ref, expected) {
-    const { id } = await locked(edit, categories, ref, expected);
-    await categoryChanged(edit, id);
-    await leaveCategory(edit, id);
-    await kindStore.remove(categories, edit, id);
-  },
-};
-
-/** An empty path means no path. */
-function pathOf(wrong: Mistakes, given: string): string | null {
-  const clean = cleanPath(given);
-  if ("path" in clean) return clean.path || null;
-  wrong.add("path", clean.mistake);
-  return null;
+/** Its articles stay, without a category. */
+async function categoryWritten(
+  edit: SiteEdit,
+  { before, after }: Changed<typeof categoryFields, "integer">,
+): Promise<void> {
+  if (before && after?.code !== before.code) await categoryChanged(edit, before.id);
+  if (before && !after) await leaveCategory(edit, before.id);
 }

@@ -1,108 +1,48 @@
-/** Articles and their categories as kinds of records, and the SQL that only they need. */
-import { filter, Type } from "platform";
-import * as answers from "../answers.ts";
-import { byLocale, byPath, bySite, narrowing, searching, shownBy, type Kind, type Writing } from "../kind-store.ts";
-import type { ArticleRow, CategoryRow } from "../rows.ts";
+/** The SQL that only articles and their categories need. */
+import { narrowing, type Writing } from "../kind-store.ts";
 
-export interface ArticleView extends ArticleRow {
-  readonly siteCode: string;
-  readonly categoryCode: string | null;
-  /** Codes of the additional categories, in their order. */
-  readonly categories: readonly string[];
-}
+/** The articles of a category, be it their main one or an additional one. */
+export const inCategory = narrowing(
+  "exact value",
+  (sql, given, accountId) => sql`exists (
+    select 1 from cms_categories c
+    where c.account_id = ${accountId} and c.site_id = cms_articles.site_id and c.code = ${given}
+      and (c.id = cms_articles.category_id or exists (
+        select 1 from cms_article_categories ac
+        where ac.account_id = ${accountId} and ac.article_id = cms_articles.id and ac.category_id = c.id)))`,
+);
 
-const articleColumns = [
-  "code",
-  "categoryId",
-  "locale",
-  "path",
-  "title",
-  "lead",
-  "content",
-  "fields",
-  "htmlTitle",
-  "htmlDescription",
-  "publishedAt",
-  "active",
-  "fieldTimes",
-] as const satisfies (keyof ArticleRow)[];
-
-/** What a save writes. */
-export type ArticleInput = Pick<ArticleRow, (typeof articleColumns)[number]>;
-
-export const articles: Kind<ArticleView, keyof ArticleInput> = {
-  name: "article",
-  plural: "articles",
-  table: "cms_articles",
-  writes: articleColumns,
-  shows: `r.site_id, s.code as site_code, c.code as category_code,
-    array(select ec.code from cms_article_categories ac
-      join cms_categories ec on ec.account_id = ac.account_id and ec.id = ac.category_id
-      where ac.account_id = r.account_id and ac.article_id = r.id order by ac.position) as categories`,
-  joins: `
-    join cms_sites s on s.account_id = r.account_id and s.id = r.site_id
-    left join cms_categories c on c.account_id = r.account_id and c.id = r.category_id`,
-  large: ["content", "fields", "lead"],
-  order: ["id"],
-  filters: {
-    q: searching(["title", "code", "lead"]),
-    code: filter.exact(),
-    site_code: bySite,
-    category_code: narrowing(
-      "exact value",
-      (sql, given, accountId) => sql`exists (
-        select 1 from cms_categories c
-        where c.account_id = ${accountId} and c.site_id = r.site_id and c.code = ${given}
-          and (c.id = r.category_id or exists (
-            select 1 from cms_article_categories ac
-            where ac.account_id = ${accountId} and ac.article_id = r.id and ac.category_id = c.id)))`,
-    ),
-    locale: byLocale,
-    path: byPath(),
-    active: filter.flagged(Type.Boolean({ description: "true or false" })),
-  },
-  toApi: shownBy(answers.Article),
-};
-
-export interface CategoryView extends CategoryRow {
-  readonly siteCode: string;
-}
-
-export const categories: Kind<CategoryView, "code" | "name" | "path"> = {
-  name: "category",
-  plural: "categories",
-  table: "cms_categories",
-  writes: ["code", "name", "path"],
-  shows: "r.site_id, s.code as site_code",
-  joins: "join cms_sites s on s.account_id = r.account_id and s.id = r.site_id",
-  large: [],
-  order: ["id"],
-  filters: { q: searching(["name", "code"]), code: filter.exact(), site_code: bySite, path: byPath() },
-  toApi: shownBy(answers.Category),
-};
-
-/** Sets the additional categories, in this order. */
+/** Sets the additional categories, in this order, each once; those that stay are not written. */
 export async function setCategories(
   { tx, account }: Writing,
-  siteId: number,
   id: number,
-  categoryIds: readonly number[],
+  { siteId, categories }: { readonly siteId: number; readonly categories: readonly string[] },
 ): Promise<void> {
-  await tx`delete from cms_article_categories where account_id = ${account.id} and article_id = ${id}`;
   await tx`
-    insert into cms_article_categories (account_id, site_id, article_id, category_id, position)
-    select ${account.id}::bigint, ${siteId}::bigint, ${id}::bigint, category_id, position
-    from unnest(${categoryIds}::bigint[]) with ordinality as given (category_id, position)`;
+    delete from cms_article_categories
+    where account_id = ${account.id} and article_id = ${id} and category_id not in (
+      select c.id from cms_categories c
+      where c.account_id = ${account.id} and c.site_id = ${siteId} and c.code = any(${categories}::text[]))`;
+  await tx`
+    insert into cms_article_categories as r (account_id, site_id, article_id, category_id, position)
+    select ${account.id}::bigint, ${siteId}::bigint, ${id}::bigint, c.id, min(given.position)
+    from unnest(${categories}::text[]) with ordinality as given (code, position)
+    join cms_categories c on c.account_id = ${account.id} and c.site_id = ${siteId} and c.code = given.code
+    group by c.id
+    on conflict (account_id, article_id, category_id) do update set position = excluded.position
+    where r.position <> excluded.position`;
 }
 
-export async function categoriesOf(
+/** The first of these codes that no category of the site has. */
+export async function missingCategory(
   { tx, account }: Writing,
   siteId: number,
   codes: readonly string[],
-): Promise<Pick<CategoryRow, "id" | "code">[]> {
-  return tx<Pick<CategoryRow, "id" | "code">[]>`
-    select id, code from cms_categories
+): Promise<string | undefined> {
+  const rows = await tx<{ code: string }[]>`
+    select code from cms_categories
     where account_id = ${account.id} and site_id = ${siteId} and code = any(${codes}::text[])`;
+  return codes.find((code) => !rows.some((row) => row.code === code));
 }
 
 /** The articles of a main category stay, without one. */

@@ -1,13 +1,51 @@
 /** `GET /cms/sites/:id/check`, `/translations` and `/texts`: mistakes and missing translations of a site. */
-import { answer, list, pageOf, pageQuery, pageReply, route, Type, type Route } from "platform";
-import { PageTranslations, SiteFinding, TextTranslations } from "../answers.ts";
+import { answer, field, list, pageOf, pageQuery, pageReply, route, Type, type Route } from "platform";
 import { checkSite, pageTranslations, textKinds, textTranslations } from "./check.ts";
 import { findingCodes } from "./finding.ts";
-import { isLocale, type Locale } from "../locales.ts";
-import { siteAt } from "../edit.ts";
+import { isLocale, locales, type Locale } from "../locales.ts";
+import { siteAt } from "../sites/site.ts";
 import type { CmsContext } from "../context.ts";
 
 const access = { privilege: "cms" } as const;
+
+const text = Type.String();
+const orNull = field.nullable;
+
+const SiteFinding = answer.object("SiteFinding", {
+  code: Type.Unsafe<keyof typeof findingCodes>(field.oneOf(Object.keys(findingCodes))),
+  severity: field.oneOf(["error", "warning"]),
+  page: orNull(text),
+  locale: Type.Optional(field.oneOf(locales)),
+  field: Type.Optional(text),
+  message: text,
+});
+
+const TranslationState = answer.object("TranslationState", {
+  state: field.oneOf(["own", "fields", "inherited", "missing", "stale"]),
+  page: orNull(text),
+  missing: answer.list(text),
+  stale: answer.list(text),
+});
+
+const PageTranslations = answer.object("PageTranslations", {
+  page: text,
+  name: text,
+  path: text,
+  locales: Type.Record(text, TranslationState),
+});
+
+const TextState = answer.object("TextState", {
+  state: field.oneOf(["own", "fields", "inherited", "missing", "stale"]),
+  code: orNull(text),
+  missing: answer.list(text),
+  stale: answer.list(text),
+});
+
+const TextTranslations = answer.object("TextTranslations", {
+  code: text,
+  name: text,
+  locales: Type.Record(text, TextState),
+});
 
 export function careRoutes(ctx: CmsContext): Route[] {
   return [

@@ -1,7 +1,8 @@
 /** The SQL of checks and translations: a site's pages in batches, and what belongs to them. */
 import { readPage, readRows, type Fragment, type Page, type ReadPage, type Sql } from "platform";
 import { locales, type Locale } from "../locales.ts";
-import type { ArticleRow, DomainRow, LayoutRow, PageRow, PageTexts, ParagraphRow, SiteRow } from "../rows.ts";
+import type { Domain } from "../render/addresses/addresses.ts";
+import type { ArticleRow, LayoutRow, PageRow, PageTexts, ParagraphRow, SiteRow } from "../rows.ts";
 
 /** A page as it is checked. `isRoot`: the matrix has a row for it, which stands for its other languages. */
 export type CarePage = PageTexts &
@@ -14,7 +15,7 @@ export type CareArticle = Pick<ArticleRow, "id" | "code" | "locale" | "categoryI
 type Site = Pick<SiteRow, "id" | "accountId" | "locale">;
 
 export async function domains(sql: Sql, { accountId, id }: Site) {
-  return sql<Pick<DomainRow, "id" | "name" | "locale" | "isPrimary">[]>`
+  return sql<Domain[]>`
     select id, name, locale, is_primary from cms_domains
     where account_id = ${accountId} and site_id = ${id} order by id`;
 }

@@ -21,7 +21,7 @@ import type { SiteRecord } from "./kinds.ts";
 import type { Value } from "./yaml.ts";
 import type { CmsContext } from "../context.ts";
 import { find } from "../kind-store.ts";
-import { sites } from "../sites/store.ts";
+import { Site } from "../sites/site.ts";
 
 const pullFacts: CommandFacts = {
   name: "site pull",
@@ -60,7 +60,7 @@ export function siteCommands(ctx: CmsContext): Command[] {
     const read = async (tx: Tx): Promise<SiteRecord[]> => {
       await readConsistently(tx);
       const ref = refOf(code);
-      const site = ref && (await find(sites, tx, account.id, ref));
+      const site = ref && (await find(Site, tx, account.id, ref));
       if (!site) throw new Error(`there is no site ${code}`);
       return siteRecords(tx, account.id, site.id);
     };

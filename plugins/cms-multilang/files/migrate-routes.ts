@@ -26,7 +26,7 @@ import { PlanBody, PlanMistake, planFromRecords, planFromSitemaps } from "./plan
 import type { SiteRecord } from "./kinds.ts";
 import type { Value } from "./yaml.ts";
 import type { CmsContext } from "../context.ts";
-import { siteAt } from "../edit.ts";
+import { siteAt } from "../sites/site.ts";
 import type { SiteRow } from "../rows.ts";
 
 const access = { privilege: "cms" } as const;

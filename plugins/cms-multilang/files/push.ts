@@ -1,18 +1,19 @@
 /** Makes a site match its files, in one transaction and through the same writers as the API. */
-import { checkerOf, isObject, mistakes, parseJson, type TObject, HttpError, ValidationError } from "platform";
+import { checkerOf, isObject, mistakes, parseJson, HttpError, ValidationError } from "platform";
 import { dropRedirects, siteRecords } from "./store.ts";
-import { whichever, type Author, type SiteEdit, runEdit } from "../edit.ts";
+import { runEdit, type Author, type SiteEdit } from "../edit.ts";
 import { refOf, type Ref, cleanPath } from "../code.ts";
 import { cleanTarget, writingOrder } from "../redirects/rule.ts";
 import { parsePublished } from "../articles/article.ts";
+import { remove, update, type Kind } from "../kind.ts";
 import { find, type KindRow } from "../kind-store.ts";
 import { checkTexts, checkTokens, type TemplateCheck } from "../input.ts";
 import { difference, type Difference, pageSteps } from "./diff.ts";
-import { kinds, type KindName, type SiteRecord } from "./kinds.ts";
+import { kinds as files, type KindName, type SiteRecord } from "./kinds.ts";
 import { type Tree, fileOf, keyOf, type FileMistake } from "./tree.ts";
 import { textOf, type Values } from "./yaml.ts";
 import type { CmsContext } from "../context.ts";
-import { resources, type Resource } from "../resources.ts";
+import { kinds } from "../resources.ts";
 
 interface PushOptions {
   readonly author: Author;
@@ -34,7 +35,7 @@ export async function push(ctx: CmsContext, given: Wanted, options: PushOptions)
   let found: Difference | undefined;
   try {
     await runEdit(ctx, author, async (edit) => {
-      const there = await find(resources.site.kind, edit.tx, author.account.id, siteRef(code));
+      const there = await find(kinds.site, edit.tx, author.account.id, siteRef(code));
       if (there) await edit.touch(there.id);
       const now = there ? await siteRecords(edit.tx, author.account.id, there.id) : [];
       if (typeof given === "function" && !there) throw new Error(`there is no site ${code}`);
@@ -66,8 +67,7 @@ function check(tree: Tree, engine: TemplateCheck, timezone: string): void {
   const found = [...tree.mistakes];
   const checkers = new Map<KindName, (value: unknown) => unknown>();
   for (const record of tree.records) {
-    const resource = resourceOf(record.kind);
-    const checker = checkers.get(record.kind) ?? checkerOf(resource.body);
+    const checker = checkers.get(record.kind) ?? checkerOf(kindOf(record.kind).bodies.create);
     checkers.set(record.kind, checker);
     const wrong = mistakes();
     try {
@@ -121,7 +121,7 @@ function instantText(instant: Date): string {
 }
 
 function isNullable(kind: KindName, name: string): boolean {
-  const spec = kinds.find((each) => each.name === kind)?.fields[name];
+  const spec = files.find((each) => each.name === kind)?.fields[name];
   return spec?.standard === null;
 }
 
@@ -198,10 +198,10 @@ async function writePages(work: Work, found: Difference): Promise<void> {
 }
 
 async function write({ edit, tree, code }: Work, { record, changes }: Step): Promise<void> {
-  const { writer } = resourceOf(record.kind);
+  const kind = kindOf(record.kind);
   try {
-    if (changes) await writer.update(edit, refTo(record, code), changes, whichever);
-    else await writer.create(edit, bodyOf(record, code));
+    if (changes) await update(edit, kind, refTo(record, code), changes);
+    else await kind.create(edit, bodyOf(record, code));
   } catch (error) {
     const wrong = mistakesOf(error, tree, record);
     throw wrong.length === 0 ? error : new FileMistakes(wrong);
@@ -218,11 +218,11 @@ async function removeExtra(work: Work, found: Difference): Promise<void> {
   for (const { before } of found.update) {
     const page = before.kind === "paragraph" ? before.values["page_code"] : undefined;
     if (typeof page === "string" && gone.has(page))
-      await resources.paragraph.writer.update(edit, refTo(before, code), { page_code: null }, whichever);
+      await update(edit, kinds.paragraph, refTo(before, code), { page_code: null });
   }
   for (const kind of removalOrder) {
     for (const record of found.extra.filter((each) => each.kind === kind))
-      await resourceOf(kind).writer.remove(edit, refTo(record, code), whichever);
+      await remove(edit, kindOf(kind), refTo(record, code));
   }
 }
 
@@ -238,9 +238,9 @@ function bodyOf({ kind, code, values }: SiteRecord, site: string): Values {
   return { ...values, code, site_code: site };
 }
 
-/** Treats the eight resources alike. `check` has validated each body against the resource's own schema. */
-function resourceOf(kind: KindName): Resource<TObject, KindRow> {
-  return resources[kind] as unknown as Resource<TObject, KindRow>; // bodies are checked before
+/** Treats the eight kinds alike. `check` has validated each body against the kind's own schema. */
+function kindOf(name: KindName): Kind<KindRow> {
+  return kinds[name] as unknown as Kind<KindRow>; // bodies are checked before
 }
 
 const mostShown = 50;

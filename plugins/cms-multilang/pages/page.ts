@@ -1,117 +1,119 @@
-/** Creating, changing and deleting pages. behaviour 2.7, 8 and A.4. */
-import { field, mistakes, Type, type Static } from "platform";
-import { codeField, type Ref, cleanPath } from "../code.ts";
-import {
-  fieldTimes,
-  codeRef,
-  templateField,
-  fieldsField,
-  flag,
-  idRef,
-  localeField,
-  nameField,
-  pathField,
-  positionField,
-  siteRef,
-  textField,
-  checkTexts,
-} from "../input.ts";
-import { codeOf, locked, mustStay, named, nameOf, orNull, reread, siteOf, there } from "../edit.ts";
-import type { Mistakes, SiteEdit, Writer } from "../edit.ts";
-import * as kindStore from "../kind-store.ts";
-import { layouts, pages, type PageInput, type PageView, type Relative } from "./store.ts";
+/** Pages. behaviour 2.7, 8 and A. */
+import { filter, resource, Type, type Change, type Changed, type DraftOf, type Mistakes } from "platform";
+import { cleanPath, type Ref } from "../code.ts";
+import { named, placeOf, there, titleOf, type SiteEdit } from "../edit.ts";
+import { needsSite, needsTitle } from "../fields.ts";
+import { checkTexts, fieldTimes } from "../input.ts";
+import { kindOf } from "../kind.ts";
+import { byLocale, byPath, byRef, bySite, codeChanged, find, searching } from "../kind-store.ts";
+import { pageFields, type PagePatch } from "../rows.ts";
+import { Layout } from "./parts.ts";
+import type { Relative } from "./store.ts";
 import * as pageStore from "./store.ts";
 
-export const PageBody = Type.Object({
-  code: Type.Optional(codeField()),
-  name: nameField(),
-  path: pathField(),
-  locale: localeField(),
-  kind: Type.Optional(field.code()),
-  layout_id: idRef(),
-  layout_code: codeRef(),
-  content: templateField(),
-  fields: fieldsField(),
-  html_title: textField(1000),
-  html_description: textField(5000),
-  html_keywords: textField(5000),
-  based_on_page_id: idRef(),
-  based_on_page_code: codeRef(),
-  active: flag(),
-  position: positionField(),
-  cache_seconds: Type.Optional(field.nullable(Type.Integer({ minimum: 0, maximum: 31_536_000 }))),
-  ...siteRef(),
-});
-export type PageBody = Static<typeof PageBody>;
-
-export const pageWriter: Writer<PageBody, PageView> = {
-  async create(edit, body) {
-    const wrong = mistakes();
-    const site = await siteOf(edit, wrong, body);
-    if (site) await edit.touch(site.id);
-    const name = nameOf(wrong, body.name, body.code);
-    const code = site ? await codeOf(edit, pages, { code: body.code, name, siteId: site.id }) : "";
-    const path = pathOf(wrong, body.path ?? code);
-    const layoutId = (site && (await layoutOf(edit, wrong, body, site.id))) ?? null;
-    const place = { id: undefined, path, basedOnPageId: null };
-    const master = site && (await masterOf(edit, wrong, body, { ...place, siteId: site.id }));
-    checkTexts(wrong, edit.cms.engine, body);
-    wrong.check();
-    const { id: siteId } = there(site);
-    const input = inputOf(undefined, body, { code, name, path, layoutId, master });
-    const id = await kindStore.insert(pages, edit, input, siteId);
-    await pageStore.dropRedirect(edit, siteId, input);
-    return told(edit, "create", id);
+export const Page = kindOf(
+  resource("page", {
+    table: "cms_pages",
+    path: "/cms/pages",
+    id: "integer",
+    privilege: "cms",
+    model: "Cms::Page",
+    events: true,
+    others: ["master_is_slave", "is_slave"],
+    fields: pageFields,
+    check,
+    changed,
+    example: { id: 7 },
+    request: ["code", "name", "path", "locale", "site_code", "layout_code", "content", "fields", "html_title"],
+    change: { path: "offer", locale: "en" },
+    docs: {
+      create: {
+        description:
+          "A path is any string, kept without slashes at its ends and served at its encoded address; empty is the home " +
+          "page, one per site. Within a site and path there is one page for each locale and at most one without. A page that is based on another one inherits whatever is empty in it.",
+        refusals: {
+          422: {
+            path: ["is already taken"],
+            based_on_page_code: ["names a page that is itself based on another page"],
+          },
+        },
+      },
+      delete: { description: "Pages based on it become independent." },
+    },
+  }),
+  {
+    large: ["content", "fields"],
+    order: ["site_id", "position", "id"],
+    needs: [needsTitle, needsSite],
+    shownAt: "/w/{site_code}/{path}?lang={locale}",
+    filters: {
+      q: searching(["name", "code", "path"]),
+      code: filter.exact(),
+      site_code: bySite,
+      locale: byLocale,
+      kind: filter.exact(),
+      path: byPath("exact value; empty = the home page"),
+      layout_code: byRef("exact value", "layout_id", "cms_layouts", false),
+      based_on_page_code: byRef("exact value", "based_on_page_id", "cms_pages", false),
+      active: filter.flagged(Type.Boolean({ description: "true or false" })),
+    },
+    /** Its slaves become independent, which is news of each. behaviour A.4.5. */
+    async remove(edit, erased, id) {
+      const slaves = await pageStore.slavesOf(edit, id);
+      await erased();
+      for (const slave of slaves)
+        await Page.announce(edit, "update", there(await find(Page, edit.tx, edit.account.id, { id: slave.id })));
+    },
   },
+);
 
-  async update(edit, ref, body, expected) {
-    const before = await locked(edit, pages, ref, expected);
-    const { id, siteId } = before;
-    const wrong = mistakes();
-    mustStay(wrong, body, before);
-    const path = body.path === undefined ? before.path : pathOf(wrong, body.path);
-    const layout = await layoutOf(edit, wrong, body, siteId);
-    const master = await masterOf(edit, wrong, body, { ...before, path });
-    checkTexts(wrong, edit.cms.engine, body);
-    wrong.check();
-    const { code = before.code, name = before.name } = body;
-    const layoutId = layout === undefined ? before.layoutId : layout;
-    const input = inputOf(before, body, { code, name, path, layoutId, master });
-    await kindStore.update(pages, edit, id, input);
-    if (code !== before.code) await kindStore.codeChanged(pages, edit, id);
-    await pageStore.dropRedirect(edit, siteId, input);
-    if (path !== before.path) await pageStore.keepRedirect(edit, before);
-    return told(edit, "update", id);
-  },
+async function check(
+  edit: SiteEdit,
+  { given, before, after }: Change<typeof pageFields, "integer">,
+  wrong: Mistakes,
+): Promise<DraftOf<typeof pageFields>> {
+  const siteId = await placeOf(edit, wrong, given, before);
+  const title = await titleOf(edit, Page, { given, before }, wrong, siteId);
+  const path = given.path === undefined && before ? before.path : pathOf(wrong, given.path ?? title.code);
+  const layout = siteId && (await layoutOf(edit, wrong, given, siteId));
+  const page = { id: before?.id, path, basedOnPageId: before?.basedOnPageId ?? null };
+  const based = siteId ? await masterOf(edit, wrong, given, { ...page, siteId }) : undefined;
+  checkTexts(wrong, edit.cms.engine, given);
+  const draft = {
+    ...after,
+    ...title,
+    path,
+    siteId: siteId ?? 0,
+    locale: after.locale || null,
+    layoutId: layout === undefined ? (before?.layoutId ?? null) : layout,
+    basedOnPageId: based?.id ?? null,
+    basedOnPath: based?.path ?? null,
+  };
+  return { ...draft, fieldTimes: fieldTimes(before, draft, new Date()) };
+}
 
-  /** Its slaves become independent. behaviour A.4.5. */
-  async remove(edit, ref, expected) {
-    const { tx, account } = edit;
-    const row = await locked(edit, pages, ref, expected);
-    const released = await pageStore.release(edit, row.id);
-    await kindStore.remove(pages, edit, row.id);
-    await edit.cms.changed(pageEvent(account.id, "destroy", row), tx);
-    for (const id of released) await told(edit, "update", id);
-  },
-};
+const shownIn = [
+  ["cms_pages", "based_on_page_id"],
+  ["cms_paragraphs", "page_id"],
+] as const;
 
-/** Reads the page again and announces the change. */
-async function told(edit: SiteEdit, kind: "create" | "update", id: number): Promise<PageView> {
-  const row = await reread(edit, pages, id);
-  await edit.cms.changed(pageEvent(edit.account.id, kind, row), edit.tx);
-  return row;
+async function changed(edit: SiteEdit, { before, after }: Changed<typeof pageFields, "integer">): Promise<void> {
+  if (!after) return before && pageStore.release(edit, before.id);
+  if (before && before.code !== after.code) await codeChanged(edit, after.id, shownIn);
+  await pageStore.dropRedirect(edit, after);
+  if (before && before.path !== after.path) await pageStore.keepRedirect(edit, before);
 }
 
 /** The layout in the body. Undefined: the body does not say; null: none. */
-async function layoutOf({ tx, account }: SiteEdit, wrong: Mistakes, body: PageBody, siteId: number) {
-  const given = { as: "layout", what: "layout", code: body.layout_code, id: body.layout_id, siteId };
-  const layout = await named(wrong, given, (ref) => kindStore.find(layouts, tx, account.id, ref));
+async function layoutOf({ tx, account }: SiteEdit, wrong: Mistakes, given: PagePatch, siteId: number) {
+  const asked = { as: "layout", what: "layout", code: given.layout_code, id: given.layout_id, siteId };
+  const layout = await named(wrong, asked, (ref) => find(Layout, tx, account.id, ref));
   return layout && layout.id;
 }
 
-async function masterOf(edit: SiteEdit, wrong: Mistakes, body: PageBody, page: Slave & Based) {
+async function masterOf(edit: SiteEdit, wrong: Mistakes, given: PagePatch, page: Slave & Based) {
   const slaves = page.id === undefined ? [] : await pageStore.slavesOf(edit, page.id);
-  return masterIn(wrong, page, slaves, body, async (ref) => (await pageStore.relatives(edit, ref))[0]);
+  return masterIn(wrong, page, slaves, given, async (ref) => (await pageStore.relatives(edit, ref))[0]);
 }
 
 type Based = Pick<Relative, "basedOnPageId">;
@@ -121,7 +123,7 @@ export async function masterIn<Row extends Relative>(
   wrong: Mistakes,
   page: Slave & Based,
   slaves: readonly Relative[],
-  { based_on_page_code: code, based_on_page_id: id }: Pick<PageBody, "based_on_page_code" | "based_on_page_id">,
+  { based_on_page_code: code, based_on_page_id: id }: Pick<PagePatch, "based_on_page_code" | "based_on_page_id">,
   look: (ref: Ref) => Promise<Row | undefined>,
 ): Promise<Row | undefined> {
   const asked = await named(wrong, { as: "based_on_page", what: "page", code, id, siteId: page.siteId }, look);
@@ -133,39 +135,11 @@ export async function masterIn<Row extends Relative>(
   return master;
 }
 
-export function pageEvent(accountId: number, kind: "create" | "update" | "destroy", row: PageView) {
-  return { accountId, sourceType: "Cms::Page", kind, id: row.id, data: pages.toApi(row) };
-}
-
 function pathOf(wrong: Mistakes, given: string): string {
   const clean = cleanPath(given);
   if ("path" in clean) return clean.path;
   wrong.add("path", clean.mistake);
   return given;
-}
-
-interface Resolved extends Pick<PageInput, "code" | "name" | "path" | "layoutId"> {
-  readonly master: Relative | undefined;
-}
-
-function inputOf(before: PageView | undefined, body: PageBody, resolved: Resolved): PageInput {
-  const { master, ...rest } = resolved;
-  const after = {
-    ...rest,
-    locale: orNull(body.locale, before?.locale) || null,
-    kind: body.kind ?? before?.kind ?? "text",
-    content: body.content === undefined ? (before?.content ?? "") : (body.content ?? ""),
-    fields: body.fields ?? before?.fields ?? {},
-    htmlTitle: orNull(body.html_title, before?.htmlTitle),
-    htmlDescription: orNull(body.html_description, before?.htmlDescription),
-    htmlKeywords: orNull(body.html_keywords, before?.htmlKeywords),
-    basedOnPageId: master?.id ?? null,
-    basedOnPath: master?.path ?? null,
-    active: body.active ?? before?.active ?? true,
-    position: body.position ?? before?.position ?? 0,
-    cacheSeconds: body.cache_seconds === undefined ? (before?.cacheSeconds ?? null) : body.cache_seconds,
-  };
-  return { ...after, fieldTimes: fieldTimes(before, after, new Date()) };
 }
 
 /** A page as it will be stored; it has no id before it is created. */

@@ -1,87 +1,123 @@
-/** Creating, changing and deleting redirects of a site. behaviour B.11. */
-import { field, mistakes, Type, type Static } from "platform";
-import { type Ref, cleanPath } from "../code.ts";
-import { locked, mustStay, reread, siteOf, there, type Mistakes, type SiteEdit, type Writer } from "../edit.ts";
-import { idRef, siteRef } from "../input.ts";
-import * as kindStore from "../kind-store.ts";
-import { domains } from "../sites/store.ts";
+/** Redirects that an editor writes, beside those that pages leave when they move. behaviour B.11. */
+import { column, field, resource, Type, type Change, type DraftOf, type Mistakes, type PatchOf } from "platform";
+import { cleanPath, refOf, type Ref } from "../code.ts";
+import { placeOf, type SiteEdit } from "../edit.ts";
+import * as shared from "../fields.ts";
+import { kindOf } from "../kind.ts";
+import { byPath, bySite, find, searching } from "../kind-store.ts";
+import { Domain } from "../sites/domain.ts";
 import { cleanTarget, leadsBack, statuses, type Status } from "./rule.ts";
-import { domainsOf, redirects, replaceMoved, rulesOf, type RuleInput, type RuleView } from "./store.ts";
+import { domainName, domainsOf, inFile, replaceMoved, rulesOf } from "./store.ts";
 
-export const RedirectBody = Type.Object({
-  path: Type.Optional(Type.String({ maxLength: 4000, description: "an old path of the site" })),
-  to: Type.Optional(
-    Type.String({ maxLength: 2000, description: "a path of the site (/offer) or an address (https://…)" }),
-  ),
-  status: Type.Optional(
-    Type.Integer({
+const domain: column.Label = ["Address", "Adres", "Adresse"];
+
+const redirectFields = {
+  path: shared.path(Type.String({ maxLength: 4000, description: "an old path of the site" }), "refused", "old-offer"),
+  /** `/offer`, or an address (`https://…`); encoded as it is sent. */
+  to: column.text({
+    label: ["Leads to", "Prowadzi do", "Führt zu"],
+    stored: "target",
+    body: Type.String({ maxLength: 2000, description: "a path of the site (/offer) or an address (https://…)" }),
+    by: "check",
+    leftOut: "refused",
+    example: "/offer",
+  }),
+  status: column.value("int2", Type.Union([Type.Literal(301), Type.Literal(302), Type.Literal(308)]), {
+    label: ["For how long", "Na jak długo", "Für wie lange"],
+    choices: {
+      301: ["For good (301)", "Na stałe (301)", "Dauerhaft (301)"],
+      302: ["For now (302)", "Na razie (302)", "Vorläufig (302)"],
+      308: [
+        "For good, with the same method (308)",
+        "Na stałe, tą samą metodą (308)",
+        "Dauerhaft, mit derselben Methode (308)",
+      ],
+    },
+    body: Type.Integer({
       enum: [...statuses],
       description: "301: for good, 302: for now, 308: for good, with the same method",
     }),
-  ),
-  domain: Type.Optional(
-    field.from(
+    by: "check",
+    blank: 301,
+  }),
+  ...shared.siteOf("cms_redirect_rules"),
+  domain_id: shared.idOf(domain),
+  /** By its name; null: on every domain of the site. */
+  domain: column.text({
+    label: domain,
+    body: field.from(
       field.nullable(
         Type.String({ maxLength: 300, description: "on this domain alone, by its name; without one on all" }),
       ),
       { path: "/cms/domains.json", value: "name", where: ["site_code"] },
     ),
-  ),
-  domain_id: idRef(),
-  ...siteRef(),
-});
-export type RedirectBody = Static<typeof RedirectBody>;
+    by: "server",
+    from: domainName,
+    quiet: false,
+    orNull: true,
+  }),
+  ...shared.authors,
+};
+
+type Patch = PatchOf<typeof redirectFields>;
+
+export const Redirect = kindOf(
+  resource("redirect", {
+    table: "cms_redirect_rules",
+    path: "/cms/redirects",
+    id: "integer",
+    privilege: "cms",
+    model: "Cms::Redirect",
+    fields: redirectFields,
+    check,
+    example: { id: 11 },
+    request: ["path", "to", "site_code"],
+    change: { status: 308 },
+    docs: {
+      create: {
+        description:
+          "Visitors of `path` are led to `to` where no page has that path. `to` is a path of the site or an address; the " +
+          "query of the request goes along unless `to` has one. `status` defaults to 301. Without `domain` (a name) or `domain_id` it is for every domain " +
+          "of the site; one for a domain comes first. Circles are refused. It replaces what a page that has moved left there.",
+        refusals: { 422: { to: ["leads back to this path, or on and on"] } },
+      },
+    },
+  }),
+  {
+    inSites: false,
+    order: ["site_id", "path", "id"],
+    needs: [["path"], ["to"], shared.needsSite],
+    filters: { q: searching(["path", "target"], "paths and targets"), site_code: bySite, path: byPath() },
+    refOf: (text) => (/^\d/.test(text) ? refOf(text) : undefined),
+    /** It has no code of its own: this is what a site's files call it. */
+    byCode: inFile,
+  },
+);
 
 const mostOfSite = 5000;
 
-export const redirectWriter: Writer<RedirectBody, RuleView> = {
-  async create(edit, body) {
-    const wrong = mistakes();
-    const site = await siteOf(edit, wrong, body);
-    if (body.path === undefined) wrong.add("path", "is required");
-    if (body.to === undefined) wrong.add("to", "is required");
-    wrong.check();
-    const { id: siteId } = there(site);
-    await edit.touch(siteId);
-    const input = await inputOf(edit, wrong, { siteId }, body);
-    wrong.check();
-    await replaceMoved(edit, siteId, input.path);
-    return reread(edit, redirects, await kindStore.insert(redirects, edit, input, siteId));
-  },
-
-  async update(edit, ref, body, expected) {
-    const before = await locked(edit, redirects, ref, expected);
-    const wrong = mistakes();
-    mustStay(wrong, body, before);
-    const input = await inputOf(edit, wrong, before, body);
-    wrong.check();
-    await replaceMoved(edit, before.siteId, input.path);
-    await kindStore.update(redirects, edit, before.id, input);
-    return reread(edit, redirects, before.id);
-  },
-
-  async remove(edit, ref, expected) {
-    const { id } = await locked(edit, redirects, ref, expected);
-    await kindStore.remove(redirects, edit, id);
-  },
-};
-
-type Before = Pick<RuleView, "siteId"> & Partial<RuleView>;
-
-async function inputOf(edit: SiteEdit, wrong: Mistakes, before: Before, body: RedirectBody): Promise<RuleInput> {
-  const { siteId } = before;
-  const path = pathOf(wrong, body.path ?? before.path ?? "");
-  const target = targetOf(wrong, body.to ?? before.target ?? "");
-  const given = await domainOf(edit, wrong, siteId, body);
-  const domainId = given === undefined ? (before.domainId ?? null) : given;
-  const input = { path, target, domainId, status: statusOf(wrong, body.status ?? before.status ?? 301) };
-  if (wrong.any) return input;
-  const all = await rulesOf(edit, siteId);
-  const others = all.filter(({ id }) => id !== before.id);
+async function check(
+  edit: SiteEdit,
+  { given, before }: Change<typeof redirectFields, "integer">,
+  wrong: Mistakes,
+): Promise<DraftOf<typeof redirectFields>> {
+  const siteId = (await placeOf(edit, wrong, given, before)) ?? 0;
+  for (const name of ["path", "to"] as const) if (!before && given[name] === undefined) wrong.add(name, "is required");
+  wrong.check();
+  const path = pathOf(wrong, given.path ?? before?.path ?? "");
+  const to = targetOf(wrong, given.to ?? before?.to ?? "");
+  const named = await domainOf(edit, wrong, siteId, given);
+  const domainId = named === undefined ? (before?.domainId ?? null) : named;
+  const draft = { siteId, path, to, domainId, status: statusOf(wrong, given.status ?? before?.status ?? 301) };
+  wrong.check();
+  const others = (await rulesOf(edit, siteId)).filter(({ id }) => id !== before?.id);
   if (others.length >= mostOfSite) wrong.add("base", `a site has at most ${mostOfSite} redirects`);
   if (others.some((one) => one.path === path && one.domainId === domainId)) wrong.add("path", "is already taken");
-  if (leadsBack(input, others, await domainsOf(edit, siteId))) wrong.add("to", "leads back to this path, or on and on");
-  return input;
+  if (leadsBack({ path, domainId, target: to }, others, await domainsOf(edit, siteId)))
+    wrong.add("to", "leads back to this path, or on and on");
+  wrong.check();
+  await replaceMoved(edit, siteId, path);
+  return draft;
 }
 
 /** The id of the domain that the body names, by its name or its id; null: every domain. Undefined: it does not say. */
@@ -89,16 +125,16 @@ async function domainOf(
   { tx, account }: SiteEdit,
   wrong: Mistakes,
   siteId: number,
-  { domain: name, domain_id: id }: RedirectBody,
+  { domain: name, domain_id: id }: Patch,
 ): Promise<number | null | undefined> {
   if (name === undefined && id === undefined) return undefined;
-  const find = async (at: "domain" | "domain_id", ref: Ref | undefined) => {
-    const found = ref && (await kindStore.find(domains, tx, account.id, ref));
+  const idAt = async (at: "domain" | "domain_id", ref: Ref | undefined) => {
+    const found = ref && (await find(Domain, tx, account.id, ref));
     if (ref && found?.siteId !== siteId) wrong.add(at, "names no domain of this site");
     return found?.id;
   };
-  const byName = await find("domain", name ? { code: name } : undefined);
-  const byId = await find("domain_id", id ? { id } : undefined);
+  const byName = await idAt("domain", name ? { code: name } : undefined);
+  const byId = await idAt("domain_id", id ? { id } : undefined);
   if (byName !== undefined && byId !== undefined && byName !== byId)
     wrong.add("domain", "is another one than domain_id");
   return byName ?? byId ?? null;

@@ -1,46 +1,26 @@
-/** The redirects that editors write as a kind of records, and the SQL that only they need. */
-import * as answers from "../answers.ts";
-import { byPath, bySite, searching, shownBy, type Kind, type Writing } from "../kind-store.ts";
-import type { RedirectRuleRow } from "../rows.ts";
-import { redirectPlace } from "./rule.ts";
+/** The SQL that only redirects need. */
+import { words, type Fragment, type Queryable } from "platform";
+import type { Ref } from "../code.ts";
+import type { Writing } from "../kind-store.ts";
+import { redirectPlace, type Rule } from "./rule.ts";
 
-export interface RuleView extends RedirectRuleRow {
-  readonly siteCode: string;
-  readonly domain: string | null;
+/** The name of a redirect's domain. */
+export const domainName =
+  "(select d.name from cms_domains d where d.account_id = cms_redirect_rules.account_id and d.id = cms_redirect_rules.domain_id)";
+
+/** A redirect has no code of its own: this is what a site's files call it. */
+export function inFile(sql: Queryable, { code, site }: Extract<Ref, { readonly code: string }>): Fragment {
+  const place = redirectPlace(code);
+  if (!place || !site || "id" in site) return sql`false`;
+  return sql`
+    site_id = (select s.id from cms_sites s where s.account_id = cms_redirect_rules.account_id and s.code = ${site.code})
+    and path = ${place.path} and ${words(sql, domainName)} is not distinct from ${place.host}`;
 }
 
-export type RuleInput = Pick<RedirectRuleRow, "domainId" | "path" | "target" | "status">;
-
-const shown = shownBy(answers.Redirect);
-
-export const redirects: Kind<RuleView, keyof RuleInput> = {
-  name: "redirect",
-  plural: "redirects",
-  table: "cms_redirect_rules",
-  writes: ["domainId", "path", "target", "status"],
-  shows: "r.site_id, s.code as site_code, d.name as domain",
-  joins: `
-    join cms_sites s on s.account_id = r.account_id and s.id = r.site_id
-    left join cms_domains d on d.account_id = r.account_id and d.id = r.domain_id`,
-  large: [],
-  order: ["site_id", "path", "id"],
-  filters: { q: searching(["path", "target"], "paths and targets"), site_code: bySite, path: byPath() },
-  /** It has no code of its own: this is what a site's files call it. */
-  byCode: (sql, { code, site }) => {
-    const place = redirectPlace(code);
-    if (!place || !site || "id" in site) return sql`false`;
-    return sql`s.code = ${site.code} and r.path = ${place.path} and d.name is not distinct from ${place.host}`;
-  },
-  toApi: (row) => shown({ ...row, to: row.target }),
-};
-
 /** All of a site: a site has at most a few thousand. */
-export async function rulesOf(
-  { tx, account }: Writing,
-  siteId: number,
-): Promise<(RuleInput & { readonly id: number })[]> {
-  return tx<(RuleInput & { readonly id: number })[]>`
-    select id, domain_id, path, target, status from cms_redirect_rules
+export async function rulesOf({ tx, account }: Writing, siteId: number): Promise<(Rule & { readonly id: number })[]> {
+  return tx<(Rule & { readonly id: number })[]>`
+    select id, domain_id, path, target from cms_redirect_rules
     where account_id = ${account.id} and site_id = ${siteId} order by id limit 10000`;
 }
 

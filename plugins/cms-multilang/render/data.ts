@@ -1,16 +1,8 @@
 /** The rows that the reading side reads. */
 import type { BaseContext } from "platform";
 import type { Locale } from "../locales.ts";
-import type {
-  ArticleRow,
-  CategoryRow,
-  LayoutRow,
-  PageRow,
-  PageTexts,
-  ParagraphRow,
-  RedirectRuleRow,
-  SiteRow,
-} from "../rows.ts";
+import type { ArticleRow, CategoryRow, LayoutRow, PageRow, PageTexts, ParagraphRow, SiteRow } from "../rows.ts";
+import type { Status } from "../redirects/rule.ts";
 import type { Domain } from "./addresses/addresses.ts";
 import type { Inherited } from "./values/fields.ts";
 import type { Variant } from "./addresses/variant.ts";
@@ -33,11 +25,17 @@ export type LayoutData = Pick<LayoutRow, "id" | "code" | "name" | "content" | "f
 
 export type ParagraphData = Pick<ParagraphRow, "id" | "pageId" | "code" | "name" | "content" | "fields" | "position">;
 
-export type RedirectData = Pick<RedirectRuleRow, "target" | "status">;
+export interface RedirectData {
+  readonly target: string;
+  readonly status: Status;
+}
 
 export type CategoryData = Pick<CategoryRow, "id" | "code" | "name" | "path">;
 
-export type ArticleData = Omit<ArticleRow, "accountId" | "version" | "createdById" | "updatedById" | "fieldTimes"> & {
+export type ArticleData = Omit<
+  ArticleRow,
+  "accountId" | "version" | "siteCode" | "categoryCode" | "categories" | "createdById" | "updatedById" | "fieldTimes"
+> & {
   /** The main category and the additional ones. */
   readonly categoryIds: readonly number[];
 };

@@ -2,17 +2,63 @@
  * `/w/<site code>/…` previews a site before its domains point here; `POST /cms/pages/preview` renders a page as an
  * editor has it, on each domain and in each language. behaviour 4.6, B.11.
  */
-import { answer, notFound, redirect, route, text, Type, unauthorized, type Reply, type Route, ok } from "platform";
-import { sitePage, DraftPreview } from "../answers.ts";
+import {
+  answer,
+  field,
+  notFound,
+  redirect,
+  route,
+  text,
+  Type,
+  unauthorized,
+  type Reply,
+  type Route,
+  ok,
+} from "platform";
 import { askedPath, linksOf, langOf } from "./addresses/addresses.ts";
 import { faultPage, TemplateFault } from "./templates/blocks.ts";
 import { pageNumberOf } from "./values/params.ts";
 import { htmlType, typeOf } from "./door/replies.ts";
 import { schemeOf, type CmsContext } from "../context.ts";
 import { DraftBody, makePreview, previewOf } from "./draft/drafts.ts";
+import { locales } from "../locales.ts";
 import * as renderStore from "./store.ts";
 import * as finder from "./addresses/find.ts";
 import * as composer from "./compose.ts";
+
+const line = Type.String();
+const orNull = field.nullable;
+
+const Alternate = answer.object("Alternate", { locale: line, url: line });
+
+/** What the head of a page tells search engines. */
+const PageSeen = answer.object("PageSeen", {
+  title: orNull(line),
+  description: orNull(line),
+  canonical_url: orNull(line),
+  alternates: answer.list(Alternate),
+  robots: orNull(line),
+  lang: orNull(line),
+});
+
+const DraftPreview = answer.object("DraftPreview", {
+  url: line,
+  expires_at: answer.time(),
+  domain: orNull(line),
+  locale: field.oneOf(locales),
+  address: orNull(line),
+  redirects_to: orNull(line),
+  seen: PageSeen,
+  canonical_url: orNull(line),
+  alternates: answer.list(Alternate),
+  fault: orNull(line),
+});
+
+/** The end of a page's path decides its type. */
+const sitePage = [
+  ...["text/html", "text/plain", "application/xml", "application/manifest+json"].map(answer.text),
+  Type.Unknown({ description: "A page whose path ends in .json" }),
+];
 
 /**
  * A preview runs its author's scripts on the account's own host. The sandbox gives them an opaque origin, so they

@@ -2,8 +2,7 @@
  * A domain's name as it is stored (a host in lower case and in ASCII, with a port only if one is given), and how an
  * account proves that it owns it: by a TXT record, or by a file on the domain's web server. behaviour B.11.
  */
-import { OutboundFault, type BaseContext } from "platform";
-import type { DomainRow } from "../rows.ts";
+import { answer as schema, OutboundFault, Type, type BaseContext, type Static } from "platform";
 
 export type CleanHost = { readonly host: string } | { readonly mistake: string };
 
@@ -32,21 +31,25 @@ function isLabel(label: string): boolean {
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label);
 }
 
-type Proof = Pick<DomainRow, "name" | "proof">;
-
-/** Either of the two is enough. */
-export interface Verification {
-  readonly txt_name: string;
-  readonly txt_value: string;
-  readonly file_url: string;
-  readonly file_content: string;
+/** A domain, and the text that proves it. */
+interface Proof {
+  readonly name: string;
+  readonly proof: string;
 }
+
+/** How the account proves that a pending domain is its own: either of the two is enough. */
+export const DomainVerification = schema.object("DomainVerification", {
+  txt_name: Type.String(),
+  txt_value: Type.String(),
+  file_url: Type.String(),
+  file_content: Type.String(),
+});
 
 const path = "/.well-known/corestead-domain.txt";
 const maxFileBytes = 10_000;
 const timeoutMs = 5000;
 
-export function verificationOf({ name, proof }: Proof): Verification {
+export function verificationOf({ name, proof }: Proof): Static<typeof DomainVerification> {
   const says = `corestead-domain=${proof}`;
   return {
     txt_name: `_corestead.${name.replace(/:\d+$/, "")}`,

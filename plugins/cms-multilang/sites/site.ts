@@ -1,69 +1,82 @@
-/** Creating, changing and deleting sites. */
-import { mistakes, Type, type Static } from "platform";
-import { articleEvent } from "../articles/article.ts";
-import { codeOf, locked, nameOf, reread, type SiteEdit, type Writer } from "../edit.ts";
-import { codeField } from "../code.ts";
-import { fieldsField, flag, nameField, siteLocale, checkFields } from "../input.ts";
-import { isLocale, type Locale } from "../locales.ts";
-import { pageEvent } from "../pages/page.ts";
-import * as kindStore from "../kind-store.ts";
-import { articles } from "../articles/store.ts";
-import { pages } from "../pages/store.ts";
-import { sites, type SiteInput, type SiteView } from "./store.ts";
+/** Sites. Everything else of this plugin is in one. behaviour 2.7, B.11. */
+import { filter, resource, Type } from "platform";
+import type { Change, Changed, DraftOf, Mistakes } from "platform";
+import { refOf } from "../code.ts";
+import { Article } from "../articles/article.ts";
+import type { CmsContext } from "../context.ts";
+import { there, titleOf, type SiteEdit } from "../edit.ts";
+import { needsTitle } from "../fields.ts";
+import { checkFields } from "../input.ts";
+import { kindOf, type Kind } from "../kind.ts";
+import { codeChanged, find, ofSite, searching } from "../kind-store.ts";
+import { isLocale, locales, type Locale } from "../locales.ts";
+import { Page } from "../pages/page.ts";
+import { siteFields, type SiteRow } from "../rows.ts";
 
-export const SiteBody = Type.Object({
-  code: Type.Optional(codeField()),
-  name: nameField(),
-  locale: siteLocale(),
-  multilang: flag(),
-  fields: fieldsField(),
-  active: flag(),
-});
-export type SiteBody = Static<typeof SiteBody>;
-
-export const siteWriter: Writer<SiteBody, SiteView> = {
-  async create(edit, body) {
-    const wrong = mistakes();
-    const name = nameOf(wrong, body.name, body.code);
-    checkFields(wrong, body.fields);
-    wrong.check();
-    const id = await kindStore.insert(sites, edit, {
-      code: await codeOf(edit, sites, { code: body.code, name, siteId: undefined }),
-      name,
-      locale: body.locale ?? localeOf(edit.account.locale),
-      multilang: body.multilang ?? false,
-      fields: body.fields ?? {},
-      active: body.active ?? true,
-    });
-    return reread(edit, sites, id);
+export const Site = kindOf(
+  resource("site", {
+    table: "cms_sites",
+    path: "/cms/sites",
+    id: "integer",
+    privilege: "cms",
+    model: "Cms::Site",
+    fields: siteFields,
+    check,
+    changed,
+    example: { id: 3 },
+    request: ["code", "name", "locale", "multilang", "fields"],
+    change: { multilang: true, locale: "pl" },
+    docs: {
+      create: {
+        description:
+          "`locale` defaults to the account's. `multilang` switches on alternates, canonical addresses and redirects.",
+        refusals: { 422: { code: ["is already taken"] } },
+      },
+      delete: { description: "Deletes its domains, layouts, pages, paragraphs, categories and articles too." },
+    },
+  }),
+  {
+    inSites: false,
+    large: ["fields"],
+    needs: [needsTitle],
+    shownAt: "/w/{code}/",
+    filters: {
+      q: searching(["name", "code"]),
+      code: filter.exact(),
+      locale: filter.exact(Type.String({ enum: [...locales], description: "exact value" })),
+    },
   },
+);
 
-  async update(edit, ref, body, expected) {
-    const before = await locked(edit, sites, ref, expected);
-    const wrong = mistakes();
-    checkFields(wrong, body.fields);
-    wrong.check();
-    const after = { ...before, ...given(body, edit.account.locale) };
-    await kindStore.update(sites, edit, before.id, after);
-    if (after.code !== before.code) await kindStore.codeChanged(sites, edit, before.id);
-    if (after.code !== before.code || after.active !== before.active) edit.hostsChange();
-    return reread(edit, sites, before.id);
-  },
+/** The site of an address, by its id or its code. */
+export async function siteAt({ sql }: Pick<CmsContext, "sql">, accountId: number, text: string): Promise<SiteRow> {
+  const ref = refOf(text);
+  return there(ref && (await find(Site, sql, accountId, ref)));
+}
 
-  /** Deletes everything in the site too. */
-  async remove(edit, ref, expected) {
-    const { tx, account } = edit;
-    const { id } = await locked(edit, sites, ref, expected);
-    for await (const row of everyOf(edit, pages, id)) await edit.cms.changed(pageEvent(account.id, "destroy", row), tx);
-    for await (const row of everyOf(edit, articles, id))
-      await edit.cms.changed(articleEvent(account.id, "destroy", row), tx);
-    await kindStore.remove(sites, edit, id);
-    edit.hostsChange();
-  },
-};
+async function check(
+  edit: SiteEdit,
+  { given, before, after }: Change<typeof siteFields, "integer">,
+  wrong: Mistakes,
+): Promise<DraftOf<typeof siteFields>> {
+  const title = await titleOf(edit, Site, { given, before }, wrong, undefined);
+  checkFields(wrong, given.fields);
+  const { locale = before?.locale } = given;
+  return { ...after, ...title, locale: locale ?? localeOf(edit.account.locale) };
+}
 
-function given({ locale, ...rest }: SiteBody, accountLocale: string): Partial<SiteInput> {
-  return { ...rest, ...(locale !== undefined && { locale: locale ?? localeOf(accountLocale) }) };
+const shownIn = ["domains", "layouts", "pages", "paragraphs", "categories", "articles"].map(
+  (plural) => [`cms_${plural}`, "site_id"] as const,
+);
+
+/** Everything in the site goes with it. */
+async function changed(edit: SiteEdit, { before, after }: Changed<typeof siteFields, "integer">): Promise<void> {
+  if (!before) return;
+  if (after && after.code !== before.code) await codeChanged(edit, before.id, shownIn);
+  if (after?.code !== before.code || after.active !== before.active) edit.hostsChange();
+  if (after) return;
+  for await (const row of everyOf(edit, Page, before.id)) await Page.announce(edit, "destroy", row);
+  for await (const row of everyOf(edit, Article, before.id)) await Article.announce(edit, "destroy", row);
 }
 
 /** An account's locale can be any word: `en-GB` becomes `en`, and an unsupported one becomes English. */
@@ -74,9 +87,9 @@ function localeOf(accountLocale: string): Locale {
 
 const batch = 200;
 
-async function* everyOf<Row extends kindStore.KindRow>(edit: SiteEdit, kind: kindStore.Kind<Row>, siteId: number) {
+async function* everyOf<Row>(edit: SiteEdit, kind: Kind<Row>, siteId: number) {
   for (let after = 0; ;) {
-    const rows = await kindStore.ofSite(kind, edit, siteId, after, batch);
+    const rows = await ofSite(kind, edit, siteId, after, batch);
     yield* rows;
     const last = rows.at(-1);
     if (!last || rows.length < batch) return;

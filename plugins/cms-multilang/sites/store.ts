@@ -1,68 +1,18 @@
-/** Sites and their domains as kinds of records, and the SQL that only they need. */
-import { filter, Type, type Sql, type Tx } from "platform";
-import * as answers from "../answers.ts";
-import { byLocale, bySite, narrowing, searching, shownBy, type Kind, type Writing } from "../kind-store.ts";
-import { locales } from "../locales.ts";
-import type { DomainRow, SiteRow } from "../rows.ts";
-import { verificationOf } from "./host.ts";
+/** The SQL that only sites and their domains need. */
+import type { Queryable, Sql, Tx } from "platform";
+import type { Ref } from "../code.ts";
+import { isAddressed, narrowing, type Writing } from "../kind-store.ts";
 
-/** A site is its own. */
-export interface SiteView extends SiteRow {
-  readonly siteId: number;
-  readonly siteCode: string;
+export const byName = narrowing("exact value", (sql, given) => sql`name = ${given.toLowerCase()}`);
+
+/** A domain is addressed by its name. */
+export const named = (sql: Queryable, { code }: { readonly code: string }) => sql`name = ${code}`;
+
+export async function byRef(db: Queryable, accountId: number, ref: Ref): Promise<{ readonly id: number } | undefined> {
+  const [row] = await db<{ id: number }[]>`
+    select id from cms_sites where account_id = ${accountId} and ${isAddressed(db, accountId, ref)}`;
+  return row;
 }
-
-export type SiteInput = Pick<SiteRow, "code" | "name" | "locale" | "multilang" | "fields" | "active">;
-
-export const sites: Kind<SiteView, keyof SiteInput> = {
-  name: "site",
-  plural: "sites",
-  table: "cms_sites",
-  writes: ["code", "name", "locale", "multilang", "fields", "active"],
-  shows: "r.revision, r.id as site_id, r.code as site_code",
-  joins: "",
-  large: ["fields"],
-  order: ["id"],
-  filters: {
-    q: searching(["name", "code"]),
-    code: filter.exact(),
-    locale: filter.exact(Type.String({ enum: [...locales], description: "exact value" })),
-  },
-  shownIn: ["cms_domains", "cms_layouts", "cms_pages", "cms_paragraphs", "cms_categories", "cms_articles"].map(
-    (table) => [table, "site_id"] as const,
-  ),
-  toApi: shownBy(answers.Site),
-};
-
-export interface DomainView extends DomainRow {
-  readonly siteCode: string;
-}
-
-const shown = shownBy(answers.Domain);
-
-export const domains: Kind<DomainView, "name" | "locale" | "isPrimary" | "status" | "proof"> = {
-  name: "domain",
-  plural: "domains",
-  table: "cms_domains",
-  writes: ["name", "locale", "isPrimary", "status", "proof"],
-  shows: "r.site_id, s.code as site_code",
-  joins: "join cms_sites s on s.account_id = r.account_id and s.id = r.site_id",
-  large: [],
-  order: ["id"],
-  filters: {
-    q: searching(["name"]),
-    name: narrowing("exact value", (sql, given) => sql`name = ${given.toLowerCase()}`),
-    site_code: bySite,
-    locale: byLocale,
-  },
-  byCode: (sql, { code }) => sql`r.name = ${code}`,
-  toApi: (row) =>
-    shown({
-      ...row,
-      primary: row.isPrimary,
-      verification: row.status === "pending" ? verificationOf(row) : null,
-    }),
-};
 
 /** False if there is no such site. */
 export async function touch(tx: Tx, accountId: number, id: number): Promise<boolean> {
@@ -117,6 +67,12 @@ export async function clearPrimary({ tx, account }: Writing, siteId: number): Pr
   await tx`
     update cms_domains set is_primary = false, version = version + 1, updated_at = now()
     where account_id = ${account.id} and site_id = ${siteId} and is_primary`;
+}
+
+export async function approve({ tx, account }: Writing, id: number, userId: number | null): Promise<void> {
+  await tx`
+    update cms_domains set status = 'approved', updated_by_id = ${userId}, version = version + 1, updated_at = now()
+    where account_id = ${account.id} and id = ${id}`;
 }
 
 export async function promoteOldest({ tx, account }: Writing, siteId: number): Promise<void> {

@@ -7,15 +7,18 @@ import {
   randomToken,
   sha256,
   type Caller,
+  type Mistakes,
   type Queryable,
   type Static,
+  type Typed,
 } from "platform";
-import { localeField, checkTexts } from "../../input.ts";
-import { PageBody } from "../../pages/page.ts";
+import { localeText } from "../../fields.ts";
+import { checkTexts } from "../../input.ts";
 import { refOf, siteRefOf, type Ref, cleanPath } from "../../code.ts";
 import { isLocale } from "../../locales.ts";
-import { masterIn } from "../../pages/page.ts";
-import { named, orNull, type Mistakes } from "../../edit.ts";
+import type { PagePatch, PageRow } from "../../rows.ts";
+import { masterIn, Page } from "../../pages/page.ts";
+import { named } from "../../edit.ts";
 import { compose } from "../compose.ts";
 import type { ComposeInput } from "../values/variables.ts";
 import { addressOf, domainFor, type Domain, effectiveLocale } from "../addresses/addresses.ts";
@@ -29,32 +32,39 @@ import { faultPage, TemplateFault } from "../templates/blocks.ts";
 import { asText, nothingSeen, seenIn } from "./seen.ts";
 import { schemeOf, type CmsContext } from "../../context.ts";
 import { find } from "../../kind-store.ts";
-import { layouts, pages, type PageView } from "../../pages/store.ts";
+import { Layout } from "../../pages/parts.ts";
 import { insertPreview, previewHtml } from "../store.ts";
 import * as finder from "../addresses/find.ts";
 
-const pageFields = PageBody.properties;
-
-export const DraftBody = Type.Object({
+const Shown = Type.Object({
   id: Type.Union([field.id(), Type.String({ maxLength: 100 })], { description: "id or code of the saved page" }),
   site_code: Type.Optional(field.nullable(Type.String({ maxLength: 100, description: "needed only with a code" }))),
   domain: Type.Optional(field.nullable(Type.String({ maxLength: 300, description: "a domain of the site" }))),
-  lang: localeField(),
-  name: pageFields.name,
-  path: pageFields.path,
-  locale: pageFields.locale,
-  layout_id: pageFields.layout_id,
-  layout_code: pageFields.layout_code,
-  content: pageFields.content,
-  fields: pageFields.fields,
-  html_title: pageFields.html_title,
-  html_description: pageFields.html_description,
-  html_keywords: pageFields.html_keywords,
-  based_on_page_id: pageFields.based_on_page_id,
-  based_on_page_code: pageFields.based_on_page_code,
+  lang: Type.Optional(localeText()),
 });
 
-type Body = Static<typeof DraftBody>;
+const typed = [
+  "name",
+  "path",
+  "locale",
+  "layout_id",
+  "layout_code",
+  "content",
+  "fields",
+  "html_title",
+  "html_description",
+  "html_keywords",
+  "based_on_page_id",
+  "based_on_page_code",
+] as const;
+
+type Body = Static<typeof Shown> & Pick<PagePatch, (typeof typed)[number]>;
+
+const { properties } = Page.bodies.change;
+export const DraftBody = Type.Object({
+  ...Shown.properties,
+  ...Object.fromEntries(Object.entries(properties).filter(([name]) => typed.some((one) => one === name))),
+}) as Typed<Body>; // made of the same fields
 
 const livesMs = 10 * 60_000;
 const mostPerPerson = 10;
@@ -108,11 +118,11 @@ export async function previewOf(
 
 async function savedPage(db: Queryable, accountId: number, body: Body) {
   const ref = refOf(String(body.id), siteRefOf(body.site_code));
-  return ref && find(pages, db, accountId, ref);
+  return ref && find(Page, db, accountId, ref);
 }
 
 /** The one that is named, else that of the page's own address; null if the site has none. */
-function domainOf(wrong: Mistakes, { domains }: SiteState, { domain, locale }: Body, saved: PageView): Domain | null {
+function domainOf(wrong: Mistakes, { domains }: SiteState, { domain, locale }: Body, saved: PageRow): Domain | null {
   if (!domain) return domainFor(domains, locale === undefined ? saved.locale : locale || null) ?? null;
   const found = domains.find(({ name }) => name === domain);
   if (!found) wrong.add("domain", "names no domain of this site");
@@ -120,33 +130,29 @@ function domainOf(wrong: Mistakes, { domains }: SiteState, { domain, locale }: B
 }
 
 interface Drafting {
-  readonly ctx: Pick<CmsContext, "sql">;
+  readonly ctx: Pick<CmsContext, "sql" | "secrets">;
   readonly wrong: Mistakes;
   readonly accountId: number;
 }
 
 /** The saved page with what was typed over it, and with its master's values. */
-async function draftOf({ ctx, wrong, accountId }: Drafting, saved: PageView, body: Body): Promise<PageData> {
+async function draftOf({ ctx, wrong, accountId }: Drafting, saved: PageRow, body: Body): Promise<PageData> {
   const { siteId } = saved;
   const { layout_code: code, layout_id: id } = body;
   const given = { as: "layout", what: "layout", code, id, siteId };
-  const layout = await named(wrong, given, (ref) => find(layouts, ctx.sql, accountId, ref));
+  const layout = await named(wrong, given, (ref) => find(Layout, ctx.sql, accountId, ref));
   const clean = body.path === undefined ? { path: saved.path } : cleanPath(body.path);
   if ("mistake" in clean) wrong.add("path", clean.mistake);
   const path = "path" in clean ? clean.path : saved.path;
-  const lookMaster = (ref: Ref) => find(pages, ctx.sql, accountId, ref);
+  const lookMaster = (ref: Ref) => find(Page, ctx.sql, accountId, ref);
   const master = await masterIn(wrong, { ...saved, path }, [], body, lookMaster);
+  const after = Page.over(ctx, body, saved);
   return {
-    ...saved,
+    ...after,
     path,
     name: body.name ?? saved.name,
-    locale: orNull(body.locale, saved.locale) || null,
+    locale: after.locale || null,
     layoutId: layout === undefined ? saved.layoutId : (layout?.id ?? null),
-    content: body.content === undefined ? saved.content : (body.content ?? ""),
-    fields: body.fields ?? saved.fields,
-    htmlTitle: orNull(body.html_title, saved.htmlTitle),
-    htmlDescription: orNull(body.html_description, saved.htmlDescription),
-    htmlKeywords: orNull(body.html_keywords, saved.htmlKeywords),
     basedOnPageId: master?.id ?? null,
     master: master ?? null,
   };
