@@ -2,17 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "../db/db.ts";
 import type { Log } from "../system/log.ts";
 
-/** One listening connection that comes back by itself and says when it was away. */
-export interface Subscription {
-  healthy(): boolean;
-  /** Gives the connection up for a new one, for when it is open but silent. */
-  reopen(): void;
-  close(): Promise<void>;
-}
+export type Subscription = Awaited<ReturnType<typeof openSubscription>>;
 
 /**
- * Resolves when the connection listens. `open` gives a pool that only this subscription uses; `onReset` is called when
- * the connection was lost and is back.
+ * One listening connection that comes back by itself and says when it was away. Resolves when it listens. `open` gives a
+ * pool that only this subscription uses; `onReset` is called when the connection was lost and is back.
  */
 export async function openSubscription(
   open: () => Sql,
@@ -59,20 +53,20 @@ export async function openSubscription(
   };
 
   await connect();
-  const subscription: Subscription = {
+  return {
     healthy: () => healthy,
-    reopen() {
+    /** Gives the connection up for a new one, for when it is open but silent. */
+    reopen(): void {
       healthy = false;
       void current?.end({ timeout: 0 });
       void connectUntilDone();
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       healthy = false;
       await current?.end({ timeout: 0 });
     },
   };
-  return subscription;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startChildProcess, type ChildProcess, type ProcessOptions } from "./child-process.ts";
+import { GuardedProcess, type ProcessOptions } from "./child-process.ts";
 
 interface PoolOptions extends Omit<ProcessOptions, "cwd"> {
   readonly processes: number;
@@ -10,13 +10,6 @@ interface PoolOptions extends Omit<ProcessOptions, "cwd"> {
   readonly maxIdleBytes: number;
   readonly idleMs: number;
   readonly spareIdleMs: number;
-}
-
-export interface ChildPool {
-  /** An idle worker, newly started if necessary, which must be asked at once. Undefined if all are busy. */
-  take(): Worker | undefined;
-  /** Ends all workers and their runs. */
-  stop(): void;
 }
 
 export interface Worker {
@@ -29,14 +22,14 @@ export interface Worker {
 }
 
 interface Member extends Worker {
-  readonly process: ChildProcess;
+  readonly process: GuardedProcess;
   runs: number;
   isLong: boolean;
   isIdle: boolean;
   idleTimer: ReturnType<typeof setTimeout> | undefined;
 }
 
-export function createChildPool(options: PoolOptions): ChildPool {
+export function createChildPool(options: PoolOptions) {
   const members = new Set<Member>();
   let folder: string | undefined;
   let stopped = false;
@@ -47,7 +40,7 @@ export function createChildPool(options: PoolOptions): ChildPool {
       member.isLong = true;
       options.onLongRun();
     };
-    const process = startChildProcess({ ...options, cwd: folder, onLongRun });
+    const process = new GuardedProcess({ ...options, cwd: folder, onLongRun });
     const state = { runs: 0, isLong: false, isIdle: true, idleTimer: undefined };
     const member: Member = { process, ...state, ask: (input) => ask(member, input) };
     members.add(member);
@@ -85,7 +78,8 @@ export function createChildPool(options: PoolOptions): ChildPool {
     }
   };
   return {
-    take() {
+    /** An idle worker, newly started if necessary, which must be asked at once. Undefined if all are busy. */
+    take(): Worker | undefined {
       for (const member of members) if (member.isIdle && !member.process.alive) discard(member);
       const mayStart = !stopped && members.size < options.processes && [...members].every(({ isLong }) => isLong);
       const member = idle() ?? (mayStart ? start() : undefined);
@@ -95,7 +89,8 @@ export function createChildPool(options: PoolOptions): ChildPool {
       member.isLong = false;
       return member;
     },
-    stop() {
+    /** Ends all workers and their runs. */
+    stop(): void {
       stopped = true;
       for (const member of members) discard(member);
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });

@@ -22,15 +22,7 @@ export class ChildFault extends Error {
   }
 }
 
-export interface ChildProcess {
-  readonly alive: boolean;
-  /** One question at a time. */
-  ask(input: unknown): Promise<Answer>;
-  /** Ends it at once, with everything it started. */
-  kill(): void;
-}
-
-export interface Answer {
+interface Answer {
   readonly output: unknown;
   /** The memory that the process uses. */
   readonly rss: number;
@@ -76,11 +68,8 @@ const launcher = `
   command -v nice >/dev/null && exec nice -n 10 "$@"
   exec "$@"`;
 
-export function startChildProcess(options: ProcessOptions): ChildProcess {
-  return new GuardedProcess(options);
-}
-
-class GuardedProcess implements ChildProcess {
+/** Starts at once. */
+export class GuardedProcess {
   readonly #options: ProcessOptions;
   readonly #ready = Promise.withResolvers<void>();
   readonly #startTimer: ReturnType<typeof setTimeout>;
@@ -102,6 +91,7 @@ class GuardedProcess implements ChildProcess {
     return !this.#ending;
   }
 
+  /** One question at a time. */
   async ask(input: unknown): Promise<Answer> {
     await this.#ready.promise;
     if (this.#ending || !this.#process) throw this.#ending ?? new Error("ready without a process");
@@ -119,6 +109,7 @@ class GuardedProcess implements ChildProcess {
     });
   }
 
+  /** Ends it at once, with everything it started. */
   kill(): void {
     this.#end("stopped", "the process was stopped");
   }

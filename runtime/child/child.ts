@@ -110,23 +110,13 @@ export function createChild({ options: { env = {}, ...given }, ...ctx }: ChildCo
 }
 
 /** The runs that wait for a process of child-pool.ts: a limited number, and none longer than its client would wait. */
-export interface Run {
+interface Run {
   readonly input: unknown;
   readonly resolve: (output: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface ChildQueue {
-  readonly length: number;
-  /** Resolves to the run's result; rejects with a ChildFault if the run never starts. */
-  add(input: unknown): Promise<unknown>;
-  /** Takes the run that has waited longest. */
-  next(): Run | undefined;
-  /** Refuses waiting runs and all later ones. */
-  stop(): void;
-}
-
-function createChildQueue(limits: { readonly maxQueued: number; readonly maxWaitMs: number }): ChildQueue {
+function createChildQueue(limits: { readonly maxQueued: number; readonly maxWaitMs: number }) {
   /** In order of arrival, each with the timer that limits its wait. */
   const waiting = new Map<Run, ReturnType<typeof setTimeout>>();
   let stopped = false;
@@ -136,10 +126,11 @@ function createChildQueue(limits: { readonly maxQueued: number; readonly maxWait
   };
 
   return {
-    get length() {
+    get length(): number {
       return waiting.size;
     },
-    add(input) {
+    /** Resolves to the run's result; rejects with a ChildFault if the run never starts. */
+    add(input: unknown): Promise<unknown> {
       if (stopped) return Promise.reject(new ChildFault("stopped", "the server stops"));
       if (waiting.size >= limits.maxQueued)
         return Promise.reject(new ChildFault("busy", `${waiting.size} others wait already`));
@@ -152,12 +143,14 @@ function createChildQueue(limits: { readonly maxQueued: number; readonly maxWait
       waiting.set(run, setTimeout(expire, limits.maxWaitMs));
       return promise;
     },
-    next() {
+    /** Takes the run that has waited longest. */
+    next(): Run | undefined {
       const [run] = waiting.keys();
       if (run) leave(run);
       return run;
     },
-    stop() {
+    /** Refuses waiting runs and all later ones. */
+    stop(): void {
       stopped = true;
       for (const run of waiting.keys()) {
         leave(run);

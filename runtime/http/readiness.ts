@@ -3,28 +3,7 @@ import type { Sql } from "../db/db.ts";
 import { HttpError } from "../base/errors.ts";
 import { orLate } from "../base/values.ts";
 
-export interface Readiness {
-  /**
-   * The content of `/ready`. Throws a 503 with the same content if the database accepts no writes or does not answer.
-   */
-  check(): Promise<Facts & { readonly status: "ready" }>;
-  close(): Promise<void>;
-}
-
-interface Facts {
-  /** Unknown if the database does not answer. */
-  readonly role?: "primary" | "standby";
-  /** The database accepts writes: it answers in time and is not a standby. */
-  readonly writable: boolean;
-  /** Changes made by other processes arrive here. Otherwise caches are not used. */
-  readonly listening: boolean;
-  /** Of DATA_DIR: `short`, if uploads and imports are refused; `full`, if the database can write no more. */
-  readonly disk: "ok" | "short" | "full";
-  /** Of the replicas that answer reads. Without them the primary does. */
-  readonly replicas?: { readonly ready: number; readonly of: number };
-  /** Nothing acts on the outside. */
-  readonly rehearsal?: true;
-}
+export type Readiness = ReturnType<typeof createReadiness>;
 
 interface ReadinessOptions {
   /** Opens a pool for this purpose only. */
@@ -38,7 +17,7 @@ interface ReadinessOptions {
   readonly withinMs?: number;
 }
 
-export function createReadiness(options: ReadinessOptions): Readiness {
+export function createReadiness(options: ReadinessOptions) {
   const { open, listening, disk, isHere, replicas, rehearses, withinMs = 2_000 } = options;
   let pool: Sql | undefined;
   let asking: Promise<"primary" | "standby" | undefined> | undefined;
@@ -58,6 +37,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
   };
 
   return {
+    /** The content of `/ready`. Throws a 503 with the same content if the database accepts no writes or does not answer. */
     async check() {
       const [role, room] = await Promise.all([ask().catch(() => undefined), disk()]);
       const isFull = isHere && room === "full";
@@ -70,7 +50,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
         ...ofReplicas(),
         ...(rehearses() && { rehearsal: true as const }),
       };
-      if (writable) return { status: "ready", ...facts };
+      if (writable) return { status: "ready" as const, ...facts };
       if (isFull) throw new HttpError(503, { error: "no space left in DATA_DIR", ...facts }, { "retry-after": "60" });
       // A connection that does not answer never recovers, and one to a standby may be for another host than the primary.
       void drop();

@@ -15,12 +15,7 @@ export interface Take {
   remaining: number;
 }
 
-export interface Limiter {
-  take(key: string, n?: number): Take;
-  /** What was taken elsewhere, even beyond the limit. */
-  add(key: string, n: number): void;
-  readonly size: number;
-}
+export type Limiter = ReturnType<typeof createLimiter>;
 
 export interface LimiterOptions {
   limit: number;
@@ -44,25 +39,26 @@ const monotonic = () => performance.now();
 const rounding = 1e-6;
 
 /** A sliding window counter: the previous window counts in proportion to its overlap with the last windowSeconds. */
-export function createLimiter(options: LimiterOptions): Limiter {
+export function createLimiter(options: LimiterOptions) {
   const { limit, windowSeconds, maxKeys = 100_000, clock = monotonic } = options;
   const counters = new Map<string, Counter>();
   const position = () => clock() / 1000 / windowSeconds;
 
   return {
-    take(key, n = 1) {
+    take(key: string, n = 1): Take {
       const name = short(key);
       const { counter, take } = takeFrom(counters.get(name), n, { limit, windowSeconds, position: position() });
       putNewest(counters, name, counter, maxKeys);
       return take;
     },
-    add(key, n) {
+    /** What was taken elsewhere, even beyond the limit. */
+    add(key: string, n: number): void {
       const name = short(key);
       const counter = advance(counters.get(name), Math.floor(position()));
       counter.current = Math.max(0, counter.current + n);
       putNewest(counters, name, counter, maxKeys);
     },
-    get size() {
+    get size(): number {
       return counters.size;
     },
   };
