@@ -7,7 +7,7 @@ import { backgroundJobs } from "./databases/jobs.ts";
 import { batchRoute, changeManyRoute } from "./bulk/routes.ts";
 import { exportRoute } from "./bulk/exports/routes.ts";
 import { fileReading } from "./bulk/files/files.ts";
-import { previewRoute } from "./bulk/files/routes.ts";
+import { fromFileRoute, previewRoute } from "./bulk/files/routes.ts";
 import { createImportPlaces } from "./bulk/imports/body.ts";
 import { importRoute } from "./bulk/imports/routes.ts";
 import * as liveStore from "./live/store.ts";
@@ -204,6 +204,7 @@ function routesOf(jsondb: JsondbContext): Route[] {
     ...searchRoutes(jsondb),
     ...publicRoutes(jsondb),
     previewRoute(jsondb),
+    fromFileRoute(jsondb),
     importRoute(jsondb),
     ...taskRoutes(jsondb),
     indexRoute(jsondb),

@@ -1,5 +1,6 @@
 /** What a column holds and how it is written, by all of its values. Pure. */
 import type { FieldType } from "../../databases/columns.ts";
+import { faultOf } from "../../databases/kinds.ts";
 import { currencyIn } from "./currencies.ts";
 import { textOf, type Cell } from "./cells.ts";
 import { dateOrders, decimals, groupings, misfit, readerOf, type DateOrder, type Format } from "./values.ts";
@@ -162,13 +163,12 @@ function textGuess(values: readonly Value[], wanted: FieldType | undefined): Gue
   return { type: wanted ?? (isLong ? "text" : "string"), format: kind === undefined ? {} : { kind }, doubtful: [] };
 }
 
-const email = /^[^\s@]{1,64}@[^\s@.]{1,63}(?:\.[^\s@.]{1,63}){1,8}$/;
-const url = /^https?:\/\/[^\s/]{1,253}(?:\/\S{0,1500})?$/i;
-
 function kindOf(texts: readonly string[]): "email" | "url" | undefined {
   if (texts.length === 0) return undefined;
-  if (texts.every((text) => text.length <= 320 && email.test(text.trim()))) return "email";
-  return texts.every((text) => text.length <= 2_000 && url.test(text.trim())) ? "url" : undefined;
+  const kinds = ["email", "url"] as const;
+  return kinds.find((format) =>
+    texts.every((text) => faultOf({ type: "string", required: false, format }, text) === undefined),
+  );
 }
 
 /** Values that their file says to be numbers are written as JSON writes them, so no other format fits them. */

@@ -1,14 +1,18 @@
-import { answer, field, forbidden, ok, route, Type, type Route } from "platform";
+import { answer, field, flagOf, forbidden, invalid, ok, route, shown, Type, type Route } from "platform";
 import type { JsondbContext } from "../../context.ts";
 import { fieldTypes } from "../../databases/columns.ts";
 import { dbAccess, openAt } from "../../databases/cache.ts";
 import { needsDbs } from "../../access/open.ts";
 import { tableForWrite, type Database } from "../../databases/database.ts";
-import { RowFault } from "../../records/routes.ts";
+import { Db } from "../../databases/db.ts";
+import { ImportRefused, RowFault } from "../../records/routes.ts";
+import { ListedTask, taskExample, toApi } from "../../tasks/routes.ts";
+import { hashed } from "../imports/source.ts";
 import { bodyLimits, bytesOf } from "../imports/body.ts";
 import { encodings } from "./encodings.ts";
 import { previewFile, receive } from "./files.ts";
-import { fileQuery, readFileOptions } from "./parameters.ts";
+import { makeDatabase, sourceOfFile } from "./from-file.ts";
+import { fileQuery, mappingQuery, readFileOptions, readFileParameters } from "./parameters.ts";
 import type { KnownField } from "./preview.ts";
 import { dateOrders, decimals, groupings, kinds } from "./values.ts";
 
@@ -122,4 +126,62 @@ function fieldsOf(db: Database, tableName: string | null): KnownField[] {
   return [...fields].map(([name, { type, label = [] }]) => {
     return { name, type, labels: typeof label === "string" ? [label] : Object.values(label) };
   });
+}
+
+const Made = answer.object("DatabaseOfFile", { db: Db.answers.one, task: ListedTask });
+
+export function fromFileRoute(ctx: JsondbContext): Route {
+  return route(
+    "POST",
+    "/core/dbs/from_file",
+    {
+      summary: "Make a database of a file",
+      description:
+        "The body is the file, as for the preview. The database gets the fields that the preview shows, with their types and formats, its first texts, numbers and times are indexed, and its rows are imported: 201 with the database and the task of the import. `mapping` and `formats` change what the preview says. Rows that cannot be read are left out, and the task names them; with `partial=false` nothing is made then. Nothing is left of it if the file cannot be read to its end.",
+      access: { privilege: "dbs" },
+      input: "stream",
+      idempotency: "own",
+      query: {
+        name: "of the database",
+        partial: Type.Boolean({ description: "`false` makes nothing if a row is wrong" }),
+        ...fileQuery,
+        ...mappingQuery,
+      },
+      asks: { name: "Products" },
+      takes: [answer.text("text/csv"), answer.text("text/tab-separated-values"), answer.text("application/x-ndjson")],
+      request: "Name;Price\r\nChair;1 299,00 zł\r\nTable;2 450,50 zł\r\n",
+      answers: { 201: Made, 422: Type.Union([ImportRefused, answer.fieldErrors]) },
+      responses: {
+        201: { db: Db.examples.one, task: taskExample },
+        408: { error: "the rows arrive too slowly" },
+        413: { error: "at most 20000000 bytes" },
+        422: { name: ["is required"] },
+        429: { error: "too many requests, try again in 10 s" },
+        503: { error: "the server is too busy to read the file, try again" },
+      },
+    },
+    async ({ account, caller, query, request, once }) => {
+      const name = query.get("name")?.trim() ?? "";
+      if (name === "") throw invalid({ name: ["is required"] });
+      const parameters = readFileParameters(query);
+      const partial = flagOf(query, "partial") ?? true;
+      const place = ctx.importPlaces.take();
+      try {
+        const file = await receive(bytesOf(request.body, place, bodyLimits(ctx)));
+        const { locale, timezone: timeZone } = account;
+        const preview = await previewFile(ctx.fileReader, file, { ...parameters, locale, timeZone });
+        const source = await sourceOfFile(ctx, file, preview, parameters);
+        const { texts, hash } = hashed(source.texts);
+        const at = { ...ctx, caller };
+        const run = async () => {
+          const { row, task } = await makeDatabase(at, { ...source, name, partial, texts, signal: request.signal });
+          const [db, headers] = await shown(Db, at, row);
+          return { ...ok({ db, task: toApi(task) }, { ...headers, "x-task-id": task.id }), status: 201 };
+        };
+        return await once(`token:${caller.tokenId}`, run, hash);
+      } finally {
+        place.leave();
+      }
+    },
+  );
 }

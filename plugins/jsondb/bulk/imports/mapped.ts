@@ -18,6 +18,8 @@ export interface MappedOptions {
   readonly formats: Formats | undefined;
   /** From 1; 0 = none; undefined: the first row. */
   readonly headerRow?: number | undefined;
+  /** The mapping may name fields that the table does not have: they are stored as they are. */
+  readonly anyField?: boolean;
 }
 
 export type MappedSource =
@@ -41,7 +43,8 @@ export function mappedRows(source: MappedSource, options: MappedOptions): RowRea
 }
 
 /** A table without fields takes any name. */
-function checkFields({ table: { fields }, mapping }: MappedOptions): void {
+function checkFields({ table: { fields }, mapping, anyField }: MappedOptions): void {
+  if (anyField) return;
   const unknown = [...(mapping ?? [])].filter(([, field]) => field !== null && fields.size > 0 && !fields.has(field));
   if (unknown.length === 0) return;
   throw invalid({

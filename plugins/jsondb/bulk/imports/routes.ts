@@ -1,6 +1,5 @@
 import {
   answer,
-  createSha256,
   flagOf,
   HttpError,
   invalid,
@@ -23,7 +22,7 @@ import { csvRows } from "./csv.ts";
 import { jsonRows, ndjsonRows } from "./json.ts";
 import type { RowReader } from "./rows.ts";
 import { importRecords, type ImportReport } from "./import.ts";
-import { mappedSource } from "./source.ts";
+import { hashed, mappedSource } from "./source.ts";
 import { hintsOf, importAsTask } from "./task.ts";
 import { dbAccess, openAt } from "../../databases/cache.ts";
 import type { JsondbContext } from "../../context.ts";
@@ -161,23 +160,6 @@ function fieldsOf({ schema: { multiTable, tables } }: Database, query: URLSearch
   const has = (table: string | null | undefined, field: string) =>
     tables.get(ofAll ?? table ?? "")?.fields.has(field) ?? false;
   return { multiTable, has };
-}
-
-/** The texts, and the hash of all of them; it reads those that nobody has read. */
-function hashed(source: AsyncIterable<string>) {
-  const sha256 = createSha256();
-  async function* read() {
-    for await (const text of source) {
-      sha256.add(text);
-      yield text;
-    }
-  }
-  const texts = read();
-  const hash = async () => {
-    for await (const _ of texts);
-    return sha256.end();
-  };
-  return { texts, hash };
 }
 
 function dryRun({ total: rows, failed: faulty, errors }: ImportReport): Reply {

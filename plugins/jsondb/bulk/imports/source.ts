@@ -1,6 +1,5 @@
 /** What an import reads: the texts of its body, and the reader that finds rows in them. No HTTP. */
-import { invalid, type Child } from "platform";
-import type { Table } from "../../databases/schema.ts";
+import { createSha256, invalid, type Child } from "platform";
 import { encodingOf, refuseMarkup, type FileFormat } from "../files/encodings.ts";
 import { FileFault } from "../files/fault.ts";
 import { sheetText, type Received } from "../files/files.ts";
@@ -22,7 +21,7 @@ export async function mappedSource(
   child: Child,
   file: Received,
   format: FileFormat,
-  parameters: FileParameters & { readonly table: Table },
+  parameters: FileParameters & Pick<MappedOptions, "table" | "anyField">,
 ): Promise<Source> {
   const options: MappedOptions = parameters;
   if (format === "xlsx") {
@@ -54,4 +53,21 @@ function refused(run: () => void): void {
   } catch (error) {
     throw error instanceof FileFault ? invalid({ [error.field]: [error.message] }) : error;
   }
+}
+
+/** The texts, and the hash of all of them; it reads those that nobody has read. */
+export function hashed(source: AsyncIterable<string>) {
+  const sha256 = createSha256();
+  async function* read() {
+    for await (const text of source) {
+      sha256.add(text);
+      yield text;
+    }
+  }
+  const texts = read();
+  const hash = async () => {
+    for await (const _ of texts);
+    return sha256.end();
+  };
+  return { texts, hash };
 }

@@ -6,7 +6,7 @@ import * as tasks from "../../tasks/tasks.ts";
 import type { RunningTask } from "../../tasks/tasks.ts";
 import { importRecords, type ImportOptions, type ImportReport } from "./import.ts";
 
-type Options = Omit<ImportOptions, "follow" | "refused" | "dry"> & { readonly userId: number };
+type Options = Omit<ImportOptions, "follow" | "refused" | "dry"> & { readonly userId: number | null };
 
 export async function importAsTask(
   ctx: JsondbContext,

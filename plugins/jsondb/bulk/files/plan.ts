@@ -1,0 +1,101 @@
+/** The database that a file becomes: its schema is what the preview shows of the columns. Pure. */
+import { invalid } from "platform";
+import { schemaLimits } from "../../databases/schema.ts";
+import { place, type FileParameters, type Formats, type Mapping } from "./parameters.ts";
+import type { Preview, PreviewColumn } from "./preview.ts";
+import type { Format } from "./values.ts";
+
+export interface Plan {
+  readonly schema: Record<string, unknown>;
+  /** Of every column, for the import. */
+  readonly mapping: Mapping;
+  readonly formats: Formats;
+}
+
+interface Planned {
+  readonly column: PreviewColumn;
+  readonly field: string;
+  readonly format: Format;
+}
+
+const longestLabel = 200;
+/** As many as a table has index columns for. */
+const indexed = { strings: 3, numbers: 2, times: 2 } as const;
+
+/** `mapping` and `formats` may change what the preview says; 422 if they name a column that is not there. */
+export function planOf({ columns }: Preview, { mapping, formats }: Pick<FileParameters, "mapping" | "formats">): Plan {
+  checkNames(columns, { mapping, formats });
+  const planned = columns.flatMap((column): Planned[] => {
+    const field = mapping?.has(column.name) ? mapping.get(column.name) : column.field;
+    return field ? [{ column, field, format: { ...column.format, ...formats?.get(column.name) } }] : [];
+  });
+  checkFields(planned);
+  const known = new Map(planned.map(({ column, field }) => [column.name, field]));
+  return {
+    schema: schemaOf(planned.filter(({ column }) => column.type !== null).slice(0, schemaLimits.fields)),
+    mapping: new Map(columns.map(({ name }) => [name, known.get(name) ?? null])),
+    formats: new Map(planned.map(({ column, format }) => [column.name, format])),
+  };
+}
+
+function checkNames(
+  columns: readonly PreviewColumn[],
+  given: Readonly<Record<string, ReadonlyMap<string, unknown> | undefined>>,
+) {
+  const names = new Set(columns.map(({ name }) => name));
+  for (const [parameter, columnsOf] of Object.entries(given)) {
+    const unknown = [...(columnsOf?.keys() ?? [])].filter((name) => !names.has(name)).slice(0, 20);
+    if (unknown.length > 0) throw invalid({ [parameter]: unknown.map((name) => `there is no column ${place(name)}`) });
+  }
+}
+
+function checkFields(planned: readonly Planned[]): void {
+  const fields = planned.map(({ field }) => field);
+  const twice = fields.find((field, at) => fields.indexOf(field) !== at);
+  if (twice !== undefined) throw invalid({ mapping: [`two columns go into the field ${place(twice)}`] });
+}
+
+function schemaOf(planned: readonly Planned[]): Record<string, unknown> {
+  const title = titleOf(planned);
+  return {
+    fields: Object.fromEntries(planned.map((one) => [one.field, definitionOf(one)])),
+    indexed_fields: indexedOf(planned, title),
+    ...(title && { title_field: title.field }),
+  };
+}
+
+function definitionOf({ column: { name, type }, field, format }: Planned) {
+  return {
+    type,
+    ...(name !== field && { label: name.slice(0, longestLabel).toWellFormed() }),
+    ...optionsOf(type, format),
+  };
+}
+
+function optionsOf(type: PreviewColumn["type"], { kind, currency }: Format): object {
+  if (type === "number" && currency !== undefined) return { format: "money", currency };
+  const isFor = kind === "percent" ? type === "number" : type === "string" || type === "text";
+  return kind !== undefined && kind !== "money" && isFor ? { format: kind } : {};
+}
+
+const titles = /name|nazw|titel|title|tytul|bezeichnung|imie|produ|subject|temat|betreff/;
+
+/** The field that a person knows a record by: one that is called a name or title, else the first text. */
+function titleOf(planned: readonly Planned[]): Planned | undefined {
+  const texts = planned.filter(({ column, format }) => column.type === "string" && format.kind !== "url");
+  const plain = texts.filter(({ format }) => format.kind === undefined);
+  return plain.find(({ field }) => titles.test(field)) ?? plain[0] ?? texts[0];
+}
+
+/** What people search and sort by: the title, addresses of mail, then the first columns. */
+function indexedOf(planned: readonly Planned[], title: Planned | undefined): string[] {
+  const fieldsOf = (types: readonly (string | null)[]) => planned.filter(({ column }) => types.includes(column.type));
+  const strings = fieldsOf(["string"]).filter((one) => one !== title && one.format.kind !== "url");
+  const mails = strings.filter(({ format }) => format.kind === "email");
+  const ordered = [...(title ? [title] : []), ...mails, ...strings.filter((one) => !mails.includes(one))];
+  return [
+    ...ordered.slice(0, indexed.strings),
+    ...fieldsOf(["integer", "number"]).slice(0, indexed.numbers),
+    ...fieldsOf(["date", "datetime", "time"]).slice(0, indexed.times),
+  ].map(({ field }) => field);
+}
