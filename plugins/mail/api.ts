@@ -1,6 +1,7 @@
 /** Sending mails to people, for other plugins: they register what a mail says, and send it in their own transaction. */
 import { service, type Account, type Language, type Tx } from "platform";
 
+export { languages, languageWords } from "./answers.ts";
 export { mailTexts } from "./texts.ts";
 
 /** What a template's words may use as `{{ name }}`. */

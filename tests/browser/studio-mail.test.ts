@@ -67,7 +67,7 @@ test("an administrator sets up mail, tries it out, and writes a mail in their ow
 
   await page.goto(`${studio.app.origin}/studio/account/people`);
   await page.getByRole("button", { name: "Invite by mail" }).click();
-  await page.getByLabel("Email", { exact: true }).fill("ewa@example.com");
+  await page.getByLabel("E-mail", { exact: true }).fill("ewa@example.com");
   await page.getByLabel("Name", { exact: true }).fill("Ewa Zima");
   await shot("invite");
   await page.getByRole("button", { name: "Save" }).click();

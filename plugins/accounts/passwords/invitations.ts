@@ -1,11 +1,11 @@
 /** Inviting people by mail. No HTTP, no SQL. */
-import { invalid, notFound, type Caller, type Language, type Page } from "platform";
+import { invalid, notFound, type Caller, type Language } from "platform";
 import { parseAddress } from "../../smtp/api.ts";
 import type { NewPerson, Person } from "../api.ts";
 import type { PasswordsContext } from "./context.ts";
 import { invite } from "./links.ts";
 import * as linkStore from "./store.ts";
-import type { InvitationRow, LinkRow } from "./store.ts";
+import type { LinkRow } from "./store.ts";
 
 /** The fields of a request. Either an address, or somebody who is in the account already. */
 interface InvitationInput extends Omit<NewPerson, "login" | "email" | "active" | "password"> {
@@ -13,11 +13,6 @@ interface InvitationInput extends Omit<NewPerson, "login" | "email" | "active" |
   readonly email?: string;
   readonly login?: string;
   readonly language?: Language;
-}
-
-export interface Invitation {
-  readonly link: LinkRow;
-  readonly person: Pick<Person, "id" | "login" | "name">;
 }
 
 const days = 7;
@@ -45,15 +40,15 @@ export async function makeInvitation(ctx: PasswordsContext, caller: Caller, inpu
 }
 
 /** Sends a new link; the one before ends. */
-export async function resendInvitation(ctx: PasswordsContext, caller: Caller, id: number): Promise<Invitation> {
-  const { userId, language } = await rowOf(ctx, caller, id);
+export async function resendInvitation(ctx: PasswordsContext, caller: Caller, id: number): Promise<LinkRow> {
+  const { userId, language } = await oneInvitation(ctx, caller, id);
   await ctx.mail.mustBeSetUp(caller.account.id);
   return again(ctx, caller, await ctx.accounts.changeable(caller, userId), language);
 }
 
 /** Ends the link; somebody who was made for it and never came in goes too. */
 export async function revokeInvitation(ctx: PasswordsContext, caller: Caller, id: number): Promise<void> {
-  const { userId, isNew } = await rowOf(ctx, caller, id);
+  const { userId, isNew } = await oneInvitation(ctx, caller, id);
   const accountId = caller.account.id;
   if (isNew)
     return ctx.accounts.deletePerson(caller, userId, async ({ active }, tx) => {
@@ -63,17 +58,8 @@ export async function revokeInvitation(ctx: PasswordsContext, caller: Caller, id
   await ctx.transaction((tx) => linkStore.deleteInvitation(tx, accountId, userId));
 }
 
-export async function oneInvitation(ctx: PasswordsContext, caller: Caller, id: number): Promise<Invitation> {
-  return shown(await rowOf(ctx, caller, id));
-}
-
-export async function listInvitations({ sql }: PasswordsContext, { account }: Caller, page: Page) {
-  const read = await linkStore.invitations(sql, account.id, page);
-  return { ...read, rows: read.rows.map(shown) };
-}
-
-async function rowOf({ sql }: PasswordsContext, { account }: Caller, id: number): Promise<InvitationRow> {
-  const link = await linkStore.invitation(sql, account.id, id);
+export async function oneInvitation(ctx: PasswordsContext, caller: Caller, id: number): Promise<LinkRow> {
+  const link = await linkStore.invitation(ctx.sql, caller.account.id, id);
   if (!link) throw notFound();
   return link;
 }
@@ -83,22 +69,22 @@ async function again(
   caller: Caller,
   person: Person,
   language: Language | null,
-): Promise<Invitation> {
+): Promise<LinkRow> {
   const { email } = person;
   if (email === null) throw invalid({ user_id: ["is somebody without an e-mail address"] });
   const isNew = (await linkStore.invitationOf(ctx.sql, caller.account.id, person.id))?.isNew ?? false;
   if (!person.active && !isNew) throw invalid({ user_id: ["is somebody who is switched off"] });
   // A person who is new has an invitation, and its row says so.
   const sent = { ...inviting(caller, person, email, language), isNew: false };
-  return { person, link: await ctx.transaction((tx) => invite(ctx, tx, sent)) };
+  return ctx.transaction((tx) => invite(ctx, tx, sent));
 }
 
-async function make(ctx: PasswordsContext, caller: Caller, email: string, input: InvitationInput): Promise<Invitation> {
+async function make(ctx: PasswordsContext, caller: Caller, email: string, input: InvitationInput): Promise<LinkRow> {
   const { language = null, user_id: _, ...fields } = input;
   const fault = parseAddress(email)?.address === email ? undefined : "must be an e-mail address";
   if (fault !== undefined) throw invalid({ email: [fault] });
   let link: LinkRow | undefined;
-  const person = await ctx.accounts.createPerson(
+  await ctx.accounts.createPerson(
     caller,
     { ...fields, login: input.login ?? email, name: input.name ?? email, email, active: false },
     async (made, tx) => {
@@ -106,14 +92,10 @@ async function make(ctx: PasswordsContext, caller: Caller, email: string, input:
     },
   );
   if (!link) throw new Error("the invitation is made with the person");
-  return { person, link };
+  return link;
 }
 
 function inviting({ account, user }: Caller, person: Person, email: string, language: Language | null) {
   const inviter = { id: user.id, name: user.name || user.login };
   return { account, person, email, language, inviter, days, expiresAt: new Date(Date.now() + days * dayMs) };
-}
-
-function shown(link: InvitationRow): Invitation {
-  return { link, person: { id: link.userId, login: link.login, name: link.name } };
 }

@@ -10,22 +10,18 @@ import {
   ok,
   pageOf,
   pageQuery,
+  toApi,
 } from "platform";
-import { roles, route, Type, type Route, type Static } from "platform";
+import { roles, route, Type, type Route } from "platform";
+import { languages } from "../../mail/api.ts";
+import { User } from "../people/person.ts";
 import { refuseOtherOrigins } from "../sessions/api.ts";
 import type { PasswordsContext } from "./context.ts";
-import {
-  makeInvitation,
-  listInvitations,
-  oneInvitation,
-  resendInvitation,
-  revokeInvitation,
-  type Invitation,
-} from "./invitations.ts";
+import { makeInvitation, oneInvitation, resendInvitation, revokeInvitation } from "./invitations.ts";
 import { requestReset } from "./links.ts";
+import { Invitation, invitations, type LinkRow } from "./store.ts";
 
 const access = { privilege: "users" } as const;
-const languages = ["en", "pl", "de"] as const;
 
 const Input = field.needs(
   Type.Object({
@@ -50,35 +46,10 @@ const Input = field.needs(
   [["email", "user_id"]],
 );
 
-const Shown = answer.object("MailedInvitation", {
-  id: Type.Integer(),
-  user_id: Type.Integer(),
-  login: Type.String(),
-  name: Type.String(),
-  email: Type.String(),
-  language: field.nullable(field.oneOf(languages)),
-  is_new: Type.Boolean({ description: "of somebody who was added for it and has never come in" }),
-  state: field.oneOf(["pending", "expired"]),
-  invited_by_id: field.nullable(Type.Integer()),
-  mail_id: field.nullable(answer.uuid()),
-  expires_at: answer.time(),
-  created_at: answer.time(),
-});
-
-const example = {
-  id: 4,
-  user_id: 12,
-  login: "jan@example.com",
-  name: "Jan Kowalski",
-  email: "jan@example.com",
-  language: "pl",
-  is_new: true,
-  state: "pending",
-  invited_by_id: 1,
-  mail_id: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e20",
-  expires_at: "2026-02-07T10:00:00.000Z",
-  created_at: "2026-01-31T10:00:00.000Z",
-};
+const { answer: Own, example } = Invitation;
+// Its form has fields of the person, too.
+const Shown = { ...Own, "x-fields": { ...User.answers.one["x-fields"], ...Own["x-fields"] } };
+const shown = (row: LinkRow) => toApi(Invitation, row);
 
 /** Inviting people by mail. behaviour B.13. */
 export function invitationRoutes(ctx: PasswordsContext): Route[] {
@@ -94,14 +65,14 @@ export function invitationRoutes(ctx: PasswordsContext): Route[] {
         responses: { 200: [example] },
       },
       async ({ caller, query }) => {
-        return pageReply(await listInvitations(ctx, caller, pageOf(query)), toApi);
+        return pageReply(await invitations(ctx.sql, caller.account.id, pageOf(query)), shown);
       },
     ),
     route(
       "GET",
       "/account/invitations/:id",
       { summary: "One invitation", access, answers: { 200: Shown }, responses: { 200: example } },
-      async ({ caller, params }) => ok(toApi(await oneInvitation(ctx, caller, integerId(params.id)))),
+      async ({ caller, params }) => ok(shown(await oneInvitation(ctx, caller, integerId(params.id)))),
     ),
     route(
       "POST",
@@ -116,7 +87,7 @@ export function invitationRoutes(ctx: PasswordsContext): Route[] {
         answers: { 201: Shown },
         responses: { 201: example, 422: { base: ["mail is not set up: …"] } },
       },
-      async ({ caller, body }) => created(toApi(await makeInvitation(ctx, caller, body))),
+      async ({ caller, body }) => created(shown(await makeInvitation(ctx, caller, body))),
     ),
     route(
       "POST",
@@ -128,7 +99,7 @@ export function invitationRoutes(ctx: PasswordsContext): Route[] {
         answers: { 201: Shown },
         responses: { 201: example },
       },
-      async ({ caller, params }) => created(toApi(await resendInvitation(ctx, caller, integerId(params.id)))),
+      async ({ caller, params }) => created(shown(await resendInvitation(ctx, caller, integerId(params.id)))),
     ),
     route(
       "DELETE",
@@ -182,20 +153,3 @@ export function resetRoutes(ctx: PasswordsContext): Route[] {
 }
 
 const accepted = "if somebody has this login or address, a mail is on its way";
-
-function toApi({ link, person }: Invitation): Static<typeof Shown> {
-  return {
-    id: link.id,
-    user_id: person.id,
-    login: person.login,
-    name: person.name,
-    email: link.email,
-    language: link.language,
-    is_new: link.isNew,
-    state: link.expiresAt.getTime() > Date.now() ? "pending" : "expired",
-    invited_by_id: link.invitedById,
-    mail_id: link.mailId,
-    expires_at: link.expiresAt,
-    created_at: link.createdAt,
-  };
-}

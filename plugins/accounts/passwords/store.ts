@@ -1,24 +1,50 @@
 /** All SQL about links that set a password. */
-import { readPage, type Language, type Page, type Queryable, type Sql, type Tx } from "platform";
+import { column, readPage, view, words, type KeptOf, type Page, type Queryable, type Sql, type Tx } from "platform";
+import { languages, languageWords } from "../../mail/api.ts";
 
-export interface LinkRow {
-  readonly id: number;
-  readonly userId: number;
-  readonly purpose: "invitation" | "reset";
-  readonly email: string;
-  readonly language: Language | null;
-  readonly isNew: boolean;
-  readonly invitedById: number | null;
-  readonly mailId: string | null;
-  readonly expiresAt: Date;
-  readonly createdAt: Date;
-}
+const { choice, flag, text, time, uuid } = column;
+const ofPerson = (name: string) =>
+  `(select u.${name} from users u where u.account_id = password_links.account_id and u.id = user_id)`;
 
-/** With whom it is for. */
-export interface InvitationRow extends LinkRow {
-  readonly login: string;
-  readonly name: string;
-}
+const fields = {
+  id: column.id({ label: ["Id", "ID", "ID"], example: 4 }),
+  user_id: column.id({ label: ["Person", "Osoba", "Person"], example: 12 }),
+  purpose: choice(["invitation", "reset"], { hidden: true }),
+  login: text({ label: ["Login", "Login", "Login"], from: ofPerson("login"), example: "jan@example.com" }),
+  name: text({ label: ["Name", "Imię i nazwisko", "Name"], from: ofPerson("name"), example: "Jan Kowalski" }),
+  email: text({ label: ["E-mail", "E-mail", "E-Mail"], example: "jan@example.com" }),
+  language: choice(languages, {
+    label: ["Language", "Język", "Sprache"],
+    choices: languageWords,
+    orNull: true,
+    example: "pl",
+  }),
+  is_new: flag({
+    label: ["New person", "Nowa osoba", "Neue Person"],
+    doc: "of somebody who was added for it and has never come in",
+    example: true,
+  }),
+  state: choice(["pending", "expired"], {
+    label: ["State", "Stan", "Status"],
+    choices: { pending: ["Waiting", "Czeka", "Wartet"], expired: ["Expired", "Wygasło", "Abgelaufen"] },
+    from: "case when expires_at > now() then 'pending' else 'expired' end",
+    example: "pending",
+  }),
+  invited_by_id: column.id({ label: ["Invited by", "Zaproszenie od", "Eingeladen von"], orNull: true, example: 1 }),
+  mail_id: uuid({
+    label: ["Mail", "Wiadomość", "E-Mail"],
+    orNull: true,
+    example: "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e20",
+  }),
+  expires_at: time({ label: ["Ends", "Wygasa", "Läuft ab"], example: new Date("2026-02-07T10:00:00.000Z") }),
+  created_at: time({
+    label: ["Created at", "Utworzono", "Angelegt"],
+    example: new Date("2026-01-31T10:00:00.000Z"),
+  }),
+};
+
+export type LinkRow = KeptOf<typeof fields>;
+export const Invitation = view("MailedInvitation", fields);
 
 export interface NewLink extends Pick<LinkRow, "userId" | "purpose" | "email" | "language" | "isNew" | "expiresAt"> {
   readonly accountId: number;
@@ -26,26 +52,20 @@ export interface NewLink extends Pick<LinkRow, "userId" | "purpose" | "email" | 
   readonly invitedById: number | null;
 }
 
-const columns = (sql: Queryable) =>
-  sql`id, user_id, purpose, email, language, is_new, invited_by_id, mail_id, expires_at, created_at`;
-const invited = (sql: Queryable) => sql`
-  l.id, l.user_id, l.purpose, l.email, l.language, l.is_new, l.invited_by_id, l.mail_id, l.expires_at, l.created_at,
-  u.login, u.name`;
+const columns = (on: Queryable) => words(on, Invitation.read);
 
 export async function invitations(sql: Sql, accountId: number, page: Page) {
-  const where = sql`l.account_id = ${accountId} and l.purpose = 'invitation'`;
-  return readPage<InvitationRow>(sql, page, {
-    columns: invited(sql),
-    from: sql`password_links l join users u on u.id = l.user_id where ${where}`,
-    order: sql`l.id desc`,
-    counted: sql`password_links l where ${where}`,
+  return readPage<LinkRow>(sql, page, {
+    columns: columns(sql),
+    from: sql`password_links where account_id = ${accountId} and purpose = 'invitation'`,
+    order: sql`id desc`,
   });
 }
 
-export async function invitation(db: Queryable, accountId: number, id: number): Promise<InvitationRow | undefined> {
-  const [row] = await db<InvitationRow[]>`
-    select ${invited(db)} from password_links l join users u on u.id = l.user_id
-    where l.account_id = ${accountId} and l.id = ${id} and l.purpose = 'invitation'`;
+export async function invitation(db: Queryable, accountId: number, id: number): Promise<LinkRow | undefined> {
+  const [row] = await db<LinkRow[]>`
+    select ${columns(db)} from password_links
+    where account_id = ${accountId} and id = ${id} and purpose = 'invitation'`;
   return row;
 }
 
