@@ -1,6 +1,6 @@
 /** Makes the text of a page: fetches what its templates need, then renders without waiting. architecture 6. */
 import { type PageData } from "./data.ts";
-import { type Pagination, createParams } from "./values/params.ts";
+import { type Pagination, paramsOf } from "./values/params.ts";
 import type { Locale } from "../locales.ts";
 import { articleLists } from "./templates/article-lists.ts";
 import { type ArticlesQuery, blaming } from "./templates/blocks.ts";
@@ -49,7 +49,7 @@ export async function compose(ctx: RenderContext, input: ComposeInput, found: Fo
   const locale = effectiveLocale(sources);
   const templates = await templatesOf(ctx, state, page);
   const { results, pagination, until } = await articleLists(ctx, input, found, templates, locale);
-  const params = createParams(input.query);
+  const params = paramsOf(input.query);
   const variables = { ...(await variablesOf(input, found, locale, pagination)), params: params.values };
   const [pictures, pageUrls] = [picturesOf(ctx.media, state), pageUrlsOf(ctx, input, locale)];
   const fetched = async () => [await pictures.fetch(), await pageUrls.fetch()].includes(true);

@@ -6,6 +6,7 @@ import { escapeHtml } from "platform";
 import { emptyValues, type Values } from "./fields.ts";
 import type { Locale } from "../../locales.ts";
 
+/** What a template may read of the query. */
 interface Params {
   readonly values: Values;
   /** Whether a template has read them. Then the output belongs to this request alone. */
@@ -16,7 +17,7 @@ const maxParams = 50;
 const maxNameChars = 100;
 const maxValueChars = 1000;
 
-export function createParams(query: URLSearchParams): Params {
+export function paramsOf(query: URLSearchParams): Params {
   let isUsed = false;
   const use = <T>(value: T): T => {
     isUsed = true;

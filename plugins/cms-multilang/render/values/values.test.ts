@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { numbered, pageNumberOf, paginateValues, type Pagination, createParams } from "./params.ts";
+import { numbered, pageNumberOf, paginateValues, type Pagination, paramsOf } from "./params.ts";
 
 describe("?page=", () => {
   const table: [query: string, page: number][] = [
@@ -46,7 +46,7 @@ describe("a part of a list", () => {
 
 describe("params", () => {
   const many = Array.from({ length: 60 }, (_, at) => `k${at}=${at}`).join("&");
-  const shown = (query: string) => ({ ...createParams(new URLSearchParams(query)).values });
+  const shown = (query: string) => ({ ...paramsOf(new URLSearchParams(query)).values });
   const table: [query: string, values: Record<string, string>][] = [
     ["", {}],
     ["q=a", { q: "a" }],
@@ -73,7 +73,7 @@ describe("params", () => {
     ["one is described", (values) => Object.hasOwn(values, "q"), true],
   ];
   test.each(uses)("a page is this request's alone once %s", (_, use, used) => {
-    const params = createParams(new URLSearchParams("q=a"));
+    const params = paramsOf(new URLSearchParams("q=a"));
     use(params.values);
     expect(params.used()).toBe(used);
   });
