@@ -40,6 +40,9 @@ import equalStrings from "./migrations/017_equal_strings.sql" with { type: "text
 import learnedMigration from "./migrations/007_learned_indexes.sql" with { type: "text" };
 import accountKeys from "./migrations/010_account_keys.sql" with { type: "text" };
 import accessMigration from "./migrations/018_access.sql" with { type: "text" };
+import linkMigration from "./migrations/019_links.sql" with { type: "text" };
+import { linkingCache } from "./links/links.ts";
+import { linkedRoute } from "./links/routes.ts";
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -116,6 +119,7 @@ export default definePlugin({
     { name: "016_sorted_strings", sql: sortedStrings },
     { name: "017_equal_strings", sql: equalStrings },
     { name: "018_access", sql: accessMigration },
+    { name: "019_links", sql: linkMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -137,11 +141,12 @@ export default definePlugin({
     bulk_changes: false,
     db_task_errors: false,
     db_indexes: false,
+    record_links: false,
   },
 
   setup(ctx) {
     const { sql } = ctx;
-    const databaseContext = { ...ctx, databases: databaseCache(ctx.cache, sql) };
+    const databaseContext = { ...ctx, databases: databaseCache(ctx.cache, sql), linking: linkingCache(ctx.cache, sql) };
     const fragments = createFragments(ctx, { exists: () => hasFragmentIndex(sql), empty: () => tidyFragments(sql) });
     const jsondb: JsondbContext = {
       ...databaseContext,
@@ -202,6 +207,7 @@ function routesOf(jsondb: JsondbContext): Route[] {
     ...dbRoutes(jsondb),
     ...recordRoutes(jsondb),
     ...searchRoutes(jsondb),
+    linkedRoute(jsondb),
     ...publicRoutes(jsondb),
     previewRoute(jsondb),
     fromFileRoute(jsondb),

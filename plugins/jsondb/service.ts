@@ -34,10 +34,12 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     return db.whole;
   };
   const write = ({ tableName, data }: RecordWrite) => {
-    return (db: Database) => ({ table: tableForWrite(db, tableName), data: { ...data } });
+    return (db: Database) => ({ table: tableForWrite(db, tableName), data: { ...data }, viewer: undefined });
   };
   const patchOf = (id: string, record: RecordWrite, tx?: Tx) => async (db: Database) =>
-    record.tableName === undefined ? records.inItsTable(tx ?? ctx.sql, db, id, { ...record.data }) : write(record)(db);
+    record.tableName === undefined
+      ? records.inItsTable(tx ?? ctx.sql, db, id, { data: { ...record.data }, viewer: undefined })
+      : write(record)(db);
   const updateWithin = async (tx: Tx, db: Database, id: string, record: RecordUpdate): Promise<ApiRecord> => {
     const make = patchOf(id, record, tx);
     const depends = record.conditions !== undefined || record.increment !== undefined;

@@ -13,6 +13,7 @@ import {
 import { tableForWrite, type Database } from "../databases/database.ts";
 import { checkPatch, checkRecord, asNew, asStored, type Data, type Faults } from "../records/record.ts";
 import * as records from "../records/writes.ts";
+import type { Viewer } from "../access/reach.ts";
 import { upToDate } from "../databases/cache.ts";
 
 import * as bulkStore from "./store.ts";
@@ -94,21 +95,36 @@ function instantOf(value: unknown): number {
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-export function runBatch(ctx: JsondbContext, db: Database, operations: readonly Operation[]): Promise<string[]> {
-  return upToDate(ctx, db, (current) => attempt(ctx, current, operations));
+export function runBatch(
+  ctx: JsondbContext,
+  { db, viewer }: Batching,
+  operations: readonly Operation[],
+): Promise<string[]> {
+  return upToDate(ctx, db, (current) => attempt(ctx, { db: current, viewer }, operations));
+}
+
+/** Where, and by whom. */
+interface Batching {
+  readonly db: Database;
+  readonly viewer: Viewer;
 }
 
 /** The answer's text. Undefined if the schema has changed meanwhile. */
-async function perform(ctx: JsondbContext, tx: Tx, db: Database, operation: Operation): Promise<string | undefined> {
+async function perform(
+  ctx: JsondbContext,
+  tx: Tx,
+  { db, viewer }: Batching,
+  operation: Operation,
+): Promise<string | undefined> {
   if (operation.op === "update" && operation.keepsTable) {
-    const kept = await records.inItsTable(tx, db, operation.id, operation.data);
+    const kept = await records.inItsTable(tx, db, operation.id, { data: operation.data, viewer });
     return (await records.merge(ctx, db, operation.id, kept, { form: "nested" }, tx))?.answer;
   }
   if (operation.op === "delete") {
-    await records.remove(ctx, db, operation.id, undefined, tx);
+    await records.remove(ctx, db, operation.id, { viewer }, tx);
     return JSON.stringify({ id: operation.id, deleted: true });
   }
-  const write = { table: tableForWrite(db, operation.tableName), data: operation.data };
+  const write = { table: tableForWrite(db, operation.tableName), data: operation.data, viewer };
   if (operation.op === "create") {
     const made = await records.insert(ctx, db, write, tx);
     return made && records.createdText(tx, db, made);
@@ -119,15 +135,15 @@ async function perform(ctx: JsondbContext, tx: Tx, db: Database, operation: Oper
 async function performAll(
   ctx: JsondbContext,
   tx: Tx,
-  db: Database,
+  batching: Batching,
   operations: readonly Operation[],
 ): Promise<string[]> {
   const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
-  if (ids.length > 0) checkSeen(operations, await bulkStore.lockAll(tx, db, ids));
+  if (ids.length > 0) checkSeen(operations, await bulkStore.lockAll(tx, batching.db, ids));
   const answers: string[] = [];
   let characters = 0;
   for (const [at, operation] of operations.entries()) {
-    const answer = await perform(ctx, tx, db, operation).catch((error: unknown) => {
+    const answer = await perform(ctx, tx, batching, operation).catch((error: unknown) => {
       throw placed(error, at);
     });
     if (answer === undefined) throw moved;
@@ -140,12 +156,12 @@ async function performAll(
 
 async function attempt(
   ctx: JsondbContext,
-  db: Database,
+  batching: Batching,
   operations: readonly Operation[],
 ): Promise<string[] | undefined> {
-  checkOperations(db, operations);
+  checkOperations(batching.db, operations);
   try {
-    return await ctx.transaction((tx) => performAll(ctx, tx, db, operations));
+    return await ctx.transaction((tx) => performAll(ctx, tx, batching, operations));
   } catch (error) {
     if (error === moved) return undefined;
     throw error;

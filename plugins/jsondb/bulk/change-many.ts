@@ -19,7 +19,7 @@ import type { RowFault } from "./imports/rows.ts";
 import { oneTable, scopeOf } from "../search/query.ts";
 import type { Database, StoredDatabase } from "../databases/database.ts";
 import { tryOpen } from "../access/open.ts";
-import { may } from "../access/reach.ts";
+import { may, type Viewer } from "../access/reach.ts";
 import { noTable } from "../databases/schema.ts";
 import { jsonOf, refuse, checkPatch, asStored, type Data } from "../records/record.ts";
 import type { TaskRow } from "../tasks/store.ts";
@@ -94,23 +94,29 @@ export async function beginChange(ctx: JsondbContext, db: Database, { query, dat
   });
 }
 
+/** The database, and who changes its records; a program, if the person is gone and everybody may. */
+interface Changing {
+  readonly db: Database;
+  readonly viewer: Viewer | undefined;
+}
+
 async function write(
   ctx: JsondbContext,
   tx: Tx,
-  db: Database,
+  { db, viewer }: Changing,
   { id, tableName }: Found,
   data: Data | null,
 ): Promise<void> {
-  if (data === null) return records.remove(ctx, db, id, undefined, tx);
+  if (data === null) return records.remove(ctx, db, id, { viewer }, tx);
   const table = db.rules.tables.get(tableName) ?? { ...noTable, name: tableName };
-  const done = await records.merge(ctx, db, id, { table, data, keepsTable: true }, { form: "nested" }, tx);
+  const done = await records.merge(ctx, db, id, { table, data, viewer, keepsTable: true }, { form: "nested" }, tx);
   if (done === undefined) throw moved;
 }
 
 async function perform(
   ctx: JsondbContext,
   tx: Tx,
-  db: Database,
+  changing: Changing,
   change: Change,
   found: readonly Found[],
 ): Promise<Step> {
@@ -119,7 +125,7 @@ async function perform(
   let [stored, failed, last] = [0, 0, undefined as string | undefined];
   for (const record of found) {
     try {
-      await write(ctx, tx, db, record, change.data);
+      await write(ctx, tx, changing, record, change.data);
       stored++;
     } catch (error) {
       // It was written before it was seen that it may not be so.
@@ -138,7 +144,8 @@ async function perform(
 }
 
 /** Whether there may be more to do; undefined if the schema has changed meanwhile. */
-function step(ctx: JsondbContext, db: Database, taskId: string, limit: number) {
+function step(ctx: JsondbContext, changing: Changing, taskId: string, limit: number) {
+  const { db } = changing;
   return ctx
     .transaction(async (tx) => {
       const change = await bulkStore.lock(tx, db.accountId, taskId);
@@ -149,7 +156,7 @@ function step(ctx: JsondbContext, db: Database, taskId: string, limit: number) {
         return true;
       }
       const found = await bulkStore.page(tx, db, scope, change, limit);
-      const result = await perform(ctx, tx, db, change, found);
+      const result = await perform(ctx, tx, changing, change, found);
       const isEnd = found.length < limit && result.last === found.at(-1)?.id;
       await bulkStore.advance(tx, change, result, isEnd);
       return !isEnd;
@@ -178,11 +185,13 @@ async function run(ctx: JsondbContext, accountId: number, taskId: string, signal
     if (signal.aborted) throw new Error("stopped before all records were changed");
     const stored = await databases.find(ctx, accountId, begun.dbId);
     if (!stored) return taskStore.fail(ctx.sql, accountId, taskId, "the database was deleted");
-    const db = await openFor(ctx, stored, begun.userId);
+    const person = begun.userId === null ? undefined : await ctx.accounts.access(begun.userId);
+    const viewer = person?.active ? person : undefined;
+    const db = openFor(stored, viewer);
     if (!db) return taskStore.fail(ctx.sql, accountId, taskId, "whoever began it may no longer change the records");
     try {
       isMore = await databases.upToDate(ctx, db, (current) =>
-        step(ctx, current, taskId, careful > 0 ? 1 : recordsPerStep),
+        step(ctx, { db: current, viewer }, taskId, careful > 0 ? 1 : recordsPerStep),
       );
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -195,14 +204,9 @@ async function run(ctx: JsondbContext, accountId: number, taskId: string, signal
 const isBusy = "many records of this database are being changed already, wait for the end or stop it";
 
 /** As the person who began the change may use it now; undefined if they may change nothing. */
-async function openFor(
-  ctx: JsondbContext,
-  stored: StoredDatabase,
-  userId: number | null,
-): Promise<Database | undefined> {
+function openFor(stored: StoredDatabase, viewer: Viewer | undefined): Database | undefined {
   if (stored.access === null) return stored.whole; // whoever may begin a change may end it
-  const person = userId === null ? undefined : await ctx.accounts.access(userId);
-  const db = person?.active ? tryOpen(stored, person) : undefined;
+  const db = viewer && tryOpen(stored, viewer);
   return db && may(db, "edit") ? db : undefined;
 }
 

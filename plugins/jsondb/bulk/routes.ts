@@ -12,10 +12,17 @@ import {
   type Route,
   type Reply,
 } from "platform";
-import { BatchResults, recordExample, unknownTable, UnknownTable } from "../records/routes.ts";
+import {
+  BatchResults,
+  HeldByLinks,
+  heldByLinks,
+  recordExample,
+  unknownTable,
+  UnknownTable,
+} from "../records/routes.ts";
 import { operationHints, readOperations, runBatch } from "./batch.ts";
 import { nullTableHints, type Database } from "../databases/database.ts";
-import { dbAccess, openAt } from "../databases/cache.ts";
+import { dbAccess, openAt, viewerOf } from "../databases/cache.ts";
 import type { JsondbContext } from "../context.ts";
 import { narrowing, narrows, fieldHints, namedFields, readList } from "../search/query.ts";
 import { filterParameters, namesParameter } from "../search/routes.ts";
@@ -42,11 +49,12 @@ export function batchRoute(ctx: JsondbContext): Route {
           { op: "delete", id: "019a9c1e-0000-7000-8000-000000000003" },
         ],
       },
-      answers: { 200: BatchResults },
+      answers: { 200: BatchResults, 409: HeldByLinks },
       responses: {
         200: {
           results: [recordExample, recordExample, { id: "019a9c1e-0000-7000-8000-000000000003", deleted: true }],
         },
+        ...heldByLinks,
         422: {
           "operations[0].data.email": ["is required"],
           "operations[1].if_updated_at": ["is not the record's `updated_at` any more: 2026-01-31T10:00:07.000Z"],
@@ -57,7 +65,7 @@ export function batchRoute(ctx: JsondbContext): Route {
       const { params, query, body } = input;
       const db = await openAt(ctx, input, params.db_id, "add");
       const operations = readOperations(body.operations, flagOf(query, "keep_table") === true);
-      const answers = await runBatch(ctx, db, operations);
+      const answers = await runBatch(ctx, { db, viewer: viewerOf(input) }, operations);
       const withoutTable = operations.filter(
         (operation) =>
           operation.op !== "delete" && !operation.tableName && !(operation.op === "update" && operation.keepsTable),

@@ -13,12 +13,17 @@ import {
 import type { Database, StoredDatabase } from "./database.ts";
 import { needsDbs, opened, tryOpen } from "../access/open.ts";
 import type { Level } from "../access/access.ts";
+import type { Viewer } from "../access/reach.ts";
 import { isKey } from "./store.ts";
 import type { Accounts } from "../../accounts/api.ts";
 
 export interface Databases {
   readonly databases: Pick<Cache<StoredDatabase>, "get" | "peek" | "invalidate">;
+  /** Which databases of an account have links (links.ts), by its id. */
+  readonly linking: Pick<Cache<readonly string[]>, "get" | "peek" | "invalidate">;
 }
+
+type Kept = Pick<Databases, "databases">;
 
 /** The context without what has a life of its own. */
 export interface DatabaseContext extends BaseContext, Databases {}
@@ -30,7 +35,7 @@ const maxTries = 10;
 
 /** By id or code; undefined if the account has no such database. No promise where it is kept. */
 export function find(
-  { databases }: Databases,
+  { databases }: Kept,
   accountId: number,
   key: string,
 ): StoredDatabase | undefined | Promise<StoredDatabase | undefined> {
@@ -41,7 +46,7 @@ export function find(
 
 /** Reads it again after a statement found that it has changed; undefined too if it no longer opens for the same viewer. */
 export async function refresh(
-  { databases }: Databases,
+  { databases }: Kept,
   { accountId, id, code, reach }: Database,
 ): Promise<Database | undefined> {
   await Promise.all([databases.invalidate(keyOf(accountId, id)), databases.invalidate(keyOf(accountId, code))]);
@@ -51,13 +56,13 @@ export async function refresh(
 
 /** After the commit of a write, before it is answered: no process uses the database as it was. */
 export async function forget(
-  { databases }: Databases,
+  { databases, linking }: Databases,
   accountId: number,
   { id, code }: { readonly id: string; readonly code: string },
   oldCode = code,
 ): Promise<void> {
   const keys = [...new Set([id, code, oldCode])].map((key) => keyOf(accountId, key));
-  await Promise.all(keys.map((key) => databases.invalidate(key)));
+  await Promise.all([...keys.map((key) => databases.invalidate(key)), linking.invalidate(`${accountId}`)]);
 }
 
 function keyOf(accountId: number, key: string): string {
@@ -81,7 +86,11 @@ export async function openAt(
   const found = find(ctx, account.id, key);
   const stored = found instanceof Promise ? await found : found;
   if (!stored) throw caller.privileges.has("dbs") ? notFound("there is no such database") : forbidden(needsDbs);
-  return opened(stored, { user: caller.user, privileges: caller.privileges, app }, needs);
+  return opened(stored, viewerOf({ account, caller, app }), needs);
+}
+
+export function viewerOf({ caller, app }: Viewing): Viewer {
+  return { user: caller.user, privileges: caller.privileges, app };
 }
 
 /** The same later on, by what the person may do then. */
@@ -111,7 +120,7 @@ export type Viewing = Pick<RequestInput, "account" | "app"> & { readonly caller:
  * then gives undefined. 404 if the database is gone.
  */
 export async function upToDate<T>(
-  ctx: Databases,
+  ctx: Kept,
   first: Database,
   attempt: (db: Database) => Promise<T | undefined>,
 ): Promise<T> {

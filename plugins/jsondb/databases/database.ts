@@ -161,14 +161,17 @@ export function sameSchema(a: Schema, b: Schema): boolean {
   return rules(a).join() === rules(b).join() && sameIndexes(a, b);
 }
 
-/** Whether two schemas fill the same index columns from the same fields, so that records need no new index. */
+/** Whether two schemas fill the same index columns and links from the same fields, so that records need no new index. */
 export function sameIndexes(a: Schema, b: Schema): boolean {
   return printed(a) === printed(b);
 }
 
 function printed({ tables }: Schema): string {
-  const plans = [...tables.values()].filter(({ indexes }) => indexes.size > 0);
+  const linked = ({ fields }: Table) => [...fields].flatMap(([name, { link }]) => (link ? [name] : [])).toSorted();
+  const plans = [...tables.values()].filter((table) => table.indexes.size > 0 || linked(table).length > 0);
   return JSON.stringify(
-    plans.map(({ name, indexFields }) => JSON.stringify([name, indexFields])).toSorted((a, b) => (a < b ? -1 : 1)),
+    plans
+      .map((table) => JSON.stringify([table.name, table.indexFields, linked(table)]))
+      .toSorted((a, b) => (a < b ? -1 : 1)),
   );
 }

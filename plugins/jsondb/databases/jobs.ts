@@ -4,6 +4,8 @@ import * as taskStore from "../tasks/store.ts";
 import { forget, type DatabaseContext } from "./cache.ts";
 import { dropRecords, reindexRecords } from "./db.ts";
 import { parseSchema } from "./schema.ts";
+import { linkFields, linksOf } from "../links/links.ts";
+import * as linkStore from "../links/store.ts";
 import * as databaseStore from "./store.ts";
 import type { PlanRow } from "./store.ts";
 
@@ -13,12 +15,39 @@ const waitsMs = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 1000, 2000, 2000, 2000];
 // Longer than any of our transactions lasts.
 const secondDropMs = 5 * 60_000;
 
+/** Writes the links that all records have by this schema; false if it was stopped. */
+async function relinked(ctx: DatabaseContext, accountId: number, dbId: string, plan: PlanRow, signal: AbortSignal) {
+  const parsed = parseSchema(plan.schema, true);
+  const tables = "schema" in parsed ? [...parsed.schema.tables.values()] : [];
+  let after: string | undefined = tables.some((table) => linkFields(table).length > 0) ? noId : undefined;
+  while (after !== undefined && !signal.aborted) {
+    const from: string = after;
+    after = await ctx.transaction(async (tx) => {
+      const records = await databaseStore.linkingPage(tx, accountId, dbId, from, batchSize);
+      await linkStore.forget(
+        tx,
+        accountId,
+        records.map(({ id }) => id),
+      );
+      for (const table of tables) {
+        const own = records.filter(({ tableName }) => tableName === table.name);
+        const links = own.flatMap(({ id, data }) => linksOf(table, data).map((link) => ({ ...link, recordId: id })));
+        if (links.length > 0) await linkStore.add(tx, { accountId, dbId, tableName: table.name }, links);
+      }
+      return records.at(-1)?.id;
+    });
+  }
+  return !signal.aborted;
+}
+
+const noId = "00000000-0000-0000-0000-000000000000";
+
 export function backgroundJobs(ctx: DatabaseContext): Handler[] {
   /** Visits all records once; false if it was stopped or the plan has changed. */
   const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
     const parsed = parseSchema(plan.schema, true);
     if (!("schema" in parsed)) return false;
-    let after: string | undefined = "00000000-0000-0000-0000-000000000000";
+    let after: string | undefined = noId;
     while (after && !signal.aborted)
       after = await databaseStore.reindex(ctx.sql, dbId, plan.planVersion, parsed.schema, after, batchSize);
     return !signal.aborted;
@@ -46,6 +75,7 @@ export function backgroundJobs(ctx: DatabaseContext): Handler[] {
     const end = await until(() => databaseStore.oldWritersEnd(ctx.sql, dbId), signal);
     if (end === undefined || !(await until(() => databaseStore.isPast(ctx.sql, end), signal))) return false;
     // Nothing writes by the old plan any more, so this pass finds every record that is left.
+    if (!(await relinked(ctx, accountId, dbId, plan, signal))) return false;
     if (!(await pass(dbId, plan, signal)) || !(await databaseStore.markIndexed(ctx.sql, dbId, plan.planVersion)))
       return false;
     await forget(ctx, accountId, { id: dbId, code: plan.code });

@@ -16,7 +16,7 @@ import {
   type Route,
 } from "platform";
 import { editOf, replaceInJson, Replacement } from "../api.ts";
-import { dbAccess } from "./cache.ts";
+import { dbAccess, openAt } from "./cache.ts";
 import { Db, ifMatch, type DbAt } from "./db.ts";
 import type { DbRow } from "./fields.ts";
 import { databaseHints } from "./hints.ts";
@@ -46,9 +46,11 @@ function replaceRoute(ctx: ContextOf<DbAt>): Route {
       answers: { 200: Db.answers.one },
       responses: { 200: Db.examples.one, 422: { old_string: ["is not found"] } },
     },
-    async ({ caller, params, body, request }) => {
+    async (input) => {
+      const { caller, params, body, request } = input;
       const replacement = editOf(body);
       const at = { ...ctx, caller };
+      await openAt(ctx, input, params.db_id, "manage");
       const work = (current: DbRow) => {
         const before = { fields: current.fields, schema: current.schema, public_methods: current.publicMethods };
         const done = replaceInJson(before[body.field], replacement);

@@ -1,6 +1,7 @@
 /** SQL about databases beside that of the resource: who names an app, and the jobs that visit all records of one. */
 import type { Fragment, Queryable, Sql, Tx, User } from "platform";
 import { subjectsOf } from "../access/access.ts";
+import { forget as forgetLinks } from "../links/store.ts";
 import type { Database } from "./database.ts";
 import { indexColumnList, recordIndexValues } from "./columns-store.ts";
 import type { Schema } from "./schema.ts";
@@ -88,6 +89,13 @@ export async function reindex(
   return row?.last ?? undefined;
 }
 
+/** The next records after `after`, held while their links are written. */
+export function linkingPage(tx: Tx, accountId: number, dbId: string, after: string, most: number) {
+  return tx<{ id: string; tableName: string; data: Record<string, unknown> }[]>`
+    select id, table_name, data from records
+    where account_id = ${accountId} and db_id = ${dbId} and id > ${after} order by id limit ${most} for no key update`;
+}
+
 /**
  * A statement that began before the plan changed may still write records by the old plan. If
  * none runs, gives the end of the transactions that may have done so and are not committed yet.
@@ -120,11 +128,19 @@ export async function markIndexed(sql: Sql, dbId: string, planVersion: number): 
 
 /** Deletes some records of a deleted database; gives how many. */
 export async function dropRecords(sql: Sql, dbId: string, most: number): Promise<number> {
-  const { count } = await sql`
+  const gone = await sql<{ id: string; accountId: number }[]>`
     delete from records where db_id = ${dbId} and id in (
       select id from records where db_id = ${dbId} order by id limit ${most})
-      and not exists (select from dbs where id = ${dbId})`;
-  return count;
+      and not exists (select from dbs where id = ${dbId})
+    returning id, account_id`;
+  const [first] = gone;
+  if (first)
+    await forgetLinks(
+      sql,
+      first.accountId,
+      gone.map(({ id }) => id),
+    );
+  return gone.length;
 }
 
 /** The size of all its records' data as text, which is what reading them costs. */

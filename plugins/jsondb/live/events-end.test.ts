@@ -332,6 +332,7 @@ describe("at every heartbeat", () => {
     const ctx = {
       sql: app.sql,
       databases,
+      linking: { get: async () => [], peek: () => [], invalidate: async () => {} },
       transaction: <T>(run: (tx: Tx) => Promise<T>) => transaction(app.sql, run),
       broadcast,
       log,

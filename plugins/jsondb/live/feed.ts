@@ -129,7 +129,10 @@ function oneAtATime(run: () => Promise<void>, pause: number): () => Promise<void
 
 // Beginning to follow a database: its writers are made to log their changes, and those under way are waited for.
 
-export type LiveContext = Pick<DatabaseContext, "sql" | "transaction" | "broadcast" | "log" | "stopping" | "databases">;
+export type LiveContext = Pick<
+  DatabaseContext,
+  "sql" | "transaction" | "broadcast" | "log" | "stopping" | "databases" | "linking"
+>;
 
 const writersMs = 20_000;
 

@@ -83,7 +83,7 @@ export async function update(ctx: JsondbContext, { db, method, params, isForm, v
   const given = dataOf(params, false);
   const guard = guardOf(method, variables);
   const make = async (current: Database) => {
-    const write = await records.inItsTable(ctx.sql, current, id, given, guard);
+    const write = await records.inItsTable(ctx.sql, current, id, { data: given, viewer: undefined, guard });
     if (method.table !== undefined && write.table.name !== method.table) throw notFound();
     const typed = isForm ? typedFields(write.table, given) : given;
     return { ...write, data: applied("update", current, write.table, typed, variables) };
@@ -116,7 +116,11 @@ async function mustBeIn(
 function newRecord(db: Database, call: Call) {
   const given = dataOf(call.params, true);
   const table = db.schema.tables.get(call.method.table ?? "") ?? noTable;
-  return { table, data: applied("create", db, table, call.isForm ? typedFields(table, given) : given, call.variables) };
+  return {
+    table,
+    data: applied("create", db, table, call.isForm ? typedFields(table, given) : given, call.variables),
+    viewer: undefined,
+  };
 }
 
 /** The newest first, all tables mixed unless the method fixes one; undefined if the visitor sees nothing. */

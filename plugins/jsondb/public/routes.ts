@@ -22,6 +22,8 @@ import {
 } from "platform";
 import {
   DeletedRecord,
+  HeldByLinks,
+  heldByLinks,
   PublicRead,
   PublicRecord,
   PublicRefusal,
@@ -111,8 +113,14 @@ export function publicRoutes(ctx: JsondbContext): Route[] {
         reads: ({ method_name: name = "" }) => isOperation(name) && !writes.has(name),
         idempotency: "own",
         request: { data: recordExample.data },
-        answers: { 200: Type.Union([PublicRead, DeletedRecord]), 201: PublicRecord, 400: UnknownTable, 422: refused },
-        responses: { 200: example, 201: example, 303: null, ...refusals },
+        answers: {
+          200: Type.Union([PublicRead, DeletedRecord]),
+          201: PublicRecord,
+          400: UnknownTable,
+          409: HeldByLinks,
+          422: refused,
+        },
+        responses: { 200: example, 201: example, 303: null, ...heldByLinks, ...refusals },
       },
       async (input) => {
         const body: unknown = input.body;

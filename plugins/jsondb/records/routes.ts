@@ -18,9 +18,11 @@ import {
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
 import type { Data } from "./record.ts";
 import { firstVersion, versionDigits } from "./print.ts";
-import { dbAccess, openAt } from "../databases/cache.ts";
+import { dbAccess, openAt, viewerOf } from "../databases/cache.ts";
 import type { Write } from "./writes.ts";
+import type { Viewer } from "../access/reach.ts";
 import type { JsondbContext } from "../context.ts";
+import { expandParameter, expandPaths, nestedIn, withExpanded } from "../links/expand.ts";
 
 /** Not `Type.Record`: that one runs a pattern over every key. */
 const DataInput = Type.Unsafe<Data>(Type.Object({}, { additionalProperties: true }));
@@ -74,7 +76,7 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         const { body } = input;
         const db = await openAt(ctx, input, input.params.db_id, "add");
         const hints: Hints = { texts: [] };
-        const make = (current: Database) => hinted(hints, current, body.table_name, body.data);
+        const make = (current: Database) => hinted(hints, current, viewerOf(input), body.table_name, body.data);
         const made = await records.create(ctx, db, make);
         const headers = { etag: etag(made.id, firstVersion(made.createdAt)) };
         return warned(jsonText(201, await records.createdText(ctx.sql, db, made), headers), hints.texts);
@@ -85,6 +87,7 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
       "/core/dbs/:db_id/records/:id",
       {
         summary: "Show a record",
+        query: { expand: expandParameter },
         access: dbAccess,
         apps,
         answers: { 200: ShownRecord },
@@ -95,6 +98,13 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         const id = uuidOf(input.params.id);
         const found = await together.get(ctx, db, id);
         if (!found) throw notFound();
+        const paths = expandPaths(input.query);
+        // What a link leads to changes without this record.
+        if (paths.length > 0)
+          return jsonText(
+            200,
+            await withExpanded(ctx, { db, viewer: viewerOf(input) }, found.answer, paths, nestedIn(db)),
+          );
         return jsonText(200, found.answer, { etag: etag(id, found.version) });
       },
     ),
@@ -125,8 +135,8 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         const expected = expectedVersion(request, id, versionDigits);
         const make = async (current: Database) => {
           const write = keepsTable
-            ? await records.inItsTable(ctx.sql, current, id, data)
-            : hinted(hints, current, tableName, data);
+            ? await records.inItsTable(ctx.sql, current, id, { data, viewer: viewerOf(input) })
+            : hinted(hints, current, viewerOf(input), tableName, data);
           return { ...write, expected };
         };
         const changed = await records.update(ctx, db, id, make, { form: "nested" });
@@ -136,11 +146,23 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
     route(
       "DELETE",
       "/core/dbs/:db_id/records/:id",
-      { summary: "Delete a record", access: dbAccess, apps, ifMatch: true, responses: { 204: null } },
+      {
+        summary: "Delete a record",
+        description:
+          "Links to it are cleared, refuse the deletion (409: `records` are those that you may see) or take their records along, as their schema says (`on_delete`).",
+        access: dbAccess,
+        apps,
+        ifMatch: true,
+        answers: { 409: HeldByLinks },
+        responses: { 204: null, ...heldByLinks },
+      },
       async (input) => {
         const id = uuidOf(input.params.id);
         const expected = expectedVersion(input.request, id, versionDigits);
-        await records.remove(ctx, await openAt(ctx, input, input.params.db_id, "edit"), id, { expected });
+        await records.remove(ctx, await openAt(ctx, input, input.params.db_id, "edit"), id, {
+          expected,
+          viewer: viewerOf(input),
+        });
         return noContent();
       },
     ),
@@ -148,10 +170,10 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
 }
 
 /** The write; `hints` gets the hints about its table. */
-function hinted(hints: Hints, db: Database, tableName: string | null | undefined, data: Data): Write {
+function hinted(hints: Hints, db: Database, viewer: Viewer, tableName: string | null | undefined, data: Data): Write {
   const table = tableForWrite(db, tableName);
   hints.texts = nullTableHints(db, table.name === "" ? 1 : 0, 'inside "record"');
-  return { table, data };
+  return { table, data, viewer };
 }
 
 // The answers of the routes for records.
@@ -168,7 +190,19 @@ export const ShownRecord = answer.object("Record", {
   data: answer.json(),
   table_name: field.nullable(text),
   ...times,
+  /** Only where it is asked for: path to a flat record, a list or null. */
+  expand: Type.Optional(answer.json()),
 });
+
+/** 409 of a deletion: other records link to it. */
+export const HeldByLinks = answer.object("HeldByLinks", {
+  error: text,
+  records: answer.list(answer.uuid()),
+  count: Type.Integer(),
+});
+export const heldByLinks = {
+  409: { error: "other records link to this one, and do not let it go", records: [recordExample.id], count: 1 },
+};
 
 /** As a search shows one: the fields of `data` next to its own. */
 export const FlatRecord = Type.Object(

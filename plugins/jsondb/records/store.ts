@@ -169,13 +169,22 @@ export interface HeldRecord extends StoredRecord {
   readonly holds: readonly boolean[];
 }
 
-/** The record as it is, held until the transaction ends. */
-export async function lock(tx: Tx, db: Database, id: string, guard?: Guard): Promise<HeldRecord | undefined> {
+/**
+ * The record as it is, held until the transaction ends; one that is to be deleted waits for those who are just linking
+ * to it.
+ */
+export async function lock(
+  tx: Tx,
+  db: Database,
+  id: string,
+  guard?: Guard,
+  strength: "no key update" | "update" = "no key update",
+): Promise<HeldRecord | undefined> {
   const args = newArgs();
   const grants = db.reach.grants.map((grant) => `(${grantCondition(args, db, anyTable, grant)}) is true`);
   const text = `
     select r.id, r.table_name, r.data, r.created_at, r.updated_at, array[${grants.join(", ")}]::boolean[] as holds
-    from records r where ${ofRecord(args, db, id, guard)} for no key update`;
+    from records r where ${ofRecord(args, db, id, guard)} for ${strength}`;
   const [row] = await tx.unsafe<HeldRecord[]>(text, args.values, { prepare: true });
   return row;
 }

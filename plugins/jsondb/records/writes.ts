@@ -4,6 +4,8 @@ import * as recordStore from "./store.ts";
 import * as together from "./together.ts";
 import {
   afterCommit,
+  conflict,
+  unavailable,
   notFound,
   preconditionFailed,
   exactly,
@@ -19,7 +21,9 @@ import type { JsondbContext } from "../context.ts";
 import { upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable, type Table } from "../databases/schema.ts";
-import { grantsAt, mayAll } from "../access/reach.ts";
+import { grantsAt, mayAll, type Viewer } from "../access/reach.ts";
+import { linkFields, linkingTo, linksOf, mayRelink, mustBeThere, release } from "../links/links.ts";
+import * as linkStore from "../links/store.ts";
 import type { Level } from "../access/access.ts";
 import { composed } from "../databases/columns.ts";
 import { actorOf } from "./events.ts";
@@ -43,6 +47,8 @@ import { readFilters } from "../search/filters.ts";
 export interface Write {
   readonly table: Table;
   readonly data: Data;
+  /** Who may link to what they may read; undefined is a program, which reads everything. */
+  readonly viewer: Viewer | undefined;
   /** The record is in this table already: if it has left it, ask for the write again. */
   readonly keepsTable?: boolean;
   /** The version that the caller has seen (412 if it is another one by now); undefined = any. */
@@ -53,6 +59,8 @@ export interface Write {
 
 /** Narrows a write to one visitor's record and one version. */
 interface Which {
+  /** Who is told which records hold it; undefined is a program. */
+  readonly viewer?: Viewer | undefined;
   readonly guard?: Guard | undefined;
   readonly expected?: number | undefined;
 }
@@ -74,10 +82,15 @@ export function update(
 }
 
 /** A patch that leaves the record in its table, even one that the schema no longer has. 404 as `update`. */
-export async function inItsTable(on: Queryable, db: Database, id: string, data: Data, guard?: Guard): Promise<Write> {
+export async function inItsTable(
+  on: Queryable,
+  db: Database,
+  id: string,
+  { data, viewer, guard }: Pick<Write, "data" | "viewer" | "guard">,
+): Promise<Write> {
   const name = await recordStore.tableNameOf(on, db, id, guard);
   if (name === undefined) throw notFound();
-  return { table: db.rules.tables.get(name) ?? { ...noTable, name }, data, guard, keepsTable: true };
+  return { table: db.rules.tables.get(name) ?? { ...noTable, name }, data, viewer, guard, keepsTable: true };
 }
 
 /**
@@ -85,12 +98,16 @@ export async function inItsTable(on: Queryable, db: Database, id: string, data: 
  * record that is outside of what one may add.
  */
 export function insert(ctx: JsondbContext, db: Database, write: Write, given?: Tx): Promise<CreatedRecord | undefined> {
-  if (mayAll(db, "add")) return insertAny(ctx, db, write, given);
+  const isFree = mayAll(db, "add");
+  const isLinked = linkFields(write.table).length > 0;
+  if (isFree && !isLinked) return insertAny(ctx, db, write, given);
   return inTransaction(ctx, given, async (tx) => {
     const names = Object.keys(composed(write.data));
-    mayName(db, "add", names);
+    if (!isFree) mayName(db, "add", names);
     const made = await insertAny(ctx, db, write, tx);
-    if (made) await mustStayOpen(tx, db, made.id, "add", names);
+    if (!made) return undefined;
+    if (isLinked) await link(ctx, tx, db, made.id, { data: made.data, viewer: write.viewer });
+    if (!isFree) await mustStayOpen(tx, db, made.id, "add", names);
     return made;
   });
 }
@@ -134,12 +151,16 @@ export function merge(
   asked: Shape,
   given?: Tx,
 ): Promise<Written | undefined> {
-  if (mayAll(db, "edit")) return mergeAny(ctx, db, id, write, asked, given);
+  const isFree = mayAll(db, "edit");
+  const names = Object.keys(composed(write.data));
+  const isLinked = mayRelink(db, names, write.keepsTable === true);
+  if (isFree && !isLinked) return mergeAny(ctx, db, id, write, asked, given);
   return inTransaction(ctx, given, async (tx) => {
-    const names = Object.keys(composed(write.data));
-    await mustBeOpen(tx, db, id, names, write.guard);
+    if (!isFree) await mustBeOpen(tx, db, id, names, write.guard);
     const done = await mergeAny(ctx, db, id, write, asked, tx);
     if (!done) return undefined;
+    if (isLinked) await link(ctx, tx, db, id, write);
+    if (isFree) return done;
     await mustStayOpen(tx, db, id, "edit", names);
     const shown = await recordStore.get(tx, db, id, asked);
     return shown && { ...done, answer: shown.answer };
@@ -175,13 +196,72 @@ async function mergeAny(
   return (await withEvent(ctx, wanted, given, quick)) ?? (given ? locked(given) : ctx.transaction(locked));
 }
 
-export function remove(ctx: JsondbContext, db: Database, id: string, which: Which = {}, given?: Tx): Promise<void> {
-  if (mayAll(db, "edit")) return removeAny(ctx, db, id, which, given);
+export async function remove(
+  ctx: JsondbContext,
+  db: Database,
+  id: string,
+  which: Which = {},
+  given?: Tx,
+): Promise<void> {
+  const isFree = mayAll(db, "edit");
+  const isLinked =
+    [...db.rules.tables.values()].some((table) => linkFields(table).length > 0) ||
+    (await linkingTo(ctx, db.accountId, db)).length > 0;
+  if (isFree && !isLinked) return removeAny(ctx, db, id, which, given);
   return inTransaction(ctx, given, async (tx) => {
-    await mustBeOpen(tx, db, id, [], which.guard);
+    if (!isFree) await mustBeOpen(tx, db, id, [], which.guard);
+    if (isLinked && (await recordStore.lock(tx, db, id, which.guard, "update")))
+      await release(ctx, tx, { db, viewer: which.viewer }, id, unlinking(ctx));
     await removeAny(ctx, db, id, which, tx);
+    if (isLinked) await linkStore.forget(tx, db.accountId, [id]);
   });
 }
+
+/** Writes the links of a record as it is now; 422 for those that were given and lead to no record. */
+async function link(
+  ctx: JsondbContext,
+  tx: Tx,
+  db: Database,
+  id: string,
+  { data, viewer }: Pick<Write, "data" | "viewer">,
+): Promise<void> {
+  const held = await recordStore.lock(tx, db, id);
+  if (!held) return; // it is outside of what may be written, which is refused next
+  const table = db.rules.tables.get(held.tableName) ?? noTable;
+  await mustBeThere(ctx, tx, { db, table, viewer }, [data]);
+  const of = { accountId: db.accountId, dbId: db.id, tableName: held.tableName, recordId: id };
+  await linkStore.replace(tx, of, linksOf(table, held.data));
+}
+
+const nested = { form: "nested" } as const;
+
+/** What becomes of the records that link to one that is deleted. */
+const unlinking = (ctx: JsondbContext): Parameters<typeof release>[4] => ({
+  async clear(tx, db, { recordId, tableName, field }, target) {
+    const held = await recordStore.lock(tx, db, recordId);
+    const table = db.rules.tables.get(tableName);
+    if (!held || !table) return;
+    const value = held.data[field];
+    const left = Array.isArray(value) ? value.filter((one: unknown) => String(one).toLowerCase() !== target) : null;
+    if (table.fields.get(field)?.required && (left === null || left.length === 0))
+      throw conflict(`a record of ${db.code} needs this one: its field ${field} is required`);
+    const done = await mergeAny(
+      ctx,
+      db,
+      recordId,
+      { table, data: { [field]: left }, viewer: undefined, keepsTable: true },
+      nested,
+      tx,
+    );
+    if (!done) throw unavailable("the schema of a database is being changed, try again");
+    const of = { accountId: db.accountId, dbId: db.id, tableName, recordId };
+    await linkStore.replace(tx, of, linksOf(table, { ...held.data, [field]: left }));
+  },
+  async remove(tx, db, id) {
+    await removeAny(ctx, db, id, {}, tx);
+    await linkStore.forget(tx, db.accountId, [id]);
+  },
+});
 
 async function removeAny(ctx: JsondbContext, db: Database, id: string, which: Which = {}, given?: Tx): Promise<void> {
   const removal = { ...which, actor: await actorOf(ctx, db, given) };

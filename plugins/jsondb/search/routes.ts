@@ -14,9 +14,10 @@ import { createAccountTurns } from "../turns.ts";
 import { FlatRecord, ShownRecord, UnknownTable, recordExample, unknownTable } from "../records/routes.ts";
 import { decodeCursor, encodeCursor, fieldHints, namedFields, readList, readSearch, type Query } from "./query.ts";
 import type { Database } from "../databases/database.ts";
-import { dbAccess, openAt, type Viewing } from "../databases/cache.ts";
+import { dbAccess, openAt, viewerOf, type Viewing } from "../databases/cache.ts";
 import { search, type SearchContext, type SearchShape } from "./store.ts";
 import type { JsondbContext } from "../context.ts";
+import { expandParameter, expandPaths, flatIn, nestedIn, withExpanded } from "../links/expand.ts";
 
 const apps = "the records of its own databases, for a viewer with `dbs`";
 
@@ -51,6 +52,7 @@ const parameters = {
   fields: namesParameter("fields to show (id, created_at and updated_at always are)"),
   ...recordPage,
   after: "the header X-Next-Cursor of the page before; instead of offset",
+  expand: expandParameter,
   count: Type.Boolean({ description: "`true` adds the header X-Total-Count" }),
 };
 
@@ -61,7 +63,7 @@ const longestWaitMs = 10_000;
 
 /** Lists and private search. behaviour 4.4. */
 export function searchRoutes(ctx: JsondbContext): Route[] {
-  type Asked = Viewing & Pick<RequestInput, "request">;
+  type Asked = Viewing & Pick<RequestInput, "request" | "query">;
   const places = Math.max(1, ctx.connections - leftConnections);
   const patience = { ms: longestWaitMs, error: () => unavailable() };
   // Nearly all of them: most servers have one account, and what people wait for is short.
@@ -74,7 +76,17 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
       hints = fieldHints(current, query, namedFields(query));
       return query;
     };
-    return warned(await turns(input.account.id, () => answerPage(ctx, db, make, shape), input.request.signal), hints);
+    const paths = expandPaths(input.query);
+    const finish = (body: string, current: Database, query: Query) =>
+      withExpanded(
+        ctx,
+        { db: current, viewer: viewerOf(input) },
+        body,
+        paths,
+        shape.form === "flat" ? flatIn(query.table) : nestedIn(current),
+      );
+    const page = () => answerPage(ctx, db, make, shape, paths.length > 0 ? finish : undefined);
+    return warned(await turns(input.account.id, page, input.request.signal), hints);
   };
   return [
     route(
@@ -122,6 +134,7 @@ export async function answerPage(
   first: Database,
   read: (db: Database) => Query,
   shape: SearchShape,
+  finish?: (body: string, db: Database, query: Query) => Promise<string>,
 ) {
   let asked: Query | undefined;
   const make = (db: Database) => {
@@ -134,7 +147,8 @@ export async function answerPage(
   const headers: Record<string, string> = {};
   if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, db, asked, next);
   if (total !== undefined) headers["x-total-count"] = `${total}`;
-  return warned(jsonText(200, body, headers), asked && cutAfter ? [cutHint(asked, cutAfter)] : []);
+  const text = finish && asked ? await finish(body, db, asked) : body;
+  return warned(jsonText(200, text, headers), asked && cutAfter ? [cutHint(asked, cutAfter)] : []);
 }
 
 /** A page that is shorter than its limit is not the last one. */

@@ -32,7 +32,10 @@ import { ownFields } from "../../databases/columns.ts";
 import type { JsondbContext } from "../../context.ts";
 import { actorOf } from "../../records/events.ts";
 import { mayName, written } from "../../records/writes.ts";
-import { mayAll } from "../../access/reach.ts";
+import { mayAll, type Viewer } from "../../access/reach.ts";
+import { noTable, type Table } from "../../databases/schema.ts";
+import { linkFields, linksOf, mustBeThere } from "../../links/links.ts";
+import * as linkStore from "../../links/store.ts";
 import { countOpen } from "../../access/reach-store.ts";
 
 export interface ImportOptions {
@@ -45,6 +48,8 @@ export interface ImportOptions {
   readonly partial: boolean;
   /** Only check the rows, and store nothing. */
   readonly dry?: boolean;
+  /** Who imports, and may link to what they may read. */
+  readonly viewer: Viewer;
   /** Gets what tells how far the import is. */
   readonly follow: (progress: () => Progress) => void;
   /** Keeps mistakes in rows. */
@@ -116,7 +121,7 @@ export async function importRecords(
     }
     if (report.refused) return ended(0);
     const kept = await parts.end();
-    if (kept.length > 0) await turns(db.accountId, () => storeParts(ctx, db, kept, options.signal), options.signal);
+    if (kept.length > 0) await turns(db.accountId, () => storeParts(ctx, db, kept, options), options.signal);
     return ended(report.total - report.failed);
   } finally {
     await importStore.forget(ctx.sql, importId, db.accountId).catch((error: unknown) => {
@@ -132,7 +137,7 @@ async function storeParts(
   ctx: JsondbContext,
   first: Database,
   parts: readonly KeptPart[],
-  signal: AbortSignal,
+  { signal, viewer }: Pick<ImportOptions, "signal" | "viewer">,
 ): Promise<void> {
   let db: Database | undefined = first;
   for (let tries = 0; tries < 5; tries++) {
@@ -143,7 +148,7 @@ async function storeParts(
           if (signal.aborted) throw new HttpError(400, { error: "the client went away" });
           if (ctx.stopping.aborted) throw unavailable("the server is stopping, send the import again");
           await ctx.room.mustHave();
-          await storePart(ctx, current, part, tx);
+          await storePart(ctx, { db: current, viewer }, part, tx);
         }
         return true;
       })
@@ -160,13 +165,21 @@ async function storeParts(
   throw unavailable("the database changes too often, send the import again");
 }
 
-async function storePart(ctx: JsondbContext, db: Database, part: KeptPart, tx: Tx): Promise<void> {
+async function storePart(
+  ctx: JsondbContext,
+  { db, viewer }: { readonly db: Database; readonly viewer: Viewer },
+  part: KeptPart,
+  tx: Tx,
+): Promise<void> {
   const stored = await importStore.store(tx, db, part, await actorOf(ctx, db, tx));
-  if (stored === part.rows && !part.wanted && mayAll(db, "add")) return;
+  const table = db.rules.tables.get(part.tableName) ?? noTable;
+  const isLinked = linkFields(table).length > 0;
+  if (stored === part.rows && !part.wanted && !isLinked && mayAll(db, "add")) return;
   const rows = await importStore.kept(tx, db.accountId, part);
   if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
   if (stored !== part.rows) throw moved;
   if (!mayAll(db, "add")) await mustBeOpen(tx, db, rows);
+  if (isLinked) await linkRows(ctx, tx, { db, table, viewer }, rows);
   if (!part.wanted) return;
   for (const { id, json } of rows) {
     const data = parseExactly(json) as Data; // the JSON of a checked row
@@ -174,6 +187,25 @@ async function storePart(ctx: JsondbContext, db: Database, part: KeptPart, tx: T
     const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
     await events.tellWanted(ctx, db, "create", record, tx);
   }
+}
+
+/** 422 for links that lead to no record. */
+async function linkRows(
+  ctx: JsondbContext,
+  tx: Tx,
+  { db, table, viewer }: Parameters<typeof mustBeThere>[2],
+  rows: readonly { readonly id: string; readonly json: string }[],
+): Promise<void> {
+  const all = rows.map(({ id, json }) => ({ id, data: parseExactly(json) as Data })); // the JSON of checked rows
+  await mustBeThere(
+    ctx,
+    tx,
+    { db, table, viewer },
+    all.map(({ data }) => data),
+  );
+  const links = all.flatMap(({ id, data }) => linksOf(table, data).map((link) => ({ ...link, recordId: id })));
+  const of = { accountId: db.accountId, dbId: db.id, tableName: table.name };
+  if (links.length > 0) await linkStore.add(tx, of, links);
 }
 
 /** 403 if one of these new records is outside of what one may add. */

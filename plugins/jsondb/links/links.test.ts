@@ -1,0 +1,222 @@
+/** Links between records: what may be named, what is shown at their ends, and what a deletion does. CONTRACT 12. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
+
+let app: TestApp;
+let ids: { acme: string; beta: string; ann: string; bob: string; order: string };
+
+beforeAll(async () => {
+  app = await startTestApp({ env: { OUTBOUND_ALLOW: "127.0.0.1" } });
+  const db = async (code: string, fields: object, more: object = {}) => {
+    const made = await app.post("/core/dbs", { db: { name: code, code, schema: { fields }, ...more } });
+    expect([made.status, made.text]).toEqual([201, expect.any(String)]);
+  };
+  await db("companies", {
+    name: "string",
+    parent: { type: "string", link: "companies" },
+    owner: { type: "string", link: "people" },
+  });
+  await db("people", { name: "string", company: { type: "string", link: "companies" }, secret: "string" });
+  await db("orders", {
+    no: "integer",
+    customer: { type: "string", link: "people" },
+    watchers: { type: "list", link: "people" },
+  });
+  const acme = await add("companies", { name: "Acme" });
+  const beta = await add("companies", { name: "Beta", parent: acme });
+  const ann = await add("people", { name: "Ann", company: acme, secret: "canary" });
+  const bob = await add("people", { name: "Bob", company: beta });
+  await app.patch(`/core/dbs/companies/records/${acme}`, { record: { data: { owner: bob } } });
+  const order = await add("orders", { no: 1, customer: ann, watchers: [bob, ann] });
+  ids = { acme, beta, ann, bob, order };
+});
+afterAll(() => app.stop());
+
+const send = (db: string, data: object) => app.post(`/core/dbs/${db}/records`, { record: { data } });
+const add = async (db: string, data: object): Promise<string> => {
+  const { status, json } = await send(db, data);
+  expect([status, json]).toEqual([201, expect.anything()]);
+  return json.id;
+};
+const get = async (db: string, id: string, query = "") => (await app.get(`/core/dbs/${db}/records/${id}${query}`)).json;
+// Read as an outside client does: the assertion is the check.
+// oxlint-disable-next-line typescript/no-explicit-any
+type Linked = any;
+const linked = async (db: string, id: string, token?: string): Promise<Record<string, Linked>> => {
+  const { json } = await app.get(`/core/dbs/${db}/records/${id}/linked.json`, token ? { token } : {});
+  return Object.fromEntries(json.map((one: Linked) => [`${one.db_code}.${one.field}`, one]));
+};
+
+describe("a write", () => {
+  test("names a record that there is, in the right database, by every way in", async () => {
+    const stranger = crypto.randomUUID();
+    const fault = { customer: [`${stranger} is not the id of a record of people`] };
+    expect((await send("orders", { customer: stranger })).json).toEqual(fault);
+    expect((await send("orders", { customer: ids.acme })).status).toBe(422);
+    expect((await send("orders", { customer: "x" })).json).toEqual({ customer: ["must be the id of a record"] });
+    expect((await send("orders", { watchers: [ids.bob, stranger] })).status).toBe(422);
+    expect(
+      (await app.patch(`/core/dbs/orders/records/${ids.order}`, { record: { data: { customer: stranger } } })).json,
+    ).toEqual(fault);
+    const batch = await app.post("/core/dbs/orders/batch", {
+      operations: [{ op: "create", data: { customer: stranger } }],
+    });
+    expect(batch.json).toEqual({ "operations[0].data.customer": fault.customer });
+    const imported = await app.request("POST", "/core/dbs/orders/import", undefined, {
+      raw: `customer\n${ids.ann}\n${stranger}\n`,
+      headers: { "content-type": "text/csv" },
+    });
+    expect(imported.status).toBe(422);
+    expect((await app.get("/core/dbs/orders/records")).json).toHaveLength(1);
+  });
+
+  test("that takes a link away takes it from the other end", async () => {
+    const order = await add("orders", { customer: ids.bob, watchers: [ids.bob] });
+    expect((await linked("people", ids.bob))["orders.customer"]).toMatchObject({ count: 1 });
+    await app.patch(`/core/dbs/orders/records/${order}`, { record: { data: { customer: ids.ann, watchers: [] } } });
+    expect((await linked("people", ids.bob))["orders.customer"]).toMatchObject({ count: 0, records: [] });
+    expect((await linked("people", ids.ann))["orders.customer"]).toMatchObject({ count: 2 });
+    await app.delete(`/core/dbs/orders/records/${order}`);
+    expect((await linked("people", ids.ann))["orders.customer"]).toMatchObject({ count: 1 });
+  });
+
+  test("of a field that becomes a link keeps what it has, and the other end learns of it", async () => {
+    await app.post("/core/dbs", { db: { name: "Later", code: "later", schema: { fields: { of: "string" } } } });
+    await add("later", { of: ids.acme });
+    await app.patch("/core/dbs/later", { db: { schema: { fields: { of: { type: "string", link: "companies" } } } } });
+    await eventually(async () => (await linked("companies", ids.acme))["later.of"]?.count === 1);
+  });
+});
+
+describe("the ends", () => {
+  test("are shown beside records, three deep, in lists and searches too", async () => {
+    const paths = "customer,customer.company,customer.company.owner,watchers,watchers.company";
+    const one = await get("orders", ids.order, `?expand=${paths}`);
+    expect(one.expand).toMatchObject({
+      customer: { id: ids.ann, name: "Ann" },
+      "customer.company": { id: ids.acme, name: "Acme" },
+      "customer.company.owner": { name: "Bob" },
+      watchers: [{ name: "Bob" }, { name: "Ann" }],
+      "watchers.company": [{ name: "Beta" }, { name: "Acme" }],
+    });
+    const [listed] = (await app.get("/core/dbs/orders/records?expand=customer")).json;
+    expect([listed.data.no, listed.expand.customer.name]).toEqual([1, "Ann"]);
+    const [found] = (await app.get("/core/dbs/orders/search?expand=customer&filter[no]=1")).json;
+    expect([found.no, found.expand.customer.name]).toEqual([1, "Ann"]);
+    expect((await get("companies", ids.acme, "?expand=parent,parent.parent")).expand).toEqual({
+      parent: null,
+      "parent.parent": null,
+    });
+  });
+
+  test.each([
+    ["no", 400, "`expand`: no is not a link of this database"],
+    ["customer.name", 400, "`expand`: name is not a link of this database"],
+    ["customer.company.owner.company", 400, "more than 3 deep"],
+    [Array.from({ length: 11 }, (_, n) => `a${n}`).join(","), 400, "at most 10 paths"],
+  ])("%s is refused", async (expand, status, error) => {
+    const answer = await app.get(`/core/dbs/orders/records/${ids.order}?expand=${expand}`);
+    expect([answer.status, answer.json.error]).toEqual([status, expect.stringContaining(error)]);
+  });
+
+  test("are closed to whom they are closed", async () => {
+    const reader = await person(app, { role: "user" });
+    const grant = (access: unknown) => app.patch("/core/dbs/people", { db: { access } });
+    await grant([{ to: `user:${reader.id}`, may: "read", where: { name: "Bob" }, hide: ["secret"] }]);
+    const shown = await app.get(
+      `/core/dbs/orders/records/${ids.order}?expand=customer,watchers,customer.company`,
+      reader,
+    );
+    expect(shown.json.expand).toMatchObject({
+      customer: null,
+      watchers: [{ name: "Bob" }, null],
+      "customer.company": null,
+    });
+    expect(shown.text).not.toContain("canary");
+    const write = (customer: string) =>
+      app.patch(`/core/dbs/orders/records/${ids.order}`, { record: { data: { customer } } }, reader);
+    const own = await write(ids.bob);
+    expect(own.status).toBe(200);
+    expect((await write(ids.ann)).json).toEqual({ customer: [`${ids.ann} is not the id of a record of people`] });
+    expect(await linked("companies", ids.acme, reader.token)).toMatchObject({
+      "people.company": { count: 0, records: [] },
+    });
+    expect(await linked("companies", ids.beta, reader.token)).toMatchObject({ "people.company": { count: 1 } });
+    await grant([]);
+    expect(Object.keys(await linked("companies", ids.beta, reader.token))).not.toContain("people.company");
+    await grant(null);
+    await app.patch(`/core/dbs/orders/records/${ids.order}`, { record: { data: { customer: ids.ann } } });
+  });
+});
+
+describe("a deletion", () => {
+  const people = async () => Promise.all(["A", "B"].map((name) => add("people", { name })));
+  const linkedDb = async (code: string, on_delete: string, more: object = {}) => {
+    const fields = {
+      n: "integer",
+      to: { type: "string", link: "people", on_delete, ...more },
+      all: { type: "list", link: "people" },
+    };
+    await app.post("/core/dbs", { db: { name: code, code, schema: { fields } } });
+  };
+  const drop = (id: string) => app.delete(`/core/dbs/people/records/${id}`);
+
+  test("clears the links to it, with an event each", async () => {
+    await linkedDb("clearing", "clear");
+    const [a = "", b = ""] = await people();
+    const id = await add("clearing", { n: 1, to: a, all: [a, b] });
+    const receiver = app.receiver();
+    const hook = { source_type: "Core::Record", kind: "update", url: receiver.url, filter: { db_code: "clearing" } };
+    await app.post("/account/webhooks", { webhook: hook });
+    expect((await drop(a)).status).toBe(204);
+    expect((await get("clearing", id)).data).toEqual({ n: 1, to: null, all: [b] });
+    await eventually(() => receiver.requests.length >= 1);
+
+    expect((await linked("people", b))["clearing.all"]).toMatchObject({ count: 1 });
+  });
+
+  test("is refused where a link holds it, and says by whom", async () => {
+    await linkedDb("holding", "restrict");
+    const [a = ""] = await people();
+    const id = await add("holding", { to: a });
+    const refused = await drop(a);
+    expect([refused.status, refused.json]).toEqual([409, { error: expect.any(String), records: [id], count: 1 }]);
+    const reader = await person(app, { role: "user" });
+    await app.patch("/core/dbs/holding", { db: { access: [] } });
+    expect((await app.delete(`/core/dbs/people/records/${a}`, reader)).json).toMatchObject({ records: [], count: 1 });
+    await app.patch("/core/dbs/holding", { db: { access: null } });
+    await app.delete(`/core/dbs/holding/records/${id}`);
+    expect((await drop(a)).status).toBe(204);
+  });
+
+  test("takes along what goes with it, and ends in a circle", async () => {
+    const fields = { up: { type: "string", link: "tree", on_delete: "cascade" }, n: "integer" };
+    await app.post("/core/dbs", { db: { name: "Tree", code: "tree", schema: { fields } } });
+    const root = await add("tree", { n: 0 });
+    const child = await add("tree", { n: 1, up: root });
+    const leaf = await add("tree", { n: 2, up: child });
+    const other = await add("tree", { n: 3 });
+    await app.patch(`/core/dbs/tree/records/${root}`, { record: { data: { up: leaf } } });
+    expect((await app.delete(`/core/dbs/tree/records/${root}`)).status).toBe(204);
+    expect((await app.get("/core/dbs/tree/records")).json.map(({ id }: { id: string }) => id)).toEqual([other]);
+    const self = await add("tree", { n: 4 });
+    await app.patch(`/core/dbs/tree/records/${self}`, { record: { data: { up: self } } });
+    expect((await app.delete(`/core/dbs/tree/records/${self}`)).status).toBe(204);
+    const left =
+      await app.sql`select from record_links l where not exists (select from records r where r.id = l.record_id)`;
+    expect(left).toHaveLength(0);
+  });
+
+  test("of the target waits for a link that is being written, or is seen by it", async () => {
+    await linkedDb("racing", "restrict");
+    for (let round = 0; round < 10; round++) {
+      const [a = ""] = await people();
+      const [made, gone] = await Promise.all([send("racing", { to: a }), drop(a)]);
+      const outcome = [made.status, gone.status];
+      expect([
+        [201, 409],
+        [422, 204],
+      ]).toContainEqual(outcome);
+    }
+  });
+});

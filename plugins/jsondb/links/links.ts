@@ -1,0 +1,187 @@
+/** Links between records: what a write may name, what is written of it, and what a deletion does to those that link. CONTRACT 12. */
+import { HttpError, invalid, isUuid, type BaseContext, type Cache, type Tx } from "platform";
+import { tryOpen } from "../access/open.ts";
+import { mayAll, type Viewer } from "../access/reach.ts";
+import { find, type Databases } from "../databases/cache.ts";
+import type { Database, StoredDatabase } from "../databases/database.ts";
+import type { Link } from "../databases/kinds.ts";
+import type { Table } from "../databases/schema.ts";
+import type { Data } from "../records/record.ts";
+import * as linkStore from "./store.ts";
+import type { StoredLink } from "./store.ts";
+
+export const linkLimits = { deleted: 10_000, shown: 5 } as const;
+
+/** A field of a database that links to others. */
+export interface Linking {
+  readonly stored: StoredDatabase;
+  readonly table: Table;
+  readonly field: string;
+  readonly link: Link;
+}
+
+export interface LinkContext extends Databases, Pick<BaseContext, "sql"> {}
+
+export function linkingCache(cache: BaseContext["cache"], sql: LinkContext["sql"]): Cache<readonly string[]> {
+  return cache({
+    name: "jsondb.linking",
+    max: 10_000,
+    load: async (key) => (await linkStore.linking(sql, Number(key))).map(({ id }) => id),
+  });
+}
+
+type LinkFields = readonly (readonly [name: string, link: Link])[];
+const known = new WeakMap<Table, LinkFields>();
+
+/** The fields of a table that are links. Asked at every write. */
+export function linkFields(table: Table): LinkFields {
+  const before = known.get(table);
+  if (before) return before;
+  const fields = [...table.fields].flatMap(([name, { link }]) => (link ? [[name, link] as const] : []));
+  known.set(table, fields);
+  return fields;
+}
+
+/** Whether a change of a record may change its links: of these fields, or because it may leave its table. */
+export function mayRelink({ rules }: Database, names: readonly string[], keepsTable: boolean): boolean {
+  const all = [...rules.tables.values()].flatMap(linkFields);
+  if (all.length === 0) return false;
+  return (rules.multiTable && !keepsTable) || all.some(([name]) => names.includes(name));
+}
+
+/** The fields of an account that link to this database. */
+export async function linkingTo(ctx: LinkContext, accountId: number, target: Pick<Database, "id" | "code">) {
+  const ids = ctx.linking.peek(`${accountId}`) ?? (await ctx.linking.get(`${accountId}`)) ?? [];
+  const found: Linking[] = [];
+  for (const id of ids) {
+    const stored = await find(ctx, accountId, id);
+    for (const table of stored?.whole.rules.tables.values() ?? [])
+      for (const [field, link] of linkFields(table))
+        if (stored && (link.db === target.code || link.db.toLowerCase() === target.id))
+          found.push({ stored, table, field, link });
+  }
+  return found;
+}
+
+/** The ids that a value of a link names. */
+export function idsIn(value: unknown): readonly string[] {
+  return [...new Set([value].flat().flatMap((id) => (typeof id === "string" && isUuid(id) ? [id.toLowerCase()] : [])))];
+}
+
+/** The database at the other end as whoever asks may use it (a program: the whole); undefined if it does not open for them. */
+export async function targetOf(
+  ctx: LinkContext,
+  accountId: number,
+  link: Link,
+  viewer: Viewer | undefined,
+): Promise<Database | undefined> {
+  const stored = await find(ctx, accountId, link.db);
+  return stored && (viewer ? tryOpen(stored, viewer) : stored.whole);
+}
+
+/** Where a write is, and who makes it. */
+interface Place {
+  readonly db: Database;
+  readonly table: Table;
+  readonly viewer: Viewer | undefined;
+}
+
+/**
+ * 422 for links of these fields to records that there are not, or not for whoever writes; the others are held until the
+ * transaction ends.
+ */
+export async function mustBeThere(
+  ctx: LinkContext,
+  tx: Tx,
+  { db, table, viewer }: Place,
+  all: readonly Data[],
+): Promise<void> {
+  for (const [field, link] of linkFields(table)) {
+    const wanted = [...new Set(all.flatMap((data) => (Object.hasOwn(data, field) ? idsIn(data[field]) : [])))];
+    if (wanted.length === 0) continue;
+    const target = await targetOf(ctx, db.accountId, link, viewer);
+    const there = target && (await linkStore.held(tx, target, tableIn(target, link), wanted.toSorted()));
+    const missing = wanted.find((id) => !there?.has(id));
+    if (missing !== undefined) throw invalid({ [field]: [`${missing} is not the id of a record of ${nameOf(link)}`] });
+  }
+}
+
+export function tableIn(target: Database, { table }: Link): Table | undefined {
+  return table === undefined ? undefined : target.rules.tables.get(table);
+}
+
+const nameOf = ({ db, table }: Link) => (table === undefined ? db : `${db}.${table}`);
+
+/** All links of a record's data. */
+export function linksOf(table: Table, data: Data): { field: string; target: string }[] {
+  return linkFields(table).flatMap(([field]) =>
+    idsIn(Object.hasOwn(data, field) ? data[field] : null).map((target) => ({ field, target })),
+  );
+}
+
+/** How the records that link are changed: by writes.ts, with their events. */
+interface Writes {
+  readonly clear: (tx: Tx, db: Database, link: StoredLink, target: string) => Promise<void>;
+  readonly remove: (tx: Tx, db: Database, id: string) => Promise<void>;
+}
+
+/**
+ * Before a record is deleted, which the transaction holds: clears the links to it, deletes what goes with it, or throws
+ * 409 where it may not go.
+ */
+export async function release(
+  ctx: LinkContext,
+  tx: Tx,
+  { db, viewer }: Omit<Place, "table">,
+  id: string,
+  writes: Writes,
+  gone = new Set<string>(),
+): Promise<void> {
+  gone.add(id);
+  if (gone.size > linkLimits.deleted) throw tooMany();
+  const links = await linkStore.to(tx, db.accountId, id, linkLimits.deleted + 1);
+  if (links.length > linkLimits.deleted) throw tooMany();
+  const linkings = await linkingTo(ctx, db.accountId, db);
+  const isOf =
+    ({ stored, table, field }: Linking) =>
+    (one: StoredLink) =>
+      one.dbId === stored.id && one.tableName === table.name && one.field === field;
+  const others = links.filter(({ recordId }) => !gone.has(recordId));
+  const restricting = linkings
+    .filter(({ link }) => link.onDelete === "restrict")
+    .flatMap((one) => others.filter(isOf(one)));
+  if (restricting.length > 0) throw await restricted(ctx, db.accountId, viewer, restricting);
+  for (const linking of linkings)
+    for (const link of others.filter(isOf(linking))) {
+      const source = linking.stored.whole;
+      if (linking.link.onDelete === "clear") await writes.clear(tx, source, link, id);
+      else if (!gone.has(link.recordId)) {
+        await release(ctx, tx, { db: source, viewer }, link.recordId, writes, gone);
+        await writes.remove(tx, source, link.recordId);
+      }
+    }
+}
+
+/** 409 with those of the records that the caller may see, and how many there are. */
+async function restricted(
+  ctx: LinkContext,
+  accountId: number,
+  viewer: Viewer | undefined,
+  links: readonly StoredLink[],
+): Promise<HttpError> {
+  const records: string[] = [];
+  for (const dbId of new Set(links.map((link) => link.dbId))) {
+    const stored = await find(ctx, accountId, dbId);
+    const source = stored && (viewer ? tryOpen(stored, viewer) : stored.whole);
+    const ids = links.filter((link) => link.dbId === dbId).map(({ recordId }) => recordId);
+    if (source)
+      records.push(...(mayAll(source, "read") ? ids : await linkStore.open(ctx.sql, source, ids)).slice(0, 100));
+  }
+  const count = new Set(links.map(({ recordId }) => recordId)).size;
+  return new HttpError(409, { error: "other records link to this one, and do not let it go", records, count });
+}
+
+function tooMany(): HttpError {
+  const error = `more than ${linkLimits.deleted} records link to it: change or delete them first`;
+  return new HttpError(409, { error, records: [], count: linkLimits.deleted + 1 });
+}

@@ -1,0 +1,135 @@
+/** SQL of links: who names whom, and the records at the other end. */
+import type { Queryable, Sql, Tx } from "platform";
+import { anyTable, inScope, openData } from "../access/reach-store.ts";
+import type { Database } from "../databases/database.ts";
+import type { Table } from "../databases/schema.ts";
+import { rawRecord, withoutOwn } from "../records/parts-store.ts";
+import { newArgs } from "../search/filter-store.ts";
+
+/** A field of a record that names another. */
+export interface StoredLink {
+  readonly dbId: string;
+  readonly tableName: string;
+  readonly field: string;
+  readonly recordId: string;
+}
+
+type Ids = readonly string[];
+
+/** The databases of an account whose schemas have links: few. */
+export function linking(sql: Sql, accountId: number) {
+  return sql<{ id: string }[]>`
+    select id from dbs where account_id = ${accountId} and strpos(schema::text, '"link"') > 0 order by id limit 1000`;
+}
+
+/** Those of these records that are open, held so that they are not deleted before the links to them are written. */
+export async function held(tx: Tx, db: Database, table: Table | undefined, ids: Ids): Promise<ReadonlySet<string>> {
+  const args = newArgs();
+  const scope = table ? { table, allTables: false } : anyTable;
+  const text = `select r.id::text from records r where ${inScope(args, db, scope, [])}
+    and r.id = any(${args.bind([...ids], "uuid[]")}) order by r.id for key share`;
+  return new Set((await tx.unsafe<{ id: string }[]>(text, args.values)).map(({ id }) => id));
+}
+
+/** Makes these the links of a record's fields. */
+export async function replace(
+  tx: Tx,
+  of: { readonly accountId: number; readonly dbId: string; readonly tableName: string; readonly recordId: string },
+  links: readonly { readonly field: string; readonly target: string }[],
+): Promise<void> {
+  const { accountId, dbId, tableName, recordId } = of;
+  const [fields, targets] = [links.map(({ field }) => field), links.map(({ target }) => target)];
+  await tx`
+    delete from record_links l where l.account_id = ${accountId} and l.record_id = ${recordId} and l.db_id = ${dbId}
+      and not (l.table_name = ${tableName} and (l.field, l.target_id) in (
+        select * from unnest(${fields}::text[], ${targets}::uuid[])))`;
+  if (links.length > 0)
+    await tx`
+      insert into record_links (account_id, target_id, db_id, table_name, field, record_id)
+      select ${accountId}, target, ${dbId}, ${tableName}, field, ${recordId}
+      from unnest(${fields}::text[], ${targets}::uuid[]) as n (field, target)
+      on conflict do nothing`;
+}
+
+/** The same for many new records of one table, of which none has links yet. */
+export async function add(
+  tx: Tx,
+  of: { readonly accountId: number; readonly dbId: string; readonly tableName: string },
+  links: readonly { readonly field: string; readonly target: string; readonly recordId: string }[],
+): Promise<void> {
+  const columns = (["field", "target", "recordId"] as const).map((key) => links.map((link) => link[key]));
+  const [fields = [], targets = [], records = []] = columns;
+  await tx`
+    insert into record_links (account_id, target_id, db_id, table_name, field, record_id)
+    select ${of.accountId}, target, ${of.dbId}, ${of.tableName}, field, record
+    from unnest(${fields}::text[], ${targets}::uuid[], ${records}::uuid[]) as n (field, target, record)
+    on conflict do nothing`;
+}
+
+/** Who links to a record. */
+export function to(on: Queryable, accountId: number, target: string, limit: number) {
+  return on<StoredLink[]>`
+    select db_id, table_name, field, record_id from record_links
+    where account_id = ${accountId} and target_id = ${target}
+    order by db_id, table_name, field, record_id limit ${limit}`;
+}
+
+/** Forgets the links of records that are gone. */
+export async function forget(on: Queryable, accountId: number, ids: Ids): Promise<void> {
+  await on`delete from record_links where account_id = ${accountId} and record_id = any(${[...ids]}::uuid[])`;
+}
+
+/** Open records as flat raw texts (print.ts), in no order. */
+export async function flat(
+  on: Queryable,
+  db: Database,
+  table: Table | undefined,
+  ids: Ids,
+): Promise<readonly string[]> {
+  const args = newArgs();
+  const scope = table ? { table, allTables: false } : anyTable;
+  const text = `select ${rawRecord(withoutOwn(openData(args, db, scope)))} as raw from records r
+    where ${inScope(args, db, scope, [])} and r.id = any(${args.bind([...ids], "uuid[]")})`;
+  return (await on.unsafe<{ raw: string }[]>(text, args.values)).map(({ raw }) => raw);
+}
+
+/** Those of these records that are open. */
+export async function open(on: Queryable, db: Database, ids: Ids): Promise<readonly string[]> {
+  const args = newArgs();
+  const text = `select r.id::text from records r where ${inScope(args, db, anyTable, [])}
+    and r.id = any(${args.bind([...ids], "uuid[]")}) order by r.id`;
+  return (await on.unsafe<{ id: string }[]>(text, args.values)).map(({ id }) => id);
+}
+
+export interface Linked {
+  readonly count: number;
+  /** The newest, raw and flat. */
+  readonly raws: readonly string[];
+}
+
+/** How many records link to this one by a field, and the newest of them: of those that are open. */
+export async function linked(
+  on: Queryable,
+  db: Database,
+  { tableName, field, target, isWhole }: { tableName: string; field: string; target: string; isWhole: boolean },
+  most: number,
+): Promise<Linked> {
+  const args = newArgs();
+  const table = db.schema.tables.get(tableName);
+  const scope = table ? { table, allTables: false } : anyTable;
+  const own = `l.account_id = ${args.bind(db.accountId, "bigint")} and l.target_id = ${args.bind(target, "uuid")}
+    and l.db_id = ${args.bind(db.id, "uuid")} and l.table_name = ${args.bind(tableName, "text")}
+    and l.field = ${args.bind(field, "text")}`;
+  const isOpen = inScope(args, db, scope, [field]);
+  // The link of a record that is gone is gone with it: where all are open, none of them need be read to be counted.
+  const count = isWhole
+    ? `(select count(*) from record_links l where ${own})`
+    : `(select count(*) from record_links l join records r on r.id = l.record_id where ${own} and ${isOpen})`;
+  const text = `
+    select ${count}::int as count, array(
+      select ${rawRecord(withoutOwn(openData(args, db, scope)))}
+      from record_links l join records r on r.id = l.record_id
+      where ${own} and ${isOpen} order by l.record_id desc limit ${args.bind(most, "int")}) as raws`;
+  const [row] = await on.unsafe<Linked[]>(text, args.values);
+  return row ?? { count: 0, raws: [] };
+}
