@@ -133,6 +133,7 @@ test("every POST route that makes something is in the table", () => {
     "/account/me/totp",
     "/account/me/totp/confirm",
     "/account/me/recovery_codes",
+    "/core/dbs/import/preview",
     "/login",
     "/login/second_factor",
     "/logout",

@@ -1,4 +1,4 @@
-/** Who may do what in a database with `access`: every way in, each with canaries. CONTRACT 12. */
+/** Who may do what in a database with `access`: every way in, each with canaries. behaviour B.7. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { followStream, type Follower } from "../../../tests/event-stream.ts";
 import { eventually, person, startTestApp, type RequestOptions, type TestApp } from "../../../tests/harness.ts";

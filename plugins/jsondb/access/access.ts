@@ -1,4 +1,4 @@
-/** Who may do what in a database: its `access`, read and checked. CONTRACT 12, behaviour B.7. Pure. */
+/** Who may do what in a database: its `access`, read and checked. behaviour B.7. Pure. */
 import { HttpError, isNumber, isObject, unknownNames, type User } from "platform";
 import { ownFields } from "../databases/columns.ts";
 import type { Schema, Table } from "../databases/schema.ts";

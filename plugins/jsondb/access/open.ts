@@ -1,4 +1,4 @@
-/** Opens a database for somebody: gives what statements about records take. CONTRACT 12. Pure. */
+/** Opens a database for somebody: gives what statements about records take. behaviour B.7. Pure. */
 import { forbidden, notFound } from "platform";
 import type { Database, StoredDatabase } from "../databases/database.ts";
 import type { Level } from "./access.ts";

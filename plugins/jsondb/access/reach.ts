@@ -1,4 +1,4 @@
-/** What somebody may do in a database: the one decision that every statement about records takes. CONTRACT 12. Pure. */
+/** What somebody may do in a database: the one decision that every statement about records takes. behaviour B.7. Pure. */
 import type { AppGrant, Caller } from "platform";
 import { grantFor, isAtLeast, levels, subjectsOf, type Access, type Level, type OpenGrant } from "./access.ts";
 

@@ -1,4 +1,4 @@
-/** `expand=customer,customer.owner`: the records at the other end of links, beside those that name them. CONTRACT 12. */
+/** `expand=customer,customer.owner`: the records at the other end of links, beside those that name them. behaviour B.7. */
 import { badRequest, HttpError, isObject, parseExactly } from "platform";
 import type { Viewer } from "../access/reach.ts";
 import type { Database } from "../databases/database.ts";

@@ -1,4 +1,4 @@
-/** Links between records: what may be named, what is shown at their ends, and what a deletion does. CONTRACT 12. */
+/** Links between records: what may be named, what is shown at their ends, and what a deletion does. behaviour B.7. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 

@@ -1,4 +1,4 @@
-/** Links between records: what a write may name, what is written of it, and what a deletion does to those that link. CONTRACT 12. */
+/** Links between records: what a write may name, what is written of it, and what a deletion does to those that link. behaviour B.7. */
 import { HttpError, invalid, isUuid, type BaseContext, type Cache, type Tx } from "platform";
 import { tryOpen } from "../access/open.ts";
 import { mayAll, type Viewer } from "../access/reach.ts";

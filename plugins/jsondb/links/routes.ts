@@ -17,7 +17,7 @@ const Linked = answer.object("LinkedRecords", {
   records: answer.list(FlatRecord),
 });
 
-/** Who links to a record. `:db_id` is an id or a code. CONTRACT 12. */
+/** Who links to a record. `:db_id` is an id or a code. behaviour B.7. */
 export function linkedRoute(ctx: JsondbContext): Route {
   return route(
     "GET",

@@ -60,6 +60,7 @@ export async function makeDatabase(
     const { report, task } = await importAsTask(at, db, texts, {
       ...options,
       tableName: undefined,
+      viewer: undefined, // the database is new, and has no links
       userId: at.caller.user.id,
     });
     const { errors, failed, total, refused } = report;

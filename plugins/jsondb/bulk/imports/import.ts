@@ -33,7 +33,7 @@ import type { JsondbContext } from "../../context.ts";
 import { actorOf } from "../../records/events.ts";
 import { mayName, written } from "../../records/writes.ts";
 import { mayAll, type Viewer } from "../../access/reach.ts";
-import { noTable, type Table } from "../../databases/schema.ts";
+import { noTable } from "../../databases/schema.ts";
 import { linkFields, linksOf, mustBeThere } from "../../links/links.ts";
 import * as linkStore from "../../links/store.ts";
 import { countOpen } from "../../access/reach-store.ts";
@@ -48,8 +48,8 @@ export interface ImportOptions {
   readonly partial: boolean;
   /** Only check the rows, and store nothing. */
   readonly dry?: boolean;
-  /** Who imports, and may link to what they may read. */
-  readonly viewer: Viewer;
+  /** Who imports, and may link to what they may read; undefined links to everything. */
+  readonly viewer: Viewer | undefined;
   /** Gets what tells how far the import is. */
   readonly follow: (progress: () => Progress) => void;
   /** Keeps mistakes in rows. */
@@ -167,7 +167,7 @@ async function storeParts(
 
 async function storePart(
   ctx: JsondbContext,
-  { db, viewer }: { readonly db: Database; readonly viewer: Viewer },
+  { db, viewer }: { readonly db: Database; readonly viewer: Viewer | undefined },
   part: KeptPart,
   tx: Tx,
 ): Promise<void> {
