@@ -63,8 +63,7 @@ export function byteWriter() {
     },
     /** 8 bytes of a time as `Date.toJSON` writes it. */
     time(from: Uint8Array, start: number) {
-      const microseconds = int32At(from, start) * 2 ** 32 + (int32At(from, start + 4) >>> 0);
-      const ms = Math.floor(microseconds / 1000) + epoch;
+      const ms = timeMs(from, start);
       const thisDay = Math.floor(ms / dayMs);
       if (thisDay !== day) {
         day = thisDay;
@@ -185,7 +184,10 @@ export function idList(array: Uint8Array | null): IdList {
 }
 
 function idAt(ids: Uint8Array, n: number): string {
-  const start = headBytes + n * (lengthBytes + idBytes) + lengthBytes;
+  return idText(ids, headBytes + n * (lengthBytes + idBytes) + lengthBytes);
+}
+
+export function idText(ids: Uint8Array, start: number): string {
   const hex = Array.from(ids.subarray(start, start + idBytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
@@ -202,6 +204,12 @@ export function forEachRow({ tableNames, data, records }: ExportPage, visit: Row
     tableName = endOfTableName + lengthBytes;
     value = endOfData + lengthBytes;
   }
+}
+
+/** 8 bytes of a time in milliseconds. */
+export function timeMs(from: Uint8Array, start: number): number {
+  const microseconds = int32At(from, start) * 2 ** 32 + (int32At(from, start + 4) >>> 0);
+  return Math.floor(microseconds / 1000) + epoch;
 }
 
 /** With its sign, the highest byte first. */

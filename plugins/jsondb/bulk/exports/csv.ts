@@ -6,9 +6,14 @@ import { parseExactly } from "platform";
 import { csvCell, withoutFormula } from "../csv.ts";
 import { byteWriter, forEachRow, type ExportPage } from "./bytes.ts";
 
+/** A column of the record itself, or of a field of its data. */
+export interface CsvColumn {
+  readonly own: OwnColumn | undefined;
+  readonly field: string;
+}
+
 interface Columns {
-  readonly fields: readonly string[];
-  readonly multiTable: boolean;
+  readonly columns: readonly CsvColumn[];
   /** No spreadsheet reads a cell as a formula. */
   readonly safe: boolean;
 }
@@ -42,6 +47,9 @@ const letterN = 0x6e;
 /** Fewer digits than these are printed by JavaScript as they are read. */
 const exactDigits = 15;
 const reserved = 100;
+/** An id is the longest of the record's own. */
+const idLength = 36;
+const ownPlaces = { id: -1, created_at: -2, updated_at: -3, table_name: -4 } as const;
 /** The meaning of a byte within a text, if it has one. */
 const ending = 1;
 const escaping = 2;
@@ -56,8 +64,10 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 /** The first bytes of what `withoutFormula` looks at; \u{ef} begins the wide forms of these characters. */
 const formulaStarts = new Set([...bytesOf("=+-@"), 0xef]);
 
-/** The columns are id, table_name (if there are several tables), the fields, created_at and updated_at. */
-export function csvRows({ fields, multiTable, safe }: Columns): (page: ExportPage) => Uint8Array<ArrayBuffer> {
+export function csvRows({ columns, safe }: Columns): (page: ExportPage) => Uint8Array<ArrayBuffer> {
+  const fields = columns.filter(({ own }) => own === undefined).map(({ field }) => field);
+  let next = 0;
+  const places = columns.map(({ own }) => (own === undefined ? next++ : ownPlaces[own]));
   const { read, starts, ends, forms } = createRowReader(fields);
   const line = byteWriter();
 
@@ -77,19 +87,16 @@ export function csvRows({ fields, multiTable, safe }: Columns): (page: ExportPag
   return (page) => {
     forEachRow(page, (id, time, table, endOfTable, data, endOfData) => {
       read(page.data, data, endOfData);
-      line.reserve(2 * (endOfData - data + endOfTable - table) + 4 * fields.length + reserved);
-      line.id(page.ids, id);
-      if (multiTable) line.byte(comma);
-      if (multiTable && endOfTable > table)
-        line.text(csvCell(decoder.decode(page.tableNames.subarray(table, endOfTable))));
-      for (let column = 0; column < fields.length; column++) {
-        line.byte(comma);
-        cell(page.data, column);
+      line.reserve(2 * (endOfData - data + endOfTable - table) + idLength * columns.length + reserved);
+      for (let at = 0; at < places.length; at++) {
+        if (at > 0) line.byte(comma);
+        const place = places[at] ?? 0;
+        if (place >= 0) cell(page.data, place);
+        else if (place === ownPlaces.id) line.id(page.ids, id);
+        else if (place === ownPlaces.created_at) line.time(page.createdAt, time);
+        else if (place === ownPlaces.updated_at) line.time(page.updatedAt, time);
+        else if (endOfTable > table) line.text(csvCell(decoder.decode(page.tableNames.subarray(table, endOfTable))));
       }
-      line.byte(comma);
-      line.time(page.createdAt, time);
-      line.byte(comma);
-      line.time(page.updatedAt, time);
       line.byte(carriageReturn);
       line.byte(lineFeed);
     });
@@ -229,8 +236,14 @@ function bytesOf(text: string): Uint8Array {
 
 // The columns of an exported CSV file, and how an import recognises them.
 
+export type OwnColumn = keyof typeof ownPlaces;
+
 /** The fields of the record itself, outside its data. */
-export const ownColumns: ReadonlySet<string> = new Set(["id", "table_name", "created_at", "updated_at"]);
+export const ownColumns: ReadonlySet<string> = new Set(Object.keys(ownPlaces));
+
+export function isOwnColumn(name: string): name is OwnColumn {
+  return ownColumns.has(name);
+}
 
 /** A file with these three columns is an export. They describe the old records, so an import ignores them. */
 export function isExportHeader(names: readonly string[]): boolean {

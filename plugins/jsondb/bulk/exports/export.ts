@@ -7,18 +7,22 @@ import { HttpError, type BaseContext } from "platform";
 import { maxColumns, noId } from "../store.ts";
 import type { Scope, Sort } from "../../search/query.ts";
 import { csvLine, withoutFormula } from "../csv.ts";
-import { csvRows, headerOfField } from "./csv.ts";
+import { columnsOf, fieldsOfColumns, type Column, type ColumnOptions } from "./columns.ts";
+import { csvRows } from "./csv.ts";
+import { workbook } from "./workbook.ts";
 import { tableNames, type Database } from "../../databases/database.ts";
 import { lastId, byteWriter, forEachRow, type ExportPage, type IdList } from "./bytes.ts";
 import { printRecord } from "../../records/print.ts";
 
-export const exportFormats = ["csv", "json", "ndjson"] as const;
+export const exportFormats = ["csv", "json", "ndjson", "xlsx"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 export interface ExportOptions {
   readonly format: ExportFormat;
   readonly scope: Scope;
   readonly sort: Sort;
+  /** Of CSV and XLSX. */
+  readonly columns: ColumnOptions;
   /** CSV: no spreadsheet reads a cell as a formula. */
   readonly safe: boolean;
   /** Told how many more records are out. */
@@ -54,8 +58,11 @@ export async function exportTexts(
   const first = readAhead(pages);
   first.catch(() => {}); // who waits for it gets the error
   try {
-    const fields = await fieldsOf(ctx, db, options.scope);
-    return csv(await first, db.schema.multiTable, fields, options.safe);
+    const { names } = options.columns;
+    const fields = names ? fieldsOfColumns(names) : await fieldsOf(ctx, db, options.scope);
+    const columns = columnsOf(db, fields, options.columns);
+    if (options.format === "xlsx") return workbook(await first, { columns, timeZone: db.timezone });
+    return csv(await first, columns, options.safe);
   } catch (error) {
     await pages.return(undefined);
     throw error;
@@ -157,15 +164,13 @@ async function* json(pages: AsyncIterable<ExportPage>): AsyncGenerator<string | 
 
 async function* csv(
   pages: AsyncIterable<ExportPage>,
-  multiTable: boolean,
-  fields: readonly string[],
+  columns: readonly Column[],
   safe: boolean,
 ): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
-  const headers = fields.map(headerOfField).map((header) => (safe ? withoutFormula(header) : header));
   // Excel takes a file without it for one of an old Windows encoding.
   if (safe) yield "\uFEFF";
-  yield csvLine(["id", ...(multiTable ? ["table_name"] : []), ...headers, "created_at", "updated_at"]);
-  const rows = csvRows({ fields, multiTable, safe });
+  yield csvLine(columns.map(({ head }) => (safe ? withoutFormula(head) : head)));
+  const rows = csvRows({ columns, safe });
   for await (const page of pages) yield rows(page);
 }
 

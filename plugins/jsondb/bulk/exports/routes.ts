@@ -1,7 +1,9 @@
 import * as tasks from "../../tasks/tasks.ts";
-import { answer, badRequest, flagOf, route, Type, type Log, type Route } from "platform";
+import { answer, badRequest, flagOf, ok, route, Type, warned, type Log, type Route } from "platform";
 import { ShownRecord, UnknownTable, recordExample, unknownTable } from "../../records/routes.ts";
-import { scopeOf, sortOf } from "../../search/query.ts";
+import { fieldHints, namesIn, queryLimits, scopeOf, sortOf } from "../../search/query.ts";
+import { maxColumns } from "../store.ts";
+import { fieldsOfColumns, type ColumnOptions } from "./columns.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
 import { filterParameters, namesParameter } from "../../search/routes.ts";
 import { dbAccess, openAgain, openAt } from "../../databases/cache.ts";
@@ -16,16 +18,18 @@ export function exportRoute(ctx: JsondbContext): Route {
     {
       summary: "Export records",
       description:
-        "All records, or those that the filters of the list find, in the order of `sort` or else of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`.",
+        "All records, or those that the filters of the list find, in the order of `sort` or else of their ids, page by page: a record that changes meanwhile is exported either before or after its change. CSV has the columns id, table_name (where the schema has tables), the fields of the schema, other keys that are found, created_at and updated_at; a field named like one of the record's own columns is exported as `data.<name>`. XLSX has the same columns: numbers, days, times and booleans have their types, times are those of the account's clocks, numbers of more than 15 digits are texts, and no text is a formula; one of more than 32,767 characters is cut.",
       access: dbAccess,
       exports: true,
       query: {
-        format: "csv, json or ndjson; default json",
+        format: "csv, json, ndjson or xlsx; default json",
         table_name: "only this table",
         q: "phrase, as in the list of records",
         search_in: namesParameter("fields for `q`"),
         ...filterParameters,
         sort: "as in the list of records; up to 1,000,000 records. Default: by id",
+        columns: namesParameter("columns of CSV and XLSX in this order, and no others"),
+        labels: Type.Boolean({ description: "CSV and XLSX: `true` calls the columns by the labels of the fields" }),
         spreadsheet: Type.Boolean({
           description:
             "CSV: `true` begins the file with a byte order mark, by which Excel knows UTF-8, and puts an apostrophe before texts that a spreadsheet would read as a formula (those that begin with `=`, `@`, a tab or a line break, or with `+` or `-` if they are neither a number nor a telephone number); otherwise texts are exact, so an import restores them",
@@ -43,15 +47,19 @@ export function exportRoute(ctx: JsondbContext): Route {
       const db = await openAt(ctx, input, params.db_id);
       const format = formatOf(query.get("format"));
       const scope = scopeOf(db, query);
+      const columns = columnsAsked(query, format, account.locale);
       const sort = sortOf(query.get("sort") || "id");
       // `safe` is its former name: clients that still send it must not get formulas.
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
       const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
       const task = exportTask(() => tasks.beginTask(ctx, made), ctx.log);
       const opened = () => openAgain(ctx, input, db.id);
-      const texts = await exportTexts(ctx, db, { format, scope, sort, safe: spreadsheet, passed: task.passed, opened });
+      const asked = { format, scope, sort, columns, safe: spreadsheet, passed: task.passed, opened };
+      const texts = await exportTexts(ctx, db, asked);
+      const warnings = warned(ok(null), fieldHints(db, scope, fieldsOfColumns(columns.names ?? []))).headers;
       return new Response(await streamOf(texts, task, ctx.log), {
         headers: {
+          ...warnings,
           "content-type": types[format],
           "content-disposition": `attachment; filename="${db.code}.${format}"`,
           "cache-control": "private, no-store",
@@ -65,12 +73,23 @@ const types: Record<ExportFormat, string> = {
   csv: "text/csv; charset=utf-8; header=present",
   json: "application/json; charset=utf-8",
   ndjson: "application/x-ndjson; charset=utf-8",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 };
 
 function formatOf(given: string | null): ExportFormat {
   const found = exportFormats.find((format) => format === (given || "json"));
-  if (found === undefined) throw badRequest("`format` must be csv, json or ndjson");
+  if (found === undefined) throw badRequest("`format` must be csv, json, ndjson or xlsx");
   return found;
+}
+
+/** 400 for a format that has no columns. */
+function columnsAsked(query: URLSearchParams, format: ExportFormat, locale: string): ColumnOptions {
+  const given = namesIn(query, "columns", queryLimits.name);
+  const labels = flagOf(query, "labels") ?? false;
+  if ((given.length > 0 || labels) && format !== "csv" && format !== "xlsx")
+    throw badRequest("`columns` and `labels` are for csv and xlsx");
+  if (given.length > maxColumns) throw badRequest(`\`columns\` may name at most ${maxColumns} columns`);
+  return { names: given.length > 0 ? given : undefined, labels, locale };
 }
 
 /** Makes the first piece at once, so that a failure at the start still gets its status. */

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { adminToken, startTestApp, type TestApp } from "../../../../tests/harness.ts";
+import { openWorkbook } from "../files/workbook.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ env: { CORE_TIMEZONE: "Europe/Warsaw" } });
+});
+afterAll(() => app.stop());
+
+const schema = {
+  fields: {
+    name: { type: "string", label: { en: "Name", pl: "Nazwa" } },
+    price: { type: "number", format: "money", currency: "PLN", label: "Cena" },
+    rate: { type: "number", format: "percent" },
+    bought: "date",
+    seen: "datetime",
+    at: "time",
+    paid: "boolean",
+    long: "integer",
+    tags: "list",
+  },
+};
+const rows = [
+  {
+    name: "=1+1",
+    price: 1234.5,
+    rate: 0.125,
+    bought: "2026-01-31",
+    seen: "2026-07-31T10:00:00Z",
+    at: "18:00",
+    paid: true,
+    long: "9007199254740993",
+    tags: ["a", "b"],
+    other: 5,
+  },
+  { name: 'a <&> "b"\u0001_x0041_', price: -2, bought: "1899-01-01", seen: "2026-01-31T10:00:00+0100", paid: false },
+];
+
+let made = 0;
+async function newDb(): Promise<string> {
+  const { json } = await app.post("/core/dbs.json", { db: { name: `Export ${++made}`, schema } });
+  for (const data of rows) await app.post(`/core/dbs/${json.code}/records.json`, { record: { data } });
+  return json.code;
+}
+
+async function sheetOf(path: string) {
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const answer = await fetch(app.origin + path, { headers });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([
+    200,
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  ]);
+  const book = await openWorkbook(await answer.bytes());
+  const found = await Array.fromAsync(book.rows(book.sheetNamed(undefined)));
+  return { names: book.names, cells: found.map(({ cells }) => cells) };
+}
+
+describe("an export for people", () => {
+  test("has the columns that are asked for, in their order, and calls them by labels", async () => {
+    const db = await newDb();
+    const path = `/core/dbs/${db}/export?format=csv&columns=price,name,id&labels=true`;
+    const [head = "", first = "", second = ""] = (await app.get(path)).text.split("\r\n");
+    expect(head).toBe("Cena,Name,id");
+    expect(first).toMatch(/^1234\.5,=1\+1,[0-9a-f-]{36}$/);
+    expect(second).toStartWith("-2,");
+    const filtered = await app.get(`/core/dbs/${db}/export?format=csv&columns=name&filter[paid]=true&sort=-price`);
+    expect(filtered.text).toBe("name\r\n=1+1\r\n");
+    const safe = await app.get(`/core/dbs/${db}/export?format=csv&columns=name&filter[paid]=true&spreadsheet=true`);
+    expect(safe.text).toContain("\r\n'=1+1\r\n");
+  });
+
+  test("names columns that the schema does not have", async () => {
+    const db = await newDb();
+    const answer = await app.get(`/core/dbs/${db}/export?format=csv&columns=other,nmae`);
+    expect(answer.headers.get("warning")).toContain("nmae");
+    expect(answer.text).toBe("other,nmae\r\n5,\r\n,\r\n");
+  });
+
+  const wrong: [string, string, string][] = [
+    ["columns of JSON", "format=json&columns=name", "`columns` and `labels` are for csv and xlsx"],
+    ["labels of NDJSON", "format=ndjson&labels=true", "`columns` and `labels` are for csv and xlsx"],
+    ["a column twice", "format=csv&columns=name,name", '`columns` names "name" twice'],
+    ["another format", "format=xls", "`format` must be csv, json, ndjson or xlsx"],
+  ];
+  test.each(wrong)("refuses %s", async (_, query, error) => {
+    const answer = await app.get(`/core/dbs/${await newDb()}/export?${query}`);
+    expect([answer.status, answer.json]).toEqual([400, { error }]);
+  });
+});
+
+describe("an export as a workbook", () => {
+  test("has typed values, times of the account's clocks, and no formulas", async () => {
+    const db = await newDb();
+    const columns = "name,price,rate,bought,seen,at,paid,long,tags,other";
+    const { names, cells } = await sheetOf(`/core/dbs/${db}/export?format=xlsx&labels=true&columns=${columns}`);
+    expect(names).toEqual(["Sheet1"]);
+    expect(cells).toEqual([
+      ["Name", "Cena", "rate", "bought", "seen", "at", "paid", "long", "tags", "other"],
+      [
+        "=1+1",
+        ["1234.5 PLN"],
+        ["12.5%"],
+        "2026-01-31",
+        "2026-07-31T12:00:00",
+        "18:00:00",
+        ["true"],
+        "9007199254740993",
+        "a, b",
+        ["5"],
+      ],
+      ['a <&> "b"\u0001_x0041_', ["-2 PLN"], null, "1899-01-01", "2026-01-31T10:00:00", null, ["false"]],
+    ]);
+  });
+
+  test("has the columns of a CSV file without `columns`", async () => {
+    const db = await newDb();
+    const { cells } = await sheetOf(`/core/dbs/${db}/export?format=xlsx`);
+    const csv = await app.get(`/core/dbs/${db}/export?format=csv`);
+    expect(cells[0]?.join(",")).toBe(csv.text.split("\r\n", 1)[0] ?? "");
+    expect(cells[1]?.at(-1)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/);
+  });
+
+  test("cuts a text that no program would open", async () => {
+    const { json } = await app.post("/core/dbs.json", { db: { name: "Long", schema: { fields: { text: "text" } } } });
+    await app.post(`/core/dbs/${json.code}/records.json`, { record: { data: { text: "x".repeat(50_000) } } });
+    const { cells } = await sheetOf(`/core/dbs/${json.code}/export?format=xlsx&columns=text`);
+    expect(cells[1]).toEqual([`${"x".repeat(32_766)}…`]);
+  });
+
+  test("is imported again as it was", async () => {
+    const db = await newDb();
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const path = `/core/dbs/${db}/export?format=xlsx&columns=name,price,rate,bought,paid`;
+    const raw = await (await fetch(app.origin + path, { headers })).bytes();
+    const { json } = await app.post("/core/dbs.json", { db: { name: "Again", schema } });
+    const type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    const answer = await app.post(`/core/dbs/${json.code}/import`, undefined, {
+      raw,
+      headers: { "content-type": type },
+    });
+    expect([answer.status, answer.json]).toEqual([201, { imported: 2 }]);
+    const stored = await app.get(`/core/dbs/${json.code}/records.json?sort=id`);
+    expect(stored.json.map(({ data }: { data: object }) => data)).toEqual(
+      rows.map(({ name, price, rate, bought, paid }) => ({ name, price, ...(rate && { rate }), bought, paid })),
+    );
+  });
+
+  test("has many records, a page at a time", async () => {
+    const { json } = await app.post("/core/dbs.json", { db: { name: "Many", schema: { fields: { n: "integer" } } } });
+    const body = `n\n${Array.from({ length: 20_000 }, (_, at) => at).join("\n")}\n`;
+    await app.post(`/core/dbs/${json.code}/import`, undefined, { raw: body, headers: { "content-type": "text/csv" } });
+    const { cells } = await sheetOf(`/core/dbs/${json.code}/export?format=xlsx&columns=n`);
+    expect([cells.length, cells[1], cells.at(-1)]).toEqual([20_001, [["0"]], [["19999"]]] as never);
+  });
+});
