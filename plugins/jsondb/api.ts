@@ -101,6 +101,16 @@ export interface JsonDatabases {
       }
     | undefined
   >;
+  /**
+   * Whether all these people may use all records of the database so far, with all their fields; true for a database
+   * without `access`. null is somebody unknown. The people are asked for only where there is a list.
+   */
+  reaches(
+    accountId: number,
+    db: string,
+    level: "read" | "add" | "edit",
+    people: () => Promise<readonly (number | null)[]>,
+  ): Promise<boolean>;
   /** Names the fields that the schema of a table, or of all, does not know; the data may have them. */
   fieldHints(accountId: number, db: string, table: string | null, fields: Iterable<string>): Promise<readonly string[]>;
   /** Creates the database of this code, or updates the existing one. `userId` null = no person (a command). */

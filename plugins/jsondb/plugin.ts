@@ -43,6 +43,7 @@ import accessMigration from "./migrations/018_access.sql" with { type: "text" };
 import linkMigration from "./migrations/019_links.sql" with { type: "text" };
 import { linkingCache } from "./links/links.ts";
 import { linkedRoute } from "./links/routes.ts";
+import { isOpenTo } from "./access/open.ts";
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -131,6 +132,7 @@ export default definePlugin({
       privilege: "dbs",
       sample: recordSample,
       anyKeys: true,
+      partOf: { model: Db.model, key: "db_code" },
     },
   ],
   resources: [Db],
@@ -167,6 +169,10 @@ export default definePlugin({
           model: "Core::Db",
           noun: "database",
           exists: async (accountId, key) => (await find(jsondb, accountId, key)) !== undefined,
+          opens: async (accountId, key, person) => {
+            const stored = await find(jsondb, accountId, key);
+            return stored === undefined || isOpenTo(stored, person, "read");
+          },
           hints: async (accountId, key, values) => {
             const db = await find(jsondb, accountId, key);
             return db ? filterHints(db.whole, values) : [];

@@ -2,6 +2,7 @@ import { change, create, invalid, notFound, parseExactly, readBounds, uuidOf, ty
 import { createAccountTurns } from "./turns.ts";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
 import { fieldHintsIn, readSearch, type Cursor } from "./search/query.ts";
+import { isOpenTo } from "./access/open.ts";
 import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
 import * as databases from "./databases/cache.ts";
 import { Db, findDb } from "./databases/db.ts";
@@ -72,6 +73,15 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
           open: [...db.publicMethods.methods.keys()],
         }
       );
+    },
+    async reaches(accountId, key, level, people) {
+      const stored = await databases.find(ctx, accountId, key);
+      if (!stored || stored.access === null) return true;
+      for (const id of await people()) {
+        const person = id === null ? undefined : await ctx.accounts.access(id);
+        if (!person?.active || !isOpenTo(stored, person, level)) return false;
+      }
+      return true;
     },
     async fieldHints(accountId, key, table, fields) {
       const db = await databases.find(ctx, accountId, key);

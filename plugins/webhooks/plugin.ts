@@ -75,7 +75,7 @@ export default definePlugin({
     const webhooks: Webhooks = {
       ...ctx,
       models,
-      rights: rightsOf(models, ctx.services.accounts, ctx.plugins),
+      rights: rightsOf(models, ctx.services.accounts, ctx),
       subscriptions,
       write: deliveryWriter(ctx),
       forget: (accountId) => forgetHooks(webhooks, accountId),

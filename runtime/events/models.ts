@@ -10,6 +10,11 @@ export interface Model {
   readonly privilege?: string;
   /** Of a record that the API shows to few: then only webhooks that an administrator made get it. */
   readonly confidential?: (data: Readonly<Record<string, unknown>>) => boolean;
+  /**
+   * Its records are parts of something nameable, whose code or id they have under `key`: only who may read all of that
+   * gets them (`Nameable.opens`).
+   */
+  readonly partOf?: { readonly model: string; readonly key: string };
   /** One record as it is delivered. */
   readonly sample: Readonly<Record<string, unknown>>;
   /** Records have further keys than the sample: those of what people keep in them. */

@@ -23,9 +23,14 @@ export interface Nameable {
   readonly noun: string;
   /** Whether the account has one of this code or id. */
   readonly exists: (accountId: number, key: string) => Promise<boolean>;
+  /** Whether a person, undefined = nobody, may read all of it, where not everybody with the privilege may. */
+  readonly opens?: (accountId: number, key: string, person: Person | undefined) => Promise<boolean>;
   /** Hints about `values` of a mention: what it expects of its records, and they cannot have. */
   readonly hints?: (accountId: number, key: string, values: object) => Promise<readonly string[]>;
 }
+
+/** Whose rights are asked. */
+export type Person = Pick<Caller, "user" | "privileges">;
 
 /** A record that names another. */
 export interface Use {
@@ -51,7 +56,7 @@ export interface Mention {
   readonly values?: object;
 }
 
-export type Names = Pick<ReturnType<typeof createNames>, "usedBy" | "lost" | "unknown">;
+export type Names = Pick<ReturnType<typeof createNames>, "usedBy" | "lost" | "unknown" | "opens">;
 
 const most = 100;
 
@@ -66,6 +71,11 @@ export function createNames() {
     add({ nameables: own = [], uses }: { nameables?: readonly Nameable[]; uses?: Uses }): void {
       for (const nameable of own) nameables.set(nameable.model, nameable);
       if (uses) all.push(uses);
+    },
+
+    /** Whether a person may read all of what this names. */
+    async opens({ model, key }: { model: string; key: string }, accountId: number, person: Person | undefined) {
+      return (await nameables.get(model)?.opens?.(accountId, key, person)) ?? true;
     },
 
     /** Of what the caller may see, at most 100. */

@@ -1,5 +1,6 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 /** A flow: a program that the server runs, with all the programs that it has had. behaviour 4.3, B.9. */
+import type { JsonDatabases } from "../../jsondb/api.ts";
 import { answer, column, field, filter, resource, Type, unknownNames } from "platform";
 import type { At, Author, Change, Changed, DraftOf, RowOf } from "platform";
 import { mustBeTheirs } from "../program/takes.ts";
@@ -51,6 +52,7 @@ interface FlowAuthor extends Author {
 }
 
 export interface FlowAt extends At<FlowAuthor>, Existing {
+  readonly databases: Existing["databases"] & Pick<JsonDatabases, "reaches">;
   readonly flowLookup: Existing["flowLookup"] & {
     readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
   };
@@ -110,13 +112,17 @@ export const Flow = resource("flow", {
 });
 
 async function check(at: FlowAt, { tx, id: flowId, given, before, after }: Its): Promise<DraftOf<typeof fields>> {
-  const { templates, stepTypes, caller } = at;
+  const { templates, stepTypes, databases, caller } = at;
   const { account, user, privileges } = caller;
   const steps = programOf(after.fields);
   if (!before || !onlySwitchesOff(given)) {
     checkFlow(after, templates, stepTypes, before?.fields);
     if (privileges !== null)
-      await mustBeTheirs(steps, privileges, (codes) => programsOf(tx, account.id, codes), stepTypes);
+      await mustBeTheirs(steps, privileges, {
+        programsOf: (codes) => programsOf(tx, account.id, codes),
+        types: stepTypes,
+        reaches: (db, level) => databases.reaches(account.id, db, level, async () => [user.id]),
+      });
   }
   const same = before !== undefined && isSame(steps, programOf(before.fields));
   const programId = same ? before.programId : await insertProgram(tx, account.id, flowId, user.id, steps);

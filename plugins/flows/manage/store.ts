@@ -47,6 +47,13 @@ export async function insertProgram(
   return row.id;
 }
 
+/** Who has saved these programs. */
+export async function authorsOf(sql: Sql, accountId: number, ids: readonly number[]): Promise<(number | null)[]> {
+  const rows = await sql<{ createdById: number | null }[]>`
+    select distinct created_by_id from flow_programs where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`;
+  return rows.map(({ createdById }) => createdById);
+}
+
 /** Every program that the flow has had, latest first. */
 export async function versions(sql: Sql, accountId: number, flowId: string, page: Page) {
   const where = sql`account_id = ${accountId} and flow_id = ${flowId}`;

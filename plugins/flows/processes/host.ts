@@ -1,5 +1,17 @@
 /** The host of a real process, with real connectors, databases and flows. */
-import { databaseFault, failpoint, HttpError, parseJson, sentenceOf, sha256, ValidationError, type Tx } from "platform";
+import { levelOf } from "../program/takes.ts";
+import { authorsOf } from "../manage/store.ts";
+import {
+  databaseFault,
+  failpoint,
+  forbidden,
+  HttpError,
+  parseJson,
+  sentenceOf,
+  sha256,
+  ValidationError,
+  type Tx,
+} from "platform";
 import type { FlowContext } from "../context.ts";
 import { isLoop, StepFault } from "../engine/fault.ts";
 import type { DbEffect, Host, OwnEffect } from "../engine/host.ts";
@@ -59,6 +71,7 @@ export async function hostOf(ctx: FlowContext, process: LiveProcess): Promise<Ho
     runOwn: (effect) => runOwn(ctx, process, effect),
     async db(effect, done) {
       if (!exclusive || !write) throw new Error("an effect needs a process that is driven");
+      await recorded(() => mustReach(ctx, accountId, effect, [...programs.keys()]));
       if (effect.op === "get" || effect.op === "search") {
         const result = await recorded(() => readRecords(ctx, accountId, effect));
         await exclusive(() => {
@@ -141,6 +154,19 @@ function messageOf(error: unknown): string {
 /** The same for every attempt of this step of this process, and for no other step. */
 function keyOf(processId: string, step: string): string {
   return `${processId}-${sha256(step).slice(0, 16)}`;
+}
+
+/** 403 if an author of the programs that run may no longer use all records of the database. */
+async function mustReach(
+  { databases, sql }: FlowContext,
+  accountId: number,
+  { db, op }: DbEffect,
+  ids: readonly number[],
+) {
+  const authors = () => authorsOf(sql, accountId, ids);
+  if (await databases.reaches(accountId, db, levelOf[op], authors)) return;
+  const who = "whoever saved this flow, or one that it calls, does not hold";
+  throw forbidden(`${who} the level \`${levelOf[op]}\` for all records of the database \`${db.slice(0, 100)}\``);
 }
 
 /** Records as the private API shows them; a search returns the flat array. Throws an HttpError (404, 400). */

@@ -2,7 +2,7 @@
 import { forbidden, isObject, type Sql, type Use, type Uses } from "platform";
 import { programOf } from "../manage/check.ts";
 import { holding, type Naming } from "../manage/store.ts";
-import { limits, type Program, type Step } from "./program.ts";
+import { limits, type DbOp, type Program, type Step } from "./program.ts";
 import type { StepTypes } from "./step-types.ts";
 
 /** A flow reaches every database and connector of the account for anyone who starts it, so its author needs access. */
@@ -15,12 +15,29 @@ const builtIn = new Map<Step["type"], string>([
 /** The programs of the flows of these codes, active or not; unknown codes are left out. */
 export type ProgramsOf = (codes: readonly string[]) => Promise<readonly { code: string; program: unknown }[]>;
 
+interface Reaching {
+  readonly programsOf: ProgramsOf;
+  readonly types: StepTypes;
+  /** Whether the author may use all records of a database so far. */
+  readonly reaches: (db: string, level: Level) => Promise<boolean>;
+}
+
+type Level = "read" | "add" | "edit";
+
+/** What each operation of a `db` step takes of its database. */
+export const levelOf: Readonly<Record<DbOp, Level>> = {
+  get: "read",
+  search: "read",
+  create: "add",
+  update: "edit",
+  delete: "edit",
+};
+
 /** Throws the 403 if a step, here or in a called flow, needs a privilege that the author lacks. */
 export async function mustBeTheirs(
   program: unknown,
   privileges: ReadonlySet<string>,
-  programsOf: ProgramsOf,
-  types: StepTypes,
+  { programsOf, types, reaches }: Reaching,
 ): Promise<void> {
   const seen = new Set<string>();
   let programs: readonly { place: string; program: unknown }[] = [{ place: "program", program }];
@@ -32,6 +49,10 @@ export async function mustBeTheirs(
       if (privilege !== undefined && !privileges.has(privilege))
         throw forbidden(
           `\`${place}\`: saving a flow with a \`${step.type}\` step needs the privilege \`${privilege}\``,
+        );
+      if (step.type === "db" && !(await reaches(step.db, levelOf[step.op])))
+        throw forbidden(
+          `\`${place}\`: saving it needs the level \`${levelOf[step.op]}\` for all records of the database \`${step.db.slice(0, 100)}\``,
         );
       if (step.type === "flow" && !seen.has(step.flow)) called.add(step.flow);
     }

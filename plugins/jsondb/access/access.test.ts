@@ -31,7 +31,7 @@ const accessOf = (): unknown[] => [
 ];
 
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ env: { OUTBOUND_ALLOW: "127.0.0.1" } });
   seller = await person(app, { role: "user" });
   guest = await person(app, { role: "guest" });
   boss = await person(app, { role: "user" });
@@ -273,6 +273,61 @@ test("events tell of the same records and fields, and end with the grant", async
   expect([seen(followers.guest), seen(again)]).toEqual([["other open"], ["other open"]]);
   await app.patch(base, { db: { access } });
   await Promise.all(Object.values(followers).map((one) => one.close()));
+});
+
+describe("programs", () => {
+  test("a flow reaches as far as who saved it, asked at each run", async () => {
+    const maker = await person(app, { role: "user", privileges: ["flows"] });
+    const flow = (op: string, code: string) => {
+      const step = op === "search" ? { params: {} } : { data: { title: "by a flow" } };
+      const program = [
+        { type: "db", op, db: "deals", as: "found", ...step },
+        { type: "return", value: "{{ found }}" },
+      ];
+      return app.post("/connect/flows", { flow: { name: code, code, fields: { program } } }, as(maker));
+    };
+    const refused = await flow("search", "peeks");
+    expect([refused.status, refused.json.error]).toEqual([403, expect.stringContaining("`program[0]`")]);
+    await app.patch(base, { db: { access: [...accessOf(), { to: `user:${maker.id}`, may: "read" }] } });
+    expect((await flow("search", "reads")).status).toBe(201);
+    expect((await flow("create", "writes")).status).toBe(403);
+    const run = async () => {
+      const started = await app.post("/connect/flows/reads/run", {}, as(maker));
+      return eventually(async () => {
+        const { json } = await app.get(`/connect/flow_processes/${started.json.id}`, as(maker));
+        return ["finished", "error"].includes(json.status) ? json : undefined;
+      });
+    };
+    expect((await run()).status).toBe("finished");
+    await app.patch(base, { db: { access: accessOf() } });
+    const ended = await run();
+    expect([ended.status, JSON.stringify(ended)]).toEqual([
+      "error",
+      expect.stringContaining("whoever saved this flow"),
+    ]);
+    expect(JSON.stringify(ended)).not.toContain(canary);
+  });
+
+  test("a webhook gets records only if its maker may read all of them", async () => {
+    const maker = await person(app, { role: "manager" });
+    const receiver = app.receiver();
+    const hook = { source_type: "Core::Record", kind: "update", url: receiver.url, filter: { db_code: "deals" } };
+    const made = await app.post("/account/webhooks", { webhook: hook }, as(maker));
+    expect(made.status).toBe(201);
+    const own = await app.post("/account/webhooks", { webhook: { ...hook, url: `${receiver.url}/boss` } });
+    expect(own.status).toBe(201);
+    const note = (text: string) => app.patch(`${base}/records/${ids.otherOpen}`, { record: { data: { note: text } } });
+    await note("one");
+    await eventually(() => receiver.requests.length === 1);
+    await app.patch(base, { db: { access: [...accessOf(), { to: `user:${maker.id}`, may: "read" }] } });
+    await note("two");
+    await eventually(() => receiver.requests.length === 3);
+    expect(receiver.requests.map(({ path }) => path).toSorted()).toEqual(["/", "/boss", "/boss"]);
+    await app.patch(base, { db: { access: accessOf() } });
+    const deliveries = (await app.get(`/account/webhooks/${made.json.id}/deliveries`, as(maker))).json;
+    const shown = await app.get(`/account/webhooks/${made.json.id}/deliveries/${deliveries[0].id}`, as(maker));
+    expect([deliveries.length, shown.status]).toEqual([1, 403]);
+  });
 });
 
 describe("who decides", () => {

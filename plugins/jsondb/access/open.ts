@@ -2,7 +2,7 @@
 import { forbidden, notFound } from "platform";
 import type { Database, StoredDatabase } from "../databases/database.ts";
 import type { Level } from "./access.ts";
-import { may, reachIn, whole, type Viewer } from "./reach.ts";
+import { may, mayAll, reachIn, whole, type Viewer } from "./reach.ts";
 
 export const needsDbs = "this needs the privilege `dbs`";
 
@@ -22,4 +22,11 @@ export function tryOpen(stored: StoredDatabase, viewer: Viewer): Database | unde
   if (app && !app.dbCodes.includes(code) && !app.dbCodes.includes(id)) return undefined;
   const reach = reachIn(access, viewer);
   return reach === whole ? stored.whole : reach && stored.narrowed(reach);
+}
+
+/** Whether all records are open to a person with all their fields; to anybody, where there is no `access`. */
+export function isOpenTo(stored: StoredDatabase, person: Viewer | undefined, level: Level): boolean {
+  if (stored.access === null) return true; // the privilege is asked for elsewhere
+  const db = person && tryOpen(stored, person);
+  return db !== undefined && mayAll(db, level);
 }

@@ -100,7 +100,7 @@ export function deliveryRoutes(webhooks: Webhooks): Route[] {
         const row = await deliveryById(webhooks.sql, account.id, id, integerId(params.delivery_id));
         if (!row) throw notFound();
         const body = parseExactly(row.body) as Record<string, unknown>; // what an event tells is an object
-        mustSee(webhooks.rights, caller, row.sourceType, body);
+        await mustSee(webhooks.rights, caller, row.sourceType, body);
         return ok({ ...toApi(row), body });
       },
     ),

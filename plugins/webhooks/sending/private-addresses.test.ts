@@ -44,7 +44,12 @@ test("a name that changes its answer between check and connect leads to the chec
   };
   const fetch: Fetch = (url, request) => fetchOutside(outside, url, request);
   const targets = { callForEvent: async () => undefined, startFlow: async () => undefined };
-  const rights = { models: new Map(), accounts: { access: async () => undefined }, nobody };
+  const rights = {
+    models: new Map(),
+    accounts: { access: async () => undefined },
+    names: { opens: async () => true },
+    nobody,
+  };
   const webhooks = { fetch, targets, timeoutMs: 5000, rights };
   const row = { accountId: 1, id: 1, sourceType: "A::B", targetKind: "url", url: `http://rebind.example:${port}/` };
   // An attempt reads nothing else of it.

@@ -21,6 +21,7 @@ export interface Refusal {
 export interface Rights {
   readonly models: ReadonlyMap<string, Model>;
   readonly accounts: Pick<Accounts, "access">;
+  readonly names: Pick<BaseContext["names"], "opens">;
   /** For a webhook whose maker is unknown or gone: the rights that every holder of `webhooks` can be expected to have. */
   readonly nobody: Able;
 }
@@ -34,13 +35,13 @@ interface Target {
 export function rightsOf(
   models: Rights["models"],
   accounts: Rights["accounts"],
-  plugins: BaseContext["plugins"],
+  { plugins, names }: Pick<BaseContext, "plugins" | "names">,
 ): Rights {
   checkModels(plugins);
   const ofManagers = plugins.flatMap(({ privileges }) =>
     privileges.flatMap(({ name, roles }) => (roles.includes("manager") ? name : [])),
   );
-  return { models, accounts, nobody: { role: "manager", privileges: new Set(ofManagers) } };
+  return { models, accounts, names, nobody: { role: "manager", privileges: new Set(ofManagers) } };
 }
 
 export async function makerOf({ accounts }: Rights, { createdById }: Pick<WebhookRow, "createdById">) {
@@ -77,10 +78,24 @@ export function mustManage(rights: Rights, caller: Caller, { sourceType }: Webho
 }
 
 /** Throws the 403 if the caller may not see the delivered record: the webhook may have followed another model before. */
-export function mustSee(rights: Rights, caller: Caller, sourceType: string, data: Data): void {
+export async function mustSee(rights: Rights, caller: Caller, sourceType: string, data: Data): Promise<void> {
   mustFollow(rights, caller, sourceType);
-  if (caller.user.role !== "admin" && rights.models.get(sourceType)?.confidential?.(data))
-    throw forbidden("this record is for administrators");
+  const model = rights.models.get(sourceType);
+  if (caller.user.role !== "admin" && model?.confidential?.(data)) throw forbidden("this record is for administrators");
+  if (model && !(await isOpen(rights, model, caller.account.id, data, caller)))
+    throw forbidden("this record is for those who may read all of what it is part of");
+}
+
+/** Whether a person may read all of what the record is part of. */
+async function isOpen(
+  { names }: Rights,
+  { partOf }: Model,
+  accountId: number,
+  data: Data,
+  person: Pick<Caller, "user" | "privileges"> | undefined,
+): Promise<boolean> {
+  const key = partOf && data[partOf.key];
+  return !partOf || typeof key !== "string" || names.opens({ model: partOf.model, key }, accountId, person);
 }
 
 /** Why this webhook does not get this record, as things are now; undefined if it does. */
@@ -97,8 +112,15 @@ export async function refusal(
   if (!model) return undefined;
   const maker = (await makerOf(rights, row)) ?? rights.nobody;
   if (!mayFollow(model, maker)) return { whole: true, reason: lacking(model) };
-  if (maker.role === "admin" || !model.confidential?.(dataOf())) return undefined;
-  return { whole: false, reason: "not allowed: this record goes only to webhooks that an administrator made" };
+  if (maker.role !== "admin" && model.confidential?.(dataOf()))
+    return { whole: false, reason: "not allowed: this record goes only to webhooks that an administrator made" };
+  const person = row.createdById === null ? undefined : await rights.accounts.access(row.createdById);
+  if (!model.partOf || (await isOpen(rights, model, row.accountId, dataOf(), person?.active ? person : undefined)))
+    return undefined;
+  return {
+    whole: false,
+    reason: "not allowed: the maker of this webhook may not read all of what the record is part of",
+  };
 }
 
 /** A model that names no privilege is for administrators. */
