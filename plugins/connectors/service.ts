@@ -169,7 +169,7 @@ class Busy extends Error {
   override name = "Busy";
 }
 
-interface Asked {
+interface TurnRequest {
   readonly id: string;
   readonly atOnce?: number | undefined;
   readonly timeoutMs: number;
@@ -181,7 +181,7 @@ interface Asked {
 function createCallTurns() {
   const lines = new Map<string, { readonly turns: ReturnType<typeof createTurns>; calls: number }>();
 
-  return async <T>({ id, atOnce = standard, timeoutMs, signal }: Asked, run: () => Promise<T>): Promise<T> => {
+  return async <T>({ id, atOnce = standard, timeoutMs, signal }: TurnRequest, run: () => Promise<T>): Promise<T> => {
     const line = lines.get(id) ?? { turns: createTurns(atOnce), calls: 0 };
     if (!signal && line.calls >= atOnce + mostWaiting) throw new Busy();
     lines.set(id, line);

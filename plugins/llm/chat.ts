@@ -31,7 +31,7 @@ export interface Chat {
 }
 
 /** A call before its prompt is filled in. */
-export interface Asked extends Chat {
+export interface ChatRequest extends Chat {
   readonly prompt: { readonly code: string; readonly variables: Readonly<Record<string, unknown>> } | undefined;
 }
 
@@ -44,9 +44,9 @@ export const chatParameters = ["messages", "prompt", "variables", "system", "sch
 const most = { messages: 500, chars: 1_000_000, tools: 64, calls: 64 };
 
 /** Throws the 422 that names every wrong parameter. */
-export function chatOf(given: Given): Asked {
+export function chatOf(given: Given): ChatRequest {
   const found = mistakes();
-  const asked: Asked = {
+  const request: ChatRequest = {
     prompt: promptOf(given, found.add),
     system: textOf(given["system"], "system", found.add),
     messages: messagesOf(given["messages"] ?? [], found.add),
@@ -60,12 +60,12 @@ export function chatOf(given: Given): Asked {
     found.add("max_tokens", `must be a whole number up to ${limits.tokens}`);
   if (temperature != null && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2))
     found.add("temperature", "must be a number from 0 to 2");
-  const chars = asked.system.length + asked.messages.reduce((sum, { content }) => sum + content.length, 0);
+  const chars = request.system.length + request.messages.reduce((sum, { content }) => sum + content.length, 0);
   if (chars > most.chars) found.add("messages", `may have at most ${most.chars} characters together`);
-  if (!found.any && asked.messages.length === 0 && !asked.prompt)
+  if (!found.any && request.messages.length === 0 && !request.prompt)
     found.add("messages", "is required, or `prompt`: the code of a prompt");
   found.check();
-  return asked;
+  return request;
 }
 
 function textOf(value: unknown, field: string, wrong: Wrong): string {
@@ -75,7 +75,7 @@ function textOf(value: unknown, field: string, wrong: Wrong): string {
   return "";
 }
 
-function promptOf({ prompt, variables }: Given, wrong: Wrong): Asked["prompt"] {
+function promptOf({ prompt, variables }: Given, wrong: Wrong): ChatRequest["prompt"] {
   if (variables != null && !isObject(variables)) wrong("variables", "must be an object");
   if (prompt === undefined || prompt === null) return undefined;
   if (typeof prompt !== "string" || prompt === "") wrong("prompt", "must be the code of a prompt");

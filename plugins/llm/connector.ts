@@ -10,7 +10,7 @@ import {
   connectorFields,
   limits,
   serverOf,
-  type Asked,
+  type ChatRequest,
   type Chat,
   type ModelServer,
 } from "./chat.ts";
@@ -43,7 +43,7 @@ export function modelConnector(fetch: Fetch, prompts: Rendering): ConnectorKind 
 }
 
 /** Throws a 422 for an unknown prompt, and for one that cannot be filled in. */
-async function promptText(prompts: Rendering, accountId: number, { prompt }: Asked): Promise<string | undefined> {
+async function promptText(prompts: Rendering, accountId: number, { prompt }: ChatRequest): Promise<string | undefined> {
   if (!prompt) return undefined;
   try {
     return (await prompts.renderForAccount(accountId, prompt.code, prompt.variables)).text;
@@ -55,7 +55,7 @@ async function promptText(prompts: Rendering, accountId: number, { prompt }: Ask
 }
 
 /** A prompt alone is the first message; before messages it is what the model is told about them. */
-function chatWith(chat: Asked, prompt: string | undefined, { maxTokens }: ModelServer): Chat {
+function chatWith(chat: ChatRequest, prompt: string | undefined, { maxTokens }: ModelServer): Chat {
   const alone = chat.messages.length === 0;
   const system = [chat.system, alone ? "" : (prompt ?? ""), rule(chat)].filter((text) => text !== "").join("\n\n");
   return {

@@ -30,7 +30,7 @@ interface ItemOptions<T> extends BatchOptions {
  */
 const few = 16;
 
-interface Asked<T, R> {
+interface PendingItem<T, R> {
   readonly item: T;
   readonly resolve: (result: R) => void;
   readonly reject: (error: unknown) => void;
@@ -41,12 +41,12 @@ export function batched<T, R>(
   run: (items: readonly T[]) => Promise<readonly R[]>,
   { most = 500, atOnce = 1, patienceMs, alone = false, keyOf }: ItemOptions<T> = {},
 ): (item: T) => Promise<R> {
-  const waiting: Asked<T, R>[] = [];
+  const waiting: PendingItem<T, R>[] = [];
   let running = 0;
   let underWay = 0;
   let isPlanned = false;
 
-  const settle = async (batch: readonly Asked<T, R>[]): Promise<void> => {
+  const settle = async (batch: readonly PendingItem<T, R>[]): Promise<void> => {
     try {
       const results = await run(batch.map(({ item }) => item));
       const done = batch.slice(0, Math.max(1, results.length));
@@ -77,11 +77,11 @@ export function batched<T, R>(
     for (let count = due(); count > 0; count = due()) carryOut(taken(count));
   };
 
-  const taken = (count: number): Asked<T, R>[] => {
+  const taken = (count: number): PendingItem<T, R>[] => {
     const next = waiting.splice(0, count);
     if (!keyOf) return next;
-    const first = new Map<string, Asked<T, R>>();
-    const later: Asked<T, R>[] = [];
+    const first = new Map<string, PendingItem<T, R>>();
+    const later: PendingItem<T, R>[] = [];
     for (const asked of next) {
       const key = keyOf(asked.item);
       if (first.has(key)) later.push(asked);
@@ -91,7 +91,7 @@ export function batched<T, R>(
     return [...first.values()];
   };
 
-  const carryOut = (batch: readonly Asked<T, R>[]) => {
+  const carryOut = (batch: readonly PendingItem<T, R>[]) => {
     running++;
     underWay += batch.length;
     let isCounted = true;

@@ -39,15 +39,15 @@ export async function handle(
     if (error instanceof RefusedCredential) noteRefusal(ctx.notice, { ...same, identity: error.identity }, error);
     throw error;
   }
-  const asked = { ...same, identity };
+  const identified = { ...same, identity };
   let quota: QuotaHeaders | undefined;
   try {
     quota = identity.quota && !inner?.isCounted ? await takeOf(identity.quota) : undefined;
-    const reply = await admitted(ctx, { route, params }, asked, hints);
-    noteReply(ctx.notice, asked, reply);
+    const reply = await admitted(ctx, { route, params }, identified, hints);
+    noteReply(ctx.notice, identified, reply);
     return quota ? withQuota(reply, quota) : reply;
   } catch (error) {
-    noteRefusal(ctx.notice, asked, error);
+    noteRefusal(ctx.notice, identified, error);
     throw quota ? refusedWithQuota(error, quota) : error;
   }
 }
@@ -55,10 +55,10 @@ export async function handle(
 async function admitted(
   ctx: HttpContext,
   { route, params }: Found,
-  asked: Asked,
+  identified: IdentifiedRequest,
   hints: string[],
 ): Promise<Reply | Response> {
-  const { request, requestId, identity, client } = asked;
+  const { request, requestId, identity, client } = identified;
   const { host } = client;
   const { account, caller, app = null } = identity;
   const changes = !safeMethods.has(request.method) && !route.spec.reads?.(params);
@@ -100,7 +100,7 @@ async function admitted(
   // One of our webhooks says so in a header, so that loops over HTTP are found too.
   const cause = readSealed(ctx.secrets, request.headers.get(causationHeader));
   const mayWrite = changes || "open" in route.spec.access;
-  const actor = mayWrite ? () => actorOf(asked) : undefined;
+  const actor = mayWrite ? () => actorOf(identified) : undefined;
   const runAs = () => (actor ? withActor(actor, () => answered(route, input)) : answered(route, input));
   const run = () => (cause ? withCausation(cause, runAs) : runAs());
   if (!keyed || !caller || !request.headers.has("idempotency-key")) return run();
@@ -175,7 +175,7 @@ function queryOf(url: string): URLSearchParams {
 }
 
 /** What the log of activity is told of a request: who makes it, and what is of note though no record changes. */
-export interface Asked {
+export interface IdentifiedRequest {
   readonly request: Request;
   readonly requestId: string;
   readonly identity: Identity;
@@ -187,7 +187,7 @@ type Tell = (notice: Notice) => void;
 
 const maxChars = 300;
 
-export function actorOf({ request, requestId, identity, client }: Asked): Actor {
+export function actorOf({ request, requestId, identity, client }: IdentifiedRequest): Actor {
   const { account, caller, app } = identity;
   return {
     kind: app ? "app" : "person",
@@ -204,21 +204,22 @@ export function actorOf({ request, requestId, identity, client }: Asked): Actor 
 }
 
 /** An export, or an answer that shows somebody a secret. A sign-in, whose cookie is one too, has an entry of its own. */
-export function noteReply(tell: Tell, asked: Asked, reply: Reply | Response): void {
-  if (asked.spec.exports) tell(noticeOf("export", asked));
-  else if (!(reply instanceof Response) && reply.secret && !("open" in asked.spec.access))
-    tell(noticeOf("secret shown", asked));
+export function noteReply(tell: Tell, identified: IdentifiedRequest, reply: Reply | Response): void {
+  if (identified.spec.exports) tell(noticeOf("export", identified));
+  else if (!(reply instanceof Response) && reply.secret && !("open" in identified.spec.access))
+    tell(noticeOf("secret shown", identified));
 }
 
 /** A person who may not do what they tried. */
-export function noteRefusal(tell: Tell, asked: Asked, error: unknown): void {
-  if (asked.identity.caller && error instanceof HttpError && error.status === 403) tell(noticeOf("refused", asked));
+export function noteRefusal(tell: Tell, identified: IdentifiedRequest, error: unknown): void {
+  if (identified.identity.caller && error instanceof HttpError && error.status === 403)
+    tell(noticeOf("refused", identified));
 }
 
 /** Without the query: it may hold a secret. */
-function noticeOf(action: Notice["action"], asked: Asked): Notice {
-  const { method, url } = asked.request;
+function noticeOf(action: Notice["action"], identified: IdentifiedRequest): Notice {
+  const { method, url } = identified.request;
   const path = pathOf(url).split("?", 1)[0] ?? "";
   const name = `${method} ${path}`.slice(0, maxChars);
-  return { accountId: asked.identity.account.id, action, name, actor: logged(actorOf(asked)) };
+  return { accountId: identified.identity.account.id, action, name, actor: logged(actorOf(identified)) };
 }

@@ -4,7 +4,7 @@
  */
 import { modelChanged, tooMany, type BaseContext, type Model, type Route } from "platform";
 
-interface Asked {
+interface Subscription {
   readonly accountId: number;
   /** The path of the list. */
   readonly path: string;
@@ -58,7 +58,7 @@ export function createChanges(
 
   return {
     /** 429 beyond twenty streams of one token. */
-    follow({ accountId, path, owner, signal }: Asked): ReadableStream<Uint8Array> {
+    follow({ accountId, path, owner, signal }: Subscription): ReadableStream<Uint8Array> {
       if ((owners.get(owner) ?? 0) >= mostOfOwner || all >= mostOfAll) throw tooMany(60);
       return streamUntil([signal, ctx.stopping], (send) =>
         enter(roomOf(accountId, path), owner, () => send(`event: changed\ndata: ${JSON.stringify({ path })}\n\n`)),

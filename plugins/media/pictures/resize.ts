@@ -6,7 +6,7 @@ import { packageIn } from "platform";
 import type { default as Sharp, Sharp as Pipeline } from "sharp";
 import { maxPixels, type Format } from "./variants.ts";
 
-interface Asked {
+interface ResizeRequest {
   /** The picture, base64. */
   readonly source: string;
   readonly width: number;
@@ -29,7 +29,7 @@ sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: readers });
 
 export default async function resize(input: unknown): Promise<Answer> {
-  const { source, width, format } = input as Asked; // `pictures.ts` alone asks
+  const { source, width, format } = input as ResizeRequest; // `pictures.ts` alone asks
   try {
     const made = sharp(Uint8Array.fromBase64(source), { limitInputPixels: maxPixels, failOn: "none" })
       .autoOrient()

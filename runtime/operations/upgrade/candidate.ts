@@ -4,7 +4,7 @@ import { createReadStream, existsSync, readdirSync, readFileSync } from "node:fs
 import { basename, dirname, join } from "node:path";
 import type { Machine } from "../service/steps.ts";
 
-interface Asked {
+interface Candidate {
   /** An executable, or a release's archive with one. */
   readonly file: string;
   /** A file with the public key (PEM, Ed25519) of whoever makes the releases; "" = the signature is not asked for. */
@@ -15,7 +15,7 @@ interface Asked {
  * Compares the file with the checksum beside it (`FILE.sha256`, or SHA256SUMS), and that one's signature with the key.
  * Returns what was checked; throws if anything is wrong, or if there is no signature and a key was given.
  */
-export async function checkFile({ file, keyFile }: Asked): Promise<string[]> {
+export async function checkFile({ file, keyFile }: Candidate): Promise<string[]> {
   if (!existsSync(file)) throw new Error(`there is no file ${file}`);
   const sums = sumsBeside(file);
   const signature = sums && `${sums.file}.sig`;

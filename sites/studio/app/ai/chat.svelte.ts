@@ -4,12 +4,12 @@ import { connection } from "../state/connection.svelte.ts";
 import { isMap, textOf } from "../resources/values.ts";
 import { createEventParser, type StreamEvent } from "./agent.ts";
 
-export interface Said {
+export interface ChatMessage {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
 
-export interface Asked {
+export interface ChatRequest {
   readonly code: string;
   readonly connector: string;
   readonly variables: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface Asked {
 }
 
 export class Conversation {
-  messages = $state.raw<readonly Said[]>([]);
+  messages = $state.raw<readonly ChatMessage[]>([]);
   /** The answer so far; undefined while nothing is asked. */
   answer = $state<string | undefined>();
   problem = $state("");
@@ -30,16 +30,16 @@ export class Conversation {
     this.cutOff = cutOff;
   }
 
-  async ask(asked: Asked, words: string): Promise<void> {
+  async ask(request: ChatRequest, words: string): Promise<void> {
     if (this.answer !== undefined) return;
-    const messages: Said[] = [...this.messages, { role: "user", content: words }];
+    const messages: ChatMessage[] = [...this.messages, { role: "user", content: words }];
     this.messages = messages;
     this.problem = "";
     this.answer = "";
     const stop = new AbortController();
     this.stopping = stop;
     try {
-      await this.read(await send(asked, messages, stop.signal));
+      await this.read(await send(request, messages, stop.signal));
     } catch (error) {
       if (!stop.signal.aborted) this.problem = error instanceof Error ? error.message : String(error);
     } finally {
@@ -96,15 +96,15 @@ export class Conversation {
 }
 
 async function send(
-  { code, ...asked }: Asked,
-  messages: readonly Said[],
+  { code, ...request }: ChatRequest,
+  messages: readonly ChatMessage[],
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   for (;;) {
     const response = await fetch(`/core/prompts/${encodeURIComponent(code)}/chat`, {
       method: "POST",
       headers: { ...personHeader(), "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify({ ...asked, messages }),
+      body: JSON.stringify({ ...request, messages }),
       signal,
     });
     if (response.ok && response.body) return response.body;

@@ -9,13 +9,13 @@ import { askedText, bounds, callsOf, resultText, ruleOf, subjectOf, toolsOf } fr
 import type { Rule, Tool, ToolCall } from "./tools.ts";
 
 /** What happened, in order: words of the model, or a call. */
-export interface Happened {
+export interface RunEntry {
   readonly text: string;
   readonly call?: ToolCall;
   readonly state: "said" | "running" | "done" | "failed" | "refused";
 }
 
-export interface Asked {
+export interface RunOptions {
   readonly connector: string;
   readonly token: string;
   /** Without any secret. */
@@ -43,7 +43,7 @@ interface Question {
 export class Bounded extends Error {}
 
 export class Run {
-  happened = $state.raw<readonly Happened[]>([]);
+  happened = $state.raw<readonly RunEntry[]>([]);
   busy = $state(false);
   problem = $state("");
   isBounded = $state(false);
@@ -54,7 +54,7 @@ export class Run {
   private decide: (allowed: boolean) => void = () => {};
   private stopping = new AbortController();
 
-  async begin(asked: Asked): Promise<void> {
+  async begin(options: RunOptions): Promise<void> {
     if (this.busy) return;
     this.stopping = new AbortController();
     const { signal } = this.stopping;
@@ -63,7 +63,7 @@ export class Run {
     this.rules.clear();
     this.usage = { input: 0, output: 0 };
     try {
-      await this.work(asked, signal);
+      await this.work(options, signal);
     } catch (error) {
       const fault: unknown = signal.aborted ? signal.reason : error;
       this.isBounded = fault instanceof Bounded;
@@ -86,7 +86,7 @@ export class Run {
     this.decide(allowed);
   }
 
-  private async work({ connector, token, system, task }: Asked, signal: AbortSignal): Promise<void> {
+  private async work({ connector, token, system, task }: RunOptions, signal: AbortSignal): Promise<void> {
     const tools = toolsOf(await rpc("tools/list", {}, token, signal));
     const offered = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
     const messages: Message[] = [{ role: "user", content: task }];
@@ -162,11 +162,11 @@ export class Run {
     return allowed;
   }
 
-  private add(one: Happened): number {
+  private add(one: RunEntry): number {
     this.happened = [...this.happened, one];
     return this.happened.length - 1;
   }
-  private set(at: number, one: Happened): void {
+  private set(at: number, one: RunEntry): void {
     this.happened = this.happened.with(at, one);
   }
 }
