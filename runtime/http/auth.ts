@@ -1,7 +1,7 @@
 /** The caller: the types that a plugin's `identify` passes to every route. behaviour B.1 and B.4. */
 
 import { HttpError } from "../base/errors.ts";
-import type { Take } from "./limits/rate-limit.ts";
+import type { LimitResult } from "./limits/rate-limit.ts";
 
 /** A tenant. Every table carries `account_id`, and no query crosses accounts. */
 export interface Account {
@@ -68,7 +68,7 @@ export class RefusedCredential extends HttpError {
 export interface Quota {
   readonly limit: number;
   /** Takes one. */
-  readonly take: () => Promise<Take>;
+  readonly take: () => Promise<LimitResult>;
 }
 
 /** What an app's page may access for its visitor (behaviour B.10): only the app's own databases and actions. */

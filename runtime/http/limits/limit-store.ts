@@ -1,10 +1,10 @@
 /** Limits that are counted in the database, by its clock: exact over all machines. */
 import { transaction, type Sql } from "../../db/db.ts";
-import { takeFrom, type Counter, type Take } from "./rate-limit.ts";
-import type { Taken } from "./shared-limits.ts";
+import { takeFrom, type Counter, type LimitResult } from "./rate-limit.ts";
+import type { LimitUse } from "./shared-limits.ts";
 
 /** In sequence for one key: the row is locked until the commit. */
-export function take(sql: Sql, { name, key, n, limit, windowSeconds }: Taken): Promise<Take> {
+export function take(sql: Sql, { name, key, n, limit, windowSeconds }: LimitUse): Promise<LimitResult> {
   return transaction(sql, async (tx) => {
     await tx`
       insert into rate_limits (name, key, number, current, previous, expires_at)

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { putNewest } from "../../base/values.ts";
 
-export interface Take {
+export interface LimitResult {
   allowed: boolean;
   /** Zero if allowed; otherwise whole seconds until the same take would be, if nobody else takes anything. */
   retryAfterSeconds: number;
@@ -45,7 +45,7 @@ export function createLimiter(options: LimiterOptions) {
   const position = () => clock() / 1000 / windowSeconds;
 
   return {
-    take(key: string, n = 1): Take {
+    take(key: string, n = 1): LimitResult {
       const name = short(key);
       const { counter, take } = takeFrom(counters.get(name), n, { limit, windowSeconds, position: position() });
       putNewest(counters, name, counter, maxKeys);
@@ -74,7 +74,7 @@ export function takeFrom(
   before: Counter | undefined,
   n: number,
   { limit, windowSeconds, position }: At,
-): { counter: Counter; take: Take } {
+): { counter: Counter; take: LimitResult } {
   const window = Math.floor(position);
   const share = position - window;
   const counter = advance(before, window);

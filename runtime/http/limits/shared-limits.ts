@@ -2,10 +2,10 @@
  * Rate limits shared by all server processes of one supervisor: they ask it, and it counts. A process that runs alone
  * counts for itself. What other machines count is added (spread-limits.ts).
  */
-import { createLimiter, type Limiter, type LimiterOptions, type Take } from "./rate-limit.ts";
+import { createLimiter, type Limiter, type LimiterOptions, type LimitResult } from "./rate-limit.ts";
 
 export interface SharedLimiter {
-  take(key: string, n?: number): Promise<Take>;
+  take(key: string, n?: number): Promise<LimitResult>;
 }
 
 interface LimitOptions extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
@@ -18,36 +18,36 @@ interface LimitOptions extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
 
 export type Limits = (name: string, options: LimitOptions) => SharedLimiter;
 
-/** What was taken of one limit on another machine. */
-export interface Taken extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
+/** Use of one limit on another machine. */
+export interface LimitUse extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
   readonly name: string;
   readonly key: string;
   readonly n: number;
 }
 
-/** What one process of another machine tells; each of our processes hears it, and it counts once. */
-export interface Told {
+/** A message of one process on another machine; each of our processes receives it, and it counts once. */
+export interface UsageMessage {
   readonly from: string;
   /** Increases. */
   readonly number: number;
-  readonly taken: readonly Taken[];
+  readonly taken: readonly LimitUse[];
 }
 
 export interface Counting {
   /** The processes that count together. */
   readonly machine: string;
   readonly limits: Limits;
-  readonly hear: (told: Told) => void;
+  readonly hear: (told: UsageMessage) => void;
 }
 
 /** What a worker asks its supervisor. */
-interface Question extends Taken {
+interface Question extends LimitUse {
   readonly ask: number;
 }
 
 interface Answer {
   readonly answer: number;
-  readonly take: Take;
+  readonly take: LimitResult;
 }
 
 /** The counts of one machine: its limiters, and the last message that it has heard of each process elsewhere. */
@@ -60,13 +60,13 @@ export function noCounts(): Counts {
   return { limiters: new Map(), heard: new Map() };
 }
 
-function limiterOf({ limiters }: Counts, one: Pick<Taken, "name" | "limit" | "windowSeconds">): Limiter {
+function limiterOf({ limiters }: Counts, one: Pick<LimitUse, "name" | "limit" | "windowSeconds">): Limiter {
   const limiter = limiters.get(one.name) ?? createLimiter(one);
   limiters.set(one.name, limiter);
   return limiter;
 }
 
-function hear(counts: Counts, { from, number, taken }: Told): void {
+function hear(counts: Counts, { from, number, taken }: UsageMessage): void {
   if (number <= (counts.heard.get(from) ?? 0)) return;
   counts.heard.set(from, number);
   for (const one of taken) limiterOf(counts, one).add(one.key, one.n);
@@ -84,14 +84,14 @@ export function localCounting(): Counting {
 
 /** Counts for the workers of this process: pass it each of their messages. */
 export function countForWorker(counts: Counts, message: unknown, reply: (answer: Answer) => void): void {
-  if (isTold(message)) hear(counts, message.told);
+  if (isUsageMessage(message)) hear(counts, message.told);
   if (!isQuestion(message)) return;
   reply({ answer: message.ask, take: limiterOf(counts, message).take(message.key, message.n) });
 }
 
 /** Asks the supervisor. If the connection to it is gone, this process counts for itself. */
 export function supervisedCounting(machine: string): Counting {
-  const waiting = new Map<number, (take: Take) => void>();
+  const waiting = new Map<number, (take: LimitResult) => void>();
   let asked = 0;
   process.on("message", (message: unknown) => {
     if (!isAnswer(message)) return;
@@ -123,6 +123,6 @@ function isAnswer(message: unknown): message is Answer {
   return typeof message === "object" && message !== null && "answer" in message;
 }
 
-function isTold(message: unknown): message is { readonly told: Told } {
+function isUsageMessage(message: unknown): message is { readonly told: UsageMessage } {
   return typeof message === "object" && message !== null && "told" in message;
 }

@@ -40,10 +40,10 @@ test("what one machine has let through is missing at the others, but for less th
   const [a, b, c] = [startMachine(), startMachine(), startMachine()];
   const [atA, atB, atC] = [a.limits("l", options), b.limits("l", options), c.limits("l", options)];
   expect(await allowed(atA, 48)).toBe(48);
-  a.tell();
+  a.publishUses();
   // 45 of the 48 were told.
   expect(await allowed(atB, 100)).toBe(55);
-  b.tell();
+  b.publishUses();
   expect(await allowed(atC, 100)).toBe(0);
   expect(await allowed(atA, 100)).toBe(0);
   expect(await allowed(atC, 1, "of another")).toBe(1);
@@ -53,9 +53,9 @@ test("between two messages each machine lets through what its own count allows, 
   const all = [startMachine(), startMachine()];
   const limiters = all.map(({ limits }) => limits("l", options));
   expect(await Promise.all(limiters.map((limiter) => allowed(limiter, 30)))).toEqual([30, 30]);
-  for (const machine of all) machine.tell();
+  for (const machine of all) machine.publishUses();
   expect(await Promise.all(limiters.map((limiter) => allowed(limiter, 100)))).toEqual([40, 40]);
-  for (const machine of all) machine.tell();
+  for (const machine of all) machine.publishUses();
   expect(await Promise.all(limiters.map((limiter) => allowed(limiter, 10)))).toEqual([0, 0]);
 });
 
@@ -64,9 +64,9 @@ test("the processes of a machine count a message once, and none of each other", 
   const [a, b] = [startMachine(counting), startMachine(counting)];
   const elsewhere = startMachine();
   expect(await allowed(a.limits("l", options), 20)).toBe(20);
-  a.tell();
+  a.publishUses();
   expect(await allowed(elsewhere.limits("l", options), 20)).toBe(20);
-  elsewhere.tell();
+  elsewhere.publishUses();
   expect(await allowed(b.limits("l", options), 100)).toBe(60);
 });
 
@@ -75,7 +75,7 @@ test("a key of any length and any characters fits a message", async () => {
   const strict = { limit: 1, windowSeconds: 600 };
   const keys = ["a".repeat(10_000), '"\\'.repeat(90), "ż".repeat(150), ...Array.from({ length: 40 }, (_, n) => `${n}`)];
   for (const key of keys) expect(await allowed(a.limits("l", strict), 2, key)).toBe(1);
-  a.tell();
+  a.publishUses();
   for (const key of keys) expect(await allowed(b.limits("l", strict), 2, key)).toBe(0);
 });
 

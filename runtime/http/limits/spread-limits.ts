@@ -6,19 +6,19 @@
  */
 import type { Broadcast } from "../../broadcast/broadcast.ts";
 import { sha256 } from "../../base/hash.ts";
-import type { Take } from "./rate-limit.ts";
-import type { Counting, Limits, Taken, Told } from "./shared-limits.ts";
+import type { LimitResult } from "./rate-limit.ts";
+import type { Counting, Limits, LimitUse, UsageMessage } from "./shared-limits.ts";
 
-interface Untold {
+interface UnsentUse {
   n: number;
   readonly since: number;
 }
 
 const topic = "runtime.limits";
-const tellMs = 200;
-const toldShare = 1 / 20;
+const publishMs = 200;
+const publishedShare = 1 / 20;
 /** Of one limit; the oldest is then forgotten. */
-const maxUntold = 10_000;
+const maxUnsent = 10_000;
 /** A message holds less than 8 kB, and a key up to 200 bytes. */
 const mostInMessage = 16;
 
@@ -27,41 +27,41 @@ export function spreadLimits(
   counting: Counting,
   broadcast: Pick<Broadcast, "publish" | "on">,
   processId: string,
-  takeExact: (taken: Taken) => Promise<Take>,
+  takeExact: (taken: LimitUse) => Promise<LimitResult>,
 ) {
-  let ripe: Taken[] = [];
+  let ripe: LimitUse[] = [];
   let number = 0;
-  const tell = () => {
+  const publishUses = () => {
     const taken = ripe;
     ripe = [];
     for (let at = 0; at < taken.length; at += mostInMessage) {
-      const told: Told = { from: processId, number: ++number, taken: taken.slice(at, at + mostInMessage) };
-      broadcast.publish(topic, JSON.stringify({ machine: counting.machine, told }));
+      const message: UsageMessage = { from: processId, number: ++number, taken: taken.slice(at, at + mostInMessage) };
+      broadcast.publish(topic, JSON.stringify({ machine: counting.machine, told: message }));
     }
   };
   broadcast.on(topic, (payload, fromOtherProcess) => {
-    const { machine, told }: { machine: string; told: Told } = JSON.parse(payload);
+    const { machine, told }: { machine: string; told: UsageMessage } = JSON.parse(payload);
     if (fromOtherProcess && machine !== counting.machine) counting.hear(told);
   });
   // Begun here and not by a request, whose transaction would keep the message. A command that only describes the server
   // does not wait for it.
-  const timer = setInterval(tell, tellMs);
+  const timer = setInterval(publishUses, publishMs);
   timer.unref();
 
   const spread: Limits = (name, options) => {
     const { limit, windowSeconds } = options;
     const limiter = counting.limits(name, options);
-    const untold = new Map<string, Untold>();
-    const enough = Math.max(1, limit * toldShare);
+    const unsent = new Map<string, UnsentUse>();
+    const enough = Math.max(1, limit * publishedShare);
     const note = (key: string, n: number) => {
       const now = performance.now();
-      const known = untold.get(key);
+      const known = unsent.get(key);
       const one = known && now - known.since < windowSeconds * 1000 ? known : { n: 0, since: now };
       one.n += n;
-      untold.delete(key);
+      unsent.delete(key);
       if (Math.abs(one.n) >= enough) ripe.push({ name, limit, windowSeconds, key, n: one.n });
-      else untold.set(key, one);
-      if (untold.size > maxUntold) untold.delete(untold.keys().next().value ?? "");
+      else unsent.set(key, one);
+      if (unsent.size > maxUnsent) unsent.delete(unsent.keys().next().value ?? "");
     };
     return {
       async take(given, n = 1) {
@@ -77,7 +77,7 @@ export function spreadLimits(
     if (!options.exact) return spread(name, options);
     return { take: (key, n = 1) => takeExact({ ...options, name, key: plain(key), n }) };
   };
-  return { limits, tell, stop: () => clearInterval(timer) };
+  return { limits, publishUses, stop: () => clearInterval(timer) };
 }
 
 /** As it is, or its hash if it would take more room in a message than its length. */

@@ -217,7 +217,7 @@ function requestBody({ spec }: Route, schemas: Schemas): Json {
   return { requestBody: { required: true, content: { "application/json": media, ...form } } };
 }
 
-interface Told {
+interface ResponseOptions {
   /** By status; undefined if there is none, null if the body is empty. */
   readonly examples: Readonly<Record<number, unknown>>;
   readonly answers: Answers | undefined;
@@ -227,7 +227,10 @@ interface Told {
   readonly mayWarn?: boolean;
 }
 
-function responsesOf({ examples, answers = {}, query = {}, wrapped, mayWarn }: Told, schemas: Schemas): Json {
+function responsesOf(
+  { examples, answers = {}, query = {}, wrapped, mayWarn }: ResponseOptions,
+  schemas: Schemas,
+): Json {
   const responses: Json = {};
   const warning = mayWarn ? { headers: { Warning: ref("Warning") } } : {};
   for (const status of new Set([...Object.keys(examples), ...Object.keys(answers)].map(Number))) {
@@ -257,7 +260,11 @@ const plainText = answer.text("text/plain");
 
 const ref = (name: keyof typeof sharedHeaders) => ({ $ref: `#/components/headers/${name}` });
 
-function headersOf(own: Answers[number] | undefined, examples: Told["examples"], query: Json): Json | undefined {
+function headersOf(
+  own: Answers[number] | undefined,
+  examples: ResponseOptions["examples"],
+  query: Json,
+): Json | undefined {
   const isList = own !== undefined && "type" in own && own["type"] === "array" && "limit" in query;
   if (304 in examples) return { ETag: ref("ETag") };
   if (!isList) return undefined;

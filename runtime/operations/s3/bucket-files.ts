@@ -18,8 +18,8 @@ export function filesInBucket(bucket: Bucket, prefix: string, local: Files, log:
     if (!isHash(hash)) throw new Error("not a SHA-256");
     return `${prefix}${hash.slice(0, 2)}/${hash}`;
   };
-  const told = createTold(log);
-  const sent = (draft: Draft) => uploading(draft, (hash, whole) => told(() => upload(bucket, keyOf(hash), whole)));
+  const logged = createFailureLog(log);
+  const sent = (draft: Draft) => uploading(draft, (hash, whole) => logged(() => upload(bucket, keyOf(hash), whole)));
   return {
     begin: async () => sent(await local.begin()),
     async resume(name) {
@@ -30,12 +30,12 @@ export function filesInBucket(bucket: Bucket, prefix: string, local: Files, log:
       const here = await local.find(hash);
       if (here) return here;
       const key = keyOf(hash);
-      const found = await told(() => bucket.head(key));
-      return found && contentOf(bucket, key, found.bytes, told);
+      const found = await logged(() => bucket.head(key));
+      return found && contentOf(bucket, key, found.bytes, logged);
     },
     async remove(hash) {
       await local.remove(hash);
-      await told(() => bucket.remove(keyOf(hash)));
+      await logged(() => bucket.remove(keyOf(hash)));
     },
     async *list() {
       yield* local.list();
@@ -71,21 +71,21 @@ async function upload(bucket: Bucket, key: string, { content }: Draft): Promise<
   if ((await bucket.head(key))?.bytes !== content.size) await bucket.write(key, content.stream());
 }
 
-type Told = <T>(run: () => Promise<T>) => Promise<T>;
+type LogFailure = <T>(run: () => Promise<T>) => Promise<T>;
 
-function contentOf(bucket: Bucket, key: string, size: number, told: Told): Content {
+function contentOf(bucket: Bucket, key: string, size: number, logged: LogFailure): Content {
   const read = async (from: number, to: number) => {
-    const parts = await told(() => Array.fromAsync(bucket.read(key, { from, to })));
+    const parts = await logged(() => Array.fromAsync(bucket.read(key, { from, to })));
     return Buffer.concat(parts);
   };
   return {
     size,
     bytes: () => read(0, size),
-    stream: () => streamOf(bucket.read(key), told, (error) => error),
+    stream: () => streamOf(bucket.read(key), logged, (error) => error),
     async part(from, to, type) {
       if (to - from <= wholeBytes) return new Blob([await read(from, to)], { type });
       // Bun would print an error, which is in the log already; without one it cuts the answer off all the same.
-      return streamOf(bucket.read(key, { from, to }), told, () => undefined);
+      return streamOf(bucket.read(key, { from, to }), logged, () => undefined);
     },
   };
 }
@@ -93,13 +93,13 @@ function contentOf(bucket: Bucket, key: string, size: number, told: Told): Conte
 /** Reads on as fast as the reader takes it. */
 function streamOf(
   chunks: AsyncGenerator<Uint8Array>,
-  told: Told,
+  logged: LogFailure,
   faultOf: (error: unknown) => unknown,
 ): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       try {
-        const next = await told(() => chunks.next());
+        const next = await logged(() => chunks.next());
         if (next.done) controller.close();
         else controller.enqueue(next.value);
       } catch (error) {
@@ -113,7 +113,7 @@ function streamOf(
 }
 
 /** 503 for whoever asked; the reason is for the log. */
-function createTold(log: Log): Told {
+function createFailureLog(log: Log): LogFailure {
   return async (run) => {
     try {
       return await run();

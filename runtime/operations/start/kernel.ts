@@ -46,7 +46,7 @@ import { mount, type Listener } from "./serve.ts";
 import { rememberOrigin } from "../../http/answers/etag.ts";
 import { ConfigError } from "../../settings/settings.ts";
 import * as limitStore from "../../http/limits/limit-store.ts";
-import { localCounting, type Counting, type Taken } from "../../http/limits/shared-limits.ts";
+import { localCounting, type Counting, type LimitUse } from "../../http/limits/shared-limits.ts";
 import { spreadLimits } from "../../http/limits/spread-limits.ts";
 import { systemRoutes } from "./system-routes.ts";
 
@@ -284,7 +284,7 @@ function createParts(
     isHere: config.databaseUrl === "",
     ...(replicas && { replicas: replicas.facts }),
   });
-  const takeExact = (taken: Taken) => limitStore.take(sql, taken);
+  const takeExact = (taken: LimitUse) => limitStore.take(sql, taken);
   const queue = createQueue({ sql, broadcast, log, processId, graceMs, alone: solo });
   // The embedded PostgreSQL serves this machine alone.
   const spread = "url" in target ? spreadLimits(counting, broadcast, processId, takeExact) : undefined;

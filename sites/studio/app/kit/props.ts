@@ -70,11 +70,11 @@ export interface ListProps {
   /** Sent with every request for rows. With `count: "false"` the rows are counted once they are there. */
   readonly also?: Readonly<Record<string, string>>;
   /** Follows what happens on the server; gives back what ends it. */
-  readonly live?: (told: Told) => () => void;
+  readonly live?: (updates: ListUpdates) => () => void;
 }
 
-/** What a list makes of news: a row that it shows changes in its place, one that it does not is offered. */
-export interface Told {
+/** Callbacks for news: a row on the list changes in place, one that is not on it is offered. */
+export interface ListUpdates {
   /** The fields of a row that are known; with `isNew`, one that belongs into this list. */
   readonly changed: (row: Row, isNew: boolean) => void;
   /** Something may have been missed. */
