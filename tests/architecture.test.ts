@@ -111,6 +111,7 @@ const narrows =
   /\b(?:inScope|inTable|ofRecord|matching|whereOf|recordsPage|conditions|openConditions)\(|\bfound\.|request, key|unnest\(\$\{given/;
 /** Statements about records that take none, and why. */
 const unnarrowed: Readonly<Record<string, string>> = {
+  freeStale: "whether a value is taken is told by every unique field, also of records that are hidden",
   // Asked by writes.ts beforehand, in the same transaction, for whoever may not write all.
   hasVersion: "of a record that is held",
   insert: "checked after it is stored",

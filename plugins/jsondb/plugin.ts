@@ -13,6 +13,7 @@ import { importRoute } from "./bulk/imports/routes.ts";
 import * as liveStore from "./live/store.ts";
 import { find, forget } from "./databases/cache.ts";
 import { databaseCache, Db } from "./databases/db.ts";
+import { dropKeysHandler, endUnfinished } from "./databases/switch.ts";
 import { namingApp } from "./databases/store.ts";
 import type { JsondbContext } from "./context.ts";
 import { createEvents } from "./live/events.ts";
@@ -44,6 +45,7 @@ import linkMigration from "./migrations/019_links.sql" with { type: "text" };
 import { linkingCache } from "./links/links.ts";
 import { linkedRoute } from "./links/routes.ts";
 import { isOpenTo } from "./access/open.ts";
+import uniqueMigration from "./migrations/020_unique_fields.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -121,6 +123,7 @@ export default definePlugin({
     { name: "017_equal_strings", sql: equalStrings },
     { name: "018_access", sql: accessMigration },
     { name: "019_links", sql: linkMigration },
+    { name: "020_unique_fields", sql: uniqueMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -137,13 +140,14 @@ export default definePlugin({
   ],
   resources: [Db],
   activity: {
-    dbs: { ...Db.activity, quiet: [...(Db.activity.quiet ?? []), "plan_xid"] },
+    dbs: { ...Db.activity, quiet: [...(Db.activity.quiet ?? []), "plan_xid", "key_sets"] },
     records: false,
     db_tasks: false,
     bulk_changes: false,
     db_task_errors: false,
     db_indexes: false,
     record_links: false,
+    record_keys: false,
   },
 
   setup(ctx) {
@@ -187,7 +191,13 @@ export default definePlugin({
         },
       },
       service: jsondbService(jsondb),
-      handlers: [...backgroundJobs(jsondb), changeManyHandler(jsondb), indexHandler(jsondb), sortedHandler(jsondb)],
+      handlers: [
+        ...backgroundJobs(jsondb),
+        dropKeysHandler(jsondb),
+        changeManyHandler(jsondb),
+        indexHandler(jsondb),
+        sortedHandler(jsondb),
+      ],
       schedules: [
         { id: "jsondb.sorts", cron: "*/10 * * * *", run: () => buildDeclared(jsondb) },
         { id: "jsondb.sorted", cron: "*/10 * * * *", run: () => tendSorted(jsondb) },
@@ -232,6 +242,7 @@ function routesOf(jsondb: JsondbContext): Route[] {
 async function prune(jsondb: JsondbContext): Promise<void> {
   const { sql } = jsondb;
   await importStore.prune(sql, 2);
+  await endUnfinished(jsondb);
   await taskStore.prune(sql, 7);
   const idle = await jsondb.transaction(liveStore.endIdle);
   for (const db of idle) await forget(jsondb, db.accountId, db);

@@ -11,6 +11,7 @@ import type { DbRow } from "./databases/fields.ts";
 import { storeOf } from "./public/room.ts";
 import { cookieHeader, visitorOf } from "./public/visitor.ts";
 import { amended } from "./records/writes.ts";
+import { withKeys } from "./databases/switch.ts";
 import * as recordStore from "./records/store.ts";
 import * as records from "./records/writes.ts";
 import { search as searchRecords } from "./search/store.ts";
@@ -92,7 +93,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       const found = await findDb(ctx.sql, accountId, code);
       if (!found) return { id: (await create(Db, by, { ...given, code })).id, done: "made" };
       if (isSame(found, given)) return { id: found.id, done: "unchanged" };
-      await change(Db, by, { id: found.id }, { ...given, code });
+      await withKeys(ctx, () => change(Db, by, { id: found.id }, { ...given, code }));
       return { id: found.id, done: "changed" };
     },
     async create(accountId, key, record) {

@@ -2,6 +2,7 @@
 import { HttpError, invalid } from "platform";
 import { noMethods, parsePublicMethods, type PublicMethods } from "./public-methods.ts";
 import { noTable, parseSchema, visibleSchema, type Schema, type Table } from "./schema.ts";
+import { keySetsOf, type KeySet } from "./unique.ts";
 import { parseAccess, type Access } from "../access/access.ts";
 import { hiddenAlways, whole, type Reach } from "../access/reach.ts";
 
@@ -25,8 +26,13 @@ interface Facts {
   readonly live: boolean;
 }
 
+/** The keys of its unique fields. */
+interface Keyed {
+  readonly keySets: readonly KeySet[];
+}
+
 /** A database as somebody may use it: statements about records take no other. */
-export interface Database extends Facts {
+export interface Database extends Facts, Keyed {
   /** Without the fields that are hidden. */
   readonly schema: Schema;
   /** The whole schema, by which records are checked and indexed. */
@@ -55,6 +61,7 @@ export interface DatabaseRow extends Facts {
   readonly publicMethods: unknown;
   readonly indexedVersion: number;
   readonly learned?: readonly string[];
+  readonly keySets?: unknown;
 }
 
 /** The whole database. */
@@ -85,6 +92,7 @@ export function storedDatabaseOf(row: DatabaseRow): StoredDatabase {
     collation: row.collation,
     equalsBy: row.equalsBy,
     learned: new Set(row.learned),
+    keySets: keySetsOf(row.keySets),
   };
   const { id, accountId, code, version } = all;
   return {

@@ -26,9 +26,29 @@ import { databaseHints, misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
 import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
 import { isKey, markReplanned, visibleTo } from "./store.ts";
+import { keySetsOf, setsFor, type UniqueField } from "./unique.ts";
+import { setKeySets } from "./keys-store.ts";
 
 /** Fills the index columns of records that were written by an older plan. */
 export const reindexRecords = job<{ accountId: number; dbId: string }>("jsondb.reindex");
+
+/** Deletes the keys of fields that are unique no longer. */
+export const dropKeys = job<{ accountId: number; dbId: string; sets: readonly string[] }>("jsondb.drop-keys");
+
+/** Longer than any of our transactions lasts. */
+export const afterOldWritersMs = 5 * 60_000;
+
+/** Thrown by a change that makes fields unique: their keys must be written first (switch.ts). */
+export class NeedsKeys extends Error {
+  readonly db: { readonly id: string; readonly accountId: number; readonly code: string };
+  readonly missing: readonly UniqueField[];
+
+  constructor({ id, accountId, code }: DbRow, missing: readonly UniqueField[]) {
+    super("the records have no keys yet");
+    this.db = { id, accountId, code };
+    this.missing = missing;
+  }
+}
 
 /** Deletes the records of a deleted database. */
 export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
@@ -129,6 +149,11 @@ async function check(
     for (const mistake of unknownTables(methods.publicMethods, schema.schema.tables))
       wrong.add("public_methods", mistake);
   if ("schema" in schema) checkAccess(after.access, schema.schema, wrong);
+  if ("schema" in schema && before && given.schema !== undefined) {
+    wrong.check();
+    const { missing } = setsFor(keySetsOf(before.keySets), schema.schema);
+    if (missing.length > 0) throw new NeedsKeys(before, missing);
+  }
   if (!before) return { ...after, schemaVersion: 1, rulesVersion: 1, planVersion: 1 };
   const { schemaVersion, rulesVersion, planVersion } = before;
   const [rules, plan] = isSameJson(before.schema, after.schema)
@@ -218,9 +243,27 @@ async function changed(
     await taskStore.insert(tx, { id: uuidv7(), accountId, dbId, kind: "reindex", userId: at.caller.user.id });
     await at.enqueue(reindexRecords, asked, { key: dbId, tx, accountId });
   }
+  if (after && (!before || before.schemaVersion !== after.schemaVersion)) await keepKeys(at, before, after, tx);
   if (after && (before ? before.schemaVersion !== after.schemaVersion : after.schema))
     await declareIndexes(at, databaseOf(after), tx);
   return () => forget(at, accountId, row, before?.code);
+}
+
+/** The key sets of the schema that is written; those of other fields are dropped. */
+async function keepKeys(at: DbAt, before: DbRow | undefined, after: DbRow, tx: Tx): Promise<void> {
+  const parsed = parseSchema(after.schema, true);
+  const sets = keySetsOf(before?.keySets);
+  if (!("schema" in parsed)) return;
+  const { kept, missing } = setsFor(sets, parsed.schema);
+  // A new database has no records, so nothing is missing but the sets themselves.
+  const made = before ? [] : missing.map((field) => ({ ...field, id: uuidv7(), filled: true }));
+  if (made.length === 0 && kept.length === sets.length) return;
+  await setKeySets(tx, after, [...kept, ...made]);
+  const gone = sets.filter((set) => !kept.includes(set)).map((set) => set.id);
+  if (gone.length === 0) return;
+  const { id: dbId, accountId } = after;
+  const runAt = new Date(Date.now() + afterOldWritersMs);
+  await at.enqueue(dropKeys, { accountId, dbId, sets: gone }, { tx, accountId, runAt });
 }
 
 const isSameJson = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

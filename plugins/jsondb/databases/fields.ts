@@ -4,7 +4,7 @@ import { collationOfAccount, collationOfEquals } from "./columns-store.ts";
 import { operations } from "./public-methods.ts";
 import { schemaKeys } from "./schema.ts";
 
-const { code, flag, id, integer, json, jsonOf, text, texts, uuid } = column;
+const { code, flag, id, integer, json, jsonbOf, jsonOf, text, texts, uuid } = column;
 
 const uuidForm = "^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 const schemaText =
@@ -111,6 +111,8 @@ export const fields = {
   indexed_version: integer({ by: "server", hidden: true }),
   /** Writes of its records are logged in `record_changes`. */
   live: flag({ by: "server", hidden: true }),
+  /** The keys of its unique fields (unique.ts). */
+  key_sets: jsonbOf(Type.Unknown(), { by: "server", hidden: true }),
   timezone: text({
     by: "server",
     hidden: true,

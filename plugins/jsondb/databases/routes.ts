@@ -1,4 +1,5 @@
 import {
+  change,
   edit,
   expectedVersion,
   field,
@@ -21,13 +22,17 @@ import { Db, ifMatch, type DbAt } from "./db.ts";
 import type { DbRow } from "./fields.ts";
 import { databaseHints } from "./hints.ts";
 import { schemaKeys } from "./schema.ts";
+import { withKeys } from "./switch.ts";
 
 const replaceable = ["fields", "schema", "public_methods"] as const;
 const Replacing = Type.Object({ field: field.oneOf(replaceable), ...Replacement.properties });
 
 /** `:id` is an id or a code. behaviour 4.4. */
 export function dbRoutes(ctx: ContextOf<DbAt>): Route[] {
-  return [...Object.values(resourceRoutes(Db, ctx)), replaceRoute(ctx)];
+  return [
+    ...Object.values(resourceRoutes(Db, ctx, { change: (...given) => withKeys(ctx, () => change(Db, ...given)) })),
+    replaceRoute(ctx),
+  ];
 }
 
 function replaceRoute(ctx: ContextOf<DbAt>): Route {
@@ -58,7 +63,8 @@ function replaceRoute(ctx: ContextOf<DbAt>): Route {
         if (!isObject(done.value)) throw invalid({ [body.field]: ["must be an object"] });
         return { [body.field]: done.value };
       };
-      const { after } = await edit(Db, at, refOf(Db, params.db_id), work, (id) => expectedVersion(request, id));
+      const seen = (id: string) => expectedVersion(request, id);
+      const { after } = await withKeys(ctx, () => edit(Db, at, refOf(Db, params.db_id), work, seen));
       const { schema, publicMethods } = after;
       // The keys of a body are judged by its schema; here they stand in a text.
       const keys = body.field === "schema" && schema ? Object.keys(schema) : [];

@@ -129,10 +129,14 @@ export async function markIndexed(sql: Sql, dbId: string, planVersion: number): 
 /** Deletes some records of a deleted database; gives how many. */
 export async function dropRecords(sql: Sql, dbId: string, most: number): Promise<number> {
   const gone = await sql<{ id: string; accountId: number }[]>`
-    delete from records where db_id = ${dbId} and id in (
-      select id from records where db_id = ${dbId} order by id limit ${most})
-      and not exists (select from dbs where id = ${dbId})
-    returning id, account_id`;
+    with gone as (
+      delete from records where db_id = ${dbId} and id in (
+        select id from records where db_id = ${dbId} order by id limit ${most})
+        and not exists (select from dbs where id = ${dbId})
+      returning id, account_id
+    ), freed as (
+      delete from record_keys k using gone g where k.db_id = ${dbId} and k.id = g.id)
+    select id, account_id from gone`;
   const [first] = gone;
   if (first)
     await forgetLinks(

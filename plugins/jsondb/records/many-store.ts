@@ -7,6 +7,8 @@ import { indexColumns, kindOf, type ColumnKind, type IndexColumn } from "../data
 import type { Database } from "../databases/database.ts";
 import { flagColumns, indexColumnList, bitsOf, casts, givenColumns } from "../databases/columns-store.ts";
 import type { Table } from "../databases/schema.ts";
+import type { Claim } from "../databases/unique.ts";
+import { keyed } from "./keys-store.ts";
 import { inboxFacts, inboxGiven, inboxManyColumns, inboxOld } from "../../activity/api.ts";
 
 /** Most records of one statement. */
@@ -46,11 +48,13 @@ export async function insert(
   db: Database,
   table: Table,
   all: readonly IndexedRecord[],
+  claims: readonly Claim[] = [],
 ): Promise<boolean> {
   const { begin, nothing, recordColumns, indexed, columns } = parts(on);
+  const first = claims.length > 0 ? keyed(on, db, claims) : nothing;
   const isLogged = all.some(({ actor }) => actor !== undefined);
   const { count } = await on`
-    ${isLogged ? begin : nothing} insert into records as r (${recordColumns})
+    ${isLogged ? (claims.length > 0 ? on`${first}, changed as (` : begin) : first} insert into records as r (${recordColumns})
     select d.id, n.id, d.account_id, ${table.name}, n.json::jsonb, ${indexed}, d.plan_version, d.rules_version,
       n.created_at, n.created_at
     from dbs d, unnest((select ${all.map(({ id }) => id)}::uuid[]), (select ${all.map(({ json }) => json)}::text[]),

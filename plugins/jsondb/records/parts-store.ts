@@ -73,11 +73,13 @@ const actions = { create: "create", update: "update", destroy: "delete" };
  *
  *     on`${begin(on, to)} update records r set … ${end(on, to, "update", shown)}`
  *
- * An update that is logged needs each record as it was as `held.data`, and its patch as `i.patch`.
+ * `first` begins by `with`, and `more` follows what was changed. An update that is logged needs each record as it was as `held.data`, and its patch as `i.patch`.
  */
-export function begin(on: Queryable, { db, actor }: Followers): Fragment {
+export function begin(on: Queryable, { db, actor }: Followers, first?: Fragment): Fragment {
   const { begin: withChanged, nothing } = parts(on);
-  return db.live || actor !== undefined ? withChanged : nothing;
+  const isFollowed = db.live || actor !== undefined;
+  if (first) return isFollowed ? on`${first}, changed as (` : first;
+  return isFollowed ? withChanged : nothing;
 }
 
 /**
@@ -97,11 +99,12 @@ export function end(
   kind: RecordEventKind,
   shown: Fragment | undefined,
   leftTable: string | null = null,
+  more?: Fragment,
 ): Fragment {
   const { nothing, changed, before, all } = parts(on);
   if (!db.live && actor === undefined) return shown ? on`returning ${shown}` : nothing;
-  const more = actor === undefined ? nothing : on`${kind === "update" ? before : nothing}, ${actor}::text as actor`;
-  return on`${changed} ${more}) ${db.live ? told(on, kind, leftTable) : nothing}
+  const whose = actor === undefined ? nothing : on`${kind === "update" ? before : nothing}, ${actor}::text as actor`;
+  return on`${changed} ${whose}) ${more ?? nothing} ${db.live ? told(on, kind, leftTable) : nothing}
     ${actor === undefined ? nothing : noted(on, kind, db.code, all)} select ${shown ?? nothing} from changed r`;
 }
 

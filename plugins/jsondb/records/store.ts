@@ -12,7 +12,9 @@ import {
   recordIndexValues,
   textIn,
 } from "../databases/columns-store.ts";
+import type { Claim } from "../databases/unique.ts";
 import { indexValues } from "./index-values.ts";
+import { freed, keyed } from "./keys-store.ts";
 import { printRaw, versionOf, versionTime } from "./print.ts";
 import { recordLimits, type Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
@@ -190,12 +192,18 @@ export async function lock(
 }
 
 /** False if the database has another schema by now, or is gone. */
-export async function insert(on: Queryable, db: Database, table: Table, record: NewRecord): Promise<boolean> {
+export async function insert(
+  on: Queryable,
+  db: Database,
+  table: Table,
+  record: NewRecord,
+  claims: readonly Claim[] = [],
+): Promise<boolean> {
   const { columns, given } = parts(on);
   const { values, strings, numbers } = indexValues(table, record.data);
   const to = { db, actor: record.actor };
   const { count } = await on`
-    ${telling.begin(on, to)} insert into records as r (${columns})
+    ${telling.begin(on, to, claims.length > 0 ? keyed(on, db, claims) : undefined)} insert into records as r (${columns})
     select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${given},
       ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${record.createdAt}
     from dbs d, (select ${[...values]}::text[] as texts) i
@@ -266,7 +274,7 @@ export async function remove(
     ${telling.begin(on, to)} delete from records r
     where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(on, guard)}
       ${isAt(on, expected)}
-    ${telling.end(on, to, "destroy", shown(on, shape))}`;
+    ${telling.end(on, to, "destroy", shown(on, shape), null, db.keySets.length > 0 ? freed(on, db) : undefined)}`;
   return written(rows, shape);
 }
 

@@ -6,6 +6,7 @@
 import { batched, readBounds } from "platform";
 import type { Database } from "../databases/database.ts";
 import { indexValues } from "./index-values.ts";
+import { newClaims } from "./keys.ts";
 import type { DatabaseContext } from "../databases/cache.ts";
 import * as manyStore from "./many-store.ts";
 import type { CreatedRecord, Data } from "./record.ts";
@@ -103,12 +104,13 @@ async function insertAll({ sql }: Context, db: Database, made: readonly CreatedR
   const { table } = first;
   const isDone =
     all.length === 1
-      ? await recordStore.insert(sql, db, table, first)
+      ? await recordStore.insert(sql, db, table, first, newClaims(db, table.name, first.id, first.data))
       : await manyStore.insert(
           sql,
           db,
           table,
           all.map((one) => ({ ...one, index: indexValues(table, one.data) })),
+          all.flatMap(({ id, data }) => newClaims(db, table.name, id, data)),
         );
   return all.map(() => isDone);
 }

@@ -27,6 +27,7 @@ import * as linkStore from "../links/store.ts";
 import type { Level } from "../access/access.ts";
 import { composed } from "../databases/columns.ts";
 import { actorOf } from "./events.ts";
+import { claimChanged, claiming, claimNew, newClaims, refuseTaken, touchesKeys } from "./keys.ts";
 import {
   jsonOf,
   nestedText,
@@ -131,10 +132,15 @@ async function insertAny(
   const actor = await actorOf(ctx, db, given);
   const made = { ...newRecord(table, data), actor };
   const { id, createdAt } = made;
+  const claims = newClaims(db, table.name, id, data);
   const wanted = events.wanted(ctx, db, "create", { id, tableName: table.name, data });
   return withEvent(ctx, wanted, given, async (tx) => {
-    const stored = tx || db.live ? recordStore.insert(tx ?? ctx.sql, db, table, made) : together.insert(ctx, db, made);
-    if (!(await stored)) return undefined;
+    if (tx) refuseTaken(await claimNew(tx, db, claims));
+    const store = () => {
+      if (tx) return recordStore.insert(tx, db, table, made);
+      return db.live ? recordStore.insert(ctx.sql, db, table, made, claims) : together.insert(ctx, db, made);
+    };
+    if (!(await (tx ? store() : claiming(ctx.sql, db, claims, store)))) return undefined;
     const record = { id, tableName: table.name, data, createdAt, updatedAt: createdAt };
     if (wanted) await events.tell(ctx, db, "create", record, tx);
     committed(ctx, db, tx);
@@ -193,6 +199,8 @@ async function mergeAny(
       tx,
     );
   const locked = async (tx: Tx) => told(await mergeLocked(tx, db, { ...write, data }, patch, shape), tx);
+  // Their keys are written with the record held.
+  if (touchesKeys(db, table.name, data)) return inTransaction(ctx, given, locked);
   return (await withEvent(ctx, wanted, given, quick)) ?? (given ? locked(given) : ctx.transaction(locked));
 }
 
@@ -359,6 +367,7 @@ async function mergeLocked(
   const merged = stays ? whole : asStored(table, whole);
   refuse(stays ? checkRequired(table, merged) : checkRecord(table, merged));
   const json = jsonOf(merged);
+  await claimChanged(tx, db, { id: patch.id, table: table.name, data: stays ? data : merged, moved: !stays });
   if (stays) return recordStore.rewrite(tx, db, patch, shape, undefined);
   return recordStore.rewrite(tx, db, { ...patch, json }, shape, found.tableName);
 }

@@ -64,7 +64,7 @@ export function mount(
 const onlyHere = { port: 0, hostname: "127.0.0.1" };
 
 /** One look for nearly every request. */
-const mayBeSilent = /\/(?:events|import|chat|core\/apps)\b/;
+const mayBeSilent = /\/(?:events|import|chat|core\/(?:apps|dbs))\b/;
 
 function idleSeconds({ method, url }: Request): number | undefined {
   if (!mayBeSilent.test(url)) return undefined;
@@ -72,6 +72,8 @@ function idleSeconds({ method, url }: Request): number | undefined {
   if (/\/(events|import)(\.json)?(\?|$)/.test(url)) return 0;
   // A model thinks before it answers.
   if (/\/chat(\.json)?(\?|$)/.test(url)) return 200;
+  // A field that becomes unique is looked at in all records before the answer.
+  if (method === "PATCH" && /\/core\/dbs\/[^/?]+(\/replace)?(\.json)?(\?|$)/.test(url)) return 0;
   // A compilation may have to wait for its turn (child.ts).
   return method !== "GET" && /\/core\/apps\b/.test(url) ? 200 : undefined;
 }

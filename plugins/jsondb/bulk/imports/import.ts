@@ -22,8 +22,9 @@ import {
 import { sameSchema, tableForWrite, type Database } from "../../databases/database.ts";
 import { createAccountTurns } from "../../turns.ts";
 import { dataFromText, type Row, type RowFault, type RowReader } from "./rows.ts";
-import type { Part } from "./store.ts";
-import type { IndexedRecord } from "../../records/many-store.ts";
+import type { Part, PlacedRecord } from "./store.ts";
+import { isTaken } from "../../databases/unique.ts";
+import { claimNew, newClaims } from "../../records/keys.ts";
 import { indexValues } from "../../records/index-values.ts";
 import { withDefaults } from "../../records/defaults.ts";
 import { checkRecord, asStored, newRecord, refuse, type Data } from "../../records/record.ts";
@@ -121,7 +122,14 @@ export async function importRecords(
     }
     if (report.refused) return ended(0);
     const kept = await parts.end();
-    if (kept.length > 0) await turns(db.accountId, () => storeParts(ctx, db, kept, options), options.signal);
+    const taken =
+      kept.length === 0 ? [] : await turns(db.accountId, () => storeParts(ctx, db, kept, options), options.signal);
+    for (const faults of taken) {
+      refuseRow(faults);
+      await options.refused(faults);
+    }
+    report.refused = taken.length > 0 && !options.partial;
+    if (report.refused) return ended(0);
     return ended(report.total - report.failed);
   } finally {
     await importStore.forget(ctx.sql, importId, db.accountId).catch((error: unknown) => {
@@ -132,31 +140,39 @@ export async function importRecords(
 
 /**
  * One transaction. If the database has changed since the rows were checked, but its schema has not, it tries again.
+ * Gives the faults of the rows whose values are taken: then nothing is stored, or with `partial` the others are.
  */
 async function storeParts(
   ctx: JsondbContext,
   first: Database,
   parts: readonly KeptPart[],
-  { signal, viewer }: Pick<ImportOptions, "signal" | "viewer">,
-): Promise<void> {
+  { signal, partial, viewer }: Pick<ImportOptions, "signal" | "partial" | "viewer">,
+): Promise<readonly RowFault[][]> {
   let db: Database | undefined = first;
   for (let tries = 0; tries < 5; tries++) {
     const current: Database = db;
     const done = await ctx
       .transaction(async (tx) => {
+        const faults: RowFault[][] = [];
         for (const part of parts) {
           if (signal.aborted) throw new HttpError(400, { error: "the client went away" });
           if (ctx.stopping.aborted) throw unavailable("the server is stopping, send the import again");
           await ctx.room.mustHave();
-          await storePart(ctx, { db: current, viewer }, part, tx);
+          faults.push(...(await storePart(ctx, { db: current, viewer }, part, tx)));
         }
-        return true;
+        if (faults.length > 0 && !partial) throw new Taken(faults);
+        return faults;
       })
       .catch((error: unknown) => {
-        if (error === moved) return false;
+        if (error instanceof Taken) return error;
+        if (error === moved) return undefined;
         throw error;
       });
-    if (done) return written(ctx, current);
+    if (done instanceof Taken) return done.faults;
+    if (done) {
+      written(ctx, current);
+      return done;
+    }
     db = await databases.refresh(ctx, first);
     if (!db) throw notFound("there is no such database");
     if (!sameSchema(db.schema, first.schema))
@@ -165,27 +181,56 @@ async function storeParts(
   throw unavailable("the database changes too often, send the import again");
 }
 
+/** The faults of the rows that are left out because their values are taken. */
 async function storePart(
   ctx: JsondbContext,
   { db, viewer }: { readonly db: Database; readonly viewer: Viewer | undefined },
   part: KeptPart,
   tx: Tx,
-): Promise<void> {
-  const stored = await importStore.store(tx, db, part, await actorOf(ctx, db, tx));
+): Promise<RowFault[][]> {
   const table = db.rules.tables.get(part.tableName) ?? noTable;
   const isLinked = linkFields(table).length > 0;
-  if (stored === part.rows && !part.wanted && !isLinked && mayAll(db, "add")) return;
+  const isKeyed = db.keySets.some((set) => set.table === part.tableName);
+  const isPlain = !part.wanted && !isLinked && !isKeyed && mayAll(db, "add");
+  const rows = isPlain ? [] : await keptRows(tx, db, part);
+  const claims = rows.flatMap(
+    ({ id, json }) => newClaims(db, part.tableName, id, parseExactly(json) as Data), // the JSON of a checked row
+  );
+  const taken = Map.groupBy(await claimNew(tx, db, claims), ({ id }) => id);
+  const stored = await importStore.store(tx, db, part, await actorOf(ctx, db, tx), [...taken.keys()]);
+  if (stored !== part.rows - taken.size) {
+    await keptRows(tx, db, part);
+    throw moved;
+  }
+  const others = rows.filter(({ id }) => !taken.has(id));
+  if (!mayAll(db, "add")) await mustBeOpen(tx, db, others);
+  if (isLinked) await linkRows(ctx, tx, { db, table, viewer }, others);
+  if (part.wanted)
+    for (const { id, json } of others) {
+      const data = parseExactly(json) as Data; // the JSON of a checked row
+      const createdAt = timeOfUuidv7(id);
+      const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
+      await events.tellWanted(ctx, db, "create", record, tx);
+    }
+  return rows.flatMap(({ id, place }) => {
+    const fields = taken.get(id)?.map(({ set }) => set.field) ?? [];
+    return fields.length === 0 ? [] : [fields.map((field) => ({ ...place, field, message: isTaken }))];
+  });
+}
+
+async function keptRows(tx: Tx, db: Database, part: KeptPart) {
   const rows = await importStore.kept(tx, db.accountId, part);
   if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
-  if (stored !== part.rows) throw moved;
-  if (!mayAll(db, "add")) await mustBeOpen(tx, db, rows);
-  if (isLinked) await linkRows(ctx, tx, { db, table, viewer }, rows);
-  if (!part.wanted) return;
-  for (const { id, json } of rows) {
-    const data = parseExactly(json) as Data; // the JSON of a checked row
-    const createdAt = timeOfUuidv7(id);
-    const record = { id, tableName: part.tableName, data, createdAt, updatedAt: createdAt };
-    await events.tellWanted(ctx, db, "create", record, tx);
+  return rows;
+}
+
+/** Rolls the transaction back. */
+class Taken extends Error {
+  readonly faults: readonly RowFault[][];
+
+  constructor(faults: readonly RowFault[][]) {
+    super("values of unique fields are taken");
+    this.faults = faults;
   }
 }
 
@@ -227,7 +272,7 @@ interface KeptPart extends Part {
 const moved = new Error("the database has changed since rows were checked");
 
 interface CheckedRow {
-  readonly record: IndexedRecord;
+  readonly record: PlacedRecord;
   readonly tableName: string;
   readonly data: Data;
 }
@@ -254,7 +299,8 @@ function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions):
     const data = withDefaults(db, table, given);
     refuse(checkRecord(table, data));
     const { id, json, createdAt } = newRecord(table, data);
-    return { record: { id, json, createdAt, index: indexValues(table, data) }, tableName: table.name, data };
+    const { place } = row;
+    return { record: { id, json, createdAt, place, index: indexValues(table, data) }, tableName: table.name, data };
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     const faults = Object.entries(error.fields).map(([field, messages]) => ({
@@ -267,8 +313,8 @@ function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions):
 }
 
 /** Collects the records of each table and keeps them in parts of bounded size. */
-function collectParts(importId: string, keep: (part: Part, rows: readonly IndexedRecord[]) => Promise<void>) {
-  const open = new Map<string, { all: IndexedRecord[]; wanted: boolean }>();
+function collectParts(importId: string, keep: (part: Part, rows: readonly PlacedRecord[]) => Promise<void>) {
+  const open = new Map<string, { all: PlacedRecord[]; wanted: boolean }>();
   const kept: KeptPart[] = [];
   let rows = 0;
   let characters = 0;
@@ -283,7 +329,7 @@ function collectParts(importId: string, keep: (part: Part, rows: readonly Indexe
     characters = 0;
   };
   return {
-    async add(record: IndexedRecord, tableName: string, wanted: boolean): Promise<void> {
+    async add(record: PlacedRecord, tableName: string, wanted: boolean): Promise<void> {
       const part = open.get(tableName) ?? { all: [], wanted: false };
       open.set(tableName, part);
       part.all.push(record);

@@ -5,12 +5,17 @@ import type { Database } from "../../databases/database.ts";
 import { flagColumns, indexColumnList } from "../../databases/columns-store.ts";
 import { indexArrays, type IndexedRecord } from "../../records/many-store.ts";
 import { begin, end, once } from "../../records/parts-store.ts";
+import type { Place } from "./rows.ts";
 
 /** Some rows of an import, kept until the whole body has been read. */
 export interface Part {
   readonly importId: string;
   readonly number: number;
   readonly tableName: string;
+}
+
+export interface PlacedRecord extends IndexedRecord {
+  readonly place: Place;
 }
 
 const listed = [...indexColumns, ...flagColumns];
@@ -31,12 +36,13 @@ export async function keep(
   sql: Sql,
   { importId, number, tableName }: Part,
   accountId: number,
-  all: readonly IndexedRecord[],
+  all: readonly PlacedRecord[],
 ): Promise<void> {
   await sql`
-    insert into record_imports (import_id, part, account_id, table_name, body, ids, created_at, ${parts(sql).columns})
+    insert into record_imports (import_id, part, account_id, table_name, body, ids, places, lines, created_at, ${parts(sql).columns})
     values (${importId}, ${number}, ${accountId}, ${tableName}, ${all.map(({ json }) => json).join("\n")},
-      ${all.map(({ id }) => id)}::uuid[], ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]
+      ${all.map(({ id }) => id)}::uuid[], ${all.map(({ place }) => place.row)}::int[],
+      ${all.map(({ place }) => place.line ?? null)}::int[], ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]
       ${indexArrays(sql, all)})`;
 }
 
@@ -48,7 +54,8 @@ export async function store(
   tx: Tx,
   db: Database,
   { importId, number, tableName }: Part,
-  actor?: string,
+  actor: string | undefined,
+  without: readonly string[],
 ): Promise<number> {
   const to = { db, actor };
   const { recordColumns, indexed, rows } = parts(tx);
@@ -59,17 +66,24 @@ export async function store(
     from dbs d, record_imports p, ${rows}
     where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
       and p.import_id = ${importId} and p.part = ${number} and p.account_id = d.account_id
+      ${without.length > 0 ? tx`and not n.id = any(${[...without]}::uuid[])` : tx``}
     ${end(tx, to, "create", undefined)}`;
   return count;
 }
 
 /** The rows of a part. Undefined if PostgreSQL was restarted since: the table is unlogged. */
 export async function kept(tx: Tx, accountId: number, { importId, number }: Part) {
-  const [part] = await tx<{ ids: readonly string[]; body: string }[]>`
-    select ids::text[] as ids, body from record_imports
+  const [part] = await tx<
+    { ids: readonly string[]; body: string; places: number[] | null; lines: (number | null)[] | null }[]
+  >`
+    select ids::text[] as ids, body, places, lines from record_imports
     where import_id = ${importId} and part = ${number} and account_id = ${accountId}`;
   const lines = part?.body.split("\n") ?? [];
-  return part?.ids.map((id, at) => ({ id, json: lines[at] ?? "" }));
+  return part?.ids.map((id, at) => {
+    const line = part.lines?.[at] ?? undefined;
+    const place: Place = { row: part.places?.[at] ?? 0, ...(line !== undefined && { line }) };
+    return { id, json: lines[at] ?? "", place };
+  });
 }
 
 export async function forget(sql: Sql, importId: string, accountId: number): Promise<void> {
