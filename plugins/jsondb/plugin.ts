@@ -46,6 +46,7 @@ import { linkingCache } from "./links/links.ts";
 import { linkedRoute } from "./links/routes.ts";
 import { isOpenTo } from "./access/open.ts";
 import uniqueMigration from "./migrations/020_unique_fields.sql" with { type: "text" };
+import renamesMigration from "./migrations/021_renames.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -124,6 +125,7 @@ export default definePlugin({
     { name: "018_access", sql: accessMigration },
     { name: "019_links", sql: linkMigration },
     { name: "020_unique_fields", sql: uniqueMigration },
+    { name: "021_renames", sql: renamesMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -140,7 +142,7 @@ export default definePlugin({
   ],
   resources: [Db],
   activity: {
-    dbs: { ...Db.activity, quiet: [...(Db.activity.quiet ?? []), "plan_xid", "key_sets"] },
+    dbs: { ...Db.activity, quiet: [...(Db.activity.quiet ?? []), "plan_xid", "key_sets", "renames"] },
     records: false,
     db_tasks: false,
     bulk_changes: false,

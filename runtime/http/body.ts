@@ -7,7 +7,7 @@ import { printedLength, readBounds } from "../base/read-bounds.ts";
 import { knownFields, mayBeUnstorable, parseJson, readJson, refuseLong, refuseUnstorable } from "./validate.ts";
 
 export interface RouteBody {
-  readonly body?: { readonly key?: string; readonly schema: TObject };
+  readonly body?: { readonly key?: string; readonly beside?: readonly string[]; readonly schema: TObject };
   readonly input?: "stream" | "any" | "form" | "fields";
   readonly unstorable?: "own";
   readonly maxBytes?: number;
@@ -59,7 +59,7 @@ export async function readBody(
     return route.unstorable === "own" ? readJson(source) : parseJson(source);
   }
   const whole = readJson(source);
-  const fields = unwrap(whole, route.body?.key);
+  const fields = withBeside(unwrap(whole, route.body?.key), Object(whole), route.body?.beside);
   if (route.body) hints.push(...bodyHints(route.body, Object(whole), fields));
   if (route.body && printedLength(source) > Math.max(source.length, readBounds.bodyCharacters))
     refuseLong(knownFields(route.body.schema, fields));
@@ -70,6 +70,12 @@ export async function readBody(
 /** Browsers send reports, which are JSON, as `application/csp-report`. */
 function isJson(type: string | undefined): boolean {
   return type === "application/json" || type === "application/csp-report" || type?.endsWith("+json") === true;
+}
+
+function withBeside(fields: Record<string, unknown>, whole: object, names: readonly string[] = []) {
+  const given = names.filter((name) => Object.hasOwn(whole, name));
+  if (given.length === 0) return fields;
+  return { ...fields, ...Object.fromEntries(given.map((name) => [name, Reflect.get(whole, name)])) };
 }
 
 function unwrap(value: unknown, key: string | undefined): Record<string, unknown> {

@@ -94,6 +94,8 @@ export interface RequestInput {
 export interface BodySpec<S extends TObject> {
   /** The key that wraps the fields; without it they are at the top level. */
   readonly key?: string;
+  /** Fields that stand beside the key; inside of it they count as well. */
+  readonly beside?: readonly string[];
   /** In a POST, null for an optional field counts as leaving it out, unless the schema allows null. */
   readonly schema: S;
 }

@@ -7,6 +7,9 @@ export const casts: Record<ColumnKind, string> = { str: "", int: "::bigint", tim
 /** Which values the columns do not hold whole. */
 export const flagColumns = ["long_strings", "inexact_numbers"];
 
+/** Answers show milliseconds: no two changes of a record `r` have the same one, so that it tells them apart. */
+export const later = "greatest(now(), date_trunc('milliseconds', r.updated_at) + interval '1 millisecond')";
+
 /** The columns that say how a record is indexed, in the order of what `record_index` returns. */
 export const indexColumnList = [...indexColumns, ...flagColumns].join(", ");
 

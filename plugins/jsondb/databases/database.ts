@@ -2,6 +2,7 @@
 import { HttpError, invalid } from "platform";
 import { noMethods, parsePublicMethods, type PublicMethods } from "./public-methods.ts";
 import { noTable, parseSchema, visibleSchema, type Schema, type Table } from "./schema.ts";
+import { pendingRenames, type PendingRename } from "./renames.ts";
 import { keySetsOf, type KeySet } from "./unique.ts";
 import { parseAccess, type Access } from "../access/access.ts";
 import { hiddenAlways, whole, type Reach } from "../access/reach.ts";
@@ -26,9 +27,11 @@ interface Facts {
   readonly live: boolean;
 }
 
-/** The keys of its unique fields. */
 interface Keyed {
+  /** The keys of its unique fields. */
   readonly keySets: readonly KeySet[];
+  /** Its records of an older plan have these old names. */
+  readonly renames: readonly PendingRename[];
 }
 
 /** A database as somebody may use it: statements about records take no other. */
@@ -62,6 +65,7 @@ export interface DatabaseRow extends Facts {
   readonly indexedVersion: number;
   readonly learned?: readonly string[];
   readonly keySets?: unknown;
+  readonly renames?: unknown;
 }
 
 /** The whole database. */
@@ -93,6 +97,7 @@ export function storedDatabaseOf(row: DatabaseRow): StoredDatabase {
     equalsBy: row.equalsBy,
     learned: new Set(row.learned),
     keySets: keySetsOf(row.keySets),
+    renames: pendingRenames(row.renames),
   };
   const { id, accountId, code, version } = all;
   return {

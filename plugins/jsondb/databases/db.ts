@@ -25,7 +25,8 @@ import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
 import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
-import { isKey, markReplanned, visibleTo } from "./store.ts";
+import { renamed, renamesOf, type GivenRenames, type Rename } from "./renames.ts";
+import { addRenames, isKey, markReplanned, visibleTo } from "./store.ts";
 import { keySetsOf, setsFor, type UniqueField } from "./unique.ts";
 import { setKeySets } from "./keys-store.ts";
 
@@ -60,6 +61,9 @@ interface DbAuthor extends Author {
 }
 
 export interface DbAt extends At<DbAuthor>, DatabaseContext {
+  readonly request?: Request | undefined;
+  /** The fields that a change renames. */
+  readonly rename?: GivenRenames | undefined;
   readonly caller: DbAuthor;
 }
 
@@ -134,11 +138,8 @@ export function databaseCache(cache: BaseContext["cache"], sql: Sql): Cache<Stor
   });
 }
 
-async function check(
-  { caller }: DbAt,
-  { given, before, after }: Its,
-  wrong: Mistakes,
-): Promise<DraftOf<typeof fields>> {
+async function check(at: DbAt, { given, before, after }: Its, wrong: Mistakes): Promise<DraftOf<typeof fields>> {
+  const { caller } = at;
   if (before) mustManage(caller, before);
   mustNameApp(caller, given.app_id, before?.appId);
   if (given.code && isUuid(given.code)) wrong.add("code", "must not have the form of an id");
@@ -149,16 +150,19 @@ async function check(
     for (const mistake of unknownTables(methods.publicMethods, schema.schema.tables))
       wrong.add("public_methods", mistake);
   if ("schema" in schema) checkAccess(after.access, schema.schema, wrong);
+  const renames = renamesIn(at, before, after, wrong);
   if ("schema" in schema && before && given.schema !== undefined) {
     wrong.check();
-    const { missing } = setsFor(keySetsOf(before.keySets), schema.schema);
+    const { missing } = setsFor(renamed(keySetsOf(before.keySets), renames), schema.schema);
     if (missing.length > 0) throw new NeedsKeys(before, missing);
   }
   if (!before) return { ...after, schemaVersion: 1, rulesVersion: 1, planVersion: 1 };
   const { schemaVersion, rulesVersion, planVersion } = before;
-  const [rules, plan] = isSameJson(before.schema, after.schema)
-    ? [0, 0]
-    : [1, sameIndexes(databaseOf(before).schema, databaseOf({ ...before, schema: after.schema }).schema) ? 0 : 1];
+  const isSame = isSameJson(before.schema, after.schema);
+  const isReplanned =
+    renames.length > 0 ||
+    (!isSame && !sameIndexes(databaseOf(before).schema, databaseOf({ ...before, schema: after.schema }).schema));
+  const [rules, plan] = [isSame ? 0 : 1, isReplanned ? 1 : 0];
   return {
     ...after,
     schemaVersion: schemaVersion + rules,
@@ -239,6 +243,8 @@ async function changed(
   if (!after) await at.enqueue(dropRecords, asked, { key: dbId, tx, accountId });
   else if (before && before.planVersion !== after.planVersion) {
     await markReplanned(tx, accountId, dbId);
+    const renames = renamesIn(at, before, after).map((rename) => ({ ...rename, plan: after.planVersion }));
+    if (renames.length > 0) await addRenames(tx, accountId, dbId, renames);
     await taskStore.replaceReindex(tx, accountId, dbId);
     await taskStore.insert(tx, { id: uuidv7(), accountId, dbId, kind: "reindex", userId: at.caller.user.id });
     await at.enqueue(reindexRecords, asked, { key: dbId, tx, accountId });
@@ -249,15 +255,29 @@ async function changed(
   return () => forget(at, accountId, row, before?.code);
 }
 
+/** The renames that a request asks for, by its schema and the one that was. */
+function renamesIn(
+  { rename }: DbAt,
+  before: DbRow | undefined,
+  after: { readonly schema?: unknown },
+  wrong?: Mistakes,
+): readonly Rename[] {
+  const [was, is] = [parseSchema(before?.schema, true), parseSchema(after.schema, true)];
+  if (!rename || !("schema" in was) || !("schema" in is)) return [];
+  return renamesOf(rename, was.schema, is.schema, (message) => wrong?.add("rename", message));
+}
+
 /** The key sets of the schema that is written; those of other fields are dropped. */
 async function keepKeys(at: DbAt, before: DbRow | undefined, after: DbRow, tx: Tx): Promise<void> {
   const parsed = parseSchema(after.schema, true);
-  const sets = keySetsOf(before?.keySets);
+  const stored = keySetsOf(before?.keySets);
+  const renames = renamesIn(at, before, after);
+  const sets = renamed(stored, renames);
   if (!("schema" in parsed)) return;
   const { kept, missing } = setsFor(sets, parsed.schema);
   // A new database has no records, so nothing is missing but the sets themselves.
   const made = before ? [] : missing.map((field) => ({ ...field, id: uuidv7(), filled: true }));
-  if (made.length === 0 && kept.length === sets.length) return;
+  if (made.length === 0 && kept.length === sets.length && renames.length === 0) return;
   await setKeySets(tx, after, [...kept, ...made]);
   const gone = sets.filter((set) => !kept.includes(set)).map((set) => set.id);
   if (gone.length === 0) return;

@@ -113,6 +113,8 @@ export const fields = {
   live: flag({ by: "server", hidden: true }),
   /** The keys of its unique fields (unique.ts). */
   key_sets: jsonbOf(Type.Unknown(), { by: "server", hidden: true }),
+  /** The fields that are being renamed (renames.ts). */
+  renames: jsonbOf(Type.Unknown(), { by: "server", hidden: true }),
   timezone: text({
     by: "server",
     hidden: true,

@@ -3,6 +3,7 @@ import { on, type Handler } from "platform";
 import * as taskStore from "../tasks/store.ts";
 import { forget, type DatabaseContext } from "./cache.ts";
 import { dropRecords, reindexRecords } from "./db.ts";
+import { pendingRenames } from "./renames.ts";
 import { parseSchema } from "./schema.ts";
 import { linkFields, linksOf } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
@@ -43,51 +44,11 @@ async function relinked(ctx: DatabaseContext, accountId: number, dbId: string, p
 const noId = "00000000-0000-0000-0000-000000000000";
 
 export function backgroundJobs(ctx: DatabaseContext): Handler[] {
-  /** Visits all records once; false if it was stopped or the plan has changed. */
-  const pass = async (dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> => {
-    const parsed = parseSchema(plan.schema, true);
-    if (!("schema" in parsed)) return false;
-    let after: string | undefined = noId;
-    while (after && !signal.aborted)
-      after = await databaseStore.reindex(ctx.sql, dbId, plan.planVersion, parsed.schema, after, batchSize);
-    return !signal.aborted;
-  };
-
-  const until = async <T>(look: () => Promise<T | undefined | false>, signal: AbortSignal): Promise<T | undefined> => {
-    for (const wait of waitsMs) {
-      const found = await look();
-      if (found !== undefined && found !== false) return found;
-      if (signal.aborted) return undefined;
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    }
-    return undefined;
-  };
-
-  /** True when there is nothing left to do. */
-  const reindex = async (accountId: number, dbId: string, signal: AbortSignal): Promise<boolean> => {
-    const plan = await databaseStore.plan(ctx.sql, dbId);
-    if (!plan || plan.indexedVersion === plan.planVersion) {
-      await taskStore.endReindex(ctx.sql, dbId);
-      return true;
-    }
-    await taskStore.measureReindex(ctx.sql, dbId, plan.planVersion);
-    if (!(await pass(dbId, plan, signal))) return false;
-    const end = await until(() => databaseStore.oldWritersEnd(ctx.sql, dbId), signal);
-    if (end === undefined || !(await until(() => databaseStore.isPast(ctx.sql, end), signal))) return false;
-    // Nothing writes by the old plan any more, so this pass finds every record that is left.
-    if (!(await relinked(ctx, accountId, dbId, plan, signal))) return false;
-    if (!(await pass(dbId, plan, signal)) || !(await databaseStore.markIndexed(ctx.sql, dbId, plan.planVersion)))
-      return false;
-    await forget(ctx, accountId, { id: dbId, code: plan.code });
-    await taskStore.endReindex(ctx.sql, dbId);
-    return true;
-  };
-
   return [
     on(
       reindexRecords,
       async ({ accountId, dbId }, { signal }) => {
-        if (await reindex(accountId, dbId, signal)) return;
+        if (await reindex(ctx, accountId, dbId, signal)) return;
         const runAt = new Date(Date.now() + 1000);
         await ctx.enqueue(reindexRecords, { accountId, dbId }, { key: dbId, runAt, accountId });
       },
@@ -105,4 +66,49 @@ export function backgroundJobs(ctx: DatabaseContext): Handler[] {
       { concurrency: 1 },
     ),
   ];
+}
+
+/** Visits all records once; false if it was stopped or the plan has changed. */
+async function pass({ sql }: DatabaseContext, dbId: string, plan: PlanRow, signal: AbortSignal): Promise<boolean> {
+  const parsed = parseSchema(plan.schema, true);
+  if (!("schema" in parsed)) return false;
+  const renames = pendingRenames(plan.renames);
+  let after: string | undefined = noId;
+  while (after && !signal.aborted)
+    after = await databaseStore.reindex(sql, dbId, plan.planVersion, parsed.schema, after, batchSize, renames);
+  return !signal.aborted;
+}
+
+async function until<T>(look: () => Promise<T | undefined | false>, signal: AbortSignal): Promise<T | undefined> {
+  for (const wait of waitsMs) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (signal.aborted) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+  return undefined;
+}
+
+/** True when there is nothing left to do. */
+export async function reindex(
+  ctx: DatabaseContext,
+  accountId: number,
+  dbId: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const plan = await databaseStore.plan(ctx.sql, dbId);
+  if (!plan || plan.indexedVersion === plan.planVersion) {
+    await taskStore.endReindex(ctx.sql, dbId);
+    return true;
+  }
+  await taskStore.measureReindex(ctx.sql, dbId, plan.planVersion);
+  if (!(await pass(ctx, dbId, plan, signal))) return false;
+  const end = await until(() => databaseStore.oldWritersEnd(ctx.sql, dbId), signal);
+  if (end === undefined || !(await until(() => databaseStore.isPast(ctx.sql, end), signal))) return false;
+  // Nothing writes by the old plan any more, so this pass finds every record that is left.
+  if (!(await pass(ctx, dbId, plan, signal)) || !(await relinked(ctx, accountId, dbId, plan, signal))) return false;
+  if (!(await databaseStore.markIndexed(ctx.sql, dbId, plan.planVersion))) return false;
+  await forget(ctx, accountId, { id: dbId, code: plan.code });
+  await taskStore.endReindex(ctx.sql, dbId);
+  return true;
 }

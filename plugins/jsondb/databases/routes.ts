@@ -6,6 +6,7 @@ import {
   invalid,
   isObject,
   ok,
+  unavailable,
   refOf,
   resourceRoutes,
   route,
@@ -22,6 +23,8 @@ import { Db, ifMatch, type DbAt } from "./db.ts";
 import type { DbRow } from "./fields.ts";
 import { databaseHints } from "./hints.ts";
 import { schemaKeys } from "./schema.ts";
+import { reindex } from "./jobs.ts";
+import type { GivenRenames } from "./renames.ts";
 import { withKeys } from "./switch.ts";
 
 const replaceable = ["fields", "schema", "public_methods"] as const;
@@ -29,11 +32,50 @@ const Replacing = Type.Object({ field: field.oneOf(replaceable), ...Replacement.
 
 /** `:id` is an id or a code. behaviour 4.4. */
 export function dbRoutes(ctx: ContextOf<DbAt>): Route[] {
-  return [
-    ...Object.values(resourceRoutes(Db, ctx, { change: (...given) => withKeys(ctx, () => change(Db, ...given)) })),
-    replaceRoute(ctx),
-  ];
+  const renames = new WeakMap<Request, GivenRenames>();
+  const routes = resourceRoutes(Db, ctx, {
+    async change(at, ...given) {
+      const rename = at.request && renames.get(at.request);
+      const both = await withKeys(ctx, () => change(Db, { ...at, rename }, ...given));
+      if (rename) await moved(ctx, both.after);
+      return both;
+    },
+  });
+  return [...Object.values({ ...routes, change: changeRoute(routes.change, renames) }), replaceRoute(ctx)];
 }
+
+const Rename = Type.Optional(
+  Type.Record(Type.String(), Type.String(), {
+    description:
+      "fields of the schema before to their names in the `schema` given, in a database with tables as `table.old`: their values move along, before the answer",
+  }),
+);
+
+/** The resource's own, with `rename` beside its key. */
+function changeRoute({ spec, run }: Route, renames: WeakMap<Request, GivenRenames>): Route {
+  const body = {
+    key: Db.name,
+    beside: ["rename"],
+    schema: Type.Object({ ...Db.bodies.change.properties, rename: Rename }),
+  };
+  return route("PATCH", "/core/dbs/:id", { ...spec, body }, (input) => {
+    const { rename, ...given } = input.body;
+    if (rename && Object.keys(rename).length > 0) renames.set(input.request, rename);
+    return run({ ...input, body: given });
+  });
+}
+
+/** Waits for the values of renamed fields: carries out what a job would, and that goes on if this process dies. */
+async function moved(ctx: ContextOf<DbAt>, { id, accountId }: DbRow): Promise<void> {
+  const end = Date.now() + mostMovingMs;
+  while (Date.now() < end && !ctx.stopping.aborted) {
+    if (await reindex(ctx, accountId, id, ctx.stopping)) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw unavailable("the values of renamed fields are still being moved: see the database's tasks");
+}
+
+const mostMovingMs = 15 * 60_000;
 
 function replaceRoute(ctx: ContextOf<DbAt>): Route {
   return route(

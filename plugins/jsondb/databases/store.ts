@@ -4,6 +4,8 @@ import { subjectsOf } from "../access/access.ts";
 import { forget as forgetLinks } from "../links/store.ts";
 import type { Database } from "./database.ts";
 import { indexColumnList, recordIndexValues } from "./columns-store.ts";
+import { later } from "./columns-store.ts";
+import type { PendingRename } from "./renames.ts";
 import type { Schema } from "./schema.ts";
 
 /** The databases that name this app. */
@@ -34,6 +36,26 @@ export async function markReplanned(tx: Tx, accountId: number, id: string): Prom
   await tx`update dbs set plan_xid = pg_current_xact_id() where account_id = ${accountId} and id = ${id}`;
 }
 
+export async function addRenames(
+  tx: Tx,
+  accountId: number,
+  id: string,
+  renames: readonly PendingRename[],
+): Promise<void> {
+  await tx`
+    update dbs set renames = renames || ${JSON.stringify(renames)}::text::jsonb
+    where account_id = ${accountId} and id = ${id}`;
+}
+
+/** Gives one record the names of today, before it is changed. */
+export async function renameOne(tx: Tx, db: Pick<Database, "id" | "accountId">, id: string): Promise<void> {
+  await tx`
+    update records r set data = record_renamed(r.data, d.renames, r.table_name, r.plan_version)
+    from dbs d
+    where d.id = ${db.id} and d.account_id = ${db.accountId} and r.db_id = ${db.id} and r.account_id = ${db.accountId}
+      and r.id = ${id} and r.plan_version < d.plan_version`;
+}
+
 // SQL of the jobs that visit all records of one database.
 
 export interface PlanRow {
@@ -41,6 +63,7 @@ export interface PlanRow {
   readonly schema: unknown;
   readonly planVersion: number;
   readonly indexedVersion: number;
+  readonly renames: unknown;
 }
 
 const indexColumns = (sql: Queryable) => sql.unsafe(indexColumnList);
@@ -49,7 +72,7 @@ const indexed = (sql: Queryable) => sql.unsafe(recordIndexValues);
 
 export async function plan(sql: Sql, dbId: string): Promise<PlanRow | undefined> {
   const [row] = await sql<PlanRow[]>`
-    select code, schema, plan_version, indexed_version from dbs where id = ${dbId}`;
+    select code, schema, plan_version, indexed_version, renames from dbs where id = ${dbId}`;
   return row;
 }
 
@@ -64,7 +87,16 @@ export async function reindex(
   schema: Schema,
   after: string,
   most: number,
+  renames: readonly PendingRename[] = [],
 ) {
+  const named =
+    renames.length === 0
+      ? sql`r.data`
+      : sql`record_renamed(r.data, ${JSON.stringify(renames)}::text::jsonb, r.table_name, r.plan_version)`;
+  const changed =
+    renames.length === 0
+      ? sql``
+      : sql`data = ${named}, updated_at = case when r.data = ${named} then r.updated_at else ${sql.unsafe(later)} end,`;
   const plans = Object.fromEntries([...schema.tables].map(([name, { indexFields }]) => [name, indexFields]));
   const [row] = await sql<{ last: string | null }[]>`
     with batch as materialized (
@@ -72,9 +104,9 @@ export async function reindex(
       where r.db_id = ${dbId} and r.id > ${after} and r.plan_version < ${planVersion}
       order by r.id limit ${most} for no key update skip locked
     ), done as (
-      update records r set plan_version = ${planVersion},
+      update records r set plan_version = ${planVersion}, ${changed}
         (${indexColumns(sql)}) = (
-          select ${indexed(sql)} from record_index(r.data,
+          select ${indexed(sql)} from record_index(${named},
             array(select jsonb_array_elements_text(${JSON.stringify(plans)}::text::jsonb -> r.table_name))) x)
       from batch b, dbs d
       where r.db_id = ${dbId} and r.id = b.id and r.plan_version < ${planVersion}
@@ -120,7 +152,7 @@ export async function isPast(sql: Sql, end: string): Promise<boolean> {
 /** From here on queries trust the index columns. False if a record is not indexed yet, or the plan has changed. */
 export async function markIndexed(sql: Sql, dbId: string, planVersion: number): Promise<boolean> {
   const { count } = await sql`
-    update dbs set indexed_version = ${planVersion}
+    update dbs set indexed_version = ${planVersion}, renames = '[]'
     where id = ${dbId} and plan_version = ${planVersion} and not exists (
       select from records where db_id = ${dbId} and plan_version < ${planVersion})`;
   return count === 1;

@@ -2,10 +2,10 @@
 import { readBounds, type Fragment, type Queryable, type Sql } from "platform";
 import { rawRecord, endCreates, once } from "./parts-store.ts";
 import type { IndexValues } from "./index-values.ts";
-import { later, refuseSize, type ManyRecord, type Patch } from "./store.ts";
+import { refuseSize, type ManyRecord, type Patch } from "./store.ts";
 import { indexColumns, kindOf, type ColumnKind, type IndexColumn } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import { flagColumns, indexColumnList, bitsOf, casts, givenColumns } from "../databases/columns-store.ts";
+import { flagColumns, indexColumnList, bitsOf, casts, givenColumns, later } from "../databases/columns-store.ts";
 import type { Table } from "../databases/schema.ts";
 import type { Claim } from "../databases/unique.ts";
 import { keyed } from "./keys-store.ts";

@@ -9,6 +9,7 @@ import {
   columnValues,
   givenColumns,
   indexColumnList,
+  later,
   recordIndexValues,
   textIn,
 } from "../databases/columns-store.ts";
@@ -88,9 +89,6 @@ export interface Patch {
   /** The person or program behind it, as JSON, where that is logged. */
   readonly actor?: string | undefined;
 }
-
-/** Answers show milliseconds: no two changes of a record `r` have the same one, so that it tells them apart. */
-export const later = "greatest(now(), date_trunc('milliseconds', r.updated_at) + interval '1 millisecond')";
 
 /** The parts that the statements share. */
 const parts = once((on) => ({

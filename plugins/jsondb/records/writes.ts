@@ -21,6 +21,7 @@ import type { JsondbContext } from "../context.ts";
 import { upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable, type Table } from "../databases/schema.ts";
+import { renameOne } from "../databases/store.ts";
 import { grantsAt, mayAll, type Viewer } from "../access/reach.ts";
 import { linkFields, linkingTo, linksOf, mayRelink, mustBeThere, release } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
@@ -160,8 +161,10 @@ export function merge(
   const isFree = mayAll(db, "edit");
   const names = Object.keys(composed(write.data));
   const isLinked = mayRelink(db, names, write.keepsTable === true);
-  if (isFree && !isLinked) return mergeAny(ctx, db, id, write, asked, given);
+  const isRenamed = db.renames.length > 0;
+  if (isFree && !isLinked && !isRenamed) return mergeAny(ctx, db, id, write, asked, given);
   return inTransaction(ctx, given, async (tx) => {
+    if (isRenamed) await renameOne(tx, db, id);
     if (!isFree) await mustBeOpen(tx, db, id, names, write.guard);
     const done = await mergeAny(ctx, db, id, write, asked, tx);
     if (!done) return undefined;
@@ -385,6 +388,7 @@ export async function amended(
   write: Write,
   { conditions = [], increment = {} }: Pick<RecordUpdate, "conditions" | "increment">,
 ): Promise<Write> {
+  if (db.renames.length > 0) await renameOne(tx, db, id);
   const found = await lock(tx, db, id);
   if (!found) throw notFound();
   const table = db.rules.tables.get(found.tableName) ?? noTable;

@@ -59,6 +59,7 @@ export function bodyHints(body: BodyFacts, whole: object, fields: object): strin
 
 interface BodyFacts {
   readonly key?: string;
+  readonly beside?: readonly string[];
   readonly schema: TObject;
 }
 
@@ -127,14 +128,14 @@ function isSchema(value: unknown): value is TSchema {
   return isObject(value);
 }
 
-function topHints({ key, schema }: BodyFacts, whole: object, fields: object): string[] {
+function topHints({ key, schema, beside: taken = [] }: BodyFacts, whole: object, fields: object): string[] {
   const { properties } = schema;
   const names = Object.keys(fields).filter((name) => !Object.hasOwn(properties, name));
   // Nearly every request: nothing to compare.
   if (names.length === 0 && (key === undefined || Object.keys(whole).length === 1)) return [];
   const hints = unknownNames(names, Object.keys(properties), (name) => `unknown field "${name}"`);
   if (key === undefined) return hints;
-  const beside = Object.keys(whole).filter((name) => name !== key);
+  const beside = Object.keys(whole).filter((name) => name !== key && !taken.includes(name));
   const [misplaced, others] = [true, false].map((is) =>
     beside.filter((name) => Object.hasOwn(properties, name) === is),
   );

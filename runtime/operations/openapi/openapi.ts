@@ -209,8 +209,11 @@ function requestBody({ spec }: Route, schemas: Schemas): Json {
     };
     return { requestBody: { content } };
   }
-  const fields = schemas.of(body.schema);
-  const schema = body.key ? { type: "object", required: [body.key], properties: { [body.key]: fields } } : fields;
+  const beside = Object.fromEntries((body.beside ?? []).map((name) => [name, body.schema.properties[name]]));
+  const within = Object.entries(body.schema.properties).filter(([name]) => !Object.hasOwn(beside, name));
+  const fields = schemas.of(body.beside ? { ...body.schema, properties: Object.fromEntries(within) } : body.schema);
+  const inside = { ...(body.key && { [body.key]: fields }), ...beside };
+  const schema = body.key ? { type: "object", required: [body.key], properties: inside } : fields;
   const example = body.key && request !== undefined ? { [body.key]: request } : request;
   const media = { schema, ...(example !== undefined && { example }) };
   const form = spec.input === "form" && { "application/x-www-form-urlencoded": media };

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+let made = 0;
+async function newDb(schema: object): Promise<string> {
+  const { status, json } = await app.post("/core/dbs.json", { db: { name: `Renamed ${++made}`, schema } });
+  expect(status).toBe(201);
+  return json.code;
+}
+const add = (db: string, data: unknown, table_name?: string) =>
+  app.post(`/core/dbs/${db}/records.json`, { record: { data, table_name } });
+const rename = (db: string, schema: object, given: unknown) =>
+  app.patch(`/core/dbs/${db}.json`, undefined, {
+    raw: JSON.stringify({ db: { schema }, rename: given }),
+    headers: { "content-type": "application/json" },
+  });
+const data = async (db: string) =>
+  (await app.get(`/core/dbs/${db}/records.json?sort=id&limit=100`)).json.map((one: { data: unknown }) => one.data);
+
+const before = {
+  fields: { mail: { type: "string", required: true }, age: "integer" },
+  indexed_fields: ["mail", "age"],
+};
+const after = {
+  fields: { email: { type: "string", required: true }, age: "integer" },
+  indexed_fields: ["email", "age"],
+};
+
+test("a renamed field has its values when the answer comes: shown, found, sorted and checked", async () => {
+  const db = await newDb(before);
+  for (const mail of ["b", "a"]) await add(db, { mail, age: 1 });
+  const [{ id, updated_at }] = (await app.get(`/core/dbs/${db}/records.json?sort=id`)).json;
+  const saved = await rename(db, after, { mail: "email" });
+  expect([saved.status, saved.json.schema, saved.headers.get("warning")]).toEqual([200, after, null]);
+  expect(await data(db)).toEqual([
+    { age: 1, email: "b" },
+    { age: 1, email: "a" },
+  ]);
+  const found = await app.get(`/core/dbs/${db}/search.json?sort=email&filter[email][gte]=a`);
+  expect(found.json.map(({ email }: { email: string }) => email)).toEqual(["a", "b"]);
+  expect((await app.get(`/core/dbs/${db}/records/${id}.json`)).json.updated_at).not.toBe(updated_at);
+  expect((await app.patch(`/core/dbs/${db}/records/${id}.json`, { record: { data: { age: 2 } } })).status).toBe(200);
+  const [row] = await app.sql`select renames, indexed_version = plan_version as done from dbs where code = ${db}`;
+  expect([row?.["renames"], row?.["done"]]).toEqual([[], true]);
+});
+
+test("in a database with tables only the records of that table; two fields may swap nothing, but move together", async () => {
+  const table = (...names: string[]) => ({ fields: Object.fromEntries(names.map((name) => [name, "string"])) });
+  const db = await newDb({ tables: { a: table("x", "y"), b: table("x") } });
+  await add(db, { x: "1", y: "2", other: "3" }, "a");
+  await add(db, { x: "4" }, "b");
+  await add(db, { x: "5" });
+  const given = { tables: { a: table("p", "q"), b: table("x") } };
+  expect((await rename(db, given, { "a.x": "p", "a.y": "a.q" })).status).toBe(200);
+  expect(await data(db)).toEqual([{ p: "1", q: "2", other: "3" }, { x: "4" }, { x: "5" }]);
+});
+
+test("what many write meanwhile is kept, under either name", async () => {
+  const db = await newDb(before);
+  const lines = Array.from({ length: 3000 }, (_, at) => JSON.stringify({ mail: `m${at}`, age: at }));
+  await app.post(`/core/dbs/${db}/import`, undefined, {
+    raw: lines.join("\n"),
+    headers: { "content-type": "application/x-ndjson" },
+  });
+  const ids = (await app.get(`/core/dbs/${db}/records.json?limit=100`)).json.map(({ id }: { id: string }) => id);
+  const renaming = rename(db, after, { mail: "email" });
+  const writes = await Promise.all(
+    ids.map((id: string, at: number) =>
+      app.patch(`/core/dbs/${db}/records/${id}.json`, { record: { data: { age: 10_000 + at } } }),
+    ),
+  );
+  expect((await renaming).status).toBe(200);
+  expect(new Set(writes.map(({ status }) => status))).toEqual(new Set([200]));
+  const [row] = await app.sql`
+    select count(*)::int as records, count(data -> 'email')::int as named, count(data -> 'mail')::int as old,
+      count(*) filter (where (data ->> 'age')::int >= 10000)::int as written
+    from records where db_id = (select id from dbs where code = ${db})`;
+  expect(row).toEqual({ records: 3000, named: 3000, old: 0, written: 100 });
+});
+
+test("a unique field stays unique under its new name", async () => {
+  const unique = (name: string) => ({ fields: { [name]: { type: "string", unique: true } } });
+  const db = await newDb(unique("mail"));
+  await add(db, { mail: "a" });
+  expect((await rename(db, unique("email"), { mail: "email" })).status).toBe(200);
+  expect((await add(db, { email: "a" })).json).toEqual({ email: ["is already taken"] });
+  expect((await add(db, { email: "b" })).status).toBe(201);
+});
+
+test.each<[unknown, string]>([
+  [{ nope: "email" }, "nope: is not a field of the schema as it was"],
+  [{ mail: "nope" }, "mail: nope is not a field of the schema given"],
+  [{ mail: "age" }, "mail: age was a field already"],
+  [{ age: "email" }, "age: is still a field of the schema given"],
+])("%j is 422 with its place, and nothing is moved", async (given, message) => {
+  const db = await newDb(before);
+  await add(db, { mail: "a" });
+  const refused = await rename(db, after, given);
+  expect([refused.status, refused.json]).toEqual([422, { rename: [expect.stringContaining(message)] }]);
+  expect(await data(db)).toEqual([{ mail: "a" }]);
+});
+
+test("a name that is no text is 422, and one of another type", async () => {
+  const db = await newDb(before);
+  expect((await rename(db, after, { mail: 5 })).json).toEqual({ rename: [expect.any(String)] });
+  expect((await rename(db, after, "mail")).json).toEqual({ rename: [expect.any(String)] });
+  const other = { fields: { email: "integer", age: "integer" } };
+  expect((await rename(db, other, { mail: "email" })).json).toEqual({
+    rename: ["mail: email must have the same type"],
+  });
+  expect((await app.patch(`/core/dbs/${db}.json`, { db: { name: "x", rename: { mail: "email" } } })).status).toBe(422);
+});

@@ -1,0 +1,92 @@
+/** Fields that a change of a schema renames, so that their values move along. behaviour B.7.29. Pure. */
+import { isObject } from "platform";
+import type { Schema } from "./schema.ts";
+
+export interface Rename {
+  readonly table: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A rename that is under way: records of an older plan still have the old name. */
+export interface PendingRename extends Rename {
+  readonly plan: number;
+}
+
+/** What a request gives: old names, in a database with tables as `table.old`, to new ones. */
+export type GivenRenames = Readonly<Record<string, unknown>>;
+
+/** 422 for what is no field before, or none after, or would be written over another one. */
+export function renamesOf(
+  given: GivenRenames,
+  before: Schema,
+  after: Schema,
+  wrong: (message: string) => void,
+): readonly Rename[] {
+  const found: Rename[] = [];
+  for (const [key, to] of Object.entries(given)) {
+    const place = key.slice(0, 200);
+    const old = placeOf(key, before);
+    if (!old) wrong(`${place}: is not a field of the schema as it was`);
+    else if (typeof to !== "string") wrong(`${place}: must be the field's new name`);
+    else {
+      const rename = { ...old, to: newName(to, old.table, after) };
+      const mistake = mistakeOf(rename, before, after, found);
+      if (mistake === undefined) found.push(rename);
+      else wrong(`${place}: ${mistake}`);
+    }
+  }
+  return found;
+}
+
+function mistakeOf({ table, from, to }: Rename, before: Schema, after: Schema, others: readonly Rename[]) {
+  const [was, is] = [before.tables.get(table)?.fields, after.tables.get(table)?.fields];
+  const field = is?.get(to);
+  if (!field) return `${to.slice(0, 100)} is not a field of the schema given`;
+  if (is?.has(from)) return "is still a field of the schema given";
+  if (was?.has(to)) return `${to} was a field already, whose values would be lost`;
+  if (field.type !== was?.get(from)?.type) return `${to} must have the same type`;
+  return others.some((other) => other.table === table && other.to === to)
+    ? `${to} gets another field's values`
+    : undefined;
+}
+
+/** Names of tables and of fields may have points. */
+function placeOf(key: string, { multiTable, tables }: Schema): { table: string; from: string } | undefined {
+  const all = multiTable ? [...tables.keys()].filter((name) => name !== "") : [""];
+  for (const table of all) {
+    const start = multiTable ? `${table}.` : "";
+    const from = key.slice(start.length);
+    if (key.startsWith(start) && tables.get(table)?.fields.has(from)) return { table, from };
+  }
+  return undefined;
+}
+
+function newName(to: string, table: string, { tables }: Schema): string {
+  const fields = tables.get(table)?.fields;
+  const inside = to.startsWith(`${table}.`) ? to.slice(table.length + 1) : to;
+  return fields?.has(to) ? to : fields?.has(inside) ? inside : to;
+}
+
+export function pendingRenames(stored: unknown): readonly PendingRename[] {
+  return Array.isArray(stored) ? stored.flatMap(pendingOf) : [];
+}
+
+function pendingOf(value: unknown): PendingRename[] {
+  if (!isObject(value)) return [];
+  const { table, from, to, plan } = value;
+  const isWhole =
+    typeof table === "string" && typeof from === "string" && typeof to === "string" && typeof plan === "number";
+  return isWhole ? [{ table, from, to, plan }] : [];
+}
+
+/** The same things under their fields' new names. */
+export function renamed<T extends { readonly table: string; readonly field: string }>(
+  all: readonly T[],
+  renames: readonly Rename[],
+): readonly T[] {
+  return all.map((one) => {
+    const rename = renames.find(({ table, from }) => table === one.table && from === one.field);
+    return rename ? { ...one, field: rename.to } : one;
+  });
+}
