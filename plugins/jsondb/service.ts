@@ -93,7 +93,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       const found = await findDb(ctx.sql, accountId, code);
       if (!found) return { id: (await create(Db, by, { ...given, code })).id, done: "made" };
       if (isSame(found, given)) return { id: found.id, done: "unchanged" };
-      await withKeys(ctx, () => change(Db, by, { id: found.id }, { ...given, code }));
+      await withKeys(ctx, (ready) => change(Db, { ...by, ready }, { id: found.id }, { ...given, code }));
       return { id: found.id, done: "changed" };
     },
     async create(accountId, key, record) {

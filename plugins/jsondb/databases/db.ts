@@ -62,6 +62,8 @@ interface DbAuthor extends Author {
 
 export interface DbAt extends At<DbAuthor>, DatabaseContext {
   readonly request?: Request | undefined;
+  /** The key sets that have been filled for this change. */
+  readonly ready?: ReadonlySet<string> | undefined;
   /** The fields that a change renames. */
   readonly rename?: GivenRenames | undefined;
   readonly caller: DbAuthor;
@@ -153,7 +155,7 @@ async function check(at: DbAt, { given, before, after }: Its, wrong: Mistakes): 
   const renames = renamesIn(at, before, after, wrong);
   if ("schema" in schema && before && given.schema !== undefined) {
     wrong.check();
-    const { missing } = setsFor(renamed(keySetsOf(before.keySets), renames), schema.schema);
+    const { missing } = setsFor(renamed(keySetsOf(before.keySets), renames), schema.schema, at.ready);
     if (missing.length > 0) throw new NeedsKeys(before, missing);
   }
   if (!before) return { ...after, schemaVersion: 1, rulesVersion: 1, planVersion: 1 };
@@ -249,7 +251,8 @@ async function changed(
     await taskStore.insert(tx, { id: uuidv7(), accountId, dbId, kind: "reindex", userId: at.caller.user.id });
     await at.enqueue(reindexRecords, asked, { key: dbId, tx, accountId });
   }
-  if (after && (!before || before.schemaVersion !== after.schemaVersion)) await keepKeys(at, before, after, tx);
+  if (after && (!before || at.ready || before.schemaVersion !== after.schemaVersion))
+    await keepKeys(at, before, after, tx);
   if (after && (before ? before.schemaVersion !== after.schemaVersion : after.schema))
     await declareIndexes(at, databaseOf(after), tx);
   return () => forget(at, accountId, row, before?.code);
@@ -274,12 +277,12 @@ async function keepKeys(at: DbAt, before: DbRow | undefined, after: DbRow, tx: T
   const renames = renamesIn(at, before, after);
   const sets = renamed(stored, renames);
   if (!("schema" in parsed)) return;
-  const { kept, missing } = setsFor(sets, parsed.schema);
+  const { kept, missing } = setsFor(sets, parsed.schema, at.ready);
   // A new database has no records, so nothing is missing but the sets themselves.
   const made = before ? [] : missing.map((field) => ({ ...field, id: uuidv7(), filled: true }));
-  if (made.length === 0 && kept.length === sets.length && renames.length === 0) return;
+  if (made.length === 0 && kept.length === sets.length && renames.length === 0 && !at.ready) return;
   await setKeySets(tx, after, [...kept, ...made]);
-  const gone = sets.filter((set) => !kept.includes(set)).map((set) => set.id);
+  const gone = sets.map(({ id }) => id).filter((id) => !kept.some((set) => set.id === id));
   if (gone.length === 0) return;
   const { id: dbId, accountId } = after;
   const runAt = new Date(Date.now() + afterOldWritersMs);

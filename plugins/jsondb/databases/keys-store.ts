@@ -16,14 +16,6 @@ export async function begin(sql: Sql, db: Whose, sets: readonly KeySet[]): Promi
   return row?.xid;
 }
 
-export async function markFilled(sql: Sql, db: Whose, sets: readonly KeySet[]): Promise<void> {
-  await sql`
-    update dbs set key_sets = (
-      select jsonb_agg(case when e ->> 'id' = any(${sets.map(({ id }) => id)}) then e || '{"filled":true}' else e end)
-      from jsonb_array_elements(key_sets) e), schema_version = schema_version + 1
-    where id = ${db.id} and account_id = ${db.accountId}`;
-}
-
 /** From here on nothing writes their keys; the sets that a schema has by now stay, unless they are not filled. */
 export async function withdraw(sql: Sql, db: Whose, ids: readonly string[]): Promise<void> {
   await sql`

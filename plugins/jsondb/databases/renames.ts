@@ -1,4 +1,4 @@
-/** Fields that a change of a schema renames, so that their values move along. behaviour B.7.29. Pure. */
+/** Fields that a change of a schema renames, so that their values move along. behaviour B.7.32. Pure. */
 import { isObject } from "platform";
 import type { Schema } from "./schema.ts";
 

@@ -36,7 +36,7 @@ export function dbRoutes(ctx: ContextOf<DbAt>): Route[] {
   const routes = resourceRoutes(Db, ctx, {
     async change(at, ...given) {
       const rename = at.request && renames.get(at.request);
-      const both = await withKeys(ctx, () => change(Db, { ...at, rename }, ...given));
+      const both = await withKeys(ctx, (ready) => change(Db, { ...at, rename, ready }, ...given));
       if (rename) await moved(ctx, both.after);
       return both;
     },
@@ -106,7 +106,7 @@ function replaceRoute(ctx: ContextOf<DbAt>): Route {
         return { [body.field]: done.value };
       };
       const seen = (id: string) => expectedVersion(request, id);
-      const { after } = await withKeys(ctx, () => edit(Db, at, refOf(Db, params.db_id), work, seen));
+      const { after } = await withKeys(ctx, (ready) => edit(Db, { ...at, ready }, refOf(Db, params.db_id), work, seen));
       const { schema, publicMethods } = after;
       // The keys of a body are judged by its schema; here they stand in a text.
       const keys = body.field === "schema" && schema ? Object.keys(schema) : [];

@@ -17,8 +17,13 @@ const mostShown = 5;
 // Old statements end within their time limit, but for one that somebody runs by hand.
 const waitsMs = [2, 5, 10, 20, 50, 100, 200, 500, ...Array.from({ length: 60 }, () => 1000)];
 
-/** `edit` changes a database; where it makes fields unique, it is carried out once their keys are written. */
-export async function withKeys<T>(ctx: DatabaseContext, edit: () => Promise<T>): Promise<T> {
+type Edit<T> = (ready?: ReadonlySet<string>) => Promise<T>;
+
+/**
+ * `edit` changes a database; where it makes fields unique, it is carried out again once their keys are written. Only its
+ * transaction says that they are, so that nothing of it holds if the process dies.
+ */
+export async function withKeys<T>(ctx: DatabaseContext, edit: Edit<T>): Promise<T> {
   try {
     return await edit();
   } catch (error) {
@@ -27,7 +32,7 @@ export async function withKeys<T>(ctx: DatabaseContext, edit: () => Promise<T>):
   }
 }
 
-async function switchOn<T>(ctx: DatabaseContext, { db, missing }: NeedsKeys, edit: () => Promise<T>): Promise<T> {
+async function switchOn<T>(ctx: DatabaseContext, { db, missing }: NeedsKeys, edit: Edit<T>): Promise<T> {
   const since = new Date().toJSON();
   const sets = missing.map((field): KeySet => ({ ...field, id: uuidv7(), filled: false, since }));
   const xid = await keysStore.begin(ctx.sql, db, sets);
@@ -36,8 +41,7 @@ async function switchOn<T>(ctx: DatabaseContext, { db, missing }: NeedsKeys, edi
     await forget(ctx, db.accountId, db);
     await oldWriters(ctx, xid);
     for (const set of sets) await fill(ctx, db, set);
-    await keysStore.markFilled(ctx.sql, db, sets);
-    return await edit();
+    return await edit(new Set(sets.map(({ id }) => id)));
   } catch (error) {
     await takeBack(ctx, db, sets);
     throw error instanceof NeedsKeys ? unavailable("the schema is being changed just now, try again") : error;

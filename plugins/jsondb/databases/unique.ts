@@ -46,8 +46,16 @@ export function uniqueFields({ tables }: Schema): UniqueField[] {
   );
 }
 
-/** The sets that a schema goes on with, and the fields that have none yet. Those that are being filled stay. */
-export function setsFor(sets: readonly KeySet[], schema: Schema): { kept: KeySet[]; missing: UniqueField[] } {
+/**
+ * The sets that a schema goes on with, and the fields that have none yet. `ready` have just been filled; others that are
+ * not filled stay as they are.
+ */
+export function setsFor(
+  stored: readonly KeySet[],
+  schema: Schema,
+  ready: ReadonlySet<string> = new Set(),
+): { kept: KeySet[]; missing: UniqueField[] } {
+  const sets = stored.map((set) => (ready.has(set.id) ? { ...set, filled: true } : set));
   const wanted = uniqueFields(schema);
   const isFor = (set: KeySet) => (one: UniqueField) =>
     one.table === set.table && one.field === set.field && one.type === set.type;
