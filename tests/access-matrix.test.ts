@@ -93,6 +93,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     },
     "/core/dbs": { id: db, db_id: db, task_id: await importTask(db) },
     "/core/dbs/:db_id/records": { id: record, db_id: db },
+    "/core/dbs/:db_id/views": { id: await made(`/core/dbs/${db}/views.json`, { view: { name: "Matrix" } }), db_id: db },
     "/studio/ext": { plugin: "matrix", file: "page.js" },
     "/core/db": { db_code: code, method_name: "list" },
     "/core/media": { id: await mediaFixture() },

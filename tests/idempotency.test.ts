@@ -55,6 +55,7 @@ const creates: [path: string, table: string, body: (n: string) => object][] = [
   ["/core/dbs/orders/records.json", "records", (n) => ({ record: { data: { n } } })],
   ["/core/db/orders/create", "records", (n) => ({ data: { n } })],
   ["/core/dbs/orders/batch", "records", (n) => ({ operations: [{ op: "create", data: { n } }] })],
+  ["/core/dbs/orders/views.json", "db_views", (n) => ({ view: { name: n } })],
   ["/core/dbs.json", "dbs", (n) => ({ db: { name: n } })],
   ["/core/prompts.json", "prompts", (n) => ({ prompt: { name: n, code: n, content: "x", kind: "chat" } })],
   ["/core/apps.json", "apps", (n) => ({ app: { name: n, ...one } })],

@@ -47,6 +47,7 @@ import { linkedRoute } from "./links/routes.ts";
 import { isOpenTo } from "./access/open.ts";
 import uniqueMigration from "./migrations/020_unique_fields.sql" with { type: "text" };
 import renamesMigration from "./migrations/021_renames.sql" with { type: "text" };
+import viewMigration from "./migrations/022_views.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -60,6 +61,8 @@ import { hasFragmentIndex, searchCaches, tidyFragments } from "./search/store.ts
 import { jsondbService } from "./service.ts";
 import { taskRoutes } from "./tasks/routes.ts";
 import * as taskStore from "./tasks/store.ts";
+import { viewRoutes } from "./views/routes.ts";
+import { View } from "./views/view.ts";
 
 const { data: recordData, ...recordFacts } = recordExample;
 /** Flat, as events have it (behaviour B.8). */
@@ -126,6 +129,7 @@ export default definePlugin({
     { name: "019_links", sql: linkMigration },
     { name: "020_unique_fields", sql: uniqueMigration },
     { name: "021_renames", sql: renamesMigration },
+    { name: "022_views", sql: viewMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -140,7 +144,7 @@ export default definePlugin({
       partOf: { model: Db.model, key: "db_code" },
     },
   ],
-  resources: [Db],
+  resources: [Db, View],
   activity: {
     dbs: { ...Db.activity, quiet: [...(Db.activity.quiet ?? []), "plan_xid", "key_sets", "renames"] },
     records: false,
@@ -223,6 +227,7 @@ export default definePlugin({
 function routesOf(jsondb: JsondbContext): Route[] {
   return [
     ...dbRoutes(jsondb),
+    ...viewRoutes(jsondb),
     ...recordRoutes(jsondb),
     ...searchRoutes(jsondb),
     linkedRoute(jsondb),

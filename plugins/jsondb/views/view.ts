@@ -1,0 +1,187 @@
+/** A view: how a person, or everyone who may read a database, looks at its records. behaviour B.7. */
+import {
+  column,
+  field,
+  forbidden,
+  invalid,
+  resource,
+  Type,
+  type At,
+  type Change,
+  type DraftOf,
+  type Mistakes,
+  type RowOf,
+} from "platform";
+import { hiddenAlways, may } from "../access/reach.ts";
+import { dbAccess } from "../databases/cache.ts";
+import { tableNames, type Database } from "../databases/database.ts";
+import { fieldHintsIn } from "../search/query.ts";
+import { mistakesInFilters } from "./filters.ts";
+import { hold, sizes, visibleIn } from "./store.ts";
+
+const { choice, flag, integer, json, text, texts, usual, uuid } = column;
+
+const kinds = ["table", "board", "calendar", "gallery", "chart", "form"] as const;
+
+export const viewLimits = { shared: 200, own: 100, filterBytes: 20_000, sorts: 5, columns: 200 } as const;
+
+const name = Type.String({ minLength: 1, maxLength: 255 });
+const named = field.nullable(name);
+
+const fields = {
+  name: text({ ...usual.name, body: field.name(), example: "Open orders" }),
+  kind: choice(kinds, {
+    label: ["Kind", "Rodzaj", "Art"],
+    choices: {
+      table: ["Table", "Tabela", "Tabelle"],
+      board: ["Board", "Tablica", "Tafel"],
+      calendar: ["Calendar", "Kalendarz", "Kalender"],
+      gallery: ["Gallery", "Galeria", "Galerie"],
+      chart: ["Chart", "Wykres", "Diagramm"],
+      form: ["Form", "Formularz", "Formular"],
+    },
+    blank: "table",
+    example: "board",
+  }),
+  table_name: text({ label: ["Table", "Tabela", "Tabelle"], body: named, orNull: true }),
+  filters: json({
+    label: ["Filters", "Filtry", "Filter"],
+    body: field.object(),
+    blank: {},
+    doc: "field to value, or to { operator: value }",
+    example: { status: "open", amount: { gte: 100 } },
+  }),
+  sort: texts({
+    label: ["Order", "Kolejność", "Reihenfolge"],
+    body: Type.Array(name, { maxItems: viewLimits.sorts, description: "fields; `-` in front = descending" }),
+    blank: [],
+    example: ["-amount"],
+  }),
+  columns: texts({
+    label: ["Columns", "Kolumny", "Spalten"],
+    body: field.names(viewLimits.columns),
+    blank: [],
+    doc: "the fields that are shown, in this order; none: all",
+    example: ["title", "amount"],
+  }),
+  group_by: text({
+    label: ["Grouped by", "Grupowanie", "Gruppiert nach"],
+    body: named,
+    orNull: true,
+    example: "status",
+  }),
+  date_field: text({ label: ["Date", "Data", "Datum"], body: named, orNull: true }),
+  cover_field: text({ label: ["Picture", "Obraz", "Bild"], body: named, orNull: true }),
+  shared: flag({
+    label: ["For everyone", "Dla wszystkich", "Für alle"],
+    help: [
+      "Everyone who may read the database sees it.",
+      "Widzi go każdy, kto może czytać bazę danych.",
+      "Alle, die die Datenbank lesen dürfen, sehen sie.",
+    ],
+    body: field.flag(),
+    blank: false,
+  }),
+  position: integer({
+    label: ["Position", "Pozycja", "Position"],
+    body: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+    blank: 0,
+  }),
+  db_id: uuid({ by: "check", hidden: true }),
+  created_by_id: column.id({
+    label: ["Author", "Autor", "Angelegt von"],
+    by: "server",
+    quiet: false,
+    orNull: true,
+    example: 1,
+  }),
+};
+
+/** Of a request: the database as the caller may use it. */
+export interface ViewAt extends At {
+  readonly db: Database;
+}
+
+export type ViewRow = RowOf<typeof fields, "uuid">;
+type Its = Change<typeof fields, "uuid">;
+
+export const View = resource("view", {
+  table: "db_views",
+  type: "DbView",
+  path: "/core/dbs/:db_id/views",
+  id: "uuid",
+  privilege: "dbs",
+  or: dbAccess.or,
+  model: "Core::DbView",
+  missing: "there is no such view",
+  order: "position, id",
+  fields,
+  check,
+  mayErase: ({ db }: ViewAt, { shared }) => mustShare(db, shared),
+  visible: ({ db, caller }, sql) => visibleIn(sql, db, caller.user.id),
+  show: ({ db }, _, value) => withoutFields(value, hiddenAlways(db.reach)),
+  hints: ({ db }, row) => fieldHintsIn(db, row.tableName, new Set(namesIn(row))),
+  example: { id: "019a9c1e-0000-7000-8000-000000000004" },
+  request: ["name", "kind", "filters", "sort", "columns", "group_by"],
+  change: { name: "Orders to send" },
+});
+
+async function check(
+  { db, caller }: ViewAt,
+  { tx, given, before, after }: Its,
+  wrong: Mistakes,
+): Promise<DraftOf<typeof fields>> {
+  mustShare(db, after.shared || (before?.shared ?? false));
+  const table = db.schema.tables.get(after.tableName ?? "");
+  if (!table)
+    wrong.add(
+      "table_name",
+      db.schema.multiTable
+        ? `must be one of ${tableNames(db).join(", ")}`
+        : "must be left out: this database has no tables",
+    );
+  else if (given.filters !== undefined || given.table_name !== undefined)
+    for (const mistake of mistakesInFilters(table, after.filters)) wrong.add("filters", mistake);
+  if (JSON.stringify(after.filters).length > viewLimits.filterBytes)
+    wrong.add("filters", `may have at most ${viewLimits.filterBytes} characters as JSON`);
+  wrong.check();
+  if (!before || after.shared !== before.shared) await mustFit(tx, db, caller.user.id, after.shared);
+  return { ...after, dbId: db.id };
+}
+
+/** 403 for a shared view of who may not manage the database. */
+function mustShare(db: Database, shared: boolean): void {
+  if (shared && !may(db, "manage"))
+    throw forbidden("a shared view needs the level `manage` in the `access` of the database");
+}
+
+async function mustFit(tx: Its["tx"], db: Database, userId: number, shared: boolean): Promise<void> {
+  await hold(tx, db);
+  const { all, own } = await sizes(tx, db, userId);
+  if (shared && all >= viewLimits.shared)
+    throw invalid({ base: [`a database may have at most ${viewLimits.shared} shared views`] });
+  if (!shared && own >= viewLimits.own)
+    throw invalid({ base: [`you may have at most ${viewLimits.own} views of your own in a database`] });
+}
+
+type Named = Pick<Its["after"], "filters" | "sort" | "columns" | "groupBy" | "dateField" | "coverField">;
+
+function namesIn({ filters, sort, columns, groupBy, dateField, coverField }: Named): string[] {
+  const single = [groupBy, dateField, coverField].filter((one) => one !== null);
+  return [...Object.keys(filters), ...sort.map(sortedField), ...columns, ...single];
+}
+
+const sortedField = (sorted: string) => sorted.replace(/^-/, "");
+
+/** A view as somebody sees it from whom these fields are hidden. */
+export function withoutFields(value: Record<string, unknown>, hidden: ReadonlySet<string>): Record<string, unknown> {
+  if (hidden.size === 0) return value;
+  const isShown = (one: unknown) => typeof one !== "string" || !hidden.has(sortedField(one));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => {
+      if (key === "filters") return [key, Object.fromEntries(Object.entries(one ?? {}).filter(([at]) => isShown(at)))];
+      if (key === "sort" || key === "columns") return [key, Array.isArray(one) ? one.filter(isShown) : one];
+      return [key, ["group_by", "date_field", "cover_field"].includes(key) && !isShown(one) ? null : one];
+    }),
+  );
+}
