@@ -4,6 +4,7 @@ import {
   parseExactly,
   refuseUnstorable,
   type ExactNumber,
+  type Caller,
   type RequestInput,
   type Tx,
   field,
@@ -103,13 +104,13 @@ export interface JsonDatabases {
   >;
   /**
    * Whether all these people may use all records of the database so far, with all their fields; true for a database
-   * without `access`. null is somebody unknown. The people are asked for only where there is a list.
+   * without `access`. null is somebody unknown; a caller counts as far as their token opens it. The people are asked for only where there is a list.
    */
   reaches(
     accountId: number,
     db: string,
     level: "read" | "add" | "edit",
-    people: () => Promise<readonly (number | null)[]>,
+    people: () => Promise<readonly (number | null | Pick<Caller, "user" | "privileges" | "within">)[]>,
   ): Promise<boolean>;
   /** Names the fields that the schema of a table, or of all, does not know; the data may have them. */
   fieldHints(accountId: number, db: string, table: string | null, fields: Iterable<string>): Promise<readonly string[]>;

@@ -179,6 +179,7 @@ export default definePlugin({
           model: "Core::Db",
           noun: "database",
           exists: async (accountId, key) => (await find(jsondb, accountId, key)) !== undefined,
+          idOf: async (accountId, key) => (await find(jsondb, accountId, key))?.id,
           opens: async (accountId, key, person) => {
             const stored = await find(jsondb, accountId, key);
             return stored === undefined || isOpenTo(stored, person, "read");

@@ -77,10 +77,14 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     },
     async reaches(accountId, key, level, people) {
       const stored = await databases.find(ctx, accountId, key);
-      if (!stored || stored.access === null) return true;
-      for (const id of await people()) {
-        const person = id === null ? undefined : await ctx.accounts.access(id);
-        if (!person?.active || !isOpenTo(stored, person, level)) return false;
+      if (!stored) return true;
+      for (const one of await people()) {
+        if (typeof one === "object" && one !== null) {
+          if (!isOpenTo(stored, one, level)) return false;
+        } else if (stored.access !== null) {
+          const person = one === null ? undefined : await ctx.accounts.access(one);
+          if (!person?.active || !isOpenTo(stored, person, level)) return false;
+        }
       }
       return true;
     },

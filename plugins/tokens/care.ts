@@ -3,7 +3,15 @@ import { announce, find, forbidden, found, invalid, locked, networkTest, sha256,
 import { deleteChildren } from "./end-store.ts";
 import { newRawToken, tokenInfo } from "./raw-token.ts";
 import { lastAddress, replaceText, toWarn } from "./store.ts";
-import { mustManage, mustStayWithin, Token, type TokenAt, type TokenRow, type TokensContext } from "./token.ts";
+import {
+  databasesFor,
+  mustManage,
+  mustStayWithin,
+  Token,
+  type TokenAt,
+  type TokenRow,
+  type TokensContext,
+} from "./token.ts";
 
 const warnedAtOnce = 500;
 
@@ -12,6 +20,7 @@ export interface CarePatch {
   readonly networks?: readonly string[] | null;
   readonly read_only?: boolean;
   readonly mcp_delete?: boolean;
+  readonly databases?: Readonly<Record<string, string>> | null;
 }
 
 interface Target {
@@ -28,10 +37,11 @@ export async function findCare(at: TokenAt, id: number) {
 export async function changeCare(at: TokenAt, target: Target, patch: CarePatch, ip: string): Promise<TokenRow> {
   const { caller } = at;
   const networks = patch.networks === undefined ? undefined : checkedNetworks(patch.networks ?? []);
+  const databases = patch.databases === undefined ? undefined : await databasesFor(at, patch.databases);
   const { row, ended } = await at.transaction(async (tx) => {
     const before = await held(at, tx, target);
     const own = await find(Token, tx, caller.account.id, { id: caller.tokenId });
-    if (own && (own.networks.length > 0 || own.rateLimit !== null))
+    if (own && (own.networks.length > 0 || own.rateLimit !== null || own.databases !== null))
       throw forbidden("a token that is limited itself changes no limits");
     const after = {
       ...before,
@@ -39,12 +49,14 @@ export async function changeCare(at: TokenAt, target: Target, patch: CarePatch, 
       networks: networks ?? before.networks,
       readOnly: patch.read_only ?? before.readOnly,
       mcpDelete: patch.mcp_delete ?? before.mcpDelete,
+      databases: databases === undefined ? before.databases : databases,
     };
     if (before.id === caller.tokenId && after.networks.length > 0 && !networkTest(after.networks.join(","))(ip))
       throw invalid({ networks: [`must contain ${ip}, from where you use this token`] });
     const saved = await update(Token, tx, caller, before.id, after);
-    // What was made from it could still write.
-    const children = after.readOnly && !before.readOnly ? await deleteChildren(tx, before.id) : [];
+    // What was made from it could still do what it no longer may.
+    const isLess = (after.readOnly && !before.readOnly) || databases !== undefined;
+    const children = isLess ? await deleteChildren(tx, before.id) : [];
     await announce(Token, at, "update", saved, tx);
     return { row: saved, ended: children };
   });

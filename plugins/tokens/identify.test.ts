@@ -36,6 +36,7 @@ const row: TokenRow = {
   lastUsedAt: null,
   rateLimit: null,
   networks: [],
+  databases: null,
   readOnly: false,
   mcpDelete: false,
   given: false,

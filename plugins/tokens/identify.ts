@@ -5,7 +5,7 @@ import type { Access, Accounts } from "../accounts/api.ts";
 import type { ForeignCredential, Tokens } from "./api.ts";
 import type { IdentityStore } from "./store.ts";
 import { isWellFormed } from "./raw-token.ts";
-import type { TokenCaches, TokenRow } from "./token.ts";
+import { ofDatabases, type TokenCaches, type TokenRow } from "./token.ts";
 import type { Usage } from "./usage.ts";
 
 interface Parts {
@@ -182,6 +182,16 @@ function callersOf(token: TokenRow, { account, user, privileges }: Access): { be
   const { id: tokenId, privileges: narrowedTo } = token;
   const effective = narrowedTo.length === 0 ? privileges : new Set(narrowedTo.filter((name) => privileges.has(name)));
   const readOnly = token.readOnly && { readOnly: true };
-  const bearer = { account, user, tokenId, narrowedTo, privileges: effective, viaCookie: false, ...readOnly };
+  const within = token.databases && { within: { [ofDatabases]: token.databases } };
+  const bearer = {
+    account,
+    user,
+    tokenId,
+    narrowedTo,
+    privileges: effective,
+    viaCookie: false,
+    ...readOnly,
+    ...within,
+  };
   return { bearer, cookie: { ...bearer, viaCookie: true } };
 }

@@ -13,6 +13,7 @@ import invitationsMigration from "./migrations/003_invitations.sql" with { type:
 import openedMigration from "./migrations/002_opened.sql" with { type: "text" };
 import versions from "./migrations/004_version.sql" with { type: "text" };
 import agents from "./migrations/008_agents.sql" with { type: "text" };
+import databases from "./migrations/009_databases.sql" with { type: "text" };
 import signedIn from "./migrations/005_signed_in.sql" with { type: "text" };
 import idle from "./migrations/006_idle.sql" with { type: "text" };
 import instructions from "./prompts/api_tokens_api.md" with { type: "text" };
@@ -47,6 +48,7 @@ export default definePlugin({
     { name: "006_idle", sql: idle },
     { name: "007_care", sql: careMigration },
     { name: "008_agents", sql: agents },
+    { name: "009_databases", sql: databases },
   ],
   commands: [tokenCreate],
   privileges: [

@@ -20,7 +20,7 @@ import {
 import { changeCare, findCare, rotate } from "./care.ts";
 import { invite } from "./issue.ts";
 import { newRawToken } from "./raw-token.ts";
-import { Token, type TokenRow, type TokensContext } from "./token.ts";
+import { Databases, Token, type TokenRow, type TokensContext } from "./token.ts";
 
 /** The one answer that shows the token itself. */
 export const NewApiToken = answer.object("NewApiToken", { ...Token.answers.one.properties, token: Type.String() });
@@ -112,6 +112,7 @@ const Care = Type.Object({
   networks: Type.Optional(field.nullable(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 }))),
   read_only: Type.Optional(field.flag()),
   mcp_delete: Type.Optional(field.flag()),
+  databases: Type.Optional(field.nullable(Databases)),
 });
 
 const Rotation = Type.Object({
@@ -124,6 +125,7 @@ const example = {
   networks: ["203.0.113.0/24", "2001:db8::/32"],
   read_only: false,
   mcp_delete: false,
+  databases: null,
   last_address: "203.0.113.7",
   last_used_at: "2026-01-31T10:00:00.000Z",
 };
@@ -134,6 +136,7 @@ const TokenCare = answer.object("TokenCare", {
   networks: answer.list(Type.String()),
   read_only: Type.Boolean(),
   mcp_delete: Type.Boolean(),
+  databases: field.nullable(Databases),
   last_address: field.nullable(Type.String()),
   last_used_at: field.nullable(answer.time()),
 });
@@ -165,7 +168,7 @@ export function careRoutes(ctx: TokensContext): Route[] {
       {
         summary: "Limit a token",
         description:
-          "`rate_limit`: requests a minute; more are 429, and every answer has `RateLimit` and `RateLimit-Policy`. `networks`: addresses and networks such as `203.0.113.0/24` from which it works; from others it is 403. `read_only`: whatever would change something is 403. `mcp_delete`: agents may also delete with it over `/mcp`. Tokens that it makes have the same limits. A token that is limited itself changes none (403).",
+          "`rate_limit`: requests a minute; more are 429, and every answer has `RateLimit` and `RateLimit-Policy`. `networks`: addresses and networks such as `203.0.113.0/24` from which it works; from others it is 403. `read_only`: whatever would change something is 403. `mcp_delete`: agents may also delete with it over `/mcp`. `databases`: code or id to `read`, `add`, `edit` or `manage`; it opens no others, and none further than its owner may. They are kept by id. Tokens that it makes have the same limits. A token that is limited itself changes none (403).",
         access,
         errors,
         ifMatch: true,
@@ -217,6 +220,7 @@ function careOf(row: TokenRow, lastAddress: string | null) {
     networks: row.networks,
     read_only: row.readOnly,
     mcp_delete: row.mcpDelete,
+    databases: row.databases,
     last_address: lastAddress,
     last_used_at: row.lastUsedAt,
   };

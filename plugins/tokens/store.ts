@@ -20,11 +20,11 @@ const columns = (sql: Queryable) => words(sql, Token.read);
 export async function insert(db: Queryable, token: NewTokenRow): Promise<TokenRow | undefined> {
   const [row] = await db<TokenRow[]>`
     insert into api_tokens (account_id, user_id, parent_id, purpose, name, kind, privileges, expires_at, token_hash,
-      token_info, given, address, browser, idle_seconds, rate_limit, networks, read_only)
+      token_info, given, address, browser, idle_seconds, rate_limit, networks, read_only, databases)
     select ${token.accountId}, u.id, ${token.parentId}::bigint, ${token.purpose}, ${token.name}, ${token.kind},
       ${token.privileges}::text[], ${token.expiresAt}::timestamptz, ${token.tokenHash}, ${token.tokenInfo}, ${token.given},
       ${token.address}, ${token.browser}, ${token.idleSeconds}::integer,
-      p.rate_limit, coalesce(p.networks, '{}'), coalesce(p.read_only, false)
+      p.rate_limit, coalesce(p.networks, '{}'), coalesce(p.read_only, false), p.databases
     from users u left join api_tokens p on p.id = ${token.parentId}::bigint
     where u.id = ${token.userId} and u.account_id = ${token.accountId}
       and (${token.parentId}::bigint is null

@@ -7,7 +7,14 @@ import { parseExpiry } from "./expiry.ts";
 import { endedOrNot, isAdmin, ofAccountOrOwn, visibleTo } from "./filter-store.ts";
 import { tokenInfo } from "./raw-token.ts";
 
-const { choice, flag, id, integer, text, texts, time } = column;
+const databasesText =
+  "code or id of a database to read, add, edit or manage: the only ones that the token opens, and never further than its owner; null: all of its owner's";
+const { choice, flag, id, integer, jsonOf, text, texts, time } = column;
+
+/** Code or id of a database to a level. */
+export const Databases = Type.Unsafe<Readonly<Record<string, string>>>(
+  Type.Object({}, { additionalProperties: Type.String(), maxProperties: 200, description: databasesText }),
+);
 const limiting = flag({ by: "check", hidden: true });
 
 const fields = {
@@ -88,6 +95,19 @@ const fields = {
     blank: [],
     example: ["dbs"],
   }),
+  /** The databases that it opens, by id, each up to a level; null = all of its owner's. */
+  databases: jsonOf(Databases, {
+    label: ["Tables", "Tabele", "Tabellen"],
+    help: [
+      "Empty: all that its owner may use.",
+      "Puste pole: wszystkie, których może używać właściciel.",
+      "Leer: alle, die der Besitzer nutzen darf.",
+    ],
+    body: field.nullable(Databases),
+    by: "check",
+    hidden: true,
+    orNull: true,
+  }),
   token_info: text({ label: ["Token", "Token", "Token"], by: "check", example: "core_AbC...wxyz" }),
   user_id: id({ label: ["Owner", "Właściciel", "Besitzer"], by: "check", example: 1 }),
   last_used_at: time({ label: ["Last used", "Ostatnie użycie", "Zuletzt benutzt"], by: "server", orNull: true }),
@@ -107,6 +127,36 @@ const fields = {
   mcp_delete: limiting,
   warned_at: time({ by: "check", hidden: true, orNull: true, quiet: true }),
 };
+
+/** What a token names its databases by, to others. */
+export const ofDatabases = "Core::Db";
+const levels = ["read", "add", "edit", "manage"];
+
+/**
+ * By ids, so that a code which is taken again opens nothing. 422 for what is no database or no level, or beyond the
+ * caller's own token, whose databases it has where none are given.
+ */
+export async function databasesFor(
+  { caller, names }: Pick<At, "caller" | "names">,
+  given: Readonly<Record<string, string>> | null | undefined,
+): Promise<Readonly<Record<string, string>> | null> {
+  const own = caller.within?.[ofDatabases];
+  if (!given) return own ?? null;
+  const wrong = mistakes();
+  const found: Record<string, string> = {};
+  for (const [key, level] of Object.entries(given)) {
+    const name = key.slice(0, 100);
+    const dbId = await names.idOf({ model: ofDatabases, key: name }, caller.account.id);
+    const most = own && dbId !== undefined ? own[dbId] : "manage";
+    if (dbId === undefined) wrong.add("databases", `${name} is no database of this account`);
+    else if (!levels.includes(level)) wrong.add("databases", `${name} must be one of ${levels.join(", ")}`);
+    else if (most === undefined || levels.indexOf(level) > levels.indexOf(most))
+      wrong.add("databases", `${name} is beyond your own token`);
+    else found[dbId] = level;
+  }
+  wrong.check();
+  return found;
+}
 
 export type TokenRow = RowOf<typeof fields, "integer">;
 type Its = Change<typeof fields, "integer">;
@@ -188,7 +238,8 @@ export const Token = resource("api_token", {
   },
 });
 
-async function check({ accounts, caller, raw = "" }: TokenAt, { tx, given, before, after }: Its): Promise<Draft> {
+async function check(at: TokenAt, { tx, given, before, after }: Its): Promise<Draft> {
+  const { accounts, caller, raw = "" } = at;
   if (before && before.purpose !== null) throw invalid({ base: ["a session can only be ended"] });
   const input = {
     ...after,
@@ -197,6 +248,7 @@ async function check({ accounts, caller, raw = "" }: TokenAt, { tx, given, befor
     code: filled(after.code),
     integrationAppCode: filled(after.integrationAppCode),
     privileges: [...new Set(after.privileges)],
+    databases: before && given.databases === undefined ? before.databases : await databasesFor(at, given.databases),
   };
   if (before) mustManage(caller, before);
   mustManage(caller, input);
@@ -211,7 +263,16 @@ async function check({ accounts, caller, raw = "" }: TokenAt, { tx, given, befor
   if (before) return { ...before, ...input, warnedAt: isSameEnd(before, input) ? before.warnedAt : null };
   const limits = await limitsOf(tx, caller);
   const written = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw), given: false };
-  return { ...input, ...limits, ...written, userId: caller.user.id, purpose: null, mcpDelete: false, warnedAt: null };
+  return {
+    ...input,
+    ...limits,
+    databases: input.databases,
+    ...written,
+    userId: caller.user.id,
+    purpose: null,
+    mcpDelete: false,
+    warnedAt: null,
+  };
 }
 
 /** Caches are keyed by the hashes of what has changed or ended. */

@@ -42,6 +42,8 @@ export interface Caller {
   readonly viaCookie: boolean;
   /** The token may change nothing. */
   readonly readOnly?: boolean;
+  /** Of these models the token opens only these records, by id, each up to a level. */
+  readonly within?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
 }
 
 /** What is known about a request before its route runs. `caller` is null without a valid credential. */

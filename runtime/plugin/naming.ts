@@ -23,6 +23,8 @@ export interface Nameable {
   readonly noun: string;
   /** Whether the account has one of this code or id. */
   readonly exists: (accountId: number, key: string) => Promise<boolean>;
+  /** The id of the one with this code or id. */
+  readonly idOf?: (accountId: number, key: string) => Promise<string | undefined>;
   /** Whether a person, undefined = nobody, may read all of it, where not everybody with the privilege may. */
   readonly opens?: (accountId: number, key: string, person: Person | undefined) => Promise<boolean>;
   /** Hints about `values` of a mention: what it expects of its records, and they cannot have. */
@@ -30,7 +32,7 @@ export interface Nameable {
 }
 
 /** Whose rights are asked. */
-export type Person = Pick<Caller, "user" | "privileges">;
+export type Person = Pick<Caller, "user" | "privileges" | "within">;
 
 /** A record that names another. */
 export interface Use {
@@ -56,7 +58,7 @@ export interface Mention {
   readonly values?: object;
 }
 
-export type Names = Pick<ReturnType<typeof createNames>, "usedBy" | "lost" | "unknown" | "opens">;
+export type Names = Pick<ReturnType<typeof createNames>, "usedBy" | "lost" | "unknown" | "opens" | "idOf">;
 
 const most = 100;
 
@@ -71,6 +73,10 @@ export function createNames() {
     add({ nameables: own = [], uses }: { nameables?: readonly Nameable[]; uses?: Uses }): void {
       for (const nameable of own) nameables.set(nameable.model, nameable);
       if (uses) all.push(uses);
+    },
+
+    async idOf({ model, key }: { model: string; key: string }, accountId: number): Promise<string | undefined> {
+      return nameables.get(model)?.idOf?.(accountId, key);
     },
 
     /** Whether a person may read all of what this names. */

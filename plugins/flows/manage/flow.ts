@@ -2,7 +2,7 @@
 /** A flow: a program that the server runs, with all the programs that it has had. behaviour 4.3, B.9. */
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import { answer, column, field, filter, resource, Type, unknownNames } from "platform";
-import type { At, Author, Change, Changed, DraftOf, RowOf } from "platform";
+import type { At, Author, Change, Changed, DraftOf, RowOf, Caller, User } from "platform";
 import { mustBeTheirs } from "../program/takes.ts";
 import { warningsOf, type Existing } from "../program/warnings.ts";
 import { checkFlow, flowKind, isSame, onlySwitchesOff, programOf } from "./check.ts";
@@ -47,6 +47,8 @@ export type FlowRow = RowOf<typeof fields, "uuid">;
 type Its = Change<typeof fields, "uuid">;
 
 interface FlowAuthor extends Author {
+  readonly user: User | { readonly id: number | null };
+  readonly within?: Caller["within"];
   /** For the program's steps; null = all of them (a command, another plugin). */
   readonly privileges: ReadonlySet<string> | null;
 }
@@ -113,7 +115,7 @@ export const Flow = resource("flow", {
 
 async function check(at: FlowAt, { tx, id: flowId, given, before, after }: Its): Promise<DraftOf<typeof fields>> {
   const { templates, stepTypes, databases, caller } = at;
-  const { account, user, privileges } = caller;
+  const { account, user, privileges, within } = caller;
   const steps = programOf(after.fields);
   if (!before || !onlySwitchesOff(given)) {
     checkFlow(after, templates, stepTypes, before?.fields);
@@ -121,7 +123,10 @@ async function check(at: FlowAt, { tx, id: flowId, given, before, after }: Its):
       await mustBeTheirs(steps, privileges, {
         programsOf: (codes) => programsOf(tx, account.id, codes),
         types: stepTypes,
-        reaches: (db, level) => databases.reaches(account.id, db, level, async () => [user.id]),
+        reaches: (db, level) =>
+          databases.reaches(account.id, db, level, async () => [
+            "role" in user ? { user, privileges, within } : user.id,
+          ]),
       });
   }
   const same = before !== undefined && isSame(steps, programOf(before.fields));

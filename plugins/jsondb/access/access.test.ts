@@ -330,6 +330,53 @@ describe("programs", () => {
   });
 });
 
+test("a token opens the databases that it names, by id, no further than its level and its owner", async () => {
+  const db = async (code: string) => (await app.post("/core/dbs", { db: { name: code, code } })).json.id as string;
+  const [one, two] = [await db("token_one"), await db("token_two")];
+  const token = async (databases: unknown, by = {}) =>
+    app.post("/account/api_tokens", { api_token: { name: "narrow", databases } }, by);
+  const made = await token({ token_one: "add", [two]: "manage", deals: "edit" });
+  expect(made.status).toBe(201);
+  const by = { token: made.json.token as string };
+  expect((await app.get(`/core/tokens/${made.json.id}`)).json.databases).toMatchObject({
+    [one]: "add",
+    [two]: "manage",
+  });
+  const codes = (await app.get("/core/dbs", by)).json.map(({ code }: { code: string }) => code).toSorted();
+  expect(codes).toEqual(["deals", "token_one", "token_two"]);
+  expect((await app.get("/core/dbs/free/records", by)).status).toBe(404);
+  const record = await app.post("/core/dbs/token_one/records", { record: { data: { a: 1 } } }, by);
+  expect(record.status).toBe(201);
+  const change = { record: { data: { a: 2 } } };
+  expect((await app.patch(`/core/dbs/token_one/records/${record.json.id}`, change, by)).status).toBe(403);
+  expect((await app.patch("/core/dbs/token_one", { db: { name: "x" } }, by)).status).toBe(403);
+  expect((await app.patch("/core/dbs/token_two", { db: { name: "Two", code: "token_second" } }, by)).status).toBe(200);
+  expect((await app.get("/core/dbs/token_second/records", by)).status).toBe(200);
+  await db("token_two");
+  expect((await app.get("/core/dbs/token_two/records", by)).status).toBe(404);
+  expect((await app.post("/core/dbs", { db: { name: "more" } }, by)).status).toBe(403);
+  const program = [{ type: "db", op: "search", db: "free", params: {}, as: "x" }];
+  const flow = { name: "by token", code: "by_token", fields: { program } };
+  expect((await app.post("/connect/flows", { flow }, by)).status).toBe(403);
+  const hook = { source_type: "Core::Record", kind: "create", url: "http://127.0.0.1:1/" };
+  expect((await app.post("/account/webhooks", { webhook: hook }, by)).status).toBe(403);
+  const wider = await token({ token_one: "edit" }, by);
+  expect([wider.status, wider.json.errors]).toEqual([422, { databases: ["token_one is beyond your own token"] }]);
+  const inherited = await token(null, by);
+  expect((await app.get("/core/dbs/free/records", { token: inherited.json.token })).status).toBe(404);
+  expect((await token({ nowhere: "read", token_one: "all" })).json.errors.databases).toHaveLength(2);
+  const sellers = await token({ deals: "manage" }, as(seller));
+  const seen = (await app.get(`${base}/records`, { token: sellers.json.token })).text;
+  expect([seen.includes(canary), seen.includes("other closed"), seen.includes("own closed")]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  await app.patch(`/core/tokens/${made.json.id}`, { token: { databases: { free: "read" } } });
+  expect((await app.get("/core/dbs/free/records", by)).status).toBe(200);
+  expect((await app.get("/core/dbs/token_one/records", by)).status).toBe(404);
+});
+
 describe("who decides", () => {
   test("whoever may manage changes schema, access and the database; an administrator always does", async () => {
     expect((await app.patch(base, { db: { name: "x" } }, as(seller))).status).toBe(403);

@@ -2,7 +2,7 @@
 import { forbidden, notFound } from "platform";
 import type { Database, StoredDatabase } from "../databases/database.ts";
 import type { Level } from "./access.ts";
-import { may, mayAll, reachIn, whole, type Viewer } from "./reach.ts";
+import { may, mayAll, model, reachIn, whole, type Viewer } from "./reach.ts";
 
 export const needsDbs = "this needs the privilege `dbs`";
 
@@ -17,16 +17,16 @@ export function opened(stored: StoredDatabase, viewer: Viewer, needs: Level = "r
 
 /** Undefined if it does not open for them at all. */
 export function tryOpen(stored: StoredDatabase, viewer: Viewer): Database | undefined {
-  const { id, code, access } = stored;
+  const { id, code } = stored;
   const { app } = viewer;
   if (app && !app.dbCodes.includes(code) && !app.dbCodes.includes(id)) return undefined;
-  const reach = reachIn(access, viewer);
+  const reach = reachIn(stored, viewer);
   return reach === whole ? stored.whole : reach && stored.narrowed(reach);
 }
 
 /** Whether all records are open to a person with all their fields; to anybody, where there is no `access`. */
 export function isOpenTo(stored: StoredDatabase, person: Viewer | undefined, level: Level): boolean {
-  if (stored.access === null) return true; // the privilege is asked for elsewhere
+  if (stored.access === null && !person?.within?.[model]) return true; // the privilege is asked for elsewhere
   const db = person && tryOpen(stored, person);
   return db !== undefined && mayAll(db, level);
 }

@@ -18,7 +18,7 @@ interface Reaching {
 }
 
 /** What is known of somebody who opens a database. */
-export type Viewer = Pick<Caller, "user" | "privileges"> & {
+export type Viewer = Pick<Caller, "user" | "privileges" | "within"> & {
   /** The app whose page asks: it opens only the databases that the app names now. behaviour B.10. */
   readonly app?: AppGrant | null | undefined;
 };
@@ -29,7 +29,28 @@ const everything: OpenGrant = { may: "manage", where: [], hide: new Set() };
 export const whole: Reach = { grants: [everything], viewer: undefined };
 
 /** Undefined where nothing is open. */
-export function reachIn(access: Access, viewer: Viewer): Reach | undefined {
+export function reachIn({ id, access }: Openable, viewer: Viewer): Reach | undefined {
+  const reach = ofPerson(access, viewer);
+  const own = viewer.within?.[model];
+  if (!reach || !own) return reach;
+  const most = Object.hasOwn(own, id) ? levels.find((level) => level === own[id]) : undefined;
+  return most && narrowedTo(most, reach, viewer);
+}
+
+/** The databases of a token, each up to a level (`Caller.within`). */
+export const model = "Core::Db";
+
+interface Openable {
+  readonly id: string;
+  readonly access: Access;
+}
+
+function narrowedTo(most: Level, { grants }: Reach, viewer: Viewer): Reach {
+  if (most === "manage" && grants.includes(everything)) return whole;
+  return { viewer, grants: grants.map((grant) => ({ ...grant, may: isAtLeast(grant.may, most) ? most : grant.may })) };
+}
+
+function ofPerson(access: Access, viewer: Viewer): Reach | undefined {
   const { user, privileges } = viewer;
   if (access === null) return privileges.has("dbs") ? whole : undefined;
   if (user.role === "admin") return whole;

@@ -90,7 +90,7 @@ export async function openAt(
 }
 
 export function viewerOf({ caller, app }: Viewing): Viewer {
-  return { user: caller.user, privileges: caller.privileges, app };
+  return { user: caller.user, privileges: caller.privileges, within: caller.within, app };
 }
 
 /** The same later on, by what the person may do then. */

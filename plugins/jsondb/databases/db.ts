@@ -6,6 +6,7 @@ import type {
   Author,
   BaseContext,
   Cache,
+  Caller,
   Change,
   Changed,
   DraftOf,
@@ -20,7 +21,7 @@ import * as taskStore from "../tasks/store.ts";
 import { dbAccess, forget, type DatabaseContext } from "./cache.ts";
 import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, type StoredDatabase } from "./database.ts";
 import { accessLimits, parseAccess, subjectsOf, type Level } from "../access/access.ts";
-import { hiddenAlways, levelOf, may, reachIn } from "../access/reach.ts";
+import { hiddenAlways, levelOf, may, model, reachIn } from "../access/reach.ts";
 import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
@@ -55,6 +56,7 @@ export class NeedsKeys extends Error {
 export const dropRecords = job<{ accountId: number; dbId: string; again?: boolean }>("jsondb.drop");
 
 interface DbAuthor extends Author {
+  readonly within?: Caller["within"];
   readonly user: User | { readonly id: number | null };
   /** Null = all of them (a command, another plugin). */
   readonly privileges: ReadonlySet<string> | null;
@@ -143,6 +145,7 @@ export function databaseCache(cache: BaseContext["cache"], sql: Sql): Cache<Stor
 async function check(at: DbAt, { given, before, after }: Its, wrong: Mistakes): Promise<DraftOf<typeof fields>> {
   const { caller } = at;
   if (before) mustManage(caller, before);
+  else if (caller.within?.[model]) throw forbidden("this token opens only some databases, and makes no others");
   mustNameApp(caller, given.app_id, before?.appId);
   if (given.code && isUuid(given.code)) wrong.add("code", "must not have the form of an id");
   checkParts(given, wrong);
@@ -187,23 +190,26 @@ function checkAccess(access: unknown, schema: Schema, wrong: Mistakes): void {
 }
 
 /** 403 for whoever may see the database and not manage it. */
-function mustManage(caller: DbAuthor, row: Pick<DbRow, "access">): void {
+function mustManage(caller: DbAuthor, row: Pick<DbRow, "id" | "access">): void {
   if (levelTo(caller, row) !== "manage")
     throw forbidden("this needs the level `manage` in the `access` of the database");
 }
 
 /** Programs and commands may do everything. */
-function levelTo({ user, privileges }: DbAuthor, { access }: Pick<DbRow, "access">): Level | undefined {
+function levelTo(
+  { user, privileges, within }: DbAuthor,
+  { id, access }: Pick<DbRow, "id" | "access">,
+): Level | undefined {
   if (!isPerson(user) || privileges === null) return "manage";
-  const reach = reachIn(storedAccess(access), { user, privileges });
+  const reach = reachIn({ id, access: storedAccess(access) }, { user, privileges, within });
   return reach && levelOf({ reach });
 }
 
 /** What a person who may not manage the database sees of it: of `access`, what it gives them. */
-function shownTo({ user, privileges }: DbAuthor, row: DbRow, value: Record<string, unknown>) {
+function shownTo({ user, privileges, within }: DbAuthor, row: DbRow, value: Record<string, unknown>) {
   const access = storedAccess(row.access);
   if (!isPerson(user) || privileges === null || access === null) return value;
-  const reach = reachIn(access, { user, privileges });
+  const reach = reachIn({ id: row.id, access }, { user, privileges, within });
   if (!reach || may({ reach }, "manage")) return value;
   const subjects = new Set(subjectsOf(user));
   const own = access.filter(({ to }) => subjects.has(to)).map(({ to, may: level }) => ({ to, may: level }));

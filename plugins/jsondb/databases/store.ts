@@ -1,6 +1,7 @@
 /** SQL about databases beside that of the resource: who names an app, and the jobs that visit all records of one. */
-import type { Fragment, Queryable, Sql, Tx, User } from "platform";
+import type { Caller, Fragment, Queryable, Sql, Tx, User } from "platform";
 import { subjectsOf } from "../access/access.ts";
+import { model } from "../access/reach.ts";
 import { forget as forgetLinks } from "../links/store.ts";
 import type { Database } from "./database.ts";
 import { indexColumnList, recordIndexValues } from "./columns-store.ts";
@@ -17,9 +18,20 @@ export function namingApp(sql: Sql, accountId: number, ids: readonly string[], l
 /** The rows of `dbs` that open for a person (reach.ts decides how far); all of them for a program. */
 export function visibleTo(
   sql: Queryable,
-  { user, privileges }: { readonly user: User | object; readonly privileges: ReadonlySet<string> | null },
+  {
+    user,
+    privileges,
+    within,
+  }: { readonly user: User | object; readonly privileges: ReadonlySet<string> | null } & Pick<Caller, "within">,
 ): Fragment {
   if (!("role" in user) || privileges === null) return sql`true`;
+  const own = within?.[model];
+  return own
+    ? sql`id = any(${Object.keys(own)}::uuid[]) and ${ofPerson(sql, user, privileges)}`
+    : ofPerson(sql, user, privileges);
+}
+
+function ofPerson(sql: Queryable, user: User, privileges: ReadonlySet<string>): Fragment {
   const free = privileges.has("dbs") ? sql`access is null` : sql`false`;
   if (user.role === "admin") return sql`(access is not null or ${free})`;
   return sql`(${free} or access is not null and exists (

@@ -51,6 +51,9 @@ export async function makerOf({ accounts }: Rights, { createdById }: Pick<Webhoo
 
 export function mustFollow({ models }: Rights, caller: Caller, sourceType: string): void {
   const model = models.get(sourceType);
+  // Its maker's rights decide what a webhook gets, so a token that opens only some of them makes none.
+  if (model && caller.within?.[model.partOf?.model ?? model.name])
+    throw forbidden(`\`source_type\`: your token opens only some of what events of ${sourceType} tell of`);
   if (!model || mayFollow(model, ableOf(caller))) return;
   const needed = model.privilege === undefined ? "the role `admin`" : `the privilege \`${model.privilege}\``;
   throw forbidden(`\`source_type\`: events of ${sourceType} need ${needed}`);
