@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminToken, startTestApp, type TestApp } from "../../../../tests/harness.ts";
 import { openWorkbook } from "../files/workbook.ts";
+import { openArchive } from "../files/zip.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -34,7 +35,7 @@ const rows = [
     tags: ["a", "b"],
     other: 5,
   },
-  { name: 'a <&> "b"\u0001_x0041_', price: -2, bought: "1899-01-01", seen: "2026-01-31T10:00:00+0100", paid: false },
+  { name: 'a <&> "b"\u0001_x0041_', price: -2, bought: "1899-01-01", seen: "2026-01-31T10:00:00+01", paid: false },
 ];
 
 let made = 0;
@@ -51,9 +52,11 @@ async function sheetOf(path: string) {
     200,
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   ]);
-  const book = await openWorkbook(await answer.bytes());
+  const bytes = await answer.bytes();
+  const book = await openWorkbook(bytes);
   const found = await Array.fromAsync(book.rows(book.sheetNamed(undefined)));
-  return { names: book.names, cells: found.map(({ cells }) => cells) };
+  const pieces = await Array.fromAsync(openArchive(bytes, 1e9).read("xl/worksheets/sheet1.xml"));
+  return { names: book.names, cells: found.map(({ cells }) => cells), xml: Buffer.concat(pieces).toString() };
 }
 
 describe("an export for people", () => {
@@ -93,8 +96,20 @@ describe("an export as a workbook", () => {
   test("has typed values, times of the account's clocks, and no formulas", async () => {
     const db = await newDb();
     const columns = "name,price,rate,bought,seen,at,paid,long,tags,other";
-    const { names, cells } = await sheetOf(`/core/dbs/${db}/export?format=xlsx&labels=true&columns=${columns}`);
+    const path = `/core/dbs/${db}/export?format=xlsx&labels=true&columns=${columns}`;
+    const { names, cells, xml } = await sheetOf(path);
     expect(names).toEqual(["Sheet1"]);
+    for (const cell of [
+      '<c r="B2" s="1"><v>1234.5</v></c>',
+      '<c r="C2" s="2"><v>0.125</v></c>',
+      '<c r="D2" s="3"><v>46053</v></c>',
+      '<c r="E2" s="4"><v>46234.5</v></c>',
+      '<c r="F2" s="5"><v>0.75</v></c>',
+      '<c r="G2" t="b"><v>1</v></c>',
+      '<c r="J2"><v>5</v></c>',
+    ])
+      expect(xml).toContain(cell);
+    expect(xml).not.toContain("<f");
     expect(cells).toEqual([
       ["Name", "Cena", "rate", "bought", "seen", "at", "paid", "long", "tags", "other"],
       [

@@ -39,7 +39,10 @@ async function* sheetOf(
   columns: readonly Column[],
   sheet: { rows: number; ended: boolean },
 ): AsyncGenerator<string> {
-  yield `${xmlHead}<worksheet xmlns="${main}"><sheetData><row>${columns.map(({ head }) => textCell(head)).join("")}</row>`;
+  yield `${xmlHead}<worksheet xmlns="${main}"><sheetData>${rowText(
+    1,
+    columns.map(({ head }) => textCell(head)),
+  )}`;
   while (sheet.rows < mostRecords) {
     const { value, done } = await rows.next();
     if (done) {
@@ -66,6 +69,7 @@ async function* rowTexts(
   const offsets = createOffsets(timeZone);
   const decoder = new TextDecoder();
   const waiting: string[] = [];
+  let records = 0;
   for await (const page of pages) {
     forEachRow(page, (id, time, table, endOfTable, data, endOfData) => {
       const parsed = parseExactly(decoder.decode(page.data.subarray(data, endOfData)));
@@ -84,24 +88,44 @@ async function* rowTexts(
             return cellOf(Object.hasOwn(values, field) ? values[field] : null, definition, { offsets, styles });
         }
       });
-      waiting.push(`<row>${cells.join("")}</row>`);
+      waiting.push(rowText((records++ % mostRecords) + 2, cells));
     });
     while (waiting.length >= rowsAtOnce) yield waiting.splice(0, rowsAtOnce);
   }
   if (waiting.length > 0) yield waiting;
 }
 
-// Cells. An empty one keeps its place, because none says where it stands.
+/** Excel would do without references; many other programs do not. */
+function rowText(row: number, cells: readonly string[]): string {
+  let text = `<row r="${row}">`;
+  for (let at = 0; at < cells.length; at++) {
+    const cell = cells[at] ?? "";
+    if (cell !== "") text += `<c r="${columnName(at)}${row}"${cell}</c>`;
+  }
+  return `${text}</row>`;
+}
+
+const columnNames: string[] = [];
+
+/** 27 -> "AB" */
+function columnName(column: number): string {
+  const known = columnNames[column];
+  if (known !== undefined) return known;
+  const before = Math.floor(column / 26) - 1;
+  return (columnNames[column] = `${before >= 0 ? columnName(before) : ""}${String.fromCharCode(65 + (column % 26))}`);
+}
+
+// Cells: what follows their reference. An empty one is left out.
 
 interface Writing {
   readonly offsets: (ms: number) => number;
   readonly styles: Styles;
 }
 
-/** A value as its field says, else as JSON has it. */
+/** A value as its field says, else as JSON has it. Here the id of a link would become the title of its record. */
 function cellOf(value: unknown, definition: Field | undefined, { offsets, styles }: Writing): string {
   if (value === null || value === undefined || value === "") return empty;
-  if (typeof value === "boolean") return `<c t="b"><v>${value ? 1 : 0}</v></c>`;
+  if (typeof value === "boolean") return ` t="b"><v>${value ? 1 : 0}</v>`;
   if (isNumber(value)) return numberCell(value, definition, styles);
   if (typeof value === "string") {
     if (definition?.type === "integer") return textCell(value);
@@ -112,7 +136,7 @@ function cellOf(value: unknown, definition: Field | undefined, { offsets, styles
   return textCell(isSimple ? value.join(", ") : JSON.stringify(value));
 }
 
-const empty = "<c/>";
+const empty = "";
 const codes: Readonly<Record<string, string>> = {
   date: "yyyy-mm-dd",
   datetime: "yyyy-mm-dd hh:mm:ss",
@@ -125,11 +149,11 @@ function numberCell(value: number | ExactNumber, definition: Field | undefined, 
   if (definition?.format === "percent") return styledCell(value, styles.of("0.##%"));
   if (definition?.format === "money")
     return styledCell(value, styles.of(definition.currency ? `#,##0.00 [$${definition.currency}]` : "#,##0.00"));
-  return `<c><v>${text}</v></c>`;
+  return `><v>${text}</v>`;
 }
 
 function styledCell(value: number, style: number): string {
-  return `<c s="${style}"><v>${value}</v></c>`;
+  return ` s="${style}"><v>${value}</v>`;
 }
 
 const dayMs = 86_400_000;
@@ -142,14 +166,11 @@ const firstRightDay = 61;
 function momentIn(type: Field["type"], value: string, offsets: (ms: number) => number): number | undefined {
   if (type === "time") return Date.parse(`1970-01-01T${value}Z`) / dayMs;
   if (type !== "date" && type !== "datetime") return undefined;
-  const hasZone = type === "date" || /(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(value.slice(10));
-  const ms = Date.parse(hasZone ? value.replace(/([+-]\d\d)(\d\d)?$/, withColon) : `${value}Z`);
-  return daysOf(type === "date" ? ms : ms + offsets(ms));
-}
-
-/** `+0100` and `+01` as the parser of dates knows them. */
-function withColon(all: string, hours: string, minutes: string | undefined): string {
-  return all.length > 3 || minutes ? `${hours}:${minutes ?? "00"}` : `${hours}:00`;
+  if (type === "date") return daysOf(Date.parse(value));
+  const [, zone, hours = "", minutes = "00"] = /(Z|([+-]\d\d):?(\d\d)?)$/.exec(value.slice(10)) ?? [];
+  const local = zone === undefined ? value : value.slice(0, -zone.length);
+  const ms = Date.parse(`${local}${hours === "" ? "Z" : `${hours}:${minutes}`}`);
+  return daysOf(ms + offsets(ms));
 }
 
 function daysOf(ms: number): number | undefined {
@@ -178,7 +199,7 @@ function createOffsets(timeZone: string): (ms: number) => number {
 
 /** A text is never a formula, whatever it begins with. */
 function textCell(text: string): string {
-  return text === "" ? empty : `<c t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`;
+  return text === "" ? empty : ` t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is>`;
 }
 
 /** Characters that XML does not have are written as `_x0001_`, and what looks like that as `_x005F_x0001_`. */

@@ -22,6 +22,12 @@ export function isEmpty(cell: Cell | undefined): boolean {
   return (textOf(cell) ?? "").trim() === "";
 }
 
+/** A row of text has a cell for each column; of a sheet the last ones may be missing. None has more with a value. */
+export function widthFault({ cells }: CellRow, width: number, isText: boolean): string | undefined {
+  const fits = (!isText || cells.length >= width) && cells.slice(width).every(isEmpty);
+  return fits ? undefined : `has ${cells.length} cells where the header has ${width}`;
+}
+
 const longestName = 255;
 
 /**

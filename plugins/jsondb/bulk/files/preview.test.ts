@@ -127,6 +127,11 @@ describe("the table in a file", () => {
     ["a byte order mark", "\uFEFFa,b\n1,2\n", { encoding: "utf-8", header_row: 1 }],
     ["a JSON array", '[{"a":1},{"b":"x"}]', { format: "json", header_row: 0, rows: 2, delimiter: null }],
     ["NDJSON", '{"a":1}\n{"a":2}\n', { format: "ndjson", rows: 2 }],
+    [
+      "rows that are too short",
+      "a,b\n1\n2,3\n",
+      { errors: [{ row: 1, line: 2, field: null, message: expect.any(String) }] },
+    ],
     ["rows that are wrong", 'a,b\n1,"x"y\n2,z\n', { rows: 2, errors: [expect.objectContaining({ row: 1, line: 2 })] }],
   ];
   test.each(files)("%s", async (_, text, facts) => {

@@ -3,7 +3,7 @@ import { csvReader } from "../csv.ts";
 import { jsonRows, ndjsonRows } from "../imports/json.ts";
 import { maxRowLength, type RowFault } from "../imports/rows.ts";
 import { isObject } from "platform";
-import { columnNames, type Cell, type CellRow } from "./cells.ts";
+import { columnNames, widthFault, type Cell, type CellRow } from "./cells.ts";
 import { encodingOf, isWorkbook, jsonFormat, refuseMarkup, type Encoding, type FileFormat } from "./encodings.ts";
 import { FileFault } from "./fault.ts";
 import { delimiterOf, headerOf } from "./layout.ts";
@@ -71,9 +71,10 @@ function tableOf(all: readonly CellRow[], facts: Facts, { headerRow }: FileOptio
   if (width > mostColumns) throw new FileFault(`has ${width} columns, and at most ${mostColumns} are read`);
   if (width === 0) throw new FileFault("has no rows");
   const names = columnNames(header?.cells ?? [], width);
-  const faults = rows.flatMap(({ fault, line }, at) =>
-    fault === undefined ? [] : [{ row: at + 1, line, field: null, message: fault }],
-  );
+  const faults = rows.flatMap((row, at) => {
+    const message = row.fault ?? (header && widthFault(row, width, facts.format !== "xlsx"));
+    return message === undefined ? [] : [{ row: at + 1, line: row.line, field: null, message }];
+  });
   return {
     ...facts,
     headerRow: header?.line ?? 0,

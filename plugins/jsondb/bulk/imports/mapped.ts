@@ -1,7 +1,7 @@
 /** Rows of a file whose columns go into fields as a person has said, each read by its format. Pure. */
 import { badRequest, invalid, parseExactly } from "platform";
 import { csvReader } from "../csv.ts";
-import { columnNames, textOf, type Cell, type CellRow } from "../files/cells.ts";
+import { columnNames, textOf, widthFault, type Cell, type CellRow } from "../files/cells.ts";
 import { currencyIn } from "../files/currencies.ts";
 import { place, type Formats, type Mapping } from "../files/parameters.ts";
 import { misfit, readerOf, type Format } from "../files/values.ts";
@@ -139,10 +139,7 @@ function tableRows(lines: Lines, options: MappedOptions, isText: boolean): RowRe
   let targets: Target[] | undefined;
   let width = 0;
   let number = 0;
-  if (options.headerRow === 0) {
-    targets = [];
-    width = Infinity;
-  }
+  if (options.headerRow === 0) targets = [];
   /** Columns without a header have numbers for names, and are as many as the longest row has. */
   const targetAt = (at: number): Target => {
     if (options.headerRow !== 0 || !targets) return targets?.[at];
@@ -169,11 +166,11 @@ function tableRows(lines: Lines, options: MappedOptions, isText: boolean): RowRe
       }
     }
   };
-  const readRow = ({ cells, fault, last }: CellRow, at: Place): Row => {
+  const readRow = (row: CellRow, at: Place): Row => {
+    const { cells, fault, last } = row;
     if (fault !== undefined) return last ? lastRow(at, fault) : badRow(at, fault);
-    const isWhole = width === Infinity || !isText || cells.length >= width;
-    if (!isWhole || cells.slice(width).some((cell) => (textOf(cell) ?? "").trim() !== ""))
-      return badRow(at, `has ${cells.length} cells where the header has ${width}`);
+    const wrong = options.headerRow === 0 ? undefined : widthFault(row, width, isText);
+    if (wrong !== undefined) return badRow(at, wrong);
     const given: [string, unknown][] = [];
     for (const [column, cell] of cells.entries()) {
       const target = targetAt(column);
