@@ -179,14 +179,14 @@ function itemsMistake({ items }: Schema, value: readonly unknown[], at: string):
 
 function propertiesMistake(schema: Schema, value: Schema, at: string): string | undefined {
   const { required, properties, additionalProperties: others } = schema;
-  const placeOf = (name: string) => (at === "" ? name : `${at}.${name}`);
+  const pathOf = (name: string) => (at === "" ? name : `${at}.${name}`);
   if (Array.isArray(required)) {
     const missing: unknown = required.find((name) => typeof name === "string" && !Object.hasOwn(value, name));
-    if (typeof missing === "string") return `${placeOf(missing)} is required`;
+    if (typeof missing === "string") return `${pathOf(missing)} is required`;
   }
   const known = isObject(properties) ? properties : {};
   return firstOf(Object.entries(value), ([name, one]) =>
-    answerMistake(Object.hasOwn(known, name) ? known[name] : others, one, placeOf(name)),
+    answerMistake(Object.hasOwn(known, name) ? known[name] : others, one, pathOf(name)),
   );
 }
 

@@ -74,18 +74,18 @@ async function createParts(contentType: string, { maxBytes, headBytes }: UploadL
     maxParts,
     maxFieldSize: maxFieldBytes,
     isFile: ({ headers }) => {
-      const { name, fileName: given } = placeOf(headers);
+      const { name, fileName: given } = partOf(headers);
       return given !== undefined || name === "file";
     },
     onFile: ({ headers }) => {
-      const { name, fileName: given = "" } = placeOf(headers);
+      const { name, fileName: given = "" } = partOf(headers);
       if (name !== "file") fault ??= invalid({ [name || "file"]: ["send the file as the field `file`"] });
       else if (fileName !== undefined) fault ??= invalid({ file: ["send one file at a time"] });
       fileName ??= given;
       return receive;
     },
     onField: (info, value) => {
-      fields[placeOf(info.headers).name] = decodeField(info, value);
+      fields[partOf(info.headers).name] = decodeField(info, value);
     },
     onError: ({ _tag: tag }) => {
       fault ??= tag === "ReachedLimit" ? tooLarge(maxFieldBytes) : badRequest(`the form cannot be read (${tag})`);
@@ -120,7 +120,7 @@ async function createParts(contentType: string, { maxBytes, headBytes }: UploadL
 }
 
 /** The package reads names of Latin 1 only. */
-function placeOf(headers: Readonly<Record<string, string | readonly string[]>>): Disposition {
+function partOf(headers: Readonly<Record<string, string | readonly string[]>>): Disposition {
   return dispositionOf(String(headers["content-disposition"] ?? ""));
 }
 

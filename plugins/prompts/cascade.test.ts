@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { firstOf, placeAfter, scopes, type Place } from "./cascade.ts";
+import { firstOf, scopeAfter, scopes, type PromptScope } from "./cascade.ts";
 
 const reader = { id: 1, teamIds: [10, 11], departmentIds: [20] };
-const mine: Place = { scope: "user", scopeId: 1 };
-const hers: Place = { scope: "user", scopeId: 2 };
-const team: Place = { scope: "team", scopeId: 10 };
-const otherTeam: Place = { scope: "team", scopeId: 20 };
-const department: Place = { scope: "department", scopeId: 20 };
-const otherDepartment: Place = { scope: "department", scopeId: 10 };
-const account: Place = { scope: "account", scopeId: null };
+const mine: PromptScope = { scope: "user", scopeId: 1 };
+const hers: PromptScope = { scope: "user", scopeId: 2 };
+const team: PromptScope = { scope: "team", scopeId: 10 };
+const otherTeam: PromptScope = { scope: "team", scopeId: 20 };
+const department: PromptScope = { scope: "department", scopeId: 20 };
+const otherDepartment: PromptScope = { scope: "department", scopeId: 10 };
+const account: PromptScope = { scope: "account", scopeId: null };
 
 describe("the cascade", () => {
-  const cases: [string, Place[], Place | undefined][] = [
+  const cases: [string, PromptScope[], PromptScope | undefined][] = [
     ["nothing", [], undefined],
     ["one's own first", [account, department, team, mine], mine],
     ["then the team's", [account, department, team, hers], team],
@@ -35,7 +35,7 @@ describe("the cascade", () => {
       fc.constant(account),
       fc.record({ scope: fc.constantFrom("user", "team", "department"), scopeId: fc.integer({ min: 1, max: 25 }) }),
     );
-    const places = fc.uniqueArray(place as fc.Arbitrary<Place>, { selector: (p) => `${p.scope}${p.scopeId}` });
+    const places = fc.uniqueArray(place as fc.Arbitrary<PromptScope>, { selector: (p) => `${p.scope}${p.scopeId}` });
     fc.assert(
       fc.property(places, fc.func(fc.integer()), (rows, rank) => {
         const shuffled = rows.toSorted((a, b) => rank(a) - rank(b));
@@ -46,7 +46,7 @@ describe("the cascade", () => {
 });
 
 describe("where a prompt belongs", () => {
-  const cases: [string, Place | undefined, Parameters<typeof placeAfter>[1], Place][] = [
+  const cases: [string, PromptScope | undefined, Parameters<typeof scopeAfter>[1], PromptScope][] = [
     ["the account without a scope", undefined, {}, account],
     ["the account, whatever the id", undefined, { scope_id: 5 }, account],
     ["oneself without an id", undefined, { scope: "user" }, { scope: "user", scopeId: 7 }],
@@ -60,14 +60,14 @@ describe("where a prompt belongs", () => {
     ["oneself after a team", team, { scope: "user" }, { scope: "user", scopeId: 7 }],
     ["a department after a team", team, { scope: "department", scope_id: 20 }, department],
   ];
-  test.each(cases)("%s", (_, current, given, expected) => expect(placeAfter(current, given, 7)).toEqual(expected));
+  test.each(cases)("%s", (_, current, given, expected) => expect(scopeAfter(current, given, 7)).toEqual(expected));
 
   test("is not known for a team or department without its id", () => {
     for (const scope of ["team", "department"] as const) {
       for (const current of [undefined, mine, account])
-        expect(() => placeAfter(current, { scope }, 7)).toThrow(expect.objectContaining({ status: 422 }));
+        expect(() => scopeAfter(current, { scope }, 7)).toThrow(expect.objectContaining({ status: 422 }));
     }
-    expect(() => placeAfter(team, { scope_id: null }, 7)).toThrow(expect.objectContaining({ status: 422 }));
+    expect(() => scopeAfter(team, { scope_id: null }, 7)).toThrow(expect.objectContaining({ status: 422 }));
     expect(scopes).toEqual(["user", "team", "department", "account"]);
   });
 });

@@ -5,7 +5,7 @@ export const scopes = ["user", "team", "department", "account"] as const;
 export type Scope = (typeof scopes)[number];
 
 /** Where a prompt belongs. `scopeId` is null for `account` alone. */
-export interface Place {
+export interface PromptScope {
   readonly scope: Scope;
   readonly scopeId: number | null;
 }
@@ -21,7 +21,7 @@ export interface Reader {
  * The reader's first candidate in the order user, team, department, account; undefined if there is none. Among several
  * teams (or departments) of the reader the smallest id wins.
  */
-export function firstOf<P extends Place>(candidates: readonly P[], reader: Reader): P | undefined {
+export function firstOf<P extends PromptScope>(candidates: readonly P[], reader: Reader): P | undefined {
   let best: P | undefined;
   for (const candidate of candidates) {
     if (isOf(candidate, reader) && (!best || isBefore(candidate, best))) best = candidate;
@@ -30,24 +30,24 @@ export function firstOf<P extends Place>(candidates: readonly P[], reader: Reade
 }
 
 /** Whether a prompt in this place is for this reader: the account's, the reader's own, or that of a unit of theirs. */
-export function isOf({ scope, scopeId }: Place, reader: Reader): boolean {
+export function isOf({ scope, scopeId }: PromptScope, reader: Reader): boolean {
   if (scope === "account") return true;
   if (scopeId === null) return false;
   if (scope === "user") return scopeId === reader.id;
   return (scope === "team" ? reader.teamIds : reader.departmentIds).includes(scopeId);
 }
 
-function isBefore(a: Place, b: Place): boolean {
+function isBefore(a: PromptScope, b: PromptScope): boolean {
   return inOrder(a, b) < 0;
 }
 
 /** Compares two places of one reader: negative if a prompt in the first one wins. */
-export function inOrder(a: Place, b: Place): number {
+export function inOrder(a: PromptScope, b: PromptScope): number {
   const order = scopes.indexOf(a.scope) - scopes.indexOf(b.scope);
   return order === 0 ? (a.scopeId ?? 0) - (b.scopeId ?? 0) : order;
 }
 
-export interface GivenPlace {
+export interface ScopePatch {
   readonly scope?: Scope | undefined;
   readonly scope_id?: number | null | undefined;
 }
@@ -56,7 +56,7 @@ export interface GivenPlace {
  * Where a prompt belongs after a save. behaviour 2.1: `user` without a `scope_id` is the current user's, `account` has none;
  * behaviour B.5: `team` and `department` without one are 422. An id goes with its scope: another scope needs a new one.
  */
-export function placeAfter(current: Place | undefined, given: GivenPlace, userId: number): Place {
+export function scopeAfter(current: PromptScope | undefined, given: ScopePatch, userId: number): PromptScope {
   const scope = given.scope ?? current?.scope ?? "account";
   if (scope === "account") return { scope, scopeId: null };
   const kept = current?.scope === scope ? current.scopeId : null;
@@ -66,7 +66,7 @@ export function placeAfter(current: Place | undefined, given: GivenPlace, userId
   throw invalid({ scope_id: [`is required for the scope \`${scope}\``] });
 }
 
-export function samePlace(a: Place, b: Place): boolean {
+export function isSameScope(a: PromptScope, b: PromptScope): boolean {
   return a.scope === b.scope && a.scopeId === b.scopeId;
 }
 
@@ -74,13 +74,13 @@ export interface Writer extends Reader {
   readonly role: Role;
 }
 
-export interface Owned extends Place {
+export interface Owned extends PromptScope {
   readonly code: string;
   readonly createdById: number;
 }
 
 /** A stored prompt with the code that `<code>_extra` adds to. */
-export type Base = Place & Pick<Owned, "createdById">;
+export type OwnedScope = PromptScope & Pick<Owned, "createdById">;
 
 /**
  * Whether this person, who has the privilege `prompts`, may write (create, change, delete) that prompt: own `user`
@@ -95,7 +95,7 @@ export function mayWrite(
   prompt: Owned,
   person: Writer,
   isBuiltIn: (code: string) => boolean,
-  bases: readonly Base[],
+  bases: readonly OwnedScope[],
 ): boolean {
   if (person.role === "admin") return true;
   const { scope, code } = prompt;
@@ -119,10 +119,10 @@ export const suffix = "_extra";
  * Whether this person made every prompt that it is appended to for others: the team's or department's own prompt if it
  * has one, else the account's. Prompts in the scope `user` do not count.
  */
-function addsToOwn(place: Place, personId: number, bases: readonly Base[]): boolean {
+function addsToOwn(scoped: PromptScope, personId: number, bases: readonly OwnedScope[]): boolean {
   const shared = bases.filter(({ scope }) => scope !== "user");
-  const near = shared.filter(({ scope, scopeId }) => scope === place.scope && scopeId === place.scopeId);
+  const near = shared.filter(({ scope, scopeId }) => scope === scoped.scope && scopeId === scoped.scopeId);
   const ofAccount = shared.filter(({ scope }) => scope === "account");
-  const reached = place.scope === "account" ? (near.length > 0 ? shared : []) : near.length > 0 ? near : ofAccount;
+  const reached = scoped.scope === "account" ? (near.length > 0 ? shared : []) : near.length > 0 ? near : ofAccount;
   return reached.length > 0 && reached.every(({ createdById }) => createdById === personId);
 }

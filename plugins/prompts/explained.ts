@@ -1,9 +1,9 @@
 /** Why a person gets the prompt that they get: everything with its code that is for them, the first one first. */
 import type { BuiltIn } from "./built-in.ts";
-import { inOrder, isOf, suffix, type Place, type Reader } from "./cascade.ts";
+import { inOrder, isOf, suffix, type PromptScope, type Reader } from "./cascade.ts";
 
 /** A stored prompt by what tells it from others with its code. */
-export interface Named extends Place {
+export interface Named extends PromptScope {
   readonly id: string;
   readonly code: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Step {
   /** Null for a built-in file. */
   readonly id: string | null;
   readonly name: string | null;
-  readonly scope: Place["scope"] | "built_in";
+  readonly scope: PromptScope["scope"] | "built_in";
   readonly scopeId: number | null;
   readonly version: number | null;
   /** Whose built-in file it is. */

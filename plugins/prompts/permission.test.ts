@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminToken, person, startTestApp, type Answer, type TestApp, type TestPerson } from "../../tests/harness.ts";
 import { follower, traces } from "../../tests/traces.ts";
 import { plugins } from "../index.ts";
-import type { Place } from "./cascade.ts";
+import type { PromptScope } from "./cascade.ts";
 
 let app: TestApp;
 let units: { team: number; otherTeam: number; department: number; otherDepartment: number };
@@ -36,7 +36,7 @@ type Outcome = "writes" | "reads" | "nothing";
 /** Whose prompt, where it stands, and what user, manager, guest with the privilege and admin may do with it. */
 const table: [
   string,
-  (me: number) => Place & { mine?: boolean; code?: string },
+  (me: number) => PromptScope & { mine?: boolean; code?: string },
   [Outcome, Outcome, Outcome, Outcome],
 ][] = [
   ["one's own", (me) => ({ scope: "user", scopeId: me }), ["writes", "writes", "writes", "writes"]],

@@ -15,7 +15,16 @@ import {
 import type { At, BaseContext, Caller, Change, Changed, DraftOf, NewOf, PatchOf, Ref, RowOf, Tx } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { BuiltIn } from "./built-in.ts";
-import { extendedCode, mayWrite, placeAfter, samePlace, scopes, suffix, type Owned, type Place } from "./cascade.ts";
+import {
+  extendedCode,
+  mayWrite,
+  scopeAfter,
+  isSameScope,
+  scopes,
+  suffix,
+  type Owned,
+  type PromptScope,
+} from "./cascade.ts";
 import { checkTexts } from "./preview.ts";
 import { aiPlaceholder, keepVersion, shared, visibleTo } from "./store.ts";
 
@@ -171,9 +180,9 @@ export const Prompt = resource("prompt", {
 });
 
 export async function createPrompt(at: PromptAt, given: NewOf<typeof fields>): Promise<PromptRow> {
-  const place = placeAfter(undefined, given, at.caller.user.id);
+  const scoped = scopeAfter(undefined, given, at.caller.user.id);
   checkTexts(given, at.liquid, tokenOf(at.request));
-  await mustExist(at, place);
+  await mustExist(at, scoped);
   return create(Prompt, at, given);
 }
 
@@ -188,8 +197,8 @@ export async function changePrompt(
   for (;;) {
     const seen = await found(Prompt, at, ref);
     await mustBeWritable(at, seen);
-    const place = placeAfter(seen, given, at.caller.user.id);
-    if (!samePlace(place, seen)) await mustExist(at, place);
+    const scoped = scopeAfter(seen, given, at.caller.user.id);
+    if (!isSameScope(scoped, seen)) await mustExist(at, scoped);
     try {
       return await change(Prompt, { ...at, seen }, ref, given, expected);
     } catch (error) {
@@ -205,12 +214,12 @@ export function tokenOf({ headers }: Request): string {
 
 async function check(at: PromptAt, { tx, given, before, after }: Its): Promise<DraftOf<typeof fields>> {
   const { seen, caller } = at;
-  if (before && !(seen && samePlace(before, seen) && before.code === seen.code)) throw new Outdated();
+  if (before && !(seen && isSameScope(before, seen) && before.code === seen.code)) throw new Outdated();
   const userId = caller.user.id;
   const placeholder = given.ai_placeholder === undefined ? {} : { ai_placeholder: given.ai_placeholder };
   const draft = {
     ...after,
-    ...placeAfter(before, given, userId),
+    ...scopeAfter(before, given, userId),
     // Unknown keys are kept.
     fields: { ...before?.fields, ...placeholder },
     createdById: before?.createdById ?? userId,
@@ -218,7 +227,7 @@ async function check(at: PromptAt, { tx, given, before, after }: Its): Promise<D
     token: before?.token ?? crypto.getRandomValues(new Uint8Array(24)).toHex(),
   };
   await mustBeWritable(at, draft, tx);
-  if (before && !(samePlace(draft, before) && draft.code === before.code)) await mustLeaveNoExtra(at, before, tx);
+  if (before && !(isSameScope(draft, before) && draft.code === before.code)) await mustLeaveNoExtra(at, before, tx);
   return draft;
 }
 
@@ -240,7 +249,7 @@ async function mustLeaveNoExtra({ caller }: { caller: Caller }, { scope, code }:
     throw invalid({ code: [`your prompt ${code}${suffix} adds to it: delete or rename that first`] });
 }
 
-async function mustExist({ accounts, caller }: PromptAt, { scope, scopeId }: Place): Promise<void> {
+async function mustExist({ accounts, caller }: PromptAt, { scope, scopeId }: PromptScope): Promise<void> {
   if (scope === "account" || scopeId === null) return;
   const exists =
     scope === "user"

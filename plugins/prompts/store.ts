@@ -11,13 +11,13 @@ import {
   type Tx,
   type User,
 } from "platform";
-import type { Base, Place } from "./cascade.ts";
+import type { OwnedScope, PromptScope } from "./cascade.ts";
 import type { Named } from "./explained.ts";
 
 export type Kind = "chat" | "agent";
 
 /** Each save adds one, and none ever changes. */
-export interface VersionRow extends Place {
+export interface VersionRow extends PromptScope {
   readonly version: number;
   readonly code: string;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface VersionRow extends Place {
 }
 
 /** A prompt as the cascade sees it. */
-export interface Candidate extends Place {
+export interface Candidate extends PromptScope {
   readonly id: string;
   readonly code: string;
   readonly version: number;
@@ -114,8 +114,8 @@ export async function codeOf(sql: Sql, accountId: number, viewer: Viewer, id: st
 }
 
 /** The places and creators of the prompts with this code, in all scopes except `user`. */
-export async function shared(on: Queryable, accountId: number, code: string): Promise<Base[]> {
-  return on<Base[]>`
+export async function shared(on: Queryable, accountId: number, code: string): Promise<OwnedScope[]> {
+  return on<OwnedScope[]>`
     select scope, scope_id, created_by_id from prompts
     where account_id = ${accountId} and code = ${code} and scope <> 'user'`;
 }

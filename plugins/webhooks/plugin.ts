@@ -17,7 +17,7 @@ import instructions from "./prompts/webhooks_api.md" with { type: "text" };
 import { deliveryWriter, fanOut } from "./sending/fan-out.ts";
 import { parseWaits, standardWaits } from "./sending/health.ts";
 import { createSender } from "./sending/sender.ts";
-import { clearQueue, dueTopic, urgedTopic, type Place } from "./signals.ts";
+import { clearQueue, dueTopic, urgedTopic, type WebhookRef } from "./signals.ts";
 import { rightsOf } from "./subscriptions/rights.ts";
 import { webhookRoutes } from "./subscriptions/routes.ts";
 import { webhooksNaming } from "./subscriptions/store.ts";
@@ -86,8 +86,8 @@ export default definePlugin({
     };
     const leaseSeconds = 2 * config.timeoutSeconds;
     const sender = createSender(webhooks, { maxInFlight: config.maxInFlight, leaseSeconds });
-    ctx.broadcast.on(dueTopic, (place) => sender.wake(placeOf(place)));
-    ctx.broadcast.on(urgedTopic, (place) => sender.urge(placeOf(place)));
+    ctx.broadcast.on(dueTopic, (text) => sender.wake(webhookOf(text)));
+    ctx.broadcast.on(urgedTopic, (text) => sender.urge(webhookOf(text)));
     ctx.stopping.addEventListener("abort", sender.rest);
 
     return {
@@ -128,7 +128,7 @@ export default definePlugin({
 });
 
 /** `account:webhook`, as broadcasts name a webhook. */
-function placeOf(text: string): Place {
+function webhookOf(text: string): WebhookRef {
   const [accountId = 0, webhookId = 0] = text.split(":").map(Number);
   return { accountId, webhookId };
 }

@@ -2,7 +2,7 @@
 import { job } from "platform";
 
 /** A webhook, and the account that it belongs to. */
-export interface Place {
+export interface WebhookRef {
   readonly accountId: number;
   readonly webhookId: number;
 }
@@ -13,4 +13,4 @@ export const dueTopic = "webhooks.due";
 export const urgedTopic = "webhooks.urged";
 
 /** Clears the queue of a webhook that is off or gone. */
-export const clearQueue = job<Place>("webhooks.clear-queue");
+export const clearQueue = job<WebhookRef>("webhooks.clear-queue");

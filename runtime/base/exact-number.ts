@@ -103,10 +103,10 @@ export interface NumberScan {
   /** How deep it nests. */
   readonly depth: number;
   /** The numbers that a double does not hold. */
-  readonly inexact: readonly Place[];
+  readonly inexact: readonly NumberSpan[];
 }
 
-interface Place {
+interface NumberSpan {
   readonly from: number;
   readonly to: number;
   readonly value: ExactNumber | number;
@@ -116,7 +116,7 @@ interface Place {
 const exactLength = 15;
 
 export function scanNumbers(source: string): NumberScan {
-  const inexact: Place[] = [];
+  const inexact: NumberSpan[] = [];
   const known = new Map<string, ExactNumber | number>();
   let deepest = 0;
   let depth = 0;
@@ -136,8 +136,8 @@ export function scanNumbers(source: string): NumberScan {
         at++;
       }
       if (at - from < exactLength && !isPower) continue;
-      const place = inexactAt(source, from, at + 1, known);
-      if (place) inexact.push(place);
+      const span = inexactAt(source, from, at + 1, known);
+      if (span) inexact.push(span);
     }
   }
   return { depth: deepest, inexact };
@@ -157,7 +157,7 @@ export function parseScanned(source: string, { inexact }: NumberScan): unknown {
   return unmarked(JSON.parse(marked + source.slice(end)), mark, inexact);
 }
 
-function unmarked(value: unknown, mark: string, inexact: readonly Place[]): unknown {
+function unmarked(value: unknown, mark: string, inexact: readonly NumberSpan[]): unknown {
   if (typeof value === "string")
     return value.startsWith(mark) ? inexact[Number(value.slice(mark.length))]?.value : value;
   if (typeof value !== "object" || value === null) return value;
@@ -192,7 +192,7 @@ function inexactAt(
   from: number,
   to: number,
   known: Map<string, ExactNumber | number>,
-): Place | undefined {
+): NumberSpan | undefined {
   const literal = source.slice(from, to);
   if (!numberForm.test(literal)) return undefined;
   const made = exactly(literal);

@@ -33,16 +33,16 @@ export class LiquidFault extends Error {
   /** The partial with the mistake; undefined = the template itself. */
   readonly partial: string | undefined;
 
-  constructor(kind: LiquidFault["kind"], message: string, place: Place, cause: unknown) {
+  constructor(kind: LiquidFault["kind"], message: string, position: Position, cause: unknown) {
     super(message, { cause });
     this.kind = kind;
-    this.line = place.line;
-    this.column = place.column;
-    this.partial = place.partial;
+    this.line = position.line;
+    this.column = position.column;
+    this.partial = position.partial;
   }
 }
 
-interface Place {
+interface Position {
   line: number;
   column: number;
   partial?: string | undefined;
@@ -183,18 +183,19 @@ function asFault(error: unknown, phase: "syntax" | "runtime"): LiquidFault {
   if (error instanceof LiquidFault) return error;
   if (!(error instanceof Error))
     return new LiquidFault("runtime", "the template failed", { line: 1, column: 1 }, error);
-  const place: Place = LiquidError.is(error) ? placeOf(error) : { line: 1, column: 1 };
+  const position: Position = LiquidError.is(error) ? positionOf(error) : { line: 1, column: 1 };
   const cause = rootOf(error);
   // A fault in a partial, or in a nested rendering, keeps its own position.
   if (cause instanceof LiquidFault) return cause;
   // During a rendering only a partial can still be unreadable; anything else is data that is used as a path.
-  const unreadable = error.name === "ParseError" || (error.name === "TokenizationError" && place.partial !== undefined);
+  const unreadable =
+    error.name === "ParseError" || (error.name === "TokenizationError" && position.partial !== undefined);
   const isSyntax = phase === "syntax" || unreadable;
   const kind = isLimit(cause) ? "limit" : isSyntax ? "syntax" : "runtime";
-  return new LiquidFault(kind, messageOf(cause), place, cause);
+  return new LiquidFault(kind, messageOf(cause), position, cause);
 }
 
-function placeOf(error: LiquidError): Place {
+function positionOf(error: LiquidError): Position {
   const [line = 1, column = 1] = error.token.getPosition();
   return { line, column, partial: error.token.file };
 }

@@ -12,7 +12,7 @@ export interface Room {
   mustHave(): Promise<void>;
 }
 
-type Place = Pick<Config, "dataDir" | "diskReserveBytes">;
+type DiskSettings = Pick<Config, "dataDir" | "diskReserveBytes">;
 
 /** With less than this PostgreSQL can write no further segment of its log. */
 const leastForDatabase = 16_777_216;
@@ -35,7 +35,7 @@ export function roomOfDatabase({ databaseUrl, dataDir, diskReserveBytes }: Confi
 }
 
 /** `full`: PostgreSQL, if it is here, takes no more writes. */
-export async function stateOfDisk({ dataDir, diskReserveBytes }: Place): Promise<"ok" | "short" | "full"> {
+export async function stateOfDisk({ dataDir, diskReserveBytes }: DiskSettings): Promise<"ok" | "short" | "full"> {
   const free = await freeIn(dataDir);
   if (free < Math.min(leastForDatabase, diskReserveBytes)) return "full";
   return free < diskReserveBytes ? "short" : "ok";

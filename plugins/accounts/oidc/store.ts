@@ -17,12 +17,12 @@ export interface IdentityRow extends Identity {
   readonly createdAt: Date;
 }
 
-interface Place {
+interface ProviderRef {
   readonly accountId: number;
   readonly providerId: string;
 }
 
-export async function identitiesOf(sql: Sql, { accountId, providerId }: Place, page: Page) {
+export async function identitiesOf(sql: Sql, { accountId, providerId }: ProviderRef, page: Page) {
   const where = sql`i.account_id = ${accountId} and i.provider_id = ${providerId}`;
   return readPage<IdentityRow>(sql, page, {
     columns: sql`i.id, i.user_id, u.login, u.name, i.issuer, i.subject, i.email, i.last_used_at, i.created_at`,
@@ -35,7 +35,7 @@ export async function identitiesOf(sql: Sql, { accountId, providerId }: Place, p
 /** Whose it is; notes that it was used. */
 export async function useIdentity(
   sql: Sql,
-  { accountId, providerId }: Place,
+  { accountId, providerId }: ProviderRef,
   { issuer, subject }: Identity,
 ): Promise<number | undefined> {
   const [row] = await sql<{ userId: number }[]>`
@@ -48,7 +48,7 @@ export async function useIdentity(
 /** False if it is somebody's already, or the person has another one at this provider. */
 export async function addIdentity(
   on: Queryable,
-  { accountId, providerId }: Place,
+  { accountId, providerId }: ProviderRef,
   userId: number,
   { issuer, subject, email }: Identity & { readonly email: string },
 ): Promise<boolean> {
@@ -64,7 +64,7 @@ export async function addIdentity(
 /** Ends what a person has at other providers with other addresses. */
 export async function removeOtherIdentities(
   tx: Tx,
-  { accountId, providerId }: Place,
+  { accountId, providerId }: ProviderRef,
   userId: number,
   email: string,
 ): Promise<void> {
@@ -74,13 +74,13 @@ export async function removeOtherIdentities(
       and lower(email) <> lower(${email})`;
 }
 
-export async function removeIdentity(tx: Tx, { accountId, providerId }: Place, id: number): Promise<boolean> {
+export async function removeIdentity(tx: Tx, { accountId, providerId }: ProviderRef, id: number): Promise<boolean> {
   const result = await tx`
     delete from sign_in_identities where account_id = ${accountId} and provider_id = ${providerId} and id = ${id}`;
   return result.count === 1;
 }
 
-export async function removeIdentities(tx: Tx, { accountId, providerId }: Place): Promise<void> {
+export async function removeIdentities(tx: Tx, { accountId, providerId }: ProviderRef): Promise<void> {
   await tx`delete from sign_in_identities where account_id = ${accountId} and provider_id = ${providerId}`;
 }
 
@@ -125,7 +125,7 @@ export async function pruneAttempts(sql: Sql): Promise<void> {
   await sql`delete from sign_in_attempts where expires_at < now()`;
 }
 
-interface OriginRow extends Place {
+interface OriginRow extends ProviderRef {
   readonly id: string;
   readonly issuer: string;
   /** Sealed for this row. */
@@ -163,7 +163,7 @@ export async function originOfSession(sql: Sql, accountId: number, sessionId: nu
 /** Deletes them, and gives their sessions. A sign-in of which no `sid` is known ends with its subject. */
 export async function endOrigins(
   tx: Tx,
-  { accountId, providerId }: Place,
+  { accountId, providerId }: ProviderRef,
   { issuer, subject, sid }: Ended,
 ): Promise<number[]> {
   const rows = await tx<{ sessionId: number | null }[]>`
@@ -175,14 +175,14 @@ export async function endOrigins(
   return rows.flatMap(({ sessionId }) => sessionId ?? []);
 }
 
-export async function removeOrigins(tx: Tx, { accountId, providerId }: Place): Promise<void> {
+export async function removeOrigins(tx: Tx, { accountId, providerId }: ProviderRef): Promise<void> {
   await tx`delete from sign_in_origins where account_id = ${accountId} and provider_id = ${providerId}`;
 }
 
 /** False if it was used before. */
 export async function useLogout(
   tx: Tx,
-  { accountId, providerId }: Place,
+  { accountId, providerId }: ProviderRef,
   tokenHash: string,
   seconds: number,
 ): Promise<boolean> {

@@ -15,11 +15,11 @@ const allWords: Readonly<Record<Language, Words>> = {
 
 export const wordsOf = ({ request }: { readonly request: Request }): Words => allWords[languageOf(request)];
 
-type Place = Pick<Account, "name">;
+type NamedAccount = Pick<Account, "name">;
 
 export function forgotPage(
   words: Words,
-  { name }: Place,
+  { name }: NamedAccount,
   { login = "", error }: { login?: string; error?: string } = {},
 ): string {
   const form = `<form method="post" action="/forgot_password">
@@ -32,11 +32,11 @@ export function forgotPage(
 }
 
 /** A message and the way back to the sign-in page. */
-export function saidPage(words: Words, { name }: Place, title: string, said: string): string {
+export function saidPage(words: Words, { name }: NamedAccount, title: string, said: string): string {
   return page(words, title, name, [`<p role="status">${said}</p>`, toSignIn(words)].join("\n"));
 }
 
-export function endedPage(words: Words, { name }: Place, canAsk: boolean): string {
+export function endedPage(words: Words, { name }: NamedAccount, canAsk: boolean): string {
   const again = canAsk ? linkLine({ href: "/forgot_password", label: words.forgot }) : "";
   return page(words, words.ended, name, [`<p role="alert">${words.endedText}</p>`, again, toSignIn(words)].join("\n"));
 }
@@ -50,7 +50,11 @@ interface PasswordForm {
   readonly links: readonly PageLink[];
 }
 
-export function passwordPage(words: Words, { name }: Place, { login, least, error, links }: PasswordForm): string {
+export function passwordPage(
+  words: Words,
+  { name }: NamedAccount,
+  { login, least, error, links }: PasswordForm,
+): string {
   const form = `<form method="post" action="/set_password">
 <p>${filledIn(words.setFor, { login: escapeHtml(login) })}</p>
 <input type="text" name="login" value="${escapeHtml(login)}" autocomplete="username" readonly hidden>
@@ -68,7 +72,7 @@ interface Confirmed {
   readonly token: string;
 }
 
-export function confirmPage(words: Words, { name }: Place, { login, email, token }: Confirmed): string {
+export function confirmPage(words: Words, { name }: NamedAccount, { login, email, token }: Confirmed): string {
   const form = `<form method="post" action="/confirm_email">
 <p>${filledIn(words.confirmText, { email: escapeHtml(email), login: escapeHtml(login) })}</p>
 <input type="hidden" name="token" value="${escapeHtml(token)}">

@@ -23,7 +23,7 @@ export interface PeopleContext extends BaseContext {
 /** Runs in the transaction that creates an account; returns lines to show once. */
 export type Founder = (account: NewAccount, tx: Tx) => Promise<readonly string[]>;
 
-export interface Place {
+export interface PersonRef {
   readonly accountId: number;
   readonly id: number;
 }

@@ -13,7 +13,7 @@ import {
 import type { Caller, Ref, Tx } from "platform";
 import { ownerOf, stale } from "../factors/policy.ts";
 import * as factorStore from "../factors/store.ts";
-import type { PeopleContext, Place } from "./context.ts";
+import type { PeopleContext, PersonRef } from "./context.ts";
 import { beginChange, mayConfirm } from "./email-changes.ts";
 import * as emailStore from "./email-store.ts";
 import type { NewPerson, OwnPatch, PersonPatch, UserRow } from "./fields.ts";
@@ -63,9 +63,9 @@ export async function updateSelf(ctx: PeopleContext, caller: Caller, given: OwnP
 }
 
 /** Throws the 422 if another person could be meant by this address, as it would be if it were stored. */
-async function mustBeFree(tx: Tx, place: Place, login: string, email: string): Promise<void> {
+async function mustBeFree(tx: Tx, ref: PersonRef, login: string, email: string): Promise<void> {
   const wrong = mistakes();
-  await checkSignIn(tx, place, { login, email }, { email }, wrong);
+  await checkSignIn(tx, ref, { login, email }, { email }, wrong);
   wrong.check();
 }
 

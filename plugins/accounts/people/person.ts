@@ -2,7 +2,7 @@
 import { filter, forbidden, invalid, resource, roles, toApi, Type } from "platform";
 import type { AfterCommit, At, Author, Caller, Change, Changed, Mistakes, Tx } from "platform";
 import { lock } from "./account-store.ts";
-import type { PeopleContext, Place } from "./context.ts";
+import type { PeopleContext, PersonRef } from "./context.ts";
 import { tellBefore } from "./email-changes.ts";
 import { fields, unitKinds, type Person, type PersonPatch, type UserDraft, type UserRow } from "./fields.ts";
 import { isEmail, isPlainlyWritten, isSameAddress, mustNotExceed, mustReach, stopsBeingAdmin } from "./rules.ts";
@@ -128,7 +128,7 @@ async function checkUnits(tx: Tx, accountId: number, given: PersonPatch, wrong: 
 /** Adds what makes another person's sign-in ambiguous, and what is no address or not plainly written. */
 export async function checkSignIn(
   tx: Tx,
-  place: Place,
+  ref: PersonRef,
   { login, email }: Pick<UserRow, "login" | "email">,
   given: Pick<PersonPatch, "login" | "email">,
   wrong: Mistakes,
@@ -137,7 +137,7 @@ export async function checkSignIn(
   for (const field of ["login", "email"] as const)
     if (!isPlainlyWritten(given[field] ?? ""))
       wrong.add(field, "has characters that look like others, or that nobody sees");
-  const clash = await userStore.clash(tx, place, login, email);
+  const clash = await userStore.clash(tx, ref, login, email);
   if (clash.login) wrong.add("login", "is another person's e-mail address");
   if (clash.email) wrong.add("email", "is another person's login");
   if (clash.taken) wrong.add("email", "is already taken");

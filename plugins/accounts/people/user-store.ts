@@ -1,7 +1,7 @@
 /** All SQL about people: what they sign in with, and in which teams, departments and groups they are. */
 import { words, type Fragment, type Queryable, type Sql, type Tx } from "platform";
 import type { Unit } from "../api.ts";
-import type { Place } from "./context.ts";
+import type { PersonRef } from "./context.ts";
 import type { UnitKind, UserRow } from "./fields.ts";
 
 /** Members of the team, department or group that the query names. One that cannot exist has none. */
@@ -33,7 +33,7 @@ export async function insertFirst(tx: Tx, accountId: number, login: string, pass
 }
 
 /** Ends what would let the person in, or change them, without the password in use: steps of a sign-in and links in mails. */
-export async function endProofs(tx: Tx, { accountId, id }: Place): Promise<void> {
+export async function endProofs(tx: Tx, { accountId, id }: PersonRef): Promise<void> {
   await tx`delete from sign_in_steps where account_id = ${accountId} and user_id = ${id}`;
   await tx`delete from password_links where account_id = ${accountId} and user_id = ${id}`;
   await tx`delete from email_changes where account_id = ${accountId} and user_id = ${id}`;
@@ -59,7 +59,7 @@ export async function setUnits(tx: Tx, userId: number, unitIds: readonly number[
     insert into memberships (user_id, unit_id) select ${userId}, unnest(${unitIds}::bigint[]) on conflict do nothing`;
 }
 
-export async function hasOtherAdmin(tx: Tx, { accountId, id }: Place): Promise<boolean> {
+export async function hasOtherAdmin(tx: Tx, { accountId, id }: PersonRef): Promise<boolean> {
   const rows = await tx`
     select 1 from users where account_id = ${accountId} and id <> ${id} and role = 'admin' and active limit 1`;
   return rows.length > 0;
@@ -69,7 +69,7 @@ export async function hasOtherAdmin(tx: Tx, { accountId, id }: Place): Promise<b
  * Which of the two would make another person's sign-in ambiguous: a login that is someone else's address, or the
  * reverse.
  */
-export async function clash(tx: Tx, { accountId, id }: Place, login: string, email: string | null) {
+export async function clash(tx: Tx, { accountId, id }: PersonRef, login: string, email: string | null) {
   const [row] = await tx<{ login: boolean; email: boolean; taken: boolean }[]>`
     select exists (select 1 from users where account_id = ${accountId} and id <> ${id} and lower(email) = lower(${login})) as login,
            exists (select 1 from users where account_id = ${accountId} and id <> ${id} and lower(login) = lower(${email})) as email,

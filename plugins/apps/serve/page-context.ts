@@ -53,10 +53,10 @@ export const nobody: ContextUser = {
   department_names: [],
 };
 
-type Place = Pick<AppContext, "embed" | "module" | "view" | "record_id">;
+type EmbedContext = Pick<AppContext, "embed" | "module" | "view" | "record_id">;
 
 /** Where the embedding page says the app is. Values of the wrong form are left out. */
-export function placeOf(query: URLSearchParams): Place {
+export function embedOf(query: URLSearchParams): EmbedContext {
   const matching = (name: string, shape: RegExp) => {
     const value = query.get(name);
     return value !== null && shape.test(value) ? value : null;

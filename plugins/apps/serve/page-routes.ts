@@ -23,7 +23,7 @@ import {
   noticePage,
   noticePolicy,
 } from "./around.ts";
-import { contextOf, nobody, placeOf } from "./page-context.ts";
+import { contextOf, nobody, embedOf } from "./page-context.ts";
 import {
   isFramed,
   pageTemplate,
@@ -209,7 +209,7 @@ function printedContext(app: PageApp, account: Account, user: AppContext["user"]
     base_url: baseUrl,
     locale: account.locale,
     timezone: account.timezone,
-    ...placeOf(asked),
+    ...embedOf(asked),
   };
   const json = JSON.stringify(context);
   if (isPlain) ofNobody.set(app, { account, baseUrl, json });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { adminPassword, person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 import { contentSecurityPolicy, iconOf } from "./around.ts";
-import { placeOf } from "./page-context.ts";
+import { embedOf } from "./page-context.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -377,7 +377,7 @@ describe("what stands in the page", () => {
     ],
     ["", { embed: false, module: null, view: null, record_id: null }],
   ])("the place from ?%s", (query, expected) => {
-    expect(placeOf(new URLSearchParams(query))).toEqual(expected);
+    expect(embedOf(new URLSearchParams(query))).toEqual(expected);
   });
 
   test.each(["Plain", "<", "'", '"', "&", "%", "#", "😀 smile", "\ud800 lone", "", "żółw"])(

@@ -2,13 +2,13 @@
 import type { CodeLanguage } from "studio";
 import { modules } from "../choices.ts";
 
-export interface Place {
+export interface Placement {
   readonly module: string | undefined;
   readonly view: string | undefined;
   readonly isTile: boolean;
 }
 
-export function placeOf(showInModule: unknown, dashboardWidget: unknown): Place {
+export function placeOf(showInModule: unknown, dashboardWidget: unknown): Placement {
   const place = typeof showInModule === "string" ? showInModule.trim() : "";
   const isModule = modules.some((name) => name === place);
   return {

@@ -11,7 +11,7 @@ import {
   computeProcess,
   driveHandler,
   driveProcess,
-  placeOf,
+  shareOf,
   processStarted,
   type DrivenProcess,
 } from "./signals.ts";
@@ -86,7 +86,7 @@ const longestTurnMs = 500;
 
 function turnOf({ accountId, flowCode, id }: ProcessId & { readonly flowCode: string }) {
   const turn = parseInt(id.slice(-4), 16) % turnsOfOneFlow;
-  return { ...placeOf({ accountId, flowCode }), orderKey: `${accountId}/${flowCode}/${turn}` };
+  return { ...shareOf({ accountId, flowCode }), orderKey: `${accountId}/${flowCode}/${turn}` };
 }
 
 interface Driving {
@@ -129,7 +129,7 @@ async function goOn(ctx: FlowContext, load: Load, { held, mode, signal }: Drivin
       else {
         const runAt = new Date(outcome.until);
         const calls = mode === "compute" && outcome.until <= Date.now();
-        await ctx.enqueue(driveProcess, { ...process, calls }, { tx, ...placeOf(process), runAt });
+        await ctx.enqueue(driveProcess, { ...process, calls }, { tx, ...shareOf(process), runAt });
       }
     });
     return;

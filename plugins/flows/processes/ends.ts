@@ -11,7 +11,7 @@ import {
   driveProcess,
   emitChanges,
   kindsOf,
-  placeOf,
+  shareOf,
   processStarted,
   wantedKinds,
 } from "./signals.ts";
@@ -83,7 +83,7 @@ export async function sweepProcesses(ctx: FlowContext): Promise<void> {
     ctx.log.warn("a flow process had no job to continue it", { flow_process_id: id, given_up: lost.failed });
     // With a new job, a process whose job was given up would be tried for ever.
     if (lost.failed) await giveUp(ctx, lost);
-    else await ctx.enqueue(driveProcess, { accountId, id, flowCode }, { ...placeOf(lost), key: id });
+    else await ctx.enqueue(driveProcess, { accountId, id, flowCode }, { ...shareOf(lost), key: id });
   }
 }
 

@@ -21,7 +21,7 @@ export const computeProcess = job<DrivenProcess>("flows.compute");
 export const cancelled = "flows.cancelled";
 
 /** Processes that hang keep no place of another flow or account. */
-export function placeOf({ accountId, flowCode }: { readonly accountId: number; readonly flowCode: string }) {
+export function shareOf({ accountId, flowCode }: { readonly accountId: number; readonly flowCode: string }) {
   return { accountId, share: flowCode };
 }
 

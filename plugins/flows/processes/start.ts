@@ -20,7 +20,7 @@ import { forgetAttempts, memoryText, newState, type Memory } from "../engine/sta
 import type { CurrentFlow } from "../manage/lookup.ts";
 import { hostOf } from "./host.ts";
 import { shownProcess } from "./show.ts";
-import { driveProcess, emitChanges, kindsOf, placeOf, processStarted, wantedKinds } from "./signals.ts";
+import { driveProcess, emitChanges, kindsOf, shareOf, processStarted, wantedKinds } from "./signals.ts";
 import * as processStore from "./store.ts";
 import type { NewProcess, ProcessRow, Started } from "./store.ts";
 
@@ -59,7 +59,7 @@ export async function retryProcess(ctx: FlowContext, accountId: number, id: stri
     const row = await processStore.resume(tx, accountId, id, found.cursor);
     await emitChanges(ctx, row, ["update"], tx);
     const process = { accountId, id, flowCode: found.flowCode };
-    await withCausation(rootOf(found), () => ctx.enqueue(driveProcess, process, { tx, ...placeOf(process) }));
+    await withCausation(rootOf(found), () => ctx.enqueue(driveProcess, process, { tx, ...shareOf(process) }));
     return shownProcess(tx, accountId, id);
   });
 }
@@ -73,8 +73,8 @@ async function insert(ctx: FlowContext, prepared: Prepared, kinds: readonly stri
     await emitChanges(ctx, process, kinds, tx);
     if (until === undefined) return;
     if (until > Date.now())
-      await ctx.enqueue(driveProcess, { accountId, id, flowCode }, { tx, ...placeOf(process), runAt: new Date(until) });
-    else await ctx.emit(processStarted, { accountId, id, flowCode }, tx, placeOf(process));
+      await ctx.enqueue(driveProcess, { accountId, id, flowCode }, { tx, ...shareOf(process), runAt: new Date(until) });
+    else await ctx.emit(processStarted, { accountId, id, flowCode }, tx, shareOf(process));
   };
   await (written.trace === null ? withCausation(rootOf(written), run) : run());
 }

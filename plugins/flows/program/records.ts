@@ -78,7 +78,7 @@ function readKey(reading: Reading, key: string, given: Given): void {
   const { value } = given;
   if (key === "filter") return readGroup(reading, ".filter", given, undefined);
   if (key === "any") return readGroups(reading, given);
-  const named = placeOf(key);
+  const named = conditionOf(key);
   if (named) return readField(reading, `.${key}`, named.group, named.field, named.op, given);
   if (!keys.includes(key) && render && harmless.has(key)) return;
   if (!keys.includes(key))
@@ -172,7 +172,7 @@ function readField(
 }
 
 /** `filter[age][gt]` and `any[0][city]`, as in addresses. */
-function placeOf(key: string): Pick<SearchCondition, "group" | "field" | "op"> | undefined {
+function conditionOf(key: string): Pick<SearchCondition, "group" | "field" | "op"> | undefined {
   const [, group, inside] = /^(?:filter|any\[(\d{1,3})\])\[(.+)\]$/.exec(key) ?? [];
   if (inside === undefined) return undefined;
   const split = inside.lastIndexOf("][");

@@ -18,7 +18,7 @@ export interface Comparison {
 export type Condition = string | boolean | Comparison;
 
 /** How dates and numbers are printed. */
-export interface Place {
+export interface FormatSettings {
   readonly timezone: string;
   readonly locale: string;
 }
@@ -30,10 +30,10 @@ export interface Templates {
   mistakes(template: unknown): { place: string; message: string }[];
   conditionMistake(condition: string): string | undefined;
   /** The templates of this account. */
-  at(place: Place): Templates;
+  at(settings: FormatSettings): Templates;
 }
 
-export function createTemplates(liquid: Liquid, options?: Place): Templates {
+export function createTemplates(liquid: Liquid, options?: FormatSettings): Templates {
   const value = (template: unknown, variables: Variables): unknown => {
     if (typeof template === "string") {
       if (!isTemplate(template)) return template;

@@ -14,7 +14,7 @@ export interface Sending {
   problem: string;
 }
 
-export interface Place {
+export interface UploadTarget {
   readonly folder: string;
   readonly isPublic: boolean;
 }
@@ -25,14 +25,14 @@ class Uploads {
   #isRunning = false;
 
   /** `done` is told of each file that has arrived. */
-  add(files: Iterable<File>, place: Place, done: () => void): void {
+  add(files: Iterable<File>, target: UploadTarget, done: () => void): void {
     for (const file of files) this.all.push({ id: crypto.randomUUID(), file, state: "waits", sent: 0, problem: "" });
-    void this.#run(place, done);
+    void this.#run(target, done);
   }
 
-  again(one: Sending, place: Place, done: () => void): void {
+  again(one: Sending, target: UploadTarget, done: () => void): void {
     Object.assign(one, { state: "waits", sent: 0, problem: "" });
-    void this.#run(place, done);
+    void this.#run(target, done);
   }
 
   stop(one: Sending): void {
@@ -44,7 +44,7 @@ class Uploads {
     this.all = this.all.filter(({ state }) => state === "waits" || state === "goes");
   }
 
-  async #run(place: Place, done: () => void): Promise<void> {
+  async #run(target: UploadTarget, done: () => void): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     for (let one = this.#next(); one; one = this.#next()) {
@@ -52,7 +52,7 @@ class Uploads {
       this.#stops.set(one.id, stop);
       one.state = "goes";
       try {
-        await send(one, place, stop.signal);
+        await send(one, target, stop.signal);
         one.state = "done";
         done();
       } catch (error) {
@@ -71,7 +71,7 @@ class Uploads {
 
 export const uploads = new Uploads();
 
-async function send(one: Sending, { folder, isPublic }: Place, signal: AbortSignal): Promise<void> {
+async function send(one: Sending, { folder, isPublic }: UploadTarget, signal: AbortSignal): Promise<void> {
   const { file } = one;
   const metadata = Object.entries({ filename: file.name, folder, is_public: String(isPublic) })
     .filter(([, value]) => value !== "")

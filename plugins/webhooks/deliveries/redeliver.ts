@@ -3,7 +3,7 @@ import { invalid, notFound, type Sql, type Tx } from "platform";
 import type { Webhooks } from "../context.ts";
 import { promote } from "../sending/queue-store.ts";
 import * as queueStore from "../sending/queue-store.ts";
-import { urgedTopic, type Place } from "../signals.ts";
+import { urgedTopic, type WebhookRef } from "../signals.ts";
 import type { WebhookRow } from "../subscriptions/fields.ts";
 import { holdWebhook } from "../subscriptions/store.ts";
 import {
@@ -79,11 +79,11 @@ export function mustBeActive(row: WebhookRow): void {
 const piece = 2000;
 
 /** Clears away all that one webhook leaves when it is off or gone. False while a sender or writer still holds a part. */
-export async function clearWebhook(sql: Sql, place: Place, signal: AbortSignal): Promise<boolean> {
+export async function clearWebhook(sql: Sql, webhook: WebhookRef, signal: AbortSignal): Promise<boolean> {
   await clearAll(sql, signal);
-  await inPieces(() => forget(sql, place.accountId, place.webhookId, piece), signal);
-  await queueStore.forgetRate(sql, place);
-  return !(await queueStore.leftOf(sql, place));
+  await inPieces(() => forget(sql, webhook.accountId, webhook.webhookId, piece), signal);
+  await queueStore.forgetRate(sql, webhook);
+  return !(await queueStore.leftOf(sql, webhook));
 }
 
 /** Clears away everything that waits for webhooks that are off or gone. */

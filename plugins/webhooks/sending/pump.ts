@@ -1,7 +1,7 @@
 /** Keeps one lane going: reads its webhook, sends as much as its limits allow and asks for more. No SQL. */
 import { createWriter, failpoint, hasPlace, leave, take, type Held, type Lease, type Leases } from "platform";
 import type { Webhooks } from "../context.ts";
-import type { Place } from "../signals.ts";
+import type { WebhookRef } from "../signals.ts";
 import { hookOf, peekHook, type Hook } from "../subscriptions/subscriptions.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import { judge, noteHealth } from "./health.ts";
@@ -197,7 +197,7 @@ export interface End {
 }
 
 interface Options {
-  readonly wake: (place: Place) => void;
+  readonly wake: (webhook: WebhookRef) => void;
   /** Called once an outcome is written, or found to be another process's to write. */
   readonly written: (lease: Lease<ClaimedDelivery>) => void;
 }
@@ -223,7 +223,7 @@ export function createEnds(webhooks: Webhooks, queue: DeliveryQueue, { wake, wri
     }
   });
   const promote = writer.list<OrderKey>(async (keys) => {
-    for (const place of await queueStore.promote(queue.sql, keys)) wake(place);
+    for (const webhook of await queueStore.promote(queue.sql, keys)) wake(webhook);
   });
   const after = ({ hook, outcome, lease, settlement: { status, delaySeconds } }: End & { settlement: Settlement }) => {
     const { accountId, id: webhookId } = hook.row;

@@ -1,6 +1,6 @@
 /** The SQL of what waits to be sent and of what this process sends; what must keep its plan is a function of the migrations. */
 import { readBounds, type Causation, type Lease, type Sql } from "platform";
-import type { Place } from "../signals.ts";
+import type { WebhookRef } from "../signals.ts";
 
 /** One event for one webhook, to be written. */
 export interface NewDelivery {
@@ -50,7 +50,7 @@ export async function insertDeliveries(sql: Sql, rows: readonly NewDelivery[]): 
 
 /** Releases what waited behind these; gives back the webhooks that now have something due. */
 export function promote(sql: Sql, keys: readonly OrderKey[]) {
-  return sql<Place[]>`
+  return sql<WebhookRef[]>`
   select distinct account_id, webhook_id
   from promote_deliveries(${keys.map((k) => k.webhookId)}::bigint[], ${keys.map((k) => k.orderKey)}::text[])`;
 }
@@ -87,7 +87,7 @@ export async function setBack(sql: Sql, leaseSeconds: number): Promise<void> {
 
 /** The webhooks that have something due, and from when. */
 export function due(sql: Sql) {
-  return sql<(Place & { dueAt: Date })[]>`select account_id, webhook_id, due_at from due_webhooks()`;
+  return sql<(WebhookRef & { dueAt: Date })[]>`select account_id, webhook_id, due_at from due_webhooks()`;
 }
 
 /** First deliveries of their order keys that wait behind nothing: a process died before it released them. */
@@ -106,14 +106,14 @@ export function parkedHeads(sql: Sql) {
 }
 
 /** Forgets the rate of a webhook that is gone. */
-export async function forgetRate(sql: Sql, { accountId, webhookId }: Place): Promise<void> {
+export async function forgetRate(sql: Sql, { accountId, webhookId }: WebhookRef): Promise<void> {
   await sql`
     delete from webhook_rates where webhook_id = ${webhookId}
     and not exists (select from webhooks where account_id = ${accountId} and id = ${webhookId})`;
 }
 
 /** Whether something waits, or is held, for a webhook that is off or gone. */
-export async function leftOf(sql: Sql, { accountId, webhookId }: Place): Promise<boolean> {
+export async function leftOf(sql: Sql, { accountId, webhookId }: WebhookRef): Promise<boolean> {
   const [row] = await sql<{ left: boolean }[]>`
     select exists (
       select from webhook_queue q where q.account_id = ${accountId} and q.webhook_id = ${webhookId}

@@ -6,7 +6,7 @@
 import { createClaims, createLeases, createPolls, failpoint, nothingHeld, readBounds, untilTrue } from "platform";
 import type { Lease } from "platform";
 import type { Webhooks } from "../context.ts";
-import type { Place } from "../signals.ts";
+import type { WebhookRef } from "../signals.ts";
 import { peekHook } from "../subscriptions/subscriptions.ts";
 import { createEnds, drop, mayRead, run, type Sender } from "./pump.ts";
 import * as states from "./lane.ts";
@@ -45,7 +45,7 @@ export function createSender(webhooks: Webhooks, { maxInFlight, leaseSeconds }: 
     log,
     pollMs,
     async look() {
-      for (const place of await queueStore.due(sql)) wake(place, place.dueAt);
+      for (const webhook of await queueStore.due(sql)) wake(webhook, webhook.dueAt);
       // Their webhook may have been switched off while they wait for its rate.
       for (const lane of sender.lanes.values()) if (lane.state.waiting.length > 0) run(sender, lane);
     },
@@ -88,7 +88,7 @@ export function createSender(webhooks: Webhooks, { maxInFlight, leaseSeconds }: 
       }
     },
   });
-  const wake = ({ accountId, webhookId }: Place, since?: Date): void => {
+  const wake = ({ accountId, webhookId }: WebhookRef, since?: Date): void => {
     if (!polls.isActive()) return;
     const lane = sender.lanes.get(webhookId) ?? { accountId, webhookId, state: emptyLane };
     sender.lanes.set(webhookId, lane);
@@ -132,14 +132,14 @@ export function createSender(webhooks: Webhooks, { maxInFlight, leaseSeconds }: 
   return {
     wake,
     /** A person asks for it: even a receiver that asked to wait is called again. */
-    urge(place: Place): void {
-      const lane = sender.lanes.get(place.webhookId);
+    urge(webhook: WebhookRef): void {
+      const lane = sender.lanes.get(webhook.webhookId);
       if (lane) {
         lane.state = states.urged(lane.state);
         clearTimeout(sender.timers.get(lane));
         sender.timers.delete(lane);
       }
-      wake(place);
+      wake(webhook);
     },
     begin(): void {
       polls.heartbeatWithin((leaseSeconds * 1000) / 4);

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, type SocketTarget } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
-import { launch, port, type Place, type Run } from "./launch.ts";
+import { launch, port, type LaunchOptions, type Run } from "./launch.ts";
 import { bundledCluster, noPostgresHere, postgresHome } from "./postgres-binaries.ts";
 import {
   lockFolder,
@@ -158,7 +158,7 @@ async function untilSynced(synced: Promise<void>, stop: () => Promise<void>): Pr
 /**
  * A kernel that does not overcommit memory may refuse a large cache. A server with a small cache is better than none.
  */
-async function launchWithCache(place: Place, { cacheMegabytes, log }: PostgresOptions) {
+async function launchWithCache(place: LaunchOptions, { cacheMegabytes, log }: PostgresOptions) {
   if (cacheMegabytes === undefined) return { place, first: await launch(place) };
   const roomy = { ...place, cacheMegabytes };
   try {

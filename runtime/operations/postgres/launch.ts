@@ -16,7 +16,7 @@ const stopsWithinMs = 8_000;
 const keptFree = 12;
 const logMaxBytes = 5_000_000;
 
-export interface Place {
+export interface LaunchOptions {
   home: string;
   cluster: string;
   socketDir: string;
@@ -68,7 +68,7 @@ export async function launch({
   cacheMegabytes,
   onWait,
   readyWithinMs = usuallyReadyWithinMs,
-}: Place): Promise<Run> {
+}: LaunchOptions): Promise<Run> {
   // Also so that `isReady` does not read an earlier server's file: in a container process ids repeat.
   await clearLeftovers({ cluster, socketDir, port });
   const settings = ["listen_addresses=", `unix_socket_directories=${quoteList(socketDir)}`, `port=${port}`];

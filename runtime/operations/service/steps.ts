@@ -24,11 +24,11 @@ export interface Machine {
   /** "/" but in tests. */
   readonly root: string;
   /** Runs a command and returns its exit code and output. */
-  readonly run: (words: readonly string[], place?: Place) => Promise<Ran>;
+  readonly run: (words: readonly string[], options?: CommandOptions) => Promise<Ran>;
 }
 
 /** Where a command runs; default: as this program. */
-export interface Place {
+export interface CommandOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -38,8 +38,8 @@ export interface Ran {
   readonly output: string;
 }
 
-export async function runOnMachine(words: readonly string[], place?: Place): Promise<Ran> {
-  const at = place && { cwd: place.folder, env: place.env };
+export async function runOnMachine(words: readonly string[], options?: CommandOptions): Promise<Ran> {
+  const at = options && { cwd: options.folder, env: options.env };
   const child = start(words, { ...at, stdio: ["ignore", "pipe", "pipe"] });
   const [out, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
   return { code: await child.exited, output: `${out}${errors}`.trim() };

@@ -23,7 +23,7 @@ export function recordOf({ path }: PagePath, params: Readonly<Record<string, str
   return last.startsWith(":") ? params[last.slice(1)] : undefined;
 }
 
-export type Place<P extends PagePath> =
+export type PageLocation<P extends PagePath> =
   | { readonly kind: "home" }
   | { readonly kind: "list" | "new"; readonly resource: Resource; readonly values: readonly string[] }
   | { readonly kind: "item"; readonly resource: Resource; readonly values: readonly string[] }
@@ -38,7 +38,7 @@ export function placeOf<P extends PagePath>(
   resources: readonly Resource[],
   pages: readonly P[],
   apps: ModuleApps = {},
-): Place<P> {
+): PageLocation<P> {
   const parts = pathname.slice(base.length).split("/").filter(Boolean).map(decoded);
   if (parts.length === 0) return { kind: "home" };
   const [module = "", word, urlCode] = parts;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "platform/test";
 import { shapeOf } from "../../program/check-rules.ts";
-import { messageOf, placeOf, standing, stepFaults } from "./program/faults.ts";
+import { messageOf, locationOf, standing, stepFaults } from "./program/faults.ts";
 import { fieldsOf, kinds, lineOf, ops, startOf } from "./program/kinds.ts";
 import { programIn, readValue, renamed, shownValue, stepsOf, withProgram } from "./program/text.ts";
 import { codesFor, completionAt, namesAt } from "./program/scope.ts";
@@ -266,13 +266,13 @@ describe("a message of the server", () => {
     ["program must be an array of steps", "", "", "", "must be an array of steps"],
     ["program[1].connector: the connector is not there", "1", "connector", "", "the connector is not there"],
   ])("%p has its place", (message, path, key, inside, said) => {
-    const place = placeOf(message);
+    const place = locationOf(message);
     expect(place).toEqual({ path, key, inside, said });
     if (place) expect(messageOf(place)).toBe(message.replace(/(\w): the connector/, "$1 the connector"));
   });
 
   test.each(["is required", "programs[0] is wrong", "", "This is not JSON."])("%p has none", (message) =>
-    expect(placeOf(message)).toBeUndefined(),
+    expect(locationOf(message)).toBeUndefined(),
   );
 
   test("goes with its step, and goes away when the step is changed", () => {

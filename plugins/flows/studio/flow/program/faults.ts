@@ -1,7 +1,7 @@
 /** Where in a program a message of the server belongs: `program[2].then[0].connector is required`. Pure. */
 import { rowsOf, stepAt, type Program } from "./tree.ts";
 
-export interface Place {
+export interface FaultLocation {
   /** Of the step; "" is the whole program. */
   readonly path: string;
   /** The field of the step, and what is inside of it: `.city`. */
@@ -12,7 +12,7 @@ export interface Place {
 }
 
 /** A message that goes with its step wherever that is moved, and is gone when the step is changed. */
-export interface StepFault extends Place {
+export interface StepFault extends FaultLocation {
   readonly step: unknown;
 }
 
@@ -20,7 +20,7 @@ const most = 500;
 const inBranch = /^\.(then|else|do|on_error)\[/;
 
 /** Undefined for a message that does not begin with a place in the program. */
-export function placeOf(message: string): Place | undefined {
+export function locationOf(message: string): FaultLocation | undefined {
   const end = message.slice(0, most).search(/[ :]/);
   const whole = end === -1 ? message.slice(0, most) : message.slice(0, end);
   if (!/^program(?:$|[[.])/.test(whole)) return undefined;
@@ -51,7 +51,7 @@ export function placeOf(message: string): Place | undefined {
 
 export function stepFaults(messages: readonly string[], program: Program): StepFault[] {
   return messages.flatMap((message) => {
-    const place = placeOf(message);
+    const place = locationOf(message);
     return place ? [{ ...place, step: place.path === "" ? undefined : stepAt(program, place.path) }] : [];
   });
 }
@@ -68,7 +68,7 @@ export function standing(faults: readonly StepFault[], program: Program): StepFa
 }
 
 /** As the server would say it of the program as it is now. */
-export function messageOf({ path, key, inside, said }: Place): string {
+export function messageOf({ path, key, inside, said }: FaultLocation): string {
   const place = path.split(".").map((part) => (/^\d/.test(part) ? `[${part}]` : part === "" ? "" : `.${part}`));
   return `program${place.join("")}${key === "" ? "" : `.${key}`}${inside} ${said}`;
 }

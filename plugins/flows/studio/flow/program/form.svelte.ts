@@ -1,6 +1,6 @@
 /** The program of a flow in its form: as steps and as text, with what the server has said of it. */
 import { isMap, text, type Editor } from "studio";
-import { messageOf, placeOf, standing, stepFaults, type StepFault } from "./faults.ts";
+import { messageOf, locationOf, standing, stepFaults, type StepFault } from "./faults.ts";
 import { othersIn, programIn, shown, stepsOf, withProgram } from "./text.ts";
 import type { Program } from "./tree.ts";
 
@@ -51,7 +51,7 @@ export class ProgramForm {
   /** What is said of the text, with the places as they are now. */
   get messages(): readonly string[] {
     const said = this.editor.messages["fields"] ?? [];
-    const others = said.filter((message) => placeOf(message) === undefined || message === text.messages.notJson);
+    const others = said.filter((message) => locationOf(message) === undefined || message === text.messages.notJson);
     return [...others, ...this.faults.map(messageOf)];
   }
 
