@@ -103,9 +103,9 @@ const fields = {
 };
 
 export type PromptRow = RowOf<typeof fields, "uuid">;
-type Given = PatchOf<typeof fields>;
-type Its = Change<typeof fields, "uuid">;
-type Both = Changed<typeof fields, "uuid">;
+type PromptPatch = PatchOf<typeof fields>;
+type PromptChange = Change<typeof fields, "uuid">;
+type WrittenPrompt = Changed<typeof fields, "uuid">;
 
 interface Around extends Omit<At, "caller">, Pick<BaseContext, "liquid"> {
   readonly accounts: Pick<Accounts, "person" | "unitExists">;
@@ -149,7 +149,7 @@ export const Prompt = resource("prompt", {
   async changed(_, { after }, tx) {
     if (after) await keepVersion(tx, after);
   },
-  committed: ({ forget, caller }, { before, after }: Both) =>
+  committed: ({ forget, caller }, { before, after }: WrittenPrompt) =>
     forget(
       caller.account.id,
       [before, after].flatMap((row) => (row ? [row.code] : [])),
@@ -190,7 +190,7 @@ export async function createPrompt(at: PromptAt, given: NewOf<typeof fields>): P
 export async function changePrompt(
   at: PromptAt,
   ref: Ref<"uuid">,
-  given: Given,
+  given: PromptPatch,
   expected: (id: string) => number | undefined,
 ): Promise<{ before: PromptRow; after: PromptRow }> {
   checkTexts(given, at.liquid, tokenOf(at.request));
@@ -212,7 +212,7 @@ export function tokenOf({ headers }: Request): string {
   return credentialOf(headers)?.token ?? "";
 }
 
-async function check(at: PromptAt, { tx, given, before, after }: Its): Promise<DraftOf<typeof fields>> {
+async function check(at: PromptAt, { tx, given, before, after }: PromptChange): Promise<DraftOf<typeof fields>> {
   const { seen, caller } = at;
   if (before && !(seen && isSameScope(before, seen) && before.code === seen.code)) throw new Outdated();
   const userId = caller.user.id;

@@ -159,7 +159,7 @@ export async function databasesFor(
 }
 
 export type TokenRow = RowOf<typeof fields, "integer">;
-type Its = Change<typeof fields, "integer">;
+type TokenChange = Change<typeof fields, "integer">;
 type Draft = DraftOf<typeof fields>;
 
 /** What the server keeps of tokens in memory. After a commit, before the answer, it forgets what has changed. */
@@ -238,7 +238,7 @@ export const Token = resource("api_token", {
   },
 });
 
-async function check(at: TokenAt, { tx, given, before, after }: Its): Promise<Draft> {
+async function check(at: TokenAt, { tx, given, before, after }: TokenChange): Promise<Draft> {
   const { accounts, caller, raw = "" } = at;
   if (before && before.purpose !== null) throw invalid({ base: ["a session can only be ended"] });
   const input = {
@@ -287,7 +287,7 @@ async function changed(
 }
 
 /** Throws the 422. */
-function kindAndEnd(given: Its["given"], before: TokenRow | undefined, timezone: string) {
+function kindAndEnd(given: TokenChange["given"], before: TokenRow | undefined, timezone: string) {
   const wrong = mistakes();
   const kind = given.kind === undefined ? (before?.kind ?? null) : given.kind || null;
   if (kind !== null && kind !== "web_token") wrong.add("kind", "must be empty or web_token");

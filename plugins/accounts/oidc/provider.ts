@@ -202,7 +202,7 @@ const fields = {
 };
 
 export type ProviderRow = RowOf<typeof fields, "uuid">;
-type Its = Change<typeof fields, "uuid">;
+type ProviderChange = Change<typeof fields, "uuid">;
 type Draft = DraftOf<typeof fields>;
 
 export interface ProviderAt extends At {
@@ -291,7 +291,7 @@ export function mustBeAdmin({ caller: { user, narrowedTo } }: Pick<At, "caller">
 
 async function check(
   { accounts, caller }: ProviderAt,
-  { tx, given, before, after }: Its,
+  { tx, given, before, after }: ProviderChange,
   wrong: Mistakes,
 ): Promise<Draft> {
   const input: Draft = {

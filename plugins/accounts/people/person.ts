@@ -8,8 +8,8 @@ import { fields, unitKinds, type Person, type PersonPatch, type UserDraft, type 
 import { isEmail, isPlainlyWritten, isSameAddress, mustNotExceed, mustReach, stopsBeingAdmin } from "./rules.ts";
 import * as userStore from "./user-store.ts";
 
-type Its = Change<typeof fields, "integer">;
-type Then = (person: Person, tx: Tx) => Promise<void>;
+type PersonChange = Change<typeof fields, "integer">;
+type AfterWrite = (person: Person, tx: Tx) => Promise<void>;
 
 /** Nobody's rights count: a rule of the account, a command, or somebody who has proved themselves otherwise. */
 interface Proven extends Author {
@@ -24,9 +24,9 @@ export interface PersonAt extends PeopleContext, At<Caller | Proven> {
   /** Whether the caller has signed in within the last minutes. */
   readonly isFresh?: boolean;
   /** With the person before they are changed or deleted; what it throws stops that. */
-  readonly beforehand?: Then;
+  readonly beforehand?: AfterWrite;
   /** With the person as they are then. */
-  readonly afterwards?: Then;
+  readonly afterwards?: AfterWrite;
 }
 
 export const User = resource("user", {
@@ -85,7 +85,11 @@ export const User = resource("user", {
 
 export const personOf = (row: UserRow): Person => toApi(User, row);
 
-async function check(at: PersonAt, { tx, id, given, before, after }: Its, wrong: Mistakes): Promise<UserDraft> {
+async function check(
+  at: PersonAt,
+  { tx, id, given, before, after }: PersonChange,
+  wrong: Mistakes,
+): Promise<UserDraft> {
   const { access, caller, passwordHash = before?.passwordHash ?? null } = at;
   const login = after.login.normalize("NFC");
   const email = after.email?.normalize("NFC") || null;

@@ -45,7 +45,7 @@ export interface AppAt extends At<AppAuthor>, AppsContext {
 }
 
 export type FullRow = NonNullable<Awaited<ReturnType<typeof findApp>>>;
-type Its = Change<typeof fields, "uuid">;
+type AppChange = Change<typeof fields, "uuid">;
 
 export const ifMatch = 'With `If-Match: "<etag>"`: 412 if that version is no longer the latest.';
 const buildFails = { source_code: ["3:14 Unexpected token"] };
@@ -168,7 +168,10 @@ function planned({ caller, request }: AppAt, before: FullRow | undefined, given:
   return after;
 }
 
-async function check({ seen, build, caller }: AppAt, { tx, given, before }: Its): Promise<DraftOf<typeof fields>> {
+async function check(
+  { seen, build, caller }: AppAt,
+  { tx, given, before }: AppChange,
+): Promise<DraftOf<typeof fields>> {
   if (before && before.version !== seen?.version) throw new Outdated();
   const app = applied(before ?? blank, given);
   return {

@@ -44,7 +44,7 @@ const fields = {
 };
 
 export type FlowRow = RowOf<typeof fields, "uuid">;
-type Its = Change<typeof fields, "uuid">;
+type FlowChange = Change<typeof fields, "uuid">;
 
 interface FlowAuthor extends Author {
   readonly user: User | { readonly id: number | null };
@@ -113,7 +113,10 @@ export const Flow = resource("flow", {
   },
 });
 
-async function check(at: FlowAt, { tx, id: flowId, given, before, after }: Its): Promise<DraftOf<typeof fields>> {
+async function check(
+  at: FlowAt,
+  { tx, id: flowId, given, before, after }: FlowChange,
+): Promise<DraftOf<typeof fields>> {
   const { templates, stepTypes, databases, caller } = at;
   const { account, user, privileges, within } = caller;
   const steps = programOf(after.fields);

@@ -22,8 +22,8 @@ export interface WebhookAt extends At, Pick<BaseContext, "enqueue" | "broadcast"
 /** Its maker has changed since they were looked up: look again. */
 export class Outdated extends Error {}
 
-type Its = Change<typeof fields, "integer">;
-type Both = Changed<typeof fields, "integer">;
+type WebhookChange = Change<typeof fields, "integer">;
+type WrittenWebhook = Changed<typeof fields, "integer">;
 
 export const Webhook = resource("webhook", {
   table: "webhooks",
@@ -58,7 +58,7 @@ export const Webhook = resource("webhook", {
   },
 });
 
-async function check(at: WebhookAt, change: Its, wrong: Mistakes): Promise<DraftOf<typeof fields>> {
+async function check(at: WebhookAt, change: WebhookChange, wrong: Mistakes): Promise<DraftOf<typeof fields>> {
   const { rights, caller } = at;
   const { tx, id, given, before } = change;
   const isUrl = change.after.targetKind === "url";
@@ -91,12 +91,12 @@ async function check(at: WebhookAt, change: Its, wrong: Mistakes): Promise<Draft
   };
 }
 
-async function changed({ enqueue }: WebhookAt, { before, after }: Both, tx: Tx): Promise<void> {
+async function changed({ enqueue }: WebhookAt, { before, after }: WrittenWebhook, tx: Tx): Promise<void> {
   if (!before || (after && (after.active || !before.active))) return;
   await enqueue(clearQueue, { accountId: before.accountId, webhookId: before.id }, { tx });
 }
 
-async function committed({ forget, broadcast, caller }: WebhookAt, { before, after }: Both): Promise<void> {
+async function committed({ forget, broadcast, caller }: WebhookAt, { before, after }: WrittenWebhook): Promise<void> {
   await forget(caller.account.id);
   if (before && after?.active) broadcast.publish(urgedTopic, `${after.accountId}:${after.id}`);
 }
