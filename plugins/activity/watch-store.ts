@@ -2,7 +2,7 @@
 import type { LoggedTable, PluginFacts, Sql } from "platform";
 import type { ActivityContext } from "./context.ts";
 
-interface Found extends TableColumns {
+interface WatchedTable extends TableColumns {
   /** What the table's trigger was made with; null without one. */
   readonly facts: string | null;
 }
@@ -12,8 +12,8 @@ export async function watchTables(
   ctx: Pick<ActivityContext, "sql" | "transaction">,
   declared: Declared,
 ): Promise<void> {
-  const find = (on: Pick<Sql, "unsafe">) => on.unsafe<Found[]>(foundTables);
-  const wrong = (tables: readonly Found[]) =>
+  const find = (on: Pick<Sql, "unsafe">) => on.unsafe<WatchedTable[]>(foundTables);
+  const wrong = (tables: readonly WatchedTable[]) =>
     tables.flatMap((table) => {
       const facts = factsOf(table, declared);
       const wanted = facts ? JSON.stringify(facts) : null;

@@ -17,7 +17,7 @@ import { isObject } from "../base/values.ts";
 
 export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-export interface Found {
+export interface RouteMatch {
   readonly route: Route;
   readonly params: Record<string, string>;
 }
@@ -25,7 +25,7 @@ export interface Found {
 /** The reply of a route, or what it throws: identity, quota, privilege, body and Idempotency-Key. */
 export async function handle(
   ctx: HttpContext,
-  { route, params }: Found,
+  { route, params }: RouteMatch,
   request: Request,
   requestId: string,
   hints: string[],
@@ -54,7 +54,7 @@ export async function handle(
 
 async function admitted(
   ctx: HttpContext,
-  { route, params }: Found,
+  { route, params }: RouteMatch,
   identified: IdentifiedRequest,
   hints: string[],
 ): Promise<Reply | Response> {

@@ -7,7 +7,7 @@ import { isLocalHost } from "./door.ts";
 import { badRequest, methodNotAllowed, notFound } from "../base/errors.ts";
 import { databaseFault } from "../db/db.ts";
 import type { HttpContext } from "./context.ts";
-import { handle, safeMethods, type Found } from "./handle.ts";
+import { handle, safeMethods, type RouteMatch } from "./handle.ts";
 import { refusalOf } from "./refusals/refusal.ts";
 import type { Reply } from "./answers/reply.ts";
 import { logRequest, corsHeaders, finish, newRequestId } from "./answers/respond.ts";
@@ -136,22 +136,22 @@ async function answerEndpoint<T extends { readonly status: number }>(
 ): Promise<T> {
   const started = performance.now();
   const requestId = newRequestId(request);
-  const found = endpoint.pick(rawParams);
+  const match = endpoint.pick(rawParams);
   const hints: string[] = [];
   let reply: Reply | Response;
   try {
-    if (!found) throw notFound();
-    reply = await handle(ctx, found, request, requestId, hints);
+    if (!match) throw notFound();
+    reply = await handle(ctx, match, request, requestId, hints);
   } catch (error) {
     const own = isHungUp(error, request)
       ? badRequest("the client hung up")
-      : isNowhere(error, found)
+      : isNowhere(error, match)
         ? notFound()
         : error;
-    const refusal = refusalOf(own, ctx.log, requestId, found?.route.spec.errors);
+    const refusal = refusalOf(own, ctx.log, requestId, match?.route.spec.errors);
     reply = { ...refusal, headers: { ...endpoint.always, ...refusal.headers } };
   }
-  const response = await finished(request, reply, requestId, found && fromAnyOrigin(found.route.spec), hints);
+  const response = await finished(request, reply, requestId, match && fromAnyOrigin(match.route.spec), hints);
   const ms = performance.now() - started;
   ctx.metrics.request(request.method, endpoint.name, response.status, ms / 1000);
   logRequest(ctx.log, request, endpoint.name, { requestId, status: response.status, ms });
@@ -159,9 +159,9 @@ async function answerEndpoint<T extends { readonly status: number }>(
 }
 
 /** No text of a database has a NUL, so nothing has such a name. */
-function isNowhere(error: unknown, found: Found | undefined): boolean {
+function isNowhere(error: unknown, match: RouteMatch | undefined): boolean {
   return (
-    databaseFault(error) === "bad-input" && Object.values(found?.params ?? {}).some((value) => value.includes("\0"))
+    databaseFault(error) === "bad-input" && Object.values(match?.params ?? {}).some((value) => value.includes("\0"))
   );
 }
 
@@ -171,7 +171,7 @@ function isHungUp(error: unknown, { signal }: Request): boolean {
 }
 
 /** OPTIONS lists the allowed methods; any other method is 405. */
-function answerOthers(request: Request, methods: Others | typeof systemMethods): Response {
+function answerOthers(request: Request, methods: Alternatives | typeof systemMethods): Response {
   const requestId = newRequestId(request);
   if (request.method !== "OPTIONS")
     return finish(request, refusalOf(methodNotAllowed(methods.allowed), undefined, requestId), requestId, methods.cors);
@@ -233,7 +233,7 @@ interface FoundEndpoint {
   readonly params: Record<string, string>;
 }
 
-export interface Others {
+export interface Alternatives {
   readonly allowed: readonly Method[];
   readonly cors: boolean;
   readonly always: Readonly<Record<string, string>>;
@@ -270,7 +270,7 @@ export function findEndpoint({ byMethod }: Router, method: string, url: string):
 }
 
 /** What answers other methods at this address. */
-function othersAt({ byAddress }: Router, url: string): Others | undefined {
+function othersAt({ byAddress }: Router, url: string): Alternatives | undefined {
   const own = byAddress.find("", addressOf(url))?.store;
   return (
     own && {

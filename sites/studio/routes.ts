@@ -19,7 +19,16 @@ import {
 import { shell, shellPolicy, type Extension } from "./shell.ts";
 import type { StudioFiles } from "./files.ts";
 import type { Changes } from "./changes.ts";
-import { mayRead, foundIn, most, ranked, readMost, searchedLists, type Found, type SearchedList } from "./search.ts";
+import {
+  mayRead,
+  foundIn,
+  most,
+  ranked,
+  readMost,
+  searchedLists,
+  type SearchResult,
+  type SearchedList,
+} from "./search.ts";
 
 const access = { open: "it leads to the sign-in page; what it shows comes from the API" } as const;
 const page = {
@@ -226,7 +235,11 @@ export function searchRoutes(routes: () => readonly Route[]): Route[] {
 }
 
 /** The list's own handler decides what this caller may see. */
-async function ask(list: SearchedList, input: Omit<RequestInput, "params" | "body">, words: string): Promise<Found[]> {
+async function ask(
+  list: SearchedList,
+  input: Omit<RequestInput, "params" | "body">,
+  words: string,
+): Promise<SearchResult[]> {
   const asked = list.searches ? { q: words, limit: `${most.ofList}` } : { limit: `${readMost}` };
   const reply = await list.route.run({ ...input, params: {}, body: undefined, query: new URLSearchParams(asked) });
   return reply instanceof Response ? [] : foundIn(list, reply.body, words);

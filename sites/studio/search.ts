@@ -1,7 +1,7 @@
 /** Which lists a search asks, and what it makes of their answers. Pure. */
 import { isObject, type Caller, type Route } from "platform";
 
-export interface Found {
+export interface SearchResult {
   /** The list's path: `/core/prompts`. */
   readonly path: string;
   readonly id: string | number;
@@ -40,15 +40,15 @@ export function mayRead({ spec }: Route, caller: Caller): boolean {
 }
 
 /** The rows of a list's answer; of a list that cannot search, those whose name or code has the words. */
-export function foundIn({ route, searches }: SearchedList, body: string | null, words: string): Found[] {
+export function foundIn({ route, searches }: SearchedList, body: string | null, words: string): SearchResult[] {
   const rows: unknown = JSON.parse(body ?? "[]");
   const found = (Array.isArray(rows) ? rows : []).flatMap((row) => foundOf(route.path, row));
   const wanted = words.toLowerCase();
-  const fits = ({ name, code }: Found) => `${name}\n${code ?? ""}`.toLowerCase().includes(wanted);
+  const fits = ({ name, code }: SearchResult) => `${name}\n${code ?? ""}`.toLowerCase().includes(wanted);
   return (searches ? found : found.filter(fits)).slice(0, most.ofList);
 }
 
-function foundOf(path: string, row: unknown): Found[] {
+function foundOf(path: string, row: unknown): SearchResult[] {
   if (!isObject(row)) return [];
   const { id } = row;
   if (typeof id !== "string" && typeof id !== "number") return [];
@@ -59,9 +59,9 @@ function foundOf(path: string, row: unknown): Found[] {
 }
 
 /** What begins with the words comes before what only has them. */
-export function ranked(found: readonly Found[], words: string): Found[] {
+export function ranked(found: readonly SearchResult[], words: string): SearchResult[] {
   const wanted = words.toLowerCase();
-  const rank = ({ name, code }: Found) => {
+  const rank = ({ name, code }: SearchResult) => {
     const texts = [name, code ?? ""].map((text) => text.toLowerCase());
     return texts.includes(wanted) ? 0 : texts.some((text) => text.startsWith(wanted)) ? 1 : 2;
   };

@@ -155,10 +155,10 @@ export async function sendReset(ctx: PasswordsContext, { accountId, login, langu
   }
 }
 
-type Found = Awaited<ReturnType<typeof foundByToken>>;
+type LinkMatch = Awaited<ReturnType<typeof foundByToken>>;
 
 /** Nobody who is in the account already is taken over: a link for a new password, or to a known person, is for a password. */
-function invitedBy(found: Found, tokenHash: string): Invited | undefined {
+function invitedBy(found: LinkMatch, tokenHash: string): Invited | undefined {
   if (!found?.link.isNew || found.person.active) return undefined;
   return { tokenHash, userId: found.person.id, email: found.link.email };
 }

@@ -5,7 +5,7 @@
  * runs macros.
  */
 import { transform, type Message, type TransformFailure } from "esbuild";
-import { importsOf, parseModule, type Found, type Program } from "./tree.ts";
+import { importsOf, parseModule, type SourceFault, type Program } from "./tree.ts";
 import { mistake, Mistakes } from "./task.ts";
 
 export interface Module {
@@ -58,7 +58,7 @@ export function checkProgram(program: Program, allowed: readonly string[]): void
 }
 
 /** Throws if an import is wrong; `maps` lead from the place in the code to the place in the author's source. */
-export function refuse(found: readonly Found[], maps: readonly Mapping[]): void {
+export function refuse(found: readonly SourceFault[], maps: readonly Mapping[]): void {
   if (found.length > 0) throw new Mistakes(found.map((one) => placed(one, maps)));
 }
 
@@ -106,12 +106,12 @@ async function stripped(
   }
 }
 
-function foundBy({ text, location }: Message): Found {
+function foundBy({ text, location }: Message): SourceFault {
   const column = location ? charactersIn(location.lineText, location.column) : 0;
   return { line: location?.line ?? 1, column, message: text };
 }
 
-function placed({ message, ...place }: Found, maps: readonly Mapping[]): string {
+function placed({ message, ...place }: SourceFault, maps: readonly Mapping[]): string {
   const { line, column } = maps.reduce((at, map) => originalPosition(map, at.line, at.column), place);
   return mistake(line, column + 1, message);
 }

@@ -1,7 +1,7 @@
 /** Svelte 5 components. Svelte itself removes TypeScript that only annotates. */
 import { transform } from "esbuild";
 import { compile, preprocess, type AST, type CompileResult } from "svelte/compiler";
-import { nodesOf, type Found, type Program } from "./tree.ts";
+import { nodesOf, type SourceFault, type Program } from "./tree.ts";
 import { originalPosition, compileModule, refuse, type Mapping } from "./module.ts";
 import { mistake, mistakeAt, Mistakes, type Code, type Task } from "./task.ts";
 
@@ -54,7 +54,7 @@ function compiledOnce(source: string, map?: Mapping, waits = false): CompileResu
 
 /** As with Vue: whatever needs another file or program is refused, not ignored. */
 function refuseBlocks({ instance, module, css }: AST.Root, maps: readonly Mapping[]): void {
-  const found: Found[] = [];
+  const found: SourceFault[] = [];
   for (const block of [module, instance, css]) {
     const attributes: readonly AST.Attribute[] = block?.attributes ?? []; // the style's are `any`
     for (const { type, name, value, name_loc: place } of attributes) {

@@ -61,7 +61,7 @@ export function literalOf(node: Node): string | undefined {
 
 // Checks the imports of a module, in any form, against the list of what its app may import.
 
-export interface Found {
+export interface SourceFault {
   /** From 1. */
   readonly line: number;
   /** From 0. */
@@ -72,7 +72,7 @@ export interface Found {
 export function parseModule(
   code: string,
   syntax: readonly ("typescript" | "jsx")[] = [],
-): { readonly program: Program } | { readonly mistake: Found } {
+): { readonly program: Program } | { readonly mistake: SourceFault } {
   try {
     const { program } = sfc.babelParse(code, {
       sourceType: "module",
@@ -89,9 +89,9 @@ export function parseModule(
 }
 
 /** The errors in the imports, in source order. */
-export function importsOf(program: Program, allowed: readonly string[]): Found[] {
+export function importsOf(program: Program, allowed: readonly string[]): SourceFault[] {
   const names = new Set(allowed);
-  const found: Found[] = [];
+  const found: SourceFault[] = [];
   const report = (node: Node, message: string) => {
     const { line, column } = node.loc?.start ?? { line: 1, column: 0 };
     found.push({ line, column, message });

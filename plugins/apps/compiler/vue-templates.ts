@@ -3,7 +3,17 @@
  * cannot compile templates, because the page's policy forbids making code from text, so they get a render function
  * here.
  */
-import { listIn, literalOf, nodeIn, nodesOf, parseModule, sfc, type Found, type Node, type Program } from "./tree.ts";
+import {
+  listIn,
+  literalOf,
+  nodeIn,
+  nodesOf,
+  parseModule,
+  sfc,
+  type SourceFault,
+  type Node,
+  type Program,
+} from "./tree.ts";
 
 interface Template {
   readonly text: string;
@@ -14,8 +24,11 @@ interface Template {
 }
 
 /** `code` with render functions next to the templates, and their mistakes. Lines keep their numbers. */
-export function withRenderFunctions(code: string, syntax: readonly "typescript"[]): { code: string; found: Found[] } {
-  const found: Found[] = [];
+export function withRenderFunctions(
+  code: string,
+  syntax: readonly "typescript"[],
+): { code: string; found: SourceFault[] } {
+  const found: SourceFault[] = [];
   if (!/\btemplate\b/.test(code)) return { code, found };
   const parsed = parseModule(code, syntax);
   const templates = "program" in parsed ? templatesOf(parsed.program) : []; // what does not parse is told later
@@ -35,7 +48,7 @@ export function withRenderFunctions(code: string, syntax: readonly "typescript"[
   return { code: all.join(""), found };
 }
 
-function render({ text, line, column }: Template, syntax: readonly "typescript"[], found: Found[]): string {
+function render({ text, line, column }: Template, syntax: readonly "typescript"[], found: SourceFault[]): string {
   const { code, errors } = sfc.compileTemplate({
     source: text,
     filename: "App.vue",

@@ -71,7 +71,7 @@ export function createReplica({ name, open, openWatcher, lookSoon, log, waitMs, 
     forget();
     reads.abandon();
   };
-  const judge = async ({ isStandby, isPooled }: Looked, primary: Watched): Promise<ReplicaState> => {
+  const judge = async ({ isStandby, isPooled }: ReplicaStatus, primary: Watched): Promise<ReplicaState> => {
     if (isPooled) return "it leads through a pooler";
     if (servers.areSeveral()) {
       // Each read looks where it has come to.
@@ -105,8 +105,8 @@ export function createReplica({ name, open, openWatcher, lookSoon, log, waitMs, 
     return before === progress.resets() ? { value } : "failed";
   };
   const readAtSeveral = async <T>(lane: string, { lsn }: Position, run: (on: Reader) => Promise<T>) => {
-    const wanted = { lsn, word: followed?.word ?? "", withinMs: waitMs, onWait: () => onWait(lsn) };
-    return reads.run(lane, (sql) => several.read(sql, wanted, run));
+    const target = { lsn, word: followed?.word ?? "", withinMs: waitMs, onWait: () => onWait(lsn) };
+    return reads.run(lane, (sql) => several.read(sql, target, run));
   };
 
   return {
@@ -152,14 +152,14 @@ export function createReplica({ name, open, openWatcher, lookSoon, log, waitMs, 
   };
 }
 
-interface Looked {
+interface ReplicaStatus {
   readonly isStandby: boolean;
   /** Its sessions outlive the server behind it. */
   readonly isPooled: boolean;
   readonly seconds: number;
 }
 
-async function lookAt(sql: Sql): Promise<Looked> {
+async function lookAt(sql: Sql): Promise<ReplicaStatus> {
   const rows = await sql<{ isStandby: boolean; pid: number; seconds: number }[]>`
     select pg_is_in_recovery() as is_standby, pg_backend_pid() as pid,
       coalesce(greatest(extract(epoch from now() - pg_last_xact_replay_timestamp()), 0), 0)::float8 as seconds`;
@@ -244,7 +244,7 @@ function createReads(open: () => Sql) {
 /** A server that is asked where it is answers at once, or it stands still. */
 const silenceMs = 2_000;
 
-interface Wanted {
+interface ReadTarget {
   readonly lsn: number;
   /** Of the primary that the server must follow. */
   readonly word: string;
@@ -253,7 +253,7 @@ interface Wanted {
   readonly onWait: () => void;
 }
 
-interface Found {
+interface ServerPosition {
   readonly isStandby: boolean;
   readonly lsn: number;
   readonly word: string | null;
@@ -264,7 +264,7 @@ function createSeveral() {
   /** What was waited for in vain, by server: nobody waits there again before it is there. */
   const missed = new Map<string, number>();
 
-  const isThere = async (tx: Tx, { lsn, word, withinMs, onWait }: Wanted): Promise<boolean> => {
+  const isThere = async (tx: Tx, { lsn, word, withinMs, onWait }: ReadTarget): Promise<boolean> => {
     const until = performance.now() + withinMs;
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       const found = await look(tx);
@@ -283,12 +283,12 @@ function createSeveral() {
 
   return {
     /** Why, if the server that it came to is not up to date in time, is no replica, or does not answer. */
-    async read<T>(sql: Sql, wanted: Wanted, run: (tx: Tx) => Promise<T>) {
+    async read<T>(sql: Sql, target: ReadTarget, run: (tx: Tx) => Promise<T>) {
       const silence = Promise.withResolvers<"failed">();
-      const timer = setTimeout(() => silence.resolve("failed"), wanted.withinMs + silenceMs);
+      const timer = setTimeout(() => silence.resolve("failed"), target.withinMs + silenceMs);
       // Each statement must see what has been replayed before it.
       const read = sql.begin("isolation level read committed read only", async (tx) => {
-        if (!(await isThere(tx, wanted))) return "behind" as const;
+        if (!(await isThere(tx, target))) return "behind" as const;
         clearTimeout(timer);
         return { value: await run(tx) };
       });
@@ -297,8 +297,8 @@ function createSeveral() {
   };
 }
 
-async function look(tx: Tx): Promise<Found> {
-  const [found] = await tx<Found[]>`
+async function look(tx: Tx): Promise<ServerPosition> {
+  const [found] = await tx<ServerPosition[]>`
     select pg_is_in_recovery() as is_standby, coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint as lsn,
       (select value from runtime_state where key = ${wordKey}) as word, ${tx.unsafe(serverName)} as server`;
   if (!found) throw new Error("the server does not say how far it is");

@@ -95,7 +95,7 @@ function choiceOf(row: unknown, field: string): Choice[] {
 
 // Finds what has a name, by what is typed into the palette.
 
-interface Found {
+interface SearchResult {
   readonly path: string;
   readonly id: string | number;
   readonly name: string;
@@ -103,7 +103,7 @@ interface Found {
 
 export async function findRecords(words: string, signal: AbortSignal): Promise<readonly Command[]> {
   const { json } = await get(`/core/search.json?q=${encodeURIComponent(words.slice(0, 200))}`, signal);
-  return (json as readonly Found[]).flatMap(({ path, id, name }) => {
+  return (json as readonly SearchResult[]).flatMap(({ path, id, name }) => {
     const resource = session.resources.find((one) => one.path === path);
     if (!resource) return [];
     const run = () => router.go(addressOf(resource, [String(id)]));
