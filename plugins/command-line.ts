@@ -14,14 +14,14 @@ import { serve, serveWorker, type Setup } from "../runtime/operations/command/ru
 import { hasDatabase } from "../runtime/operations/command/with-database.ts";
 import { ConfigError } from "../runtime/settings/settings.ts";
 
-interface Given extends Arguments {
+interface CommandLineOptions extends Arguments {
   /** Where it is to serve: what is starting already. */
   readonly begun: Begun | undefined;
 }
 
 /** Does what it says and sets the exit code; what goes wrong is one line on standard error. */
-export async function runCommandLine(given: Given): Promise<void> {
-  const code = await run(given).catch((error: unknown) => {
+export async function runCommandLine(commandLine: CommandLineOptions): Promise<void> {
+  const code = await run(commandLine).catch((error: unknown) => {
     flushLogs(); // what led to it comes first
     const lines = error instanceof ConfigError ? error.mistakes : [explain(error)];
     for (const line of lines) writeErrors(`corestead: ${line}\n`);
@@ -30,19 +30,19 @@ export async function runCommandLine(given: Given): Promise<void> {
   flushLogs();
   await written();
   // A timer that a plugin forgot must not keep the process when all is stopped.
-  if (code === failed || ["serve", "worker"].includes(commandOf(given))) process.exit(code);
+  if (code === failed || ["serve", "worker"].includes(commandOf(commandLine))) process.exit(code);
   process.exitCode = code;
 }
 
 const failed = 1;
 
-function commandOf({ words }: Given): string {
+function commandOf({ words }: CommandLineOptions): string {
   return words[0] ?? "serve";
 }
 
-async function run(given: Given): Promise<number> {
-  const { words, options, begun } = given;
-  const command = commandOf(given);
+async function run(commandLine: CommandLineOptions): Promise<number> {
+  const { words, options, begun } = commandLine;
+  const command = commandOf(commandLine);
   if (command === "help" || "help" in options) {
     writeOutput(`${usage(builtIn)}\n`);
     return 0;

@@ -11,7 +11,7 @@ import { openPool, type Sql } from "../runtime/db/db.ts";
 import { parseKeepRule } from "../runtime/settings/prune-rule.ts";
 import { judgeArchive, judgeKeep } from "../runtime/operations/doctor/backups.ts";
 import { checkClock } from "../runtime/operations/doctor/doctor.ts";
-import { doctor, type Given } from "../runtime/operations/doctor/doctor.ts";
+import { doctor, type DoctorOptions } from "../runtime/operations/doctor/doctor.ts";
 import { findingLines, type Finding } from "../runtime/plugin/finding.ts";
 import { checkPorts, judgeHeaders } from "../runtime/operations/doctor/network.ts";
 import { probeWith } from "../runtime/operations/doctor/probe.ts";
@@ -48,7 +48,10 @@ afterAll(async () => {
   await cleanUp();
 });
 
-async function findings(env: Record<string, string> = {}, given: Partial<Given> = {}): Promise<readonly Finding[]> {
+async function findings(
+  env: Record<string, string> = {},
+  given: Partial<DoctorOptions> = {},
+): Promise<readonly Finding[]> {
   const all = { DATA_DIR: dataDir, PORT: port, ...env };
   return doctor({ env: all, builtIn: plugins, modules, folder: cwd, ...given });
 }

@@ -89,9 +89,9 @@ export function checkDefinition({ url, fields }: { url: string; fields: Fields }
   return Object.fromEntries(found);
 }
 
-type Wrong = (message: string) => void;
+type AddMistake = (message: string) => void;
 
-function checkUrl(url: string, wrong: Wrong): void {
+function checkUrl(url: string, wrong: AddMistake): void {
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:\/\//i.test(url)) return wrong("must be an absolute http or https address");
   if (parsed.username !== "" || parsed.password !== "")
@@ -99,7 +99,7 @@ function checkUrl(url: string, wrong: Wrong): void {
   if (parsed.hash !== "") wrong("must not have a #fragment");
 }
 
-function checkAuth(given: unknown, wrong: Wrong): void {
+function checkAuth(given: unknown, wrong: AddMistake): void {
   if (given === undefined || given === null) return;
   const auth = recordOf(given);
   if (!auth) return wrong("auth must be an object { in, name, prefix }");
@@ -116,8 +116,8 @@ function checkAuth(given: unknown, wrong: Wrong): void {
     wrong("auth.prefix must be a text of one line");
 }
 
-function checkMethod(name: string, given: unknown, wrongAt: Wrong): void {
-  const wrong: Wrong = (message) => wrongAt(`methods.${name.slice(0, 100)}${message}`);
+function checkMethod(name: string, given: unknown, wrongAt: AddMistake): void {
+  const wrong: AddMistake = (message) => wrongAt(`methods.${name.slice(0, 100)}${message}`);
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return wrong(": a method's name is letters, digits, - and _, at most 64");
   const method = recordOf(given);
   if (!method) return wrong(" must be an object");
@@ -143,7 +143,7 @@ function checkMethod(name: string, given: unknown, wrongAt: Wrong): void {
     wrong(`.timeout must be a number of seconds up to ${maxTimeoutSeconds}`);
 }
 
-function checkPath(path: unknown, wrong: Wrong): void {
+function checkPath(path: unknown, wrong: AddMistake): void {
   if (path === undefined || path === null || path === "") return;
   if (typeof path !== "string") return wrong(".path must be a text");
   const [place = ""] = path.split("?");
@@ -157,12 +157,12 @@ function checkPath(path: unknown, wrong: Wrong): void {
   if (climbs(place)) wrong(".path must not have . or .. as a segment");
 }
 
-function checkQuery(query: unknown, wrong: Wrong): void {
+function checkQuery(query: unknown, wrong: AddMistake): void {
   if (query === undefined || query === null) return;
   if (!recordOf(query)) wrong(".query must be an object of name to value");
 }
 
-function checkHeaders(given: unknown, wrong: Wrong): void {
+function checkHeaders(given: unknown, wrong: AddMistake): void {
   if (given === undefined || given === null) return;
   const headers = recordOf(given);
   if (!headers) return wrong(".headers must be an object of name to text");

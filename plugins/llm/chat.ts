@@ -35,8 +35,8 @@ export interface ChatRequest extends Chat {
   readonly prompt: { readonly code: string; readonly variables: Readonly<Record<string, unknown>> } | undefined;
 }
 
-type Given = Readonly<Record<string, unknown>>;
-type Wrong = (field: string, message: string) => void;
+type Params = Readonly<Record<string, unknown>>;
+type AddMistake = (field: string, message: string) => void;
 
 /** The parameters of the method `chat`. */
 export const chatParameters = ["messages", "prompt", "variables", "system", "schema", "tools", "max_tokens"];
@@ -44,18 +44,18 @@ export const chatParameters = ["messages", "prompt", "variables", "system", "sch
 const most = { messages: 500, chars: 1_000_000, tools: 64, calls: 64 };
 
 /** Throws the 422 that names every wrong parameter. */
-export function chatOf(given: Given): ChatRequest {
+export function chatOf(params: Params): ChatRequest {
   const found = mistakes();
   const request: ChatRequest = {
-    prompt: promptOf(given, found.add),
-    system: textOf(given["system"], "system", found.add),
-    messages: messagesOf(given["messages"] ?? [], found.add),
-    tools: toolsOf(given["tools"] ?? [], found.add),
-    schema: schemaOf(given["schema"] ?? undefined, found.add),
-    maxTokens: given["max_tokens"] == null || !isTokens(given["max_tokens"]) ? undefined : given["max_tokens"],
-    temperature: typeof given["temperature"] === "number" ? given["temperature"] : undefined,
+    prompt: promptOf(params, found.add),
+    system: textOf(params["system"], "system", found.add),
+    messages: messagesOf(params["messages"] ?? [], found.add),
+    tools: toolsOf(params["tools"] ?? [], found.add),
+    schema: schemaOf(params["schema"] ?? undefined, found.add),
+    maxTokens: params["max_tokens"] == null || !isTokens(params["max_tokens"]) ? undefined : params["max_tokens"],
+    temperature: typeof params["temperature"] === "number" ? params["temperature"] : undefined,
   };
-  const { max_tokens: maxTokens, temperature } = given;
+  const { max_tokens: maxTokens, temperature } = params;
   if (maxTokens != null && !isTokens(maxTokens))
     found.add("max_tokens", `must be a whole number up to ${limits.tokens}`);
   if (temperature != null && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2))
@@ -68,28 +68,28 @@ export function chatOf(given: Given): ChatRequest {
   return request;
 }
 
-function textOf(value: unknown, field: string, wrong: Wrong): string {
+function textOf(value: unknown, field: string, wrong: AddMistake): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value.toWellFormed();
   wrong(field, "must be a text");
   return "";
 }
 
-function promptOf({ prompt, variables }: Given, wrong: Wrong): ChatRequest["prompt"] {
+function promptOf({ prompt, variables }: Params, wrong: AddMistake): ChatRequest["prompt"] {
   if (variables != null && !isObject(variables)) wrong("variables", "must be an object");
   if (prompt === undefined || prompt === null) return undefined;
   if (typeof prompt !== "string" || prompt === "") wrong("prompt", "must be the code of a prompt");
   return { code: typeof prompt === "string" ? prompt : "", variables: isObject(variables) ? variables : {} };
 }
 
-function schemaOf(schema: unknown, wrong: Wrong): Schema | undefined {
+function schemaOf(schema: unknown, wrong: AddMistake): Schema | undefined {
   if (schema === undefined) return undefined;
   const mistake = isObject(schema) ? schemaMistake(schema) : "must be a JSON schema";
   if (mistake !== undefined) wrong("schema", mistake);
   return isObject(schema) ? schema : undefined;
 }
 
-function messagesOf(given: unknown, wrong: Wrong): Message[] {
+function messagesOf(given: unknown, wrong: AddMistake): Message[] {
   if (!Array.isArray(given) || given.length > most.messages) {
     wrong("messages", `must be a list of at most ${most.messages} { role, content }`);
     return [];
@@ -127,7 +127,7 @@ function callsOf(given: unknown, wrong: (message: string) => void): ToolCall[] {
   });
 }
 
-function toolsOf(given: unknown, wrong: Wrong): Tool[] {
+function toolsOf(given: unknown, wrong: AddMistake): Tool[] {
   if (!Array.isArray(given) || given.length > most.tools) {
     wrong("tools", `must be a list of at most ${most.tools} { name, description, parameters }`);
     return [];

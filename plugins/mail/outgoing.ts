@@ -100,9 +100,9 @@ function merged(before: ServerRow | undefined, patch: ServerPatch) {
   return { url, username, password, sender, replyTo, tls };
 }
 
-type Given = Pick<Standard, "url" | "user" | "from" | "replyTo" | "tls">;
+type MailServerPatch = Pick<Standard, "url" | "user" | "from" | "replyTo" | "tls">;
 
-function addMistakes(add: (field: string, message: string) => void, given: Given): void {
+function addMistakes(add: (field: string, message: string) => void, given: MailServerPatch): void {
   const { url = [], fields = [] }: FieldErrors = checkServer({
     url: given.url,
     fields: fieldsOf(given),
@@ -116,7 +116,7 @@ function addMistakes(add: (field: string, message: string) => void, given: Given
 }
 
 /** As the connector of mails calls them. */
-function fieldsOf({ user, from, replyTo, tls }: Given): Record<string, unknown> {
+function fieldsOf({ user, from, replyTo, tls }: MailServerPatch): Record<string, unknown> {
   return { ...(user && { user }), from, ...(replyTo && { reply_to: replyTo }), ...(tls && { tls }) };
 }
 

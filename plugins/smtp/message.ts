@@ -22,7 +22,7 @@ export interface Mail {
   readonly attachments: readonly Attachment[];
 }
 
-type Given = Readonly<Record<string, unknown>>;
+type Params = Readonly<Record<string, unknown>>;
 
 export const limits = {
   /** In to, cc and bcc together. */
@@ -35,9 +35,9 @@ export const limits = {
 };
 
 /** Throws the 422 that names every wrong field. `defaults` are the connector's own `from` and `reply_to`. */
-export function mailOf(given: Given, defaults: Given): Mail {
+export function mailOf(params: Params, defaults: Params): Mail {
   const found = mistakes();
-  const list = (field: string, value: unknown = given[field]): Address[] => {
+  const list = (field: string, value: unknown = params[field]): Address[] => {
     if (value === undefined || value === null || value === "") return [];
     const texts = Array.isArray(value) ? value : typeof value === "string" ? splitList(value) : undefined;
     if (!texts || (typeof value === "string" && hasControl(value))) {
@@ -55,7 +55,7 @@ export function mailOf(given: Given, defaults: Given): Mail {
     });
   };
   const text = (field: string): string | undefined => {
-    const value = given[field];
+    const value = params[field];
     if (value === undefined || value === null || value === "") return undefined;
     if (typeof value !== "string") found.add(field, "must be a text");
     else if (value.length > limits.textChars) found.add(field, `may have at most ${limits.textChars} characters`);
@@ -64,13 +64,13 @@ export function mailOf(given: Given, defaults: Given): Mail {
     return undefined;
   };
 
-  const [from, ...furtherFrom] = list("from", given["from"] ?? defaults["from"]);
+  const [from, ...furtherFrom] = list("from", params["from"] ?? defaults["from"]);
   if (furtherFrom.length > 0) found.add("from", "must be one address");
   const [to, cc, bcc] = [list("to"), list("cc"), list("bcc")];
-  const replyTo = list("reply_to", given["reply_to"] ?? defaults["reply_to"]);
-  const subject = subjectOf(given["subject"], (message) => found.add("subject", message));
+  const replyTo = list("reply_to", params["reply_to"] ?? defaults["reply_to"]);
+  const subject = subjectOf(params["subject"], (message) => found.add("subject", message));
   const body = { text: text("text"), html: text("html") };
-  const attachments = attachmentsOf(given["attachments"], found.add);
+  const attachments = attachmentsOf(params["attachments"], found.add);
   if (!found.any) {
     if (!from) found.add("from", "is required: here, or as `from` in the connector's fields");
     if (to.length + cc.length + bcc.length === 0) found.add("to", "is required");
@@ -113,7 +113,7 @@ function attachmentsOf(given: unknown, wrong: (field: string, message: string) =
 
 type WrongKey = (key: string, message: string) => void;
 
-function attachmentOf({ name, content, content_type: type }: Given, wrong: WrongKey): Attachment | undefined {
+function attachmentOf({ name, content, content_type: type }: Params, wrong: WrongKey): Attachment | undefined {
   const isName = typeof name === "string" && name !== "" && name.length <= 255 && !hasControl(name);
   if (!isName) wrong("name", "must be one line of at most 255 characters");
   const isContent = typeof content === "string" && isBase64(content);

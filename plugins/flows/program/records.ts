@@ -22,7 +22,7 @@ export interface ReadSearch {
 export type Render = (template: string) => string;
 
 /** A value, and what the program has in its place: the same, or the expression that gave it or something around it. */
-export interface Given {
+export interface TemplatedValue {
   readonly value: unknown;
   readonly template: unknown;
 }
@@ -44,7 +44,7 @@ const comparing = ["gt", "gte", "lt", "lte"] as const;
 const operators = [...comparing, "ne", "in", "null"] as const;
 
 /** `table`: the step's own `table_name`. */
-export function readSearch(params: Given, table?: string | null, render?: Render): ReadSearch {
+export function readSearch(params: TemplatedValue, table?: string | null, render?: Render): ReadSearch {
   const reading: Reading = {
     render,
     mistakes: [],
@@ -66,14 +66,17 @@ export function readSearch(params: Given, table?: string | null, render?: Render
 }
 
 /** What a record must match, as the `filter` of a search. Without a condition it would be any record. */
-export function readCondition(given: Given, render?: Render): Pick<Reading, "conditions" | "mistakes" | "fields"> {
+export function readCondition(
+  given: TemplatedValue,
+  render?: Render,
+): Pick<Reading, "conditions" | "mistakes" | "fields"> {
   const reading: Reading = { render, mistakes: [], fields: new Set(), conditions: [], params: {} };
   if (isObject(given.value) && Object.keys(given.value).length === 0) reading.mistakes.push(" has no condition");
   readGroup(reading, "", given, undefined);
   return reading;
 }
 
-function readKey(reading: Reading, key: string, given: Given): void {
+function readKey(reading: Reading, key: string, given: TemplatedValue): void {
   const { mistakes, params, render } = reading;
   const { value } = given;
   if (key === "filter") return readGroup(reading, ".filter", given, undefined);
@@ -112,7 +115,7 @@ function readLimit({ mistakes, render }: Reading, limit: unknown): number | unde
   return undefined;
 }
 
-function readGroups(reading: Reading, given: Given): void {
+function readGroups(reading: Reading, given: TemplatedValue): void {
   const { value } = given;
   if (isOpen(reading, value)) return;
   if (!Array.isArray(value)) return void reading.mistakes.push(".any must be an array of filters");
@@ -124,7 +127,7 @@ function readGroups(reading: Reading, given: Given): void {
   }
 }
 
-function readGroup(reading: Reading, place: string, given: Given, group: string | undefined): void {
+function readGroup(reading: Reading, place: string, given: TemplatedValue, group: string | undefined): void {
   const { value } = given;
   if (isOpen(reading, value)) return;
   if (!isObject(value)) return void reading.mistakes.push(`${place} must be an object of field to value`);
@@ -150,7 +153,7 @@ function readField(
   group: string | undefined,
   field: string,
   op: SearchCondition["op"],
-  { value, template }: Given,
+  { value, template }: TemplatedValue,
 ): void {
   fields.add(field);
   if (!render && isTemplate(value)) return;
@@ -197,7 +200,7 @@ function patternOf(template: unknown, render: Render): string | undefined {
   );
 }
 
-function at({ value, template }: Given, key: string | number): Given {
+function at({ value, template }: TemplatedValue, key: string | number): TemplatedValue {
   return { value: member(value, key), template: isTemplate(template) ? template : member(template, key) };
 }
 

@@ -98,7 +98,7 @@ async function inTime(stopped: Promise<void>): Promise<void> {
   await Promise.race([stopped, sleep(stopsWithinMs)]);
 }
 
-interface Given {
+interface StartOptions {
   readonly counting: Counting;
   readonly greeting: Pick<Greeting, "announce">;
   readonly ready?: Database["ready"];
@@ -109,7 +109,7 @@ function startApp(
   { config, env, plugins, log }: Setup,
   target: DatabaseTarget,
   solo: boolean,
-  { counting, greeting: { announce }, ready, synced }: Given,
+  { counting, greeting: { announce }, ready, synced }: StartOptions,
 ): Promise<App> {
   return boot({ config, env, plugins, target, log, role: "serve", solo, counting, announce, ready, synced });
 }

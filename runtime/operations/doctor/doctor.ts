@@ -27,7 +27,7 @@ import { checkReplicas } from "./replicas.ts";
 import { checkConfig } from "./settings.ts";
 import { checkDataFolder, checkDisk, checkKeyFile, checkOwnCertificates } from "./storage.ts";
 
-export interface Given {
+export interface DoctorOptions {
   readonly env: Environment;
   readonly builtIn: readonly Plugin[];
   readonly modules: Modules;
@@ -40,10 +40,10 @@ export interface Given {
 
 const quiet = createLog("error", () => {});
 
-export async function doctor(given: Given): Promise<readonly Finding[]> {
-  const loaded = await external(given);
-  const plugins = inOrder([...given.builtIn, ...loaded.plugins]);
-  const { config, findings } = checkConfig({ env: given.env, plugins, folder: given.folder });
+export async function doctor(options: DoctorOptions): Promise<readonly Finding[]> {
+  const loaded = await external(options);
+  const plugins = inOrder([...options.builtIn, ...loaded.plugins]);
+  const { config, findings } = checkConfig({ env: options.env, plugins, folder: options.folder });
   const ofSettings = [...loaded.findings, ...findings];
   if (!config) return ofSettings;
   const { found, findings: ofKey } = checkKeyFile(config);
@@ -53,15 +53,15 @@ export async function doctor(given: Given): Promise<readonly Finding[]> {
     config,
     probe,
     isServed: ports.isServed,
-    ...(given.addressesOf && { addressesOf: given.addressesOf }),
+    ...(options.addressesOf && { addressesOf: options.addressesOf }),
   };
   const parts: Finding[][] = [
     ofSettings,
-    elsewhere(given),
+    elsewhere(options),
     await guarded("data", () => checkDataFolder(config)),
     ofKey,
   ];
-  const database = await checkInDatabase({ plugins, network, env: given.env });
+  const database = await checkInDatabase({ plugins, network, env: options.env });
   parts.push(
     [...database.findings],
     [await checkDisk(config, config.databaseUrl === "" ? database.bytes : undefined)],
@@ -75,7 +75,7 @@ export async function doctor(given: Given): Promise<readonly Finding[]> {
 }
 
 /** A service has the settings of its own folder, and another one may be meant here. */
-function elsewhere({ env, folder, root = "/" }: Given): Finding[] {
+function elsewhere({ env, folder, root = "/" }: DoctorOptions): Finding[] {
   const isInstalled = [unitFile, packagedUnitFile].some((file) => existsSync(join(root, file)));
   if (!isInstalled || env["DATA_DIR"] || folder === stateFolder) return [];
   const remedy = `cd ${stateFolder} && sudo -u ${serviceUser} corestead doctor`;
@@ -87,7 +87,7 @@ function baseHost({ baseUrl }: Config): string[] {
 }
 
 /** Plugins of PLUGINS_DIR have settings and checks of their own. */
-async function external({ env, modules }: Given): Promise<{ plugins: Plugin[]; findings: Finding[] }> {
+async function external({ env, modules }: DoctorOptions): Promise<{ plugins: Plugin[]; findings: Finding[] }> {
   try {
     return { plugins: await loadExternalPlugins(env["PLUGINS_DIR"]?.trim() ?? "", modules), findings: [] };
   } catch (error) {

@@ -11,7 +11,7 @@ import { findingsOf, type Finding } from "../../plugin/finding.ts";
 
 const settings = findingsOf("settings");
 
-interface Given {
+interface ConfigSource {
   readonly env: Environment;
   readonly plugins: readonly Pick<PluginFacts, "config">[];
   /** Where `.env` may be. */
@@ -19,7 +19,10 @@ interface Given {
 }
 
 /** The settings, or undefined if the server would not start with them. */
-export function checkConfig({ env, plugins, folder }: Given): { config: Config | undefined; findings: Finding[] } {
+export function checkConfig({ env, plugins, folder }: ConfigSource): {
+  config: Config | undefined;
+  findings: Finding[];
+} {
   const known = [runtimeSettings, ...plugins.map(({ config }) => config)].flatMap((declared) =>
     Object.values(declared).map((setting) => setting.env),
   );
