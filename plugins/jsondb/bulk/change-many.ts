@@ -20,6 +20,7 @@ import { oneTable, scopeOf } from "../search/query.ts";
 import type { Database, StoredDatabase } from "../databases/database.ts";
 import { tryOpen } from "../access/open.ts";
 import { may, type Viewer } from "../access/reach.ts";
+import { endFilters } from "../links/filters.ts";
 import { noTable } from "../databases/schema.ts";
 import { jsonOf, refuse, checkPatch, asStored, type Data } from "../records/record.ts";
 import type { TaskRow } from "../tasks/store.ts";
@@ -150,7 +151,8 @@ function step(ctx: JsondbContext, changing: Changing, taskId: string, limit: num
     .transaction(async (tx) => {
       const change = await bulkStore.lock(tx, db.accountId, taskId);
       if (!change) return false;
-      const scope = scopeOf(db, new URLSearchParams(change.query));
+      const { params, ends } = await endFilters(ctx, changing, new URLSearchParams(change.query));
+      const scope = { ...scopeOf(db, params), ends };
       if (change.total === null) {
         await bulkStore.measured(tx, change, await bulkStore.count(tx, db, scope, change));
         return true;

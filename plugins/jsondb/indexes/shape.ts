@@ -18,8 +18,8 @@ export interface Shape {
  * single filter in the order of creation, and an order without a filter.
  */
 export function shapeOf(db: Database, query: Query): string | undefined {
-  const { filters, any, phrase, sort } = query;
-  if (filters.length === 0 || filters.length > 2 || any.length > 0 || phrase) return undefined;
+  const { filters, any, phrase, sort, ends = [] } = query;
+  if (ends.length > 0 || filters.length === 0 || filters.length > 2 || any.length > 0 || phrase) return undefined;
   const source = sourceOf(db, query);
   const equal: IndexColumn[] = [];
   for (const filter of filters) {

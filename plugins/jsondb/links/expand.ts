@@ -7,6 +7,7 @@ import type { Table } from "../databases/schema.ts";
 import { printRaw, readRaw } from "../records/print.ts";
 import type { Data } from "../records/record.ts";
 import { idsIn, tableIn, targetOf, type LinkContext } from "./links.ts";
+import { rolledUp } from "./rollups.ts";
 import * as linkStore from "./store.ts";
 
 export const expandLimits = { paths: 10, depth: 3, records: 5_000, characters: 8_000_000 } as const;
@@ -49,17 +50,34 @@ interface Reading {
 
 type Value = Data | null | readonly Value[];
 
-/** The answer's JSON with `expand` in each of its records. `tableOf` gives the table of a record as it is shown. */
-export async function withExpanded(
+/** Whether an answer about this database's records has to be finished: with the ends of links, or with rollups. */
+export function isUnfinished({ schema }: Database, paths: readonly string[]): boolean {
+  return paths.length > 0 || [...schema.tables.values()].some(({ computed }) => computed.length > 0);
+}
+
+/** The answer's JSON with the rollups and `expand` of each of its records. `shownOf` gives a record's data and table. */
+export async function finished(
   ctx: LinkContext,
   { db, viewer }: Reading,
   body: string,
   paths: readonly string[],
   shownOf: (record: Data) => Shown,
 ): Promise<string> {
-  if (paths.length === 0) return body;
+  if (!isUnfinished(db, paths)) return body;
   const answer: unknown = parseExactly(body);
   const records = (Array.isArray(answer) ? answer : [answer]) as Data[]; // an answer of ours
+  for (const table of db.schema.tables.values()) {
+    const own = records.filter((record) => table.computed.length > 0 && shownOf(record).table?.name === table.name);
+    if (own.length === 0) continue;
+    const values = await rolledUp(
+      ctx,
+      { db, viewer },
+      table,
+      own.map(({ id }) => String(id)),
+    );
+    for (const record of own) Object.assign(shownOf(record).data, values.get(String(record["id"])));
+  }
+  if (paths.length === 0) return JSON.stringify(answer);
   const room = { records: expandLimits.records, characters: expandLimits.characters };
   const found = await follow(ctx, { db, viewer }, records.map(shownOf), paths, room);
   const done = records.map((record, at) => ({

@@ -149,6 +149,79 @@ describe("the ends", () => {
   });
 });
 
+describe("what is found and reckoned by links", () => {
+  beforeAll(async () => {
+    const db = (code: string, fields: object, tables?: object) =>
+      app.post("/core/dbs", { db: { name: code, code, schema: tables ? { tables } : { fields } } });
+    const link = { type: "string", link: "shops" };
+    const rollup = (op: string, field?: string) => ({ of: "sales.shop", op, ...(field && { field }) });
+    await db("shops", {
+      name: "string",
+      country: "string",
+      visits: "integer",
+      sales: { type: "integer", rollup: rollup("count") },
+      total: { type: "number", rollup: rollup("sum", "amount") },
+      best: { type: "number", rollup: rollup("max", "amount") },
+      last: { type: "datetime", rollup: rollup("max", "at") },
+    });
+    await db("sales", { shop: link, others: { type: "list", link: "shops" }, amount: "number", at: "datetime" });
+    const pl = await add("shops", { name: "Łódź", country: "PL", visits: 5 });
+    const de = await add("shops", { name: "Bonn", country: "DE", visits: 50 });
+    await add("shops", { name: "Empty", country: "DE" });
+    await add("sales", { shop: pl, amount: 10.1, at: "2026-01-01T10:00:00Z", others: [de] });
+    await add("sales", { shop: pl, amount: 20.2, at: "2026-02-01T10:00:00Z" });
+    await add("sales", { shop: de, amount: 1, at: "2026-03-01T10:00:00Z", others: [pl, de] });
+  });
+  const amounts = async (query: string, options = {}) =>
+    (await app.get(`/core/dbs/sales/search?${query}&sort=amount`, options)).json.map((one: Linked) => one.amount);
+
+  test("filters go one link deep", async () => {
+    expect(await amounts("filter[shop.country]=PL")).toEqual([10.1, 20.2]);
+    expect(await amounts("filter[shop.visits][gt]=10")).toEqual([1]);
+    expect(await amounts("filter[shop.country]=PL&filter[amount][gt]=15")).toEqual([20.2]);
+    expect(await amounts("filter[shop.country]=PL&filter[shop.visits][lt]=5")).toEqual([]);
+    expect(await amounts("filter[others.country]=DE")).toEqual([1, 10.1]);
+    expect((await app.get("/core/dbs/sales/records?filter[shop.country]=PL")).json).toHaveLength(2);
+    expect((await app.get("/core/dbs/sales/aggregate?filter[shop.country]=PL&sum=amount")).json).toMatchObject([
+      { sum: { amount: 30.3 } },
+    ]);
+    expect((await app.get("/core/dbs/sales/export?format=json&filter[shop.country]=DE")).json).toHaveLength(1);
+    expect((await app.get("/core/dbs/sales/search?filter[shop.visits][gt]=x")).status).toBe(400);
+    expect((await app.get("/core/dbs/sales/search?any[0][shop.country]=PL")).status).toBe(400);
+    const task = await app.post("/core/dbs/sales/bulk?filter[shop.country]=DE", { op: "update", data: { amount: 2 } });
+    await eventually(async () => (await app.get(`/core/dbs/sales/tasks/${task.json.id}`)).json.status === "finished");
+    expect(await amounts("filter[amount]=2")).toEqual([2]);
+  });
+
+  test("rollups are worked out over what the reader may see", async () => {
+    const [bonn, empty, lodz] = (await app.get("/core/dbs/shops/search?sort=name")).json;
+    expect(lodz).toMatchObject({ sales: 2, total: 30.3, best: 20.2, last: "2026-02-01T10:00:00.000Z" });
+    expect(bonn).toMatchObject({ sales: 1, total: 2 });
+    expect(empty).toMatchObject({ sales: 0, total: 0, best: null, last: null });
+    expect((await get("shops", lodz.id)).data).toMatchObject({ sales: 2, total: 30.3, visits: 5 });
+    expect((await app.get("/core/dbs/shops/search?filter[sales]=2")).status).toBe(400);
+    expect((await app.get("/core/dbs/shops/search?sort=-total")).status).toBe(400);
+    const reader = await person(app, { role: "user" });
+    const grant = (more: object) =>
+      app.patch("/core/dbs/sales", { db: { access: [{ to: `user:${reader.id}`, may: "read", ...more }] } });
+    await grant({ where: { amount: { gt: 15 } } });
+    const shown = async () => (await app.get(`/core/dbs/shops/records/${lodz.id}`, reader)).json.data;
+    expect(await shown()).toMatchObject({ sales: 1, total: 20.2 });
+    expect(await amounts("filter[shop.country]=PL", reader)).toEqual([20.2]);
+    await grant({ hide: ["amount"] });
+    expect(await shown()).toMatchObject({ sales: 2, total: null, best: null });
+    await app.patch("/core/dbs/sales", { db: { access: [] } });
+    expect(await shown()).toMatchObject({ sales: null, total: null });
+    await app.patch("/core/dbs/sales", { db: { access: null } });
+    await app.patch("/core/dbs/shops", {
+      db: { access: [{ to: `user:${reader.id}`, may: "read", where: { country: "DE" }, hide: ["visits"] }] },
+    });
+    expect(await amounts("filter[shop.country]=PL", reader)).toEqual([]);
+    expect(await amounts("filter[shop.visits][gt]=1", reader)).toEqual([]);
+    await app.patch("/core/dbs/shops", { db: { access: null } });
+  });
+});
+
 describe("a deletion", () => {
   const people = async () => Promise.all(["A", "B"].map((name) => add("people", { name })));
   const linkedDb = async (code: string, on_delete: string, more: object = {}) => {

@@ -72,7 +72,7 @@ export function idsIn(value: unknown): readonly string[] {
 export async function targetOf(
   ctx: LinkContext,
   accountId: number,
-  link: Link,
+  link: Pick<Link, "db">,
   viewer: Viewer | undefined,
 ): Promise<Database | undefined> {
   const stored = await find(ctx, accountId, link.db);

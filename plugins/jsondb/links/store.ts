@@ -133,3 +133,37 @@ export async function linked(
   const [row] = await on.unsafe<Linked[]>(text, args.values);
   return row ?? { count: 0, raws: [] };
 }
+
+interface Aggregated {
+  readonly table: Table;
+  /** The link. */
+  readonly field: string;
+  readonly targets: Ids;
+  readonly op: "count" | "sum" | "min" | "max" | "avg";
+  readonly measured: string | undefined;
+  readonly isTime: boolean;
+  readonly isWhole: boolean;
+}
+
+/** What the open records that link to each of these amount to, as texts; none for those that nobody links to. */
+export async function aggregated(on: Queryable, db: Database, asked: Aggregated) {
+  const { table, field, targets, op, measured, isTime, isWhole } = asked;
+  const args = newArgs();
+  const own = `l.account_id = ${args.bind(db.accountId, "bigint")} and l.target_id = any(${args.bind([...targets], "uuid[]")})
+    and l.db_id = ${args.bind(db.id, "uuid")} and l.table_name = ${args.bind(table.name, "text")}
+    and l.field = ${args.bind(field, "text")}`;
+  // Where all are open, none of them need be read to be counted.
+  const isCount = measured === undefined;
+  const names = [field, ...(isCount ? [] : [measured])];
+  const records = `record_links l join records r on r.id = l.record_id
+    where ${own} and ${inScope(args, db, { table, allTables: false }, names)}`;
+  const from = isCount && isWhole ? `record_links l where ${own}` : records;
+  const value = () => `r.data -> ${args.bind(measured ?? "", "text")}`;
+  const result = isCount
+    ? "count(*)::text"
+    : isTime
+      ? `to_char(${op}(record_instant(${value()} #>> '{}')) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+      : `trim_scale(${op}(record_number(${value()})))::text`;
+  const text = `select l.target_id::text as target, ${result} as value from ${from} group by l.target_id`;
+  return on.unsafe<{ target: string; value: string | null }[]>(text, args.values);
+}

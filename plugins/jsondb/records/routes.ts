@@ -22,7 +22,7 @@ import { dbAccess, openAt, viewerOf } from "../databases/cache.ts";
 import type { Write } from "./writes.ts";
 import type { Viewer } from "../access/reach.ts";
 import type { JsondbContext } from "../context.ts";
-import { expandParameter, expandPaths, nestedIn, withExpanded } from "../links/expand.ts";
+import { expandParameter, expandPaths, finished, isUnfinished, nestedIn } from "../links/expand.ts";
 
 /** Not `Type.Record`: that one runs a pattern over every key. */
 const DataInput = Type.Unsafe<Data>(Type.Object({}, { additionalProperties: true }));
@@ -99,13 +99,10 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         const found = await together.get(ctx, db, id);
         if (!found) throw notFound();
         const paths = expandPaths(input.query);
+        if (!isUnfinished(db, paths)) return jsonText(200, found.answer, { etag: etag(id, found.version) });
         // What a link leads to changes without this record.
-        if (paths.length > 0)
-          return jsonText(
-            200,
-            await withExpanded(ctx, { db, viewer: viewerOf(input) }, found.answer, paths, nestedIn(db)),
-          );
-        return jsonText(200, found.answer, { etag: etag(id, found.version) });
+        const body = await finished(ctx, { db, viewer: viewerOf(input) }, found.answer, paths, nestedIn(db));
+        return jsonText(200, body, { etag: etag(id, found.version, body) });
       },
     ),
     route(

@@ -12,7 +12,9 @@ import {
   type Reader,
 } from "platform";
 import { Group, UnknownTable, unknownTable } from "../records/routes.ts";
-import { dbAccess, openAt, type DatabaseContext } from "../databases/cache.ts";
+import { dbAccess, openAt, viewerOf, type DatabaseContext } from "../databases/cache.ts";
+import { endFilters } from "../links/filters.ts";
+import type { EndFilter } from "./filters.ts";
 import { filterParameters, namesParameter } from "./routes.ts";
 import { readAggregate } from "./aggregate.ts";
 import { fieldHints, namedFields } from "./query.ts";
@@ -65,8 +67,9 @@ export function aggregateRoutes(ctx: JsondbContext): Route[] {
       async (input) => {
         const { params, query, request } = input;
         const db = await openAt(ctx, input, params.db_id);
-        const call = { params: query, signal: request.signal };
-        const { query: asked, groups, measures } = readAggregate(db, query);
+        const narrowed = await endFilters(ctx, { db, viewer: viewerOf(input) }, query);
+        const call = { ...narrowed, signal: request.signal };
+        const { query: asked, groups, measures } = readAggregate(db, narrowed.params);
         const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];
         return warned(jsonText(200, await aggregate(ctx, db, call)), fieldHints(db, asked, named));
       },
@@ -80,6 +83,7 @@ type Aggregating = Pick<DatabaseContext, "sql" | "read" | "databases">;
 
 export interface AggregateCall {
   readonly params: URLSearchParams;
+  readonly ends?: readonly EndFilter[];
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
@@ -98,12 +102,13 @@ export async function aggregate(ctx: Aggregating, db: Database, call: AggregateC
   }
 }
 
-async function run(ctx: Aggregating, first: Database, { params }: AggregateCall, maxMs: number): Promise<string> {
+async function run(ctx: Aggregating, first: Database, { params, ends }: AggregateCall, maxMs: number): Promise<string> {
   let db: Database | undefined = first;
   for (let tries = 0; tries < 5 && db; tries++) {
     const current: Database = db;
-    const asked = readAggregate(current, params);
-    const read = (sql: Reader) => aggregateRecords(sql, current, asked, maxMs);
+    const { query, ...asked } = readAggregate(current, params);
+    const narrowed = { ...asked, query: { ...query, ends } };
+    const read = (sql: Reader) => aggregateRecords(sql, current, narrowed, maxMs);
     // A replica may know of a change of the schema that the primary has not yet answered.
     const row = await (tries === 0 ? ctx.read(read) : read(ctx.sql));
     if (row.isCut)

@@ -6,7 +6,7 @@ import { isUuid } from "platform";
 import { columnKindOf, ownFields, type IndexColumn } from "../databases/columns.ts";
 import { collate } from "../databases/columns-store.ts";
 import type { Database } from "../databases/database.ts";
-import { booleans, numberForm, type Comparison, type Exact, type Filter, type Filters } from "./filters.ts";
+import { booleans, numberForm, type Arg, type Comparison, type Exact, type Filter, type Filters } from "./filters.ts";
 import type { Phrase, Query } from "./query.ts";
 import { isoTime, ownTimeCondition, signs, timeBounds } from "./time-store.ts";
 import type { Table } from "../databases/schema.ts";
@@ -16,8 +16,6 @@ export interface Args {
   readonly values: Arg[];
   bind(value: Arg, type: string): string;
 }
-
-export type Arg = string | number | (string | null)[];
 
 export function newArgs(): Args {
   const values: Arg[] = [];
@@ -67,10 +65,11 @@ export function columnOf({ table, indexed }: Source, field: string): IndexColumn
 }
 
 /** The conditions of all filters, and one for the groups of which one must hold. */
-export function filterConditions(args: Args, source: Source, { filters, any }: Filters): string[] {
+export function filterConditions(args: Args, source: Source, { filters, any, ends = [] }: Filters): string[] {
   const all = (group: readonly Filter[]) => group.map((filter) => filterCondition(args, source, filter));
   const groups = any.map((group) => `(${all(group).join(" and ")})`);
-  return [...all(filters), ...(groups.length > 0 ? [`(${groups.join(" or ")})`] : [])];
+  const reached = ends.map(({ condition }) => condition(args));
+  return [...all(filters), ...(groups.length > 0 ? [`(${groups.join(" or ")})`] : []), ...reached];
 }
 
 function filterCondition(args: Args, source: Source, filter: Filter): string {

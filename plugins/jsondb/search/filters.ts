@@ -44,7 +44,19 @@ export interface Filters {
   readonly filters: readonly Filter[];
   /** Groups: if there are any, all filters of at least one group hold. */
   readonly any: readonly (readonly Filter[])[];
+  /** By what is at the end of links: all of them hold. */
+  readonly ends?: readonly EndFilter[] | undefined;
 }
+
+/** A condition on the records that a link leads to, as SQL (links/filters.ts). */
+export interface EndFilter {
+  /** The link. */
+  readonly field: string;
+  readonly condition: (args: { readonly bind: Bind; readonly values: Arg[] }) => string;
+}
+
+export type Arg = string | number | (string | null)[];
+type Bind = (value: Arg, type: string) => string;
 
 export const filterLimits = { conditions: 20, values: 100, field: 255, text: 10_000 } as const;
 
@@ -114,8 +126,8 @@ export function readFilters(table: Table, conditions: readonly Condition[]): Fil
 }
 
 /** The fields that filters name. */
-export function fieldsOf({ filters, any }: Filters): string[] {
-  return [...filters, ...any.flat()].map(({ field }) => field);
+export function fieldsOf({ filters, any, ends = [] }: Filters): string[] {
+  return [...filters, ...any.flat(), ...ends].map(({ field }) => field);
 }
 
 /** 400 if a text is too long or holds a character that PostgreSQL cannot compare. */

@@ -15,10 +15,10 @@ import {
   phraseCondition,
   sourceOf,
   valueConditions,
-  type Arg,
   type Args,
   type Source,
 } from "./filter-store.ts";
+import type { Arg } from "./filters.ts";
 import { largeRecord, type Form } from "../records/print.ts";
 import { afterCursor, decidingKey, orderBy, sortKey, type SortKey } from "./sort-store.ts";
 
@@ -133,9 +133,9 @@ function finderOf({ db, query, way }: PageRequest, key: SortKey | undefined): Fi
 }
 
 /** Whether one plan is good for all values: the number of matches of a pattern or range depends on its values. */
-function hasOnePlan({ filters, any, phrase }: Query, { reach }: Database, way: Way): boolean {
+function hasOnePlan({ filters, any, phrase, ends = [] }: Query, { reach }: Database, way: Way): boolean {
   if (reach.grants.some(({ where }) => where.some(({ op }) => op !== "eq"))) return false;
-  if (any.length > 0 || (phrase !== undefined && way === "plain")) return false;
+  if (any.length > 0 || ends.length > 0 || (phrase !== undefined && way === "plain")) return false;
   return filters.every((filter) => filter.op === "eq" && !filter.isPattern);
 }
 
@@ -217,7 +217,7 @@ function byLearned(args: Args, db: Database, query: Query, raw: string, key: Sor
 function isInIndexes(db: Database, query: Query, key: SortKey | undefined): boolean {
   const source = sourceOf(db, query);
   if (key?.column === undefined || key.keys.length > 1 || query.phrase || query.filters.length === 0) return false;
-  if (query.any.length > 0) return false;
+  if (query.any.length > 0 || (query.ends ?? []).length > 0) return false;
   return query.filters.every((filter) => {
     if (filter.op === "in" || filter.op === "null" || filter.op === "ne") return false;
     const column = columnOf(source, filter.field) ?? "";

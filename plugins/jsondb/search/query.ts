@@ -37,6 +37,7 @@ export interface Query {
   readonly phrase: Phrase | undefined;
   readonly filters: Filters["filters"];
   readonly any: Filters["any"];
+  readonly ends?: Filters["ends"];
   readonly sort: Sort;
   readonly limit: number;
   readonly offset: number;
@@ -159,16 +160,26 @@ function readCommon(
   further: readonly Condition[] = [],
 ): Omit<Query, "table" | "allTables"> {
   const q = params.get("q");
+  const sort = sortOf(params.get("sort"));
+  const conditions = [...conditionsOf(table, params), ...further];
+  mustBeStored(table, [sort.field, ...conditions.map(({ field }) => field)]);
   return {
     phrase: phraseOf(db, table, q && checked("q", q, queryLimits.text), namesOf(params, "search_in")),
-    ...readFilters(table, [...conditionsOf(table, params), ...further]),
-    sort: sortOf(params.get("sort")),
+    ...readFilters(table, conditions),
+    sort,
     ...pageOfRecords(params),
     after: params.get("after") || undefined,
     count: params.get("count") === "true",
     fields: namesOf(params, "fields"),
     searchable: undefined,
   };
+}
+
+/** 400 for a field that no record has. */
+function mustBeStored({ computed }: Table, names: readonly string[]): void {
+  const name = names.find((one) => computed.includes(one));
+  if (name !== undefined)
+    throw badRequest(`\`${name}\` is worked out when it is read: nothing is found or sorted by it`);
 }
 
 function namesOf(params: URLSearchParams, key: string): string[] | undefined {
@@ -187,7 +198,7 @@ export function namesIn(params: URLSearchParams, key: string, maxLength: number)
 // Which records an export or a change of many is about, by the parameters of a list.
 
 /** The records of one table, or of all, that a search with these filters would find. */
-export type Scope = Pick<Query, "table" | "allTables" | "filters" | "any" | "phrase">;
+export type Scope = Pick<Query, "table" | "allTables" | "filters" | "any" | "phrase" | "ends">;
 
 /** 400 if a filter is wrong, or names a table that does not exist. */
 export function scopeOf(db: Database, query: URLSearchParams): Scope {

@@ -17,7 +17,8 @@ import type { Database } from "../databases/database.ts";
 import { dbAccess, openAt, viewerOf, type Viewing } from "../databases/cache.ts";
 import { search, type SearchContext, type SearchShape } from "./store.ts";
 import type { JsondbContext } from "../context.ts";
-import { expandParameter, expandPaths, flatIn, nestedIn, withExpanded } from "../links/expand.ts";
+import { endFilters } from "../links/filters.ts";
+import { expandParameter, expandPaths, flatIn, isUnfinished, nestedIn, finished } from "../links/expand.ts";
 
 const apps = "the records of its own databases, for a viewer with `dbs`";
 
@@ -68,24 +69,31 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
   const patience = { ms: longestWaitMs, error: () => unavailable() };
   // Nearly all of them: most servers have one account, and what people wait for is short.
   const turns = createAccountTurns(places, patience, Math.max(1, places - 1));
-  const respond = async (input: Asked, key: string, read: (db: Database) => Query, shape: SearchShape) => {
+  const respond = async (
+    input: Asked,
+    key: string,
+    read: (db: Database, params: URLSearchParams) => Query,
+    shape: SearchShape,
+  ) => {
     const db = await openAt(ctx, input, key);
     let hints: readonly string[] = [];
+    const viewer = viewerOf(input);
+    const { params, ends } = await endFilters(ctx, { db, viewer }, input.query);
     const make = (current: Database) => {
-      const query = read(current);
+      const query = { ...read(current, params), ends };
       hints = fieldHints(current, query, namedFields(query));
       return query;
     };
     const paths = expandPaths(input.query);
     const finish = (body: string, current: Database, query: Query) =>
-      withExpanded(
+      finished(
         ctx,
-        { db: current, viewer: viewerOf(input) },
+        { db: current, viewer },
         body,
         paths,
         shape.form === "flat" ? flatIn(query.table) : nestedIn(current),
       );
-    const page = () => answerPage(ctx, db, make, shape, paths.length > 0 ? finish : undefined);
+    const page = () => answerPage(ctx, db, make, shape, isUnfinished(db, paths) ? finish : undefined);
     return warned(await turns(input.account.id, page, input.request.signal), hints);
   };
   return [
@@ -100,7 +108,7 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
         answers: { 200: answer.list(ShownRecord), 400: UnknownTable },
         responses: { 200: [recordExample], ...unknownTable },
       },
-      (input) => respond(input, input.params.db_id, (db) => readList(db, input.query), { form: "nested" }),
+      (input) => respond(input, input.params.db_id, readList, { form: "nested" }),
     ),
     route(
       "GET",
@@ -123,7 +131,7 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
           ...unknownTable,
         },
       },
-      (input) => respond(input, input.params.db_id, (db) => readSearch(db, input.query), { form: "flat" }),
+      (input) => respond(input, input.params.db_id, readSearch, { form: "flat" }),
     ),
   ];
 }

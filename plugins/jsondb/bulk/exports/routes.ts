@@ -6,7 +6,8 @@ import { maxColumns } from "../store.ts";
 import { fieldsOfColumns, type ColumnOptions } from "./columns.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
 import { filterParameters, namesParameter } from "../../search/routes.ts";
-import { dbAccess, openAgain, openAt } from "../../databases/cache.ts";
+import { endFilters } from "../../links/filters.ts";
+import { dbAccess, openAgain, openAt, viewerOf } from "../../databases/cache.ts";
 import type { JsondbContext } from "../../context.ts";
 import type { RunningTask } from "../../tasks/tasks.ts";
 
@@ -46,7 +47,8 @@ export function exportRoute(ctx: JsondbContext): Route {
       const { account, caller, params, query } = input;
       const db = await openAt(ctx, input, params.db_id);
       const format = formatOf(query.get("format"));
-      const scope = scopeOf(db, query);
+      const { params: narrowed, ends } = await endFilters(ctx, { db, viewer: viewerOf(input) }, query);
+      const scope = { ...scopeOf(db, narrowed), ends };
       const columns = columnsAsked(query, format, account.locale);
       const sort = sortOf(query.get("sort") || "id");
       // `safe` is its former name: clients that still send it must not get formulas.

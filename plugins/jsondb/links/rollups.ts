@@ -1,0 +1,89 @@
+/** Fields that are worked out when a record is read, over the records that link to it. behaviour B.7. */
+import { exactly, isNumber, type Queryable } from "platform";
+import { hiddenAlways, mayAll, type Viewer } from "../access/reach.ts";
+import type { Database } from "../databases/database.ts";
+import type { Rollup } from "../databases/kinds.ts";
+import type { Table } from "../databases/schema.ts";
+import { linkFields, targetOf, type LinkContext } from "./links.ts";
+import * as linkStore from "./store.ts";
+
+type RollupFields = readonly (readonly [name: string, rollup: Rollup])[];
+
+export function rollupsOf({ fields, computed }: Table): RollupFields {
+  return computed.flatMap((name) => {
+    const rollup = fields.get(name)?.rollup;
+    return rollup ? [[name, rollup] as const] : [];
+  });
+}
+
+/** For each record of this table, what its rollups are for the viewer; null where they may not see what it takes. */
+export async function rolledUp(
+  ctx: LinkContext,
+  { db, viewer }: { readonly db: Database; readonly viewer: Viewer | undefined },
+  table: Table,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
+  const found = new Map<string, Record<string, unknown>>(ids.map((id) => [id, {}]));
+  for (const [name, rollup] of rollupsOf(table)) {
+    const values = await valuesOf(ctx.sql, await sourceOf(ctx, db, rollup, viewer), rollup, ids);
+    for (const [id, own] of found) own[name] = values ? (values.get(id) ?? emptyOf(rollup)) : null;
+  }
+  return found;
+}
+
+const emptyOf = ({ op }: Rollup) => (op === "count" || op === "sum" ? 0 : null);
+
+interface Source {
+  readonly db: Database;
+  readonly table: Table;
+  readonly field: string;
+}
+
+/** Where the records that link here are; undefined if they are not open, or link elsewhere. */
+async function sourceOf(
+  ctx: LinkContext,
+  db: Database,
+  { db: code, link, field: measured }: Rollup,
+  viewer: Viewer | undefined,
+): Promise<Source | undefined> {
+  const source = await targetOf(ctx, db.accountId, { db: code }, viewer);
+  if (!source) return undefined;
+  const [tableName, field] = source.rules.multiTable ? splitOnce(link) : ["", link];
+  const table = source.rules.tables.get(tableName);
+  const isLink = table && linkFields(table).some(([name, to]) => name === field && [db.code, db.id].includes(to.db));
+  const hidden = hiddenAlways(source.reach);
+  if (!table || !isLink || hidden.has(field) || (measured !== undefined && hidden.has(measured))) return undefined;
+  return { db: source, table, field };
+}
+
+function splitOnce(text: string): [string, string] {
+  const at = text.indexOf(".");
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+async function valuesOf(
+  on: Queryable,
+  source: Source | undefined,
+  { op, field: measured }: Rollup,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, unknown> | undefined> {
+  if (!source) return undefined;
+  const type = measured === undefined ? undefined : source.table.fields.get(measured)?.type;
+  const isTime = type === "datetime" || type === "date";
+  const rows = await linkStore.aggregated(on, source.db, {
+    table: source.table,
+    field: source.field,
+    targets: ids,
+    op,
+    measured,
+    isTime,
+    isWhole: mayAll(source.db, "read"),
+  });
+  return new Map(rows.map(({ target, value }) => [target, op !== "count" && isTime ? value : numberOf(value)]));
+}
+
+function numberOf(value: string | null): unknown {
+  if (value === null) return null;
+  const number = exactly(value);
+  return isNumber(number) ? number : null;
+}
