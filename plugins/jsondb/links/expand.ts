@@ -67,15 +67,15 @@ export async function finished(
   const answer: unknown = parseExactly(body);
   const records = (Array.isArray(answer) ? answer : [answer]) as Data[]; // an answer of ours
   for (const table of db.schema.tables.values()) {
-    const own = records.filter((record) => table.computed.length > 0 && shownOf(record).table?.name === table.name);
-    if (own.length === 0) continue;
+    const ofTable = records.filter((record) => table.computed.length > 0 && shownOf(record).table?.name === table.name);
+    if (ofTable.length === 0) continue;
     const values = await rolledUp(
       ctx,
       { db, viewer },
       table,
-      own.map(({ id }) => String(id)),
+      ofTable.map(({ id }) => String(id)),
     );
-    for (const record of own) Object.assign(shownOf(record).data, values.get(String(record["id"])));
+    for (const record of ofTable) Object.assign(shownOf(record).data, values.get(String(record["id"])));
   }
   if (paths.length === 0) return JSON.stringify(answer);
   const room = { records: expandLimits.records, characters: expandLimits.characters };

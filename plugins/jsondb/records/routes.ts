@@ -194,8 +194,9 @@ export const ShownRecord = answer.object("Record", {
 /** 409 of a deletion: other records link to it. */
 export const HeldByLinks = answer.object("HeldByLinks", {
   error: text,
-  records: answer.list(answer.uuid()),
-  count: Type.Integer(),
+  /** Left out of any other conflict. */
+  records: Type.Optional(answer.list(answer.uuid())),
+  count: Type.Optional(Type.Integer()),
 });
 export const heldByLinks = {
   409: { error: "other records link to this one, and do not let it go", records: [recordExample.id], count: 1 },
