@@ -113,7 +113,7 @@ export type { EventRef, JobRef, ServiceRef } from "./base/references.ts";
 export { endsEarly, pageReply } from "./http/answers/reply.ts";
 export * from "./http/answers/reply.ts";
 export { parseRetryAfter } from "./http/limits/retry-after.ts";
-export type { Asking, InnerAnswer } from "./http/subrequest.ts";
+export type { SubrequestOptions, InnerAnswer } from "./http/subrequest.ts";
 export * as column from "./resource/fields.ts";
 export type { DraftOf, GivenOf, KeptOf, NewOf, PatchOf, RowOf, ShownOf } from "./resource/fields.ts";
 export * as filter from "./resource/filter-store.ts";

@@ -62,7 +62,7 @@ const fields = {
 
 /** A certificate as people see it. */
 export const Certificate = view("Certificate", fields);
-type Seen = KeptOf<typeof fields>;
+type CertificateView = KeptOf<typeof fields>;
 
 export interface Issued {
   readonly chain: string;
@@ -140,14 +140,14 @@ export async function byHost(sql: Sql, host: string): Promise<CertificateRow | u
   return row;
 }
 
-export async function ofAccount(sql: Sql, accountId: number, host: string): Promise<Seen | undefined> {
-  const [row] = await sql<Seen[]>`
+export async function ofAccount(sql: Sql, accountId: number, host: string): Promise<CertificateView | undefined> {
+  const [row] = await sql<CertificateView[]>`
     select ${words(sql, Certificate.read)} from certificates where account_id = ${accountId} and host = ${host}`;
   return row;
 }
 
 export async function list(sql: Sql, accountId: number, page: Page) {
-  return readPage<Seen>(sql, page, {
+  return readPage<CertificateView>(sql, page, {
     columns: words(sql, Certificate.read),
     from: sql`certificates where account_id = ${accountId}`,
     order: sql`host`,

@@ -21,7 +21,7 @@ export interface Result {
   readonly usage: Usage | undefined;
 }
 
-export interface Asking {
+export interface ModelCallOptions {
   readonly secret: string | null;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -37,19 +37,19 @@ export async function askModel(
   fetch: BaseContext["fetch"],
   server: ModelServer,
   chat: Chat,
-  asking: Asking,
+  options: ModelCallOptions,
 ): Promise<Result> {
-  const draft = newDraft(asking.onText);
+  const draft = newDraft(options.onText);
   const result = { answer: null, error: null, status: null, retryAfterSeconds: null };
   try {
-    const response = await send(fetch, server, chat, asking, draft);
+    const response = await send(fetch, server, chat, options, draft);
     const { status } = response;
     const retryAfterSeconds = parseRetryAfter(response.headers.get("retry-after"));
     if (status < 200 || status >= 300)
       return { ...result, status, retryAfterSeconds, usage: undefined, error: refusal(status, response.text()) };
     return { ...result, status, answer: answerOf(draft, server, chat), usage: draft.usage };
   } catch (error) {
-    if (asking.signal?.aborted) throw asking.signal.reason;
+    if (options.signal?.aborted) throw options.signal.reason;
     const message = messageOf(error, server);
     if (message === undefined) throw error;
     const status = error instanceof OutboundFault ? (error.status ?? null) : null;
@@ -61,7 +61,7 @@ async function send(
   fetch: BaseContext["fetch"],
   server: ModelServer,
   chat: Chat,
-  { secret, timeoutMs, signal, onText }: Asking,
+  { secret, timeoutMs, signal, onText }: ModelCallOptions,
   draft: Draft,
 ): Promise<Fetched> {
   const protocol = protocols[server.api];

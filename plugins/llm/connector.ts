@@ -2,7 +2,7 @@
 import { isHeaderValue, type CallOutcome, type ConnectorKind, type KindCall, type Usage } from "../connectors/api.ts";
 import { HttpError, invalid, ValidationError, type BaseContext } from "platform";
 import type { Prompts } from "../prompts/api.ts";
-import { askModel, type Asking, type Result } from "./ask.ts";
+import { askModel, type ModelCallOptions, type Result } from "./ask.ts";
 import {
   chatOf,
   chatParameters,
@@ -71,7 +71,7 @@ function rule({ schema }: Chat): string {
   return `Answer with one JSON value and nothing else. It must fit this JSON Schema:\n${JSON.stringify(schema)}`;
 }
 
-type Call = Pick<KindCall, "timeoutMs" | "signal" | "onText"> & Pick<Asking, "secret">;
+type Call = Pick<KindCall, "timeoutMs" | "signal" | "onText"> & Pick<ModelCallOptions, "secret">;
 
 async function outcomeOf(fetch: Fetch, server: ModelServer, chat: Chat, call: Call): Promise<CallOutcome> {
   const startedAt = performance.now();
@@ -99,9 +99,9 @@ async function outcomeOf(fetch: Fetch, server: ModelServer, chat: Chat, call: Ca
 /** What is checked against a schema, element by element. */
 const maxJsonChars = 200_000;
 
-type Answered = NonNullable<Result["answer"]>;
+type ModelAnswer = NonNullable<Result["answer"]>;
 
-function dataOf({ text, toolCalls, stop, model }: Answered, usage: Usage | undefined, json: unknown) {
+function dataOf({ text, toolCalls, stop, model }: ModelAnswer, usage: Usage | undefined, json: unknown) {
   return { text, ...(json !== undefined && { json }), tool_calls: toolCalls, stop, model, usage: usage ?? null };
 }
 

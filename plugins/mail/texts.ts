@@ -1,7 +1,7 @@
 /** The words of a mail as text and as HTML, from one description. Pure. */
 import { escapeHtml } from "platform";
 
-interface Said {
+interface MailParts {
   readonly subject: string;
   /** Liquid, without HTML. */
   readonly paragraphs: readonly string[];
@@ -12,7 +12,7 @@ interface Said {
 }
 
 /** The three parts of a mail. */
-export function mailTexts({ subject, paragraphs, button, notes = [] }: Said) {
+export function mailTexts({ subject, paragraphs, button, notes = [] }: MailParts) {
   const link = button ? [`{{ ${button.value} }}`] : [];
   const footer = "{{ account.name }}\n{{ account.url }}";
   const html = [

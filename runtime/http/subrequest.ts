@@ -8,7 +8,7 @@ import { arriveWith } from "./arrival.ts";
 import { credentialOf } from "./auth.ts";
 import type { Method } from "./route.ts";
 
-export interface Asking {
+export interface SubrequestOptions {
   readonly method: Method;
   /** With its query: `/core/apps.json?limit=5`. */
   readonly path: `/${string}`;
@@ -27,12 +27,15 @@ export interface InnerAnswer {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-export type Subrequest = (of: Request, asking: Asking) => Promise<InnerAnswer>;
+export type Subrequest = (of: Request, asking: SubrequestOptions) => Promise<InnerAnswer>;
 
 const passedOn = ["user-agent", causationHeader];
 
 /** `of` is the request that the handler answers. */
-export function subrequestOf(of: Request, { method, path, token, headers: own = {}, body }: Asking): Request {
+export function subrequestOf(
+  of: Request,
+  { method, path, token, headers: own = {}, body }: SubrequestOptions,
+): Request {
   const headers: Record<string, string> = { accept: "application/json", authorization: `Bearer ${token}` };
   for (const name of passedOn) {
     const value = of.headers.get(name);

@@ -43,7 +43,7 @@ export function studioRoutes(
   extensions: readonly Extension[],
   { rehearses, secrets }: Pick<BaseContext, "rehearses" | "secrets">,
 ): Route[] {
-  const answerPage = ({ caller, request, account }: RequestInput | Asking) => {
+  const answerPage = ({ caller, request, account }: RequestInput | StudioRequest) => {
     const { pathname, search } = new URL(request.url);
     if (!caller?.viaCookie)
       return redirect(303, `/login?return_to=${encodeURIComponent(`${pathname}${search}`)}`, {
@@ -146,7 +146,7 @@ const pageExample = {
   module: "/studio/ext/crm/1a-2b.js",
 };
 
-type Asking = Pick<RequestInput, "caller" | "request" | "account">;
+type StudioRequest = Pick<RequestInput, "caller" | "request" | "account">;
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",

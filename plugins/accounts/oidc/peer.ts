@@ -6,7 +6,7 @@ import { logoutOf, textOf, type Logout } from "./logout-token.ts";
 import type { PeerFacts } from "./places.ts";
 import type { Claims } from "./rules.ts";
 
-export interface Sent {
+export interface AuthorizationRequest {
   readonly redirectUri: string;
   readonly state: string;
   readonly nonce: string;
@@ -97,7 +97,7 @@ export function createPeers(ctx: Pick<BaseContext, "fetch">) {
 
   return {
     /** Where to send the browser. Throws a PeerFault. */
-    address: (facts: PeerFacts, sent: Sent, more: Readonly<Record<string, string>>): Promise<string> =>
+    address: (facts: PeerFacts, sent: AuthorizationRequest, more: Readonly<Record<string, string>>): Promise<string> =>
       told(async (lib) => {
         const config = await configOf(facts);
         const challenge = await lib.calculatePKCECodeChallenge(sent.verifier);
@@ -112,7 +112,7 @@ export function createPeers(ctx: Pick<BaseContext, "fetch">) {
       }),
 
     /** The proof in the browser's answer. Throws a PeerFault. */
-    proof: (facts: PeerFacts, sent: Sent, answer: URLSearchParams): Promise<Proof> =>
+    proof: (facts: PeerFacts, sent: AuthorizationRequest, answer: URLSearchParams): Promise<Proof> =>
       told(async (lib) => {
         const config = await configOf(facts);
         const url = new URL(sent.redirectUri);

@@ -3,7 +3,7 @@ import { noticed, randomToken, sha256, type Account, type Language } from "platf
 import type { Invited } from "../passwords/api.ts";
 import { personOf } from "./admission.ts";
 import type { OidcContext } from "./context.ts";
-import { PeerFault, type Sent } from "./peer.ts";
+import { PeerFault, type AuthorizationRequest } from "./peer.ts";
 import { attemptSeconds, peerFacts, redirectUriOf } from "./places.ts";
 import { activeByCode, type ProviderRow } from "./provider.ts";
 import { Refusal } from "./refusal.ts";
@@ -90,7 +90,7 @@ export async function finishSignIn(
 }
 
 /** Made from the state, so that they need not be stored. */
-function sentBy({ secrets }: OidcContext, { account, code }: Going, state: string): Sent {
+function sentBy({ secrets }: OidcContext, { account, code }: Going, state: string): AuthorizationRequest {
   return {
     redirectUri: redirectUriOf(account, code),
     state,

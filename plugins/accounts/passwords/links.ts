@@ -9,7 +9,7 @@ import type { PasswordsContext } from "./context.ts";
 import * as linkStore from "./store.ts";
 import type { LinkRow } from "./store.ts";
 
-interface Sent {
+interface LinkMail {
   readonly account: Account;
   readonly person: Person;
   readonly email: string;
@@ -17,7 +17,7 @@ interface Sent {
   readonly expiresAt: Date;
 }
 
-interface Inviting extends Sent {
+interface InvitationMail extends LinkMail {
   readonly isNew: boolean;
   readonly inviter: { readonly id: number; readonly name: string };
   readonly days: number;
@@ -59,7 +59,7 @@ function mayUse({ isNew, email }: LinkRow, person: Person): boolean {
 
 type Special = Pick<LinkRow, "purpose" | "isNew" | "invitedById"> & { values: Readonly<Record<string, string>> };
 
-async function send({ mail }: PasswordsContext, tx: Tx, template: string, given: Sent & Special): Promise<LinkRow> {
+async function send({ mail }: PasswordsContext, tx: Tx, template: string, given: LinkMail & Special): Promise<LinkRow> {
   const { account, person, email, language, expiresAt, values, ...special } = given;
   const accountId = account.id;
   const token = newToken();
@@ -73,7 +73,11 @@ async function send({ mail }: PasswordsContext, tx: Tx, template: string, given:
 }
 
 /** Takes the place of an invitation that the person had. */
-export function invite(ctx: PasswordsContext, tx: Tx, { inviter, days, isNew, ...sent }: Inviting): Promise<LinkRow> {
+export function invite(
+  ctx: PasswordsContext,
+  tx: Tx,
+  { inviter, days, isNew, ...sent }: InvitationMail,
+): Promise<LinkRow> {
   const values = { inviter: inviter.name, days: `${days}` };
   return send(ctx, tx, "invitation", { ...sent, purpose: "invitation", isNew, invitedById: inviter.id, values });
 }

@@ -6,7 +6,7 @@ import {
   isObject,
   Type,
   unknownNames,
-  type Asking,
+  type SubrequestOptions,
   type Caller,
   type InnerAnswer,
   type Route,
@@ -30,7 +30,7 @@ export interface Session {
   readonly caller: Caller;
   readonly things: Things;
   readonly routes: readonly Route[];
-  readonly ask: (asking: Omit<Asking, "token">) => Promise<InnerAnswer>;
+  readonly ask: (asking: Omit<SubrequestOptions, "token">) => Promise<InnerAnswer>;
   /** Whether the token may delete here. */
   readonly mayDelete: () => Promise<boolean>;
   /** Replaces the token's text. */

@@ -8,7 +8,14 @@ import { inNetworks } from "../../net/client-address.ts";
 import { listenOn } from "../../http/listen-on.ts";
 import { ConfigError } from "../../settings/settings.ts";
 import { findingsOf, reasonOf, type Finding } from "../../plugin/finding.ts";
-import { askServer, streamsEvents, type Answered, type Asking, type Probe, type Seen } from "./probe.ts";
+import {
+  askServer,
+  streamsEvents,
+  type ProbeResult,
+  type ProbeOptions,
+  type Probe,
+  type ReceivedRequest,
+} from "./probe.ts";
 
 const ports = findingsOf("ports");
 const dns = findingsOf("dns");
@@ -76,7 +83,7 @@ async function askAt({ name, port, hostname }: Port, { baseUrl }: Config, probe:
     const leads = answered.by === "another" && answered.location.startsWith(`https://${host}`);
     return { isOurs: leads, isAlike: false };
   }
-  const asking: Asking = name === "HTTPS_PORT" ? { host, anyCertificate: true } : {};
+  const asking: ProbeOptions = name === "HTTPS_PORT" ? { host, anyCertificate: true } : {};
   const answered = await askServer(probe, `${name === "HTTPS_PORT" ? "https" : "http"}://${here}`, asking);
   return { isOurs: answered.by === "us", isAlike: answered.by === "another" && answered.isAlike };
 }
@@ -149,7 +156,7 @@ async function checkHost(name: string, network: Network): Promise<Finding | unde
   return judgeHost(base, to, await askServer(probe, base.origin));
 }
 
-function judgeHost({ host, origin }: URL, to: string, answered: Answered): Finding | undefined {
+function judgeHost({ host, origin }: URL, to: string, answered: ProbeResult): Finding | undefined {
   if (answered.by === "us") {
     const { seen } = answered;
     if (seen.host === host) return undefined;
@@ -190,13 +197,16 @@ export async function checkProxy({ config, probe, isServed }: Network): Promise<
   return [proxy.ok(`${how} the host, the client's address, large bodies and events at once`)];
 }
 
-function isProxied(seen: Seen, { baseUrl, https }: Pick<Config, "baseUrl" | "https">): boolean {
+function isProxied(seen: ReceivedRequest, { baseUrl, https }: Pick<Config, "baseUrl" | "https">): boolean {
   const named = [seen.forwardedFor, seen.forwardedHost, seen.forwardedProto].some((value) => value !== undefined);
   return named || (baseUrl.startsWith("https:") && https !== "on");
 }
 
 /** Pure. */
-export function judgeHeaders(seen: Seen, config: Pick<Config, "baseUrl" | "https" | "trustedProxies">): Finding[] {
+export function judgeHeaders(
+  seen: ReceivedRequest,
+  config: Pick<Config, "baseUrl" | "https" | "trustedProxies">,
+): Finding[] {
   const { baseUrl, trustedProxies } = config;
   const { host, protocol } = new URL(baseUrl);
   const findings: Finding[] = [];
@@ -219,12 +229,12 @@ export function judgeHeaders(seen: Seen, config: Pick<Config, "baseUrl" | "https
 }
 
 /** The address of a trusted proxy's client is one that the proxy has told. */
-function isTrusted({ ip, forwardedFor = "" }: Seen, trusted: Config["trustedProxies"]): boolean {
+function isTrusted({ ip, forwardedFor = "" }: ReceivedRequest, trusted: Config["trustedProxies"]): boolean {
   if (trusted.length === 0) return false;
   return inNetworks(ip, trusted) || forwardedFor.split(",").some((part) => part.trim() === ip);
 }
 
-function hostRemedy(host: string, { forwardedHost, ip }: Seen): string {
+function hostRemedy(host: string, { forwardedHost, ip }: ReceivedRequest): string {
   if (forwardedHost?.toLowerCase() === host) return `its X-Forwarded-Host does not count: add ${ip} to TRUSTED_PROXIES`;
   return "let the proxy pass Host on (nginx: proxy_set_header Host $http_host;)";
 }

@@ -4,7 +4,7 @@ import { codeOf, isObject } from "../../base/values.ts";
 import { createSecrets, type Secrets } from "../../base/secrets.ts";
 import { reasonOf } from "../../plugin/finding.ts";
 
-export interface Seen {
+export interface ReceivedRequest {
   readonly host: string;
   readonly ip: string;
   readonly forwardedHost: string | undefined;
@@ -13,9 +13,9 @@ export interface Seen {
   readonly bytes: number;
 }
 
-export type Answered =
+export type ProbeResult =
   /** This installation. */
-  | { readonly by: "us"; readonly seen: Seen }
+  | { readonly by: "us"; readonly seen: ReceivedRequest }
   /** Something else, or a proxy that does not let it through. */
   | {
       readonly by: "another";
@@ -26,7 +26,7 @@ export type Answered =
     }
   | { readonly by: "nobody"; readonly reason: string; readonly code: string };
 
-export interface Asking {
+export interface ProbeOptions {
   /** Instead of the host of the address. */
   readonly host?: string;
   readonly bytes?: number;
@@ -47,10 +47,10 @@ export function probeWith(secretKey: string | undefined, ca: string): Probe {
   return { secrets: secretKey === undefined ? undefined : createSecrets(secretKey), ca };
 }
 
-export async function askServer(probe: Probe, origin: string, asking: Asking = {}): Promise<Answered> {
-  const body = new Uint8Array(asking.bytes ?? 0);
+export async function askServer(probe: Probe, origin: string, options: ProbeOptions = {}): Promise<ProbeResult> {
+  const body = new Uint8Array(options.bytes ?? 0);
   try {
-    const response = await fetch(`${origin}/core/probe`, { ...optionsOf(probe, asking), method: "POST", body });
+    const response = await fetch(`${origin}/core/probe`, { ...optionsOf(probe, options), method: "POST", body });
     const text = await response.text();
     const seen = response.status === 200 ? seenIn(text) : undefined;
     if (seen) return { by: "us", seen };
@@ -81,7 +81,7 @@ export async function streamsEvents(probe: Probe, origin: string): Promise<boole
   }
 }
 
-function optionsOf({ secrets, ca }: Probe, { host, anyCertificate = false }: Asking) {
+function optionsOf({ secrets, ca }: Probe, { host, anyCertificate = false }: ProbeOptions) {
   return {
     redirect: "manual" as const,
     keepalive: false,
@@ -98,7 +98,7 @@ function optionsOf({ secrets, ca }: Probe, { host, anyCertificate = false }: Ask
 /** Half of the server's pause between the two. */
 const atOnceMs = 1_000;
 
-function seenIn(body: string): Seen | undefined {
+function seenIn(body: string): ReceivedRequest | undefined {
   let value: unknown;
   try {
     value = JSON.parse(body);

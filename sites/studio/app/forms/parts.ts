@@ -65,7 +65,7 @@ function jsonOf(field: FormField, input: Input, before: unknown): string | undef
 
 // What a form sends. Pure.
 
-interface Sent {
+interface FormPayload {
   readonly values: Readonly<Record<string, unknown>>;
   /** What cannot be read, by field. */
   readonly mistakes: Readonly<Record<string, "number" | "json">>;
@@ -76,7 +76,7 @@ export function sentOf(
   fields: readonly FormField[],
   inputs: Inputs,
   { record, isNew }: { readonly record: Readonly<Record<string, unknown>>; readonly isNew: boolean },
-): Sent {
+): FormPayload {
   const before = inputsOf(fields, record);
   const mistakes: Record<string, "number" | "json"> = {};
   const values: Record<string, unknown> = {};
