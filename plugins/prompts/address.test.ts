@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { exposesToken, ownUrlMark, readOn, textStart, tokenMark, type Spot } from "./address.ts";
+import { exposesToken, ownUrlMark, readOn, textStart, tokenMark, type TextState } from "./address.ts";
 
 const token = "core_secret";
 const ownUrl = "https://own.example.com";
@@ -156,7 +156,7 @@ describe("a token in a text", () => {
         // A text that goes on may close a quote behind the token: what was an address until then stays refused.
         let sofar = "";
         let exposedSoFar = false;
-        let spot: Spot = textStart;
+        let spot: TextState = textStart;
         let exposedInPieces = false;
         for (const part of parts) {
           const piece = part.replaceAll("T", tokenMark).replaceAll("O", ownUrlMark);

@@ -13,7 +13,7 @@ export const tokenMark = "\uE000";
 export const ownUrlMark = "\uE001";
 
 /** The state at the end of the text that has been read so far. */
-export interface Spot {
+export interface TextState {
   /** The current, unfinished word. */
   readonly word: string;
   /** The state since an angle bracket that is still open; null outside of one. */
@@ -30,13 +30,13 @@ interface Angle {
   readonly quote: string;
 }
 
-export const textStart: Spot = { word: "", angle: null };
+export const textStart: TextState = { word: "", angle: null };
 
 /**
  * Reads the next piece. `exposed` says whether a token mark is inside an address if the text ends here: `T"@` is a
  * mailbox, although a following `",` would have made it a quoted part. Every rendered prompt passes through here.
  */
-export function readOn(from: Spot, text: string): { spot: Spot; exposed: boolean } {
+export function readOn(from: TextState, text: string): { spot: TextState; exposed: boolean } {
   let { word, angle } = from;
   let wordStart = 0;
   let marked = word.includes(tokenMark);
@@ -76,7 +76,7 @@ export function exposesToken(text: string, token: string, ownUrl: string): boole
 }
 
 /** Whether what is printed next would be inside an address. */
-export function isInAddress({ word, angle }: Spot): boolean {
+export function isInAddress({ word, angle }: TextState): boolean {
   return isAddress(word + tokenMark) || (angle !== null && isLink(angle));
 }
 

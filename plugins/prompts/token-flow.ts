@@ -26,7 +26,7 @@ import {
   UnlessTag,
   type Template as Node,
 } from "liquidjs";
-import { isInAddress, readOn, textStart, tokenMark, type Spot } from "./address.ts";
+import { isInAddress, readOn, textStart, tokenMark, type TextState } from "./address.ts";
 import { createExpressions, shortened, TokenMisuse, type Texts } from "./token-expression.ts";
 
 export interface Misuse {
@@ -36,7 +36,7 @@ export interface Misuse {
 }
 
 /** The possible ends of the text, over all ways through the template. */
-type Spots = readonly Spot[];
+type Spots = readonly TextState[];
 
 /** The first misuse of the token in a parsed template, or undefined. */
 export function tokenMisuse(nodes: readonly Node[]): Misuse | undefined {
@@ -156,7 +156,8 @@ function distinct(spots: Spots): Spots {
   const byText = new Map(spots.map((spot) => [JSON.stringify(spot), spot]));
   if (byText.size <= maxSpots) return [...byText.values()];
   // If there are too many, keep those that matter: addresses first, above all those that no delimiter ends.
-  const weight = (spot: Spot) => Number(isInAddress(spot)) + Number(isInAddress({ ...spot, word: `${spot.word}|` }));
+  const weight = (spot: TextState) =>
+    Number(isInAddress(spot)) + Number(isInAddress({ ...spot, word: `${spot.word}|` }));
   return [...byText.values()].toSorted((a, b) => weight(b) - weight(a)).slice(0, maxSpots);
 }
 

@@ -35,7 +35,7 @@ export interface Session {
 }
 
 /** How the request's token came to be. */
-export interface Standing {
+export interface TokenOrigin {
   /** A sign-in, and no API token. */
   readonly isSession: boolean;
   /** A sign-in in person within the last ten minutes. */
@@ -93,7 +93,7 @@ export interface Tokens {
    * signs in nobody in person; an invitation does.
    */
   isFresh(caller: Caller): Promise<boolean>;
-  standingOf(caller: Caller): Promise<Standing>;
+  standingOf(caller: Caller): Promise<TokenOrigin>;
   /**
    * Ends the sessions of a person whose password changes, but the one of this token (null: none). The function that it
    * returns runs after the commit, before the answer.

@@ -1,6 +1,6 @@
 /** SQL about the sessions that a person sees as their own. */
 import { readPage, type Caller, type Page, type Queryable, type Sql, type Tx } from "platform";
-import type { Session, Standing } from "./api.ts";
+import type { Session, TokenOrigin } from "./api.ts";
 
 /** The newest first. */
 export async function list(sql: Sql, caller: Caller, page: Page) {
@@ -12,8 +12,8 @@ export async function list(sql: Sql, caller: Caller, page: Page) {
 }
 
 /** A `web_token` signs in nobody in person, an invitation does. */
-export async function standingOf(sql: Sql, { account, tokenId }: Caller): Promise<Standing> {
-  const [row] = await sql<Standing[]>`
+export async function standingOf(sql: Sql, { account, tokenId }: Caller): Promise<TokenOrigin> {
+  const [row] = await sql<TokenOrigin[]>`
     select t.purpose is not distinct from 'session' as is_session,
       t.purpose is not distinct from 'session' and t.created_at between now() - interval '10 minutes' and now()
         and (t.parent_id is null or p.purpose is not distinct from 'invitation') as is_fresh,

@@ -18,14 +18,14 @@ export interface Where {
   readonly target: DatabaseTarget;
 }
 
-export interface Standing {
+export interface LineageStatus {
   readonly lineage: Lineage;
   /** Why nothing may act on the outside, and what to do about it; undefined if it may. */
   readonly rehearses?: string;
 }
 
 /** Makes the lineage of a database that has none, unless this is a rehearsal. */
-export async function standingOf(sql: Sql, where: Where): Promise<Standing> {
+export async function standingOf(sql: Sql, where: Where): Promise<LineageStatus> {
   const { known, lineage, rehearses } = await lookAt(sql, where);
   if (rehearses !== undefined) return { lineage, rehearses };
   if (known && JSON.stringify(known) === JSON.stringify(lineage)) return { lineage };
@@ -33,7 +33,7 @@ export async function standingOf(sql: Sql, where: Where): Promise<Standing> {
 }
 
 /** The same, and changes nothing. `known` is what the database says. */
-export async function lookAt(sql: Sql, where: Where): Promise<Standing & { readonly known: Lineage | undefined }> {
+export async function lookAt(sql: Sql, where: Where): Promise<LineageStatus & { readonly known: Lineage | undefined }> {
   const home = await homeOf(sql, where);
   const known = await readLineage(sql);
   const rehearses = whyNot(where, known, home);

@@ -134,15 +134,15 @@ function namesOf({ name, info, field: { stored, from = stored } }: Each): string
   return info ? [name, info.name] : [name];
 }
 
-interface Shown {
+interface AnswerField {
   readonly name: string;
   readonly schema: TSchema;
   readonly example: unknown;
 }
 
 /** The fields of an answer; of a secret, what may be told of it. */
-function shownOf(each: readonly Each[]): readonly Shown[] {
-  return each.flatMap(({ name, info, field: { sealing, shown, example } }): Shown[] => {
+function shownOf(each: readonly Each[]): readonly AnswerField[] {
+  return each.flatMap(({ name, info, field: { sealing, shown, example } }): AnswerField[] => {
     if (!info) return shown ? [{ name, schema: shown, example }] : [];
     const told = typeof example === "string" ? (sealing?.info?.(example) ?? null) : null;
     return [{ name: info.name, schema: Type.Union([Type.String(), Type.Null()]), example: told }];
@@ -166,7 +166,7 @@ interface Examples {
   readonly derivedInLists?: true;
 }
 
-function examplesOf(declared: Examples, shown: readonly Shown[]) {
+function examplesOf(declared: Examples, shown: readonly AnswerField[]) {
   const { example, request, change, changes, made, fields, derivedInLists } = declared;
   const { id, ...told } = example;
   const row = Object.fromEntries(shown.map(({ name, example: value }) => [name, value]));

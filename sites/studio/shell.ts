@@ -3,7 +3,7 @@ import { escapeHtml, contentHash, createPackedText, type PluginFacts, type Studi
 import { placeOf } from "./app/address.ts";
 import type { StudioFiles } from "./files.ts";
 
-interface Shown {
+interface ShellData {
   readonly files: StudioFiles;
   readonly nonce: string;
   readonly accountName: string;
@@ -18,7 +18,7 @@ interface Shown {
 /** What the Studio asks for first (app/state/session.svelte.ts): on its way before the scripts are. */
 const firstRequests = ["/account/me.json", "/openapi.json", "/studio/-/pages.json", "/core/modules.json"];
 
-export function shell({ files, nonce, accountName, isRehearsal, draftKey, pathname }: Shown): string {
+export function shell({ files, nonce, accountName, isRehearsal, draftKey, pathname }: ShellData): string {
   const place = placeOf(pathname, [], files.pages);
   const own = place.kind === "page" ? place.page.files : place.kind === "home" ? [] : files.generic;
   const scripts = [...files.preloads, ...own];

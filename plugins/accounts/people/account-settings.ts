@@ -36,26 +36,26 @@ export const Shown = answer.object("AccountSetting", {
   choices: answer.list(Type.String()),
 });
 
-type Stored = Awaited<ReturnType<typeof settingsOf>>;
-const nothing: Stored = { version: 0, values: {} };
+type StoredSettings = Awaited<ReturnType<typeof settingsOf>>;
+const nothing: StoredSettings = { version: 0, values: {} };
 
 export type AccountSettings = ReturnType<typeof createAccountSettings>;
 
 export function createAccountSettings(ctx: Pick<BaseContext, "cache" | "plugins" | "sql" | "transaction">) {
   const declared = declaredBy(ctx.plugins);
-  const values = ctx.cache<Stored>({
+  const values = ctx.cache<StoredSettings>({
     name: "accounts.settings",
     max: 1_000,
     load: (accountId) => settingsOf(ctx.sql, Number(accountId)),
   });
-  const stored = async (accountId: number, tx?: Tx): Promise<Stored> => {
+  const stored = async (accountId: number, tx?: Tx): Promise<StoredSettings> => {
     // A load would take a second connection, for which all that hold one could wait.
     if (tx) return values.peek(`${accountId}`) ?? settingsOf(tx, accountId);
     return (await values.get(`${accountId}`)) ?? nothing;
   };
 
   /** Parsed values, by the settings that were requested: every write of a record requests them. */
-  const read = new WeakMap<Stored, WeakMap<Settings, unknown>>();
+  const read = new WeakMap<StoredSettings, WeakMap<Settings, unknown>>();
 
   const of: Accounts["settingsOf"] = async <S extends Settings>(accountId: number, settings: S, tx?: Tx) => {
     const from = await stored(accountId, tx);

@@ -33,7 +33,7 @@ const either = [html, answer.error];
 
 /** The sign-in page, for people without scripts too. */
 export function loginRoutes(ctx: SessionsContext): Route[] {
-  const page = async (status: number, { account, request }: Visit, state: Shown, more: Headers = {}) => {
+  const page = async (status: number, { account, request }: Visit, state: SignInForm, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
     const links = await linksOf(ctx, account, words.language, state);
     const shown = { words, accountName: account.name, links, ...state };
@@ -161,7 +161,12 @@ export function logoutRoutes(ctx: SessionsContext): Route[] {
 }
 
 /** Other ways to sign in, below the form. */
-async function linksOf(ctx: SessionsContext, account: Account, language: Language, state: Shown): Promise<PageLink[]> {
+async function linksOf(
+  ctx: SessionsContext,
+  account: Account,
+  language: Language,
+  state: SignInForm,
+): Promise<PageLink[]> {
   const { returnTo, again = false } = state;
   const [canMail, hasPasskeys, byProviders] = await Promise.all([
     ctx.mail.isSetUp(account.id),
@@ -179,7 +184,7 @@ async function linksOf(ctx: SessionsContext, account: Account, language: Languag
 const htmlType = "text/html; charset=utf-8";
 
 type Visit = Pick<RequestInput, "account" | "request">;
-interface Shown {
+interface SignInForm {
   readonly returnTo: string;
   readonly again?: boolean;
   readonly login?: string;

@@ -17,7 +17,7 @@ const either = [html, answer.error];
 const htmlType = "text/html; charset=utf-8";
 
 type Visit = Pick<RequestInput, "account" | "request">;
-interface Shown {
+interface SecondFactorForm {
   readonly returnTo: string;
   readonly pending: string;
   readonly setup?: string;
@@ -44,7 +44,7 @@ export async function secondForm(
   ctx: SessionsContext,
   status: number,
   { account, request }: Visit,
-  shown: Shown,
+  shown: SecondFactorForm,
   factors: readonly FactorKind[],
   more: Headers = {},
 ): Promise<Reply> {

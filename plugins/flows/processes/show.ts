@@ -81,10 +81,10 @@ function timesOf({ createdAt, finishedAt }: Pick<ProcessRow, "createdAt" | "fini
   return { created_at: createdAt, finished_at: finishedAt };
 }
 
-type Standing = Pick<WholeProcess, "status" | "error" | "finishedAt" | "cursor" | "steps" | "further">;
+type ProcessProgress = Pick<WholeProcess, "status" | "error" | "finishedAt" | "cursor" | "steps" | "further">;
 
 /** In the order they began, also running ones. Steps that ran when the process failed have failed with it. */
-function stepsOf({ status, error, finishedAt, cursor, steps, further }: Standing): StepRecord[] {
+function stepsOf({ status, error, finishedAt, cursor, steps, further }: ProcessProgress): StepRecord[] {
   const done = [...steps, ...(further ?? []).flat()];
   const now =
     status === "pending"

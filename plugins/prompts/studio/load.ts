@@ -2,7 +2,7 @@
 import { get, isMap, request, session, textOf } from "studio";
 import type { CodeWord } from "studio";
 import { parseFrontMatter } from "../front-matter.ts";
-import type { BuiltIn, Cascade, Stored } from "./prompt.ts";
+import type { BuiltIn, Cascade, PromptItem } from "./prompt.ts";
 
 let builtIns: Promise<readonly BuiltIn[]> | undefined;
 let words: Promise<readonly CodeWord[]> | undefined;
@@ -15,9 +15,9 @@ export function loadBuiltIns(): Promise<readonly BuiltIn[]> {
 }
 
 /** Those that one may see, of one code or of all. */
-export async function loadStored(code: string | undefined, signal: AbortSignal): Promise<readonly Stored[]> {
+export async function loadStored(code: string | undefined, signal: AbortSignal): Promise<readonly PromptItem[]> {
   const query = code === undefined ? "" : `&code=${encodeURIComponent(code)}`;
-  return (await get(`/core/prompts.json?limit=1000${query}`, signal)).json as Stored[]; // as documented
+  return (await get(`/core/prompts.json?limit=1000${query}`, signal)).json as PromptItem[]; // as documented
 }
 
 /** The variables and filters that the editor offers. */

@@ -10,7 +10,7 @@ import {
   tabOf,
   toldIn,
   type BuiltIn,
-  type Saved,
+  type PromptFields,
 } from "./prompt.ts";
 import de from "./text/de.json" with { type: "json" };
 import pl from "./text/pl.json" with { type: "json" };
@@ -55,7 +55,7 @@ test.each([
 });
 
 describe("two versions", () => {
-  const saved: Saved = {
+  const saved: PromptFields = {
     name: "A",
     code: "a",
     content: "x",

@@ -2,7 +2,7 @@
 import type { CodeWord, Version as Logged } from "studio";
 
 /** A version, or a prompt as it is now. */
-export interface Saved {
+export interface PromptFields {
   readonly name: string;
   readonly code: string;
   readonly content: string;
@@ -12,10 +12,10 @@ export interface Saved {
   readonly ai_placeholder: string | null;
 }
 
-export type Version = Saved & Logged;
+export type Version = PromptFields & Logged;
 
 /** A prompt in a list. */
-export interface Stored {
+export interface PromptItem {
   readonly id: string;
   readonly name: string;
   readonly code: string;
@@ -81,7 +81,7 @@ export type Reach = "user" | "account";
 
 /** Where a person could store a prompt with a code, of which these are the stored ones. */
 export function freeReaches(
-  stored: readonly Pick<Saved, "scope" | "scope_id">[],
+  stored: readonly Pick<PromptFields, "scope" | "scope_id">[],
   { id, role }: { readonly id: number; readonly role: string },
 ): Reach[] {
   const forMe = !stored.some(({ scope, scope_id }) => scope === "user" && scope_id === id);
@@ -92,7 +92,7 @@ export function freeReaches(
 const compared = ["name", "code", "kind", "scope", "scope_id", "ai_placeholder"] as const;
 
 /** The fields beside the content in which two versions differ. */
-export function differences(before: Saved, after: Saved): { field: string; from: string; to: string }[] {
+export function differences(before: PromptFields, after: PromptFields): { field: string; from: string; to: string }[] {
   return compared
     .filter((field) => before[field] !== after[field])
     .map((field) => ({ field, from: String(before[field] ?? "–"), to: String(after[field] ?? "–") }));

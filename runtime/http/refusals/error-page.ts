@@ -49,7 +49,7 @@ function messageOf(body: string | null): string {
     .join("\n");
 }
 
-interface Shown {
+interface ErrorPage {
   readonly language: Language;
   readonly status: number;
   readonly message: string;
@@ -58,7 +58,7 @@ interface Shown {
   readonly mistakes: readonly ProxyMistake[];
 }
 
-function page({ language, status, message, path, mistakes }: Shown): string {
+function page({ language, status, message, path, mistakes }: ErrorPage): string {
   const words = errorWords[language];
   const title = words.titles[status] ?? (status < 500 ? words.refused : words.failed);
   // The usual refusal repeats the title.

@@ -20,7 +20,7 @@ import {
   stepAt,
   withoutBranch,
   type Program,
-  type Way,
+  type Direction,
 } from "./program/tree.ts";
 import { missedIn, outsideOf, pathOfResult } from "./trial/trial.ts";
 
@@ -30,7 +30,7 @@ const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => named(name));
 const branching = (inside: object) => ({ type: "if", condition: "x", ...inside });
 
 describe("a move", () => {
-  test.each<[string, Program, string, Way, Program | undefined, string | undefined]>([
+  test.each<[string, Program, string, Direction, Program | undefined, string | undefined]>([
     ["up among siblings", [a, b], "1", "up", [b, a], "0"],
     ["down among siblings", [a, b, c], "0", "down", [b, a, c], "1"],
     ["nowhere above the first", [a, b], "0", "up", undefined, undefined],
@@ -97,7 +97,7 @@ describe("a move", () => {
       .toSorted();
 
   test("keeps every step, however many there are", () => {
-    const ways = fc.array(fc.tuple(fc.nat(), fc.constantFrom<Way>("up", "down", "in", "out")), { maxLength: 25 });
+    const ways = fc.array(fc.tuple(fc.nat(), fc.constantFrom<Direction>("up", "down", "in", "out")), { maxLength: 25 });
     fc.assert(
       fc.property(block, ways, (given, moves) => {
         let program = numbered(given);

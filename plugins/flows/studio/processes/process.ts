@@ -44,7 +44,7 @@ export interface Process extends Row {
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
-interface Spent {
+interface TimeSpent {
   readonly from: string;
   /** Null = it goes on. */
   readonly to: string | null;
@@ -53,7 +53,7 @@ interface Spent {
 }
 
 /** `12 ms`, `1.5 s`, `3 min 5 s`, `2 h 10 min`, `4 d 1 h`: two units at most. */
-export function spentOf({ from, to, now, language }: Spent): string {
+export function spentOf({ from, to, now, language }: TimeSpent): string {
   const ms = Math.max(0, (to === null ? now : Date.parse(to)) - Date.parse(from));
   if (!Number.isFinite(ms)) return "";
   const unit = (value: number, name: string, digits = 0) =>
@@ -77,7 +77,7 @@ export function spentOf({ from, to, now, language }: Spent): string {
 }
 
 /** What is shown of a value, and how many characters there are of it. */
-export interface Shown {
+export interface ValuePreview {
   readonly text: string;
   readonly chars: number;
   /** The server keeps only the beginning. */
@@ -85,7 +85,7 @@ export interface Shown {
 }
 
 /** Undefined for nothing. */
-export function shownOf(value: unknown): Shown | undefined {
+export function shownOf(value: unknown): ValuePreview | undefined {
   if (value === null || value === undefined) return undefined;
   const preview = previewOf(value);
   if (preview) return { text: preview.preview, chars: preview.chars, isPreview: true };
@@ -100,14 +100,14 @@ function previewOf(value: unknown): { preview: string; chars: number } | undefin
 }
 
 /** What a step reaches: where in the Studio that stands, and its name. */
-export interface Reached {
+export interface ReachedStep {
   readonly kind: "connector" | "flow" | "record" | "db";
   readonly name: string;
   /** Below the Studio's base. */
   readonly address: string;
 }
 
-export function reachedBy({ type, input, output }: Step): Reached | undefined {
+export function reachedBy({ type, input, output }: Step): ReachedStep | undefined {
   const given = mapOf(input);
   const code = (name: string) => {
     const value = given[name];
@@ -133,7 +133,7 @@ export function reachedBy({ type, input, output }: Step): Reached | undefined {
 const mostReached = 20;
 
 /** What a process has reached outside of itself, each once. */
-export function allReached(steps: readonly Step[]): Reached[] {
+export function allReached(steps: readonly Step[]): ReachedStep[] {
   const found = steps.flatMap((step) => reachedBy(step) ?? []).filter(({ kind }) => kind !== "flow");
   return [...new Map(found.map((one) => [`${one.name} ${one.address}`, one])).values()].slice(0, mostReached);
 }

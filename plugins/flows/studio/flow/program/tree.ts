@@ -11,7 +11,7 @@ export type Program = readonly unknown[];
 const branches = ["then", "else", "do", "on_error"] as const;
 export type Branch = (typeof branches)[number];
 
-export interface Spot {
+export interface StepPosition {
   readonly block: string;
   readonly at: number;
 }
@@ -20,10 +20,10 @@ export type Row =
   | { readonly kind: "step"; readonly path: string; readonly depth: number; readonly step: unknown }
   | { readonly kind: "branch"; readonly path: string; readonly depth: number; readonly branch: Branch };
 
-export type Way = "up" | "down" | "in" | "out";
+export type Direction = "up" | "down" | "in" | "out";
 
 /** What is changed, and where the step is then. */
-export interface Changed {
+export interface ProgramChange {
   readonly program: Program;
   readonly path: string;
 }
@@ -54,11 +54,11 @@ export function rowsOf(program: Program, block = "", depth = 0): Row[] {
   });
 }
 
-export function pathOf({ block, at }: Spot): string {
+export function pathOf({ block, at }: StepPosition): string {
   return block === "" ? `${at}` : `${block}.${at}`;
 }
 
-export function spotOf(path: string): Spot {
+export function spotOf(path: string): StepPosition {
   const end = path.lastIndexOf(".");
   return { block: path.slice(0, Math.max(0, end)), at: Number(path.slice(end + 1)) };
 }
@@ -89,7 +89,7 @@ export function replaced(program: Program, path: string, step: unknown): Program
 }
 
 /** At a spot that is not there any more, it comes last. */
-export function inserted(program: Program, { block, at }: Spot, step: unknown): Changed {
+export function inserted(program: Program, { block, at }: StepPosition, step: unknown): ProgramChange {
   const isThere = block === "" || branchesOf(stepAt(program, ownerOf(block))).some((one) => block.endsWith(`.${one}`));
   const into = isThere ? block : "";
   const place = Math.min(isThere ? at : program.length, blockAt(program, into).length);
@@ -112,14 +112,14 @@ export function withoutBranch(program: Program, block: string): Program {
 }
 
 /** One place up or down among the lines, out of the block at its end; into the step before it, or out after its owner. */
-export function moved(program: Program, path: string, way: Way): Changed | undefined {
+export function moved(program: Program, path: string, way: Direction): ProgramChange | undefined {
   const step = stepAt(program, path);
   const to = step === undefined ? undefined : target(program, spotOf(path), way);
   return to && inserted(removed(program, path), to, step);
 }
 
 /** Where a step goes, in the program without it. */
-function target(program: Program, { block, at }: Spot, way: Way): Spot | undefined {
+function target(program: Program, { block, at }: StepPosition, way: Direction): StepPosition | undefined {
   const owner = ownerOf(block);
   const isNested = block !== "";
   const isLast = at === blockAt(program, block).length - 1;
@@ -140,12 +140,12 @@ function target(program: Program, { block, at }: Spot, way: Way): Spot | undefin
   return way === "up" ? endOf(program, `${owner}.${next}`) : { block: `${owner}.${next}`, at: 0 };
 }
 
-function endOf(program: Program, block: string): Spot {
+function endOf(program: Program, block: string): StepPosition {
   return { block, at: blockAt(program, block).length };
 }
 
 /** A copy after the step; ids are unique, so those of the copy are new. */
-export function duplicated(program: Program, path: string): Changed | undefined {
+export function duplicated(program: Program, path: string): ProgramChange | undefined {
   const step = stepAt(program, path);
   if (step === undefined) return undefined;
   const { block, at } = spotOf(path);

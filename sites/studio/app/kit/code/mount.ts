@@ -20,7 +20,7 @@ import { phrasesIn } from "./phrases.ts";
 import { theme } from "./theme.ts";
 
 /** What may change while the editor stands. */
-export interface Shown {
+export interface EditorState {
   /** Of the element that is typed into: its name, and what describes it. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly readonly: boolean;
@@ -29,7 +29,7 @@ export interface Shown {
 }
 
 export interface Mounted {
-  show(shown: Shown): void;
+  show(shown: EditorState): void;
   /** Replaces the text, where it differs. */
   write(value: string): void;
   mark(faults: readonly Fault[]): void;
@@ -41,7 +41,7 @@ export interface Mounted {
   destroy(): void;
 }
 
-interface Wanted {
+interface EditorOptions {
   readonly value: string;
   readonly language: Language;
   readonly changed: (value: string) => void;
@@ -78,10 +78,10 @@ function selectedIn(view: EditorView, event: InputEvent): { readonly from: numbe
 
 const wrapped = new Set<CodeLanguage>(["text", "markdown", "liquid"]);
 
-export function mountCode(parent: HTMLElement, { value, language, changed }: Wanted): Mounted {
+export function mountCode(parent: HTMLElement, { value, language, changed }: EditorOptions): Mounted {
   const content = new Compartment();
   const attributes = new Compartment();
-  let shown: Shown | undefined;
+  let shown: EditorState | undefined;
   /** As it was last told or heard: comparing it costs nothing while it is the same string. */
   let known = value;
   /** The faults that were marked last. */
