@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import { datagrams } from "./fixtures/datagrams.ts";
-import { runOnMachine, type Ran } from "../runtime/operations/service/steps.ts";
+import { runOnMachine, type CommandResult } from "../runtime/operations/service/steps.ts";
 import { upgrade } from "../runtime/operations/upgrade/upgrade.ts";
 import { eventually, requester } from "./harness.ts";
 import { cleanUp, folderWith, fromSource } from "./server-process.ts";
@@ -34,7 +34,11 @@ function freePort(): number {
 const clean = { PATH: process.env["PATH"] ?? "" };
 
 /** What systemd does for the service: it waits for READY=1, and knows whether the process has ended. */
-async function systemctl(action: string, notified: ReturnType<typeof datagrams>, socket: string): Promise<Ran> {
+async function systemctl(
+  action: string,
+  notified: ReturnType<typeof datagrams>,
+  socket: string,
+): Promise<CommandResult> {
   if (action === "start") {
     isReady = false;
     const env = { ...clean, NOTIFY_SOCKET: socket };

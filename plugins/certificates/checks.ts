@@ -5,16 +5,16 @@ import { troubled, type CertificateRow } from "./store.ts";
 const report = findingsOf("certificates");
 const most = 20;
 
-interface Checked extends Pick<CheckContext<{}>, "sql" | "isHttps" | "fetch" | "clock"> {
+interface CertificateCheck extends Pick<CheckContext<{}>, "sql" | "isHttps" | "fetch" | "clock"> {
   readonly config: { readonly directory: string };
 }
 
-export async function checkCertificates(checked: Checked): Promise<readonly Finding[]> {
-  if (!checked.isHttps) return [];
-  const { total, rows } = await troubled(checked.sql, most);
+export async function checkCertificates(context: CertificateCheck): Promise<readonly Finding[]> {
+  if (!context.isHttps) return [];
+  const { total, rows } = await troubled(context.sql, most);
   const findings = rows.map(findingOf);
   if (findings.length === 0) findings.push(report.ok(`${total} are valid, and renewed by themselves`));
-  return [...findings, ...(await askAuthority(checked))];
+  return [...findings, ...(await askAuthority(context))];
 }
 
 function findingOf({ host, expiresAt, lastError, tryAt }: CertificateRow): Finding {
@@ -30,7 +30,7 @@ function findingOf({ host, expiresAt, lastError, tryAt }: CertificateRow): Findi
 }
 
 /** The authority is asked for certificates anyway, so it may be asked for the time. */
-async function askAuthority({ fetch, clock, config }: Checked): Promise<readonly Finding[]> {
+async function askAuthority({ fetch, clock, config }: CertificateCheck): Promise<readonly Finding[]> {
   try {
     const { headers, status } = await fetch(config.directory);
     const date = new Date(headers.get("date") ?? "");

@@ -9,7 +9,7 @@ import { failedLately } from "./store.ts";
 const report = findingsOf("mail");
 const timeoutMs = 10_000;
 
-interface Checked extends Pick<CheckContext<{}>, "sql" | "connect"> {
+interface MailCheck extends Pick<CheckContext<{}>, "sql" | "connect"> {
   readonly config: {
     readonly url: string;
     readonly from: string;
@@ -18,7 +18,7 @@ interface Checked extends Pick<CheckContext<{}>, "sql" | "connect"> {
   };
 }
 
-export async function checkMail({ sql, connect, config }: Checked): Promise<readonly Finding[]> {
+export async function checkMail({ sql, connect, config }: MailCheck): Promise<readonly Finding[]> {
   const standard = fromEnvironment(config);
   if (standard.faults.length > 0) return standard.faults;
   const findings: Finding[] = [];
@@ -38,7 +38,7 @@ export async function checkMail({ sql, connect, config }: Checked): Promise<read
   return findings;
 }
 
-function fromEnvironment(config: Checked["config"]): { server?: Standard | undefined; faults: readonly Finding[] } {
+function fromEnvironment(config: MailCheck["config"]): { server?: Standard | undefined; faults: readonly Finding[] } {
   try {
     return { server: standardOf(config), faults: [] };
   } catch (error) {
@@ -50,7 +50,7 @@ function fromEnvironment(config: Checked["config"]): { server?: Standard | undef
 }
 
 /** Whether the server can be reached: signing in would count as a try there. */
-async function checkServer(standard: Standard, connect: Checked["connect"]): Promise<Finding> {
+async function checkServer(standard: Standard, connect: MailCheck["connect"]): Promise<Finding> {
   const { host, port } = serverOf(standard.url, {});
   try {
     const { socket } = await connect({ host, port, timeoutMs });

@@ -25,7 +25,7 @@ import { addressOf, fields, folderOf, linkTo, placed, type MediaPatch } from "./
 import { apps, exampleUrl, Media, patchOf } from "./media.ts";
 import { readUpload } from "./multipart.ts";
 import * as mediaStore from "./store.ts";
-import { arrivedFile, withDrafts, type Arrived } from "./writer.ts";
+import { arrivedFile, withDrafts, type StoredContent } from "./writer.ts";
 import * as writer from "./writer.ts";
 
 const access = { privilege: Media.privilege } as const;
@@ -103,7 +103,7 @@ function uploadRoute(ctx: MediaContext): Route {
   );
 }
 
-async function stored(ctx: MediaContext, caller: Caller, arrived: Arrived, given: MediaPatch) {
+async function stored(ctx: MediaContext, caller: Caller, arrived: StoredContent, given: MediaPatch) {
   const { row, isNew } = await writer.create(ctx, caller, arrived, given);
   const answered = await shown(Media, { ...ctx, caller }, row);
   return warned(isNew ? created(...answered) : ok(...answered), arrived.hints);

@@ -22,7 +22,7 @@ import type { FolderRow } from "./store.ts";
 import * as mediaStore from "./store.ts";
 
 /** A file that has arrived and has no row yet. */
-export interface Arrived {
+export interface StoredContent {
   readonly draft: Draft;
   readonly hash: string;
   readonly size: number;
@@ -39,9 +39,9 @@ const graceMs = 24 * 3_600_000;
 /** While room is short: an upload that is about to use one takes less. */
 const shortGraceMs = 60_000;
 
-export async function create(ctx: MediaContext, author: Author, arrived: Arrived, given: MediaPatch) {
+export async function create(ctx: MediaContext, author: Author, content: StoredContent, given: MediaPatch) {
   const { account } = author;
-  const { draft, hash, size, mime, width, height, isAnimated } = arrived;
+  const { draft, hash, size, mime, width, height, isAnimated } = content;
   const fields = fieldsOf(blank, given);
   await mediaStore.touchContent(ctx.sql, hash, size);
   await draft.keep();
@@ -137,7 +137,7 @@ export async function arrivedFile(
   head: Uint8Array,
   name: string,
   begin: () => Promise<Draft>,
-): Promise<Arrived> {
+): Promise<StoredContent> {
   const { hash, size } = await draft.end();
   const mime = sniff(head, name);
   const { width = null, height = null } = dimensionsOf(mime, head) ?? {};

@@ -3,7 +3,7 @@ import type { BuiltIn } from "./built-in.ts";
 import { inOrder, isOf, suffix, type PromptScope, type Reader } from "./cascade.ts";
 
 /** A stored prompt by what tells it from others with its code. */
-export interface Named extends PromptScope {
+export interface NamedPrompt extends PromptScope {
   readonly id: string;
   readonly code: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Step {
   readonly used: boolean;
 }
 
-export interface Explained {
+export interface ResolutionSteps {
   readonly prompts: readonly Step[];
   /** Those with the code `<code>_extra`. */
   readonly extras: readonly Step[];
@@ -30,11 +30,11 @@ export interface Explained {
 
 /** Pure. `rows` may hold those of others. */
 export function explained(
-  rows: readonly Named[],
+  rows: readonly NamedPrompt[],
   builtIn: ReadonlyMap<string, BuiltIn>,
   code: string,
   reader: Reader,
-): Explained {
+): ResolutionSteps {
   const prompts = stepsOf(rows, builtIn, code, reader);
   const extras = stepsOf(rows, builtIn, code + suffix, reader);
   // An `_extra` alone is not a prompt.
@@ -46,7 +46,7 @@ export function explained(
 }
 
 function stepsOf(
-  rows: readonly Named[],
+  rows: readonly NamedPrompt[],
   builtIn: ReadonlyMap<string, BuiltIn>,
   code: string,
   reader: Reader,

@@ -107,14 +107,14 @@ type PromptPatch = PatchOf<typeof fields>;
 type PromptChange = Change<typeof fields, "uuid">;
 type WrittenPrompt = Changed<typeof fields, "uuid">;
 
-interface Around extends Omit<At, "caller">, Pick<BaseContext, "liquid"> {
+interface PromptContext extends Omit<At, "caller">, Pick<BaseContext, "liquid"> {
   readonly accounts: Pick<Accounts, "person" | "unitExists">;
   readonly builtIn: ReadonlyMap<string, BuiltIn>;
   /** Called after the commit and before the answer, with the codes whose cascades have changed. */
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
 }
 
-export interface PromptAt extends Around, Pick<At, "caller"> {
+export interface PromptAt extends PromptContext, Pick<At, "caller"> {
   /** No text may contain its token. */
   readonly request: Request;
   /** What `changePrompt` has checked the change against. */

@@ -12,7 +12,7 @@ import {
   type User,
 } from "platform";
 import type { OwnedScope, PromptScope } from "./cascade.ts";
-import type { Named } from "./explained.ts";
+import type { NamedPrompt } from "./explained.ts";
 
 export type Kind = "chat" | "agent";
 
@@ -128,8 +128,8 @@ export async function candidates(sql: Sql, accountId: number, codes: readonly st
 }
 
 /** The same with their names, for people. */
-export async function named(sql: Sql, accountId: number, codes: readonly string[]): Promise<Named[]> {
-  return sql<Named[]>`
+export async function named(sql: Sql, accountId: number, codes: readonly string[]): Promise<NamedPrompt[]> {
+  return sql<NamedPrompt[]>`
     select id, scope, scope_id, code, name, version from prompts
     where account_id = ${accountId} and code = any(${codes}::text[])`;
 }

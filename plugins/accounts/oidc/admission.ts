@@ -12,7 +12,7 @@ import { addIdentity, removeOtherIdentities, useIdentity } from "./store.ts";
 const maxSubjectChars = 255;
 
 /** Somebody whom a provider proves and nobody here knows by it. */
-interface Newcomer {
+interface NewUser {
   readonly account: Account;
   readonly provider: ProviderRow;
   readonly proof: Proof;
@@ -49,8 +49,8 @@ async function existing(ctx: OidcContext, accountId: number, teams: readonly num
  * Links a person who is here already, if the account allows it. Whoever had this address here until now may have been
  * somebody else: by what they know or hold nobody comes in any more. The address is told.
  */
-async function link(ctx: OidcContext, newcomer: Newcomer, email: string, person: Person): Promise<number> {
-  const { account, provider, proof } = newcomer;
+async function link(ctx: OidcContext, user: NewUser, email: string, person: Person): Promise<number> {
+  const { account, provider, proof } = user;
   // Somebody's login may look like this address without being theirs.
   if (!provider.linkByEmail || !isSameAddress(person.email, email)) throw new Refusal("taken", person.id);
   // Before the link, because a refusal must leave nothing behind.
@@ -119,12 +119,12 @@ async function invited(
   return invitation.userId;
 }
 
-async function admit(ctx: OidcContext, newcomer: Newcomer): Promise<number> {
-  const { provider, proof } = newcomer;
+async function admit(ctx: OidcContext, user: NewUser): Promise<number> {
+  const { provider, proof } = user;
   const email = emailOf(provider, proof);
   try {
     const person = await ctx.accounts.personByLogin(provider.accountId, email);
-    return await (person ? link(ctx, newcomer, email, person) : make(ctx, provider, proof, email));
+    return await (person ? link(ctx, user, email, person) : make(ctx, provider, proof, email));
   } catch (error) {
     if (!(error instanceof HttpError || error instanceof Refusal)) throw error;
     // The same person may have come by two tabs at once.

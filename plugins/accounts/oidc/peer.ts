@@ -46,8 +46,8 @@ export function createPeers(ctx: Pick<BaseContext, "fetch">) {
   const kept = new Map<string, { readonly until: number; readonly config: Promise<Configuration> }>();
   const logoutKeys = new WeakMap<Configuration, JWTVerifyGetKey>();
   const guarded: CustomFetch = async (url, { method, headers, body, signal }) => {
-    const sent = typeof body === "string" || body instanceof URLSearchParams ? { body: `${body}` } : {};
-    const request = { method, headers: { ...headers }, maxBytes, redirect: "refuse", ...sent } as const;
+    const content = typeof body === "string" || body instanceof URLSearchParams ? { body: `${body}` } : {};
+    const request = { method, headers: { ...headers }, maxBytes, redirect: "refuse", ...content } as const;
     const answer = await ctx.fetch(url, { ...request, ...(signal && { signal }) });
     const taken = new Headers(answer.headers);
     // The body is decompressed already.
@@ -97,27 +97,31 @@ export function createPeers(ctx: Pick<BaseContext, "fetch">) {
 
   return {
     /** Where to send the browser. Throws a PeerFault. */
-    address: (facts: PeerFacts, sent: AuthorizationRequest, more: Readonly<Record<string, string>>): Promise<string> =>
+    address: (
+      facts: PeerFacts,
+      request: AuthorizationRequest,
+      more: Readonly<Record<string, string>>,
+    ): Promise<string> =>
       told(async (lib) => {
         const config = await configOf(facts);
-        const challenge = await lib.calculatePKCECodeChallenge(sent.verifier);
+        const challenge = await lib.calculatePKCECodeChallenge(request.verifier);
         return lib.buildAuthorizationUrl(config, {
           ...more,
-          redirect_uri: sent.redirectUri,
-          state: sent.state,
-          nonce: sent.nonce,
+          redirect_uri: request.redirectUri,
+          state: request.state,
+          nonce: request.nonce,
           code_challenge: challenge,
           code_challenge_method: "S256",
         }).href;
       }),
 
     /** The proof in the browser's answer. Throws a PeerFault. */
-    proof: (facts: PeerFacts, sent: AuthorizationRequest, answer: URLSearchParams): Promise<Proof> =>
+    proof: (facts: PeerFacts, request: AuthorizationRequest, answer: URLSearchParams): Promise<Proof> =>
       told(async (lib) => {
         const config = await configOf(facts);
-        const url = new URL(sent.redirectUri);
+        const url = new URL(request.redirectUri);
         url.search = answer.toString();
-        const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = sent;
+        const { state: expectedState, nonce: expectedNonce, verifier: pkceCodeVerifier } = request;
         const checks = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true };
         const tokens = await lib.authorizationCodeGrant(config, url, checks);
         const idClaims = tokens.claims();
@@ -132,13 +136,13 @@ export function createPeers(ctx: Pick<BaseContext, "fetch">) {
       }),
 
     /** Where to send the browser to sign out; undefined if the provider offers no such page. Throws a PeerFault. */
-    signOutAddress: (facts: PeerFacts, sent: Readonly<Record<string, string>>): Promise<string | undefined> =>
+    signOutAddress: (facts: PeerFacts, params: Readonly<Record<string, string>>): Promise<string | undefined> =>
       told(async (lib) => {
         const config = await configOf(facts);
         const { end_session_endpoint: address, issuer } = config.serverMetadata();
         if (address === undefined) return undefined;
         addressOf("end_session_endpoint", address, issuer);
-        return lib.buildEndSessionUrl(config, sent).href;
+        return lib.buildEndSessionUrl(config, params).href;
       }),
 
     /** Whom the provider says to have signed out. Throws a PeerFault. */

@@ -10,14 +10,14 @@ import { Refusal } from "./refusal.ts";
 import { noteOrigin } from "./sign-out.ts";
 import { addAttempt, takeAttempt } from "./store.ts";
 
-interface Going {
+interface SignInAttempt {
   readonly account: Account;
   readonly code: string;
   /** The value of the browser's cookie. */
   readonly browser: string;
 }
 
-interface Start extends Going {
+interface Start extends SignInAttempt {
   readonly returnTo: string;
   /** The provider should ask for credentials even if it knows the browser. */
   readonly again: boolean;
@@ -62,7 +62,7 @@ export async function beginSignIn(
 /** The person who comes back with this answer. Throws a Refusal. */
 export async function finishSignIn(
   ctx: OidcContext,
-  { answer, ...going }: Going & { readonly answer: URLSearchParams },
+  { answer, ...going }: SignInAttempt & { readonly answer: URLSearchParams },
 ): Promise<SignedIn> {
   const provider = await found(ctx, going);
   const state = answer.get("state") ?? "";
@@ -90,7 +90,7 @@ export async function finishSignIn(
 }
 
 /** Made from the state, so that they need not be stored. */
-function sentBy({ secrets }: OidcContext, { account, code }: Going, state: string): AuthorizationRequest {
+function sentBy({ secrets }: OidcContext, { account, code }: SignInAttempt, state: string): AuthorizationRequest {
   return {
     redirectUri: redirectUriOf(account, code),
     state,
@@ -99,7 +99,7 @@ function sentBy({ secrets }: OidcContext, { account, code }: Going, state: strin
   };
 }
 
-async function found({ sql }: OidcContext, { account, code }: Going): Promise<ProviderRow> {
+async function found({ sql }: OidcContext, { account, code }: SignInAttempt): Promise<ProviderRow> {
   const provider = await activeByCode(sql, account.id, code);
   if (!provider) throw new Refusal("gone");
   return provider;

@@ -93,15 +93,20 @@ interface Attempt {
   readonly purpose: "sign_in" | "sign_out";
 }
 
-interface Goal {
+interface SignInGoal {
   readonly returnTo: string;
   /** The invitation that it takes up. */
   readonly invitationHash: string | null;
 }
 
-const nowhere: Goal = { returnTo: "", invitationHash: null };
+const nowhere: SignInGoal = { returnTo: "", invitationHash: null };
 
-export async function addAttempt(sql: Sql, attempt: Attempt, seconds: number, goal: Goal = nowhere): Promise<void> {
+export async function addAttempt(
+  sql: Sql,
+  attempt: Attempt,
+  seconds: number,
+  goal: SignInGoal = nowhere,
+): Promise<void> {
   const { accountId, providerId, stateHash, browserHash, purpose } = attempt;
   await sql`
     insert into sign_in_attempts
@@ -111,9 +116,9 @@ export async function addAttempt(sql: Sql, attempt: Attempt, seconds: number, go
 }
 
 /** Ends it: of two answers with one state, one counts. In another browser, or by another provider, it goes on. */
-export async function takeAttempt(sql: Sql, attempt: Attempt): Promise<Goal | undefined> {
+export async function takeAttempt(sql: Sql, attempt: Attempt): Promise<SignInGoal | undefined> {
   const { accountId, providerId, stateHash, browserHash, purpose } = attempt;
-  const [row] = await sql<Goal[]>`
+  const [row] = await sql<SignInGoal[]>`
     delete from sign_in_attempts
     where state_hash = ${stateHash} and account_id = ${accountId} and provider_id = ${providerId}
       and browser_hash = ${browserHash} and purpose = ${purpose} and expires_at > now()
@@ -138,7 +143,7 @@ interface NewOrigin extends OriginRow {
 }
 
 /** Whose sessions a provider has ended: of a subject, of one of its own sessions, or both. */
-interface Ended {
+interface EndedSessions {
   readonly issuer: string;
   readonly subject: string | undefined;
   readonly sid: string | undefined;
@@ -164,7 +169,7 @@ export async function originOfSession(sql: Sql, accountId: number, sessionId: nu
 export async function endOrigins(
   tx: Tx,
   { accountId, providerId }: ProviderRef,
-  { issuer, subject, sid }: Ended,
+  { issuer, subject, sid }: EndedSessions,
 ): Promise<number[]> {
   const rows = await tx<{ sessionId: number | null }[]>`
     delete from sign_in_origins

@@ -66,13 +66,13 @@ export function passwordPage(
   return page(words, words.set, name, [alert(error), form, ...links.map(linkLine)].join("\n"));
 }
 
-interface Confirmed {
+interface ConfirmForm {
   readonly login: string;
   readonly email: string;
   readonly token: string;
 }
 
-export function confirmPage(words: Words, { name }: NamedAccount, { login, email, token }: Confirmed): string {
+export function confirmPage(words: Words, { name }: NamedAccount, { login, email, token }: ConfirmForm): string {
   const form = `<form method="post" action="/confirm_email">
 <p>${filledIn(words.confirmText, { email: escapeHtml(email), login: escapeHtml(login) })}</p>
 <input type="hidden" name="token" value="${escapeHtml(token)}">

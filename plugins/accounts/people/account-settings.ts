@@ -20,13 +20,13 @@ import { nextSettingsVersion, saveSettings, settingsOf } from "./account-store.t
 
 type Setting = Settings[string];
 
-interface Declared {
+interface DeclaredSetting {
   readonly plugin: string;
   readonly setting: Setting;
 }
 
 /** A setting as the API shows it. */
-export const Shown = answer.object("AccountSetting", {
+export const AccountSetting = answer.object("AccountSetting", {
   name: Type.String(),
   plugin: Type.String(),
   doc: Type.String(),
@@ -69,7 +69,7 @@ export function createAccountSettings(ctx: Pick<BaseContext, "cache" | "plugins"
   return {
     of,
 
-    list: async (accountId: number): Promise<{ settings: Static<typeof Shown>[]; version: number }> => {
+    list: async (accountId: number): Promise<{ settings: Static<typeof AccountSetting>[]; version: number }> => {
       const { values: given, version } = await stored(accountId);
       const settings = [...declared].map(
         ([
@@ -110,8 +110,8 @@ export function createAccountSettings(ctx: Pick<BaseContext, "cache" | "plugins"
 }
 
 /** Throws if two plugins declare one name, because a request could mean either. */
-function declaredBy(plugins: readonly PluginFacts[]): ReadonlyMap<string, Declared> {
-  const declared = new Map<string, Declared>();
+function declaredBy(plugins: readonly PluginFacts[]): ReadonlyMap<string, DeclaredSetting> {
+  const declared = new Map<string, DeclaredSetting>();
   for (const { name: plugin, accountSettings } of plugins) {
     for (const one of Object.values(accountSettings)) {
       const other = declared.get(one.env);
@@ -124,7 +124,7 @@ function declaredBy(plugins: readonly PluginFacts[]): ReadonlyMap<string, Declar
 }
 
 function checked(
-  declared: ReadonlyMap<string, Declared>,
+  declared: ReadonlyMap<string, DeclaredSetting>,
   given: Readonly<Record<string, unknown>>,
 ): ReadonlyMap<string, string | null> {
   const changes = new Map<string, string | null>();

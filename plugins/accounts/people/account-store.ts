@@ -145,13 +145,13 @@ export async function saveSettings(
   }
 }
 
-interface Whose {
+interface UserRef {
   readonly accountId: number;
   readonly userId: number;
 }
 
 /** Preferences by name, as one JSON text: their values are JSON. */
-export async function preferencesOf(on: Queryable, { accountId, userId }: Whose): Promise<string> {
+export async function preferencesOf(on: Queryable, { accountId, userId }: UserRef): Promise<string> {
   const [row] = await on<{ preferences: string }[]>`
     select coalesce(json_object_agg(name, value order by name), '{}'::json)::text as preferences
     from user_preferences where account_id = ${accountId} and user_id = ${userId}`;
@@ -159,14 +159,14 @@ export async function preferencesOf(on: Queryable, { accountId, userId }: Whose)
 }
 
 /** Two that save at once come one after the other. */
-export async function lockPerson(tx: Tx, { accountId, userId }: Whose): Promise<void> {
+export async function lockPerson(tx: Tx, { accountId, userId }: UserRef): Promise<void> {
   await tx`select from users where account_id = ${accountId} and id = ${userId} for update`;
 }
 
 /** `null` removes one. How many there are afterwards; `lockPerson` comes first. */
 export async function savePreferences(
   tx: Tx,
-  { accountId, userId }: Whose,
+  { accountId, userId }: UserRef,
   changes: ReadonlyMap<string, string | null>,
 ): Promise<number> {
   const removed = [...changes].flatMap(([name, value]) => (value === null ? [name] : []));

@@ -5,7 +5,7 @@ import type { PeopleContext } from "./context.ts";
 import { unbound, update } from "./people.ts";
 import { idByLogin, insertFirst } from "./user-store.ts";
 
-interface Founding {
+interface AccountWithAdmin {
   readonly account: accountStore.AccountInput;
   readonly login: string;
   /** "" = generated and shown. */
@@ -14,7 +14,7 @@ interface Founding {
 }
 
 /** Creates an account and its administrator; returns the lines to show once. */
-export async function foundAccount({ founders }: Pick<PeopleContext, "founders">, tx: Tx, founding: Founding) {
+export async function foundAccount({ founders }: Pick<PeopleContext, "founders">, tx: Tx, founding: AccountWithAdmin) {
   const { account, login, first } = founding;
   const password = founding.password || generatePassword();
   const accountId = await accountStore.insert(tx, account);

@@ -16,7 +16,7 @@ import {
 } from "platform";
 import type { Caller, Route } from "platform";
 import { lockPerson, preferencesOf, savePreferences } from "./account-store.ts";
-import { Shown } from "./account-settings.ts";
+import { AccountSetting } from "./account-settings.ts";
 import type { PeopleContext } from "./context.ts";
 
 const access = { privilege: "settings" } as const;
@@ -46,7 +46,7 @@ export function settingRoutes({ settings }: PeopleContext): Route[] {
           "The settings that plugins declare for accounts, with their values as text. `choices` are the only values of a setting that has no others.",
         access,
         query: pageQuery,
-        answers: { 200: answer.list(Shown) },
+        answers: { 200: answer.list(AccountSetting) },
         responses: { 200: [example], 304: null },
       },
       async ({ caller, query }) => {
@@ -65,7 +65,7 @@ export function settingRoutes({ settings }: PeopleContext): Route[] {
         ifMatch: true,
         body: { schema: Type.Object({ settings: field.object() }) },
         request: { settings: { [example.name]: "50" } },
-        answers: { 200: answer.list(Shown) },
+        answers: { 200: answer.list(AccountSetting) },
         responses: { 200: [example], 422: { [example.name]: ["must be a whole number from 1 to 1000"] } },
       },
       async ({ request, caller, body }) => {

@@ -2,7 +2,7 @@
 import type { Sql, Tx } from "platform";
 
 /** Each failure beyond `free` doubles the wait, up to `maxSeconds`. */
-export interface Patience {
+export interface Backoff {
   readonly free: number;
   readonly maxSeconds: number;
 }
@@ -20,7 +20,7 @@ export async function addFailure(
   sql: Sql,
   accountId: number,
   subject: string,
-  { free, maxSeconds }: Patience,
+  { free, maxSeconds }: Backoff,
 ): Promise<void> {
   // After a quarter of an hour without a failure, counting starts again.
   await sql`
@@ -55,7 +55,7 @@ interface NewStep {
   readonly origin?: string | undefined;
 }
 
-interface Taken {
+interface StepOrigin {
   readonly openedById: number | null;
   readonly origin: string | null;
 }
@@ -82,8 +82,8 @@ export async function failedStep(sql: Sql, accountId: number, hash: string): Pro
 }
 
 /** Ends it; undefined if it has ended already. */
-export async function takeStep(sql: Sql, accountId: number, hash: string): Promise<Taken | undefined> {
-  const [row] = await sql<Taken[]>`
+export async function takeStep(sql: Sql, accountId: number, hash: string): Promise<StepOrigin | undefined> {
+  const [row] = await sql<StepOrigin[]>`
     delete from sign_in_steps
     where token_hash = ${hash} and account_id = ${accountId} and expires_at > now() and failures < ${mostFailures}
     returning opened_by_id, origin`;

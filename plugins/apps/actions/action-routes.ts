@@ -126,7 +126,7 @@ function secondsOf(given: string | null): number {
 
 // Actions: the only way from an app's page to the back end. behaviour 4.3, B.9.
 
-interface Act {
+interface ActionCall {
   readonly app: AppMeta;
   readonly action: Action;
   readonly caller: Caller | null;
@@ -139,7 +139,7 @@ interface Act {
 /** Runs the action's flow and waits a second for its result. 422: parameters too large, or no such flow. */
 async function runAction(
   ctx: AppsContext,
-  { app, action, caller, owner, onPending }: Act,
+  { app, action, caller, owner, onPending }: ActionCall,
   params: Readonly<Record<string, unknown>>,
 ): Promise<ActionState> {
   checkSize(params);
@@ -157,7 +157,7 @@ async function runAction(
 /** 404 for a process of another action or of somebody else. */
 async function statusOf(
   ctx: AppsContext,
-  { app, action, owner }: Pick<Act, "app" | "action" | "owner">,
+  { app, action, owner }: Pick<ActionCall, "app" | "action" | "owner">,
   { processId, waitSeconds, signal }: { processId: string; waitSeconds: number; signal: AbortSignal },
 ): Promise<ActionState> {
   const started = await ctx.flows.originOf({ accountId: app.accountId, processId });

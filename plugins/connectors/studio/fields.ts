@@ -1,7 +1,7 @@
 /** The `fields` of a connector, taken apart for its form and put together again. Pure. */
 import { isObject, objectIn, type Values } from "./methods.ts";
 
-export interface Apart {
+export interface SplitFields {
   /** JSON texts, as they are typed. */
   readonly methods: string;
   readonly auth: Values | undefined;
@@ -10,7 +10,7 @@ export interface Apart {
 }
 
 /** Undefined if the text is no JSON object. */
-export function apart(text: string): Apart | undefined {
+export function apart(text: string): SplitFields | undefined {
   const whole = objectIn(text);
   if (!whole) return undefined;
   const { methods, auth, ...rest } = whole;
@@ -22,7 +22,7 @@ export function apart(text: string): Apart | undefined {
 }
 
 /** The text of the whole; no JSON if one of its parts is none, so that it is not sent. */
-export function together({ methods, auth, rest }: Apart): string {
+export function together({ methods, auth, rest }: SplitFields): string {
   const others = objectIn(rest);
   if (!others) return rest;
   const texts = [

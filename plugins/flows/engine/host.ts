@@ -4,7 +4,7 @@ import type { DbOp, Step } from "../program/program.ts";
 import type { RecordUpdate } from "../../jsondb/api.ts";
 import type { ReadSearch } from "../program/records.ts";
 import type { Templates } from "../program/template.ts";
-import type { World } from "./thread.ts";
+import type { EngineState } from "./thread.ts";
 
 export interface EffectCall {
   readonly connector: string;
@@ -39,7 +39,7 @@ export interface DbEffect extends Pick<RecordUpdate, "conditions" | "increment">
 }
 
 /** Everything that a running process needs from outside. */
-export interface Host extends Omit<World, "memory"> {
+export interface Host extends Omit<EngineState, "memory"> {
   readonly templates: Templates;
   readonly signal: AbortSignal;
   readonly now: () => number;

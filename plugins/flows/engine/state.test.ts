@@ -28,7 +28,7 @@ import {
   stepOf,
   variablesOf,
   type Thread,
-  type World,
+  type EngineState,
 } from "./thread.ts";
 
 const block = (place: string, at: number, more: Partial<BlockFrame> = {}): BlockFrame => ({
@@ -82,7 +82,7 @@ describe("the place of a step", () => {
 });
 
 const each: EachFrame = { kind: "each", list: "1", as: "row", concurrency: 2, next: 2, lanes: [] };
-const world: World = {
+const world: EngineState = {
   programs,
   accountUrl: "https://acme.test",
   memory: {

@@ -22,14 +22,14 @@ export interface Thread {
   readonly stopped: () => boolean;
 }
 
-export interface World {
+export interface EngineState {
   readonly memory: Memory;
   readonly programs: Programs;
   readonly accountUrl: string;
 }
 
 /** The scope of the frame at `at`, counted from the bottom; by default the top one. */
-export function scopeAt({ memory }: World, thread: Thread, at = thread.frames.length - 1): Scope {
+export function scopeAt({ memory }: EngineState, thread: Thread, at = thread.frames.length - 1): Scope {
   const scope = memory.scopes[scopeNameAt(thread, at)];
   if (!scope) throw new Error("a frame's scope is not in the memory");
   return scope;
@@ -43,17 +43,17 @@ function scopeNameAt(thread: Thread, at: number): string {
   return thread.parent ? scopeNameAt(thread.parent, thread.parent.frames.length - 1) : rootScope;
 }
 
-export function blockOf(world: World, thread: Thread, at: number): Program {
+export function blockOf(engine: EngineState, thread: Thread, at: number): Program {
   const frame = thread.frames[at];
-  const program = world.programs.get(scopeAt(world, thread, at).programId);
+  const program = engine.programs.get(scopeAt(engine, thread, at).programId);
   if (frame?.kind !== "block" || !program) throw new Error("a frame's program is not at hand");
   return blockAt(program, frame.place);
 }
 
 /** The running or next step of the frame; undefined at the end of its block. */
-export function stepOf(world: World, thread: Thread, at: number): Step | undefined {
+export function stepOf(engine: EngineState, thread: Thread, at: number): Step | undefined {
   const frame = thread.frames[at];
-  return frame?.kind === "block" ? blockOf(world, thread, at)[frame.at] : undefined;
+  return frame?.kind === "block" ? blockOf(engine, thread, at)[frame.at] : undefined;
 }
 
 /** The place of a branch of the step that the frame is at. */
@@ -65,17 +65,17 @@ export function placeIn(frame: BlockFrame, branch: string): string {
  * `input` and its keys, the results of steps, elements of `each`, the `error` of `on_error` steps, `account_url`, and
  * last `app`, which replaces all of them: no parameter may fulfil a condition on `app.user.role`.
  */
-export function variablesOf(world: World, thread: Thread): Variables {
-  const scope = scopeAt(world, thread);
+export function variablesOf(engine: EngineState, thread: Thread): Variables {
+  const scope = scopeAt(engine, thread);
   const variables: Variables = { ...scope.input, ...scope.vars };
-  for (const local of localsOf(world, thread).toReversed()) Object.assign(variables, local);
+  for (const local of localsOf(engine, thread).toReversed()) Object.assign(variables, local);
   variables["input"] = scope.input;
-  variables["account_url"] = world.accountUrl;
-  return Object.assign(variables, world.memory.given ?? { app: world.memory.scopes[rootScope]?.vars["app"] ?? null });
+  variables["account_url"] = engine.accountUrl;
+  return Object.assign(variables, engine.memory.given ?? { app: engine.memory.scopes[rootScope]?.vars["app"] ?? null });
 }
 
 /** The names of the frames of this flow, the innermost first. */
-function localsOf(world: World, thread: Thread): Variables[] {
+function localsOf(engine: EngineState, thread: Thread): Variables[] {
   const locals: Variables[] = [];
   for (let one: Thread | undefined = thread; one; one = one.parent) {
     for (let at = one.frames.length - 1; at >= 0; at--) {
@@ -85,7 +85,7 @@ function localsOf(world: World, thread: Thread): Variables[] {
     }
     if (one.each) {
       const { as, list } = one.each;
-      locals.push({ [as]: world.memory.lists[list]?.[one.index] ?? null, [`${as}_index`]: one.index });
+      locals.push({ [as]: engine.memory.lists[list]?.[one.index] ?? null, [`${as}_index`]: one.index });
     }
   }
   return locals;
@@ -98,13 +98,13 @@ export function callsOf(thread: Thread): number {
 }
 
 /** The step's own id, else its place; with the called flow and the elements that it runs for. */
-export function idOf(world: World, thread: Thread, at: number): string {
+export function idOf(engine: EngineState, thread: Thread, at: number): string {
   const frame = thread.frames[at];
-  const step = stepOf(world, thread, at);
+  const step = stepOf(engine, thread, at);
   if (frame?.kind !== "block" || !step) return "";
   const own = step.type === "db" ? undefined : step.id;
   const place = frame.place === "" ? `${frame.at}` : `${frame.place}.${frame.at}`;
-  const flow = scopeNameAt(thread, at) === rootScope ? "" : `${scopeAt(world, thread, at).flow}/`;
+  const flow = scopeNameAt(thread, at) === rootScope ? "" : `${scopeAt(engine, thread, at).flow}/`;
   const elements: number[] = [];
   for (let one: Thread | undefined = thread; one?.each; one = one.parent) elements.unshift(one.index);
   return `${flow}${own ?? place}${elements.map((index) => `#${index}`).join("")}`;

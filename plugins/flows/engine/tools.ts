@@ -1,11 +1,11 @@
 /** The means of the steps of a run: ending a step, storing the state, waiting. */
 import { Returned, Stopped, Suspended, type Host } from "./host.ts";
 import type { BlockFrame, Cursor, Frame, State, StepRecord } from "./state.ts";
-import { scopeAt, stepOf, type Thread, type World } from "./thread.ts";
+import { scopeAt, stepOf, type Thread, type EngineState } from "./thread.ts";
 
 export interface Tools {
   readonly host: Host;
-  readonly world: World;
+  readonly world: EngineState;
   readonly cursor: Cursor;
   readonly journal: Journal;
   /** Marks the memory as changed: it has to be stored again. */
@@ -36,7 +36,7 @@ const shortWaitMs = 2000;
 
 export function createTools(state: State, host: Host): Tools {
   const { cursor, memory } = state;
-  const world: World = { memory, programs: host.programs, accountUrl: host.accountUrl };
+  const world: EngineState = { memory, programs: host.programs, accountUrl: host.accountUrl };
   const journal = createJournal(state, host.now);
   let sinceSaved = 0;
   let savedAt = performance.now();

@@ -7,7 +7,7 @@ import type { Templates } from "./template.ts";
 
 const maxMistakes = 50;
 
-export interface Checked {
+export interface ProgramReport {
   /** Reasons to refuse the program. */
   readonly mistakes: readonly string[];
   /**
@@ -23,8 +23,8 @@ export function mistakesOf(given: unknown, templates: Templates, own: StepTypes)
   return [...mistakes, ...outdated].slice(0, maxMistakes);
 }
 
-export function checkProgram(given: unknown, templates: Templates, own: StepTypes): Checked {
-  const refused = (message: string): Checked => ({ mistakes: [message], outdated: [] });
+export function checkProgram(given: unknown, templates: Templates, own: StepTypes): ProgramReport {
+  const refused = (message: string): ProgramReport => ({ mistakes: [message], outdated: [] });
   if (!Array.isArray(given)) return refused("program must be an array of steps");
   if (JSON.stringify(given).length > limits.programChars)
     return refused(`program may have at most ${limits.programChars} characters as JSON`);

@@ -4,7 +4,7 @@ import { segment, type Session } from "./tool.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface Making {
+export interface CreateRequest {
   readonly resource: string;
   /** Of what is changed. */
   readonly id?: string | number;
@@ -15,7 +15,7 @@ export async function mustMayDelete({ mayDelete }: Session): Promise<void> {
   if (!(await mayDelete())) throw forbidden("this token does not delete over /mcp (`mcp_delete`)");
 }
 
-export async function mustMayMake(session: Session, { resource, id, fields }: Making): Promise<void> {
+export async function mustMayMake(session: Session, { resource, id, fields }: CreateRequest): Promise<void> {
   if (!isObject(fields) || (await session.mayDelete())) return;
   if (await deletes(session, resource, id, fields)) await mustMayDelete(session);
 }
@@ -35,7 +35,7 @@ export async function mustMayReplace(
   if (!isOpen(before) && isOpen(parsed(after ?? ""))) await mustMayDelete(session);
 }
 
-async function deletes(session: Session, resource: string, id: Making["id"], fields: Fields): Promise<boolean> {
+async function deletes(session: Session, resource: string, id: CreateRequest["id"], fields: Fields): Promise<boolean> {
   if (resource === "dbs") {
     if (!isOpen(fields["public_methods"])) return false;
     return id === undefined || !isOpen((await oneAt(session, "/core/dbs", id))["public_methods"]);

@@ -20,7 +20,7 @@ const longestShown = 500;
 const longList = 8_000;
 
 type Part = "list" | "get" | "create" | "update" | "remove" | "replace";
-interface What {
+interface ResourceRef {
   readonly resource: string;
   readonly in?: string | number;
 }
@@ -156,7 +156,7 @@ export const genericTools: readonly Tool[] = [
 ];
 
 /** The address and the route. Privileges are the route's matter; here is only what the resource cannot do at all. */
-function found(args: What, part: Part, { things, caller }: Session): { path: `/${string}`; route: Route } {
+function found(args: ResourceRef, part: Part, { things, caller }: Session): { path: `/${string}`; route: Route } {
   const thing = things.get(args.resource);
   const route = thing?.[part];
   if (!thing || !route) {

@@ -14,7 +14,7 @@ import { signatureOf } from "../subscriptions/sign.ts";
 import type { Hook } from "../subscriptions/subscriptions.ts";
 
 /** The message that is delivered. */
-export interface Parcel {
+export interface OutgoingMessage {
   /** Of its delivery; a test has none yet. */
   readonly id?: number;
   readonly messageId: string;
@@ -53,7 +53,7 @@ const sendTo = { url: toUrl, connector: toConnector, flow: toFlow };
 export async function attempt(
   { fetch, targets, timeoutMs, rights }: Pick<Webhooks, "fetch" | "targets" | "timeoutMs" | "rights">,
   hook: Hook,
-  parcel: Parcel,
+  message: OutgoingMessage,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const attemptedAt = new Date();
@@ -62,10 +62,12 @@ export async function attempt(
   try {
     if (hook.fault !== null) throw new Error(hook.fault);
     // Checked for each attempt: rights may have changed since the delivery was queued, or first sent.
-    const refused = await refusal(rights, hook.row, parcel.sourceType, () => eventOf(parcel).data);
+    const refused = await refusal(rights, hook.row, message.sourceType, () => eventOf(message).data);
     if (refused) throw new Error(refused.reason);
     const tools = { fetch, targets, timeoutMs, signal };
-    result = await withCausation(parcel.causation ?? undefined, () => sendTo[hook.row.targetKind](tools, hook, parcel));
+    result = await withCausation(message.causation ?? undefined, () =>
+      sendTo[hook.row.targetKind](tools, hook, message),
+    );
   } catch (error) {
     signal.throwIfAborted();
     result = failure(error);
@@ -75,11 +77,11 @@ export async function attempt(
   return { timedOut: false, ...result, body: result.body && storable(result.body), durationMs, attemptedAt, gone };
 }
 
-async function toUrl({ fetch, timeoutMs, signal }: Tools, hook: Hook, parcel: Parcel): Promise<Result> {
+async function toUrl({ fetch, timeoutMs, signal }: Tools, hook: Hook, message: OutgoingMessage): Promise<Result> {
   const answer = await fetch(hook.row.url ?? "", {
     method: "POST",
-    headers: await headersOf(hook, parcel),
-    body: parcel.body,
+    headers: await headersOf(hook, message),
+    body: message.body,
     timeoutMs,
     maxBytes: keptBytes,
     overflow: "truncate",
@@ -92,19 +94,19 @@ async function toUrl({ fetch, timeoutMs, signal }: Tools, hook: Hook, parcel: Pa
 }
 
 /** The headers of a delivery: Standard Webhooks, and ours. */
-export async function headersOf({ keys, apiToken }: Hook, parcel: Parcel): Promise<Record<string, string>> {
+export async function headersOf({ keys, apiToken }: Hook, message: OutgoingMessage): Promise<Record<string, string>> {
   const timestamp = Math.floor(Date.now() / 1000);
   const valid = keys.filter(({ until }) => until > Date.now()).map(({ key }) => key);
   return {
     "content-type": "application/json; charset=utf-8",
-    "webhook-id": parcel.messageId,
+    "webhook-id": message.messageId,
     "webhook-timestamp": `${timestamp}`,
-    "webhook-signature": await signatureOf({ id: parcel.messageId, timestamp, body: parcel.body }, valid),
-    "x-core-source-type": parcel.sourceType,
-    "x-core-event": parcel.kind,
+    "webhook-signature": await signatureOf({ id: message.messageId, timestamp, body: message.body }, valid),
+    "x-core-source-type": message.sourceType,
+    "x-core-event": message.kind,
     ...(apiToken === null ? {} : { authorization: `Bearer ${apiToken}` }),
-    ...(parcel.causation ? { [causationHeader]: causationToHeader(parcel.causation) } : {}),
-    ...(parcel.test ? { "x-core-test": "true" } : {}),
+    ...(message.causation ? { [causationHeader]: causationToHeader(message.causation) } : {}),
+    ...(message.test ? { "x-core-test": "true" } : {}),
   };
 }
 
@@ -117,12 +119,16 @@ function refusalText({ status, headers }: OutboundResponse): string {
 }
 
 /** behaviour B.8: the connector's method named like the event's kind, else `default`, else its first. */
-async function toConnector({ targets, timeoutMs, signal }: Tools, { row }: Hook, parcel: Parcel): Promise<Result> {
+async function toConnector(
+  { targets, timeoutMs, signal }: Tools,
+  { row }: Hook,
+  message: OutgoingMessage,
+): Promise<Result> {
   const outcome = await targets.callForEvent({
     accountId: row.accountId,
     code: row.targetCode ?? "",
-    event: eventOf(parcel),
-    idempotencyKey: parcel.messageId,
+    event: eventOf(message),
+    idempotencyKey: message.messageId,
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   });
   if (!outcome) return nowhere(`no active connector "${row.targetCode}" has a method`);
@@ -131,10 +137,10 @@ async function toConnector({ targets, timeoutMs, signal }: Tools, { row }: Hook,
   return { ok, status, body, error: ok ? null : (error ?? "the connector failed"), retryAfterSeconds };
 }
 
-async function toFlow({ targets }: Tools, { row }: Hook, parcel: Parcel): Promise<Result> {
-  const { source_type, kind, data } = eventOf(parcel);
+async function toFlow({ targets }: Tools, { row }: Hook, message: OutgoingMessage): Promise<Result> {
+  const { source_type, kind, data } = eventOf(message);
   const input = { kind: "webhook", source_type, event: kind, data };
-  const by = { kind: "webhook", id: String(row.id), details: startedBy(parcel, data) } as const;
+  const by = { kind: "webhook", id: String(row.id), details: startedBy(message, data) } as const;
   const processId = await targets.startFlow({ accountId: row.accountId, code: row.targetCode ?? "", input, by });
   if (processId === undefined) return nowhere(`no active flow has the code "${row.targetCode}"`);
   const body = JSON.stringify({ flow_process_id: processId });
@@ -142,7 +148,7 @@ async function toFlow({ targets }: Tools, { row }: Hook, parcel: Parcel): Promis
 }
 
 /** What leads from the process to the delivery, and to the record that it tells of. */
-function startedBy({ id, sourceType, kind }: Parcel, data: Readonly<Record<string, unknown>>) {
+function startedBy({ id, sourceType, kind }: OutgoingMessage, data: Readonly<Record<string, unknown>>) {
   const { id: recordId, db_code: dbCode } = data;
   return {
     name: `${sourceType} ${kind}`,
@@ -154,7 +160,7 @@ function startedBy({ id, sourceType, kind }: Parcel, data: Readonly<Record<strin
   };
 }
 
-function eventOf({ sourceType, kind, body }: Parcel) {
+function eventOf({ sourceType, kind, body }: OutgoingMessage) {
   const data = parseExactly(body) as Record<string, unknown>; // what an event tells is an object
   return { source_type: sourceType, kind, data };
 }

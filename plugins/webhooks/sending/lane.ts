@@ -3,7 +3,7 @@
  * state to the next. Times are `performance.now()`, except `since` and `asked`, which are the database's.
  */
 import type { Outcome } from "./attempt.ts";
-import type { ClaimedDelivery, Want } from "./queue-store.ts";
+import type { ClaimedDelivery, ClaimRequest } from "./queue-store.ts";
 import type { RatePeriod } from "../subscriptions/fields.ts";
 
 export interface LaneState {
@@ -102,7 +102,7 @@ export function claimFailed(state: LaneState): LaneState {
 export function claimEnded(
   state: LaneState,
   rows: readonly Pick<ClaimedDelivery, "dueAt" | "sentMsAgo" | "sentHere">[],
-  { most, since }: Pick<Want, "most" | "since">,
+  { most, since }: Pick<ClaimRequest, "most" | "since">,
   now: number,
   cut = false,
 ): LaneState {

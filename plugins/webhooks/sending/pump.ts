@@ -7,7 +7,7 @@ import { attempt, type Outcome } from "./attempt.ts";
 import { judge, noteHealth } from "./health.ts";
 import type { Lane } from "./lane.ts";
 import * as states from "./lane.ts";
-import type { ClaimedDelivery, Counted, DeliveryQueue, OrderKey, Settlement } from "./queue-store.ts";
+import type { ClaimedDelivery, SentRequest, DeliveryQueue, OrderKey, Settlement } from "./queue-store.ts";
 import * as leaseStore from "./queue-store.ts";
 import * as queueStore from "./queue-store.ts";
 
@@ -193,7 +193,7 @@ export interface End {
   readonly hook: Hook;
   readonly lease: Lease<ClaimedDelivery>;
   readonly outcome: Outcome;
-  readonly counted: Counted | null;
+  readonly counted: SentRequest | null;
 }
 
 interface Options {
@@ -210,7 +210,7 @@ const stopMs = 1000;
 /** Writes down the outcomes of attempts, many in one statement, and lets go what waited for them. No SQL. */
 export function createEnds(webhooks: Webhooks, queue: DeliveryQueue, { wake, written }: Options) {
   const writer = createWriter("deliveries", webhooks.log);
-  const releases = new Map<number, Counted | null>();
+  const releases = new Map<number, SentRequest | null>();
 
   const settle = writer.list<End & { readonly settlement: Settlement }>(async (batch) => {
     const settled = await leaseStore.settle(
@@ -247,7 +247,7 @@ export function createEnds(webhooks: Webhooks, queue: DeliveryQueue, { wake, wri
       settle({ ...end, settlement: { id: lease.row.id, ...judge(webhooks.waits, lease.row, outcome), ...answer } });
     },
     /** Gives back, at the end, what was not sent, or was cut off after it was counted. */
-    release: (id: number, counted: Counted | null = null): void => void releases.set(id, counted),
+    release: (id: number, counted: SentRequest | null = null): void => void releases.set(id, counted),
     /** Resolves when everything is written that can be. */
     async stop(): Promise<void> {
       await Promise.race([writer.stop(), new Promise((resolve) => setTimeout(resolve, stopMs))]);

@@ -163,7 +163,7 @@ export interface ClaimedDelivery {
   readonly sentHere: boolean | null;
 }
 
-export interface Want {
+export interface ClaimRequest {
   readonly webhookId: number;
   readonly most: number;
   /** What is due before this time is not looked for. */
@@ -171,7 +171,7 @@ export interface Want {
 }
 
 /** A request that counts for its webhook's rate. */
-export interface Counted {
+export interface SentRequest {
   readonly accountId: number;
   readonly webhookId: number;
   /** When it was sent, as `performance.now()`. */
@@ -190,7 +190,7 @@ export interface Settlement {
   readonly durationMs: number;
   readonly attemptedAt: Date;
   /** Null: its webhook has no rate. */
-  readonly counted: Counted | null;
+  readonly counted: SentRequest | null;
 }
 
 /** The queue, as one process sees it. */
@@ -201,7 +201,7 @@ export interface DeliveryQueue {
 }
 
 /** At most `readBounds.pageBytes`, and the delivery that reaches them. */
-export function claim({ sql, worker }: DeliveryQueue, wants: readonly Want[], leaseSeconds: number) {
+export function claim({ sql, worker }: DeliveryQueue, wants: readonly ClaimRequest[], leaseSeconds: number) {
   return sql<ClaimedDelivery[]>`
     select id, account_id, webhook_id, message_id, source_type, kind, order_key, body, bytes, causation, attempts,
       attempts_before, due_at, sent_ms_ago, sent_here
@@ -251,7 +251,7 @@ export async function extend<Row extends { readonly id: number }>(
 }
 
 /** Gives back what was not sent, or was cut off: then its request counts all the same. */
-export async function release(queue: DeliveryQueue, ids: readonly number[], counted: readonly Counted[] = []) {
+export async function release(queue: DeliveryQueue, ids: readonly number[], counted: readonly SentRequest[] = []) {
   await queue.sql`
     ${countedWith(queue, counted)}
     update webhook_queue set due_at = now(), waits_since = now(), worker = null
@@ -259,7 +259,7 @@ export async function release(queue: DeliveryQueue, ids: readonly number[], coun
 }
 
 /** Writes down the last request of each webhook. A clock that was set back may not forbid requests for long. */
-function countedWith({ sql, worker }: DeliveryQueue, counted: readonly Counted[]) {
+function countedWith({ sql, worker }: DeliveryQueue, counted: readonly SentRequest[]) {
   if (counted.length === 0) return sql``;
   const last = lastOf(counted);
   const at = performance.now();
@@ -276,8 +276,8 @@ function countedWith({ sql, worker }: DeliveryQueue, counted: readonly Counted[]
       where excluded.sent_at > r.sent_at or r.sent_at > now())`;
 }
 
-function lastOf(counted: readonly Counted[]): readonly Counted[] {
-  const last = new Map<number, Counted>();
+function lastOf(counted: readonly SentRequest[]): readonly SentRequest[] {
+  const last = new Map<number, SentRequest>();
   for (const one of counted) if (one.slot >= (last.get(one.webhookId)?.slot ?? one.slot)) last.set(one.webhookId, one);
   return [...last.values()];
 }

@@ -21,7 +21,7 @@ interface Options {
   readonly leaseSeconds: number;
 }
 
-interface WantOf extends leaseStore.Want {
+interface LaneClaim extends leaseStore.ClaimRequest {
   readonly lane: Lane;
 }
 
@@ -67,7 +67,7 @@ export function createSender(webhooks: Webhooks, { maxInFlight, leaseSeconds }: 
       if (lane) lane.state = states.lost(lane.state, lease.row.id);
     },
   });
-  const claims = createClaims<WantOf, ClaimedDelivery>({
+  const claims = createClaims<LaneClaim, ClaimedDelivery>({
     what,
     log,
     choose: () => (polls.isActive() && sender.ends.unwritten() < maxUnwritten ? chooseWants(sender, lastAccount) : []),
@@ -160,9 +160,9 @@ export function createSender(webhooks: Webhooks, { maxInFlight, leaseSeconds }: 
 }
 
 /** Lanes that want more, by turns of their accounts; while those of others fill the memory, of accounts that have none. */
-function chooseWants(sender: Sender, lastAccount: number): WantOf[] {
+function chooseWants(sender: Sender, lastAccount: number): LaneClaim[] {
   const { asking, webhooks } = sender;
-  const wants: WantOf[] = [];
+  const wants: LaneClaim[] = [];
   for (const lane of byTurns(asking, lastAccount)) {
     if (wants.length === lanesPerClaim) break;
     if (!mayRead(sender, lane.accountId)) continue;
@@ -180,7 +180,7 @@ function chooseWants(sender: Sender, lastAccount: number): WantOf[] {
 }
 
 /** Puts what was claimed into its lane. */
-function takeRows(sender: Sender, want: WantOf, rows: readonly ClaimedDelivery[], cut: boolean): void {
+function takeRows(sender: Sender, want: LaneClaim, rows: readonly ClaimedDelivery[], cut: boolean): void {
   const { lane } = want;
   if (!sender.isActive()) {
     lane.state = states.claimDropped(lane.state);

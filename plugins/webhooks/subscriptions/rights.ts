@@ -6,7 +6,7 @@ import type { TargetKind, WebhookRow } from "./fields.ts";
 type Data = Readonly<Record<string, unknown>>;
 
 /** The rights of a person, or of one of their tokens. */
-export interface Able {
+export interface Grants {
   readonly role: Role;
   readonly privileges: ReadonlySet<string>;
 }
@@ -23,7 +23,7 @@ export interface Rights {
   readonly accounts: Pick<Accounts, "access">;
   readonly names: Pick<BaseContext["names"], "opens">;
   /** For a webhook whose maker is unknown or gone: the rights that every holder of `webhooks` can be expected to have. */
-  readonly nobody: Able;
+  readonly nobody: Grants;
 }
 
 interface Target {
@@ -54,14 +54,14 @@ export function mustFollow({ models }: Rights, caller: Caller, sourceType: strin
   // Its maker's rights decide what a webhook gets, so a token that opens only some of them makes none.
   if (model && caller.within?.[model.partOf?.model ?? model.name])
     throw forbidden(`\`source_type\`: your token opens only some of what events of ${sourceType} tell of`);
-  if (!model || mayFollow(model, ableOf(caller))) return;
+  if (!model || mayFollow(model, grantsOf(caller))) return;
   const needed = model.privilege === undefined ? "the role `admin`" : `the privilege \`${model.privilege}\``;
   throw forbidden(`\`source_type\`: events of ${sourceType} need ${needed}`);
 }
 
 /** The models that the caller may follow. */
 export function followed({ models }: Rights, caller: Caller): Model[] {
-  return [...models.values()].filter((model) => mayFollow(model, ableOf(caller)));
+  return [...models.values()].filter((model) => mayFollow(model, grantsOf(caller)));
 }
 
 /** Throws the 403 if the caller lacks `flows` and names a flow or a connector that the webhook did not name before. */
@@ -72,7 +72,12 @@ export function mustReach(caller: Caller, after: Target, before?: Target): void 
 }
 
 /** Throws the 403 if the webhook carries more than the caller may see. */
-export function mustManage(rights: Rights, caller: Caller, { sourceType }: WebhookRow, maker: Able | undefined): void {
+export function mustManage(
+  rights: Rights,
+  caller: Caller,
+  { sourceType }: WebhookRow,
+  maker: Grants | undefined,
+): void {
   mustFollow(rights, caller, sourceType);
   if (rights.models.get(sourceType)?.confidential && caller.user.role !== "admin" && maker?.role === "admin")
     throw forbidden(
@@ -127,11 +132,11 @@ export async function refusal(
 }
 
 /** A model that names no privilege is for administrators. */
-function mayFollow({ privilege }: Model, { role, privileges }: Able): boolean {
+function mayFollow({ privilege }: Model, { role, privileges }: Grants): boolean {
   return privilege === undefined ? role === "admin" : privileges.has(privilege);
 }
 
-function ableOf({ user, privileges, narrowedTo }: Caller): Able {
+function grantsOf({ user, privileges, narrowedTo }: Caller): Grants {
   // Models without a privilege are closed to narrowed tokens, also to an administrator's.
   return { role: narrowedTo.length > 0 && user.role === "admin" ? "manager" : user.role, privileges };
 }

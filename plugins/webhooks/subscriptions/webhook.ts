@@ -2,7 +2,7 @@
 import { count, filter, invalid, resource, misspeltNames, Type, unknownNames } from "platform";
 import type { At, BaseContext, Change, Changed, DraftOf, Mention, Mistakes, Model, Tx } from "platform";
 import { fields, maxUrlLength, type WebhookFields, type WebhookInput, type WebhookRow } from "./fields.ts";
-import { mustFollow, mustManage, mustReach, type Able, type Rights } from "./rights.ts";
+import { mustFollow, mustManage, mustReach, type Grants, type Rights } from "./rights.ts";
 import { newSecret, sealContext } from "./sign.ts";
 import { clearQueue, urgedTopic } from "../signals.ts";
 
@@ -16,7 +16,7 @@ export interface WebhookAt extends At, Pick<BaseContext, "enqueue" | "broadcast"
   readonly models: ReadonlyMap<string, Model>;
   readonly forget: (accountId: number) => Promise<void>;
   /** Its maker, looked up before the change (manage.ts). */
-  readonly maker?: { readonly id: number | null; readonly able: Able | undefined };
+  readonly maker?: { readonly id: number | null; readonly able: Grants | undefined };
 }
 
 /** Its maker has changed since they were looked up: look again. */
@@ -102,7 +102,12 @@ async function committed({ forget, broadcast, caller }: WebhookAt, { before, aft
 }
 
 /** Throws the 403 if the webhook is, or becomes, more than the caller may have. */
-function mustBeTheirs({ rights, caller }: WebhookAt, before: WebhookRow, after: WebhookInput, maker: Able | undefined) {
+function mustBeTheirs(
+  { rights, caller }: WebhookAt,
+  before: WebhookRow,
+  after: WebhookInput,
+  maker: Grants | undefined,
+) {
   mustManage(rights, caller, before, maker);
   mustFollow(rights, caller, after.sourceType);
   mustReach(caller, after, before);

@@ -17,7 +17,7 @@ const fewIndexBytes = 32_000_000;
 const usuallyFull = 0.67;
 const widthIfUnknown = 256;
 
-interface Facts {
+interface ServerFacts {
   readonly version: number;
   readonly shown: string;
   readonly encoding: string;
@@ -39,22 +39,22 @@ interface Facts {
   readonly swollen: readonly string[];
 }
 
-interface Checked {
+interface SchemaReport {
   readonly findings: readonly Finding[];
   readonly bytes: number;
   /** The plugins whose tables are there as this version knows them. */
   readonly ready: ReadonlySet<string>;
 }
 
-export interface Looking {
+export interface DatabaseCheckInput {
   readonly sql: Sql;
   readonly config: Config;
   readonly sets: readonly MigrationSet[];
   readonly pooled: boolean;
 }
 
-export async function checkDatabase(looking: Looking): Promise<Checked> {
-  const { sql } = looking;
+export async function checkDatabase(input: DatabaseCheckInput): Promise<SchemaReport> {
+  const { sql } = input;
   const [server] = await sql<{ version: number; shown: string }[]>`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as shown`;
   const version = server?.version ?? 0;
@@ -63,15 +63,15 @@ export async function checkDatabase(looking: Looking): Promise<Checked> {
     return { findings: [old], bytes: 0, ready: new Set() };
   }
   const facts = await readFacts(sql);
-  const { findings: ofMigrations, ready } = await checkMigrations(looking);
-  const findings = [...judge(facts, looking), ...ofMigrations];
+  const { findings: ofMigrations, ready } = await checkMigrations(input);
+  const findings = [...judge(facts, input), ...ofMigrations];
   if (findings.every(({ state }) => state === "ok"))
     findings.unshift(database.ok(`PostgreSQL ${facts.shown} answers, ${facts.encoding}, ${facts.collation}`));
-  return { findings: [...findings, ...(ready.size > 0 ? await checkKey(looking) : [])], bytes: facts.bytes, ready };
+  return { findings: [...findings, ...(ready.size > 0 ? await checkKey(input) : [])], bytes: facts.bytes, ready };
 }
 
-async function readFacts(sql: Sql): Promise<Facts> {
-  const [facts] = await sql<Facts[]>`
+async function readFacts(sql: Sql): Promise<ServerFacts> {
+  const [facts] = await sql<ServerFacts[]>`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as shown,
       pg_encoding_to_char(d.encoding) as encoding, d.datcollate as collation, d.datcollversion as collation_version,
       pg_database_collation_actual_version(d.oid) as system_version, pg_is_in_recovery() as is_standby,
@@ -112,7 +112,7 @@ function swollenIndexes(sql: Sql) {
     where bytes > ${fewIndexBytes} + 4 * needed order by bytes desc limit 5`;
 }
 
-function judge(facts: Facts, { config, pooled }: Pick<Looking, "config" | "pooled">): Finding[] {
+function judge(facts: ServerFacts, { config, pooled }: Pick<DatabaseCheckInput, "config" | "pooled">): Finding[] {
   const findings: Finding[] = [];
   if (facts.isStandby)
     findings.push(database.fail("it is a standby, which takes no writes", "lead DATABASE_URL to the primary"));
@@ -162,7 +162,10 @@ function judge(facts: Facts, { config, pooled }: Pick<Looking, "config" | "poole
   return findings;
 }
 
-async function checkMigrations({ sql, sets }: Looking): Promise<{ findings: Finding[]; ready: ReadonlySet<string> }> {
+async function checkMigrations({
+  sql,
+  sets,
+}: DatabaseCheckInput): Promise<{ findings: Finding[]; ready: ReadonlySet<string> }> {
   if (!(await isMigrated(sql)))
     return { findings: [database.warn("it is empty", "the first start fills it")], ready: new Set() };
   const applied = await sql<Applied[]>`select plugin, name, checksum from migrations`;
@@ -179,7 +182,7 @@ async function checkMigrations({ sql, sets }: Looking): Promise<{ findings: Find
 }
 
 /** A server with another key than the database's does not start. */
-async function checkKey({ sql, config }: Looking): Promise<Finding[]> {
+async function checkKey({ sql, config }: DatabaseCheckInput): Promise<Finding[]> {
   const state = await secretKeyState(sql, config);
   if (state.fault !== undefined) return [key.fail(...split(state.fault))];
   if (state.warning !== undefined) return [key.warn(...split(state.warning))];

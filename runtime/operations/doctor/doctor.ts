@@ -105,20 +105,20 @@ async function guarded(check: string, run: () => Promise<readonly Finding[]>): P
   }
 }
 
-interface Inside {
+interface CheckInput {
   readonly plugins: readonly Plugin[];
   readonly network: Network;
   readonly env: Environment;
 }
 
-interface Looked {
+interface DatabaseReport {
   readonly findings: readonly Finding[];
   readonly ofPlugins: readonly Finding[];
   readonly bytes: number | undefined;
 }
 
-async function checkInDatabase(inside: Inside): Promise<Looked> {
-  const { config } = inside.network;
+async function checkInDatabase(input: CheckInput): Promise<DatabaseReport> {
+  const { config } = input.network;
   const report = findingsOf("database");
   const none = { ofPlugins: [], bytes: undefined };
   if (config.databaseUrl === "" && !(await exists(join(config.dataDir, "postgres"))))
@@ -130,7 +130,7 @@ async function checkInDatabase(inside: Inside): Promise<Looked> {
       const remedy = "call it as the server's user, in its folder, or start the server";
       return { ...none, findings: [report.warn("it is stopped, and belongs to another user", remedy)] };
     }
-    return await checkAt(database.target, inside);
+    return await checkAt(database.target, input);
   } catch (error) {
     const remedy = config.databaseUrl
       ? "see that PostgreSQL runs, and that host, user and password of DATABASE_URL are right"
@@ -153,19 +153,19 @@ async function attach(config: Config): Promise<Database | undefined> {
   return openDatabase({ config: { ...config, databaseWaitSeconds: 0 }, log: quiet });
 }
 
-async function checkAt(target: DatabaseTarget, inside: Inside): Promise<Looked> {
-  const { config } = inside.network;
+async function checkAt(target: DatabaseTarget, input: CheckInput): Promise<DatabaseReport> {
+  const { config } = input.network;
   const connectTimeoutMs = config.databaseConnectSeconds * 1000;
   const pooled = await isPooled(target, connectTimeoutMs);
   const options = { max: 2, prepare: false, pooled, connectTimeoutMs, applicationName: "corestead doctor" };
   const sql = openPool(target, options);
   try {
-    const sets = migrationSets(inside.plugins);
+    const sets = migrationSets(input.plugins);
     const { findings, bytes, ready } = await checkDatabase({ sql, config, sets, pooled });
     const clock = await guarded("clock", async () => [await databaseClock(sql)]);
     const replicas = await guarded("replica", () => checkReplicas(sql, config));
     const backups = ready.has("runtime") ? await guarded("backup", () => checkBackups(sql, config, target)) : [];
-    const ofPlugins = await checkPlugins(sql, ready, inside);
+    const ofPlugins = await checkPlugins(sql, ready, input);
     return { findings: [...findings, ...replicas, ...clock], ofPlugins: [...backups, ...ofPlugins], bytes };
   } finally {
     await sql.end({ timeout: 2 });
@@ -177,8 +177,8 @@ async function databaseClock(sql: Sql): Promise<Finding> {
   return checkClock("the database", row?.now ?? new Date());
 }
 
-async function checkPlugins(sql: Sql, ready: ReadonlySet<string>, inside: Inside): Promise<Finding[]> {
-  const { network, env, plugins } = inside;
+async function checkPlugins(sql: Sql, ready: ReadonlySet<string>, input: CheckInput): Promise<Finding[]> {
+  const { network, env, plugins } = input;
   const { config } = network;
   const ca = config.outboundCa === "" ? {} : { ca: config.outboundCa };
   const outside = { allow: config.outboundAllow, log: quiet, ...ca };

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { datagrams } from "../../../tests/fixtures/datagrams.ts";
 import { notifyService, packagedUnitFile, settingsFile, settingsText, unitFile, unitText } from "./unit.ts";
 import { installService, printStatus, serviceState, uninstallService, type Service } from "./service.ts";
-import type { Ran } from "./steps.ts";
+import type { CommandResult } from "./steps.ts";
 
 const folders: string[] = [];
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
@@ -28,7 +28,7 @@ let root: string;
 let ran: string[];
 let said: string[];
 /** What commands answer, by their beginning. */
-let answers: Record<string, Ran>;
+let answers: Record<string, CommandResult>;
 beforeEach(() => {
   root = newFolder();
   [ran, said, answers] = [[], [], {}];

@@ -26,17 +26,17 @@ export interface Service extends Machine {
   readonly say: (line: string) => void;
 }
 
-interface Wanted {
+interface ServiceOptions {
   /** Only says what would be done. */
   readonly print: boolean;
   readonly start?: boolean;
 }
 
-export async function installService(service: Service, wanted: Wanted): Promise<void> {
+export async function installService(service: Service, options: ServiceOptions): Promise<void> {
   const { say, root } = service;
   const program = placeOf(service);
-  const steps = installSteps(service.executable, program, wanted.start === true);
-  if (wanted.print) return print(steps).forEach(say);
+  const steps = installSteps(service.executable, program, options.start === true);
+  if (options.print) return print(steps).forEach(say);
   refuseElsewhere(service);
   if (existsSync(join(root, packagedUnitFile)))
     throw new Error(
@@ -44,20 +44,20 @@ export async function installService(service: Service, wanted: Wanted): Promise<
     );
   await perform(steps, service, say);
   say(`The settings are in ${settingsFile}: set BASE_URL there at least.`);
-  if (wanted.start)
+  if (options.start)
     say("It runs. Its log, where a first start prints the administrator's password: journalctl -u corestead");
   else
     say("Then: systemctl start corestead; a first start prints the administrator's password: journalctl -u corestead");
 }
 
 /** It leaves what cannot be made again: the settings, the data, the backups and their owner. */
-export async function uninstallService(service: Service, wanted: Wanted): Promise<void> {
+export async function uninstallService(service: Service, options: ServiceOptions): Promise<void> {
   const steps: Step[] = [
     { run: ["systemctl", "disable", "--now", serviceName] },
     { remove: unitFile },
     { run: ["systemctl", "daemon-reload"] },
   ];
-  if (wanted.print) return print(steps).forEach(service.say);
+  if (options.print) return print(steps).forEach(service.say);
   refuseElsewhere(service);
   if (!existsSync(join(service.root, unitFile)))
     throw new Error(

@@ -24,7 +24,7 @@ export interface Machine {
   /** "/" but in tests. */
   readonly root: string;
   /** Runs a command and returns its exit code and output. */
-  readonly run: (words: readonly string[], options?: CommandOptions) => Promise<Ran>;
+  readonly run: (words: readonly string[], options?: CommandOptions) => Promise<CommandResult>;
 }
 
 /** Where a command runs; default: as this program. */
@@ -33,12 +33,12 @@ export interface CommandOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface Ran {
+export interface CommandResult {
   readonly code: number;
   readonly output: string;
 }
 
-export async function runOnMachine(words: readonly string[], options?: CommandOptions): Promise<Ran> {
+export async function runOnMachine(words: readonly string[], options?: CommandOptions): Promise<CommandResult> {
   const at = options && { cwd: options.folder, env: options.env };
   const child = start(words, { ...at, stdio: ["ignore", "pipe", "pipe"] });
   const [out, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);

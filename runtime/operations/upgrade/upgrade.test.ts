@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runOnMachine, type Ran } from "../service/steps.ts";
+import { runOnMachine, type CommandResult } from "../service/steps.ts";
 import { checkFile } from "./candidate.ts";
 import { upgrade, type Upgrade } from "./upgrade.ts";
 
@@ -74,7 +74,7 @@ const run: Upgrade["run"] = async (words, place) => {
   return action === "show" ? shown() : { code: 0, output: "" };
 };
 
-function shown(): Ran {
+function shown(): CommandResult {
   const failed = serving?.includes("# dies") === true;
   const active = serving === undefined ? "inactive" : failed ? "activating" : "active";
   const sub = failed ? "auto-restart" : "running";

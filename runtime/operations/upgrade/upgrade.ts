@@ -21,7 +21,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { forgetRestore } from "../postgres/unfinished-restore.ts";
 import { readiness, serviceState, settingsOf, type ServiceState } from "../service/service.ts";
-import type { Machine, Ran } from "../service/steps.ts";
+import type { Machine, CommandResult } from "../service/steps.ts";
 import { serviceName } from "../service/unit.ts";
 import type { Environment } from "../../settings/settings.ts";
 import { compareVersions } from "../../base/versions.ts";
@@ -52,7 +52,7 @@ interface Server {
   readonly folder: string;
   readonly env: Environment;
   /** Runs a command of an executable as the server would: its user, its folder. */
-  readonly command: (...words: readonly string[]) => Promise<Ran>;
+  readonly command: (...words: readonly string[]) => Promise<CommandResult>;
 }
 
 /** Returns the exit code: 0 if the new version serves, 1 if the old one does again. Throws if nothing was changed. */

@@ -1,6 +1,6 @@
 /** What a prompt is told of the page from which it is asked: its context variables. Pure. */
 
-export interface Looking {
+export interface PageContext {
   /** The page's address, below `/studio`. */
   readonly path: string;
   readonly search: string;
@@ -14,7 +14,7 @@ export interface Looking {
 const mostChars = 20_000;
 
 /** `prompt_id` on a prompt's page, `db_id` and `record_id` on an open record's; a list has none of its own. */
-export function contextOf({ path, search, pattern, title, record }: Looking): Record<string, string> {
+export function contextOf({ path, search, pattern, title, record }: PageContext): Record<string, string> {
   const context: Record<string, string> = {};
   const values = path.split("/").filter(Boolean);
   const parts = pattern.split("/").filter(Boolean);

@@ -20,7 +20,7 @@ import { phrasesIn } from "./phrases.ts";
 import { theme } from "./theme.ts";
 
 /** What may change while the editor stands. */
-export interface EditorState {
+export interface CodeState {
   /** Of the element that is typed into: its name, and what describes it. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly readonly: boolean;
@@ -29,7 +29,7 @@ export interface EditorState {
 }
 
 export interface Mounted {
-  show(shown: EditorState): void;
+  show(shown: CodeState): void;
   /** Replaces the text, where it differs. */
   write(value: string): void;
   mark(faults: readonly Fault[]): void;
@@ -81,7 +81,7 @@ const wrapped = new Set<CodeLanguage>(["text", "markdown", "liquid"]);
 export function mountCode(parent: HTMLElement, { value, language, changed }: EditorOptions): Mounted {
   const content = new Compartment();
   const attributes = new Compartment();
-  let shown: EditorState | undefined;
+  let shown: CodeState | undefined;
   /** As it was last told or heard: comparing it costs nothing while it is the same string. */
   let known = value;
   /** The faults that were marked last. */
