@@ -225,3 +225,15 @@ describe("files as people have them", () => {
     ]);
   });
 });
+
+test("a file that is sent again with its Idempotency-Key makes one database", async () => {
+  const once = (body: string) =>
+    app.post("/core/dbs/from_file?name=Once", undefined, {
+      raw: body,
+      headers: { "content-type": "text/csv", "idempotency-key": "a-file-sent-twice" },
+    });
+  const [before, first, again] = [await databases(), await once("a,b\n1,2\n"), await once("a,b\n1,2\n")];
+  expect([first.status, again.status, again.json.db.id]).toEqual([201, 201, first.json.db.id]);
+  expect(await databases()).toBe(before + 1);
+  expect((await once("a,b\n1,3\n")).status).toBe(409);
+});

@@ -1,7 +1,7 @@
 /** Makes a database of a file, and imports its rows. No HTTP. */
 import { create, erase, HttpError, invalid } from "platform";
 import type { JsondbContext } from "../../context.ts";
-import { databaseAt } from "../../databases/cache.ts";
+import { databaseOf } from "../../databases/database.ts";
 import { Db, type DbAt } from "../../databases/db.ts";
 import type { DbRow } from "../../databases/fields.ts";
 import { noTable, parseSchema } from "../../databases/schema.ts";
@@ -56,7 +56,8 @@ export async function makeDatabase(
   const { id: accountId } = at.caller.account;
   const row = await create(Db, at, { name, schema });
   try {
-    const db = await databaseAt(at, accountId, row.id);
+    // With an Idempotency-Key it is not committed yet: no other connection finds it.
+    const db = databaseOf(row);
     const { report, task } = await importAsTask(at, db, texts, {
       ...options,
       tableName: undefined,
