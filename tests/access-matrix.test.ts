@@ -94,6 +94,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/core/dbs": { id: db, db_id: db, task_id: await importTask(db) },
     "/core/dbs/:db_id/records": { id: record, db_id: db },
     "/core/dbs/:db_id/views": { id: await made(`/core/dbs/${db}/views.json`, { view: { name: "Matrix" } }), db_id: db },
+    "/core/dbs/:db_id/trash": { id: await trashFixture(db), db_id: db },
     "/studio/ext": { plugin: "matrix", file: "page.js" },
     "/core/db": { db_code: code, method_name: "list" },
     "/core/media": { id: await mediaFixture() },
@@ -113,6 +114,12 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     ...(await appFixtures(made)),
     ...(await siteFixtures(made)),
   };
+}
+
+async function trashFixture(db: string): Promise<string> {
+  const { id } = (await app.post(`/core/dbs/${db}/records.json`, { record: { data: { a: 2 } } })).json;
+  await app.delete(`/core/dbs/${db}/records/${id}.json`);
+  return id;
 }
 
 /** With somebody who signs in by it. */

@@ -128,6 +128,8 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
   const status = async () => (await client.get(`/core/dbs/${db.id}/tasks/${task.id}.json`)).json.status;
   await eventually(async () => (await status()) === "finished", "the end of the task");
   const [first, second, third] = [await record(), await record(), await record()];
+  const [restored, deleted] = [await record(), await record()];
+  for (const { id } of [restored, deleted]) await send("DELETE")(`/core/dbs/${db.id}/records/${id}.json`);
   const connector = given("/connect/connectors").id;
   await patch(`/connect/connectors/${connector}.json`, { connector: { url: receiver.url, secret_token: "0a1b" } });
   receiver.answer = () => Response.json({ main: { temp: 24 } });
@@ -157,6 +159,8 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     "/core/prompt/": { code: "workinfo_new" },
     "/core/dbs/": { id: db.id, db_id: db.id, task_id: task.id },
     "/core/dbs/{db_id}/records/": { id: third.id },
+    "/core/dbs/{db_id}/trash/": { id: deleted.id },
+    "POST /core/dbs/{db_id}/trash/": { id: restored.id },
     "/core/db/": { db_code: db.code, method_name: "list" },
     "POST /core/db/": { method_name: "create" },
     "/connect/connectors/": { id: connector, code: "weather", method_name: "current" },

@@ -48,6 +48,7 @@ import { isOpenTo } from "./access/open.ts";
 import uniqueMigration from "./migrations/020_unique_fields.sql" with { type: "text" };
 import renamesMigration from "./migrations/021_renames.sql" with { type: "text" };
 import viewMigration from "./migrations/022_views.sql" with { type: "text" };
+import trashMigration from "./migrations/023_trash.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -63,6 +64,8 @@ import { taskRoutes } from "./tasks/routes.ts";
 import * as taskStore from "./tasks/store.ts";
 import { viewRoutes } from "./views/routes.ts";
 import { View } from "./views/view.ts";
+import { trashRoutes } from "./trash/routes.ts";
+import * as trashStore from "./trash/store.ts";
 
 const { data: recordData, ...recordFacts } = recordExample;
 /** Flat, as events have it (behaviour B.8). */
@@ -130,6 +133,7 @@ export default definePlugin({
     { name: "020_unique_fields", sql: uniqueMigration },
     { name: "021_renames", sql: renamesMigration },
     { name: "022_views", sql: viewMigration },
+    { name: "023_trash", sql: trashMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -154,6 +158,7 @@ export default definePlugin({
     db_indexes: false,
     record_links: false,
     record_keys: false,
+    record_trash: false,
   },
 
   setup(ctx) {
@@ -230,6 +235,7 @@ function routesOf(jsondb: JsondbContext): Route[] {
     ...dbRoutes(jsondb),
     ...viewRoutes(jsondb),
     ...recordRoutes(jsondb),
+    ...trashRoutes(jsondb),
     ...searchRoutes(jsondb),
     linkedRoute(jsondb),
     ...publicRoutes(jsondb),
@@ -256,4 +262,5 @@ async function prune(jsondb: JsondbContext): Promise<void> {
   for (const db of idle) await forget(jsondb, db.accountId, db);
   await liveStore.prune(sql, 24);
   await pruneIndexes(jsondb);
+  while ((await trashStore.prune(sql, 1000)) > 0);
 }

@@ -11,6 +11,8 @@ import {
   on,
   uuidv7,
   ValidationError,
+  withActor,
+  type Actor,
   type Handler,
   type Tx,
 } from "platform";
@@ -192,8 +194,10 @@ async function run(ctx: JsondbContext, accountId: number, taskId: string, signal
     const db = openFor(stored, viewer);
     if (!db) return taskStore.fail(ctx.sql, accountId, taskId, "whoever began it may no longer change the records");
     try {
-      isMore = await databases.upToDate(ctx, db, (current) =>
-        step(ctx, { db: current, viewer }, taskId, careful > 0 ? 1 : recordsPerStep),
+      isMore = await withActor(actorOf(begun), () =>
+        databases.upToDate(ctx, db, (current) =>
+          step(ctx, { db: current, viewer }, taskId, careful > 0 ? 1 : recordsPerStep),
+        ),
       );
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -201,6 +205,11 @@ async function run(ctx: JsondbContext, accountId: number, taskId: string, signal
       else careful = recordsPerStep + 1;
     }
   }
+}
+
+/** Whoever began it deletes and changes the records. */
+function actorOf({ accountId: account, userId: user }: Change): (() => Actor) | undefined {
+  return user === null ? undefined : () => ({ kind: "person", account, user });
 }
 
 const isBusy = "many records of this database are being changed already, wait for the end or stop it";

@@ -8,6 +8,7 @@ import { pendingRenames } from "./renames.ts";
 import { parseSchema } from "./schema.ts";
 import { linkFields, linksOf } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
+import * as trashStore from "../trash/store.ts";
 import * as databaseStore from "./store.ts";
 import type { PlanRow } from "./store.ts";
 
@@ -78,6 +79,9 @@ async function pass({ sql }: DatabaseContext, dbId: string, plan: PlanRow, signa
   let after: string | undefined = noId;
   while (after && !signal.aborted)
     after = await databaseStore.reindex(sql, dbId, plan.planVersion, parsed.schema, after, batchSize, renames);
+  if (renames.length > 0)
+    for (after = noId; after && !signal.aborted;)
+      after = await trashStore.rename(sql, dbId, { ...plan, renames }, after, batchSize);
   return !signal.aborted;
 }
 

@@ -166,11 +166,13 @@ export async function markIndexed(sql: Sql, dbId: string, planVersion: number): 
   const { count } = await sql`
     update dbs set indexed_version = ${planVersion}, renames = '[]'
     where id = ${dbId} and plan_version = ${planVersion} and not exists (
-      select from records where db_id = ${dbId} and plan_version < ${planVersion})`;
+      select from records where db_id = ${dbId} and plan_version < ${planVersion})
+      and (renames = '[]' or not exists (
+        select from record_trash where db_id = ${dbId} and plan_version < ${planVersion}))`;
   return count === 1;
 }
 
-/** Deletes some records of a deleted database; gives how many. */
+/** Deletes some records of a deleted database, and what it kept of deleted ones; gives how many. */
 export async function dropRecords(sql: Sql, dbId: string, most: number): Promise<number> {
   const gone = await sql<{ id: string; accountId: number }[]>`
     with gone as (
@@ -188,7 +190,11 @@ export async function dropRecords(sql: Sql, dbId: string, most: number): Promise
       first.accountId,
       gone.map(({ id }) => id),
     );
-  return gone.length;
+  const { count } = await sql`
+    delete from record_trash where db_id = ${dbId} and id in (
+      select id from record_trash where db_id = ${dbId} order by id limit ${most})
+      and not exists (select from dbs where id = ${dbId})`;
+  return gone.length + count;
 }
 
 /** The size of all its records' data as text, which is what reading them costs. */

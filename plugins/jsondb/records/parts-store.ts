@@ -52,7 +52,7 @@ export function once<T>(make: (on: Queryable) => T): (on: Queryable) => T {
 const parts = once((on) => ({
   nothing: on``,
   begin: on`with changed as (`,
-  changed: on`returning r.db_id, r.id, r.account_id, r.table_name, r.data, r.created_at, r.updated_at`,
+  changed: on`returning r.db_id, r.id, r.account_id, r.table_name, r.data, r.plan_version, r.created_at, r.updated_at`,
   before: on`, held.data as old_data, i.patch`,
   // Other writes have a statement of their own if nobody follows the database; a deletion checks that itself.
   followed: on`where exists (select from record_feeds f where f.db_id = r.db_id)`,

@@ -16,6 +16,7 @@ import {
 import type { Claim } from "../databases/unique.ts";
 import { indexValues } from "./index-values.ts";
 import { freed, keyed } from "./keys-store.ts";
+import { trashed } from "../trash/store.ts";
 import { printRaw, versionOf, versionTime } from "./print.ts";
 import { recordLimits, type Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
@@ -34,6 +35,8 @@ export interface ManyRecord {
 
 export interface NewRecord extends ManyRecord {
   readonly data: Data;
+  /** Of one that comes back. */
+  readonly updatedAt?: Date;
 }
 
 /** Narrows a statement to the records of one visitor. behaviour 2.4, `scope_by`. */
@@ -203,7 +206,7 @@ export async function insert(
   const { count } = await on`
     ${telling.begin(on, to, claims.length > 0 ? keyed(on, db, claims) : undefined)} insert into records as r (${columns})
     select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${given},
-      ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${record.createdAt}
+      ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${record.updatedAt ?? record.createdAt}
     from dbs d, (select ${[...values]}::text[] as texts) i
     where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
     ${telling.end(on, to, "create", undefined)}`;
@@ -258,6 +261,13 @@ export async function rewrite(
   return written(rows, shape);
 }
 
+/** What a deletion writes of its record elsewhere. */
+function left(on: Queryable, db: Database): Fragment | undefined {
+  const kept = trashed(on, db.rules);
+  if (db.keySets.length === 0) return kept;
+  return kept ? on`${freed(on, db)} ${kept}` : freed(on, db);
+}
+
 /** The deleted record; undefined if there was no such record, or none of this version. */
 export async function remove(
   on: Queryable,
@@ -272,7 +282,7 @@ export async function remove(
     ${telling.begin(on, to)} delete from records r
     where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(on, guard)}
       ${isAt(on, expected)}
-    ${telling.end(on, to, "destroy", shown(on, shape), null, db.keySets.length > 0 ? freed(on, db) : undefined)}`;
+    ${telling.end(on, to, "destroy", shown(on, shape), null, left(on, db))}`;
   return written(rows, shape);
 }
 
