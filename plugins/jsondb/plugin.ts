@@ -1,3 +1,4 @@
+import { isOpenTo } from "./databases/database.ts";
 import { definePlugin, setting, type Route } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
@@ -44,7 +45,6 @@ import accessMigration from "./migrations/018_access.sql" with { type: "text" };
 import linkMigration from "./migrations/019_links.sql" with { type: "text" };
 import { linkingCache } from "./links/links.ts";
 import { linkedRoute } from "./links/routes.ts";
-import { isOpenTo } from "./access/open.ts";
 import uniqueMigration from "./migrations/020_unique_fields.sql" with { type: "text" };
 import renamesMigration from "./migrations/021_renames.sql" with { type: "text" };
 import viewMigration from "./migrations/022_views.sql" with { type: "text" };

@@ -2,8 +2,7 @@ import { change, create, invalid, notFound, parseExactly, readBounds, uuidOf, ty
 import { createAccountTurns } from "./turns.ts";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
 import { fieldHintsIn, readSearch, type Cursor } from "./search/query.ts";
-import { isOpenTo } from "./access/open.ts";
-import { tableForWrite, tableNames, type Database } from "./databases/database.ts";
+import { isOpenTo, tableForWrite, tableNames, type Database } from "./databases/database.ts";
 import * as databases from "./databases/cache.ts";
 import { Db, findDb } from "./databases/db.ts";
 import type { CreatedRecord } from "./records/record.ts";

@@ -19,8 +19,7 @@ import {
 import type { Change, Found, Step } from "./store.ts";
 import type { RowFault } from "./imports/rows.ts";
 import { oneTable, scopeOf } from "../search/query.ts";
-import type { Database, StoredDatabase } from "../databases/database.ts";
-import { tryOpen } from "../access/open.ts";
+import { tryOpen, type Database, type StoredDatabase } from "../databases/database.ts";
 import { may, type Viewer } from "../access/reach.ts";
 import { endFilters } from "../links/filters.ts";
 import { noTable } from "../databases/schema.ts";

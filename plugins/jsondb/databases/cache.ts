@@ -10,8 +10,7 @@ import {
   type Caller,
   type RequestInput,
 } from "platform";
-import type { Database, StoredDatabase } from "./database.ts";
-import { needsDbs, opened, tryOpen } from "../access/open.ts";
+import { needsDbs, opened, tryOpen, type Database, type StoredDatabase } from "./database.ts";
 import type { Level } from "../access/access.ts";
 import type { Viewer } from "../access/reach.ts";
 import { isKey } from "./store.ts";

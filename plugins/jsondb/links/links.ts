@@ -1,9 +1,8 @@
 /** Links between records: what a write may name, what is written of it, and what a deletion does to those that link. behaviour B.7. */
 import { HttpError, invalid, isUuid, type BaseContext, type Cache, type Tx } from "platform";
-import { tryOpen } from "../access/open.ts";
 import { mayAll, type Viewer } from "../access/reach.ts";
 import { find, type Databases } from "../databases/cache.ts";
-import type { Database, StoredDatabase } from "../databases/database.ts";
+import { tryOpen, type Database, type StoredDatabase } from "../databases/database.ts";
 import type { Link } from "../databases/kinds.ts";
 import type { Table } from "../databases/schema.ts";
 import type { Data } from "../records/record.ts";

@@ -1,6 +1,6 @@
+import { tryOpen } from "../databases/database.ts";
 import { answer, field, notFound, ok, parseExactly, route, Type, uuidOf, type Route } from "platform";
 import { hiddenAlways, mayAll } from "../access/reach.ts";
-import { tryOpen } from "../access/open.ts";
 import type { JsondbContext } from "../context.ts";
 import { dbAccess, openAt } from "../databases/cache.ts";
 import { printRaw } from "../records/print.ts";

@@ -14,10 +14,9 @@ import {
 } from "platform";
 import type { Tokens } from "../../tokens/api.ts";
 import { UnknownTable, recordExample, unknownTable } from "../records/routes.ts";
-import { tableForSearch, type Database } from "../databases/database.ts";
+import { tryOpen, tableForSearch, type Database } from "../databases/database.ts";
 import { printPrivate, printPublic } from "./stream.ts";
 import { dbAccess, databaseAt, openAt } from "../databases/cache.ts";
-import { tryOpen } from "../access/open.ts";
 import { cookieHeader, visitorOf } from "../public/visitor.ts";
 import type { JsondbContext } from "../context.ts";
 

@@ -24,3 +24,9 @@ declare module "studio:pages" {
 
 /** They teach "cronstrue" a language when they are loaded. */
 declare module "cronstrue/locales/*";
+
+/** `document.createElement("studio-field")` of pages among the built-in plugins; elsewhere platform.d.ts says it. */
+interface HTMLElementTagNameMap extends Pick<
+  import("./author.ts").StudioElements,
+  keyof import("./author.ts").StudioElements
+> {}

@@ -2,8 +2,7 @@ import { answer, field, flagOf, forbidden, invalid, ok, route, shown, Type, type
 import type { JsondbContext } from "../../context.ts";
 import { fieldTypes } from "../../databases/columns.ts";
 import { dbAccess, openAt } from "../../databases/cache.ts";
-import { needsDbs } from "../../access/open.ts";
-import { tableForWrite, type Database } from "../../databases/database.ts";
+import { needsDbs, tableForWrite, type Database } from "../../databases/database.ts";
 import { Db } from "../../databases/db.ts";
 import { ImportRefused, RowFault } from "../../records/routes.ts";
 import { ListedTask, taskExample, toApi } from "../../tasks/routes.ts";
