@@ -6,7 +6,7 @@ import { authorCommand } from "../runtime/operations/authors/commands.ts";
 import { checkCommand, runCommand, usage } from "../runtime/operations/command/commands.ts";
 import { versionText } from "../runtime/plugin/facts.ts";
 import { checkSettingNames, checkSettings, readConfig } from "../runtime/settings/config.ts";
-import type { Begun } from "../runtime/operations/postgres/database.ts";
+import type { StartingDatabase } from "../runtime/operations/postgres/database.ts";
 import { loadExternalPlugins } from "../runtime/plugin/external.ts";
 import { flushLogs, processLog } from "../runtime/system/log.ts";
 import { writeErrors, writeOutput, written } from "../runtime/system/output.ts";
@@ -16,7 +16,7 @@ import { ConfigError } from "../runtime/settings/settings.ts";
 
 interface CommandLineOptions extends Arguments {
   /** Where it is to serve: what is starting already. */
-  readonly begun: Begun | undefined;
+  readonly begun: StartingDatabase | undefined;
 }
 
 /** Does what it says and sets the exit code; what goes wrong is one line on standard error. */

@@ -68,7 +68,7 @@ export type { TextFiles } from "./system/folder.ts";
 export { failedJob, openJob } from "./jobs/job-store.ts";
 export { createLeases, createWriter, type Lease, type Leases } from "./jobs/leases.ts";
 export { createClaims, createPolls, untilTrue } from "./jobs/polls.ts";
-export { hasPlace, leave, nothingHeld, take, type Held } from "./jobs/shares.ts";
+export { hasPlace, leave, nothingHeld, take, type SlotUsage } from "./jobs/shares.ts";
 export type { Content, Draft, Files, Part } from "./files/files.ts";
 export { freeCode } from "./db/free-code.ts";
 export { generatedFile, packageIn } from "./system/generated.ts";

@@ -27,13 +27,13 @@ import { describeBuiltIn } from "./client.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-interface Listed {
+interface ListedResource {
   readonly path: string;
   readonly each: readonly Each[];
   readonly derived?: Derivations;
 }
 
-const resources: readonly Listed[] = [
+const resources: readonly ListedResource[] = [
   Prompt,
   Token,
   App,

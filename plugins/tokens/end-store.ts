@@ -4,16 +4,16 @@
  */
 import { unauthorized, type Caller, type Queryable, type Sql, type Tx } from "platform";
 
-interface Hashed {
+interface TokenRef {
   readonly tokenHash: string;
 }
 
-const hashes = (rows: readonly Hashed[]) => rows.map(({ tokenHash }) => tokenHash);
+const hashes = (rows: readonly TokenRef[]) => rows.map(({ tokenHash }) => tokenHash);
 
 /** Deletes them with what was made from them. */
 export async function deleteTokens(db: Queryable, accountId: number, ids: readonly number[]): Promise<string[]> {
   return hashes(
-    await db<Hashed[]>`
+    await db<TokenRef[]>`
     with recursive family as (
       select id from api_tokens where account_id = ${accountId} and id = any(${ids}::bigint[])
       union all select c.id from api_tokens c join family f on c.parent_id = f.id
@@ -25,7 +25,7 @@ export async function deleteTokens(db: Queryable, accountId: number, ids: readon
 /** Deletes what was made from it. */
 export async function deleteChildren(tx: Tx, id: number): Promise<string[]> {
   return hashes(
-    await tx<Hashed[]>`
+    await tx<TokenRef[]>`
     with recursive family as (
       select id from api_tokens where parent_id = ${id}
       union all select c.id from api_tokens c join family f on c.parent_id = f.id
@@ -37,7 +37,7 @@ export async function deleteChildren(tx: Tx, id: number): Promise<string[]> {
 /** Deletes a person's sessions and what was made from them, but `keepId` with its own. */
 export async function deleteSessions(tx: Tx, userId: number, keepId: number | null): Promise<string[]> {
   return hashes(
-    await tx<Hashed[]>`
+    await tx<TokenRef[]>`
     delete from api_tokens where user_id = ${userId} and purpose is not null
       and id is distinct from ${keepId}::bigint and (parent_id is distinct from ${keepId}::bigint or ${keepId}::bigint is null)
     returning token_hash`,
@@ -55,7 +55,7 @@ export async function detachInvited(tx: Tx, userId: number, id: number | null): 
 /** Deletes a person's invitations that nobody has used. */
 export async function deleteUnopened(tx: Tx, accountId: number, userId: number): Promise<string[]> {
   return hashes(
-    await tx<Hashed[]>`
+    await tx<TokenRef[]>`
     delete from api_tokens
     where account_id = ${accountId} and user_id = ${userId} and purpose = 'invitation' and opened_at is null
     returning token_hash`,

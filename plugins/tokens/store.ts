@@ -79,7 +79,7 @@ export async function pruneTexts(sql: Sql): Promise<void> {
 }
 
 /** An earlier text of a token, and the hash of its present one. */
-interface Earlier {
+interface EarlierToken {
   readonly tokenHash: string;
   readonly endsAt: Date;
 }
@@ -93,8 +93,8 @@ export function createIdentityStore(sql: Sql) {
     },
 
     /** By a text that a rotated token had before. */
-    async earlier(hash: string): Promise<Earlier | undefined> {
-      const [row] = await sql<Earlier[]>`
+    async earlier(hash: string): Promise<EarlierToken | undefined> {
+      const [row] = await sql<EarlierToken[]>`
         select t.token_hash, e.ends_at from api_token_texts e join api_tokens t on t.id = e.token_id
         where e.token_hash = ${hash} and e.ends_at > now()`;
       return row;

@@ -59,9 +59,13 @@ export interface Inserted {
 }
 
 export type Outcome = "done" | "failed";
-type Held = Pick<ClaimedJob, "id" | "attempt">;
-export type Finish = Held & { readonly outcome: Outcome; readonly error: string | null };
-export type Retry = Held & { readonly delaySeconds: number; readonly error: string | null; readonly forgiven: boolean };
+type AttemptRef = Pick<ClaimedJob, "id" | "attempt">;
+export type Finish = AttemptRef & { readonly outcome: Outcome; readonly error: string | null };
+export type Retry = AttemptRef & {
+  readonly delaySeconds: number;
+  readonly error: string | null;
+  readonly forgiven: boolean;
+};
 export interface OrderKey {
   readonly name: string;
   readonly orderKey: string;
@@ -142,7 +146,7 @@ export async function retry(table: JobTable, jobs: readonly Retry[]): Promise<vo
 }
 
 /** Returns the leases that this worker still holds. */
-export async function extend<Row extends Held>(
+export async function extend<Row extends AttemptRef>(
   table: JobTable,
   leases: readonly Lease<Row>[],
 ): Promise<Set<Lease<Row>>> {

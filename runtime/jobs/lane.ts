@@ -9,7 +9,7 @@
  */
 import type { HandleOptions, JobInfo } from "./job.ts";
 import type { Claim, ClaimedJob } from "./job-store.ts";
-import { roomOf, type Full, type Held, type Turns } from "./shares.ts";
+import { roomOf, type Full, type SlotUsage, type Turns } from "./shares.ts";
 
 /**
  * `run` is a method so that a handler of any payload type fits: the job's ref typed the payload when it was enqueued.
@@ -25,7 +25,7 @@ export interface Lane {
   readonly options: HandleOptions;
   readonly concurrency: number;
   readonly leaseSeconds: number;
-  readonly held: Held;
+  readonly held: SlotUsage;
   readonly turns: Turns;
   cursor: Cursor;
 }

@@ -6,7 +6,7 @@
  */
 
 /** The places that are taken. */
-export interface Held {
+export interface SlotUsage {
   places: number;
   readonly accounts: Map<number, { places: number; readonly shares: Map<string, number> }>;
 }
@@ -37,7 +37,7 @@ const bytesOfPlace = 250_000;
 const placesOfShare = 4;
 const mostTurnsKept = 1000;
 
-export function nothingHeld(): Held {
+export function nothingHeld(): SlotUsage {
   return { places: 0, accounts: new Map() };
 }
 
@@ -61,21 +61,24 @@ export function tookTurns(turns: Turns, jobs: readonly Omit<Holder, "bytes">[]):
   for (const id of turns.shares.keys()) if (turns.shares.size > mostTurnsKept) turns.shares.delete(id);
 }
 
-export function take(held: Held, job: Holder): void {
+export function take(held: SlotUsage, job: Holder): void {
   change(held, job, placesOf(job));
 }
 
-export function leave(held: Held, job: Holder): void {
+export function leave(held: SlotUsage, job: Holder): void {
   change(held, job, -placesOf(job));
 }
 
 /** Whether this account may take one more of so many places; when all are taken, as many again are for those without one. */
-export function hasPlace(held: Held, accountId: number, places: number): boolean {
+export function hasPlace(held: SlotUsage, accountId: number, places: number): boolean {
   return held.places < places || (!held.accounts.has(accountId) && held.places < 2 * places);
 }
 
 /** How many jobs may be taken whosever they are or, if some holders are full, at most of others. */
-export function roomOf(held: Held, concurrency: number): { readonly most: number; readonly full: readonly Full[] } {
+export function roomOf(
+  held: SlotUsage,
+  concurrency: number,
+): { readonly most: number; readonly full: readonly Full[] } {
   const places = concurrency * placesOfShare;
   const free = places - held.places;
   if (free <= 0) {
@@ -107,7 +110,7 @@ function placesOf({ bytes }: Holder): number {
   return 1 + Math.floor(bytes / bytesOfPlace);
 }
 
-function change(held: Held, { accountId, share }: Holder, by: number): void {
+function change(held: SlotUsage, { accountId, share }: Holder, by: number): void {
   const id = accountId ?? 0;
   const account = held.accounts.get(id) ?? { places: 0, shares: new Map<string, number>() };
   const name = share ?? "";

@@ -13,7 +13,7 @@ import { pageOf } from "../base/values.ts";
 import { narrowedBy, orderedBy } from "./filter-store.ts";
 import type { At, Author, New, Patch, Resource, Row, Shape, Verb } from "./declaration.ts";
 import { list, type Ref } from "./store.ts";
-import { change, create, erase, found, refOf, seen, toApi, type Both, type Expected } from "./verbs.ts";
+import { change, create, erase, found, refOf, seen, toApi, type WrittenRow, type Expected } from "./verbs.ts";
 
 /** What a plugin gives its resource: the context of its functions, without the caller. */
 export type ContextOf<A extends At<Author>> = Omit<A, "caller" | "request" | "app">;
@@ -21,7 +21,7 @@ export type ContextOf<A extends At<Author>> = Omit<A, "caller" | "request" | "ap
 /** What is known only when the plugins are set up. */
 interface More<T extends Shape> {
   /** In place of the usual verb: it does something before the transaction, say. */
-  readonly change?: (at: T["at"], ref: Ref<T["id"]>, given: Patch<T>, expected: Expected<T>) => Promise<Both<T>>;
+  readonly change?: (at: T["at"], ref: Ref<T["id"]>, given: Patch<T>, expected: Expected<T>) => Promise<WrittenRow<T>>;
   readonly create?: (at: T["at"], given: New<T>) => Promise<Row<T>>;
   /** Before a new one is written: its answer must not read what a transaction that is still open hides. */
   readonly prepare?: (at: T["at"], given: New<T>) => Promise<T["at"]>;

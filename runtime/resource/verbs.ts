@@ -21,7 +21,7 @@ import type {
 } from "./declaration.ts";
 import { find, insert, lock, nextId, remove, update, type Ref } from "./store.ts";
 
-export interface Both<T extends Shape> {
+export interface WrittenRow<T extends Shape> {
   readonly before: Row<T>;
   readonly after: Row<T>;
 }
@@ -74,7 +74,7 @@ export async function change<T extends Shape>(
   ref: Ref<T["id"]>,
   given: Patch<T>,
   expected: Expected<T> = whichever,
-): Promise<Both<T>> {
+): Promise<WrittenRow<T>> {
   return edit(of, at, ref, () => given, expected);
 }
 
@@ -85,7 +85,7 @@ export async function edit<T extends Shape>(
   ref: Ref<T["id"]>,
   work: (before: Row<T>) => Patch<T>,
   expected: Expected<T> = whichever,
-): Promise<Both<T>> {
+): Promise<WrittenRow<T>> {
   of.may?.(at, "change");
   const { both, afterCommit } = await at.transaction(async (tx) => {
     await of.begin?.(at, tx);

@@ -33,7 +33,7 @@ export interface Scope {
   readonly isKept: () => boolean;
 }
 
-interface Held {
+interface OpenReply {
   readonly tx: Tx;
   readonly ending: PromiseWithResolvers<Reply>;
   readonly done: Promise<void>;
@@ -76,7 +76,7 @@ export async function committed(run: () => void | Promise<void>): Promise<void> 
  * the answer.
  */
 export function createScope(begin: (tx: Tx) => Promise<void>, keep: (tx: Tx, reply: Reply) => Promise<void>): Scope {
-  let held: Held | undefined;
+  let held: OpenReply | undefined;
   let kept = false;
   let deferred: (() => void | Promise<void>)[] = [];
   let last: Promise<unknown> = Promise.resolve();

@@ -13,7 +13,7 @@ export interface DateSettings {
 }
 
 /** A moment as a wall clock of its zone shows it. Read `wall` with the getUTC… methods. */
-interface Moment {
+interface LocalTime {
   instant: number;
   wall: Date;
   offsetSeconds: number;
@@ -36,7 +36,7 @@ export function formatDate(value: unknown, format: string, settings: DateSetting
 const isoWall = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?$/;
 const namesZone = /(?:\b(?:Z|UT|UTC|GMT|[ECMP][SD]T)|\d:\d\d(?::\d\d)?(?:[.,]\d+)? ?[+-]\d\d(?::?\d\d)?)(?: \(.*\))?$/i;
 
-function parseMoment(value: unknown, { timezone, now }: DateSettings): Moment | undefined {
+function parseMoment(value: unknown, { timezone, now }: DateSettings): LocalTime | undefined {
   if (value instanceof Date) return at(value.getTime(), timezone);
   if (typeof value === "number") return at(value * 1000, timezone);
   if (typeof value !== "string" || value.length > maxInputChars) return undefined;
@@ -67,13 +67,13 @@ function wallOf([, year, month, day, hour = "0", minute = "0", second = "0", fra
   return isReal ? wall + Math.floor(Number(`0.${fraction}`) * 1000) : Number.NaN;
 }
 
-function at(instant: number, timezone: string): Moment | undefined {
+function at(instant: number, timezone: string): LocalTime | undefined {
   if (Number.isNaN(new Date(instant).getTime())) return undefined;
   const offsetSeconds = zoneOffset(timezone, instant);
   return { instant, wall: new Date(instant + offsetSeconds * 1000), offsetSeconds };
 }
 
-function atWall(wall: number, timezone: string): Moment | undefined {
+function atWall(wall: number, timezone: string): LocalTime | undefined {
   if (Number.isNaN(wall)) return undefined;
   // The offset depends on the moment that is being computed. The second guess is right except in a skipped hour.
   const guess = wall - zoneOffset(timezone, wall) * 1000;
@@ -139,7 +139,7 @@ function isLocale(tag: string): boolean {
   }
 }
 
-type Directive = (moment: Moment, settings: DateSettings, flags: string) => string | number;
+type Directive = (moment: LocalTime, settings: DateSettings, flags: string) => string | number;
 
 const directive = /%([-_0^#:]*)(\d*)[EO]?([a-zA-Z%+])/g;
 const widths: Record<string, number> = {
@@ -173,7 +173,7 @@ const shorthands: Record<string, string> = {
   "+": "%a %b %e %H:%M:%S %Z %Y",
 };
 
-function strftime(moment: Moment, format: string, settings: DateSettings): string {
+function strftime(moment: LocalTime, format: string, settings: DateSettings): string {
   const full = format.replaceAll(/%[%DFrRTv+]/g, (whole) => shorthands[whole.charAt(1)] ?? whole);
   // "5 stycznia" but "styczeń 2026": a month is inflected beside a day.
   const directives = besideDay(full)
@@ -263,7 +263,7 @@ function name(locale: string, options: Intl.DateTimeFormatOptions, wall: Date): 
   return formatter(locale, { ...wallClock, ...options }).format(wall);
 }
 
-function zoneName({ instant, offsetSeconds }: Moment, { timezone, locale }: DateSettings): string {
+function zoneName({ instant, offsetSeconds }: LocalTime, { timezone, locale }: DateSettings): string {
   if (/^[+-]\d/.test(timezone)) return offsetText(offsetSeconds, "");
   const parts = formatter(locale, { timeZone: timezone, timeZoneName: "short" }).formatToParts(instant);
   return parts.find(({ type }) => type === "timeZoneName")?.value ?? timezone;

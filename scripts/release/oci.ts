@@ -99,13 +99,13 @@ function blobStore(folder: string) {
   };
 }
 
-interface Made {
+interface ImageInfo {
   readonly created: string;
   readonly architecture: string;
   readonly version: string;
 }
 
-function configOf(layers: readonly Layer[], { created, architecture, version }: Made): unknown {
+function configOf(layers: readonly Layer[], { created, architecture, version }: ImageInfo): unknown {
   return {
     created,
     architecture,

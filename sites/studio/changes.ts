@@ -29,7 +29,7 @@ export function createChanges(
   ctx: Pick<BaseContext, "listen" | "broadcast" | "stopping">,
   paths: () => ReadonlyMap<string, string>,
 ) {
-  const rooms = new Map<string, Room>();
+  const groups = new Map<string, FollowerGroup>();
   const owners = new Map<string, number>();
   let all = 0;
   const roomOf = (accountId: number, path: string) => `${accountId} ${path}`;
@@ -37,13 +37,13 @@ export function createChanges(
     const path = paths().get(sourceType);
     if (path !== undefined) ctx.broadcast.publish(topic, roomOf(accountId, path));
   });
-  ctx.broadcast.on(topic, (key) => rooms.get(key)?.tell());
-  ctx.broadcast.onReset(() => rooms.forEach((room) => room.tell()));
+  ctx.broadcast.on(topic, (key) => groups.get(key)?.tell());
+  ctx.broadcast.onReset(() => groups.forEach((group) => group.tell()));
 
   const enter = (key: string, owner: string, send: () => void): (() => void) => {
-    const room = rooms.get(key) ?? createRoom();
-    rooms.set(key, room);
-    room.followers.add(send);
+    const group = groups.get(key) ?? createGroup();
+    groups.set(key, group);
+    group.followers.add(send);
     owners.set(owner, (owners.get(owner) ?? 0) + 1);
     all += 1;
     return () => {
@@ -51,8 +51,8 @@ export function createChanges(
       const left = (owners.get(owner) ?? 1) - 1;
       if (left > 0) owners.set(owner, left);
       else owners.delete(owner);
-      room.followers.delete(send);
-      if (room.followers.size === 0) rooms.delete(key);
+      group.followers.delete(send);
+      if (group.followers.size === 0) groups.delete(key);
     };
   };
 
@@ -67,12 +67,12 @@ export function createChanges(
   };
 }
 
-interface Room {
+interface FollowerGroup {
   readonly followers: Set<() => void>;
   tell(): void;
 }
 
-function createRoom(): Room {
+function createGroup(): FollowerGroup {
   const followers = new Set<() => void>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {

@@ -18,7 +18,7 @@ export function follow(fetch: Fetch, path: string, run: (change: Change) => void
   return () => stop.abort();
 }
 
-interface Following {
+interface FollowOptions {
   readonly fetch: Fetch;
   readonly path: string;
   readonly run: (change: Change) => void;
@@ -26,7 +26,7 @@ interface Following {
 }
 
 /** Reconnects when the stream ends and continues after the last event; gives up for good if the server refuses. */
-async function keepFollowing({ fetch, path, run, signal }: Following): Promise<void> {
+async function keepFollowing({ fetch, path, run, signal }: FollowOptions): Promise<void> {
   let lastId = "";
   let pauseMs = firstPauseMs;
   while (!signal.aborted) {

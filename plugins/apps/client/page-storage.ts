@@ -17,7 +17,7 @@ const longestKey = 180;
 const keptTabs = 5;
 const retryMs = 5000;
 
-interface Kept {
+interface StoredItem {
   readonly key: string;
   readonly value: unknown;
 }
@@ -38,8 +38,8 @@ export function installStorage(transport: Transport, address: string, load: (pat
   const keeper = createKeeper(transport, address);
   let loaded: ReturnType<typeof sorted> | undefined;
   const all = () => (loaded ??= sorted(read(), keeper));
-  const read = (): readonly Kept[] => {
-    const kept = load(`${address}.json?prefix=${ownKeys}&values=true&limit=1000`) as Kept[] | null; // as our server answers
+  const read = (): readonly StoredItem[] => {
+    const kept = load(`${address}.json?prefix=${ownKeys}&values=true&limit=1000`) as StoredItem[] | null; // as our server answers
     keeper.isOpen = kept !== null;
     return kept ?? [];
   };
@@ -70,7 +70,7 @@ export function installStorage(transport: Transport, address: string, load: (pat
   });
 }
 
-function sorted(kept: readonly Kept[], keeper: Keeper) {
+function sorted(kept: readonly StoredItem[], keeper: Keeper) {
   const starting = (start: string) =>
     kept.flatMap(({ key, value }) => (key.startsWith(start) ? [[key.slice(start.length), value] as const] : []));
   // This page has written the values below.

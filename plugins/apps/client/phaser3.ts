@@ -88,16 +88,16 @@ function tintFill(mode: number) {
   };
 }
 
-interface Lit {
-  setLighting(enable: boolean): Lit;
+interface LitObject {
+  setLighting(enable: boolean): LitObject;
 }
 
 const pipelines = {
-  setPipeline(this: Lit, name: unknown): Lit {
+  setPipeline(this: LitObject, name: unknown): LitObject {
     if (name !== "Light2D") throw new Error(`Phaser 4 has no pipelines: ${String(name)}`);
     return this.setLighting(true);
   },
-  resetPipeline(this: Lit): Lit {
+  resetPipeline(this: LitObject): LitObject {
     return this.setLighting(false);
   },
 };

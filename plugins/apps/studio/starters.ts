@@ -18,7 +18,7 @@ export interface DbField {
 }
 
 /** The values that are filled into a starter. */
-export interface Filling {
+export interface StarterValues {
   readonly name: string;
   readonly fields: readonly DbField[];
   readonly table: string | null;
@@ -134,7 +134,7 @@ export const starters: readonly Starter[] = [
 ];
 
 /** The source with the name and the fields in the places that are kept for them. */
-export function sourceOf({ source, fitsAny }: Starter, { name, fields, table: named, isOpen }: Filling): string {
+export function sourceOf({ source, fitsAny }: Starter, { name, fields, table: named, isOpen }: StarterValues): string {
   if (!fitsAny) return source;
   const values = { FIELDS: json(fields), TABLE: json(named), NAME: json(name), CREATE: createOf(named, isOpen) };
   return source.replace(/\b(?:FIELDS|TABLE|NAME|CREATE)\b/g, (word) => values[word as keyof typeof values]); // one of the four

@@ -4,7 +4,7 @@ import type { JsonDatabases } from "../../jsondb/api.ts";
 import { answer, column, field, filter, resource, Type, unknownNames } from "platform";
 import type { At, Author, Change, Changed, DraftOf, RowOf, Caller, User } from "platform";
 import { mustBeTheirs } from "../program/takes.ts";
-import { warningsOf, type Existing } from "../program/warnings.ts";
+import { warningsOf, type Lookups } from "../program/warnings.ts";
 import { checkFlow, flowKind, isSame, onlySwitchesOff, programOf } from "./check.ts";
 import { insertProgram, programsOf, toolOrNot } from "./store.ts";
 
@@ -53,9 +53,9 @@ interface FlowAuthor extends Author {
   readonly privileges: ReadonlySet<string> | null;
 }
 
-export interface FlowAt extends At<FlowAuthor>, Existing {
-  readonly databases: Existing["databases"] & Pick<JsonDatabases, "reaches">;
-  readonly flowLookup: Existing["flowLookup"] & {
+export interface FlowAt extends At<FlowAuthor>, Lookups {
+  readonly databases: Lookups["databases"] & Pick<JsonDatabases, "reaches">;
+  readonly flowLookup: Lookups["flowLookup"] & {
     readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
   };
   /** Of a new one. */

@@ -22,7 +22,7 @@ import { stateOf } from "./view-store.ts";
 /** What has not been stored yet; undefined leaves the stored value as it is. */
 export type Unstored = Pick<Progress, "steps" | "cursor" | "memory">;
 
-interface Ending {
+interface ProcessEnd {
   readonly held: HeldProcess;
   /** How many batches of steps are stored. */
   readonly stored: number;
@@ -31,7 +31,7 @@ interface Ending {
 }
 
 /** Throws Gone if the process has ended already or another driver has taken it over. */
-export async function endProcess(ctx: FlowContext, ending: Ending): Promise<void> {
+export async function endProcess(ctx: FlowContext, ending: ProcessEnd): Promise<void> {
   const row = endedRow(ending);
   const progress = progressOf(ending, row);
   const kinds = wantedKinds(ctx, row, kindsOf[ending.outcome.kind]);
@@ -96,7 +96,7 @@ async function giveUp(ctx: FlowContext, lost: LostProcess): Promise<void> {
   if (ended) ctx.waiting.tell(ended);
 }
 
-function endedRow({ held, outcome }: Ending): ProcessRow {
+function endedRow({ held, outcome }: ProcessEnd): ProcessRow {
   const isFinished = outcome.kind === "finished";
   return {
     ...held,
@@ -107,7 +107,7 @@ function endedRow({ held, outcome }: Ending): ProcessRow {
   };
 }
 
-function progressOf({ held, stored, outcome, unstored }: Ending, row: ProcessRow): Progress {
+function progressOf({ held, stored, outcome, unstored }: ProcessEnd, row: ProcessRow): Progress {
   const { accountId, id, fence } = held;
   const isFinished = outcome.kind === "finished";
   const data = isFinished ? JSON.stringify(row.data) : null;

@@ -76,7 +76,7 @@ function listen(waiters: Map<string, Set<(row?: ProcessRow) => void>>, id: strin
   };
 }
 
-interface Following {
+interface FollowOptions {
   readonly accountId: number;
   /** Whom the follower counts for. */
   readonly owner: string;
@@ -97,25 +97,25 @@ const mostOfAll = 1000;
  * stays so.
  */
 export function createFollows(ctx: BaseContext) {
-  const rooms = new Map<number, Room>();
+  const groups = new Map<number, FollowerGroup>();
   const owners = new Map<string, number>();
   let all = 0;
 
   const join = (accountId: number, follower: (text: string) => void): (() => void) => {
-    const room = rooms.get(accountId) ?? openRoom(ctx, accountId);
-    rooms.set(accountId, room);
-    room.followers.add(follower);
+    const group = groups.get(accountId) ?? openGroup(ctx, accountId);
+    groups.set(accountId, group);
+    group.followers.add(follower);
     return () => {
-      room.followers.delete(follower);
-      if (room.followers.size > 0) return;
-      room.close();
-      rooms.delete(accountId);
+      group.followers.delete(follower);
+      if (group.followers.size > 0) return;
+      group.close();
+      groups.delete(accountId);
     };
   };
 
   return {
     /** 429 beyond twenty streams of one person. */
-    follow({ accountId, owner, signal }: Following): ReadableStream<Uint8Array> {
+    follow({ accountId, owner, signal }: FollowOptions): ReadableStream<Uint8Array> {
       const count = owners.get(owner) ?? 0;
       if (count >= mostOfOwner || all >= mostOfAll) throw tooMany(60);
       owners.set(owner, count + 1);
@@ -152,12 +152,12 @@ export function createFollows(ctx: BaseContext) {
   };
 }
 
-interface Room {
+interface FollowerGroup {
   readonly followers: Set<(text: string) => void>;
   close(): void;
 }
 
-function openRoom({ sql, log }: BaseContext, accountId: number): Room {
+function openGroup({ sql, log }: BaseContext, accountId: number): FollowerGroup {
   const followers = new Set<(text: string) => void>();
   /** The last known state by id, of the latest processes and of those that were pending. */
   let told = new Map<string, string>();

@@ -7,7 +7,7 @@ import { paramMistakes, type OwnStepType, type StepTypes } from "./step-types.ts
 import { elementsOf, isTemplate, operators, type Templates } from "./template.ts";
 
 /** The step that a rule checks, and where it reports mistakes. */
-export interface At {
+export interface StepCheck {
   readonly step: Readonly<Record<string, unknown>>;
   readonly templates: Templates;
   /** Its result is stored under its `id` unless it has `as`. */
@@ -23,7 +23,7 @@ export interface At {
 }
 
 /** Called for every key of the step's type, with undefined if the step lacks the key. */
-export type Rule = (value: unknown, at: At) => void;
+export type Rule = (value: unknown, at: StepCheck) => void;
 export type Rules = Readonly<Record<string, Rule>>;
 
 /** Names in scope that a program must not use for its own values. */
@@ -50,7 +50,7 @@ const code: Rule = (value, at) => {
     at.wrong("must be a code: letters, digits, - and _");
 };
 
-function checkName(value: unknown, at: At, inside = ""): void {
+function checkName(value: unknown, at: StepCheck, inside = ""): void {
   if (typeof value !== "string" || !/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(value))
     at.wrong("must be a name: letters, digits, - and _, at most 64, a letter first", inside);
   else if (reserved.has(value)) at.wrong(`must not be "${value}", a reserved name`, inside);
@@ -256,7 +256,7 @@ function ownParams({ params: schema }: OwnStepType): Rule {
   };
 }
 
-function noOthers(value: Readonly<Record<string, unknown>>, known: readonly string[], at: At): void {
+function noOthers(value: Readonly<Record<string, unknown>>, known: readonly string[], at: StepCheck): void {
   for (const found of unknownNames(Object.keys(value), known, (name) => `.${name} is unknown`)) at.outdated(found);
 }
 

@@ -1,6 +1,6 @@
 /** Finds the mistakes of a program, each with its step and key: `program[2].then[0].connector is required`. Pure. */
 import { isObject, unknownNames } from "platform";
-import { knownTypes, shapeOf, type At } from "./check-rules.ts";
+import { knownTypes, shapeOf, type StepCheck } from "./check-rules.ts";
 import { limits } from "./program.ts";
 import type { StepTypes } from "./step-types.ts";
 import type { Templates } from "./template.ts";
@@ -63,7 +63,7 @@ function checkStep(walk: Walk, given: unknown, place: string, depth: number): vo
   const { rules, stores } = shape;
   walk.outdated.push(...unknownNames(Object.keys(given), Object.keys(rules), (name) => `${place}.${name} is unknown`));
   for (const [key, rule] of Object.entries(rules)) {
-    const at: At = {
+    const at: StepCheck = {
       step: given,
       templates,
       stores,

@@ -10,7 +10,7 @@ import { stepsIn } from "./takes.ts";
 import { isTemplate, type Templates } from "./template.ts";
 
 /** What the warnings of a program depend on. */
-export interface Existing {
+export interface Lookups {
   readonly connectors: Pick<Connectors, "methodsOf">;
   readonly databases: Pick<JsonDatabases, "fieldHints" | "find">;
   readonly flowLookup: {
@@ -27,7 +27,7 @@ export interface Existing {
  * can have mistakes, if the plugin of a step is no longer installed: then they are the warnings.
  */
 export async function warningsOf(
-  { connectors, databases, flowLookup, templates, stepTypes }: Existing,
+  { connectors, databases, flowLookup, templates, stepTypes }: Lookups,
   accountId: number,
   program: unknown,
   made?: string,

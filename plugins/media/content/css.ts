@@ -2,7 +2,7 @@
  * Leaves out of a style what could load or run something, and writes the rest again: rules, at-rules, nested rules and
  * declarations. What it writes has no escapes and is balanced, so a browser reads the same rules.
  */
-export interface Kept {
+export interface CssResult {
   readonly css: string;
   /** What was left out, as it was written. */
   readonly gone: readonly string[];
@@ -13,7 +13,7 @@ const descriptors = /^@(?:font-face|property|counter-style|font-feature-values|p
 const maxDepth = 10;
 
 /** `css`: a stylesheet, or the declarations of an attribute. */
-export function harmlessCss(css: string): Kept {
+export function harmlessCss(css: string): CssResult {
   const gone: string[] = [];
   return { css: kept(withoutComments(css), gone, maxDepth).replace(/;$/, ""), gone };
 }

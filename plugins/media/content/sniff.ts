@@ -1,13 +1,13 @@
 /** What a file is, by its first bytes: a name or a header of whoever sends it says nothing. */
 
-interface Magic {
+interface Signature {
   readonly mime: string;
   /** Bytes at a place; a text is its Latin-1 bytes. */
   readonly at: readonly (readonly [offset: number, bytes: string])[];
 }
 
 /** In this order: what begins alike stands with the longer mark first. */
-const magics: readonly Magic[] = [
+const magics: readonly Signature[] = [
   { mime: "image/jpeg", at: [[0, "\xff\xd8\xff"]] },
   { mime: "image/png", at: [[0, "\x89PNG\r\n\x1a\n"]] },
   { mime: "image/gif", at: [[0, "GIF87a"]] },

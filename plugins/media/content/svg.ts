@@ -10,7 +10,7 @@ import { harmlessCss, isHarmlessValue } from "./css.ts";
 /** A drawing has less; a larger one would keep the process busy. */
 export const maxSvgBytes = 2_000_000;
 
-interface Drawing {
+interface SvgResult {
   readonly svg: string;
   /** What the drawing has lost, in words. */
   readonly lost: readonly string[];
@@ -38,7 +38,7 @@ const [svgNamespace, xlinkNamespace, xmlNamespace] = [
 ];
 
 /** Throws the 422 if it is no SVG. */
-export async function harmlessSvg(text: string): Promise<Drawing> {
+export async function harmlessSvg(text: string): Promise<SvgResult> {
   const { SaxesParser } = await import("saxes");
   const parser = new SaxesParser({ xmlns: true, position: false });
   const out: string[] = [];

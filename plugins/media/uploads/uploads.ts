@@ -20,7 +20,7 @@ export interface Progress {
   readonly offset: number;
 }
 
-interface Made {
+interface UploadResult {
   /** Of the file that it has become. */
   readonly mediaId: string | null;
   /** What was changed in it. */
@@ -33,7 +33,7 @@ export async function find(ctx: MediaContext, caller: Caller, id: string): Promi
   return row;
 }
 
-export async function append(ctx: MediaContext, caller: Caller, given: Appended): Promise<Progress & Made> {
+export async function append(ctx: MediaContext, caller: Caller, given: Appended): Promise<Progress & UploadResult> {
   const { id, offset, body } = given;
   return alone(ctx, await find(ctx, caller, id), async (row) => {
     if (row.mediaId !== null) {
@@ -134,7 +134,7 @@ async function alone<T>(ctx: MediaContext, upload: Upload, work: (row: UploadRow
 }
 
 /** Turns what has arrived into a media file. */
-async function complete(ctx: MediaContext, caller: Caller, row: UploadRow, part: Part): Promise<Made> {
+async function complete(ctx: MediaContext, caller: Caller, row: UploadRow, part: Part): Promise<UploadResult> {
   const drafts = [await part.finish()];
   const begin = async () => {
     const draft = await ctx.contents.begin();

@@ -1,5 +1,5 @@
 /** Keeps one lane going: reads its webhook, sends as much as its limits allow and asks for more. No SQL. */
-import { createWriter, failpoint, hasPlace, leave, take, type Held, type Lease, type Leases } from "platform";
+import { createWriter, failpoint, hasPlace, leave, take, type SlotUsage, type Lease, type Leases } from "platform";
 import type { Webhooks } from "../context.ts";
 import type { WebhookRef } from "../signals.ts";
 import { hookOf, peekHook, type Hook } from "../subscriptions/subscriptions.ts";
@@ -29,7 +29,7 @@ export interface Sender {
   readonly held: Map<number, Lease<ClaimedDelivery>>;
   /** Of the bodies in memory. */
   readonly bytes: { all: number; readonly ofAccount: Map<number, number> };
-  readonly inFlight: Held;
+  readonly inFlight: SlotUsage;
   /** Lanes that want more deliveries. */
   readonly asking: Set<Lane>;
   /** Lanes that could send if this process did not already send as much as it may. */
@@ -189,7 +189,7 @@ function later(sender: Sender, lane: Lane, ms: number): void {
 }
 
 /** An attempt that is over. */
-export interface End {
+export interface FinishedAttempt {
   readonly hook: Hook;
   readonly lease: Lease<ClaimedDelivery>;
   readonly outcome: Outcome;
@@ -212,7 +212,7 @@ export function createEnds(webhooks: Webhooks, queue: DeliveryQueue, { wake, wri
   const writer = createWriter("deliveries", webhooks.log);
   const releases = new Map<number, SentRequest | null>();
 
-  const settle = writer.list<End & { readonly settlement: Settlement }>(async (batch) => {
+  const settle = writer.list<FinishedAttempt & { readonly settlement: Settlement }>(async (batch) => {
     const settled = await leaseStore.settle(
       queue,
       batch.map(({ settlement }) => settlement),
@@ -225,7 +225,12 @@ export function createEnds(webhooks: Webhooks, queue: DeliveryQueue, { wake, wri
   const promote = writer.list<OrderKey>(async (keys) => {
     for (const webhook of await queueStore.promote(queue.sql, keys)) wake(webhook);
   });
-  const after = ({ hook, outcome, lease, settlement: { status, delaySeconds } }: End & { settlement: Settlement }) => {
+  const after = ({
+    hook,
+    outcome,
+    lease,
+    settlement: { status, delaySeconds },
+  }: FinishedAttempt & { settlement: Settlement }) => {
     const { accountId, id: webhookId } = hook.row;
     const { orderKey } = lease.row;
     // The poll notices longer waits in time.
@@ -240,7 +245,7 @@ export function createEnds(webhooks: Webhooks, queue: DeliveryQueue, { wake, wri
   return {
     promote,
     unwritten: writer.unwritten,
-    settle(end: End): void {
+    settle(end: FinishedAttempt): void {
       const { lease, outcome, counted } = end;
       const { status: responseStatus, body: responseBody, error, durationMs, attemptedAt } = outcome;
       const answer = { responseStatus, responseBody, error, durationMs, attemptedAt, counted };

@@ -2,7 +2,7 @@
  * Keys of requests whose work cannot be undone: the first to claim a key does the work. A dead process's claim is free.
  */
 import * as idempotencyStore from "./idempotency-store.ts";
-import type { Kept, KeyOwner } from "./idempotency-store.ts";
+import type { KeyRow, KeyOwner } from "./idempotency-store.ts";
 import type { Sql } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
 import type { Peers } from "../../db/peers-store.ts";
@@ -19,7 +19,7 @@ const releaseAgainMs = 1000;
 let count = 0;
 
 /** The claim, or what is stored in its place. */
-export async function takeClaim(ctx: ClaimContext, at: KeyOwner, fingerprint: string): Promise<string | Kept> {
+export async function takeClaim(ctx: ClaimContext, at: KeyOwner, fingerprint: string): Promise<string | KeyRow> {
   const { sql, peers, running } = ctx;
   const claim = `${peers.id}/${++count}`;
   running.add(claim);

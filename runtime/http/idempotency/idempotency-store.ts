@@ -12,7 +12,7 @@ export interface KeyOwner {
 }
 
 /** The answer to a key, or a claim if `status` is null. */
-export interface Kept {
+export interface KeyRow {
   readonly fingerprint: string;
   readonly status: number | null;
   readonly headers: Record<string, string> | null;
@@ -35,8 +35,8 @@ const columnsOf = (on: Queryable, { status, secret = false, headers, body }: Rep
   body: secret ? null : body,
 });
 
-export async function find(on: Queryable, at: KeyOwner): Promise<Kept | undefined> {
-  const [row] = await on<Kept[]>`
+export async function find(on: Queryable, at: KeyOwner): Promise<KeyRow | undefined> {
+  const [row] = await on<KeyRow[]>`
     select fingerprint, status, headers, body, secret, claimed_by from idempotency_keys
     where ${where(on, at)} and created_at > now() - interval '24 hours'`;
   return row;

@@ -10,7 +10,7 @@ import type { Queryable, Tx } from "../../db/db.ts";
 import { conflict } from "../../base/errors.ts";
 import { releaseClaim, takeClaim, type ClaimContext } from "./idempotency-claims.ts";
 import * as idempotencyStore from "./idempotency-store.ts";
-import type { Kept, KeyOwner } from "./idempotency-store.ts";
+import type { KeyRow, KeyOwner } from "./idempotency-store.ts";
 import { createScope, inScope } from "../../scope/keyed.ts";
 import type { Reply } from "../answers/reply.ts";
 
@@ -50,7 +50,7 @@ export async function once(ctx: KeyContext, at: KeyedRequest, run: Run): Promise
 
 /** The handler's transaction locks the key. Without a transaction, the answer is stored afterwards. */
 async function inOneTransaction({ sql, log }: KeyContext, at: KeyedRequest, fingerprint: string, run: Run) {
-  let earlier: Kept | undefined;
+  let earlier: KeyRow | undefined;
   const begin = async (tx: Tx) => {
     await idempotencyStore.lock(tx, at);
     earlier = await idempotencyStore.find(tx, at);
@@ -100,7 +100,7 @@ async function claimed(
 const stillRunning = "a request with this Idempotency-Key is still running";
 
 /** The first answer. A claim of this request carries `mark`, its answer `fingerprint`. */
-function replay(kept: Kept, mark: string, fingerprint: string): Reply {
+function replay(kept: KeyRow, mark: string, fingerprint: string): Reply {
   if (kept.status === null && kept.fingerprint === mark) throw conflict(stillRunning);
   if (kept.status === null || kept.fingerprint !== fingerprint)
     throw conflict("this Idempotency-Key was used with another request");

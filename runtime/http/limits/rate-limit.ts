@@ -64,7 +64,7 @@ export function createLimiter(options: LimiterOptions) {
   };
 }
 
-interface At extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
+interface WindowPosition extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
   /** The time in windows. */
   readonly position: number;
 }
@@ -73,7 +73,7 @@ interface At extends Pick<LimiterOptions, "limit" | "windowSeconds"> {
 export function takeFrom(
   before: Counter | undefined,
   n: number,
-  { limit, windowSeconds, position }: At,
+  { limit, windowSeconds, position }: WindowPosition,
 ): { counter: Counter; take: LimitResult } {
   const window = Math.floor(position);
   const share = position - window;

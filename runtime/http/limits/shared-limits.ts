@@ -33,7 +33,7 @@ export interface UsageMessage {
   readonly taken: readonly LimitUse[];
 }
 
-export interface Counting {
+export interface LimitCounting {
   /** The processes that count together. */
   readonly machine: string;
   readonly limits: Limits;
@@ -73,7 +73,7 @@ function hear(counts: Counts, { from, number, taken }: UsageMessage): void {
 }
 
 /** Counts in this process. */
-export function localCounting(): Counting {
+export function localCounting(): LimitCounting {
   const counts = noCounts();
   const limits: Limits = (name, { limit, windowSeconds }) => {
     const limiter = limiterOf(counts, { name, limit, windowSeconds });
@@ -90,7 +90,7 @@ export function countForWorker(counts: Counts, message: unknown, reply: (answer:
 }
 
 /** Asks the supervisor. If the connection to it is gone, this process counts for itself. */
-export function supervisedCounting(machine: string): Counting {
+export function supervisedCounting(machine: string): LimitCounting {
   const waiting = new Map<number, (take: LimitResult) => void>();
   let asked = 0;
   process.on("message", (message: unknown) => {

@@ -7,7 +7,7 @@
 import type { Broadcast } from "../../broadcast/broadcast.ts";
 import { sha256 } from "../../base/hash.ts";
 import type { LimitResult } from "./rate-limit.ts";
-import type { Counting, Limits, LimitUse, UsageMessage } from "./shared-limits.ts";
+import type { LimitCounting, Limits, LimitUse, UsageMessage } from "./shared-limits.ts";
 
 interface UnsentUse {
   n: number;
@@ -24,7 +24,7 @@ const mostInMessage = 16;
 
 /** `takeExact` counts in the database. */
 export function spreadLimits(
-  counting: Counting,
+  counting: LimitCounting,
   broadcast: Pick<Broadcast, "publish" | "on">,
   processId: string,
   takeExact: (taken: LimitUse) => Promise<LimitResult>,

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { host } from "#host";
 import { boot, type App } from "../start/boot.ts";
 import type { Config } from "../../settings/config.ts";
-import { openDatabase, type Begun, type Database } from "../postgres/database.ts";
+import { openDatabase, type StartingDatabase, type Database } from "../postgres/database.ts";
 import type { DatabaseTarget } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
 import { notifyService } from "../service/unit.ts";
 import type { Plugin } from "../../plugin/plugin.ts";
 import { listenOn } from "../../http/listen-on.ts";
-import { localCounting, supervisedCounting, type Counting } from "../../http/limits/shared-limits.ts";
+import { localCounting, supervisedCounting, type LimitCounting } from "../../http/limits/shared-limits.ts";
 import type { Environment } from "../../settings/settings.ts";
 import { stopSignal, type StopSignal } from "../../system/process.ts";
 import { createWorkers, type Workers } from "./workers.ts";
@@ -29,7 +29,7 @@ export interface Setup {
 }
 
 /** `corestead serve`: runs until SIGTERM or SIGINT. Returns the exit code. */
-export async function serve(setup: Setup, begun?: Begun): Promise<number> {
+export async function serve(setup: Setup, begun?: StartingDatabase): Promise<number> {
   const stopped = begun?.stopped ?? stopSignal();
   const opening = begun?.database ?? openDatabase({ ...setup, early: true });
   // While it waits for an external database, nothing has been started that would have to be stopped.
@@ -99,7 +99,7 @@ async function inTime(stopped: Promise<void>): Promise<void> {
 }
 
 interface StartOptions {
-  readonly counting: Counting;
+  readonly counting: LimitCounting;
   readonly greeting: Pick<Greeting, "announce">;
   readonly ready?: Database["ready"];
   readonly synced?: Database["synced"];

@@ -21,7 +21,7 @@ export interface Database {
 }
 
 /** An embedded server that is starting. */
-export interface Begun {
+export interface StartingDatabase {
   readonly database: Promise<Database>;
   /** Resolves when the process is asked to stop. */
   readonly stopped: Promise<StopSignal>;
@@ -91,7 +91,7 @@ function noSpaceIn(dataDir: string) {
  * settings are wrong, which the later reading of all settings reports, and if there are external plugins, whose
  * settings are not known yet.
  */
-export async function beginDatabase(env: Environment): Promise<Begun | undefined> {
+export async function beginDatabase(env: Environment): Promise<StartingDatabase | undefined> {
   try {
     const config = readConfig(env);
     if (config.pluginsDir !== "") return undefined;

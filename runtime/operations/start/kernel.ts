@@ -46,7 +46,7 @@ import { mount, type Listener } from "./serve.ts";
 import { rememberOrigin } from "../../http/answers/etag.ts";
 import { ConfigError } from "../../settings/settings.ts";
 import * as limitStore from "../../http/limits/limit-store.ts";
-import { localCounting, type Counting, type LimitUse } from "../../http/limits/shared-limits.ts";
+import { localCounting, type LimitCounting, type LimitUse } from "../../http/limits/shared-limits.ts";
 import { spreadLimits } from "../../http/limits/spread-limits.ts";
 import { systemRoutes } from "./system-routes.ts";
 
@@ -68,7 +68,7 @@ export interface KernelContext {
   /** Where reads go, if not to the primary. */
   readonly replicas?: Replicas | undefined;
   /** Counts for rate limits; default: this process. */
-  readonly counting?: Counting;
+  readonly counting?: LimitCounting;
   /** Answers DNS questions; default: this machine. */
   readonly names?: NameLookup;
 }

@@ -13,7 +13,7 @@ import {
   request,
   same,
   toasts,
-  type Later,
+  type DelayedRequest,
 } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
 import { History } from "./history.svelte.ts";
@@ -318,7 +318,7 @@ export class Rows {
   /** In ten seconds; until then the rows stay where they are, struck through. */
   deleteLater(ids: readonly string[], words: string): void {
     this.mark(ids, "deleting");
-    const call: Later = {
+    const call: DelayedRequest = {
       method: "POST",
       path: batchPath(this.db),
       body: { operations: ids.map((id) => ({ op: "delete", id })) },

@@ -60,13 +60,13 @@ const timeNames = /_at$/;
 const lineChars = 1000;
 
 /** What the fields of a form may name. */
-export interface Known {
+export interface FormContext {
   readonly resources: readonly Resource[];
   readonly privileges: readonly string[];
 }
 
 /** `whole`: the schema of a new one, where that of a change requires nothing. */
-export function fieldsOf(schema: Schema, known: Known, whole: Schema = schema): FormField[] {
+export function fieldsOf(schema: Schema, known: FormContext, whole: Schema = schema): FormField[] {
   const properties = schema.properties ?? {};
   const needed = neededBy(whole);
   const fields = Object.entries(properties).map(([name, property]) => ({
@@ -122,7 +122,7 @@ export function holds({ when }: Choices, inputs: Inputs): boolean {
   return Object.entries(when ?? {}).every(([name, value]) => inputs[name] === value);
 }
 
-function fieldOf(name: string, schema: Schema, { resources, privileges }: Known): FormField {
+function fieldOf(name: string, schema: Schema, { resources, privileges }: FormContext): FormField {
   const sources = schema["x-choices"];
   const target = sources ? undefined : targetOf(name, schema, resources);
   const choices = name === "privileges" ? privileges : enumOf(schema);

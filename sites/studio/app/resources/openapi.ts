@@ -57,7 +57,7 @@ interface Content {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
 }
 
-export interface Described {
+export interface OperationDoc {
   readonly summary: string;
   readonly description?: string;
   readonly tags?: readonly string[];
@@ -78,7 +78,7 @@ export interface Described {
 }
 
 export interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Partial<Record<string, Described>>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<string, OperationDoc>>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 

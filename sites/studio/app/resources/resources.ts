@@ -3,7 +3,7 @@
  * can be done with one, and what belongs to one. A folder plugin's resources are found like any others.
  */
 import { isMap, textOf } from "./values.ts";
-import { resolved, type Described, type Document, type FieldWords, type Schema } from "./openapi.ts";
+import { resolved, type OperationDoc, type Document, type FieldWords, type Schema } from "./openapi.ts";
 import { same } from "../forms/merge.ts";
 
 export interface Parameter {
@@ -103,7 +103,7 @@ function resourceOf(
   };
 }
 
-function operationOf(method: string, path: string, described: Described, document: Document): Operation {
+function operationOf(method: string, path: string, described: OperationDoc, document: Document): Operation {
   const query = (described.parameters ?? []).flatMap(({ name, in: place, description = "", schema = {} }) =>
     place === "query" && name !== undefined ? [{ name, help: description, schema }] : [],
   );
@@ -131,7 +131,7 @@ function withItems(schema: Schema, document: Document): Schema {
 }
 
 /** The fields of a body, out of the key that wraps them. */
-function bodyOf({ requestBody }: Described, document: Document): Operation["body"] {
+function bodyOf({ requestBody }: OperationDoc, document: Document): Operation["body"] {
   const media = requestBody?.content?.["application/json"];
   if (!media?.schema) return undefined;
   const whole = resolved(media.schema, document);

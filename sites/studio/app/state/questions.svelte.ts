@@ -1,6 +1,6 @@
 /** Questions that are answered by yes or no, in a dialog of the Studio. One after the other. */
 
-export interface About {
+export interface QuestionDetails {
   readonly says: string;
   readonly lines: readonly string[];
 }
@@ -8,7 +8,7 @@ export interface About {
 export interface Question {
   readonly words: string;
   /** What to know before one answers. */
-  readonly about: About | undefined;
+  readonly about: QuestionDetails | undefined;
   /** Takes the question away. */
   answer(yes: boolean): void;
 }
@@ -17,7 +17,7 @@ class Questions {
   list = $state.raw<readonly Question[]>([]);
 
   /** `asked` is told of the question: whoever leaves before it is answered says no by it. */
-  ask(words: string, about?: About, asked?: (question: Question) => void): Promise<boolean> {
+  ask(words: string, about?: QuestionDetails, asked?: (question: Question) => void): Promise<boolean> {
     return new Promise((resolve) => {
       const question: Question = {
         words,

@@ -3,7 +3,7 @@ import { pages as builtIn } from "studio:pages";
 import { placeOf } from "../address.ts";
 import { actAs, ApiError, askEarly, get, request, sessionPath } from "../server/request.ts";
 import { isolated } from "../bidi.ts";
-import type { Known } from "../resources/forms.ts";
+import type { FormContext } from "../resources/forms.ts";
 import type { Page } from "../kit/page.ts";
 import { menuOf, type AppEntry, type MenuGroup } from "../frame/menu.ts";
 import type { Document } from "../resources/openapi.ts";
@@ -91,7 +91,7 @@ class Session {
     return privilege === undefined || this.privileges.has(privilege);
   }
 
-  get known(): Known {
+  get known(): FormContext {
     return { resources: this.resources, privileges: this.allPrivileges };
   }
 

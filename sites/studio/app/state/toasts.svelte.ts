@@ -9,7 +9,7 @@ export interface Toast {
 }
 
 /** What is to be done in ten seconds. */
-export interface Later {
+export interface DelayedRequest {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
@@ -22,7 +22,7 @@ const undoMs = 10_000;
 class Toasts {
   list = $state.raw<readonly Toast[]>([]);
   /** By the paths of what is to be deleted: lists leave them out already. Undefined once it is done. */
-  deleting = $state.raw<ReadonlyMap<string, Later | undefined>>(new Map());
+  deleting = $state.raw<ReadonlyMap<string, DelayedRequest | undefined>>(new Map());
   private last = 0;
 
   begin(): void {
@@ -80,7 +80,7 @@ class Toasts {
 
   /** Sends a request that deletes things in ten seconds; `hides` are their paths. `undone` is told if it does not. */
   later(
-    call: Later,
+    call: DelayedRequest,
     words: string,
     { hides, undone, done }: { hides: readonly string[]; undone: () => void; done?: () => void },
   ): void {
@@ -101,7 +101,7 @@ class Toasts {
     this.deleting = new Map([...this.deleting].filter(([path, call]) => call !== undefined || !there.has(path)));
   }
 
-  private async doNow(call: Later, failed: () => void, done?: () => void): Promise<void> {
+  private async doNow(call: DelayedRequest, failed: () => void, done?: () => void): Promise<void> {
     try {
       await request(call.method, call.path, { body: call.body, ifMatch: call.ifMatch });
     } catch (error) {
@@ -115,7 +115,7 @@ class Toasts {
     done?.();
   }
 
-  private forget(call: Later): void {
+  private forget(call: DelayedRequest): void {
     this.deleting = new Map([...this.deleting].filter(([, other]) => other !== call));
   }
 

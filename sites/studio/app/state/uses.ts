@@ -6,7 +6,7 @@ import { isMap, textOf } from "../resources/values.ts";
 import { questions } from "./questions.svelte.ts";
 import { filledIn, text } from "./text.svelte.ts";
 
-export interface Losing {
+export interface RemovedItem {
   readonly name: string;
   /** The values of its path's parameters. */
   readonly values: readonly string[];
@@ -15,7 +15,7 @@ export interface Losing {
 /** Whether nobody names any of these, or the person goes on all the same. `says` what it does to who names them. */
 export async function mayLose(
   resource: Resource | undefined,
-  losing: readonly Losing[],
+  losing: readonly RemovedItem[],
   says = text.messages.usedBy,
 ): Promise<boolean> {
   const list = resource?.children.find((path) => path.endsWith("/used_by"));

@@ -11,12 +11,12 @@ export interface DiffLine {
 }
 
 /** Unchanged lines that are not shown until somebody asks. */
-export interface Folded {
+export interface FoldedLines {
   readonly kind: "folded";
   readonly rows: readonly DiffLine[];
 }
 
-export type DiffRow = DiffLine | Folded;
+export type DiffRow = DiffLine | FoldedLines;
 
 /** Unchanged lines that are shown around a change. */
 const context = 3;
