@@ -107,7 +107,7 @@ export type {
 export type { StudioPage } from "./plugin/studio-pages.ts";
 export { hashPassword, verifyPassword } from "./base/secrets.ts";
 export { usedByRoute } from "./plugin/naming.ts";
-export type { Mention, Nameable, Named, Names, Use, Uses } from "./plugin/naming.ts";
+export type { Mention, Nameable, NamedRecord, Names, Use, Uses } from "./plugin/naming.ts";
 export { event, job, service } from "./base/references.ts";
 export type { EventRef, JobRef, ServiceRef } from "./base/references.ts";
 export { endsEarly, pageReply } from "./http/answers/reply.ts";

@@ -244,7 +244,7 @@ function genericFiles(metafile: Metafile, loaded: readonly string[], page: "List
   return [name, ...importedAtOnce(metafile, name)].filter((one) => !loaded.includes(one));
 }
 
-interface Sized {
+interface BundleFiles {
   readonly files: ReadonlyMap<string, string>;
   readonly first: readonly string[];
   /** Loaded when the first list is opened. */
@@ -255,7 +255,7 @@ interface Sized {
 }
 
 /** Throws where a budget is exceeded. */
-function checkSizes({ files, first, list, style, pageStyle, metafile }: Sized): string {
+function checkSizes({ files, first, list, style, pageStyle, metafile }: BundleFiles): string {
   const size = (name: string) => gzipSync(files.get(name) ?? "", { level: 9 }).length;
   const sum = (names: readonly string[]) => names.reduce((bytes, name) => bytes + size(name), 0);
   const firstScripts = sum(first);

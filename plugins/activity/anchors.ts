@@ -8,7 +8,7 @@ import * as sealStore from "./seal-store.ts";
 import type { ActivityContext } from "./context.ts";
 
 /** What one sealing did to an account's chain. */
-export interface Sealing extends SealAnchor {
+export interface SealResult extends SealAnchor {
   readonly accountId: number;
   readonly before: Pick<Head, "number" | "lastSignature"> | undefined;
 }
@@ -27,7 +27,7 @@ function parseLine(line: string): [number, SealAnchor] {
 }
 
 /** An anchor stays where the chain has lost it: what was sealed since would hide that. */
-export async function moveAnchors(ctx: ActivityContext, sealings: readonly Sealing[]): Promise<void> {
+export async function moveAnchors(ctx: ActivityContext, sealings: readonly SealResult[]): Promise<void> {
   const anchors = await readAnchors(ctx);
   for (const { accountId, before, number, signature } of sealings) {
     const anchor = anchors.get(accountId);

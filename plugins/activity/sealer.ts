@@ -3,7 +3,7 @@
  * mark once every transaction has ended that ran when the mark was made: nothing can appear below it any more.
  */
 import { activityCause, modelChanged, setting, withCausation, type Tx } from "platform";
-import { moveAnchors, type Sealing } from "./anchors.ts";
+import { moveAnchors, type SealResult } from "./anchors.ts";
 import { signHead, signSeal } from "./chain.ts";
 import type { ActivityContext } from "./context.ts";
 import { emptyInboxes } from "./inbox.ts";
@@ -29,7 +29,7 @@ export function createSealer(ctx: ActivityContext) {
   const toldAt = new Map<number, number>();
 
   const sealTo = async (at: Mark): Promise<boolean> => {
-    const sealings: Sealing[] = [];
+    const sealings: SealResult[] = [];
     const isDone = await ctx.transaction(async (tx) => {
       sealings.length = 0;
       if (!(await sealStore.isSettled(tx, at))) return false;
@@ -58,7 +58,7 @@ export function createSealer(ctx: ActivityContext) {
     return isDone;
   };
   /** The log of this process is another witness. */
-  const told = async (sealings: readonly Sealing[]) => {
+  const told = async (sealings: readonly SealResult[]) => {
     for (const { accountId, number, signature } of sealings) {
       if (performance.now() - (toldAt.get(accountId) ?? -Infinity) < tellEveryMs) continue;
       toldAt.set(accountId, performance.now());

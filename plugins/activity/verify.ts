@@ -3,7 +3,7 @@ import { faultOf, headFault, type Seal, type SealAnchor } from "./chain.ts";
 import * as sealStore from "./seal-store.ts";
 import type { ActivityContext } from "./context.ts";
 
-type Verifying = Pick<ActivityContext, "anchor" | "sign" | "sql" | "transaction">;
+type VerifyContext = Pick<ActivityContext, "anchor" | "sign" | "sql" | "transaction">;
 
 const sealsAtOnce = 20;
 
@@ -17,7 +17,7 @@ export interface Verified {
   readonly fault: string | undefined;
 }
 
-export async function verifyAll(ctx: Verifying, atLeast: (accountId: number) => number): Promise<Verified[]> {
+export async function verifyAll(ctx: VerifyContext, atLeast: (accountId: number) => number): Promise<Verified[]> {
   const anchors = await readAnchors(ctx);
   const ids = new Set([
     ...(await sealStore.existing(ctx.sql)),
@@ -30,7 +30,7 @@ export async function verifyAll(ctx: Verifying, atLeast: (accountId: number) => 
   return all;
 }
 
-function verifyAccount(ctx: Verifying, accountId: number, anchor: SealAnchor | undefined, atLeast: number) {
+function verifyAccount(ctx: VerifyContext, accountId: number, anchor: SealAnchor | undefined, atLeast: number) {
   return ctx.transaction(async (tx): Promise<Verified> => {
     // The sealer waits meanwhile.
     await sealStore.holdAll(tx);

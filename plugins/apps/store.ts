@@ -6,7 +6,7 @@ import {
   words,
   type Fragment,
   type GivenOf,
-  type Named,
+  type NamedRecord,
   type Page,
   type Queryable,
   type RowOf,
@@ -94,7 +94,7 @@ export async function sourceOf(sql: Sql, accountId: number, id: string) {
 export async function naming(
   sql: Sql,
   accountId: number,
-  { model, keys }: Named,
+  { model, keys }: NamedRecord,
   limit: number,
 ): Promise<readonly Use[]> {
   const names = {

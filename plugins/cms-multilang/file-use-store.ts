@@ -1,5 +1,5 @@
 /** Which records of sites use a file of the media library, a database or an app. */
-import type { Named, Sql, Uses } from "platform";
+import type { NamedRecord, Sql, Uses } from "platform";
 import type { FileUse, FileUses } from "../media/api.ts";
 
 export function fileUses(sql: Sql): FileUses {
@@ -48,7 +48,7 @@ function holding(sql: Sql, accountId: number, words: readonly string[], limit: n
 }
 
 /** The start of a public method's address, and an app's address with what may follow it. */
-function addressesOf({ model, keys }: Named): string[] {
+function addressesOf({ model, keys }: NamedRecord): string[] {
   if (model === "Core::Db") return keys.map((key) => `/core/db/${key}/`);
   const ends = ['"', "'", '\\"', "/", "?", "#"];
   return model === "Core::App" ? keys.flatMap((key) => ends.map((end) => `/a/${key}${end}`)) : [];

@@ -15,7 +15,7 @@ import { Connector, secretPlace, type ConnectorRow } from "./connector.ts";
 import { hidden, redact, redactText, Unkept, withoutSecret } from "./redact.ts";
 
 /** A call, and the request that it was, if the connector's kind tells it. The secret is in neither. */
-export interface Trial {
+export interface TrialResult {
   readonly outcome: CallOutcome;
   readonly request: ShownRequest | null;
 }
@@ -25,7 +25,7 @@ export interface Calls extends Omit<Connectors, "put"> {
   /** Undefined for an unknown connector or method, or an inactive connector. Throws a 422 for wrong parameters. */
   readonly tryOut: (
     call: Pick<ConnectorCall, "accountId" | "code" | "method" | "params">,
-  ) => Promise<Trial | undefined>;
+  ) => Promise<TrialResult | undefined>;
   readonly kinds: ReadonlyMap<string, ConnectorKind>;
   /** After a change has committed. */
   readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;

@@ -5,7 +5,7 @@ import type { Connectors } from "../connectors/api.ts";
 import type { JsonDatabases } from "../jsondb/api.ts";
 import type { FlowLookup } from "./manage/lookup.ts";
 import type { NewProcess } from "./processes/store.ts";
-import type { Waiting } from "./processes/watch.ts";
+import type { ProcessWaits } from "./processes/watch.ts";
 import type { StepTypes } from "./program/step-types.ts";
 import type { Templates } from "./program/template.ts";
 
@@ -16,7 +16,7 @@ export interface FlowContext extends BaseContext {
   readonly flowLookup: FlowLookup;
   readonly templates: Templates;
   readonly stepTypes: StepTypes;
-  readonly waiting: Waiting;
+  readonly waiting: ProcessWaits;
   /** Concurrent processes that only compute are written by one statement. */
   readonly insertTogether: (process: NewProcess) => Promise<unknown>;
 }

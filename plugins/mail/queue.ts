@@ -15,7 +15,7 @@ import {
 import { hasControl, parseAddress, sendMail, type Outcome } from "../smtp/api.ts";
 import type { MailTemplate, MailTexts, OutgoingMail } from "./api.ts";
 import { notSetUp, type Outgoing } from "./outgoing.ts";
-import { render, type Words } from "./render.ts";
+import { render, type MailTemplateText } from "./render.ts";
 import type { MailRow } from "./answers.ts";
 import type { OpenMailRow } from "./store.ts";
 import { Template } from "./template.ts";
@@ -24,23 +24,23 @@ import * as servers from "./outgoing.ts";
 import * as mailStore from "./store.ts";
 import type { MailContext } from "./context.ts";
 
-interface Waiting {
+interface QueuedMail {
   readonly accountId: number;
   readonly id: string;
   readonly run: number;
 }
 
-export const sendQueued = job<Waiting>("mail.send");
+export const sendQueued = job<QueuedMail>("mail.send");
 
 /** A mail that is sent while somebody waits for the answer. */
-interface Now {
+interface ImmediateMail {
   readonly accountId: number;
   readonly to: string;
   readonly template: MailTemplate;
   readonly language: Language | undefined;
   readonly values: Readonly<Record<string, unknown>>;
   /** Default: the account's, else the built-in ones. */
-  readonly words?: Words;
+  readonly words?: MailTemplateText;
 }
 
 const timeoutMs = 30_000;
@@ -68,7 +68,11 @@ export async function tell(ctx: MailContext, mail: OutgoingMail, tx: Tx): Promis
 }
 
 /** The job. A mail that another job has taken over, or that is done, is left alone. */
-export async function deliver(ctx: MailContext, { accountId, id, run }: Waiting, signal: AbortSignal): Promise<void> {
+export async function deliver(
+  ctx: MailContext,
+  { accountId, id, run }: QueuedMail,
+  signal: AbortSignal,
+): Promise<void> {
   const row = await mailStore.open(ctx.sql, accountId, id);
   if (row?.state !== "queued" || row.run !== run || row.content === null) return;
   if (row.expiresAt && row.expiresAt.getTime() <= Date.now()) return mailStore.expired(ctx.sql, row);
@@ -81,7 +85,7 @@ export async function deliver(ctx: MailContext, { accountId, id, run }: Waiting,
 }
 
 /** Sends at once, for somebody who waits; the outcome says what the mail server said. */
-export async function sendNow(ctx: MailContext, mail: Now, signal: AbortSignal): Promise<Outcome> {
+export async function sendNow(ctx: MailContext, mail: ImmediateMail, signal: AbortSignal): Promise<Outcome> {
   const outgoing = await servers.outgoingFor(ctx, mail.accountId);
   if (!outgoing) throw notSetUp();
   const turn = await ctx.sent.take(`${mail.accountId}`);
@@ -102,7 +106,7 @@ function place(id: string) {
   return `mail:${id}`;
 }
 
-function schedule(ctx: MailContext, tx: Tx, waiting: Waiting, runAt?: Date) {
+function schedule(ctx: MailContext, tx: Tx, waiting: QueuedMail, runAt?: Date) {
   return ctx.enqueue(sendQueued, waiting, { tx, accountId: waiting.accountId, runAt });
 }
 
@@ -117,7 +121,7 @@ async function write(ctx: MailContext, tx: Tx, mail: OutgoingMail, recipient: st
 
 async function sent(
   ctx: MailContext,
-  mail: Now & { id: string },
+  mail: ImmediateMail & { id: string },
   outgoing: Outgoing,
   signal?: AbortSignal,
 ): Promise<Outcome> {
@@ -168,7 +172,7 @@ async function attempt(ctx: MailContext, row: OpenMailRow, content: string, sign
 /** What a mail says, in the account's own words if it has any. */
 async function textsOf(
   ctx: MailContext,
-  { accountId, template, values, ...mail }: Now,
+  { accountId, template, values, ...mail }: ImmediateMail,
   account: Pick<Account, "name" | "baseUrl" | "locale">,
 ): Promise<MailTexts> {
   const language = mail.language ?? languageOfLocale(account.locale);

@@ -13,7 +13,7 @@ import type { MailTemplate, MailTexts } from "./api.ts";
 import { htmlOfText } from "./texts.ts";
 
 /** A template's words, the account's or the built-in ones; without `html` it is made of the text. */
-export interface Words extends Pick<MailTexts, "subject" | "text"> {
+export interface MailTemplateText extends Pick<MailTexts, "subject" | "text"> {
   readonly html: string | null;
 }
 
@@ -28,7 +28,7 @@ const noSubject = "—";
 let made: Liquid | undefined;
 
 /** Throws a LiquidFault. */
-export function render(words: Words, variables: Variables, language: Language): MailTexts {
+export function render(words: MailTemplateText, variables: Variables, language: Language): MailTexts {
   const options = { locale: language };
   const given = { ...variables, language };
   const subject = oneLine(engine().renderSync(words.subject, given, options)) || noSubject;
@@ -40,7 +40,7 @@ export function render(words: Words, variables: Variables, language: Language): 
 }
 
 /** Throws the 422 that names the part with the mistake. */
-export function check(words: Words, template: MailTemplate, language: Language): void {
+export function check(words: MailTemplateText, template: MailTemplate, language: Language): void {
   const wrong = mistakes();
   const variables = examplesOf(template);
   for (const part of parts) {

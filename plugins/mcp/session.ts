@@ -1,7 +1,7 @@
 /** An agent's connection for one request: whose token it is, and its way to the routes. */
 import type { BaseContext, Caller } from "platform";
 import type { Tokens } from "../tokens/api.ts";
-import { thingsOf, type Things } from "./things.ts";
+import { thingsOf, type ApiResources } from "./things.ts";
 import type { Session } from "./tools/tool.ts";
 
 interface McpContext extends Pick<BaseContext, "routes" | "subrequest"> {
@@ -20,7 +20,7 @@ export interface Connection {
 export type SessionOf = (connection: Connection) => Session;
 
 // The routes are all there once the server serves, and do not change.
-const known = new WeakMap<McpContext, Things>();
+const known = new WeakMap<McpContext, ApiResources>();
 
 export function sessionOf(ctx: McpContext, { request, caller, token, requestId }: Connection): Session {
   const agent = {

@@ -1,7 +1,7 @@
 /** What the API has, found in its routes: lists whose things can be read one by one, of folder plugins too. */
 import type { Caller, Route } from "platform";
 
-export interface Thing {
+export interface ApiResource {
   /** The last word of its path, `apps`; with the word before it if two have the same. */
   readonly name: string;
   /** `/core/apps`, `/core/dbs/:db_id/records` */
@@ -16,14 +16,14 @@ export interface Thing {
   readonly replace: Route | undefined;
 }
 
-export type Things = ReadonlyMap<string, Thing>;
+export type ApiResources = ReadonlyMap<string, ApiResource>;
 
 /** How people sign in is theirs alone. */
 const personal: ReadonlySet<string | undefined> = new Set(["tokens", "sessions", "oidc", "factors", "passwords"]);
 
-export function thingsOf(routes: readonly Route[]): Things {
+export function thingsOf(routes: readonly Route[]): ApiResources {
   const byKey = new Map(routes.map((route) => [keyOf(route.method, route.path), route]));
-  const found = new Map<string, Thing>();
+  const found = new Map<string, ApiResource>();
   for (const get of routes) {
     const path = /^(.*)\/:\w+$/.exec(get.path)?.[1];
     const list = path === undefined ? undefined : byKey.get(keyOf("GET", path));
@@ -61,12 +61,12 @@ export function isOpen(route: Route | undefined, caller: Caller): route is Route
 }
 
 /** Its address for one parent. */
-export function pathIn(thing: Thing, parent: string | undefined): `/${string}` {
+export function pathIn(thing: ApiResource, parent: string | undefined): `/${string}` {
   const path = parent === undefined ? thing.path : thing.path.replace(/:\w+/, () => encodeURIComponent(parent));
   return `/${path.slice(1)}`;
 }
 
-function nameOf(path: string, taken: Things): string {
+function nameOf(path: string, taken: ApiResources): string {
   const words = path.split("/").filter((word) => word !== "" && !word.startsWith(":"));
   const last = words.at(-1) ?? path;
   return taken.has(last) ? words.slice(-2).join("_") : last;

@@ -165,7 +165,7 @@ export function addressOf({ id, name }: { readonly id: string; readonly name: st
   return `/media/${id}/${encodeURIComponent(name)}`;
 }
 
-interface Named {
+interface MediaRef {
   readonly accountId: number;
   readonly id: string;
 }
@@ -173,7 +173,7 @@ interface Named {
 const purpose = "media link";
 
 /** The query that opens a file to whoever has it, for so long. */
-export function linkTo(secrets: Pick<Secrets, "sign">, row: Named, seconds: number) {
+export function linkTo(secrets: Pick<Secrets, "sign">, row: MediaRef, seconds: number) {
   const expires = `${Math.floor(Date.now() / 1000) + seconds}`;
   const signed = secrets.sign(purpose, payload(row, expires));
   const signature = signed.slice(signed.lastIndexOf(".") + 1);
@@ -181,13 +181,13 @@ export function linkTo(secrets: Pick<Secrets, "sign">, row: Named, seconds: numb
 }
 
 /** How many seconds a link's query still opens this file; 0 if it does not. */
-export function secondsLeft(secrets: Pick<Secrets, "verify">, row: Named, query: URLSearchParams): number {
+export function secondsLeft(secrets: Pick<Secrets, "verify">, row: MediaRef, query: URLSearchParams): number {
   const [expires, signature] = [query.get("expires") ?? "", query.get("signature") ?? ""];
   if (!/^\d{1,12}$/.test(expires) || signature === "") return 0;
   if (secrets.verify(purpose, `${payload(row, expires)}.${signature}`) === undefined) return 0;
   return Math.max(0, Number(expires) - Math.floor(Date.now() / 1000));
 }
 
-function payload({ accountId, id }: Named, expires: string) {
+function payload({ accountId, id }: MediaRef, expires: string) {
   return `${accountId}/${id}/${expires}`;
 }

@@ -16,7 +16,7 @@ import { variablesOf, type ReaderHere } from "./sources.ts";
 import { codeOf } from "./store.ts";
 
 /** Which prompt, for whom. */
-interface Reading {
+interface RenderRequest {
   readonly caller: ReaderHere;
   readonly code: string;
   /** Names and values. */
@@ -27,7 +27,7 @@ interface Reading {
 
 export async function renderPrompt(
   { liquid, sources }: PromptsContext,
-  { caller, code, query, token }: Reading,
+  { caller, code, query, token }: RenderRequest,
 ): Promise<Rendered> {
   if (!/^[\w.-]{1,120}$/.test(code)) throw notFound();
   const { main, addition } = await sources.find(caller, code).catch(refused);
@@ -43,7 +43,7 @@ export function unread(given: readonly string[], known: readonly string[]): stri
   return unknownNames(given, known, (name) => `the prompt does not use "${name}"`);
 }
 
-interface Printing extends Omit<Reading, "code"> {
+interface Printing extends Omit<RenderRequest, "code"> {
   readonly liquid: BaseContext["liquid"];
 }
 

@@ -70,7 +70,7 @@ export interface OrderKey {
   readonly name: string;
   readonly orderKey: string;
 }
-export interface Waiting {
+export interface QueueLength {
   readonly name: string;
   /** Counted up to 10,000. */
   readonly waiting: number;
@@ -250,8 +250,8 @@ export async function prune(table: JobTable, olderThanDays: number, most: number
 }
 
 /** Of these names, and of all that wait without a handler here; the names are found one index read each. */
-export async function waiting(table: JobTable, names: readonly string[]): Promise<Waiting[]> {
-  return table.sql<Waiting[]>`
+export async function waiting(table: JobTable, names: readonly string[]): Promise<QueueLength[]> {
+  return table.sql<QueueLength[]>`
     with recursive found (name) as (
       (select name from jobs where state <> 'parked' order by name limit 1)
       union all

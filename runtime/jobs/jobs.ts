@@ -11,7 +11,7 @@ import type { Broadcast } from "../broadcast/broadcast.ts";
 import { currentCausation } from "../scope/causation.ts";
 import { afterCommit, type Sql, type Tx } from "../db/db.ts";
 import * as jobStore from "./job-store.ts";
-import type { Inserted, NewJob, OrderKey, Waiting } from "./job-store.ts";
+import type { Inserted, NewJob, OrderKey, QueueLength } from "./job-store.ts";
 import type { Log } from "../system/log.ts";
 import type { JobRef } from "../base/references.ts";
 import { createRunner, type Counters, type RunnerOptions } from "./runner.ts";
@@ -32,7 +32,7 @@ export interface EnqueueOptions {
 }
 
 export interface QueueStats extends Counters {
-  readonly names: readonly Waiting[];
+  readonly names: readonly QueueLength[];
   /** Those that this process handles. */
   readonly handled: readonly string[];
 }

@@ -28,14 +28,14 @@ import {
 import { isKey, LimitReached, limits, type GuardedContext } from "./liquid-guard.ts";
 
 type Step = (context: GuardedContext, emitter: Emitter) => void;
-type Read = (context: GuardedContext) => unknown;
+type Evaluate = (context: GuardedContext) => unknown;
 type FilterArg = Filter["args"][number];
 
 /** Asking for the time costs as much as a short text. */
 const stepsBetweenChecks = 8;
 
 const steps = new WeakMap<readonly Node[], readonly Step[]>();
-const reads = new WeakMap<Value, Read>();
+const reads = new WeakMap<Value, Evaluate>();
 
 /** Writes the nodes, until a `break` or `continue`. */
 export function render(nodes: readonly Node[], context: GuardedContext, emitter: Emitter): void {
@@ -99,7 +99,7 @@ function isOf<T extends object>(node: object, type: new (...given: never[]) => T
 }
 
 interface Branch {
-  readonly read: Read;
+  readonly read: Evaluate;
   readonly test: typeof isTruthy | typeof isFalsy;
   readonly templates: readonly Node[];
 }
@@ -112,7 +112,7 @@ function choice(branches: readonly Branch[], otherwise: readonly Node[]): Step {
   };
 }
 
-function readOf(value: Value): Read {
+function readOf(value: Value): Evaluate {
   const known = reads.get(value);
   if (known) return known;
   const made = filtered(value);
@@ -120,7 +120,7 @@ function readOf(value: Value): Read {
   return made;
 }
 
-function filtered({ initial, filters }: Value): Read {
+function filtered({ initial, filters }: Value): Evaluate {
   const read = expressionOf(initial);
   if (filters.length === 0) return read;
   const made = filters.map(filterOf);
@@ -144,7 +144,7 @@ function filterOf(filter: Filter): (value: unknown, context: GuardedContext) => 
 }
 
 /** A named argument is a pair. */
-function argumentOf(given: FilterArg): Read {
+function argumentOf(given: FilterArg): Evaluate {
   if (!Array.isArray(given)) return operandOf(given);
   const [name, token] = given;
   if (!token) return () => [name, undefined];
@@ -152,7 +152,7 @@ function argumentOf(given: FilterArg): Read {
   return (context) => [name, read(context)];
 }
 
-function expressionOf(expression: Expression): Read {
+function expressionOf(expression: Expression): Evaluate {
   const [only, ...more] = expression.postfix;
   if (only && more.length === 0 && !TypeGuards.isOperatorToken(only)) return operandOf(only);
   const isUnary = (token: Token) => TypeGuards.isOperatorToken(token) && token.operator === "not";
@@ -174,7 +174,7 @@ function expressionOf(expression: Expression): Read {
   };
 }
 
-function operandOf(token: Token): Read {
+function operandOf(token: Token): Evaluate {
   if ("content" in token) {
     const { content } = token;
     return () => content;
@@ -184,7 +184,7 @@ function operandOf(token: Token): Read {
 }
 
 /** Undefined if a part of the path has to be computed. */
-function pathOf(token: PropertyAccessToken): Read | undefined {
+function pathOf(token: PropertyAccessToken): Evaluate | undefined {
   const keys: (string | number)[] = [];
   for (const prop of token.props) {
     if (!("content" in prop) || !(typeof prop.content === "string" || typeof prop.content === "number"))

@@ -13,7 +13,7 @@ export interface Body {
   truncated: boolean;
 }
 
-interface Reading {
+interface ReadOptions {
   readonly overflow?: "fail" | "truncate" | undefined;
   readonly onPart?: ((part: Uint8Array) => void) | undefined;
 }
@@ -34,7 +34,7 @@ const packedSlackBytes = 1_000_000;
 export async function readBody(
   response: Response,
   maxBytes: number,
-  { overflow = "fail", onPart }: Reading = {},
+  { overflow = "fail", onPart }: ReadOptions = {},
 ): Promise<Body> {
   const source = packed(response, maxBytes + packedSlackBytes);
   const unpack = unpackers[response.headers.get("content-encoding")?.trim().toLowerCase() ?? ""];

@@ -8,7 +8,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { isPublicAddress, literalAddress, plainHost } from "../net/addresses.ts";
-import { checkedAddresses, OutboundFault, type Outside } from "./outbound.ts";
+import { checkedAddresses, OutboundFault, type OutboundOptions } from "./outbound.ts";
 
 export interface ConnectTarget {
   readonly host: string;
@@ -54,7 +54,7 @@ const standardTimeoutMs = 10_000;
 
 /** As `Connect`. */
 export async function connectOutside(
-  outside: Pick<Outside, "allow" | "log" | "lookup" | "rehearses">,
+  outside: Pick<OutboundOptions, "allow" | "log" | "lookup" | "rehearses">,
   { host, port, timeoutMs = standardTimeoutMs, signal }: ConnectTarget,
 ): Promise<OutboundConnection> {
   // The URL parser normalises decimal, octal and hexadecimal addresses for http only, so parse the host as http.

@@ -10,7 +10,7 @@ import {
   OutboundFault,
   type Fetch,
   type OutboundRequest,
-  type Outside,
+  type OutboundOptions,
 } from "./outbound.ts";
 import { certificate } from "../../tests/fixtures/outbound.ts";
 
@@ -18,7 +18,10 @@ const log = createLog("error", () => {});
 const stops: (() => void)[] = [];
 afterAll(() => stops.forEach((stop) => stop()));
 
-const outbound = ({ allow = "127.0.0.0/8", ...options }: Partial<Omit<Outside, "allow">> & { allow?: string } = {}) => {
+const outbound = ({
+  allow = "127.0.0.0/8",
+  ...options
+}: Partial<Omit<OutboundOptions, "allow">> & { allow?: string } = {}) => {
   const send: Fetch = (url, request) => fetchFrom({ allow: parseAllow(allow), log, ...options }, url, request);
   return { fetchOutside: send };
 };
@@ -222,7 +225,7 @@ describe("an address that is not public is refused without OUTBOUND_ALLOW", () =
 
   test("public addresses pass", async () => {
     const seen: string[] = [];
-    const connect: Outside["connect"] = async (_url, address) => (seen.push(address), new Response("ok"));
+    const connect: OutboundOptions["connect"] = async (_url, address) => (seen.push(address), new Response("ok"));
     const open = outbound({ allow: "", connect, lookup: async () => ["2606:4700::1111", "93.184.216.34"] });
     await open.fetchOutside("https://public.example:8443/a?b=c#d");
     await open.fetchOutside("http://8.8.8.8/");

@@ -74,7 +74,7 @@ export interface OutboundResponse {
 export type Fetch = (url: string | URL, request?: OutboundRequest) => Promise<OutboundResponse>;
 
 /** What may be reached, and how. */
-export interface Outside {
+export interface OutboundOptions {
   /** OUTBOUND_ALLOW, parsed. */
   allow: Allow;
   log: Log;
@@ -103,7 +103,7 @@ const ownHeaders = [
 
 /** As `Fetch`. */
 export async function fetchOutside(
-  outside: Outside,
+  outside: OutboundOptions,
   url: string | URL,
   request: OutboundRequest = {},
 ): Promise<OutboundResponse> {
@@ -135,7 +135,12 @@ export function warnOfProxy(log: Log): void {
 
 type Answer = Omit<OutboundResponse, "durationMs">;
 
-async function follow(outside: Outside, first: URL, request: OutboundRequest, signal: AbortSignal): Promise<Answer> {
+async function follow(
+  outside: OutboundOptions,
+  first: URL,
+  request: OutboundRequest,
+  signal: AbortSignal,
+): Promise<Answer> {
   let target = first;
   let { method = "GET", body } = request;
   for (let hops = 0; ; hops++) {
@@ -174,7 +179,7 @@ function parseTarget(url: string | URL): URL {
 
 type Send = Omit<OutboundRequest, "body"> & { method: string; body: OutboundRequest["body"] };
 
-async function send(outside: Outside, target: URL, request: Send, signal: AbortSignal): Promise<Answer> {
+async function send(outside: OutboundOptions, target: URL, request: Send, signal: AbortSignal): Promise<Answer> {
   const addresses = await checkedAddresses(outside, target, signal);
   for (const [index, address] of addresses.entries()) {
     try {
@@ -192,7 +197,7 @@ async function send(outside: Outside, target: URL, request: Send, signal: AbortS
 
 /** The addresses of the target's host, IPv4 first. Throws if any of them may not be reached. */
 export async function checkedAddresses(
-  outside: Pick<Outside, "allow" | "lookup" | "log" | "rehearses">,
+  outside: Pick<OutboundOptions, "allow" | "lookup" | "log" | "rehearses">,
   target: URL,
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -233,7 +238,7 @@ async function lookupAll(name: string): Promise<string[]> {
 }
 
 async function sendTo(
-  outside: Outside,
+  outside: OutboundOptions,
   target: URL,
   address: string,
   request: Send,

@@ -10,7 +10,7 @@ import { answer } from "../http/answers/answers.ts";
 import { Type } from "@sinclair/typebox";
 
 /** A record as others name it. */
-export interface Named {
+export interface NamedRecord {
   /** E.g. `Core::Db`. */
   readonly model: string;
   /** Its code, its id, or both. */
@@ -47,7 +47,7 @@ export interface Use {
 /** Which of a plugin's records name another one; shown to those who have the privilege. */
 export interface Uses {
   readonly privilege: string;
-  readonly find: (accountId: number, named: Named, limit: number) => Promise<readonly Use[]>;
+  readonly find: (accountId: number, named: NamedRecord, limit: number) => Promise<readonly Use[]>;
 }
 
 /** A place of a record that is saved, e.g. `filter.db_code`, and what it names. */
@@ -66,7 +66,7 @@ export function createNames() {
   const nameables = new Map<string, Nameable>();
   const all: Uses[] = [];
 
-  const found = (accountId: number, named: Named) =>
+  const found = (accountId: number, named: NamedRecord) =>
     Promise.all(all.map(async ({ privilege, find }) => ({ privilege, uses: await find(accountId, named, most + 1) })));
 
   return {
@@ -85,13 +85,13 @@ export function createNames() {
     },
 
     /** Of what the caller may see, at most 100. */
-    async usedBy({ account, privileges }: Caller, named: Named): Promise<readonly Use[]> {
+    async usedBy({ account, privileges }: Caller, named: NamedRecord): Promise<readonly Use[]> {
       const seen = (await found(account.id, named)).filter(({ privilege }) => privileges.has(privilege));
       return seen.flatMap(({ uses }) => uses).slice(0, most);
     },
 
     /** Hints for the header `Warning` when nothing has these names any more. */
-    async lost({ account, privileges }: Caller, named: Named): Promise<readonly string[]> {
+    async lost({ account, privileges }: Caller, named: NamedRecord): Promise<readonly string[]> {
       const code = named.keys[0] ?? "";
       const groups = await found(account.id, named);
       const seen = groups.filter(({ privilege }) => privileges.has(privilege)).flatMap(({ uses }) => uses);
@@ -132,7 +132,7 @@ export function usedByRoute(
     noun,
     privilege,
   }: { readonly one: `/${string}/:${string}`; readonly noun: string; readonly privilege: string },
-  named: (caller: Caller, key: string) => Promise<Named>,
+  named: (caller: Caller, key: string) => Promise<NamedRecord>,
 ): Route {
   return route(
     "GET",

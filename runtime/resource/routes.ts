@@ -19,7 +19,7 @@ import { change, create, erase, found, refOf, seen, toApi, type WrittenRow, type
 export type ContextOf<A extends At<Author>> = Omit<A, "caller" | "request" | "app">;
 
 /** What is known only when the plugins are set up. */
-interface More<T extends Shape> {
+interface RouteOverrides<T extends Shape> {
   /** In place of the usual verb: it does something before the transaction, say. */
   readonly change?: (at: T["at"], ref: Ref<T["id"]>, given: Patch<T>, expected: Expected<T>) => Promise<WrittenRow<T>>;
   readonly create?: (at: T["at"], given: New<T>) => Promise<Row<T>>;
@@ -36,9 +36,9 @@ interface FormHints<T extends Shape> {
 }
 
 /** What is known of a request. */
-type By = Partial<Pick<RequestInput, "request" | "app">> & { readonly caller: Caller };
+type RequestFacts = Partial<Pick<RequestInput, "request" | "app">> & { readonly caller: Caller };
 
-type Five = Readonly<Record<Verb, Route>> & { readonly usedBy?: Route };
+type ResourceRoutes = Readonly<Record<Verb, Route>> & { readonly usedBy?: Route };
 
 /** All five; a plugin that answers one in its own way puts its own in place of it. */
 export function resourceRoutes<T extends Shape>(
@@ -49,14 +49,14 @@ export function resourceRoutes<T extends Shape>(
     prepare,
     change: changeBy = (...given) => change(of, ...given),
     create: createBy = (...given) => create(of, ...given),
-  }: More<T> = {},
-): Five {
+  }: RouteOverrides<T> = {},
+): ResourceRoutes {
   const { name, path, docs = {}, answers, examples, bodies, errors, orders, apps } = of;
   const common = { ...(errors && { errors }), ...(apps && { apps }) } as const;
   const { privilege, or } = of;
   // Only the parameter's name matters to the types.
   const one = `${path}/:id` as "/resource/:id";
-  const at = ({ caller, request, app }: By) => ({ ...context, caller, request, app }) as unknown as T["at"]; // what `ContextOf` leaves out
+  const at = ({ caller, request, app }: RequestFacts) => ({ ...context, caller, request, app }) as unknown as T["at"]; // what `ContextOf` leaves out
   const many = path.slice(path.lastIndexOf("/") + 1);
   const words = name.replaceAll("_", " ");
   const filters = Object.entries(of.filters ?? {}).map(([filter, { doc }]) => [filter, doc] as const);

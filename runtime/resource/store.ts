@@ -141,10 +141,10 @@ function all(on: Queryable, fragments: Fragment[]): Fragment[] | Fragment {
   return fragments.length > 0 ? fragments : on``;
 }
 
-type Written = Readonly<Record<string, string | number | boolean | Date | null>>;
+type ColumnValues = Readonly<Record<string, string | number | boolean | Date | null>>;
 
 /** The values of a draft by column. JSON goes as text, so that its keys keep their order. */
-function written<T extends Shape>(of: Resource<T>, on: Queryable, draft: Draft<T>): Written {
+function written<T extends Shape>(of: Resource<T>, on: Queryable, draft: Draft<T>): ColumnValues {
   const values: Readonly<Record<string, unknown>> = draft;
   const entries = of.each.flatMap(({ name, key, info, field: { by, column, from, stored = name } }) => {
     if (by === "server" || from !== undefined) return [];
@@ -157,5 +157,5 @@ function written<T extends Shape>(of: Resource<T>, on: Queryable, draft: Draft<T
     ] as const;
     return info ? [kept, [info.name, values[info.key]] as const] : [kept];
   });
-  return Object.fromEntries(entries) as Written; // the draft's type is made of the same fields
+  return Object.fromEntries(entries) as ColumnValues; // the draft's type is made of the same fields
 }

@@ -241,7 +241,7 @@ interface Configured {
   readonly config: Settings;
 }
 
-interface Named extends Configured {
+interface NamedSource extends Configured {
   readonly name: string;
 }
 
@@ -263,7 +263,7 @@ export function settingHints(plugins: readonly Configured[], env: Environment): 
 }
 
 /** Throws one ConfigError if two plugins, or a plugin and the runtime, have settings of the same name. */
-export function checkSettingNames(builtIn: readonly Named[], plugins: readonly Named[]): void {
+export function checkSettingNames(builtIn: readonly NamedSource[], plugins: readonly NamedSource[]): void {
   const owners = new Map<string, string>();
   const known = [{ name: "Corestead", config: runtimeSettings }, ...builtIn];
   for (const { name, config } of known) for (const { env } of Object.values(config)) owners.set(env, name);

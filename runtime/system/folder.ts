@@ -46,7 +46,7 @@ export async function readFolder(folder: string, limits: Partial<FolderLimits> =
   return files;
 }
 
-export interface Written {
+export interface FolderChanges {
   readonly written: readonly string[];
   readonly removed: readonly string[];
 }
@@ -55,7 +55,11 @@ export interface Written {
  * Makes the folder contain `files`: writes those that differ, and removes existing ones that are `ours` but not among
  * them. Leaves everything else alone, and never writes through a link.
  */
-export async function writeFolder(folder: string, files: TextFiles, ours: (path: string) => boolean): Promise<Written> {
+export async function writeFolder(
+  folder: string,
+  files: TextFiles,
+  ours: (path: string) => boolean,
+): Promise<FolderChanges> {
   for (const path of files.keys()) {
     if (!isPlain(path)) throw new Error(`${JSON.stringify(path)} is not a path within the folder`);
   }

@@ -1,5 +1,5 @@
 /** What a metric shows whenever `/metrics` is requested: one number, or one for each value of a label. */
-type Read = () => number | Promise<number>;
+type ReadValue = () => number | Promise<number>;
 type ReadByLabel = () => Readonly<Record<string, number>>;
 
 interface Metric {
@@ -18,7 +18,7 @@ export function createMetrics() {
     if (all.has(name)) throw new Error(`there is a metric "${name}" already`);
     all.set(name, metric);
   };
-  const one = (type: Metric["type"]) => (name: string, help: string, read: Read) =>
+  const one = (type: Metric["type"]) => (name: string, help: string, read: ReadValue) =>
     add(name, { help, type, read: async () => [` ${valueText(await read())}`] });
   const byLabel = (type: Metric["type"]) => (name: string, help: string, label: string, read: ReadByLabel) => {
     const lines = () => Object.entries(read()).map(([of, value]) => `{${label}=${quoted(of)}} ${valueText(value)}`);

@@ -83,7 +83,7 @@ function rejectionOf(event: Event): string {
   return `Unhandled rejection: ${"reason" in event ? printed(event.reason) : ""}`;
 }
 
-interface Placed {
+interface ErrorPosition {
   readonly filename?: string;
   readonly sourceFile?: string | null;
   readonly lineno?: number;
@@ -92,7 +92,7 @@ interface Placed {
   readonly columnNumber?: number;
 }
 
-function placeOf(event: Placed): string {
+function placeOf(event: ErrorPosition): string {
   const file = event.filename || event.sourceFile || "";
   const line = event.lineno ?? event.lineNumber ?? 0;
   if (file === "" || line === 0) return "";

@@ -123,7 +123,7 @@ function parsed(text: string): unknown {
 // token.ts says what this code must not do.
 
 /** The arguments of `open`, for an address that the token opens. */
-interface Opened {
+interface OpenedRequest {
   readonly method: string;
   readonly address: string;
   readonly isAsync: boolean;
@@ -134,13 +134,13 @@ interface Opened {
 
 /** `openedBy`: the whole address, if the token opens it. */
 export function authorizeXhr(keeper: TokenKeeper, openedBy: (address: string) => string | undefined): void {
-  const requests = new WeakMap<XMLHttpRequest, Opened>();
-  const openedOf = Original.weakGet<Opened>(requests);
-  const note = Original.weakSet<Opened>(requests);
-  const forget = Original.weakDelete<Opened>(requests);
+  const requests = new WeakMap<XMLHttpRequest, OpenedRequest>();
+  const openedOf = Original.weakGet<OpenedRequest>(requests);
+  const note = Original.weakSet<OpenedRequest>(requests);
+  const forget = Original.weakDelete<OpenedRequest>(requests);
 
   /** Opens it once more: with the headers that the app has set, and without cookies, which the sandbox does not have. */
-  const sendNow = (request: XMLHttpRequest, { method, address, isAsync, headers }: Opened, body: XhrBody) => {
+  const sendNow = (request: XMLHttpRequest, { method, address, isAsync, headers }: OpenedRequest, body: XhrBody) => {
     Original.xhrOpen(request, method, address, isAsync);
     Original.eachHeader(headers, (value, name) => Original.xhrSetHeader(request, name, value));
     Original.xhrSetCredentials(request, false);

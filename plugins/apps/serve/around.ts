@@ -11,7 +11,7 @@ interface Framing {
 }
 
 /** Our own page around a private app, whose policy keeps the app from leading itself to another host. */
-export function framePage(app: Named & Pick<Policed, "public">, { lang, address, script }: Framing): string {
+export function framePage(app: NamedApp & Pick<Policed, "public">, { lang, address, script }: Framing): string {
   const name = escapeHtml(app.name);
   return `<!doctype html><html lang="${escapeHtml(lang)}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -128,14 +128,14 @@ export function hashSource(text: string): string {
   return `sha256-${Uint8Array.fromHex(sha256(text)).toBase64()}`;
 }
 
-interface Named {
+interface NamedApp {
   readonly id: string;
   readonly name: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** The app's icon as a data: address: `fields.icon` if it is a letter or an emoji, else the name's first letter. */
-export function iconOf({ id, name, fields }: Named): string {
+export function iconOf({ id, name, fields }: NamedApp): string {
   const { icon } = fields;
   const given = typeof icon === "string" && icon.length <= 16 ? firstCharacter(icon) : undefined;
   const letter = given ?? firstCharacter(name)?.toUpperCase() ?? "?";

@@ -15,7 +15,7 @@ export interface Request {
   readonly body: string | null;
 }
 
-export interface Trial {
+export interface TrialResult {
   readonly ok: boolean;
   readonly status: number | null;
   readonly data: unknown;
@@ -64,7 +64,7 @@ export function withParameter(text: string, name: string, typed: string): string
   return JSON.stringify({ ...known, [name]: /^[{[]/.test(typed) ? bodyOf(typed) : typed }, null, 2);
 }
 
-export function isTrial(value: unknown): value is Trial & Values {
+export function isTrial(value: unknown): value is TrialResult & Values {
   return isObject(value) && typeof value["ok"] === "boolean" && "request" in value;
 }
 

@@ -2,7 +2,7 @@
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface Next {
+export interface NextRuns {
   readonly timezone: string;
   readonly times: readonly string[];
 }
@@ -15,7 +15,7 @@ export function nextPath(schedule: string, timezone: string): string | undefined
   return `/account/crons/next.json?${query}`;
 }
 
-export function nextOf(json: unknown): Next {
+export function nextOf(json: unknown): NextRuns {
   const answer: Values = typeof json === "object" && json !== null ? { ...json } : {};
   const { timezone, next_runs: runs } = answer;
   return {

@@ -94,9 +94,9 @@ function stepsOf({ status, error, finishedAt, cursor, steps, further }: ProcessP
   return [...done, ...open].toSorted((a, b) => a.n - b.n);
 }
 
-type Now = Pick<StepRecord, "status" | "finished_at" | "error">;
+type StepStatus = Pick<StepRecord, "status" | "finished_at" | "error">;
 
-function openSteps(frames: readonly Frame[], now: Now): StepRecord[] {
+function openSteps(frames: readonly Frame[], now: StepStatus): StepRecord[] {
   return frames.flatMap((frame) => {
     if (frame.kind === "each") return frame.lanes.flatMap((lane) => openSteps(lane.frames, now));
     if (frame.kind !== "block" || !frame.running) return [];

@@ -24,7 +24,7 @@ import { driveProcess, emitChanges, kindsOf, shareOf, processStarted, wantedKind
 import * as processStore from "./store.ts";
 import type { NewProcess, ProcessRow, Started } from "./store.ts";
 
-interface Prepared extends Started {
+interface PreparedProcess extends Started {
   readonly written: NewProcess;
   /** When to continue it; undefined if it has ended. */
   readonly until: number | undefined;
@@ -65,7 +65,7 @@ export async function retryProcess(ctx: FlowContext, accountId: number, id: stri
 }
 
 /** All that follows from a process that nothing has led to can be found by its id. */
-async function insert(ctx: FlowContext, prepared: Prepared, kinds: readonly string[], tx: Tx): Promise<void> {
+async function insert(ctx: FlowContext, prepared: PreparedProcess, kinds: readonly string[], tx: Tx): Promise<void> {
   const { process, written, until } = prepared;
   const run = async () => {
     const { accountId, id, flowCode } = process;
@@ -84,7 +84,7 @@ async function runAtOnce(
   ctx: FlowContext,
   { code: flowCode, programId, program }: CurrentFlow,
   { accountId, input, scope, origin, by = starterNow(), tx }: StartFlow,
-): Promise<Prepared> {
+): Promise<PreparedProcess> {
   const id = uuidv7();
   const state = newState(flowCode, programId, input, scope);
   const programs = new Map([[programId, program]]);
@@ -123,9 +123,9 @@ function keepable(end: End, memory: Memory): { end: End; memory: string | null }
   }
 }
 
-type New = Pick<ProcessRow, "accountId" | "id" | "flowCode" | "input" | "createdAt">;
+type NewProcessRow = Pick<ProcessRow, "accountId" | "id" | "flowCode" | "input" | "createdAt">;
 
-function processOf(process: New, end: End): ProcessRow {
+function processOf(process: NewProcessRow, end: End): ProcessRow {
   const status = end.kind === "suspended" ? "pending" : end.kind;
   return {
     ...process,

@@ -13,7 +13,7 @@ interface WaitFor {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Waiting {
+export interface ProcessWaits {
   /** Tells every server process that this one has ended; after the commit. */
   tell(row: ProcessRow): void;
   /** The process once it has ended, or as it is after `ms`; undefined if it is unknown. */
@@ -25,7 +25,7 @@ const topic = "flows.ended";
 const backstopMs = 1000;
 
 /** The server process that ends a process wakes the others. */
-export function createWaiting({ sql, broadcast, stopping }: BaseContext): Waiting {
+export function createWaiting({ sql, broadcast, stopping }: BaseContext): ProcessWaits {
   const waiters = new Map<string, Set<(row?: ProcessRow) => void>>();
   const wake = (id: string, row?: ProcessRow) => {
     for (const resolve of waiters.get(id) ?? []) resolve(row);

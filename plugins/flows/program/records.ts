@@ -27,7 +27,7 @@ export interface TemplatedValue {
   readonly template: unknown;
 }
 
-interface Reading {
+interface SearchReader {
   readonly render: Render | undefined;
   readonly mistakes: string[];
   readonly fields: Set<string>;
@@ -45,7 +45,7 @@ const operators = [...comparing, "ne", "in", "null"] as const;
 
 /** `table`: the step's own `table_name`. */
 export function readSearch(params: TemplatedValue, table?: string | null, render?: Render): ReadSearch {
-  const reading: Reading = {
+  const reading: SearchReader = {
     render,
     mistakes: [],
     fields: new Set(),
@@ -69,14 +69,14 @@ export function readSearch(params: TemplatedValue, table?: string | null, render
 export function readCondition(
   given: TemplatedValue,
   render?: Render,
-): Pick<Reading, "conditions" | "mistakes" | "fields"> {
-  const reading: Reading = { render, mistakes: [], fields: new Set(), conditions: [], params: {} };
+): Pick<SearchReader, "conditions" | "mistakes" | "fields"> {
+  const reading: SearchReader = { render, mistakes: [], fields: new Set(), conditions: [], params: {} };
   if (isObject(given.value) && Object.keys(given.value).length === 0) reading.mistakes.push(" has no condition");
   readGroup(reading, "", given, undefined);
   return reading;
 }
 
-function readKey(reading: Reading, key: string, given: TemplatedValue): void {
+function readKey(reading: SearchReader, key: string, given: TemplatedValue): void {
   const { mistakes, params, render } = reading;
   const { value } = given;
   if (key === "filter") return readGroup(reading, ".filter", given, undefined);
@@ -106,7 +106,7 @@ function readKey(reading: Reading, key: string, given: TemplatedValue): void {
 }
 
 /** A limit above the greatest one is none: then more records are an error, as without it. */
-function readLimit({ mistakes, render }: Reading, limit: unknown): number | undefined {
+function readLimit({ mistakes, render }: SearchReader, limit: unknown): number | undefined {
   if (limit === undefined || limit === null || (!render && isTemplate(limit))) return undefined;
   if (!isWhole(limit) || Number(limit) < 1)
     mistakes.push(`.limit must be a whole number from 1 to ${searchLimits.limit}`);
@@ -115,7 +115,7 @@ function readLimit({ mistakes, render }: Reading, limit: unknown): number | unde
   return undefined;
 }
 
-function readGroups(reading: Reading, given: TemplatedValue): void {
+function readGroups(reading: SearchReader, given: TemplatedValue): void {
   const { value } = given;
   if (isOpen(reading, value)) return;
   if (!Array.isArray(value)) return void reading.mistakes.push(".any must be an array of filters");
@@ -127,7 +127,7 @@ function readGroups(reading: Reading, given: TemplatedValue): void {
   }
 }
 
-function readGroup(reading: Reading, place: string, given: TemplatedValue, group: string | undefined): void {
+function readGroup(reading: SearchReader, place: string, given: TemplatedValue, group: string | undefined): void {
   const { value } = given;
   if (isOpen(reading, value)) return;
   if (!isObject(value)) return void reading.mistakes.push(`${place} must be an object of field to value`);
@@ -148,7 +148,7 @@ function readGroup(reading: Reading, place: string, given: TemplatedValue, group
 }
 
 function readField(
-  { render, mistakes, fields, conditions }: Reading,
+  { render, mistakes, fields, conditions }: SearchReader,
   place: string,
   group: string | undefined,
   field: string,
@@ -210,7 +210,7 @@ function member(value: unknown, key: string | number): unknown {
 }
 
 /** An expression while a program is saved: its value is checked when the step runs. */
-function isOpen({ render }: Reading, value: unknown): boolean {
+function isOpen({ render }: SearchReader, value: unknown): boolean {
   return !render && isTemplate(value);
 }
 

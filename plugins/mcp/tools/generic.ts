@@ -1,7 +1,7 @@
 /** Tools for everything that the API has lists of. */
 import { invalid, parseExactly, Type, type Caller, type InnerAnswer, type Route } from "platform";
 import { resultOf, shortened, type ToolResult } from "../answer.ts";
-import { isOpen, pathIn, type Thing } from "../things.ts";
+import { isOpen, pathIn, type ApiResource } from "../things.ts";
 import { mustMayDelete, mustMayMake, mustMayReplace } from "./deletions.ts";
 import { idInput, isFilterValue, segment, tool, type Session, type Tool } from "./tool.ts";
 
@@ -170,7 +170,7 @@ function found(args: ResourceRef, part: Part, { things, caller }: Session): { pa
   return { path: pathIn(thing, args.in === undefined ? undefined : String(args.in)), route };
 }
 
-function namesWith(part: Part, things: Iterable<Thing>, caller: Caller): string[] {
+function namesWith(part: Part, things: Iterable<ApiResource>, caller: Caller): string[] {
   return [...things].filter((thing) => isOpen(thing[part], caller)).map(({ name }) => name);
 }
 

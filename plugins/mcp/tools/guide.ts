@@ -2,7 +2,7 @@
 import { invalid, isObject, Type, type Caller, type Route } from "platform";
 import { resultOf, said } from "../answer.ts";
 import { readPrompt } from "../prompts.ts";
-import { isOpen, type Thing } from "../things.ts";
+import { isOpen, type ApiResource } from "../things.ts";
 import { tool, type Session } from "./tool.ts";
 
 export const guide = tool({
@@ -75,7 +75,7 @@ async function overview(session: Session): Promise<string> {
   ].join("\n");
 }
 
-const nameIn = ({ name, isInner }: Thing) => (isInner ? `${name} (in another thing)` : name);
+const nameIn = ({ name, isInner }: ApiResource) => (isInner ? `${name} (in another thing)` : name);
 
 const words = {
   list: "list",
@@ -87,12 +87,12 @@ const words = {
 } as const;
 const parts = ["list", "get", "create", "update", "replace", "remove"] as const;
 
-function doable(thing: Thing, caller: Caller, mayDelete: boolean): string {
+function doable(thing: ApiResource, caller: Caller, mayDelete: boolean): string {
   const may = parts.filter((part) => isOpen(thing[part], caller) && (part !== "remove" || mayDelete));
   return may.map((part) => words[part]).join(", ");
 }
 
-function describe(thing: Thing, caller: Caller, mayDelete: boolean): string {
+function describe(thing: ApiResource, caller: Caller, mayDelete: boolean): string {
   const { create, update, list, replace } = thing;
   const told = [
     `${thing.name}: ${doable(thing, caller, mayDelete)}${thing.isInner ? `; \`in\` is the id or code in ${thing.path}` : ""}`,

@@ -14,7 +14,7 @@ import {
   type TObject,
 } from "platform";
 import type { ToolResult } from "../answer.ts";
-import { isOpen, type Things } from "../things.ts";
+import { isOpen, type ApiResources } from "../things.ts";
 
 /** Hints for clients, in the protocol's own words, as far as they differ from what it assumes without them. */
 interface Annotations {
@@ -28,7 +28,7 @@ interface Annotations {
 /** One agent's connection: who it is, and its way to the routes. */
 export interface Session {
   readonly caller: Caller;
-  readonly things: Things;
+  readonly things: ApiResources;
   readonly routes: readonly Route[];
   readonly ask: (asking: Omit<SubrequestOptions, "token">) => Promise<InnerAnswer>;
   /** Whether the token may delete here. */

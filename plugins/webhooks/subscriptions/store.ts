@@ -1,5 +1,5 @@
 /** The SQL of webhooks beside the usual statements; that of deliveries is in delivery-store.ts and queue-store.ts. */
-import { words, type Named, type Sql, type Tx, type Use } from "platform";
+import { words, type NamedRecord, type Sql, type Tx, type Use } from "platform";
 import type { WebhookRow } from "./fields.ts";
 import { Webhook } from "./webhook.ts";
 
@@ -13,7 +13,7 @@ export function activeWebhooks(sql: Sql, accountId: number) {
 export async function webhooksNaming(
   sql: Sql,
   accountId: number,
-  { model, keys }: Named,
+  { model, keys }: NamedRecord,
   limit: number,
 ): Promise<readonly Use[]> {
   const kind = model === "Core::Flow" ? "flow" : "connector";

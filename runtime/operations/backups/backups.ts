@@ -32,12 +32,12 @@ type BackupConfig = Pick<
   "backupKey" | "backupKeep" | "backupVerify" | "databaseListenUrl" | "databasePrepare" | "databaseConnectSeconds"
 >;
 
-export interface BackupContext extends Verifying {
+export interface BackupContext extends VerifyOptions {
   readonly places: BackupPlaces;
   readonly lineage: Lineage;
 }
 
-export interface Verifying {
+export interface VerifyOptions {
   readonly config: BackupConfig;
   readonly target: DatabaseTarget;
   readonly sets: readonly MigrationSet[];
@@ -61,12 +61,12 @@ export async function makeBackup(ctx: BackupContext): Promise<readonly BackupRun
 }
 
 /** Whether nothing else was going on. Rejects with the reason why the stored backup could not be restored. */
-export async function verifyAgain(ctx: Verifying, store: BackupStore, name: string): Promise<boolean> {
+export async function verifyAgain(ctx: VerifyOptions, store: BackupStore, name: string): Promise<boolean> {
   return (await alone(ctx, (sql) => verify(ctx, sql, store, name))) !== undefined;
 }
 
 /** Undefined if another process holds the lock. */
-async function alone<T>({ config, target, pooled = false }: Verifying, work: (sql: Sql) => Promise<T>) {
+async function alone<T>({ config, target, pooled = false }: VerifyOptions, work: (sql: Sql) => Promise<T>) {
   const connectTimeoutMs = config.databaseConnectSeconds * 1000;
   // One connection holds the lock, one reads the snapshot, one does the rest.
   const sql = openPool(target, { max: 3, prepare: config.databasePrepare, pooled, connectTimeoutMs });
@@ -139,7 +139,7 @@ async function* counting(chunks: AsyncIterable<Uint8Array>, add: (bytes: number)
 }
 
 /** Restores a stored backup into a scratch database; rejects with the reason why it could not. */
-async function verify(ctx: Verifying, sql: Sql, store: BackupStore, name: string): Promise<void> {
+async function verify(ctx: VerifyOptions, sql: Sql, store: BackupStore, name: string): Promise<void> {
   const { config, target, sets, files, log } = ctx;
   const direct = config.databaseListenUrl ? { url: config.databaseListenUrl } : target;
   await dropLeftovers(sql);

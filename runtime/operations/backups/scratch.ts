@@ -7,7 +7,7 @@ import type { FileFolders } from "../dump/backup-files.ts";
 import { quoted } from "../dump/backup-schema.ts";
 import { migrate, type MigrationSet } from "../../db/migrate.ts";
 
-export interface Verifying {
+export interface VerifyOptions {
   readonly sql: Sql;
   /** PostgreSQL itself, not a pooler: the scratch database is reached there. */
   readonly target: DatabaseTarget;
@@ -18,7 +18,7 @@ export interface Verifying {
 }
 
 /** Rejects with the reason why the backup could not be restored. */
-export async function verifyBackup(needed: Verifying, from: BackupSource): Promise<void> {
+export async function verifyBackup(needed: VerifyOptions, from: BackupSource): Promise<void> {
   const { sql, target, sets, files, key, log } = needed;
   const name = `${await prefixFor(sql)}${crypto.randomUUID().slice(0, 8)}`;
   await createScratch(sql, name);

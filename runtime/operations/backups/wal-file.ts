@@ -125,13 +125,13 @@ async function* entriesIn(cluster: string, folder: string): AsyncGenerator<Entry
   }
 }
 
-interface Opened {
+interface WalReader {
   readonly timeline: number;
   readonly frames: AsyncGenerator<Frame>;
 }
 
 /** Reads a file of the archive. Throws, at its end at the latest, unless it is whole and what its name says. */
-export async function openWalFile(of: Base | Piece, store: Pick<BackupStore, "read">, key: string): Promise<Opened> {
+export async function openWalFile(of: Base | Piece, store: Pick<BackupStore, "read">, key: string): Promise<WalReader> {
   const frames = readFrames({ name: of.name, read: () => store.read(of.name) }, key);
   const first = await frames.next();
   const header = first.done || first.value.letter !== "H" ? undefined : parseJson(first.value.bytes);

@@ -55,14 +55,18 @@ type Chunks = AsyncIterable<Uint8Array>;
 /** A file's path, or bytes from elsewhere. Each call of `read` begins again. */
 export type BackupSource = string | { readonly name: string; readonly read: () => Chunks };
 
-interface Packing {
+interface PackOptions {
   readonly seal?: (chunks: Chunks, key: string) => Chunks;
   /** Of zstd; default: 3. */
   readonly level?: number;
 }
 
 /** The bytes of a backup; `key` seals them. */
-export function packed(frames: AsyncIterable<Frame>, key: string, { seal = sealed, level = 3 }: Packing = {}): Chunks {
+export function packed(
+  frames: AsyncIterable<Frame>,
+  key: string,
+  { seal = sealed, level = 3 }: PackOptions = {},
+): Chunks {
   // By the usual 16 KiB at once it takes a third longer.
   const compressed = createZstdCompress({
     chunkSize: 256 * 1024,
@@ -130,7 +134,7 @@ export async function* readFrames(from: BackupSource, key = ""): AsyncGenerator<
   }
 }
 
-interface Taken {
+interface ParsedFrame {
   /** Undefined at the start of rows. */
   readonly frame?: Frame;
   /** How many bytes were consumed. */
@@ -140,7 +144,7 @@ interface Taken {
 }
 
 /** Undefined if more bytes are needed. */
-function takeFrame(bytes: Buffer, rowBytes: number): Taken | undefined {
+function takeFrame(bytes: Buffer, rowBytes: number): ParsedFrame | undefined {
   if (bytes.length === 0) return undefined;
   if (rowBytes > 0) {
     const end = Math.min(rowBytes, bytes.length);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { databaseFault, openPool, type DatabaseTarget, type Sql } from "../../db/db.ts";
 import type { Log } from "../../system/log.ts";
 
-interface Waiting {
+interface WaitOptions {
   readonly seconds: number;
   readonly log: Log;
 }
@@ -11,7 +11,7 @@ interface Waiting {
 const pauseMs = 250;
 
 /** Resolves when the server answers. Throws if it does not in time, and at once if waiting cannot help. */
-export async function waitForDatabase(target: DatabaseTarget, { seconds, log }: Waiting): Promise<void> {
+export async function waitForDatabase(target: DatabaseTarget, { seconds, log }: WaitOptions): Promise<void> {
   // Works through any pooler, because it prepares no statements and begins without settings that a pooler may not know.
   const sql = openPool(target, { max: 1, prepare: false, pooled: true, applicationName: "corestead start" });
   const end = Date.now() + seconds * 1000;

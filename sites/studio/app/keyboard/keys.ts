@@ -1,6 +1,6 @@
 /** Which shortcut a key press is, and how a shortcut is written. Pure. */
 
-interface Pressed {
+interface KeyPress {
   readonly key: string;
   readonly ctrlKey: boolean;
   readonly metaKey: boolean;
@@ -9,7 +9,7 @@ interface Pressed {
 }
 
 /** `mod+shift+k`; `mod` is Ctrl, or ⌘ on a Mac. The shift that makes `?` of a key is part of that sign. */
-export function keysOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pressed, isMac: boolean): string {
+export function keysOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyPress, isMac: boolean): string {
   const isLetter = key.length === 1 && key.toLowerCase() !== key.toUpperCase();
   return [
     (isMac ? metaKey : ctrlKey) && "mod",

@@ -194,7 +194,7 @@ export function filledFrom(template: string, record: Readonly<Record<string, unk
 /** What has changed in a list since it was read. Pure. */
 type Key = (row: unknown) => string | undefined;
 
-export interface News {
+export interface ListDiff {
   /** As they are now, each where it was. */
   readonly rows: readonly unknown[];
   readonly changed: readonly string[];
@@ -204,7 +204,7 @@ export interface News {
 }
 
 /** `rows` are shown, `latest` is what the same request answers now; `isFull`: further rows may follow on the next page. */
-export function newsOf(rows: readonly unknown[], latest: readonly unknown[], key: Key, isFull: boolean): News {
+export function newsOf(rows: readonly unknown[], latest: readonly unknown[], key: Key, isFull: boolean): ListDiff {
   const keysOf = (list: readonly unknown[]) => list.flatMap((row) => key(row) ?? []);
   const [before, after] = [keysOf(rows), keysOf(latest)];
   const [known, current] = [new Set(before), new Map(latest.map((row) => [key(row), row]))];

@@ -1,6 +1,6 @@
 /** Follows what others change: a stream of the server's events, and what of it concerns a list. */
 
-type Take = (event: MessageEvent<string>) => void;
+type EventHandler = (event: MessageEvent<string>) => void;
 
 const retryMs = 15_000;
 
@@ -8,7 +8,11 @@ const retryMs = 15_000;
  * Takes each event of a stream by its name. `reopened` is called when the stream was open before: the server ends each
  * after a while, so something may have been missed. Gives back what ends it.
  */
-export function followEvents(address: string, events: Readonly<Record<string, Take>>, reopened = () => {}): () => void {
+export function followEvents(
+  address: string,
+  events: Readonly<Record<string, EventHandler>>,
+  reopened = () => {},
+): () => void {
   let source: EventSource | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
   let wasOpen = false;

@@ -1,7 +1,7 @@
 /** Testing a flow: which answers its steps need from outside, and which step a result is of. Pure. */
 import { idOf, isStep, rowsOf, type Program } from "../program/tree.ts";
 
-export interface Outside {
+export interface ExternalCall {
   /** Under which the answer is given: `weather.current`, `orders.search`, the type of a plugin's step. */
   readonly name: string;
   /** The steps that ask for it. */
@@ -11,7 +11,7 @@ export interface Outside {
 }
 
 /** `asked`: names that a test has missed, e.g. of a called flow. */
-export function outsideOf(program: Program, asked: readonly string[] = []): Outside[] {
+export function outsideOf(program: Program, asked: readonly string[] = []): ExternalCall[] {
   const found = new Map<string, { paths: string[]; isNeeded: boolean }>();
   for (const row of rowsOf(program)) {
     if (row.kind !== "step") continue;

@@ -4,12 +4,12 @@ import { EditorState, type Extension } from "@codemirror/state";
 import type { CodeLanguage, CodeWord } from "./faults.ts";
 
 /** What the editor says, in the language of the person. */
-type Say = (phrase: string) => string;
+type Translate = (phrase: string) => string;
 
 export async function languageSupport(
   language: CodeLanguage,
   words: readonly CodeWord[],
-  say: Say,
+  say: Translate,
 ): Promise<Extension> {
   if (language === "markdown" || language === "liquid") return liquidSupport(language, words);
   const support = await plainSupport(language, say);
@@ -21,7 +21,10 @@ export async function languageSupport(
 /** What the snippets of JavaScript say in English. */
 const details = new Map<Completion, string>();
 
-async function plainSupport(language: Exclude<CodeLanguage, "markdown" | "liquid">, say: Say): Promise<Extension> {
+async function plainSupport(
+  language: Exclude<CodeLanguage, "markdown" | "liquid">,
+  say: Translate,
+): Promise<Extension> {
   switch (language) {
     case "text":
       return [];
