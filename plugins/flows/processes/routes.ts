@@ -3,7 +3,8 @@ import { uuidOf, type Route } from "platform";
 import { FlowProcess } from "../answers.ts";
 import type { FlowContext } from "../context.ts";
 import { cancelProcess } from "./ends.ts";
-import { shownProcess, toListed, type Included } from "./show.ts";
+import { closedTo, toApi, toListed, type Included } from "./show.ts";
+import { wholeProcess } from "./view-store.ts";
 import { retryProcess } from "./start.ts";
 import { countProcesses, listProcesses, type ProcessFilter } from "./view-store.ts";
 import { createFollows } from "./watch.ts";
@@ -88,7 +89,8 @@ export function processRoutes(ctx: FlowContext): Route[] {
         const shown = rows.slice(0, page.limit);
         const last = (rows[0]?.found ?? 0) > shown.length ? shown.at(-1) : undefined;
         const next = last ? { "x-next-cursor": last.id } : {};
-        const processesShown = shown.map((row) => toListed(row, included));
+        const closed = await closedTo(ctx, caller, shown);
+        const processesShown = shown.map((row) => toListed(row, { ...included, closed }));
         if (!withCount) return ok(processesShown, next);
         return list(processesShown, await countProcesses(ctx, id, { ...filter, before: undefined }), next);
       },
@@ -124,9 +126,9 @@ export function processRoutes(ctx: FlowContext): Route[] {
         responses: { 200: processExample },
       },
       async ({ caller, params, query }) => {
-        const process = await shownProcess(ctx.sql, caller.account.id, uuidOf(params.id), includedOf(query));
+        const process = await wholeProcess(ctx.sql, caller.account.id, uuidOf(params.id));
         if (!process) throw notFound();
-        return ok(process);
+        return ok(toApi(process, { ...includedOf(query), closed: await closedTo(ctx, caller, [process]) }));
       },
     ),
     route(

@@ -1,5 +1,6 @@
 /** A flow process as the API shows it. behaviour B.9. */
-import type { Queryable, Static } from "platform";
+import { isObject, type Caller, type Queryable, type Static } from "platform";
+import type { JsonDatabases } from "../../jsondb/api.ts";
 import type { FlowProcess, FlowRun } from "../answers.ts";
 import type { ActionState, Usage } from "../api.ts";
 import type { ProcessRow, Started } from "./store.ts";
@@ -14,26 +15,54 @@ const listedChars = 1_000;
 export interface Included {
   readonly startedBy: boolean;
   readonly inputs: boolean;
+  /** Databases of which the caller may not read everything: what their steps were given and gave is hidden. */
+  readonly closed?: ReadonlySet<string>;
 }
 
 const nothing: Included = { startedBy: false, inputs: false };
 
 export function toApi(row: WholeProcess, included = nothing): Static<typeof FlowProcess> {
-  const steps = stepsOf(row);
+  const steps = stepsOf(row).map((step) => withoutClosed(step, included.closed));
   const usage = steps.reduce<Usage | undefined>((sum, step) => plus(sum, step.usage), undefined);
   const shown = steps.map((step) => ({ ...shownStep(step), ...(included.inputs && givenOf(step)) }));
   const more = { ...timesOf(row), ...(included.startedBy && startOf(row)) };
   return { ...headOf(row), steps: shown, ...(usage && { usage }), ...more };
 }
 
-export async function shownProcess(on: Queryable, accountId: number, id: string, included?: Included) {
+export async function shownProcess(on: Queryable, accountId: number, id: string) {
   const row = await wholeProcess(on, accountId, id);
-  return row && toApi(row, included);
+  return row && toApi(row);
+}
+
+/** The databases of these processes' steps that the caller may not read as a whole. behaviour B.7. */
+export async function closedTo(
+  { databases }: { readonly databases: Pick<JsonDatabases, "reaches"> },
+  caller: Caller,
+  rows: readonly WholeProcess[],
+): Promise<ReadonlySet<string>> {
+  const codes = new Set(rows.flatMap((row) => stepsOf(row).flatMap((step) => databaseOf(step) ?? [])));
+  const closed = new Set<string>();
+  for (const code of codes)
+    if (!(await databases.reaches(caller.account.id, code, "read", async () => [caller]))) closed.add(code);
+  return closed;
+}
+
+function databaseOf({ type, input }: StepRecord): string | undefined {
+  return type === "db" && isObject(input) && typeof input["db"] === "string" ? input["db"] : undefined;
+}
+
+const hidden = "[hidden]";
+
+function withoutClosed(step: StepRecord, closed?: ReadonlySet<string>): StepRecord {
+  const code = closed?.size ? databaseOf(step) : undefined;
+  return code !== undefined && closed?.has(code) ? { ...step, input: hidden, output: hidden } : step;
 }
 
 /** In a list: the first hundred steps, with previews of large outputs. */
-export function toListed(row: WholeProcess, { startedBy, inputs } = nothing): Static<typeof FlowProcess> {
-  const steps = stepsOf(row).slice(0, listedSteps);
+export function toListed(row: WholeProcess, { startedBy, inputs, closed } = nothing): Static<typeof FlowProcess> {
+  const steps = stepsOf(row)
+    .slice(0, listedSteps)
+    .map((step) => withoutClosed(step, closed));
   const shown = steps.map((step) => ({ ...listedStep(step), ...(inputs && givenOf(step, listedChars)) }));
   return { ...headOf(row), steps: shown, ...timesOf(row), ...(startedBy && startOf(row)) };
 }

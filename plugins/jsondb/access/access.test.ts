@@ -298,7 +298,13 @@ describe("programs", () => {
         return ["finished", "error"].includes(json.status) ? json : undefined;
       });
     };
-    expect((await run()).status).toBe("finished");
+    const whole = await run();
+    expect([whole.status, JSON.stringify(whole)]).toEqual(["finished", expect.stringContaining(canary)]);
+    const other = await person(app, { role: "user", privileges: ["flows"] });
+    const [step] = (await app.get(`/connect/flow_processes/${whole.id}?include=inputs`, as(other))).json.steps;
+    expect(step).toMatchObject({ type: "db", input: "[hidden]", output: "[hidden]" });
+    const listed = await app.get("/connect/flow_processes?steps=true&include=inputs", as(other));
+    expect(listed.json[0].steps[0].output).toBe("[hidden]");
     await app.patch(base, { db: { access: accessOf() } });
     const ended = await run();
     expect([ended.status, JSON.stringify(ended)]).toEqual([
