@@ -13,6 +13,7 @@ import { Connector } from "../plugins/connectors/connector.ts";
 import { Cron } from "../plugins/crons/cron.ts";
 import { Flow } from "../plugins/flows/manage/flow.ts";
 import { Db } from "../plugins/jsondb/databases/db.ts";
+import { Comment } from "../plugins/jsondb/comments/comment.ts";
 import { View } from "../plugins/jsondb/views/view.ts";
 import { Template } from "../plugins/mail/template.ts";
 import { Media } from "../plugins/media/media.ts";
@@ -39,6 +40,7 @@ const resources: readonly ListedResource[] = [
   App,
   Db,
   View,
+  Comment,
   Webhook,
   Cron,
   Connector,

@@ -92,7 +92,12 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
       id: await made("/account/crons.json", { cron: { name: "Matrix", target_code: code, schedule: "0 7 * * *" } }),
     },
     "/core/dbs": { id: db, db_id: db, task_id: await importTask(db) },
-    "/core/dbs/:db_id/records": { id: record, db_id: db },
+    "/core/dbs/:db_id/records": {
+      id: record,
+      db_id: db,
+      comment_id: await made(`/core/dbs/${db}/records/${record}/comments.json`, { comment: { text: "Matrix" } }),
+    },
+    "/core/inbox": { id: await noticeFixture(db, record) },
     "/core/dbs/:db_id/views": { id: await made(`/core/dbs/${db}/views.json`, { view: { name: "Matrix" } }), db_id: db },
     "/core/dbs/:db_id/trash": { id: await trashFixture(db), db_id: db },
     "/studio/ext": { plugin: "matrix", file: "page.js" },
@@ -120,6 +125,14 @@ async function trashFixture(db: string): Promise<string> {
   const { id } = (await app.post(`/core/dbs/${db}/records.json`, { record: { data: { a: 2 } } })).json;
   await app.delete(`/core/dbs/${db}/records/${id}.json`);
   return id;
+}
+
+/** Of a comment by somebody else that mentions the administrator. */
+async function noticeFixture(db: string, record: string): Promise<string> {
+  const { token } = await person(app, { role: "user" });
+  const comment = { text: "@admin" };
+  expect((await app.post(`/core/dbs/${db}/records/${record}/comments.json`, { comment }, { token })).status).toBe(201);
+  return (await app.get("/core/inbox.json")).json[0].id;
 }
 
 /** With somebody who signs in by it. */

@@ -136,6 +136,7 @@ test("every POST route that makes something is in the table", () => {
     "/account/me/totp/confirm",
     "/account/me/recovery_codes",
     "/core/dbs/import/preview",
+    "/core/inbox/read",
     "/login",
     "/login/second_factor",
     "/logout",

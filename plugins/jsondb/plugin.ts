@@ -49,6 +49,7 @@ import uniqueMigration from "./migrations/020_unique_fields.sql" with { type: "t
 import renamesMigration from "./migrations/021_renames.sql" with { type: "text" };
 import viewMigration from "./migrations/022_views.sql" with { type: "text" };
 import trashMigration from "./migrations/023_trash.sql" with { type: "text" };
+import commentMigration from "./migrations/024_comments.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -62,6 +63,9 @@ import { hasFragmentIndex, searchCaches, tidyFragments } from "./search/store.ts
 import { jsondbService } from "./service.ts";
 import { taskRoutes } from "./tasks/routes.ts";
 import * as taskStore from "./tasks/store.ts";
+import { Comment, commentSample } from "./comments/comment.ts";
+import { commentRoutes, inboxRoutes } from "./comments/routes.ts";
+import * as commentStore from "./comments/store.ts";
 import { viewRoutes } from "./views/routes.ts";
 import { View } from "./views/view.ts";
 import { trashRoutes } from "./trash/routes.ts";
@@ -134,6 +138,7 @@ export default definePlugin({
     { name: "021_renames", sql: renamesMigration },
     { name: "022_views", sql: viewMigration },
     { name: "023_trash", sql: trashMigration },
+    { name: "024_comments", sql: commentMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -147,8 +152,14 @@ export default definePlugin({
       anyKeys: true,
       partOf: { model: Db.model, key: "db_code" },
     },
+    {
+      name: Comment.model,
+      privilege: "dbs",
+      sample: commentSample,
+      partOf: { model: Db.model, key: "db_code" },
+    },
   ],
-  resources: [Db, View],
+  resources: [Db, View, Comment],
   activity: {
     dbs: { ...Db.activity, quiet: [...(Db.activity.quiet ?? []), "plan_xid", "key_sets", "renames"] },
     records: false,
@@ -157,6 +168,9 @@ export default definePlugin({
     db_task_errors: false,
     db_indexes: false,
     record_links: false,
+    // Who may read the log may not be who may read the record.
+    record_comments: { ...Comment.activity, secrets: ["text"] },
+    inbox_notices: false,
     record_keys: false,
     record_trash: false,
   },
@@ -236,6 +250,8 @@ function routesOf(jsondb: JsondbContext): Route[] {
     ...viewRoutes(jsondb),
     ...recordRoutes(jsondb),
     ...trashRoutes(jsondb),
+    ...commentRoutes(jsondb),
+    ...inboxRoutes(jsondb),
     ...searchRoutes(jsondb),
     linkedRoute(jsondb),
     ...publicRoutes(jsondb),
@@ -263,4 +279,5 @@ async function prune(jsondb: JsondbContext): Promise<void> {
   await liveStore.prune(sql, 24);
   await pruneIndexes(jsondb);
   while ((await trashStore.prune(sql, 1000)) > 0);
+  await commentStore.prune(sql, 365);
 }

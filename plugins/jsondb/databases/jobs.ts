@@ -1,6 +1,6 @@
 /** Jobs that visit all records of one database: indexing by a new plan, and deleting the records of a deleted database. */
 import { on, type Handler } from "platform";
-import { drop as dropViews } from "../views/store.ts";
+import { drop as dropComments } from "../comments/store.ts";
 import * as taskStore from "../tasks/store.ts";
 import { forget, type DatabaseContext } from "./cache.ts";
 import { dropRecords, reindexRecords } from "./db.ts";
@@ -60,7 +60,8 @@ export function backgroundJobs(ctx: DatabaseContext): Handler[] {
       dropRecords,
       async ({ accountId, dbId, again = false }, { signal }) => {
         while (!signal.aborted && (await databaseStore.dropRecords(ctx.sql, dbId, batchSize)) > 0);
-        await dropViews(ctx.sql, accountId, dbId);
+        await databaseStore.dropViews(ctx.sql, accountId, dbId);
+        await dropComments(ctx.sql, accountId, dbId);
         if (signal.aborted) throw new Error("stopped before all records were deleted");
         // A write that began before the database was deleted may have committed since.
         const runAt = new Date(Date.now() + secondDropMs);

@@ -1,5 +1,15 @@
 /** SQL about databases beside that of the resource: who names an app, and the jobs that visit all records of one. */
-import type { Caller, Fragment, Queryable, Sql, Tx, User } from "platform";
+import {
+  readPage,
+  words,
+  type Caller,
+  type Fragment,
+  type Page,
+  type Queryable,
+  type Sql,
+  type Tx,
+  type User,
+} from "platform";
 import { subjectsOf } from "../access/access.ts";
 import { model } from "../access/reach.ts";
 import { forget as forgetLinks } from "../links/store.ts";
@@ -203,4 +213,41 @@ export async function bytesOf(sql: Sql, { accountId, id }: Pick<Database, "accou
     select coalesce(sum(octet_length(data::text)), 0)::float8 as bytes from records
     where account_id = ${accountId} and db_id = ${id}`;
   return row?.bytes ?? 0;
+}
+
+// Views.
+
+type Of = Pick<Database, "id" | "accountId">;
+
+/** A database's shared views and a person's own. */
+export function viewsOf(on: Queryable, { id }: Of, userId: number): Fragment {
+  return on`db_id = ${id} and (shared or created_by_id = ${userId})`;
+}
+
+export async function pageOfViews<Row>(sql: Sql, db: Of, userId: number, read: string, asked: Page) {
+  return readPage<Row>(sql, asked, {
+    columns: words(sql, read),
+    from: sql`db_views where account_id = ${db.accountId} and ${viewsOf(sql, db, userId)}`,
+    order: sql`position, id`,
+  });
+}
+
+/** Until the transaction ends nobody else adds a view to the database. */
+export async function holdViews(tx: Tx, { id }: Of): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`jsondb.views ${id}`}, 0))`;
+}
+
+/** How many shared ones there are, and how many of the person's own. */
+export async function countViews(tx: Tx, { id, accountId }: Of, userId: number) {
+  const [row] = await tx<{ all: number; own: number }[]>`
+    select count(*) filter (where shared) as "all", count(*) filter (where not shared and created_by_id = ${userId}) as own
+    from db_views where account_id = ${accountId} and db_id = ${id}`;
+  return row ?? { all: 0, own: 0 };
+}
+
+/** Of a database that is gone. */
+export async function dropViews(sql: Sql, accountId: number, dbId: string): Promise<void> {
+  await sql`
+    delete from db_views where account_id = ${accountId} and db_id = ${dbId}
+      and not exists (select from dbs where id = ${dbId})`;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { startTestApp } from "../../../tests/harness.ts";
 import { keyOf, publicServer } from "../../../tests/fixtures/public-methods.ts";
+import { cookieHeader } from "./visitor.ts";
 
 const server = publicServer();
 const { call, database, read } = server;
@@ -176,4 +177,15 @@ describe("a visitor's first request, sent again before the cookie has come", () 
     expect([again.text, keyOf(again)]).toEqual([ann.text, keyOf(ann)]);
     await proxied.stop();
   });
+});
+
+const visitor = { secret: "s".repeat(43), variables: { ip: "", cookie_key: "", user_id: "", user_name: "" } };
+
+test("the cookie is sent back over https only where the client came by it", () => {
+  expect(cookieHeader(visitor, true)["set-cookie"]).toEndWith("; SameSite=Lax; Secure");
+  expect(cookieHeader(visitor, false)["set-cookie"]).toEndWith("; SameSite=Lax");
+});
+
+test("an app's page is given no cookie", () => {
+  expect(cookieHeader({ ...visitor, secret: null }, true)).toEqual({});
 });

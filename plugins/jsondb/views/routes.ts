@@ -22,7 +22,7 @@ import {
 import { hiddenAlways } from "../access/reach.ts";
 import type { JsondbContext } from "../context.ts";
 import { dbAccess, openAt, type Viewing } from "../databases/cache.ts";
-import { page } from "./store.ts";
+import { pageOfViews } from "../databases/store.ts";
 import { View, withoutFields, type ViewAt, type ViewRow } from "./view.ts";
 
 export function viewRoutes(ctx: JsondbContext): Route[] {
@@ -48,7 +48,7 @@ export function viewRoutes(ctx: JsondbContext): Route[] {
       async (input) => {
         const own = await at(input);
         const { db, caller, sql } = own;
-        const rows = await page<ViewRow>(sql, db, caller.user.id, View.read, pageOf(input.query));
+        const rows = await pageOfViews<ViewRow>(sql, db, caller.user.id, View.read, pageOf(input.query));
         return pageReply(rows, (row) => withoutFields(toApi(View, row), hiddenAlways(db.reach)));
       },
     ),

@@ -3,7 +3,10 @@ import {
   column,
   field,
   forbidden,
+  HttpError,
   invalid,
+  isNumber,
+  isObject,
   resource,
   Type,
   type At,
@@ -16,10 +19,11 @@ import { hiddenAlways, may } from "../access/reach.ts";
 import { dbAccess } from "../databases/cache.ts";
 import { tableNames, type Database } from "../databases/database.ts";
 import { fieldHintsIn } from "../search/query.ts";
-import { mistakesInFilters } from "./filters.ts";
-import { hold, sizes, visibleIn } from "./store.ts";
+import { operators, readFilters, type Condition } from "../search/filters.ts";
+import type { Table } from "../databases/schema.ts";
+import { countViews, holdViews, viewsOf } from "../databases/store.ts";
 
-const { choice, flag, integer, json, text, texts, usual, uuid } = column;
+const { choice, flag, integer, json, text, usual, uuid } = column;
 
 const kinds = ["table", "board", "calendar", "gallery", "chart", "form"] as const;
 
@@ -51,13 +55,13 @@ const fields = {
     doc: "field to value, or to { operator: value }",
     example: { status: "open", amount: { gte: 100 } },
   }),
-  sort: texts({
+  sort: column.texts({
     label: ["Order", "Kolejność", "Reihenfolge"],
     body: Type.Array(name, { maxItems: viewLimits.sorts, description: "fields; `-` in front = descending" }),
     blank: [],
     example: ["-amount"],
   }),
-  columns: texts({
+  columns: column.texts({
     label: ["Columns", "Kolumny", "Spalten"],
     body: field.names(viewLimits.columns),
     blank: [],
@@ -118,7 +122,7 @@ export const View = resource("view", {
   fields,
   check,
   mayErase: ({ db }: ViewAt, { shared }) => mustShare(db, shared),
-  visible: ({ db, caller }, sql) => visibleIn(sql, db, caller.user.id),
+  visible: ({ db, caller }, sql) => viewsOf(sql, db, caller.user.id),
   show: ({ db }, _, value) => withoutFields(value, hiddenAlways(db.reach)),
   hints: ({ db }, row) => fieldHintsIn(db, row.tableName, new Set(namesIn(row))),
   example: { id: "019a9c1e-0000-7000-8000-000000000004" },
@@ -156,8 +160,8 @@ function mustShare(db: Database, shared: boolean): void {
 }
 
 async function mustFit(tx: Its["tx"], db: Database, userId: number, shared: boolean): Promise<void> {
-  await hold(tx, db);
-  const { all, own } = await sizes(tx, db, userId);
+  await holdViews(tx, db);
+  const { all, own } = await countViews(tx, db, userId);
   if (shared && all >= viewLimits.shared)
     throw invalid({ base: [`a database may have at most ${viewLimits.shared} shared views`] });
   if (!shared && own >= viewLimits.own)
@@ -184,4 +188,46 @@ export function withoutFields(value: Record<string, unknown>, hidden: ReadonlySe
       return [key, ["group_by", "date_field", "cover_field"].includes(key) && !isShown(one) ? null : one];
     }),
   );
+}
+
+/** Checked as a search would read them; each begins with its place. `filters`: field to value, or to { operator: value }. */
+function mistakesInFilters(table: Table, filters: object): string[] {
+  const mistakes: string[] = [];
+  const conditions = Object.entries(filters).flatMap(([key, value]: [string, unknown]) =>
+    conditionsOn(key, value, (message) => void mistakes.push(message)),
+  );
+  if (mistakes.length > 0) return mistakes.slice(0, 50);
+  try {
+    readFilters(table, conditions);
+  } catch (error) {
+    if (error instanceof HttpError) return [error.message];
+    throw error;
+  }
+  return [];
+}
+
+function conditionsOn(key: string, value: unknown, say: (message: string) => void): Condition[] {
+  const place = key.slice(0, 60);
+  if (!isObject(value)) return conditionOf(key, "eq", value, (message) => say(`${place} ${message}`));
+  const entries = Object.entries(value);
+  if (entries.length === 0) say(`${place} has no operator`);
+  return entries.flatMap(([given, one]) => {
+    const op = operators.find((known) => known === given);
+    if (op) return conditionOf(key, op, one, (message) => say(`${place}.${op} ${message}`));
+    say(`${place}.${given.slice(0, 60)} is no operator: they are ${operators.join(", ")}`);
+    return [];
+  });
+}
+
+function conditionOf(key: string, op: Condition["op"], value: unknown, say: (message: string) => void): Condition[] {
+  if (Array.isArray(value) && op !== "in") return (say("must be one value, a list is for `in`"), []);
+  const given = Array.isArray(value) ? value : [value];
+  const texts = given.map(textOf).filter((one) => one !== undefined);
+  if (texts.length < given.length) return (say("must be a text, a number, true or false"), []);
+  return [{ field: key, op, value: Array.isArray(value) ? texts : (texts[0] ?? "") }];
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "boolean" || isNumber(value) ? String(value) : undefined;
 }
