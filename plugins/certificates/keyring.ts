@@ -1,4 +1,4 @@
-/** What the https listener asks: the certificate of a host, and what an authority wants to see. */
+/** Lookups of the https listener: the certificate of a host, and the response to an authority's challenge. */
 import type { Certificates, KeyPair } from "platform";
 import { challengeContext, changedTopic, keyContext } from "./orders.ts";
 import type { CertificateRow } from "./store.ts";

@@ -11,7 +11,7 @@ export interface ActionState {
   readonly error: string | null;
 }
 
-/** What starts a process: shown with it, with links to it. */
+/** The origin of a process, shown with a link. */
 export interface Starter {
   readonly kind: "person" | "app" | "cron" | "webhook" | "flow" | "command";
   readonly id: string | null;

@@ -82,7 +82,7 @@ function* mistakesIn(source: string, part: string, { values }: MailTemplate): Ge
     if (needed && !used.has(name)) yield `must have {{ ${name} }}`;
 }
 
-/** What a mail of this template is shown with before it is sent to anybody. */
+/** Sample values for the preview of a mail. */
 export function examplesOf({ values }: MailTemplate): Record<string, unknown> {
   const examples = Object.entries(values).map(([name, { example }]) => [name, example]);
   return { ...Object.fromEntries(examples), account: { name: "Example", url: "https://core.example.com" } };

@@ -141,7 +141,7 @@ function filledIn(baseUrl: string, token: string) {
 
 const filledNames: ReadonlySet<string> = new Set(Object.keys(filledIn("", "")));
 
-/** What a content asks for and a parameter can set. */
+/** Variables of a content that a parameter can set. */
 export function variablesIn(liquid: BaseContext["liquid"], content: string): string[] {
   const names = liquid.variablesOf(content).map((path) => path.split(/[.[]/, 1)[0] ?? "");
   return [...new Set(names)].filter((name) => name !== "" && !filledNames.has(name)).slice(0, mostVariables);

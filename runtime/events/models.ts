@@ -6,7 +6,7 @@ export interface Model {
   readonly name: `${string}::${string}`;
   /** Kinds beyond `create`, `update` and `destroy`. */
   readonly kinds?: readonly string[];
-  /** What whoever makes a webhook on it must have; without one, only administrators follow it. */
+  /** The privilege that a webhook on it needs; without one, only administrators follow it. */
   readonly privilege?: string;
   /** Of a record that the API shows to few: then only webhooks that an administrator made get it. */
   readonly confidential?: (data: Readonly<Record<string, unknown>>) => boolean;

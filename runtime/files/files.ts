@@ -43,7 +43,7 @@ export interface Draft {
   write(bytes: Uint8Array): Promise<void>;
   /** No more bytes: they are on disk when it resolves. */
   end(): Promise<{ readonly hash: string; readonly size: number }>;
-  /** What has been written so far. */
+  /** The bytes written so far. */
   readonly content: Blob;
   /** Makes it durable under its hash; the same content that is there already is replaced. */
   keep(): Promise<void>;
@@ -58,7 +58,7 @@ export interface Part {
   write(bytes: Uint8Array): Promise<void>;
   /** Takes back what is beyond this size. */
   cut(size: number): Promise<void>;
-  /** What was written is on disk when it resolves. */
+  /** Resolves once everything written is on disk. */
   close(): Promise<void>;
   /** The whole as a draft that has ended. Reads it once more for its hash. */
   finish(): Promise<Draft>;

@@ -31,7 +31,7 @@ export function clientOf({ peer: peerOf, trustedProxies, baseUrl = "" }: Proxied
   };
 }
 
-/** What is known about a request before its route is looked up. */
+/** Facts about a request before its route is looked up. */
 interface Arrival {
   readonly client: Client;
   readonly site?: SiteDoor;

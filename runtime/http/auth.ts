@@ -46,7 +46,7 @@ export interface Caller {
   readonly within?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
 }
 
-/** What is known about a request before its route runs. `caller` is null without a valid credential. */
+/** Identity of a request, resolved before its route runs. `caller` is null without a valid credential. */
 export interface Identity {
   readonly account: Account;
   readonly caller: Caller | null;
@@ -98,7 +98,7 @@ export type Identify = (
   client?: ClientAddress,
 ) => Promise<Identity>;
 
-/** Where a request comes from, looked up when it is asked for. */
+/** The origin of a request, looked up on first use. */
 export interface ClientAddress {
   readonly ip: string;
 }

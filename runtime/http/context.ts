@@ -8,7 +8,7 @@ import type { Networks } from "../net/client-address.ts";
 import type { Log } from "../system/log.ts";
 import type { Metrics } from "../system/metrics.ts";
 
-/** Where a connection comes from. */
+/** The origin of a connection. */
 export interface Peer {
   readonly address: string;
   /** Whether it came by our own https. */

@@ -174,7 +174,7 @@ function queryOf(url: string): URLSearchParams {
   return at < 0 ? noQuery : new URLSearchParams(url.slice(at + 1));
 }
 
-/** What the log of activity is told of a request: who makes it, and what is of note though no record changes. */
+/** A request with its identity, for the log of activity: it also notes requests that change no record. */
 export interface IdentifiedRequest {
   readonly request: Request;
   readonly requestId: string;

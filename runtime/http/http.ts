@@ -269,7 +269,7 @@ export function findEndpoint({ byMethod }: Router, method: string, url: string):
   }
 }
 
-/** What answers other methods at this address. */
+/** Other methods that this address supports. */
 function othersAt({ byAddress }: Router, url: string): Alternatives | undefined {
   const own = byAddress.find("", addressOf(url))?.store;
   return (

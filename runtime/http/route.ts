@@ -56,7 +56,7 @@ export interface Query<N extends string> extends URLSearchParams {
   has(name: N, value?: string): boolean;
 }
 
-/** What every handler gets. */
+/** Input of every handler. */
 export interface RequestInput {
   readonly request: Request;
   readonly requestId: string;

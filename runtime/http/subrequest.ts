@@ -19,7 +19,7 @@ export interface SubrequestOptions {
   readonly body?: unknown;
 }
 
-/** What is answered to whoever asks in this process: without what only a browser or a proxy reads. */
+/** The response to a subrequest, without headers that only a browser or a proxy reads. */
 export interface InnerAnswer {
   readonly status: number;
   readonly body: string;

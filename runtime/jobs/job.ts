@@ -1,6 +1,6 @@
 /** A job as its handler and its runner see it. */
 
-/** What a handler is told about its job. */
+/** Facts about a job for its handler. */
 export interface JobInfo {
   readonly id: number;
   /** 1 for the first run. */

@@ -25,7 +25,7 @@ export const limits = {
   renderMs: 5000,
 };
 
-/** What one rendering may use. An engine may lower it. */
+/** Limits of one rendering. An engine may lower them. */
 export type RunLimits = Pick<typeof limits, "steps" | "memory" | "outputChars">;
 
 /** Work or size has exceeded a limit. */
@@ -72,7 +72,7 @@ export class GuardedContext extends Context {
     return super.pop();
   }
 
-  /** Where a variable of this name is found. */
+  /** Looks up a variable by name. */
   scopeOf(name: string | number): Scope {
     for (let at = this.#scopes.length - 1; at >= 0; at--) {
       const scope = this.#scopes[at];

@@ -132,7 +132,7 @@ async function firstByte(socket: Socket, signal: AbortSignal): Promise<number> {
   throw new OutboundFault("closed", "the answer is not one of this protocol");
 }
 
-/** What the event tells. Destroys the socket if that ends before, or the signal aborts. */
+/** Resolves with the event's argument. Destroys the socket if it ends first or the signal aborts. */
 async function first<T>(socket: Socket, event: string, signal: AbortSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const closed = () => reject(new Error("closed"));

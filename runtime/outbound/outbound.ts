@@ -2,8 +2,8 @@
  * The only way to other machines: a fetch that reaches only public addresses (and those that OUTBOUND_ALLOW names), in
  * bounded time and memory.
  *
- *     const outside = { allow: parseAllow("10.1.0.0/16"), log };
- *     const answer = await fetchOutside(outside, "https://example.com/hook", { method: "POST", body });
+ *     const options = { allow: parseAllow("10.1.0.0/16"), log };
+ *     const answer = await fetchOutside(options, "https://example.com/hook", { method: "POST", body });
  *     answer.status; answer.text();
  *
  * The host is resolved here, all its addresses are checked, and the connection goes to a checked address. The name is
@@ -73,7 +73,7 @@ export interface OutboundResponse {
 /** Rejects with an OutboundFault, or with the reason of the caller's own signal. */
 export type Fetch = (url: string | URL, request?: OutboundRequest) => Promise<OutboundResponse>;
 
-/** What may be reached, and how. */
+/** Which addresses may be reached, and how. */
 export interface OutboundOptions {
   /** OUTBOUND_ALLOW, parsed. */
   allow: Allow;
@@ -103,7 +103,7 @@ const ownHeaders = [
 
 /** As `Fetch`. */
 export async function fetchOutside(
-  outside: OutboundOptions,
+  options: OutboundOptions,
   url: string | URL,
   request: OutboundRequest = {},
 ): Promise<OutboundResponse> {
@@ -117,7 +117,7 @@ export async function fetchOutside(
   const signal = request.signal ? AbortSignal.any([end.signal, request.signal]) : end.signal;
   try {
     signal.throwIfAborted();
-    const answer = await follow(outside, parseTarget(url), request, signal);
+    const answer = await follow(options, parseTarget(url), request, signal);
     return { ...answer, durationMs: performance.now() - startedAt };
   } finally {
     clearTimeout(timer);
@@ -136,7 +136,7 @@ export function warnOfProxy(log: Log): void {
 type Answer = Omit<OutboundResponse, "durationMs">;
 
 async function follow(
-  outside: OutboundOptions,
+  options: OutboundOptions,
   first: URL,
   request: OutboundRequest,
   signal: AbortSignal,
@@ -144,7 +144,7 @@ async function follow(
   let target = first;
   let { method = "GET", body } = request;
   for (let hops = 0; ; hops++) {
-    const answer = await send(outside, target, { ...request, method, body }, signal);
+    const answer = await send(options, target, { ...request, method, body }, signal);
     const location = answer.headers.get("location");
     const isRedirect = [301, 302, 303, 307, 308].includes(answer.status) && location !== null;
     if (!isRedirect || request.redirect !== "same-origin") return answer;
@@ -179,11 +179,11 @@ function parseTarget(url: string | URL): URL {
 
 type Send = Omit<OutboundRequest, "body"> & { method: string; body: OutboundRequest["body"] };
 
-async function send(outside: OutboundOptions, target: URL, request: Send, signal: AbortSignal): Promise<Answer> {
-  const addresses = await checkedAddresses(outside, target, signal);
+async function send(options: OutboundOptions, target: URL, request: Send, signal: AbortSignal): Promise<Answer> {
+  const addresses = await checkedAddresses(options, target, signal);
   for (const [index, address] of addresses.entries()) {
     try {
-      return await sendTo(outside, target, address, request, signal);
+      return await sendTo(options, target, address, request, signal);
     } catch (error) {
       const fault = signal.aborted ? signal.reason : asFault(error, target);
       if (!(fault instanceof OutboundFault)) throw fault;
@@ -197,20 +197,20 @@ async function send(outside: OutboundOptions, target: URL, request: Send, signal
 
 /** The addresses of the target's host, IPv4 first. Throws if any of them may not be reached. */
 export async function checkedAddresses(
-  outside: Pick<OutboundOptions, "allow" | "lookup" | "log" | "rehearses">,
+  options: Pick<OutboundOptions, "allow" | "lookup" | "log" | "rehearses">,
   target: URL,
   signal: AbortSignal,
 ): Promise<string[]> {
-  if (outside.rehearses?.() === true)
+  if (options.rehearses?.() === true)
     throw new OutboundFault("refused-address", "this is a rehearsal: nothing is sent to other machines");
   const name = plainHost(target.hostname);
   const literal = literalAddress(name);
-  const addresses = literal ? [literal] : await resolve(outside.lookup ?? lookupAll, name, signal);
+  const addresses = literal ? [literal] : await resolve(options.lookup ?? lookupAll, name, signal);
   const port = target.port || (target.protocol === "https:" ? "443" : "80");
   // A private address among public ones is refused too: such a mixture is an attack or a mistake.
-  const refused = addresses.find((address) => !mayReach(address, name, port, outside.allow));
+  const refused = addresses.find((address) => !mayReach(address, name, port, options.allow));
   if (refused !== undefined) {
-    outside.log.warn("outbound request refused", { host: name, port, address: refused });
+    options.log.warn("outbound request refused", { host: name, port, address: refused });
     const fault = new OutboundFault("refused-address", `${name} is at ${refused}, which is not a public address`);
     throw Object.assign(fault, { address: refused });
   }
@@ -238,13 +238,13 @@ async function lookupAll(name: string): Promise<string[]> {
 }
 
 async function sendTo(
-  outside: OutboundOptions,
+  options: OutboundOptions,
   target: URL,
   address: string,
   request: Send,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { connect = host.send, ca } = outside;
+  const { connect = host.send, ca } = options;
   const name = plainHost(target.hostname);
   const port = target.port && `:${target.port}`;
   const response = await connect(target, address, {

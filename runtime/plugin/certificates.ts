@@ -1,4 +1,4 @@
-/** Where the certificates of https come from. */
+/** Sources of certificates for https. */
 
 /** A certificate as files have it. */
 export interface KeyPair {

@@ -2,7 +2,7 @@ import { host } from "#host";
 import manifest from "../../package.json" with { type: "json" };
 import { satisfies } from "../base/versions.ts";
 
-/** What can be told of a resource without its types: for tests, the log of activity and lists of plugins. */
+/** Facts about a resource without its types, for tests, the log of activity and lists of plugins. */
 export interface ResourceFacts {
   readonly name: string;
   readonly table: string;
@@ -20,9 +20,9 @@ export interface Column {
   readonly orNull: boolean;
 }
 
-/** What the log of activity knows of a table. Every table with a column `account_id` is logged, except those with `false`. */
+/** How a table is logged. Every table with a column `account_id` is logged, except those with `false`. */
 export interface LoggedTable {
-  /** What a row is called; default: the table's name. */
+  /** The name of a row; default: the table's name. */
   readonly model?: string;
   /** The column by which people know a row; default: `name`, `login`, `code` or `title`. */
   readonly name?: string;
@@ -42,7 +42,7 @@ export interface LoggedTable {
  */
 export const platformVersion = "1.0.0";
 
-/** What `--version` prints. */
+/** The output of `--version`. */
 export const versionText = `corestead ${manifest.version} (platform ${platformVersion}, ${host.name}, ${process.platform}-${process.arch})`;
 
 const rangeForm = /^[\^~]?\d{1,6}(\.\d{1,6}){0,2}$/;

@@ -1,15 +1,15 @@
-/** What `corestead doctor` finds: one line each, with the way to mend it. */
+/** Findings of `corestead doctor`: one line each, with its remedy. */
 import type { Sql } from "../db/db.ts";
 import type { Fetch } from "../outbound/outbound.ts";
 import type { Connect } from "../outbound/outbound-socket.ts";
 import type { ConfigOf, Environment, Settings } from "../settings/settings.ts";
 
 export interface Finding {
-  /** What was looked at, in one word, e.g. `mail`. */
+  /** The subject in one word, e.g. `mail`. */
   readonly check: string;
   readonly state: "ok" | "warn" | "fail";
   readonly message: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly remedy?: string;
 }
 
@@ -28,7 +28,7 @@ export function split(text: string): [message: string, remedy: string] {
   return [text.slice(0, at), text.slice(at + 2)];
 }
 
-/** What a plugin's `checks` are given. They read, and change nothing. */
+/** Context of a plugin's `checks`, which only read. */
 export interface BaseCheckContext {
   readonly sql: Sql;
   readonly fetch: Fetch;

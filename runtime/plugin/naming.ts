@@ -40,14 +40,14 @@ export interface Use {
   readonly kind: string;
   readonly id: string | number;
   readonly name: string;
-  /** Where the API shows it. */
+  /** Its address in the API. */
   readonly path: string;
 }
 
 /** Which of a plugin's records name another one; shown to those who have the privilege. */
 export interface Uses {
   readonly privilege: string;
-  readonly find: (accountId: number, named: NamedRecord, limit: number) => Promise<readonly Use[]>;
+  readonly find: (accountId: number, record: NamedRecord, limit: number) => Promise<readonly Use[]>;
 }
 
 /** A place of a record that is saved, e.g. `filter.db_code`, and what it names. */
@@ -66,8 +66,8 @@ export function createNames() {
   const nameables = new Map<string, Nameable>();
   const all: Uses[] = [];
 
-  const found = (accountId: number, named: NamedRecord) =>
-    Promise.all(all.map(async ({ privilege, find }) => ({ privilege, uses: await find(accountId, named, most + 1) })));
+  const found = (accountId: number, record: NamedRecord) =>
+    Promise.all(all.map(async ({ privilege, find }) => ({ privilege, uses: await find(accountId, record, most + 1) })));
 
   return {
     add({ nameables: own = [], uses }: { nameables?: readonly Nameable[]; uses?: Uses }): void {
@@ -85,15 +85,15 @@ export function createNames() {
     },
 
     /** Of what the caller may see, at most 100. */
-    async usedBy({ account, privileges }: Caller, named: NamedRecord): Promise<readonly Use[]> {
-      const seen = (await found(account.id, named)).filter(({ privilege }) => privileges.has(privilege));
+    async usedBy({ account, privileges }: Caller, record: NamedRecord): Promise<readonly Use[]> {
+      const seen = (await found(account.id, record)).filter(({ privilege }) => privileges.has(privilege));
       return seen.flatMap(({ uses }) => uses).slice(0, most);
     },
 
     /** Hints for the header `Warning` when nothing has these names any more. */
-    async lost({ account, privileges }: Caller, named: NamedRecord): Promise<readonly string[]> {
-      const code = named.keys[0] ?? "";
-      const groups = await found(account.id, named);
+    async lost({ account, privileges }: Caller, record: NamedRecord): Promise<readonly string[]> {
+      const code = record.keys[0] ?? "";
+      const groups = await found(account.id, record);
       const seen = groups.filter(({ privilege }) => privileges.has(privilege)).flatMap(({ uses }) => uses);
       const isHidden = groups.some(({ privilege, uses }) => !privileges.has(privilege) && uses.length > 0);
       return [
@@ -124,7 +124,7 @@ const NamedBy = answer.object("NamedBy", {
   path: Type.String(),
 });
 
-/** `GET /core/apps/:id/used_by`. `named` throws the 404. */
+/** `GET /core/apps/:id/used_by`. `recordOf` throws the 404. */
 export function usedByRoute(
   names: Names,
   {
@@ -132,7 +132,7 @@ export function usedByRoute(
     noun,
     privilege,
   }: { readonly one: `/${string}/:${string}`; readonly noun: string; readonly privilege: string },
-  named: (caller: Caller, key: string) => Promise<NamedRecord>,
+  recordOf: (caller: Caller, key: string) => Promise<NamedRecord>,
 ): Route {
   return route(
     "GET",
@@ -145,7 +145,7 @@ export function usedByRoute(
       responses: { 200: [{ kind: "webhook", id: 3, name: "Core::Record create", path: "/account/webhooks/3.json" }] },
     },
     async ({ caller, params }) => {
-      const uses = await names.usedBy(caller, await named(caller, Object.values(params)[0] ?? ""));
+      const uses = await names.usedBy(caller, await recordOf(caller, Object.values(params)[0] ?? ""));
       return list([...uses], uses.length);
     },
   );

@@ -41,7 +41,7 @@ import { isObject } from "../base/values.ts";
 export type Needs = Readonly<Record<string, ServiceRef<unknown>>>;
 type ServicesOf<N extends Needs> = { readonly [K in keyof N]: N[K] extends ServiceRef<infer T> ? T : never };
 
-/** What the runtime gives every plugin; `setup` also gets the plugin's own `config` and `services`. */
+/** Context of every plugin; `setup` also gets the plugin's own `config` and `services`. */
 export interface BaseContext {
   readonly sql: Sql;
   /** How many of its connections the plugin may use at a time. */
@@ -105,7 +105,7 @@ export interface BaseContext {
   readonly room: Room;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
-  /** What this server itself does of https. */
+  /** The server's own part in https. */
   readonly https: HttpsFacts;
   /** `BASE_URL`, without a slash at the end; "" if it is not set. */
   readonly baseUrl: string;
@@ -179,14 +179,14 @@ export interface PluginFacts {
    * machine, without a backup.
    */
   readonly files?: readonly string[];
-  /** What `corestead doctor` asks the plugin. */
+  /** Checks that `corestead doctor` runs. */
   readonly checks?: Checks;
   /**
    * How the log of activity shows the plugin's tables; those that are not named here, by their columns alone, and with
    * `false` not at all: rows that the server writes for itself.
    */
   readonly activity?: Readonly<Record<string, LoggedTable | false>>;
-  /** What it declares with `resource`: the log of activity knows their tables, and a test compares them with those. */
+  /** Its resources. The log of activity knows their tables, and a test compares the two. */
   readonly resources?: readonly ResourceFacts[];
 }
 
@@ -196,13 +196,13 @@ export interface CommandFacts {
   readonly name: string;
   /** How to write it, e.g. `token create --user LOGIN [--name N]`. */
   readonly usage: string;
-  /** What it does, in a few words for the help. */
+  /** A few words for the help. */
   readonly doc: string;
   /** It changes nothing: where there is no database yet, none is made for it. */
   readonly reads?: boolean;
 }
 
-/** What `setup` returns. */
+/** Return value of `setup`. */
 export interface Started<P> {
   readonly routes?: readonly Route[];
   readonly handlers?: readonly Handler[];
@@ -224,14 +224,14 @@ export interface Started<P> {
   readonly prepare?: () => Promise<void>;
   /** Fills an empty database once, in one transaction with all other seeds. Returns lines to print after the commit. */
   readonly seed?: (tx: Tx) => Promise<readonly string[]>;
-  /** What each of the plugin's `commands` does. */
+  /** Implementations of the plugin's `commands`. */
   readonly commands?: readonly Command[];
   /** Called when this process has begun to serve; never called for a command of the command line. */
   readonly begin?: () => void;
   readonly stop?: () => Promise<void> | void;
 }
 
-/** What a plugin's `setup` returned, with the plugin's name. */
+/** A plugin's return value of `setup`, with its name. */
 export interface Running extends Started<unknown> {
   readonly plugin: string;
 }
@@ -298,7 +298,7 @@ export interface Plugin extends PluginFacts {
   ): Promise<Started<unknown>>;
 }
 
-/** What a plugin is defined by: its facts, of which most may be left out, and `setup`. */
+/** A plugin's definition: its facts, most of them optional, and `setup`. */
 export interface Definition<N extends Needs, C extends Settings, P, L extends Needs = {}> extends Partial<
   Omit<PluginFacts, "name" | "config" | "needs" | "provides" | "checks">
 > {

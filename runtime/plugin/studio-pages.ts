@@ -53,14 +53,14 @@ export interface StudioPage {
   readonly module: URL | string;
 }
 
-/** What the runtime knows of a plugin here. */
+/** Facts about a plugin that its pages need. */
 interface Paged {
   readonly name: string;
   readonly privileges: readonly { readonly name: string }[];
   readonly studio?: readonly StudioPage[];
 }
 
-/** Of what an app may name in `show_in_module`. */
+/** A module that an app may name in `show_in_module`. */
 const viewForm = /^[a-z][a-z0-9_]*(?:\/[a-z][a-z0-9_]*){1,3}$/;
 const mostTitleChars = 80;
 /** Control characters, line ends, and those that turn the direction of what follows. */

@@ -1,4 +1,4 @@
-/** What a resource is declared with, and what follows from it: types alone. */
+/** Types of a resource's declaration, and types derived from it. */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { mistakes } from "../base/errors.ts";
 import type { Caller } from "../http/auth.ts";
@@ -14,7 +14,7 @@ export interface Author {
   readonly user: { readonly id: number | null };
 }
 
-/** What every function of a resource gets; a plugin's own context has more. */
+/** Arguments of every function of a resource; a plugin's own context has more. */
 export interface At<By extends Author = Caller> extends Pick<
   BaseContext,
   "sql" | "transaction" | "committed" | "secrets" | "changed" | "now" | "names"
@@ -42,7 +42,7 @@ export interface Changed<F extends Fields, I extends IdKind> {
   readonly after: RowOf<F, I> | undefined;
 }
 
-/** What /openapi.json says of one route. */
+/** Documentation of one route in /openapi.json. */
 interface RouteDoc {
   readonly summary?: string;
   readonly description?: string;
@@ -96,7 +96,7 @@ export interface Declaration<
   A extends At<Author>,
 > extends Rules<F, I, More, A> {
   readonly table: string;
-  /** What /openapi.json calls its type; default: its name. */
+  /** The type's name in /openapi.json; default: its name. */
   readonly type?: string;
   /** Columns that are the same in all of its rows, of a table that has others, too. */
   readonly fixed?: Readonly<Record<string, string>>;
@@ -108,9 +108,9 @@ export interface Declaration<
   readonly privilege: string;
   /** Who may use what there is without the privilege: `visible` and the rules decide. */
   readonly or?: string;
-  /** What an app's page reaches with its token, which is `at.app` then. Default: nothing. */
+  /** Describes what an app's page reaches with its token, then in `at.app`. Default: nothing. */
   readonly apps?: string;
-  /** What the log of activity calls it, and its events if it has some. */
+  /** The model's name in the log of activity, and in events if there are any. */
   readonly model: `${string}::${string}`;
   /** The column by which people know a row, if it is none of the usual ones. */
   readonly nameColumn?: keyof F & string;
@@ -123,7 +123,7 @@ export interface Declaration<
   readonly derived?: More;
   /** Lists and events have them too. */
   readonly derivedInLists?: true;
-  /** Of lists, in SQL; default: `id`. */
+  /** The order of lists, in SQL; default: `id`. */
   readonly order?: string;
   /** By which columns `order_by` may order lists instead, the default one first. */
   readonly orders?: readonly string[];
@@ -132,10 +132,10 @@ export interface Declaration<
   readonly named?: {
     readonly noun: string;
     readonly keys: (row: RowOf<F, I>) => readonly string[];
-    /** What the address of that list calls the id; default: `id`. */
+    /** The name of the id in that list's address; default: `id`. */
     readonly param?: string;
   };
-  /** What 404 says. */
+  /** The message of a 404. */
   readonly missing?: string;
   /** 422 is `{ errors: { … } }`. */
   readonly errors?: "wrapped";
@@ -195,7 +195,7 @@ export interface View extends Pick<Resource<Shape>, "read" | "shows"> {
 export interface Each {
   readonly name: string;
   readonly key: string;
-  /** Those of what may be shown of a secret. */
+  /** Names for the visible part of a secret. */
   readonly info?: { readonly name: string; readonly key: string };
   readonly field: Field;
 }

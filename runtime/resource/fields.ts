@@ -33,7 +33,7 @@ export type Label = readonly [en: string, pl: string, de: string];
 /** How a form asks for a field, where its schema does not say it. */
 type Widget = "line" | "text" | "secret" | "list" | "time" | "date" | "json";
 
-/** What the Studio tells people of a field. */
+/** Help for a field in the Studio. */
 export interface Words {
   readonly help?: Label;
   readonly widget?: Widget;
@@ -50,16 +50,16 @@ interface Stored<Kept> extends Words {
   /** Its schema in bodies. With `by: "check"` what people write is kept in another form: a date as a time. */
   readonly body?: TSchema;
   readonly by?: "check" | "server";
-  /** What it is read from instead of a column of its own, in SQL. What people write of it is for `elsewhere`. */
+  /** A SQL expression to read instead of a column. Input for it goes to `elsewhere`. */
   readonly from?: string;
   /** Its column, if that has another name. */
   readonly stored?: string;
-  /** What `check` makes of it in a new one that leaves it out, in words for the documents. */
+  /** The value that `check` sets on creation when it is left out, in words for the documents. */
   readonly leftOut?: string;
-  /** What a new one has that does not say it, and what null then means. */
+  /** The default on creation, also used for null. */
   readonly blank?: Kept;
   readonly orNull?: true;
-  /** What answers say of it in /openapi.json. */
+  /** Its description in responses in /openapi.json. */
   readonly doc?: string;
   /** Also changed by the server alone: that is no new version and no news. Those of `by: "server"` always are. */
   readonly quiet?: boolean;
@@ -150,7 +150,7 @@ export const jsonOf = <S extends TSchema, const O extends Options<Static<S>>>(sc
   made<Static<S>, O>("json", schema, options);
 export const jsonbOf = <S extends TSchema, const O extends Options<Static<S>>>(schema: S, options: O) =>
   made<Static<S>, O>("jsonb", schema, options);
-/** Of this column, shown by this schema. */
+/** Like this column, with this schema in responses. */
 export const value = <S extends TSchema, const O extends Options<Static<S>>>(
   column: ColumnType,
   schema: S,
@@ -266,7 +266,7 @@ export type RowOf<F extends Fields, I extends IdKind = IdKind> = {
 /** A row of a view. */
 export type KeptOf<F extends Fields> = { readonly [K in keyof F & string as Camel<K>]: Of<F[K]>["kept"] };
 
-/** What people have written of a row. */
+/** The part of a row that people write. */
 export type GivenOf<F extends Fields> = {
   readonly [K in keyof F & string as Of<F[K]>["by"] extends "people" ? Camel<K> : never]: Of<F[K]>["kept"];
 } & Infos<F>;

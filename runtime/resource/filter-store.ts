@@ -41,7 +41,7 @@ export const searching = (columns: readonly string[], doc: string): Filter<unkno
   },
 });
 
-/** What the query narrows a list to; each with its `and`. */
+/** The conditions of a query, each with its `and`. */
 export function narrowedBy<By>(filters: Filters<By>, sql: Sql, query: URLSearchParams, caller: By): Fragment[] {
   return Object.entries(filters).flatMap(([name, { where }]) => {
     const condition = where(sql, query, name, caller);
@@ -49,7 +49,7 @@ export function narrowedBy<By>(filters: Filters<By>, sql: Sql, query: URLSearchP
   });
 }
 
-/** What `order_by` says, in SQL: 422 for another column. */
+/** `order_by` as SQL; 422 for an unknown column. */
 export function orderedBy(orders: readonly string[], sql: Sql, query: URLSearchParams): Fragment {
   const given = query.get("order_by") || (orders[0] ?? "id");
   const isDescending = given.endsWith("_desc");

@@ -15,10 +15,10 @@ import type { At, Author, New, Patch, Resource, Row, Shape, Verb } from "./decla
 import { list, type Ref } from "./store.ts";
 import { change, create, erase, found, refOf, seen, toApi, type WrittenRow, type Expected } from "./verbs.ts";
 
-/** What a plugin gives its resource: the context of its functions, without the caller. */
+/** Context that a plugin passes to its resource, without the caller. */
 export type ContextOf<A extends At<Author>> = Omit<A, "caller" | "request" | "app">;
 
-/** What is known only when the plugins are set up. */
+/** Overrides that exist only once the plugins are set up. */
 interface RouteOverrides<T extends Shape> {
   /** In place of the usual verb: it does something before the transaction, say. */
   readonly change?: (at: T["at"], ref: Ref<T["id"]>, given: Patch<T>, expected: Expected<T>) => Promise<WrittenRow<T>>;
@@ -28,14 +28,14 @@ interface RouteOverrides<T extends Shape> {
   readonly forms?: FormHints<T>;
 }
 
-/** What forms are told. */
+/** Hints for forms. */
 interface FormHints<T extends Shape> {
   /** The schema of a field with more in it (`field.from`, `field.by`). */
   readonly fields?: { readonly [K in keyof Patch<T>]?: (schema: TSchema) => TSchema };
   readonly needs?: Parameters<typeof field.needs>[1];
 }
 
-/** What is known of a request. */
+/** The parts of a request that verbs use. */
 type RequestFacts = Partial<Pick<RequestInput, "request" | "app">> & { readonly caller: Caller };
 
 type ResourceRoutes = Readonly<Record<Verb, Route>> & { readonly usedBy?: Route };
@@ -197,7 +197,7 @@ function told<T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>): Recor
   return of.show ? of.show(at, row, value) : value;
 }
 
-/** What is not there for somebody without the privilege is refused as if there were nothing without it. */
+/** Without the privilege a missing row is 403, like an existing one. */
 async function admitted<T extends Shape, R>(of: Resource<T>, caller: Caller, run: () => Promise<R>): Promise<R> {
   try {
     return await run();

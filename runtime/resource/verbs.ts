@@ -31,7 +31,7 @@ export type Expected<T extends Shape> = (id: Id<T>) => number | undefined;
 
 const whichever = (): undefined => undefined;
 
-/** What a part of an address names; 404 if it can name nothing. */
+/** The id in a part of an address; 404 if it is not an id. */
 export function refOf<I extends IdKind>(
   { id, byCode, missing }: { readonly id: I; readonly byCode?: true | string; readonly missing?: string },
   text: string,
@@ -43,7 +43,7 @@ export function refOf<I extends IdKind>(
   return { id: (id === "uuid" ? uuidOf(text) : integerId(text)) as IdOf<I> }; // the kind decides the type
 }
 
-/** What narrows the rows of the account to those that the caller may see. */
+/** A condition for the rows that the caller may see. */
 export function seen<T extends Shape>(of: Resource<T>, at: T["at"], query?: URLSearchParams): Fragment[] {
   return of.visible ? [at.sql`and ${of.visible(at, at.sql, query)}`] : [];
 }
@@ -206,7 +206,7 @@ async function idFor<T extends Shape>(of: Resource<T>, tx: Tx): Promise<Id<T>> {
   return (of.id === "uuid" ? uuidv7() : await nextId(of, tx)) as Id<T>; // the kind decides the type
 }
 
-/** What is left out stays; null is the blank value where a column has no null. */
+/** Fields that are left out stay; null is the blank value where a column cannot be null. */
 export function merged<T extends Shape>(
   of: Resource<T>,
   { secrets }: Pick<T["at"], "secrets">,

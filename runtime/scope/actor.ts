@@ -50,7 +50,7 @@ export function actorText(): string | undefined {
   return actor || echo ? JSON.stringify(echo ? { ...actor, echo } : actor) : undefined;
 }
 
-/** What the log of activity keeps. */
+/** The part that the log of activity keeps. */
 export function logged<T extends Actor | undefined>(actor: T): T {
   return actor && { ...actor, name: undefined };
 }

@@ -1,4 +1,4 @@
-/** Where an S3-compatible server is, and how to reach it. */
+/** Settings of an S3-compatible server: its address and how to reach it. */
 import { checked, oneOf, text } from "./settings.ts";
 
 export const s3Settings = {

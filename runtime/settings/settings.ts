@@ -11,7 +11,7 @@ export interface Setting<T> {
   parse(text: string): T;
   /** The only values that there are; undefined = others too. */
   readonly choices?: readonly string[];
-  /** Of an account's setting: the privilege `settings` is not enough to change it. */
+  /** For settings of accounts: the privilege `settings` is not enough to change it. */
   readonly adminOnly?: true;
 }
 

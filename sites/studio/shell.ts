@@ -15,7 +15,7 @@ interface ShellData {
   readonly pathname: string;
 }
 
-/** What the Studio asks for first (app/state/session.svelte.ts): on its way before the scripts are. */
+/** The Studio's first requests (app/state/session.svelte.ts), sent before its scripts are loaded. */
 const firstRequests = ["/account/me.json", "/openapi.json", "/studio/-/pages.json", "/core/modules.json"];
 
 export function shell({ files, nonce, accountName, isRehearsal, draftKey, pathname }: ShellData): string {

@@ -1,4 +1,4 @@
-/** What an account asks of its people: a second factor, the length of sessions, good passwords. */
+/** An account's requirements: a second factor, the length of sessions, good passwords. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { adminPassword, person, startTestApp, type Answer, type TestApp } from "../../../tests/harness.ts";
 import { tokens } from "../../tokens/api.ts";

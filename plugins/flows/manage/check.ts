@@ -44,7 +44,7 @@ export function checkFlow(
 
 const maxDescription = 2000;
 
-/** What agents are told of a flow that they call as a tool of their own. */
+/** Mistakes in what agents read of a flow that is a tool of its own. */
 function toolMistakes({ description, input }: UnstoredFlow["fields"]): [field: string, message: string][] {
   const wrong: [string, string][] = [];
   if (description !== undefined && (typeof description !== "string" || description.length > maxDescription))

@@ -24,7 +24,7 @@ export interface WholeProcess extends ProcessRow {
   readonly trace?: string | null;
 }
 
-/** What followers of processes are told. */
+/** The message for followers of processes. */
 export type ProcessHead = Omit<ProcessRow, "accountId" | "input" | "data"> &
   Pick<WholeProcess, "starterKind" | "starterId" | "starter" | "trace">;
 

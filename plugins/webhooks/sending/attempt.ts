@@ -147,7 +147,7 @@ async function toFlow({ targets }: Tools, { row }: Hook, message: OutgoingMessag
   return { ok: true, status: null, body, error: null, retryAfterSeconds: null };
 }
 
-/** What leads from the process to the delivery, and to the record that it tells of. */
+/** Links from the process to the delivery and to its record. */
 function startedBy({ id, sourceType, kind }: OutgoingMessage, data: Readonly<Record<string, unknown>>) {
   const { id: recordId, db_code: dbCode } = data;
   return {

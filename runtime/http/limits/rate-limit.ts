@@ -51,7 +51,7 @@ export function createLimiter(options: LimiterOptions) {
       putNewest(counters, name, counter, maxKeys);
       return take;
     },
-    /** What was taken elsewhere, even beyond the limit. */
+    /** Counts use on another machine, even beyond the limit. */
     add(key: string, n: number): void {
       const name = short(key);
       const counter = advance(counters.get(name), Math.floor(position()));

@@ -40,7 +40,7 @@ export interface LimitCounting {
   readonly hear: (told: UsageMessage) => void;
 }
 
-/** What a worker asks its supervisor. */
+/** A worker's request to its supervisor. */
 interface Question extends LimitUse {
   readonly ask: number;
 }

@@ -17,7 +17,7 @@ interface UnsentUse {
 const topic = "runtime.limits";
 const publishMs = 200;
 const publishedShare = 1 / 20;
-/** Of one limit; the oldest is then forgotten. */
+/** Maximum number of keys for one limit; beyond it the oldest is dropped. */
 const maxUnsent = 10_000;
 /** A message holds less than 8 kB, and a key up to 200 bytes. */
 const mostInMessage = 16;

@@ -35,7 +35,7 @@ export function proxyMistakes({ headers, host, secure, proxied, baseUrl }: Arriv
   return mistakes;
 }
 
-/** What a machine or a container is called inside its own network. */
+/** Names of machines and containers inside their own network. */
 function isPrivate(host: string): boolean {
   return isLocalHost(host) || !host.includes(".");
 }

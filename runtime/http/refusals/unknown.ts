@@ -92,7 +92,7 @@ function nestedHints(walk: Walk, schema: TSchema, value: unknown, place: string)
 
 interface ObjectForm {
   readonly known: Readonly<Record<string, TSchema>>;
-  /** Of the values with other names; undefined if nothing is known of them. */
+  /** The schema of the values with other names; undefined if unknown. */
   readonly others: TSchema | undefined;
   /** Whether there are no other names. */
   readonly isClosed: boolean;

@@ -33,7 +33,7 @@ export interface BackupStore {
   tidy(): Promise<void>;
 }
 
-/** Where backups are, and the folder `wal` there. */
+/** The backups' folder, and its folder `wal`. */
 export interface BackupPlaces {
   readonly backups: BackupStore;
   readonly wal: BackupStore;
@@ -125,7 +125,7 @@ export function backupsInBucket(bucket: Bucket, { bucket: name, prefix }: Bucket
 
 type StoreConfig = Pick<Config, "backupDir"> & S3Config;
 
-/** Where the settings say that backups are kept; undefined = nowhere. */
+/** The configured place of backups; undefined = none. */
 export function configuredStore(config: StoreConfig, log: Log): BackupStore | undefined {
   return openStore(config, log);
 }
@@ -136,7 +136,7 @@ export function configuredPlaces(config: StoreConfig, log: Log): BackupPlaces | 
   return backups && wal && { backups, wal };
 }
 
-/** Where WAL is archived: the folder `wal` there. */
+/** The archive of WAL: the folder `wal` of the backups. */
 export function configuredWalStore(config: StoreConfig, log: Log): BackupStore | undefined {
   return openStore(config, log, { folder: "wal", timeIn: (name) => parseWalName(name)?.at });
 }
@@ -156,7 +156,7 @@ function openStore(config: StoreConfig, log: Log, part?: Part): BackupStore | un
   return backupsInBucket(bucket, { ...place, prefix }, part?.timeIn);
 }
 
-/** What `corestead backups` prints. Pure. */
+/** The output of `corestead backups`. Pure. */
 type Known = Pick<BackupRun, "endedAt" | "verified" | "error">;
 
 export function backupLines(stored: readonly StoredBackup[], runs: ReadonlyMap<string, Known>, now: Date): string[] {

@@ -14,7 +14,7 @@ import { baseFrames } from "./wal-file.ts";
 import { parseWalName, walNameOf, type Base, type Piece } from "./wal-names.ts";
 import { beginBase, endBase, lockFor, walPlace } from "./wal-store.ts";
 
-/** Whoever archives has all but a connection of its own. */
+/** Like the archive's context, without a connection of its own. */
 export interface BaseContext {
   readonly config: Pick<Config, "dataDir" | "backupKey" | "backupKeep" | "backupVerify">;
   readonly places: BackupPlaces;

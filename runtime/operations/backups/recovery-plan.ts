@@ -5,7 +5,7 @@ export interface Plan {
   readonly base: Base;
   /** In order, each from where the one before it ends, or earlier. */
   readonly pieces: readonly Piece[];
-  /** Where the last piece ends. */
+  /** The end of the last piece. */
   readonly to: bigint;
 }
 

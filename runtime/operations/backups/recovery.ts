@@ -28,7 +28,7 @@ export interface Recovery {
   /** The newest moment, if it is undefined. */
   readonly until: Date | undefined;
   readonly log: Log;
-  /** What to do in the recovered database before it counts. */
+  /** Runs in the recovered database before it is accepted. */
   readonly finish: (sql: Sql) => Promise<void>;
 }
 

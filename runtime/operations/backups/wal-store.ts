@@ -3,7 +3,7 @@ import { transaction, type Queryable, type Sql, type Tx } from "../../db/db.ts";
 import { slotPrefix } from "../postgres/wal-slot.ts";
 import { lsnText, parseLsn } from "./wal-names.ts";
 
-/** Where archived WAL ends, and what there is. */
+/** The end of the archived WAL, and what there is. */
 export interface WalPlace {
   /** Undefined if there is none; `lost`: PostgreSQL has removed WAL that was not archived. */
   readonly chain: { readonly name: string; readonly from: bigint; readonly isLost: boolean } | undefined;
@@ -50,7 +50,7 @@ export async function beginChain(sql: Queryable, chain: string): Promise<void> {
   await sql`select pg_create_physical_replication_slot(${slotPrefix + chain.toLowerCase()}, true)`;
 }
 
-/** Those that PostgreSQL keeps WAL for. */
+/** Slots that PostgreSQL keeps WAL for. */
 export async function chainNames(sql: Queryable): Promise<string[]> {
   const rows = await sql<{ slot: string }[]>`
     select slot_name::text as slot from pg_replication_slots where starts_with(slot_name::text, ${slotPrefix})`;
@@ -63,7 +63,7 @@ export async function endChains(sql: Queryable): Promise<void> {
     where starts_with(slot_name::text, ${slotPrefix})`;
 }
 
-/** What ends before this position may go. */
+/** Lets PostgreSQL remove WAL that ends before this position. */
 export async function archivedTo(sql: Queryable, chain: string, to: bigint): Promise<void> {
   await sql`select pg_replication_slot_advance(${slotPrefix + chain.toLowerCase()}, ${lsnText(to)}::pg_lsn)`;
 }

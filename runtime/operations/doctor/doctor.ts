@@ -31,7 +31,7 @@ export interface DoctorOptions {
   readonly env: Environment;
   readonly builtIn: readonly Plugin[];
   readonly modules: Modules;
-  /** Where `.env` may be. */
+  /** The folder of `.env`. */
   readonly folder: string;
   readonly addressesOf?: Network["addressesOf"];
   /** "/" but in tests. */

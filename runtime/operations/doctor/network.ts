@@ -181,7 +181,7 @@ function judgeHost({ host, origin }: URL, to: string, answered: ProbeResult): Fi
   );
 }
 
-/** What a proxy in front does with requests to BASE_URL. Nothing if they do not arrive: checkHosts says that. */
+/** Checks what a proxy does with requests to BASE_URL. Nothing if they do not arrive: checkHosts reports that. */
 export async function checkProxy({ config, probe, isServed }: Network): Promise<readonly Finding[]> {
   const { baseUrl } = config;
   if (baseUrl === "" || !probe.secrets) return [];

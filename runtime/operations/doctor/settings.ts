@@ -1,4 +1,4 @@
-/** What is wrong with the settings themselves. Pure, but for the files of settings. */
+/** Checks the settings themselves. Pure, except that it reads the files of settings. */
 import { readFileSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const settings = findingsOf("settings");
 interface ConfigSource {
   readonly env: Environment;
   readonly plugins: readonly Pick<PluginFacts, "config">[];
-  /** Where `.env` may be. */
+  /** The folder of `.env`. */
   readonly folder: string;
 }
 

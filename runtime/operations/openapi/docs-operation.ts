@@ -11,7 +11,7 @@ export interface Operation {
 }
 
 export interface Frame {
-  /** What the operations refer to. */
+  /** Schemas that the operations refer to. */
   readonly components: Json;
   /** Where the examples call. */
   readonly server: string;

@@ -70,7 +70,7 @@ function meaning(schema: Json, words: DocsWords): string {
   return [...told, ...limits(schema, words)].join("; ");
 }
 
-/** What the server checks. */
+/** Constraints that the server checks. */
 function limits(schema: Json, words: DocsWords): string[] {
   const is = (key: string) => schema[key] !== undefined;
   const shown = (key: string) => escapeHtml(JSON.stringify(schema[key]) ?? "");

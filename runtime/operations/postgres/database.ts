@@ -64,7 +64,7 @@ export async function openDatabase({ config, log, bare = false, early = false, o
   return { target, ready, synced, stop };
 }
 
-/** What a first start writes: the executable's programs, and a database without records. */
+/** Disk usage of a first start: the executable's programs and an empty database. */
 const firstStartBytes = 150_000_000;
 
 async function mustFit(dataDir: string): Promise<void> {

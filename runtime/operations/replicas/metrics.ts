@@ -2,7 +2,7 @@ import type { Metrics } from "../../system/metrics.ts";
 import type { ReplicaFacts } from "./replica.ts";
 import type { Replicas } from "./replicas.ts";
 
-/** What `/metrics` says about reads, where there are replicas for them. */
+/** Metrics of reads on replicas. */
 export function replicaMetrics(metrics: Metrics, { facts, fallbacks, waits }: Replicas): void {
   const each = (value: (replica: ReplicaFacts) => number) => () =>
     Object.fromEntries(facts().map((replica) => [replica.name, value(replica)]));

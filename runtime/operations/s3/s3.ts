@@ -21,7 +21,7 @@ export interface BucketOptions extends Retrying {
   readonly clock?: () => Date;
   /** What `write` sends at once. */
   readonly partBytes?: number;
-  /** What `read` asks for at once; default: the same. */
+  /** The size of one request of `read`; default: the same. */
   readonly readBytes?: number;
 }
 

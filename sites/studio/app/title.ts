@@ -31,7 +31,7 @@ function isUuid(value: unknown): boolean {
   return typeof value === "string" && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value);
 }
 
-/** What has no name is told apart by its kind and its number: `Delivery 2`. */
+/** An item without a name gets its kind and number: `Delivery 2`. */
 export function titleOf(record: unknown, singular: string, id: string): string {
   const kind = `${singular.charAt(0).toUpperCase()}${singular.slice(1)}`;
   const speaking = speakingField(record);

@@ -1,4 +1,4 @@
-/** What starts a flow, and what it is told then. Pure. */
+/** Triggers of a flow, and the input that they pass. Pure. */
 import type { ScopeName } from "./program/scope.ts";
 
 type Row = Readonly<Record<string, unknown>>;

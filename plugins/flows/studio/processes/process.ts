@@ -76,7 +76,7 @@ export function spentOf({ from, to, now, language }: TimeSpent): string {
   return [unit(Math.floor(seconds / size), large), ...(rest > 0 ? [unit(rest, small)] : [])].join(" ");
 }
 
-/** What is shown of a value, and how many characters there are of it. */
+/** A preview of a value, and its length in characters. */
 export interface ValuePreview {
   readonly text: string;
   readonly chars: number;

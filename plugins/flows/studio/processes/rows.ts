@@ -1,4 +1,4 @@
-/** What the list of processes asks for first: of the first load. Pure. */
+/** The first request of the list of processes. Pure. */
 const path = "/connect/flow_processes.json";
 /** As the list of the kit asks for its rows. */
 const pageSize = "50";

@@ -1,4 +1,4 @@
-/** What a prompt is told of the page from which it is asked: its context variables. Pure. */
+/** Context variables of a prompt, from the page that is open. Pure. */
 
 export interface PageContext {
   /** The page's address, below `/studio`. */

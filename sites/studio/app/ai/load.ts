@@ -1,4 +1,4 @@
-/** What the AI dialog asks the server for. */
+/** Requests of the AI dialog. */
 import { get, personHeader, refusalOf, request } from "../server/request.ts";
 import { session } from "../state/session.svelte.ts";
 import { isMap, textOf } from "../resources/values.ts";

@@ -1,4 +1,4 @@
-/** What a model that runs here may call, and when a person is asked first. Pure. */
+/** Tools that a model may call here, and which calls need a person's consent. Pure. */
 import { isMap, textOf } from "../resources/values.ts";
 
 export interface Tool {
@@ -51,7 +51,7 @@ export function subjectOf({ name, arguments: given }: ToolCall): string {
   return [name, ...plain].join(" ");
 }
 
-/** What only reads runs by itself; what may destroy is asked for each time. `chosen`: by subject. */
+/** Calls that only read need no consent; calls that may destroy need it each time. `chosen`: by subject. */
 export function ruleOf(tool: Tool | undefined, subject: string, chosen: ReadonlyMap<string, Rule>): Rule {
   if (!tool) return "never";
   const rule = chosen.get(subject) ?? (tool.reads ? "always" : "ask");

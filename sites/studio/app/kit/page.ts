@@ -17,7 +17,7 @@ export interface StudioPage {
   readonly view?: string | null;
   /** The list of the item that it belongs to, if its address does not say so: `/cms/sites` for `cms/:site/pages`. */
   readonly of?: string;
-  /** What it asks the API first at this address: on its way while the page itself is still loaded. */
+  /** Its first requests at this address, sent while the page itself is still loading. */
   readonly first?: (params: Readonly<Record<string, string>>, query: URLSearchParams) => readonly string[];
   readonly load: () => Promise<{ readonly default: Component<{ params: Readonly<Record<string, string>> }> }>;
 }

@@ -1,4 +1,4 @@
-/** What a list asks for and shows: pure, from the API's description and the address. */
+/** Requests and columns of a list, from the API's description and the address. Pure. */
 import { speakingField } from "../title.ts";
 import { typesOf, type Schema } from "./openapi.ts";
 import type { Parameter, Resource } from "./resources.ts";
@@ -117,7 +117,7 @@ function isDull(name: string, names: readonly string[]): boolean {
   return dull.has(name) || (name.endsWith("_id") && names.includes(name.replace(/_id$/, "_code")));
 }
 
-/** Those that are shown: as the address says, else the first six that fit into a cell. */
+/** Visible columns: those in the address, else the first six that fit into a cell. */
 export function shownColumns(
   { list }: Resource,
   all: readonly string[],

@@ -41,7 +41,7 @@ export async function choicesOf(field: FormField, inputs: Inputs): Promise<reado
   return once(all.filter(({ value }) => value !== "" || name === ""));
 }
 
-/** What of the form the choices depend on: asked again when it changes. */
+/** Fields that the choices depend on; a change reloads them. */
 export function dependsOn(field: FormField, inputs: Inputs): string {
   const names = (field.sources ?? []).flatMap(({ where = [], when = {} }) => [...where, ...Object.keys(when)]);
   return JSON.stringify([narrowedBy(field, inputs), ...names.map((name) => inputs[name])]);

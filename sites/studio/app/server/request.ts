@@ -54,7 +54,7 @@ export function personHeader(): Record<string, string> {
   return person === undefined ? {} : { "x-signed-in-as": String(person) };
 }
 
-/** What a page asks first, asked before the page is there. */
+/** A page's first requests, sent before the page is loaded. */
 const early = new Map<string, Promise<Response | undefined>>();
 const earlyMs = 5000;
 

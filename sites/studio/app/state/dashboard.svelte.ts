@@ -54,7 +54,7 @@ export class Dashboard {
     this.newest = mine;
   }
 
-  /** What is stored is shown, unless a further change is on its way. */
+  /** Shows the stored state, unless a further change is on its way. */
   private settled(change: Promise<readonly Tile[]>, tiles: readonly Tile[]): void {
     if (this.newest === change) this.tiles = tiles;
   }

@@ -1,4 +1,4 @@
-/** What the page in the frame tells the frame. */
+/** State that the page passes to its frame. */
 
 class Frame {
   /** The name of what is shown, once it is known. */

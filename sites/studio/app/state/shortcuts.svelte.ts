@@ -6,7 +6,7 @@ import { text } from "./text.svelte.ts";
 export interface Command {
   readonly id: string;
   readonly title: string;
-  /** What it belongs to, shown beside it in the palette. */
+  /** Its group, shown beside it in the palette. */
   readonly group?: string;
   /** `mod+k`: Ctrl, or ⌘ on a Mac. */
   readonly keys?: string;

@@ -50,7 +50,7 @@ export class Codes {
       );
   }
 
-  /** Those of a connector, asked for when they are first wanted. */
+  /** Methods of a connector, loaded on first use. */
   methodsOf(connector: string): readonly Method[] {
     if (!this.asked.has(connector) && this.connectors.some(({ value }) => value === connector)) {
       this.asked.add(connector);

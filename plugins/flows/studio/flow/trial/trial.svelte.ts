@@ -7,7 +7,7 @@ export interface StepResult {
   readonly id: string;
   readonly type: string;
   readonly status: string;
-  /** What it was given, where that is told. */
+  /** Its input, if known. */
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string;

@@ -1,4 +1,4 @@
-/** What the code editor is told: languages, faults and words to complete. No editor is loaded for this. */
+/** Input of the code editor: languages, faults and completions. Loads no editor. */
 
 /** `markdown` and `liquid` (HTML) have Liquid in them. */
 export type CodeLanguage =

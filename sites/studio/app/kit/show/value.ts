@@ -40,7 +40,7 @@ const tones: Readonly<Record<string, "good" | "wrong" | "warn">> = {
   warning: "warn",
 };
 
-/** What a state means for a person, if the field holds one: it is shown as a badge. */
+/** The meaning of a state for people, if the field holds one; shown as a badge. */
 export function toneOf(name: string, value: unknown): "good" | "wrong" | "warn" | "plain" | undefined {
   if (!["status", "state", "severity"].includes(name) || typeof value !== "string" || value === "") return undefined;
   return Object.hasOwn(tones, value) ? tones[value] : "plain";
@@ -71,7 +71,7 @@ export function isFlat(value: unknown): value is Readonly<Record<string, unknown
   return inner.length > 0 && inner.length <= most && inner.every((one) => typeof one !== "object" || one === null);
 }
 
-/** What tells one of a list from the others: short values, those first that say what it is. */
+/** The values that tell items of a list apart: short ones, the most telling first. */
 export function headOf(one: Readonly<Record<string, unknown>>): string {
   const names = ["id", "name", "type", "code", "kind", "status", "state", "event"];
   const said = names.flatMap((name) => {
