@@ -7,7 +7,7 @@ import type { Head, SealAnchor } from "./chain.ts";
 import * as sealStore from "./seal-store.ts";
 import type { ActivityContext } from "./context.ts";
 
-/** What one sealing did to an account's chain. */
+/** Result of sealing an account's chain. */
 export interface SealResult extends SealAnchor {
   readonly accountId: number;
   readonly before: Pick<Head, "number" | "lastSignature"> | undefined;
@@ -44,7 +44,7 @@ export function lostText({ number }: SealAnchor): string {
   return `its seal ${number}, which is in DATA_DIR/anchors, is not in the chain: its end was removed, or an older state of the database was put back`;
 }
 
-/** Of `--at-least`: what each chain must have got to. Throws an Error that says how it is written. */
+/** Parses `--at-least`: the number that each chain must have reached. Throws an Error that shows the syntax. */
 export function parseAtLeast(text: string | undefined): (accountId: number) => number {
   const wanted = new Map<string, number>();
   for (const part of text === undefined ? [] : text.split(",")) {

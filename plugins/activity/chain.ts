@@ -46,7 +46,7 @@ export function signHead(sign: Sign, accountId: number, head: Omit<Head, "signat
   return sign(["head", accountId, firstNumber, firstSignature, number, lastSignature, upTo].join("\n"));
 }
 
-/** What is wrong with this seal, or with an entry that it holds; undefined if nothing is. */
+/** The fault of this seal or of an entry in it, if there is one. */
 export function faultOf(
   sign: Sign,
   accountId: number,
@@ -69,7 +69,7 @@ export function faultOf(
   return added === undefined ? undefined : `entry ${added} was added later`;
 }
 
-/** What is wrong with the end of a chain. */
+/** The fault at the end of a chain, if there is one. */
 export function headFault(
   sign: Sign,
   accountId: number,

@@ -1,4 +1,4 @@
-/** What the functions of this plugin share. */
+/** Context of this plugin's functions. */
 import type { BaseContext } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { Sign } from "./chain.ts";

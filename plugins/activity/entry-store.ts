@@ -9,12 +9,12 @@ export const inboxColumns = "account_id, action, facts, record_id, actor, old, n
 
 const secretNames = "passw|secret";
 
-/** What the entries of a statement are called. Fields that are named like a secret are none of the log's. */
+/** Names a table's entries. Fields that are named like a secret are not logged. */
 export function inboxFacts(model: string, title: string): string {
   return JSON.stringify({ model, title, secret: secretNames });
 }
 
-/** Of one row, in bytes. */
+/** Maximum for one row, in bytes. */
 const mostKept = 4_000;
 
 /**
@@ -31,7 +31,7 @@ export function inboxValues(old: string | undefined, now: string | undefined): s
 /** The columns of a row of the inbox that has all records that a statement changed. */
 export const inboxManyColumns = "account_id, action, facts, actor, ids, olds, given";
 
-/** Of the texts that a statement was given, in bytes: they stand in the records that it wrote, too. */
+/** Maximum for a statement's parameters, in bytes; the records that it wrote hold them, too. */
 const mostGiven = 64_000;
 
 /** An item of `olds`; `given` is the whole text that the statement was given. */

@@ -1,7 +1,7 @@
 /** SQL about the inbox: what transactions wrote of their changes becomes entries, in the order in which it was written. */
 import type { Sql, Tx } from "platform";
 
-/** What one statement makes entries of; a row may have up to 32 changes. */
+/** Rows that one statement turns into entries; a row may have up to 32 changes. */
 const atOnce = 500;
 
 /**

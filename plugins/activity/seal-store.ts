@@ -22,7 +22,7 @@ const digest = `encode(sha256(convert_to(row(a.id, a.account_id, extract(epoch f
 const sealList = `number, up_to, ids, encode(digests, 'hex') as digests, signature`;
 const headList = `first_number, first_signature, number, last_signature, up_to, signature`;
 
-/** What one transaction forgets. */
+/** Maximum number of seals deleted in one transaction. */
 const sealsAtOnce = 500;
 
 type Row<T> = { [K in keyof T]: T[K] extends number ? number | string : T[K] };
@@ -93,7 +93,7 @@ export async function unsealed(tx: Tx, accountId: number, after: number, upTo: n
   return row?.ids && row.digests ? { accountId, ids: row.ids.map(Number), digests: row.digests } : undefined;
 }
 
-/** Those whose log there must be. */
+/** Accounts that must have a log. */
 export async function existing(sql: Sql): Promise<number[]> {
   return (await sql<{ id: number }[]>`select id from accounts order by id`).map(({ id }) => id);
 }

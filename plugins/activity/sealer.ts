@@ -13,7 +13,7 @@ import { toApi } from "./store.ts";
 import * as activityStore from "./store.ts";
 
 const everyMs = 1_000;
-/** What one transaction seals. */
+/** Maximum number of entries sealed in one transaction. */
 const mostIds = 20_000;
 /** A transaction that runs for long keeps entries unsealed: the log says so. */
 const lateMs = 60_000;
@@ -150,7 +150,7 @@ function forgetSome(ctx: Retaining, accountId: number, days: number) {
 /** Sends entries to the webhooks on `Core::Activity` once they are sealed. */
 export const streamedModel = "Core::Activity";
 
-/** What a filter may ask for, before the entries are read. */
+/** Fields of a filter, unknown before the entries are read. */
 const unknown = {
   action: undefined,
   model: undefined,

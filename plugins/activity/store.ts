@@ -80,7 +80,7 @@ export async function byId(ctx: ActivityContext, accountId: number, id: number):
   return row;
 }
 
-/** Those of these entries that are not the echo of what followed from the log itself. */
+/** Entries to emit as events, without those that the log's own events caused. */
 export async function toTell(ctx: ActivityContext, tx: Tx, accountId: number, ids: readonly number[], page: Page) {
   return readRows<ActivityRow>(tx, page, {
     columns: columns(ctx),

@@ -13,7 +13,7 @@ export interface Verified {
   readonly entries: number;
   /** The number of the last one. */
   readonly last: number;
-  /** What is wrong first; undefined if nothing is. */
+  /** The first fault, if there is one. */
   readonly fault: string | undefined;
 }
 

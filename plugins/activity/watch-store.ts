@@ -3,7 +3,7 @@ import type { LoggedTable, PluginFacts, Sql } from "platform";
 import type { ActivityContext } from "./context.ts";
 
 interface WatchedTable extends TableColumns {
-  /** What the table's trigger was made with; null without one. */
+  /** Arguments of the table's trigger; null without one. */
   readonly facts: string | null;
 }
 
@@ -59,7 +59,7 @@ function triggerOf(table: string, facts: string | null): string {
 export interface TableColumns {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Those of its primary key. */
+  /** Columns of its primary key. */
   readonly keys: readonly string[];
 }
 
@@ -75,13 +75,13 @@ export interface Facts {
 }
 
 const names = ["name", "login", "code", "title"];
-/** What the server keeps of every change: the entry itself says when and by whom. */
+/** Columns that entries leave out: the entry itself says when and by whom. */
 const kept = ["account_id", "version", "created_at", "updated_at", "created_by_id", "updated_by_id"];
 const secretName = /(^|_)(secret|password|passphrase|hash|sealed|token|key|seed|otp)(_|$)/;
 
 export type Declared = ReadonlyMap<string, LoggedTable | false>;
 
-/** What the log shows of a table: what its plugin says of it, and else what its columns say. Pure. */
+/** How the log shows a table, by its plugin's declaration, else by its columns. Pure. */
 export function declaredBy(plugins: readonly PluginFacts[]): Declared {
   return new Map(plugins.flatMap(({ activity = {} }) => Object.entries(activity)));
 }

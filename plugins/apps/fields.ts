@@ -53,7 +53,7 @@ export const isTile = "coalesce(fields -> 'dashboard_widget' = 'true', false)";
 const same = (name: string) => [name, name, name] as const;
 const source = "<script>\n  let count = $state(0);\n</script>\n<button onclick={() => count++}>{count}</button>";
 
-/** What a save writes and a version keeps. */
+/** Columns that a save writes and a version keeps. */
 export const savedFields = {
   name: text({ label: ["Name", "Nazwa", "Name"], body: field.name(), example: "Counter" }),
   url_code: text({

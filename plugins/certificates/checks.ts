@@ -1,4 +1,4 @@
-/** What `corestead doctor` says about certificates. */
+/** Checks of `corestead doctor` for certificates. */
 import { findingsOf, reasonOf, type CheckContext, type Finding } from "platform";
 import { troubled, type CertificateRow } from "./store.ts";
 

@@ -91,7 +91,7 @@ export async function succeeded(tx: Tx, orderId: number): Promise<void> {
   await tx`update certificate_orders set issued = true where id = ${orderId}`;
 }
 
-/** Of the whole installation. */
+/** For the whole installation. */
 export async function ordersOfLastHour(sql: Sql): Promise<number> {
   const [row] = await sql<{ orders: number }[]>`
     select count(*) as orders from certificate_orders where at > now() - interval '1 hour'`;
@@ -236,7 +236,7 @@ export async function failed(sql: Sql, host: string, error: string, failures: nu
     where host = ${host}`;
 }
 
-/** Of the whole installation: how many there are, and those that fail or end soon, the worst first. */
+/** For the whole installation: the number of certificates, and those that fail or end soon, the worst first. */
 export async function troubled(sql: Sql, limit: number): Promise<{ total: number; rows: CertificateRow[] }> {
   const rows = await sql<CertificateRow[]>`
     select ${columns(sql)} from certificates

@@ -5,7 +5,7 @@ export { codeMistake, isCode, isUuid } from "./definition.ts";
 export { recordOf } from "./definition.ts";
 export { createFiller, isHeaderValue, paramHints, placeholders, type Filler } from "./fill.ts";
 
-/** What a call of a model has cost. */
+/** Tokens used by a call of a model. */
 export interface Usage {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -23,7 +23,7 @@ export interface CallOutcome {
   /** The seconds to wait before another call, as the remote asked (`Retry-After`). */
   readonly retryAfterSeconds: number | null;
   readonly durationMs: number;
-  /** Of calls that cost tokens, failed ones included. */
+  /** Only for calls that cost tokens, failed ones included. */
   readonly usage?: Usage | undefined;
   /** It was not begun, because so many others run. */
   readonly isBusy?: boolean | undefined;

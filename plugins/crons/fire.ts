@@ -9,7 +9,7 @@ interface CronContext extends Pick<BaseContext, "sql" | "transaction" | "log" | 
   readonly flows: Pick<Flows, "startFlow">;
 }
 
-/** What a server process remembers between its checks. */
+/** State of a server process between its checks. */
 interface Memory {
   /** It has handled everything up to here: later due times were not missed, even if the database was away. */
   checkedTo: Date;
@@ -29,7 +29,7 @@ const longestOutageMs = 3_600_000;
 const alignAgainMs = 600_000;
 const pageSize = 1000;
 
-/** Of a process that begins now. */
+/** The state of a process that begins now. */
 export function newMemory({ now }: Pick<CronContext, "now">): Memory {
   const checkedTo = new Date(now().getTime() - lateMs);
   return { checkedTo, tries: new Map(), lastAt: undefined, alignedAt: -Infinity };

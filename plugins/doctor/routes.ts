@@ -27,7 +27,7 @@ const example = {
 const access = { open: "`corestead doctor` proves with the secret key that it may ask" } as const;
 const description = `Answers \`corestead doctor\` alone, which sends a proof in the header \`${proofHeader}\`; for everybody else it does not exist.`;
 
-/** What arrives here of a request, so that `corestead doctor` can say what a proxy in front changes. */
+/** Echoes a request, so that `corestead doctor` can tell what a proxy in front changes. */
 export function probeRoutes({ secrets }: Pick<BaseContext, "secrets">): Route[] {
   const check = ({ request }: Pick<RequestInput, "request">): void => {
     const at = Number(secrets.verify("probe", request.headers.get(proofHeader) ?? "") ?? Number.NaN);

@@ -10,7 +10,7 @@ export const FlowVersion = answer.object("FlowVersion", {
   created_at: answer.time(),
 });
 
-/** What calls of models have cost. */
+/** Tokens used by calls of models. */
 const TokenUsage = answer.object("TokenUsage", { input_tokens: Type.Integer(), output_tokens: Type.Integer() });
 
 const FlowStep = answer.object("FlowStep", {

@@ -19,7 +19,7 @@ export interface Starter {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What the starter of a process stores with it, to read it later. */
+/** Data that the starter of a process stores with it, to read later. */
 export type Origin = Readonly<Record<string, unknown>>;
 
 export interface StartFlow {
@@ -30,7 +30,7 @@ export interface StartFlow {
   readonly scope?: Readonly<Record<string, unknown>> | undefined;
   /** Stored with the process for `originOf`; JSON, never shown. */
   readonly origin?: Origin | undefined;
-  /** Whoever makes the request, if it is left out. */
+  /** Default: the caller. */
   readonly by?: Starter | undefined;
   /** Starts it in this transaction: after its commit, or never. */
   readonly tx?: Tx | undefined;

@@ -24,7 +24,7 @@ export interface Chat {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
-  /** Of the answer, if it is to be JSON. */
+  /** The schema of a JSON answer. */
   readonly schema: Schema | undefined;
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;

@@ -96,7 +96,7 @@ async function outcomeOf(fetch: Fetch, server: ModelServer, chat: Chat, call: Ca
   return { ok: error === null, status, data, error, retryAfterSeconds, durationMs, usage };
 }
 
-/** What is checked against a schema, element by element. */
+/** Maximum length of an answer that is checked against a schema. */
 const maxJsonChars = 200_000;
 
 type ModelAnswer = NonNullable<Result["answer"]>;

@@ -24,11 +24,11 @@ export interface Draft {
   ended: boolean;
   usage: Usage | undefined;
   model: string | undefined;
-  /** What the server said went wrong, in the middle of its answer. */
+  /** The error that the server reported in the middle of its answer. */
   error: string | undefined;
 }
 
-/** What is wrong with an answer as a whole. */
+/** A fault of an answer as a whole. */
 export class AnswerFault extends Error {}
 
 const maxCalls = 64;

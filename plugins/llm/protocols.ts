@@ -61,7 +61,7 @@ function readStart(draft: Draft, message: Data): void {
   readUsage(draft, message);
 }
 
-/** What is read from a cache, or written to one, is input too. */
+/** Tokens read from a cache, or written to one, count as input. */
 function readUsage(draft: Draft, { usage }: Data): void {
   if (!isObject(usage)) return;
   const { input_tokens: plain, output_tokens: output } = usage;

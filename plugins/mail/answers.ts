@@ -1,4 +1,4 @@
-/** What the routes of mails answer with. */
+/** Response types of the routes of mails. */
 import { answer, column, field, Type, view, type KeptOf } from "platform";
 import { tlsModes } from "../smtp/api.ts";
 

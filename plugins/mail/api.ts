@@ -4,7 +4,7 @@ import { service, type Account, type Language, type Tx } from "platform";
 export { languages, languageWords } from "./answers.ts";
 export { mailTexts } from "./texts.ts";
 
-/** What a template's words may use as `{{ name }}`. */
+/** A value that a template may use as `{{ name }}`. */
 export interface MailValue {
   readonly doc: string;
   /** For the preview, and for the check of an account's own words. */

@@ -1,4 +1,4 @@
-/** What `corestead doctor` says about mail. */
+/** Checks of `corestead doctor` for mail. */
 import { findingsOf, reasonOf, setting, type CheckContext, type Finding } from "platform";
 import { serverOf, type TlsMode } from "../smtp/api.ts";
 import type { Standard } from "./context.ts";

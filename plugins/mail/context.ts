@@ -1,4 +1,4 @@
-/** What the functions of this plugin share. */
+/** Context of this plugin's functions. */
 import type { BaseContext, Cache } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import type { MailTemplate } from "./api.ts";
@@ -17,7 +17,7 @@ export interface Standard {
 
 export interface MailContext extends BaseContext {
   readonly accounts: Pick<Accounts, "accountById">;
-  /** Of all plugins, by code. */
+  /** Templates of all plugins, by code. */
   readonly templates: ReadonlyMap<string, MailTemplate>;
   /** The installation's server. */
   readonly standard: Standard | undefined;

@@ -5,7 +5,7 @@ import type { ServerRow } from "./server-store.ts";
 import * as serverStore from "./server-store.ts";
 import type { MailContext, Standard } from "./context.ts";
 
-/** What is needed to send. */
+/** Everything needed to send a mail. */
 export interface Outgoing {
   readonly server: OpenServer;
   readonly from: Address;

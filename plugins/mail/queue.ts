@@ -169,7 +169,7 @@ async function attempt(ctx: MailContext, row: OpenMailRow, content: string, sign
   return mailStore.failed(ctx.sql, row, said);
 }
 
-/** What a mail says, in the account's own words if it has any. */
+/** The text of a mail, from the account's own template if it has one. */
 async function textsOf(
   ctx: MailContext,
   { accountId, template, values, ...mail }: ImmediateMail,

@@ -27,7 +27,7 @@ export async function has(tx: Tx, accountId: number): Promise<boolean> {
   return (await tx`select 1 from mail_servers where account_id = ${accountId}`).length > 0;
 }
 
-/** Of all accounts. */
+/** Counts all accounts' servers. */
 export async function count(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`select count(*)::int as count from mail_servers`;
   return row?.count ?? 0;

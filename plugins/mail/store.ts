@@ -92,7 +92,7 @@ export async function hurry(tx: Tx, accountId: number, id: string): Promise<numb
   return row?.run;
 }
 
-/** Of all accounts, in the last day. */
+/** Failures of all accounts in the last day. */
 export async function failedLately(sql: Sql): Promise<{ failed: number; lastError: string | null }> {
   const [row] = await sql<{ failed: number; lastError: string | null }[]>`
     select count(*)::int as failed, (array_agg(last_error order by created_at desc))[1] as last_error

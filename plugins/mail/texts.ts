@@ -5,7 +5,7 @@ interface MailParts {
   readonly subject: string;
   /** Liquid, without HTML. */
   readonly paragraphs: readonly string[];
-  /** What to press: its label, and the value that is its address. */
+  /** A button: its label, and the name of the value that is its address. */
   readonly button?: { readonly label: string; readonly value: string };
   /** After the button, in small letters. */
   readonly notes?: readonly string[];

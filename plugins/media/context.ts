@@ -1,4 +1,4 @@
-/** What the functions of this plugin share. */
+/** Context of this plugin's functions. */
 import type { BaseContext, Cache, Caller, Files } from "platform";
 import type { FileUse, FileUses, Media } from "./api.ts";
 import type { MediaRow } from "./store.ts";

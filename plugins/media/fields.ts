@@ -83,7 +83,7 @@ export type MediaPatch = PatchOf<typeof fields>;
 export type MediaFields = GivenOf<typeof fields>;
 export const blank: MediaFields = { folder: "", name: "", isPublic: false, titles: {}, alts: {} };
 
-/** What a file has after a change. Throws the 422 for a name or folder that cannot be. */
+/** The fields of a file after a change. Throws the 422 for an invalid name or folder. */
 export function fieldsOf(before: MediaFields, given: MediaPatch): MediaFields {
   return {
     name: nameOf(given.name ?? before.name),
@@ -145,11 +145,11 @@ export function visibleFolder(app: AppGrant | null, under: string | undefined): 
   return under !== undefined && holds(own, under) ? under : own;
 }
 
-/** What an app's page says of a new file: it goes to the app's folder. */
+/** The fields of a new file from an app's page: it goes to the app's folder. */
 export const placed = <Given extends MediaPatch>(app: AppGrant | null, given: Given): Given =>
   app ? kept(app, { ...given, folder: given.folder ?? folderOfApp(app) }) : given;
 
-/** What an app's page says of a file that is there: it stays in the app's folder. */
+/** The patch of a file from an app's page: it stays in the app's folder. */
 export function kept<Given extends MediaPatch>(app: AppGrant | null, given: Given): Given {
   if (!app || given.folder === undefined) return given;
   const own = folderOfApp(app);

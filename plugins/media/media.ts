@@ -12,7 +12,7 @@ export interface MediaAt extends At<Author>, MediaContext {
 
 const id = "0198c5d2-7a1b-7c3d-8e4f-5a6b7c8d9e0f";
 export const exampleUrl = `/media/${id}/team.jpg`;
-/** What an app's page reaches. */
+/** Access of an app's page. */
 export const apps = "the files in its own folder, `apps/<id>`, for a viewer with `media`";
 
 export const Media = resource("media", {

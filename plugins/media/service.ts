@@ -1,4 +1,4 @@
-/** What other plugins may do with media files. */
+/** The service of media files for other plugins. */
 import { change, erase, type Author } from "platform";
 import { addressOf } from "./fields.ts";
 import type { Media, NewFile, PagePicture } from "./api.ts";

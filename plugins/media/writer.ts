@@ -99,7 +99,7 @@ export async function collect(ctx: MediaContext, isShort = false): Promise<void>
   while (await removeOne());
 }
 
-/** What a form has around its file. */
+/** Overhead of a form around its file. */
 const formBytes = 100_000;
 
 function overQuota(quota: number): HttpError {

@@ -17,14 +17,14 @@ export interface Step {
   readonly scope: PromptScope["scope"] | "built_in";
   readonly scopeId: number | null;
   readonly version: number | null;
-  /** Whose built-in file it is. */
+  /** The plugin of a built-in prompt. */
   readonly plugin: string | null;
   readonly used: boolean;
 }
 
 export interface ResolutionSteps {
   readonly prompts: readonly Step[];
-  /** Those with the code `<code>_extra`. */
+  /** Prompts with the code `<code>_extra`. */
   readonly extras: readonly Step[];
 }
 

@@ -1,4 +1,4 @@
-/** What helps people who write prompts: a preview of what is not saved, the cascade explained, and words to complete. */
+/** Tools for authors of prompts: a preview of unsaved content, the cascade explained, and completions. */
 import { field, forbidden, invalid, ok, route, Type, warned, type Caller, type Route, type User } from "platform";
 import type { Accounts } from "../accounts/api.ts";
 import { PromptCascade, PromptPreview, PromptWords } from "./answers.ts";

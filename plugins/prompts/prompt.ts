@@ -117,7 +117,7 @@ interface PromptContext extends Omit<At, "caller">, Pick<BaseContext, "liquid"> 
 export interface PromptAt extends PromptContext, Pick<At, "caller"> {
   /** No text may contain its token. */
   readonly request: Request;
-  /** What `changePrompt` has checked the change against. */
+  /** The row that `changePrompt` has checked the change against. */
   readonly seen?: PromptRow;
 }
 

@@ -8,7 +8,7 @@ export interface Source {
   readonly name: string | null;
   readonly kind: Kind;
   readonly template: LiquidTemplate;
-  /** What a parameter may set. */
+  /** Variables that a parameter may set. */
   readonly variables: readonly string[];
 }
 

@@ -41,7 +41,7 @@ type Viewer = Pick<User, "role" | "id" | "teamIds" | "departmentIds">;
 export const aiPlaceholder =
   "(case when jsonb_typeof(fields -> 'ai_placeholder') = 'string' then fields ->> 'ai_placeholder' end)";
 
-/** What a save writes and a version keeps. */
+/** Columns that a save writes and a version keeps. */
 const saved = "scope, scope_id, code, name, content, kind, fields";
 
 const versionColumns = (sql: Sql) =>
@@ -98,7 +98,7 @@ export async function findVersion(sql: Sql, accountId: number, viewer: Viewer, i
   return row;
 }
 
-/** What a version says. */
+/** The content of a version. */
 export async function contentOf(sql: Sql, accountId: number, id: string, version: number) {
   const [row] = await sql<Pick<VersionRow, "name" | "kind" | "content">[]>`
     select name, kind, content from prompt_versions

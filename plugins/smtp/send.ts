@@ -6,7 +6,7 @@ import type { Mail } from "./message.ts";
 export type MailContext = Pick<BaseContext, "connect" | "origin">;
 
 export interface OpenServer extends MailServer {
-  /** Of `user`; null = no sign-in. */
+  /** The password of `user`; null = no sign-in. */
   readonly password: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the mail server said. It never contains the password. */
+/** The mail server's response. It never contains the password. */
 export interface Outcome {
   readonly ok: boolean;
   /** The code of its answer; null without one. */

@@ -1,4 +1,4 @@
-/** What the server says about a schedule that is being typed. Pure. */
+/** The server's response to a schedule that is being typed. Pure. */
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-/** What the engine needs from outside, and the exceptions that end a run. */
+/** The engine's host, and the exceptions that end a run. */
 import type { CallOutcome } from "../api.ts";
 import type { DbOp, Step } from "../program/program.ts";
 import type { RecordUpdate } from "../../jsondb/api.ts";
@@ -33,7 +33,7 @@ export interface DbEffect extends Pick<RecordUpdate, "conditions" | "increment">
   readonly table: string | null | undefined;
   readonly id: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** What a search looks for. */
+  /** The conditions of a search. */
   readonly search: ReadSearch | undefined;
   readonly stepId: string;
 }

@@ -13,7 +13,7 @@ interface RunningStep {
   readonly id: string;
   readonly type: string;
   input?: unknown;
-  /** Of all its attempts so far. */
+  /** Usage of all attempts so far. */
   usage?: Usage | undefined;
 }
 
@@ -111,13 +111,13 @@ export interface StepRecord {
   readonly finished_at: string | null;
   readonly output: unknown;
   readonly error: string | null;
-  /** What it was given, with its values filled in. Only of steps that reach outside of their flow. */
+  /** Its input, with its values filled in. Only for steps that reach outside of their flow. */
   readonly input?: unknown;
   /** How often it was tried, if that was more than once. */
   readonly attempts?: number;
   /** The step succeeded, but probably not as intended. */
   readonly warnings?: readonly string[];
-  /** What its calls of a model have cost. */
+  /** Tokens used by its calls of a model. */
   readonly usage?: Usage | undefined;
 }
 

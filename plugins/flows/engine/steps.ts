@@ -219,7 +219,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
   });
 }
 
-/** What makes an update depend on the record as it is. */
+/** The parts that make an update depend on the stored record. */
 function dependentOf(step: DbStep, value: (template: unknown) => unknown): { if?: unknown; increment?: unknown } {
   return {
     ...(step.if !== undefined && { if: value(step.if) }),

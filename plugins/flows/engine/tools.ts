@@ -191,7 +191,7 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
     /** The memory has to be stored again. */
     changed: () => void (memoryChanged = true),
     isEmpty: () => records.length === 0,
-    /** What happened since the last call. */
+    /** Steps and changes since the last call. */
     take(): { records: StepRecord[]; memoryChanged: boolean } {
       const taken = { records, memoryChanged };
       records = [];

@@ -6,7 +6,7 @@ import { checkProgram, mistakesOf } from "../program/check.ts";
 import type { StepTypes } from "../program/step-types.ts";
 import type { Templates } from "../program/template.ts";
 
-/** What of a flow is checked. */
+/** The parts of a flow that are checked. */
 export interface UnstoredFlow {
   readonly code: string;
   readonly kind: string;

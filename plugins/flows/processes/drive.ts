@@ -79,7 +79,7 @@ async function giveUp(ctx: FlowContext, held: HeldProcess, error: unknown, isLas
 
 type Mode = "drive" | "compute";
 
-/** Of one flow so many processes compute at once, on all machines together. */
+/** Processes of one flow that compute at once, on all machines together. */
 const turnsOfOneFlow = 4;
 /** A process that computes this long makes room for the next one of its flow. */
 const longestTurnMs = 500;

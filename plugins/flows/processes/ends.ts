@@ -19,7 +19,7 @@ import * as processStore from "./store.ts";
 import type { HeldProcess, LostProcess, ProcessRow, Progress } from "./store.ts";
 import { stateOf } from "./view-store.ts";
 
-/** What has not been stored yet; undefined leaves the stored value as it is. */
+/** Progress that is not stored yet; undefined leaves the stored value as it is. */
 export type Unstored = Pick<Progress, "steps" | "cursor" | "memory">;
 
 interface ProcessEnd {

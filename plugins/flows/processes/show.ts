@@ -11,7 +11,7 @@ import { plus, type Cursor, type Frame, type StepRecord } from "../engine/state.
 const listedSteps = 100;
 const listedChars = 1_000;
 
-/** What a request may ask for besides. */
+/** Optional parts of a response. */
 export interface Included {
   readonly startedBy: boolean;
   readonly inputs: boolean;

@@ -1,4 +1,4 @@
-/** Those who watch processes: callers that wait for an end, and followers of all of an account's. */
+/** Watches processes, for callers that wait for an end and followers of all of an account's processes. */
 import { tooMany, type BaseContext } from "platform";
 import { toHead } from "./show.ts";
 import type { ProcessRow } from "./store.ts";

@@ -1,4 +1,4 @@
-/** What the steps of a program reach: the privileges that saving it needs, and the names by which others find it. */
+/** Resources that a program's steps reach: the privileges needed to save it, and the names that it refers to. */
 import { forbidden, isObject, type Sql, type Use, type Uses } from "platform";
 import { programOf } from "../manage/check.ts";
 import { holding, type Naming } from "../manage/store.ts";
@@ -24,7 +24,7 @@ interface Reaching {
 
 type Level = "read" | "add" | "edit";
 
-/** What each operation of a `db` step takes of its database. */
+/** The level of access that each operation of a `db` step needs. */
 export const levelOf: Readonly<Record<DbOp, Level>> = {
   get: "read",
   search: "read",

@@ -9,7 +9,7 @@ import type { StepTypes } from "./step-types.ts";
 import { stepsIn } from "./takes.ts";
 import { isTemplate, type Templates } from "./template.ts";
 
-/** What the warnings of a program depend on. */
+/** Lookups for the warnings of a program. */
 export interface Lookups {
   readonly connectors: Pick<Connectors, "methodsOf">;
   readonly databases: Pick<JsonDatabases, "fieldHints" | "find">;

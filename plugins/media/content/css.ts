@@ -4,7 +4,7 @@
  */
 export interface CssResult {
   readonly css: string;
-  /** What was left out, as it was written. */
+  /** Removed parts, as they were written. */
   readonly gone: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What a file is, by its first bytes: a name or a header of whoever sends it says nothing. */
+/** Detects a file's type by its first bytes: the sender's file name and headers prove nothing. */
 
 interface Signature {
   readonly mime: string;

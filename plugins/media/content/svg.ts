@@ -12,7 +12,7 @@ export const maxSvgBytes = 2_000_000;
 
 interface SvgResult {
   readonly svg: string;
-  /** What the drawing has lost, in words. */
+  /** Removed parts of the drawing, in words. */
   readonly lost: readonly string[];
 }
 

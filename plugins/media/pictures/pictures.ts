@@ -18,7 +18,7 @@ import type { MediaContext } from "../context.ts";
 
 interface Options {
   readonly child: Child;
-  /** Of variants; what is missing is made again. */
+  /** Files of variants; a missing one is made again. */
   readonly cacheFiles: Files;
   readonly maxBytes: number;
   /** Called for a picture that cannot be decoded: nobody is told of other sizes again. */

@@ -17,7 +17,7 @@ export interface Owner {
   readonly userId: number;
 }
 
-/** What names one. */
+/** The key of an upload. */
 export type Upload = Pick<UploadRow, "id" | "accountId">;
 
 /** A request that writes. */
@@ -96,7 +96,7 @@ export async function remove(sql: Sql, { accountId, id }: Upload): Promise<void>
   await sql`delete from media_uploads where account_id = ${accountId} and id = ${id}`;
 }
 
-/** Those that nobody goes on with. */
+/** Abandoned uploads. */
 export async function expired(sql: Sql, limit: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     delete from media_uploads where (account_id, id) in (

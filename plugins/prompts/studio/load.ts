@@ -1,4 +1,4 @@
-/** What the pages of prompts ask the server for. */
+/** Requests of the pages of prompts. */
 import { get, isMap, request, session, textOf } from "studio";
 import type { CodeWord } from "studio";
 import { parseFrontMatter } from "../front-matter.ts";
@@ -14,7 +14,7 @@ export function loadBuiltIns(): Promise<readonly BuiltIn[]> {
   return builtIns;
 }
 
-/** Those that one may see, of one code or of all. */
+/** Visible prompts, with one code or all. */
 export async function loadStored(code: string | undefined, signal: AbortSignal): Promise<readonly PromptItem[]> {
   const query = code === undefined ? "" : `&code=${encodeURIComponent(code)}`;
   return (await get(`/core/prompts.json?limit=1000${query}`, signal)).json as PromptItem[]; // as documented

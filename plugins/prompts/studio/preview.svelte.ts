@@ -17,9 +17,9 @@ export class Preview {
   variables = $state.raw<readonly string[]>([]);
   joinedTo = $state<string | undefined>();
   params = $state.raw<Readonly<Record<string, string>>>({});
-  /** What the server says of the content: faults with their places. */
+  /** The server's messages about the content: faults with their positions. */
   messages = $state.raw<readonly string[]>([]);
-  /** What it says of anything else. */
+  /** Any other message. */
   problem = $state("");
   private timer: ReturnType<typeof setTimeout> | undefined;
   private stop: AbortController | undefined;

@@ -1,4 +1,4 @@
-/** What the pages of prompts decide. Pure. */
+/** Decisions of the pages of prompts. Pure. */
 import type { CodeWord, Version as Logged } from "studio";
 
 /** A version, or a prompt as it is now. */

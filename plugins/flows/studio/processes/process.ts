@@ -99,7 +99,7 @@ function previewOf(value: unknown): { preview: string; chars: number } | undefin
   return typeof value.preview === "string" ? { preview: value.preview, chars } : undefined;
 }
 
-/** What a step reaches: where in the Studio that stands, and its name. */
+/** The resource that a step reaches: its address in the Studio and its name. */
 export interface ReachedStep {
   readonly kind: "connector" | "flow" | "record" | "db";
   readonly name: string;
@@ -132,7 +132,7 @@ export function reachedBy({ type, input, output }: Step): ReachedStep | undefine
 
 const mostReached = 20;
 
-/** What a process has reached outside of itself, each once. */
+/** Resources that a process has reached, each once. */
 export function allReached(steps: readonly Step[]): ReachedStep[] {
   const found = steps.flatMap((step) => reachedBy(step) ?? []).filter(({ kind }) => kind !== "flow");
   return [...new Map(found.map((one) => [`${one.name} ${one.address}`, one])).values()].slice(0, mostReached);
@@ -200,7 +200,7 @@ function mapOf(value: unknown): Readonly<Record<string, unknown>> {
 
 export type Advice = "cancelledBy" | "timedOut" | "internal" | "busy" | "refused" | "unreachable";
 
-/** What an error means for a person who is to mend it, where that is known. */
+/** Advice on a known error, for the person who fixes it. */
 export function adviceOf(error: string | null): Advice | undefined {
   if (error === null) return undefined;
   if (error === "cancelled") return "cancelledBy";

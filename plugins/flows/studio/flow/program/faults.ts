@@ -7,7 +7,7 @@ export interface FaultLocation {
   /** The field of the step, and what is inside of it: `.city`. */
   readonly key: string;
   readonly inside: string;
-  /** What is said of it. */
+  /** The message itself. */
   readonly said: string;
 }
 

@@ -151,7 +151,7 @@ export function iconOf(kind: Kind | undefined): (typeof icons)[Kind] | "warn" {
 
 const lineChars = 120;
 
-/** What a step does, in one line of its own words. */
+/** A step's action in one line. */
 export function lineOf(step: unknown): string {
   if (!isStep(step)) return shownValue(step).slice(0, lineChars);
   return ownLine(step).replaceAll(/\s+/g, " ").slice(0, lineChars);

@@ -22,7 +22,7 @@ export type Row =
 
 export type Direction = "up" | "down" | "in" | "out";
 
-/** What is changed, and where the step is then. */
+/** The changed program, and the step's new path. */
 export interface ProgramChange {
   readonly program: Program;
   readonly path: string;

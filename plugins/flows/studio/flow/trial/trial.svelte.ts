@@ -29,7 +29,7 @@ export class Trial {
   answers = $state.raw<Readonly<Record<string, string>>>({});
   /** Names that tests have missed. */
   asked = $state.raw<readonly string[]>([]);
-  /** What is wrong with the input, and with the answers by their names. */
+  /** Errors in the input, and in the answers by their names. */
   messages = $state.raw<Readonly<Record<string, readonly string[]>>>({});
   problem = $state("");
   busy = $state(false);

@@ -36,7 +36,7 @@ function calledBy(step: unknown): { name: string; isNeeded: boolean } | undefine
   return type?.includes(".") ? { name: type, isNeeded: true } : undefined;
 }
 
-/** What a test has missed: `no answer was given for "weather.current"`. */
+/** The missing answer in a test's error: `no answer was given for "weather.current"`. */
 export function missedIn(error: unknown): string | undefined {
   const said = typeof error === "string" ? error : "";
   const start = said.indexOf('no answer was given for "');
