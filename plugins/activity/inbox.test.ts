@@ -28,7 +28,7 @@ afterAll(async () => {
   await cleanUp();
 });
 
-interface Shown {
+interface ShownEntry {
   readonly id: number;
   readonly action: string;
   readonly name: string;
@@ -36,7 +36,7 @@ interface Shown {
 }
 
 /** The oldest first. */
-const entries = async (query: string): Promise<Shown[]> =>
+const entries = async (query: string): Promise<ShownEntry[]> =>
   (await app.get(`/core/activity.json?limit=1000&${query}`)).json.toReversed();
 const waiting = async () => (await app.sql`select from activity_inbox where account_id = 1`).length;
 

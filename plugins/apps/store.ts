@@ -19,7 +19,7 @@ import type { Compiled } from "./compiler/task.ts";
 import { isTile, type fields, type Json, type savedFields } from "./fields.ts";
 
 /** The fields that a save writes and a version keeps. */
-export type Saved = GivenOf<typeof savedFields>;
+export type SavedFields = GivenOf<typeof savedFields>;
 
 /** `fields` tell whether it is a tile, too. */
 export type AppRow = Omit<RowOf<typeof fields, "uuid">, "dashboardWidget">;
@@ -39,7 +39,7 @@ export type AppMeta = Pick<ServedRow, "id" | "accountId" | "active" | "public" |
   readonly dbCodes: readonly string[];
 };
 
-export interface VersionRow extends Saved {
+export interface VersionRow extends SavedFields {
   readonly dashboardWidget: boolean;
   readonly version: number;
   readonly createdById: number | null;
@@ -47,7 +47,7 @@ export interface VersionRow extends Saved {
 }
 
 /** The databases whose private records the app may reach with its viewer's rights, by code or id. behaviour B.10. */
-export function databasesOf({ dbCode, fields }: Pick<Saved, "dbCode" | "fields">): string[] {
+export function databasesOf({ dbCode, fields }: Pick<SavedFields, "dbCode" | "fields">): string[] {
   const { dbs } = fields;
   const further = Array.isArray(dbs) ? dbs.filter((code) => typeof code === "string" && code !== "") : [];
   return dbCode === null ? further : [dbCode, ...further];

@@ -2,7 +2,7 @@
 import { words, type Sql, type Tx } from "platform";
 import { Cron, type CronRow } from "./cron.ts";
 
-type Owned = Pick<CronRow, "accountId" | "id">;
+type CronRef = Pick<CronRow, "accountId" | "id">;
 
 /** The result of a due time. */
 interface Fired {
@@ -47,7 +47,7 @@ export async function forgetFuture(sql: Sql, now: Date): Promise<void> {
 }
 
 /** False if this due time was fired already. */
-export async function claim(tx: Tx, { accountId, id }: Owned, dueAt: Date): Promise<boolean> {
+export async function claim(tx: Tx, { accountId, id }: CronRef, dueAt: Date): Promise<boolean> {
   const result = await tx`
     insert into cron_runs (account_id, cron_id, due_at) values (${accountId}, ${id}, ${dueAt})
     on conflict do nothing`;
@@ -56,7 +56,7 @@ export async function claim(tx: Tx, { accountId, id }: Owned, dueAt: Date): Prom
 
 export async function fired(
   tx: Tx,
-  { accountId, id }: Owned,
+  { accountId, id }: CronRef,
   { lastRunAt, nextRunAt, lastError }: Fired,
 ): Promise<void> {
   await tx`
@@ -66,7 +66,7 @@ export async function fired(
 
 export async function skip(
   sql: Sql,
-  { accountId, id }: Owned,
+  { accountId, id }: CronRef,
   nextRunAt: Date | null,
   lastError: string,
 ): Promise<void> {
@@ -75,7 +75,7 @@ export async function skip(
     where account_id = ${accountId} and id = ${id}`;
 }
 
-export async function ran(tx: Tx, { accountId, id }: Owned, at: Date): Promise<void> {
+export async function ran(tx: Tx, { accountId, id }: CronRef, at: Date): Promise<void> {
   await tx`update crons set last_run_at = ${at}, last_error = null where account_id = ${accountId} and id = ${id}`;
 }
 

@@ -74,13 +74,13 @@ export interface Writer extends Reader {
   readonly role: Role;
 }
 
-export interface Owned extends PromptScope {
+export interface OwnedPrompt extends PromptScope {
   readonly code: string;
   readonly createdById: number;
 }
 
 /** A stored prompt with the code that `<code>_extra` adds to. */
-export type OwnedScope = PromptScope & Pick<Owned, "createdById">;
+export type OwnedScope = PromptScope & Pick<OwnedPrompt, "createdById">;
 
 /**
  * Whether this person, who has the privilege `prompts`, may write (create, change, delete) that prompt: own `user`
@@ -92,7 +92,7 @@ export type OwnedScope = PromptScope & Pick<Owned, "createdById">;
  * it adds only to prompts that this person made: `bases` are those stored under the code that it adds to.
  */
 export function mayWrite(
-  prompt: Owned,
+  prompt: OwnedPrompt,
   person: Writer,
   isBuiltIn: (code: string) => boolean,
   bases: readonly OwnedScope[],

@@ -22,7 +22,7 @@ import {
   isSameScope,
   scopes,
   suffix,
-  type Owned,
+  type OwnedPrompt,
   type PromptScope,
 } from "./cascade.ts";
 import { checkTexts } from "./preview.ts";
@@ -231,7 +231,7 @@ async function check(at: PromptAt, { tx, given, before, after }: PromptChange): 
   return draft;
 }
 
-async function mustBeWritable({ sql, builtIn, caller }: PromptAt, prompt: Owned, tx?: Tx): Promise<void> {
+async function mustBeWritable({ sql, builtIn, caller }: PromptAt, prompt: OwnedPrompt, tx?: Tx): Promise<void> {
   const extended = extendedCode(prompt.code);
   const bases = extended === undefined ? [] : await shared(tx ?? sql, caller.account.id, extended);
   if (mayWrite(prompt, caller.user, (code) => builtIn.has(code), bases)) return;
@@ -241,7 +241,7 @@ async function mustBeWritable({ sql, builtIn, caller }: PromptAt, prompt: Owned,
 }
 
 /** One's own `_extra` must not stay without its prompt, because it would add to the next prompt with that code. */
-async function mustLeaveNoExtra({ caller }: { caller: Caller }, { scope, code }: Owned, tx: Tx): Promise<void> {
+async function mustLeaveNoExtra({ caller }: { caller: Caller }, { scope, code }: OwnedPrompt, tx: Tx): Promise<void> {
   const { account, user } = caller;
   if (scope === "user" || user.role === "admin" || user.role === "manager") return;
   const left = await shared(tx, account.id, `${code}${suffix}`);

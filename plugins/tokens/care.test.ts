@@ -18,11 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-interface Made {
+interface MadeToken {
   readonly id: number;
   readonly token: string;
 }
-const make = async (fields: object = {}, by?: string): Promise<Made> =>
+const make = async (fields: object = {}, by?: string): Promise<MadeToken> =>
   (await app.post("/account/api_tokens.json", { api_token: fields }, by === undefined ? {} : { token: by })).json;
 const limit = (id: number, token: object, options = {}) => app.patch(`/core/tokens/${id}.json`, { token }, options);
 const from = (ip: string) => ({ "x-forwarded-for": ip });
@@ -92,12 +92,12 @@ describe("networks", () => {
     const { id, token } = await make();
     await limit(id, { networks: ["203.0.113.0/24"], rate_limit: 50 });
     const at = { token, headers: from("203.0.113.7") };
-    const child: Made = (await app.post("/account/api_tokens.json", { api_token: {} }, at)).json;
+    const child: MadeToken = (await app.post("/account/api_tokens.json", { api_token: {} }, at)).json;
     expect((await me(child.token)).headers.get("ratelimit-policy")).toBe('"token";q=50;w=60');
     expect((await me(child.token, "192.0.2.1")).status).toBe(403);
     for (const target of [id, child.id])
       expect((await limit(target, { networks: [], rate_limit: null }, at)).status).toBe(403);
-    const web: Made = (await app.post("/account/api_tokens.json", { api_token: { kind: "web_token" } }, at)).json;
+    const web: MadeToken = (await app.post("/account/api_tokens.json", { api_token: { kind: "web_token" } }, at)).json;
     const opened = await app.get(`/account/auto_login?token=${web.token}`, {
       token: null,
       headers: from("203.0.113.7"),

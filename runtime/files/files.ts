@@ -13,7 +13,7 @@ import { mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from 
 import { basename, dirname, join } from "node:path";
 import { host } from "#host";
 import { sync } from "../system/whole-folder.ts";
-import { diskFull, isDiskFull, type Room } from "../system/room.ts";
+import { diskFull, isDiskFull, type DiskSpace } from "../system/room.ts";
 
 export interface Files {
   /** Begins a file that has no name yet. */
@@ -76,7 +76,7 @@ export function isHash(text: string): boolean {
 }
 
 /** `folder` is made with the first draft. */
-export function createFiles(folder: string, room: Room): Files {
+export function createFiles(folder: string, room: DiskSpace): Files {
   const drafts = join(folder, "drafts");
   const pathOf = (hash: string): string => {
     // The name becomes a path.
@@ -237,7 +237,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 type Fits = (bytes: number) => Promise<void>;
 
 /** Looks at the disk before the first byte, and then every few megabytes. */
-function keepingRoom(room: Room): Fits {
+function keepingRoom(room: DiskSpace): Fits {
   let unseen = lookEveryBytes;
   return async (bytes) => {
     unseen += bytes;

@@ -16,7 +16,7 @@ import type { EmitOptions } from "../events/events.ts";
 import type { EnqueueOptions } from "../jobs/jobs.ts";
 import type { Files } from "../files/files.ts";
 import type { Peers } from "../db/peers-store.ts";
-import type { Room } from "../system/room.ts";
+import type { DiskSpace } from "../system/room.ts";
 import type { Liquid } from "../liquid/liquid.ts";
 import type { Anchor } from "../lineage/home.ts";
 import type { Log } from "../system/log.ts";
@@ -102,7 +102,7 @@ export interface BaseContext {
   /** This process, and whether others of the installation live. */
   readonly peers: Peers;
   /** For what writes much into the database: 503 while its disk has little room. */
-  readonly room: Room;
+  readonly room: DiskSpace;
   /** The server's own address, without a slash at the end: `BASE_URL`, or where it listens. */
   readonly origin: () => string;
   /** The server's own part in https. */

@@ -16,12 +16,12 @@ type One = "text" | "bool" | "int2" | "int4" | "int8" | "uuid" | "timestamptz" |
 export type ColumnType = One | "_text" | "_int8";
 
 /** People with the body, the `check` of a change, or statements of the server's own. */
-type By = "people" | "check" | "server";
+type WrittenBy = "people" | "check" | "server";
 
 interface Traits {
   readonly given: unknown;
   readonly kept: unknown;
-  readonly by: By;
+  readonly by: WrittenBy;
   readonly needed: boolean;
   readonly shown: boolean;
   readonly info: boolean;
@@ -34,7 +34,7 @@ export type Label = readonly [en: string, pl: string, de: string];
 type Widget = "line" | "text" | "secret" | "list" | "time" | "date" | "json";
 
 /** Help for a field in the Studio. */
-export interface Words {
+export interface FieldHelp {
   readonly help?: Label;
   readonly widget?: Widget;
   /** Its values in words. */
@@ -42,11 +42,13 @@ export interface Words {
 }
 
 /** A field that no answer shows needs no name for people, unless they write it. */
-type Named = { readonly label: Label; readonly hidden?: true } | { readonly label?: never; readonly hidden: true };
+type LabelOptions =
+  | { readonly label: Label; readonly hidden?: true }
+  | { readonly label?: never; readonly hidden: true };
 
-type Options<Kept> = Stored<Kept> & Named;
+type Options<Kept> = ColumnOptions<Kept> & LabelOptions;
 
-interface Stored<Kept> extends Words {
+interface ColumnOptions<Kept> extends FieldHelp {
   /** Its schema in bodies. With `by: "check"` what people write is kept in another form: a date as a time. */
   readonly body?: TSchema;
   readonly by?: "check" | "server";
@@ -73,10 +75,10 @@ interface Sealing {
 }
 
 /** `T` is for types alone. */
-export interface Field<T extends Traits = Traits> extends Words {
+export interface Field<T extends Traits = Traits> extends FieldHelp {
   readonly label?: Label;
   readonly column: ColumnType;
-  readonly by: By;
+  readonly by: WrittenBy;
   readonly body?: TSchema;
   readonly shown?: TSchema;
   readonly needed: boolean;
@@ -98,7 +100,7 @@ export type Fields = Readonly<Record<string, Field>>;
 type FieldOf<Kept, O extends Options<Kept>> = Field<{
   given: O extends { body: infer B extends TSchema } ? Static<B> : never;
   kept: O extends { orNull: true } ? Kept | null : Kept;
-  by: O extends { by: infer B extends By } ? B : "people";
+  by: O extends { by: infer B extends WrittenBy } ? B : "people";
   needed: O extends { body: TSchema }
     ? O extends { blank: unknown } | { orNull: true } | { leftOut: string }
       ? false
@@ -116,7 +118,7 @@ function made<Kept, const O extends Options<Kept>>(column: ColumnType, shown: TS
 function factsOf(
   column: ColumnType,
   shown: TSchema,
-  options: Stored<unknown> & { readonly label?: Label; readonly hidden?: true },
+  options: ColumnOptions<unknown> & { readonly label?: Label; readonly hidden?: true },
 ): Omit<Field, "traits"> {
   const { body, by = "people", blank, orNull = false, hidden, from, doc, example, quiet, ...words } = options;
   const said = doc === undefined ? shown : { ...shown, description: doc };

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { Config } from "../settings/config.ts";
 import { HttpError } from "../base/errors.ts";
 
-export interface Room {
-  /** Whether less is free than what stays free for PostgreSQL, which stops on a full disk. */
+export interface DiskSpace {
+  /** Whether less is free than the reserve for PostgreSQL, which stops on a full disk. */
   isShort(): Promise<boolean>;
-  /** For who writes much: throws the 503 of a full disk if room is short. */
+  /** Throws the 503 of a full disk if space is short; for large writes. */
   mustHave(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ type DiskSettings = Pick<Config, "dataDir" | "diskReserveBytes">;
 /** With less than this PostgreSQL can write no further segment of its log. */
 const leastForDatabase = 16_777_216;
 
-export function roomIn(folder: string, reserveBytes: number): Room {
+export function roomIn(folder: string, reserveBytes: number): DiskSpace {
   const isShort = async () => (await freeIn(folder)) < reserveBytes;
   return {
     isShort,
@@ -28,7 +28,7 @@ export function roomIn(folder: string, reserveBytes: number): Room {
 }
 
 /** For the database: another server has a disk of its own, of which nothing is known here. */
-export function roomOfDatabase({ databaseUrl, dataDir, diskReserveBytes }: Config): Room {
+export function roomOfDatabase({ databaseUrl, dataDir, diskReserveBytes }: Config): DiskSpace {
   return databaseUrl === ""
     ? roomIn(dataDir, diskReserveBytes)
     : { isShort: async () => false, mustHave: async () => {} };

@@ -15,11 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-interface Found {
+interface SearchResult {
   readonly path: string;
   readonly name: string;
 }
-async function find(words: string, options: { token?: string } = {}): Promise<Found[]> {
+async function find(words: string, options: { token?: string } = {}): Promise<SearchResult[]> {
   const answer = await app.get(`/core/search.json?q=${encodeURIComponent(words)}`, options);
   expect(answer.status).toBe(200);
   return answer.json;

@@ -57,12 +57,12 @@ export class Refusal extends Error {
   }
 }
 
-type Words = Readonly<typeof en> & {
+type RefusalWords = Readonly<typeof en> & {
   readonly language: Language;
   readonly reasons: Readonly<Record<Reason, string>>;
 };
 
-export const allWords: Readonly<Record<Language, Words>> = {
+export const allWords: Readonly<Record<Language, RefusalWords>> = {
   en: { ...en, language: "en" },
   pl: { ...pl, language: "pl" },
   de: { ...de, language: "de" },

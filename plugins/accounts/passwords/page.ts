@@ -5,20 +5,20 @@ import de from "./text/de.json" with { type: "json" };
 import en from "./text/en.json" with { type: "json" };
 import pl from "./text/pl.json" with { type: "json" };
 
-export type Words = Readonly<typeof en> & { readonly language: Language };
+export type PasswordWords = Readonly<typeof en> & { readonly language: Language };
 
-const allWords: Readonly<Record<Language, Words>> = {
+const allWords: Readonly<Record<Language, PasswordWords>> = {
   en: { ...en, language: "en" },
   pl: { ...pl, language: "pl" },
   de: { ...de, language: "de" },
 };
 
-export const wordsOf = ({ request }: { readonly request: Request }): Words => allWords[languageOf(request)];
+export const wordsOf = ({ request }: { readonly request: Request }): PasswordWords => allWords[languageOf(request)];
 
 type NamedAccount = Pick<Account, "name">;
 
 export function forgotPage(
-  words: Words,
+  words: PasswordWords,
   { name }: NamedAccount,
   { login = "", error }: { login?: string; error?: string } = {},
 ): string {
@@ -32,11 +32,11 @@ export function forgotPage(
 }
 
 /** A message and the way back to the sign-in page. */
-export function saidPage(words: Words, { name }: NamedAccount, title: string, said: string): string {
+export function saidPage(words: PasswordWords, { name }: NamedAccount, title: string, said: string): string {
   return page(words, title, name, [`<p role="status">${said}</p>`, toSignIn(words)].join("\n"));
 }
 
-export function endedPage(words: Words, { name }: NamedAccount, canAsk: boolean): string {
+export function endedPage(words: PasswordWords, { name }: NamedAccount, canAsk: boolean): string {
   const again = canAsk ? linkLine({ href: "/forgot_password", label: words.forgot }) : "";
   return page(words, words.ended, name, [`<p role="alert">${words.endedText}</p>`, again, toSignIn(words)].join("\n"));
 }
@@ -51,7 +51,7 @@ interface PasswordForm {
 }
 
 export function passwordPage(
-  words: Words,
+  words: PasswordWords,
   { name }: NamedAccount,
   { login, least, error, links }: PasswordForm,
 ): string {
@@ -72,7 +72,11 @@ interface ConfirmForm {
   readonly token: string;
 }
 
-export function confirmPage(words: Words, { name }: NamedAccount, { login, email, token }: ConfirmForm): string {
+export function confirmPage(
+  words: PasswordWords,
+  { name }: NamedAccount,
+  { login, email, token }: ConfirmForm,
+): string {
   const form = `<form method="post" action="/confirm_email">
 <p>${filledIn(words.confirmText, { email: escapeHtml(email), login: escapeHtml(login) })}</p>
 <input type="hidden" name="token" value="${escapeHtml(token)}">
@@ -83,4 +87,4 @@ export function confirmPage(words: Words, { name }: NamedAccount, { login, email
 
 const alert = (error: string | undefined) => (error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "");
 const described = (error: string | undefined) => (error ? ' aria-invalid="true" aria-describedby="error"' : "");
-const toSignIn = ({ signIn }: Words) => linkLine({ href: "/login", label: signIn });
+const toSignIn = ({ signIn }: PasswordWords) => linkLine({ href: "/login", label: signIn });

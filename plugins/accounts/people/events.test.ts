@@ -12,7 +12,7 @@ import { modelChanged } from "../../../runtime/events/models.ts";
 import { definePlugin, onEvent } from "../../../runtime/plugin/plugin.ts";
 import { plugins } from "../../index.ts";
 
-interface Seen {
+interface SeenEvent {
   readonly accountId: number;
   readonly kind: string;
   readonly id: number;
@@ -21,7 +21,7 @@ interface Seen {
 
 let app: TestApp;
 let other: OtherAccount;
-const seen: Seen[] = [];
+const seen: SeenEvent[] = [];
 const reader = definePlugin({
   name: "reader",
   setup: () => ({
@@ -47,7 +47,7 @@ beforeEach(async () => {
 });
 
 /** The events until a further person is made: jobs of events begin in the order in which they were written. */
-async function eventsOf(run: () => Promise<unknown>): Promise<Seen[]> {
+async function eventsOf(run: () => Promise<unknown>): Promise<SeenEvent[]> {
   await run();
   const last = await person(app);
   await eventually(() => seen.some(({ id }) => id === last.id), "the event of the last person");

@@ -34,7 +34,7 @@ afterAll(() => app.stop());
 
 const tables = ["kept_tokens", "users", "account_sign_in_hosts", "idempotency_keys"];
 
-interface Sent {
+interface SentRequest {
   readonly method?: string;
   readonly path?: string;
   readonly body?: unknown;
@@ -47,7 +47,7 @@ const key = { "idempotency-key": "of a refused sign-in" };
 const right = () => ({ login: logins["anna"] ?? "", password });
 const formType = { "content-type": "application/x-www-form-urlencoded" };
 
-const cases: [what: string, status: number, sent: () => Sent][] = [
+const cases: [what: string, status: number, sent: () => SentRequest][] = [
   ["a wrong password", 401, () => ({ body: { ...right(), password: "wrong" } })],
   ["a wrong password with a key", 401, () => ({ body: { ...right(), password: "wrong" }, headers: key })],
   ["an unknown login", 401, () => ({ body: { login: "nobody", password } })],

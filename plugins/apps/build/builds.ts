@@ -1,13 +1,13 @@
 /** The builds of saved apps: a failed one changes nothing, and one by another toolchain: ctx.compiler.toolchain is replaced. behaviour B.10. */
 import { invalid, ValidationError } from "platform";
-import type { AppRow, Build, Saved, ServedRow } from "../store.ts";
+import type { AppRow, Build, SavedFields, ServedRow } from "../store.ts";
 import * as appStore from "../store.ts";
 import type { AppsContext } from "../context.ts";
 
 /** Throws the 422 if the build fails. */
 export async function buildOf(
   ctx: AppsContext,
-  { appEngine, cssEngine, sourceCode: source }: Pick<Saved, "appEngine" | "cssEngine" | "sourceCode">,
+  { appEngine, cssEngine, sourceCode: source }: Pick<SavedFields, "appEngine" | "cssEngine" | "sourceCode">,
   accountId: number,
 ): Promise<Build> {
   const result = await ctx.compiler.compile({ appEngine, cssEngine, source }, accountId);
@@ -18,7 +18,7 @@ export async function buildOf(
 /** The same for a change of a saved app. A failed build is also reported to the app's authors on its page. */
 export async function buildOfChange(
   ctx: AppsContext,
-  app: Saved,
+  app: SavedFields,
   { accountId, id }: Pick<AppRow, "accountId" | "id">,
   noted: () => Promise<void>,
 ): Promise<Build> {

@@ -30,7 +30,7 @@ import {
   tileOrNot,
   type AppRow,
   type Build,
-  type Saved,
+  type SavedFields,
 } from "../store.ts";
 import { applied, blank, checkPatch, mustBeAllowed, patchTo, rightsOf, sameCode, type AppAuthor } from "./patch.ts";
 
@@ -160,7 +160,7 @@ export async function changeApp(
 }
 
 /** The app after the change, which is checked: 422, 403. */
-function planned({ caller, request }: AppAt, before: FullRow | undefined, given: AppPatch): Saved {
+function planned({ caller, request }: AppAt, before: FullRow | undefined, given: AppPatch): SavedFields {
   checkPatch(given, request && (credentialOf(request.headers)?.token ?? ""));
   const after = applied(before ?? blank, given);
   const trusted = given.trusted ?? before?.trusted ?? false;

@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { applied, blank, patchTo, checkPatch, sameCode, edited, cleanUrlCode } from "./patch.ts";
 import type { AppPatch } from "../fields.ts";
 import { isModule, isView } from "../choices.ts";
-import type { AppRow, Saved } from "../store.ts";
+import type { AppRow, SavedFields } from "../store.ts";
 
 const json = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 });
 const tile = fc.constantFrom(undefined, true, false);
-const saved: fc.Arbitrary<Saved> = fc
+const saved: fc.Arbitrary<SavedFields> = fc
   .record({
     name: fc.string({ minLength: 1 }),
     sourceCode: fc.string({ minLength: 1 }),

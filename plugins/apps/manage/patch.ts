@@ -3,12 +3,12 @@ import { isModule, isView, modules } from "../choices.ts";
 import { asciiOf, forbidden, invalid, isObject, isUuid, mistakes, type Author, type Caller } from "platform";
 import { holdsToken } from "../../tokens/api.ts";
 import { limits, type Action, type AppPatch, type GivenAction, type Json } from "../fields.ts";
-import { databasesOf, type AppRow, type Saved } from "../store.ts";
+import { databasesOf, type AppRow, type SavedFields } from "../store.ts";
 import { editOf, replaceInJson, type Edit } from "../../jsondb/api.ts";
 
 const standard = { appEngine: "svelte", cssEngine: "tailwind_all" } as const;
 
-export const blank: Saved = {
+export const blank: SavedFields = {
   name: "",
   urlCode: "",
   description: null,
@@ -67,8 +67,8 @@ function isDatabases(value: unknown): boolean {
  * The app after the change. An empty `url_code` is replaced by one made from the name. `fields` is replaced as a whole, but
  * keeps `dashboard_widget` unless the new object sets it; the top-level field of that name takes precedence over both.
  */
-export function applied(before: Saved, given: AppPatch): Saved {
-  const change: { -readonly [K in keyof Saved]?: Saved[K] } = {};
+export function applied(before: SavedFields, given: AppPatch): SavedFields {
+  const change: { -readonly [K in keyof SavedFields]?: SavedFields[K] } = {};
   if (given.name !== undefined) change.name = given.name;
   if (given.url_code !== undefined) change.urlCode = cleanUrlCode(given.url_code ?? "");
   if (given.description !== undefined) change.description = given.description;
@@ -87,7 +87,7 @@ export function applied(before: Saved, given: AppPatch): Saved {
 }
 
 /** Whether both have the same build. */
-export function sameCode(one: Saved, other: Saved): boolean {
+export function sameCode(one: SavedFields, other: SavedFields): boolean {
   return one.sourceCode === other.sourceCode && one.appEngine === other.appEngine && one.cssEngine === other.cssEngine;
 }
 
@@ -101,7 +101,7 @@ export function sameAction(one: Action, other: Action): boolean {
 }
 
 /** The change that restores this version. */
-export function patchTo(saved: Saved): AppPatch {
+export function patchTo(saved: SavedFields): AppPatch {
   return {
     name: saved.name,
     url_code: saved.urlCode,
@@ -127,7 +127,7 @@ export function objectOf(value: unknown, field: string): Json {
   return value;
 }
 
-function fieldsAfter(before: Saved, given: AppPatch): Json {
+function fieldsAfter(before: SavedFields, given: AppPatch): Json {
   const kept = tileOf(before.fields);
   const fields: Record<string, unknown> = { ...(given.fields === undefined ? before.fields : given.fields) };
   if (kept !== undefined && !Object.hasOwn(fields, "dashboard_widget")) fields["dashboard_widget"] = kept;
@@ -230,8 +230,8 @@ export function rightsOf({ user, narrowedTo = [], privileges }: AppAuthor): Righ
 
 interface Write {
   /** Undefined = the app is new. */
-  readonly before: (Saved & Pick<AppRow, "trusted">) | undefined;
-  readonly after: Saved;
+  readonly before: (SavedFields & Pick<AppRow, "trusted">) | undefined;
+  readonly after: SavedFields;
   readonly trusted: boolean;
 }
 
@@ -255,7 +255,11 @@ export function mustBeAllowed({ mayTrust, mayOpenDatabases, mayNameFlows }: Righ
 }
 
 /** Throws the 403. A draft runs in its sandbox with the saved app's database and actions, for whoever opens its page. */
-export function mustBeAllowedToDraft({ privileges }: Pick<Caller, "privileges">, saved: Saved, after: Saved): void {
+export function mustBeAllowedToDraft(
+  { privileges }: Pick<Caller, "privileges">,
+  saved: SavedFields,
+  after: SavedFields,
+): void {
   const rights = { mayTrust: false, mayOpenDatabases: privileges.has("dbs"), mayNameFlows: false };
   const { dbCode, fields, actions } = saved;
   mustBeAllowed(rights, {

@@ -10,13 +10,13 @@ import { createTemplates } from "../program/template.ts";
 const templates = createTemplates(createLiquid());
 const noTypes = new Map();
 
-interface Given {
+interface RunInput {
   input?: Record<string, unknown>;
   answers?: Record<string, unknown>;
   flows?: Record<string, unknown[]>;
 }
 
-async function run(program: unknown[], { input = {}, answers = {}, flows = {} }: Given = {}) {
+async function run(program: unknown[], { input = {}, answers = {}, flows = {} }: RunInput = {}) {
   const ids = Object.keys(flows);
   expect(checkProgram(program, templates, noTypes).mistakes).toEqual([]);
   const { end, steps } = await dryRun({
@@ -34,7 +34,7 @@ async function run(program: unknown[], { input = {}, answers = {}, flows = {} }:
   return { ...end, steps: shown };
 }
 const set = (values: object) => ({ type: "mutation", set: values });
-const dataOf = async (program: unknown[], given?: Given) => {
+const dataOf = async (program: unknown[], given?: RunInput) => {
   const end = await run(program, given);
   expect(end.kind).toBe("finished");
   return end.kind === "finished" ? end.data : undefined;

@@ -157,9 +157,13 @@ function openStore(config: StoreConfig, log: Log, part?: Part): BackupStore | un
 }
 
 /** The output of `corestead backups`. Pure. */
-type Known = Pick<BackupRun, "endedAt" | "verified" | "error">;
+type RunOutcome = Pick<BackupRun, "endedAt" | "verified" | "error">;
 
-export function backupLines(stored: readonly StoredBackup[], runs: ReadonlyMap<string, Known>, now: Date): string[] {
+export function backupLines(
+  stored: readonly StoredBackup[],
+  runs: ReadonlyMap<string, RunOutcome>,
+  now: Date,
+): string[] {
   const cells = stored.map(({ name, at, bytes }) => [
     name,
     age(now.getTime() - at.getTime()),
@@ -171,7 +175,7 @@ export function backupLines(stored: readonly StoredBackup[], runs: ReadonlyMap<s
 }
 
 /** A database that was restored does not know of later backups. */
-function state(run: Known | undefined): string {
+function state(run: RunOutcome | undefined): string {
   if (!run) return "unknown here";
   if (run.endedAt === null) return "going on";
   const verified = run.verified ? "verified" : "not verified";

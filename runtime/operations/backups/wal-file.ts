@@ -28,9 +28,9 @@ const BaseEnd = Type.Object({ to: Type.String({ maxLength: 20 }), at: Type.Strin
 export type BaseEnd = Static<typeof BaseEnd>;
 
 const chunkBytes = 1024 * 1024;
-type Named = Omit<Base | Piece, "name">;
+type WalHeader = Omit<Base | Piece, "name">;
 
-function headerFrame(of: Named, timeline: number): Frame {
+function headerFrame(of: WalHeader, timeline: number): Frame {
   const header: Header = { format: "wal 1", file: walNameOf(of, false), postgres: postgresMajor, timeline };
   return jsonFrame("H", header);
 }
