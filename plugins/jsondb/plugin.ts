@@ -227,6 +227,7 @@ export default definePlugin({
       schedules: [
         { id: "jsondb.sorts", cron: "*/10 * * * *", run: () => buildDeclared(jsondb) },
         { id: "jsondb.sorted", cron: "*/10 * * * *", run: () => tendSorted(jsondb) },
+        { id: "jsondb.comments", cron: "41 3 * * *", run: () => commentStore.dropLost(sql) },
         { id: "jsondb.prune", cron: "23 * * * *", run: () => prune(jsondb) },
       ],
       prepare: async () => {

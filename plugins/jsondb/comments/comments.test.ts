@@ -230,6 +230,35 @@ test("comments of records and databases that are gone are not there", async () =
   await eventually(async () => (await app.sql`select from record_comments where db_id = ${db}`).length === 0);
 });
 
+test("comments come back with a record from the trash, and are deleted once it is gone for good", async () => {
+  const { id } = (await app.post("/core/dbs/deals/records", { record: { data: { stage: "open" } } })).json;
+  const made = (await say(`@${bob.login} kept`, ann, id)).json;
+  await app.delete(`/core/dbs/deals/records/${id}`);
+  await app.runSchedule("jsondb.comments");
+  expect((await app.post(`/core/dbs/deals/trash/${id}/restore`)).status).toBe(200);
+  expect((await app.get(at(id), as(ann))).json).toEqual([made]);
+  await app.delete(`/core/dbs/deals/records/${id}`);
+  expect((await app.delete(`/core/dbs/deals/trash/${id}`)).status).toBe(204);
+  await app.runSchedule("jsondb.comments");
+  expect(await app.sql`select from record_comments where record_id = ${id}`).toHaveLength(0);
+  expect(await app.sql`select from inbox_notices where comment_id = ${made.id}`).toHaveLength(0);
+  expect((await app.get(at(open), as(ann))).json.length).toBeGreaterThan(0);
+});
+
+test("a token that is kept to other databases sees no notices of this one", async () => {
+  await say(`@${bob.login} narrowed`, ann);
+  await app.post("/core/dbs", { db: { name: "Else", code: "else" } });
+  const token = async (databases: object) => {
+    const api_token = { name: "narrow", databases };
+    const made = await app.post("/account/api_tokens", { api_token }, as(bob));
+    expect(made.status).toBe(201);
+    return made.json as { token: string };
+  };
+  expect((await inbox(await token({ deals: "read" }))).length).toBeGreaterThan(0);
+  const elsewhere = await token({ else: "read" });
+  expect([await inbox(elsewhere), (await app.get(at(open), as(elsewhere))).status]).toEqual([[], 404]);
+});
+
 test("webhooks hear of comments, where their maker may read the whole database", async () => {
   await app.post("/core/dbs", { db: { name: "Free", code: "free" } });
   const record = (await app.post("/core/dbs/free/records", { record: { data: {} } })).json.id;

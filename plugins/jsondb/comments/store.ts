@@ -3,6 +3,7 @@ import { readPage, uuidv7, words, type Fragment, type Page, type Queryable, type
 import type { Level } from "../access/access.ts";
 import { anyTable, inScope } from "../access/reach-store.ts";
 import type { Database } from "../databases/database.ts";
+import { keptRecords } from "../databases/store.ts";
 import { newArgs } from "../search/filter-store.ts";
 
 type Of = Pick<Database, "id" | "accountId">;
@@ -54,6 +55,24 @@ export async function drop(sql: Sql, accountId: number, dbId: string): Promise<v
   await sql`
     delete from record_comments where account_id = ${accountId} and db_id = ${dbId}
       and not exists (select from dbs where id = ${dbId})`;
+}
+
+/** Deletes comments of records that are neither there nor in the trash; in each statement at most this many. */
+export async function dropLost(sql: Sql, most = 1000): Promise<void> {
+  let after = "00000000-0000-0000-0000-000000000000";
+  for (;;) {
+    const rows = await sql<{ id: string; accountId: number; dbId: string; recordId: string }[]>`
+      select id, account_id, db_id, record_id from record_comments where id > ${after} order by id limit ${most}`;
+    for (const [dbId, its] of Map.groupBy(rows, (row) => row.dbId)) {
+      const kept = await keptRecords(sql, dbId, [...new Set(its.map(({ recordId }) => recordId))]);
+      const lost = its.filter(({ recordId }) => !kept.has(recordId));
+      for (const { id, accountId } of lost)
+        await sql`delete from record_comments where account_id = ${accountId} and id = ${id}`;
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < most) return;
+    after = last.id;
+  }
 }
 
 // Notices.

@@ -215,6 +215,15 @@ export async function bytesOf(sql: Sql, { accountId, id }: Pick<Database, "accou
   return row?.bytes ?? 0;
 }
 
+/** Those of these records that are there or in the trash, as one moment has them: it tells nobody of them. */
+export async function keptRecords(sql: Sql, dbId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id from records where db_id = ${dbId} and id = any(${[...ids]}::uuid[])
+    union all
+    select id from record_trash where db_id = ${dbId} and id = any(${[...ids]}::uuid[])`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 // Views.
 
 type Of = Pick<Database, "id" | "accountId">;
