@@ -51,8 +51,8 @@ export interface Resource {
   readonly children: readonly string[];
 }
 
-/** Lists that only answer a question about another resource: a page of their own would say nothing. */
-const questions = /\/(search|aggregate|views|preview|export)$/;
+/** Lists that only answer a question about another resource, or belong to a record's own page. */
+const questions = /\/(search|aggregate|views|preview|export|trash|linked|comments|history)$/;
 
 export function resourcesOf(document: Document): Resource[] {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -162,7 +162,7 @@ function isActionOf({ method, path, answer }: Operation, list: string): boolean 
     .split("/")
     .slice(1);
   if (word === "" || more.length > 0) return false;
-  if (method === "POST") return !/^(import|batch|bulk|token|plan|migrate|chat)$/.test(word);
+  if (method === "POST") return !/^(import|batch|bulk|token|plan|migrate|chat|views)$/.test(word);
   return method === "GET" && !word.startsWith("{") && answer !== undefined && answer.type !== "array";
 }
 
