@@ -81,6 +81,7 @@ const privileges = {
   "Core::Prompt": "prompts",
   "Core::App": "apps",
   "Core::Backup": "backups",
+  "Core::Comment": "dbs",
   "Core::Db": "dbs",
   "Core::Record": "dbs",
   "Core::MediaFile": "media",
@@ -122,7 +123,11 @@ describe("the events of a model", () => {
     const ofAdmins = ["Account::User", "Account::ApiToken", "Core::Activity", "Core::Backup", "Things::Thing"];
     const ofManagers = Object.fromEntries(Object.entries(privileges).filter(([name]) => !ofAdmins.includes(name)));
     expect(await listed(manager.token)).toEqual(ofManagers);
-    expect(await listed(await token("webhooks", "dbs"))).toEqual({ "Core::Db": "dbs", "Core::Record": "dbs" });
+    expect(await listed(await token("webhooks", "dbs"))).toEqual({
+      "Core::Comment": "dbs",
+      "Core::Db": "dbs",
+      "Core::Record": "dbs",
+    });
   });
 
   test("of a privilege that no plugin declares keep the server from starting, with the plugin's name", async () => {
