@@ -1,5 +1,5 @@
 import { isOpenTo } from "./databases/database.ts";
-import { definePlugin, setting, type Route } from "platform";
+import { definePlugin, setting, type Route, type Nameable, type Sql, type Uses } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { aggregateRoutes } from "./search/aggregate-routes.ts";
@@ -193,29 +193,8 @@ export default definePlugin({
     };
     followAccounts(jsondb);
     return {
-      nameables: [
-        {
-          model: "Core::Db",
-          noun: "database",
-          exists: async (accountId, key) => (await find(jsondb, accountId, key)) !== undefined,
-          idOf: async (accountId, key) => (await find(jsondb, accountId, key))?.id,
-          opens: async (accountId, key, person) => {
-            const stored = await find(jsondb, accountId, key);
-            return stored === undefined || isOpenTo(stored, person, "read");
-          },
-          hints: async (accountId, key, values) => {
-            const db = await find(jsondb, accountId, key);
-            return db ? filterHints(db.whole, values) : [];
-          },
-        },
-      ],
-      uses: {
-        privilege: "dbs",
-        find: async (accountId, { model, keys }, limit) => {
-          const rows = model === "Core::App" ? await namingApp(sql, accountId, keys, limit) : [];
-          return rows.map(({ id, name }) => ({ kind: "database", id, name, path: `/core/dbs/${id}.json` }));
-        },
-      },
+      nameables: [nameable(jsondb)],
+      uses: appUses(sql),
       service: jsondbService(jsondb),
       handlers: [
         ...backgroundJobs(jsondb),
@@ -244,6 +223,35 @@ export default definePlugin({
     };
   },
 });
+
+/** By code or id. */
+function nameable(jsondb: JsondbContext): Nameable {
+  return {
+    model: Db.model,
+    noun: "database",
+    exists: async (accountId, key) => (await find(jsondb, accountId, key)) !== undefined,
+    idOf: async (accountId, key) => (await find(jsondb, accountId, key))?.id,
+    opens: async (accountId, key, person) => {
+      const stored = await find(jsondb, accountId, key);
+      return stored === undefined || isOpenTo(stored, person, "read");
+    },
+    hints: async (accountId, key, values) => {
+      const db = await find(jsondb, accountId, key);
+      return db ? filterHints(db.whole, values) : [];
+    },
+  };
+}
+
+/** The databases that name an app. */
+function appUses(sql: Sql): Uses {
+  return {
+    privilege: "dbs",
+    find: async (accountId, { model, keys }, limit) => {
+      const rows = model === "Core::App" ? await namingApp(sql, accountId, keys, limit) : [];
+      return rows.map(({ id, name }) => ({ kind: "database", id, name, path: `/core/dbs/${id}.json` }));
+    },
+  };
+}
 
 function routesOf(jsondb: JsondbContext): Route[] {
   return [
