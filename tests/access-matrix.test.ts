@@ -100,6 +100,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/core/inbox": { id: await noticeFixture(db, record) },
     "/core/dbs/:db_id/views": { id: await made(`/core/dbs/${db}/views.json`, { view: { name: "Matrix" } }), db_id: db },
     "/core/dbs/:db_id/trash": { id: await trashFixture(db), db_id: db },
+    "/core/db_trash": { id: await dbTrashFixture() },
     "/studio/ext": { plugin: "matrix", file: "page.js" },
     "/core/db": { db_code: code, method_name: "list" },
     "/core/media": { id: await mediaFixture() },
@@ -119,6 +120,12 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     ...(await appFixtures(made)),
     ...(await siteFixtures(made)),
   };
+}
+
+async function dbTrashFixture(): Promise<string> {
+  const { id } = (await app.post("/core/dbs.json", { db: { name: "Deleted" } })).json;
+  await app.delete(`/core/dbs/${id}.json`);
+  return id;
 }
 
 async function trashFixture(db: string): Promise<string> {

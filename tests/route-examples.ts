@@ -133,6 +133,8 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
   for (const { id } of [restored, deleted]) await send("DELETE")(`/core/dbs/${db.id}/records/${id}.json`);
   const view = await post(`/core/dbs/${db.id}/views.json`, { view: { name: "All" } });
   const comment = await post(`/core/dbs/${db.id}/records/${third.id}/comments.json`, { comment: { text: "Yes" } });
+  const gone = await post("/core/dbs.json", { db: { name: "Deleted" } });
+  await send("DELETE")(`/core/dbs/${gone.id}.json`);
   const connector = given("/connect/connectors").id;
   await patch(`/connect/connectors/${connector}.json`, { connector: { url: receiver.url, secret_token: "0a1b" } });
   receiver.answer = () => Response.json({ main: { temp: 24 } });
@@ -163,6 +165,7 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     "/core/dbs/": { id: db.id, db_id: db.id, task_id: task.id },
     "/core/dbs/{db_id}/records/": { id: third.id, comment_id: comment.id },
     "/core/dbs/{db_id}/views/": { id: view.id },
+    "/core/db_trash/": { id: gone.id },
     "/core/dbs/{db_id}/trash/": { id: deleted.id },
     "POST /core/dbs/{db_id}/trash/": { id: restored.id },
     "/core/db/": { db_code: db.code, method_name: "list" },

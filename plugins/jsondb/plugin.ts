@@ -13,9 +13,9 @@ import { createImportPlaces } from "./bulk/imports/body.ts";
 import { importRoute } from "./bulk/imports/routes.ts";
 import * as liveStore from "./live/store.ts";
 import { find, forget } from "./databases/cache.ts";
-import { databaseCache, Db } from "./databases/db.ts";
+import { databaseCache, Db, dropRecords } from "./databases/db.ts";
 import { dropKeysHandler, endUnfinished } from "./databases/switch.ts";
-import { namingApp } from "./databases/store.ts";
+import { expireDeleted, namingApp } from "./databases/store.ts";
 import type { JsondbContext } from "./context.ts";
 import { createEvents } from "./live/events.ts";
 import { indexRoute } from "./indexes/routes.ts";
@@ -50,6 +50,7 @@ import renamesMigration from "./migrations/021_renames.sql" with { type: "text" 
 import viewMigration from "./migrations/022_views.sql" with { type: "text" };
 import trashMigration from "./migrations/023_trash.sql" with { type: "text" };
 import commentMigration from "./migrations/024_comments.sql" with { type: "text" };
+import dbTrashMigration from "./migrations/025_db_trash.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -139,6 +140,7 @@ export default definePlugin({
     { name: "022_views", sql: viewMigration },
     { name: "023_trash", sql: trashMigration },
     { name: "024_comments", sql: commentMigration },
+    { name: "025_db_trash", sql: dbTrashMigration },
   ],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
@@ -173,6 +175,7 @@ export default definePlugin({
     inbox_notices: false,
     record_keys: false,
     record_trash: false,
+    db_trash: false,
   },
 
   setup(ctx) {
@@ -289,4 +292,8 @@ async function prune(jsondb: JsondbContext): Promise<void> {
   await pruneIndexes(jsondb);
   while ((await trashStore.prune(sql, 1000)) > 0);
   await commentStore.prune(sql, 365);
+  await jsondb.transaction(async (tx) => {
+    for (const { id: dbId, accountId } of await expireDeleted(tx))
+      await jsondb.enqueue(dropRecords, { accountId, dbId }, { key: dbId, tx, accountId });
+  });
 }

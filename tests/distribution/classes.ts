@@ -31,6 +31,7 @@ export const reference: Readonly<Record<string, string>> = {
   api_tokens: "the text of a token leads to its account, and sign-ins refer to it",
   api_token_texts: "the earlier text of a token leads to it",
   dbs: "read with its records, which are distributed by its id",
+  db_trash: "as dbs",
   cms_sites: "domains refer to it, and they lead to the account",
   cms_domains: "a host leads to the site and its account; a domain is one account's in the whole installation",
   media_contents: "a content is kept once for all accounts",

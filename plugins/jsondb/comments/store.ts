@@ -54,7 +54,7 @@ export async function idsByLogin(sql: Sql, accountId: number, logins: readonly s
 export async function drop(sql: Sql, accountId: number, dbId: string): Promise<void> {
   await sql`
     delete from record_comments where account_id = ${accountId} and db_id = ${dbId}
-      and not exists (select from dbs where id = ${dbId})`;
+      and not exists (select from dbs where id = ${dbId}) and not exists (select from db_trash where id = ${dbId})`;
 }
 
 /** Deletes comments of records that are neither there nor in the trash; in each statement at most this many. */

@@ -1,5 +1,18 @@
 /** A database: what it is to others, and how it is made, changed and deleted. behaviour 4.4, B.7. */
-import { filter, find, forbidden, isUuid, job, parseCacheKey, resource, uuidv7 } from "platform";
+import {
+  announce,
+  conflict,
+  databaseFault,
+  filter,
+  find,
+  forbidden,
+  isUuid,
+  job,
+  notFound,
+  parseCacheKey,
+  resource,
+  uuidv7,
+} from "platform";
 import type {
   AfterCommit,
   At,
@@ -27,7 +40,7 @@ import { databaseHints, misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
 import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
 import { renamed, renamesOf, type GivenRenames, type Rename } from "./renames.ts";
-import { addRenames, isKey, markReplanned, visibleTo } from "./store.ts";
+import { addRenames, isKey, keepDeleted, markReplanned, restoreDeleted, visibleTo } from "./store.ts";
 import { keySetsOf, setsFor, type UniqueField } from "./unique.ts";
 import { setKeySets } from "./keys-store.ts";
 
@@ -64,6 +77,8 @@ interface DbAuthor extends Author {
 
 export interface DbAt extends At<DbAuthor>, DatabaseContext {
   readonly request?: Request | undefined;
+  /** Nothing of a deleted one is kept. */
+  readonly forGood?: boolean | undefined;
   /** The key sets that have been filled for this change. */
   readonly ready?: ReadonlySet<string> | undefined;
   /** The fields that a change renames. */
@@ -120,7 +135,10 @@ export const Db = resource("db", {
       description:
         "A new `schema` re-indexes existing records in the background; answers stay correct meanwhile. " + ifMatch,
     },
-    delete: { summary: "Delete a database with its records", description: ifMatch },
+    delete: {
+      summary: "Delete a database with its records",
+      description: "`/core/db_trash` keeps it for 30 days. " + ifMatch,
+    },
   },
 });
 
@@ -248,7 +266,8 @@ async function changed(
   if (!row) return undefined;
   const { id: dbId, accountId } = row;
   const asked = { accountId, dbId };
-  if (!after) await at.enqueue(dropRecords, asked, { key: dbId, tx, accountId });
+  if (!after && at.forGood) await at.enqueue(dropRecords, asked, { key: dbId, tx, accountId });
+  else if (!after) await keepDeleted(tx, accountId, dbId, at.caller.user.id);
   else if (before && before.planVersion !== after.planVersion) {
     await markReplanned(tx, accountId, dbId);
     const renames = renamesIn(at, before, after).map((rename) => ({ ...rename, plan: after.planVersion }));
@@ -293,6 +312,28 @@ async function keepKeys(at: DbAt, before: DbRow | undefined, after: DbRow, tx: T
   const { id: dbId, accountId } = after;
   const runAt = new Date(Date.now() + afterOldWritersMs);
   await at.enqueue(dropKeys, { accountId, dbId, sets: gone }, { tx, accountId, runAt });
+}
+
+/** Gives a deleted database back, with its records. 404 if the caller may not. */
+export async function restoreDb(at: DbAt & { readonly caller: Caller }, id: string): Promise<DbRow> {
+  const { account, user } = at.caller;
+  const restoring = at.transaction(async (tx) => {
+    if (!(await restoreDeleted(tx, at.caller, id))) throw notFound();
+    const restored = await find(Db, tx, account.id, { id });
+    if (!restored) throw new Error("a restored database is missing"); // it was written just now
+    if (restored.planVersion !== restored.indexedVersion) {
+      await taskStore.insert(tx, { id: uuidv7(), accountId: account.id, dbId: id, kind: "reindex", userId: user.id });
+      await at.enqueue(reindexRecords, { accountId: account.id, dbId: id }, { key: id, tx, accountId: account.id });
+    }
+    await declareIndexes(at, databaseOf(restored), tx);
+    await announce(Db, at, "create", restored, tx);
+    return restored;
+  });
+  const row = await restoring.catch((error: unknown) => {
+    throw databaseFault(error) === "unique" ? conflict("its code was taken just now, try again") : error;
+  });
+  await forget(at, account.id, row);
+  return row;
 }
 
 const isSameJson = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

@@ -117,6 +117,8 @@ describe("a database", () => {
     for (const path of ["", "/records", "/search", `/records/${unknownId}`])
       expect([path, (await app.get(`/core/dbs/doomed${path}`)).status]).toEqual([path, 404]);
     expect((await app.delete("/core/dbs/doomed")).status).toBe(404);
+    await app.sql`update db_trash set expires_at = now() - interval '1 second'`;
+    await app.runSchedule("jsondb.prune");
     await eventually(
       async () => (await app.sql`select from records where db_id = ${db.id}`).length === 0,
       "the records are gone",

@@ -1,4 +1,9 @@
 import {
+  answer,
+  pageOf,
+  pageQuery,
+  pageReply,
+  uuidOf,
   change,
   edit,
   expectedVersion,
@@ -19,10 +24,11 @@ import {
 } from "platform";
 import { editOf, replaceInJson, Replacement } from "../api.ts";
 import { dbAccess, openAt } from "./cache.ts";
-import { Db, ifMatch, type DbAt } from "./db.ts";
+import { Db, restoreDb, ifMatch, type DbAt } from "./db.ts";
 import type { DbRow } from "./fields.ts";
 import { databaseHints } from "./hints.ts";
 import { schemaKeys } from "./schema.ts";
+import * as databaseStore from "./store.ts";
 import { reindex } from "./jobs.ts";
 import type { GivenRenames } from "./renames.ts";
 import { withKeys } from "./switch.ts";
@@ -41,7 +47,11 @@ export function dbRoutes(ctx: ContextOf<DbAt>): Route[] {
       return both;
     },
   });
-  return [...Object.values({ ...routes, change: changeRoute(routes.change, renames) }), replaceRoute(ctx)];
+  return [
+    ...Object.values({ ...routes, change: changeRoute(routes.change, renames) }),
+    replaceRoute(ctx),
+    ...trashRoutes(ctx),
+  ];
 }
 
 const Rename = Type.Optional(
@@ -116,4 +126,64 @@ function replaceRoute(ctx: ContextOf<DbAt>): Route {
       return warned(ok(...(await shown(Db, at, after))), [...misspelt, ...hints]);
     },
   );
+}
+
+const TrashedDb = answer.object("TrashedDb", {
+  id: answer.uuid(),
+  code: Type.String(),
+  name: Type.String(),
+  deleted_at: answer.time(),
+  deleted_by_id: field.nullable(Type.Integer()),
+  deleted_by_name: field.nullable(Type.String()),
+});
+
+const trashedExample = {
+  id: "019a9c1e-0000-7000-8000-000000000001",
+  code: "customers",
+  name: "Customers",
+  deleted_at: "2026-01-31T10:00:00.000Z",
+  deleted_by_id: 1,
+  deleted_by_name: "Ann",
+};
+
+/** Deleted databases. */
+function trashRoutes(ctx: ContextOf<DbAt>): Route[] {
+  return [
+    route(
+      "GET",
+      "/core/db_trash",
+      {
+        summary: "List deleted databases",
+        description: "Those that the caller may restore, for 30 days, the newest deletion first.",
+        access: { privilege: "dbs" },
+        query: pageQuery,
+        answers: { 200: answer.list(TrashedDb) },
+        responses: { 200: [trashedExample] },
+      },
+      async ({ caller, query }) =>
+        pageReply(await databaseStore.listDeleted(ctx.sql, caller, pageOf(query)), (row) => ({
+          id: row.id,
+          code: row.code,
+          name: row.name,
+          deleted_at: row.deletedAt,
+          deleted_by_id: row.deletedById,
+          deleted_by_name: row.deletedByName,
+        })),
+    ),
+    route(
+      "POST",
+      "/core/db_trash/:id/restore",
+      {
+        summary: "Restore a deleted database with its records",
+        description: "For whoever may `manage` it, or deleted it. A code that was taken since gets a number.",
+        access: { privilege: "dbs" },
+        answers: { 200: Db.answers.one },
+        responses: { 200: Db.examples.one, 409: { error: "its code was taken just now, try again" } },
+      },
+      async ({ caller, params }) => {
+        const at = { ...ctx, caller };
+        return ok(...(await shown(Db, at, await restoreDb(at, uuidOf(params.id)))));
+      },
+    ),
+  ];
 }

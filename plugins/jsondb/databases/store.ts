@@ -188,7 +188,7 @@ export async function dropRecords(sql: Sql, dbId: string, most: number): Promise
     with gone as (
       delete from records where db_id = ${dbId} and id in (
         select id from records where db_id = ${dbId} order by id limit ${most})
-        and not exists (select from dbs where id = ${dbId})
+        and not exists (select from dbs where id = ${dbId}) and not exists (select from db_trash where id = ${dbId})
       returning id, account_id
     ), freed as (
       delete from record_keys k using gone g where k.db_id = ${dbId} and k.id = g.id)
@@ -203,7 +203,7 @@ export async function dropRecords(sql: Sql, dbId: string, most: number): Promise
   const { count } = await sql`
     delete from record_trash where db_id = ${dbId} and id in (
       select id from record_trash where db_id = ${dbId} order by id limit ${most})
-      and not exists (select from dbs where id = ${dbId})`;
+      and not exists (select from dbs where id = ${dbId}) and not exists (select from db_trash where id = ${dbId})`;
   return gone.length + count;
 }
 
@@ -258,5 +258,86 @@ export async function countViews(tx: Tx, { id, accountId }: Of, userId: number) 
 export async function dropViews(sql: Sql, accountId: number, dbId: string): Promise<void> {
   await sql`
     delete from db_views where account_id = ${accountId} and db_id = ${dbId}
-      and not exists (select from dbs where id = ${dbId})`;
+      and not exists (select from dbs where id = ${dbId}) and not exists (select from db_trash where id = ${dbId})`;
+}
+
+// SQL of deleted databases.
+
+export interface TrashedDb {
+  readonly id: string;
+  readonly code: string;
+  readonly name: string;
+  readonly deletedAt: Date;
+  readonly deletedById: number | null;
+  readonly deletedByName: string | null;
+}
+
+/** In the transaction of its deletion, before the row goes. */
+export async function keepDeleted(tx: Tx, accountId: number, id: string, userId: number | null): Promise<void> {
+  await tx`
+    insert into db_trash (id, account_id, db, deleted_by_id, expires_at)
+    select id, account_id, row_to_json(dbs), ${userId}, now() + interval '30 days' from dbs
+    where account_id = ${accountId} and id = ${id}`;
+}
+
+/** The newest deletion first. */
+export function listDeleted(sql: Sql, caller: Caller, page: Page) {
+  return readPage<TrashedDb>(sql, page, {
+    columns: sql`t.id, t.db ->> 'code' as code, t.db ->> 'name' as name, t.deleted_at, t.deleted_by_id,
+      u.name as deleted_by_name`,
+    from: sql`db_trash t left join users u on u.account_id = t.account_id and u.id = t.deleted_by_id
+      where ${restorable(sql, caller)}`,
+    order: sql`deleted_at desc, id`,
+  });
+}
+
+/**
+ * Writes the row of a deleted database again; one whose code was taken since gets a number. False if there is none that
+ * the caller may restore.
+ */
+export async function restoreDeleted(tx: Tx, caller: Caller, id: string): Promise<boolean> {
+  const [kept] = await tx<{ columns: string[] }[]>`
+    select array(
+      select column_name::text from information_schema.columns
+      where table_schema = current_schema() and table_name = 'dbs' and (t.db -> column_name::text) is not null
+        and column_name <> all(array['code', 'version', 'schema_version', 'updated_by_id', 'updated_at', 'live'])
+    ) as columns
+    from db_trash t where t.id = ${id} and ${restorable(tx, caller)} for update of t`;
+  if (!kept) return false;
+  // A column that is younger than the deletion has its default.
+  const columns = tx(kept.columns);
+  await tx`
+    insert into dbs (${columns}, code, version, schema_version, updated_by_id)
+    select ${columns}, case when k.is_taken then (
+        select left(d.code, 94) || '-' || n from generate_series(2, 10000) n
+        where not exists (
+          select from dbs o where o.account_id = ${caller.account.id} and o.code = left(d.code, 94) || '-' || n)
+        order by n limit 1) else d.code end,
+      d.version + 1, d.schema_version + 1, ${caller.user.id}
+    from json_populate_record(null::dbs, (
+        select t.db from db_trash t where t.account_id = ${caller.account.id} and t.id = ${id})) d,
+      lateral (
+        select exists (select from dbs o where o.account_id = ${caller.account.id} and o.code = d.code) as is_taken) k`;
+  await tx`delete from db_trash where account_id = ${caller.account.id} and id = ${id}`;
+  return true;
+}
+
+/** By the levels of today: whoever may manage it, and who deleted it. */
+function restorable(on: Queryable, { account, user, privileges, within }: Caller): Fragment {
+  const access = on`(case when json_typeof(t.db -> 'access') = 'array' then t.db -> 'access' end)`;
+  const free = privileges.has("dbs") ? on`${access} is null` : on`false`;
+  const granted = on`exists (
+    select from json_array_elements(${access}) g
+    where g ->> 'may' = 'manage' and g ->> 'to' = any(${subjectsOf(user)}::text[]))`;
+  const manages = user.role === "admin" ? on`(${access} is not null or ${free})` : on`(${free} or ${granted})`;
+  const own = within?.[model];
+  const managed = own && Object.keys(own).filter((id) => own[id] === "manage");
+  return on`t.account_id = ${account.id} and t.expires_at > now() and (${manages} or t.deleted_by_id = ${user.id})
+    ${managed ? on`and t.id = any(${managed}::uuid[])` : on``}`;
+}
+
+/** Those whose time is over: they are none any more. */
+export function expireDeleted(tx: Tx) {
+  return tx<{ id: string; accountId: number }[]>`
+    delete from db_trash where expires_at < now() returning id, account_id`;
 }

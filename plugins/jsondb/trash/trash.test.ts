@@ -248,11 +248,94 @@ test("of restores at once one succeeds, and there is one record", async () => {
   expect((await app.get(`${base}/records.json`)).json).toHaveLength(1);
 });
 
-test("a deleted database takes its trash along", async () => {
-  const base = await database();
-  const { id } = await deleted(base, { n: 1 });
-  await app.delete(base);
-  await eventually(async () => (await app.sql`select from record_trash where id = ${id}`).length === 0, "no trash");
+describe("a deleted database", () => {
+  const list = async (token?: string) => (await app.get("/core/db_trash.json?limit=100", token ? { token } : {})).json;
+  const codes = async (token?: string) => (await list(token)).map(({ code }: { code: string }) => code);
+  const back = (id: string, token?: string) =>
+    app.post(`/core/db_trash/${id}/restore.json`, undefined, token ? { token } : {});
+  const gone = async (base: string, token?: string) => {
+    const { json } = await app.get(base);
+    expect((await app.delete(base, token ? { token } : {})).status).toBe(204);
+    return json;
+  };
+
+  test("is not there, and comes back with its records, links, keys, views and trash", async () => {
+    const schema = { fields: { z: { type: "string", unique: true }, a: "integer" }, indexed_fields: ["a"] };
+    const base = await database(schema, { public_methods: { list: true } });
+    const record = await add(base, { z: "1", a: 7 });
+    const other = await deleted(base, { z: "2", a: 8 });
+    await app.post(`${base}/views.json`, { view: { name: "Mine" } });
+    const db = await gone(base);
+    for (const path of ["", `/records/${record.id}`, "/trash.json", "/search.json"])
+      expect([path, (await app.get(`${base}${path}`)).status]).toEqual([path, 404]);
+    expect((await app.get(`/core/db/${db.code}/list`, { token: "" })).status).toBe(404);
+    expect((await app.post(`${base}/records.json`, { record: { data: {} } })).status).toBe(404);
+    expect((await list())[0]).toEqual({
+      id: db.id,
+      code: db.code,
+      name: db.name,
+      deleted_at: expect.any(String),
+      deleted_by_id: 1,
+      deleted_by_name: expect.any(String),
+    });
+    const restored = await back(db.id);
+    expect([restored.status, restored.json]).toEqual([
+      200,
+      { ...db, updated_by_id: 1, updated_at: expect.any(String) },
+    ]);
+    expect(JSON.stringify(restored.json.schema)).toBe(JSON.stringify(schema));
+    expect((await app.get(`${base}/search.json?filter[a]=7`)).json).toHaveLength(1);
+    expect((await app.post(`${base}/records.json`, { record: { data: { z: "1" } } })).status).toBe(422);
+    expect((await app.get(`${base}/views.json`)).json).toHaveLength(1);
+    expect(await idsIn(base)).toEqual([other.id]);
+    expect((await add(base, { z: "3" })).id).toEqual(expect.any(String));
+    expect([await codes(), (await back(db.id)).status]).toEqual([expect.not.arrayContaining([db.code]), 404]);
+  });
+
+  test("gets a number where its code was taken, and comes back once", async () => {
+    const base = await database();
+    const { id, code } = await gone(base);
+    await app.post("/core/dbs.json", { db: { name: code, code } });
+    await app.post("/core/dbs.json", { db: { name: code, code: `${code}-2` } });
+    const all = await Promise.all([1, 2, 3, 4].map(() => back(id)));
+    expect(all.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404, 404, 404]);
+    expect(all.find(({ status }) => status === 200)?.json.code).toBe(`${code}-3`);
+  });
+
+  test("is listed for and restored by who may manage it, or deleted it", async () => {
+    const [boss, reader] = [await person(app, { role: "user" }), await person(app, { role: "user" })];
+    const grant = (one: TestPerson, may: string) => ({ to: `user:${one.id}`, may });
+    const base = await database(null, { access: [grant(boss, "manage"), grant(reader, "read")] });
+    const { id, code } = await gone(base, boss.token);
+    await app.sql`update db_trash set deleted_by_id = null where id = ${id}`;
+    expect(await codes(reader.token)).not.toContain(code);
+    expect([(await back(id, reader.token)).status, (await back(id, guest.token)).status]).toEqual([404, 403]);
+    const other = await otherAccount(app);
+    expect((await other.get("/core/db_trash.json")).json).toEqual([]);
+    expect((await other.post(`/core/db_trash/${id}/restore.json`)).status).toBe(404);
+    expect(await codes(boss.token)).toContain(code);
+    await app.sql`update db_trash set deleted_by_id = ${reader.id} where id = ${id}`;
+    expect(await codes(reader.token)).toContain(code);
+    expect((await back(id, boss.token)).status).toBe(200);
+    for (const wrong of ["x", crypto.randomUUID()]) expect((await back(wrong)).status).toBe(404);
+  });
+
+  test("is gone with all that was in it after 30 days", async () => {
+    const base = await database();
+    const record = await add(base, {});
+    const other = await deleted(base, {});
+    const { id } = await gone(base);
+    const left = async () =>
+      (
+        await app.sql`select id from records where id = ${record.id} union all select id from record_trash where id = ${other.id}`
+      ).length;
+    await app.runSchedule("jsondb.prune");
+    expect(await left()).toBe(2);
+    await app.sql`update db_trash set expires_at = now() - interval '1 second' where id = ${id}`;
+    expect((await back(id)).status).toBe(404);
+    await app.runSchedule("jsondb.prune");
+    await eventually(async () => (await left()) === 0, "nothing left");
+  });
 });
 
 test.each(["idempotency.committing:kill", "idempotency.committed:kill"])(

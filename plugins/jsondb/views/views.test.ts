@@ -96,6 +96,8 @@ describe("whose they are", () => {
     const db = (await app.post("/core/dbs", { db: { name: "Short", code: "short" } })).json.id;
     expect((await app.post("/core/dbs/short/views", { view: { name: "One" } })).status).toBe(201);
     expect((await app.delete("/core/dbs/short")).status).toBe(204);
+    await app.sql`update db_trash set expires_at = now() - interval '1 second'`;
+    await app.runSchedule("jsondb.prune");
     await eventually(async () => (await app.sql`select from db_views where db_id = ${db}`).length === 0);
   });
 });

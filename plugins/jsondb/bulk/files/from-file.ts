@@ -70,7 +70,7 @@ export async function makeDatabase(
     if (!shown) throw new Error("the task of an import is missing");
     return { row, task: shown };
   } catch (error) {
-    await erase(Db, at, { id: row.id });
+    await erase(Db, { ...at, forGood: true }, { id: row.id });
     throw error;
   }
 }
