@@ -227,6 +227,8 @@ test("comments of records and databases that are gone are not there", async () =
     false,
   ]);
   await app.delete("/core/dbs/short");
+  await app.sql`update db_trash set expires_at = now() - interval '1 second'`;
+  await app.runSchedule("jsondb.prune");
   await eventually(async () => (await app.sql`select from record_comments where db_id = ${db}`).length === 0);
 });
 
