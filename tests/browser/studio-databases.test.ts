@@ -401,7 +401,11 @@ test("sorts of a schema are seen, added and removed, and follow a field to its n
   await page.getByRole("checkbox", { name: "Descending" }).uncheck();
   await page.getByRole("button", { name: "Add index" }).click();
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await eventually(async () => JSON.stringify(await sorts()) === '[["town","-age"],["name","age"]]');
+  await page.getByRole("status").getByText("Saved").first().waitFor();
+  expect(await sorts()).toEqual([
+    ["town", "-age"],
+    ["name", "age"],
+  ]);
   await page.getByRole("button", { name: "Remove the index town, sorted by age descending" }).click();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await eventually(async () => JSON.stringify(await sorts()) === '[["name","age"]]');
