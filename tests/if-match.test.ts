@@ -286,6 +286,8 @@ const byName = new Set([
   "/account/me/preferences",
   // It has nothing else, and one person sees it.
   "/account/me/passkeys/:id",
+  // One person reads it, and nothing of it changes but that.
+  "/core/inbox/:id",
   // Its offset is its version.
   "/core/media/uploads/:id",
 ]);

@@ -55,9 +55,11 @@ test("a list in which something can be made has an example, or is told to be fil
 test("every list says what it is for, or how it comes to be", () => {
   const paths = resources.map(({ path }) => path).filter((path) => !unlisted.has(path));
   const told = [en.about, begins].flatMap((one) => Object.keys(one));
-  // Pages of their own, and what only the Studio asks for.
+  // Pages of their own, what only the Studio asks for, and what has no page yet.
   const others = [
     "/account/settings",
+    "/core/db_trash",
+    "/core/inbox",
     "/core/modules",
     "/core/modules/{module}/apps",
     "/core/tiles",
