@@ -17,6 +17,7 @@ export const expandParameter =
 
 /** The paths of the parameter `expand`. 400 for too many, or too deep ones. */
 export function expandPaths(query: URLSearchParams): readonly string[] {
+  if (query.size === 0) return [];
   const given = [...query.getAll("expand").flatMap((text) => text.split(",")), ...query.getAll("expand[]")];
   const paths = [...new Set(given.map((path) => path.trim()).filter((path) => path !== ""))];
   if (paths.length > expandLimits.paths) throw badRequest(`\`expand\` takes at most ${expandLimits.paths} paths`);
@@ -52,7 +53,9 @@ type Value = Data | null | readonly Value[];
 
 /** Whether an answer about this database's records has to be finished: with the ends of links, or with rollups. */
 export function isUnfinished({ schema }: Database, paths: readonly string[]): boolean {
-  return paths.length > 0 || [...schema.tables.values()].some(({ computed }) => computed.length > 0);
+  if (paths.length > 0) return true;
+  for (const { computed } of schema.tables.values()) if (computed.length > 0) return true;
+  return false;
 }
 
 /** The answer's JSON with the rollups and `expand` of each of its records. `shownOf` gives a record's data and table. */
