@@ -32,9 +32,9 @@ import type {
 import { declareIndexes } from "../indexes/learning.ts";
 import * as taskStore from "../tasks/store.ts";
 import { dbAccess, forget, type DatabaseContext } from "./cache.ts";
-import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, type StoredDatabase } from "./database.ts";
+import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, tryOpen, type StoredDatabase } from "./database.ts";
 import { accessLimits, parseAccess, subjectsOf, type Level } from "../access/access.ts";
-import { hiddenAlways, levelOf, may, model, reachIn } from "../access/reach.ts";
+import { grantsAt, hiddenAlways, levelOf, may, model, reachIn } from "../access/reach.ts";
 import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
@@ -160,7 +160,7 @@ export function databaseCache(cache: BaseContext["cache"], sql: Sql): Cache<Stor
   });
 }
 
-async function check(at: DbAt, { given, before, after }: Its, wrong: Mistakes): Promise<DraftOf<typeof fields>> {
+async function check(at: DbAt, { tx, given, before, after }: Its, wrong: Mistakes): Promise<DraftOf<typeof fields>> {
   const { caller } = at;
   if (before) mustManage(caller, before);
   else if (caller.within?.[model]) throw forbidden("this token opens only some databases, and makes no others");
@@ -172,7 +172,10 @@ async function check(at: DbAt, { given, before, after }: Its, wrong: Mistakes): 
   if ("schema" in schema && "publicMethods" in methods)
     for (const mistake of unknownTables(methods.publicMethods, schema.schema.tables))
       wrong.add("public_methods", mistake);
-  if ("schema" in schema) checkAccess(after.access, schema.schema, wrong);
+  if ("schema" in schema) {
+    checkAccess(after.access, schema.schema, wrong);
+    await mustHoldTargets(tx, caller, after.code, schema.schema, before);
+  }
   const renames = renamesIn(at, before, after, wrong);
   if ("schema" in schema && before && given.schema !== undefined) {
     wrong.check();
@@ -198,6 +201,34 @@ async function check(at: DbAt, { given, before, after }: Its, wrong: Mistakes): 
 function mustNameApp({ privileges }: DbAuthor, appId: string | null | undefined, before?: string | null): void {
   if (appId && appId.toLowerCase() !== before && privileges?.has("apps") === false)
     throw forbidden("`app_id`: linking an app needs the privilege `apps`");
+}
+
+/**
+ * 403 for a link that holds or deletes records of a database of which the caller may not edit all. What was so before
+ * stays.
+ */
+async function mustHoldTargets(
+  tx: Tx,
+  { account, user, privileges, within }: DbAuthor,
+  ownCode: string,
+  schema: Schema,
+  stored: DbRow | undefined,
+): Promise<void> {
+  if (!isPerson(user) || privileges === null) return;
+  // A link to itself by its former code would be one to whoever takes that code.
+  const earlier = parseSchema(stored?.code === ownCode ? stored.schema : null, true);
+  for (const [name, { fields: all }] of schema.tables)
+    for (const [field, { link }] of all) {
+      const before = "schema" in earlier ? earlier.schema.tables.get(name)?.fields.get(field)?.link : undefined;
+      if (!link || link.onDelete === "clear" || link.db === ownCode) continue;
+      if (before?.db === link.db && before.onDelete === link.onDelete) continue;
+      const row = await findDb(tx, account.id, link.db);
+      const target = row && tryOpen(storedDatabaseOf(row), { user, privileges, within });
+      if (!target || !grantsAt(target.reach, "edit").some(({ where }) => where.length === 0))
+        throw forbidden(
+          `\`schema\`: \`on_delete\` of ${field} needs the level \`edit\` for all records of ${link.db.slice(0, 100)}`,
+        );
+    }
 }
 
 function checkAccess(access: unknown, schema: Schema, wrong: Mistakes): void {

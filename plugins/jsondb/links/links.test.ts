@@ -262,6 +262,33 @@ describe("a deletion", () => {
     expect((await drop(a)).status).toBe(204);
   });
 
+  test("is held or followed only by who may edit all of the target", async () => {
+    const reader = await person(app, { role: "user" });
+    const declare = (on_delete: string, link = "guarded") => {
+      const schema = { fields: { to: { type: "string", link, on_delete } } };
+      return app.post("/core/dbs", { db: { name: "By reader", schema } }, reader);
+    };
+    await app.post("/core/dbs", { db: { name: "Guarded", code: "guarded" } });
+    const grant = (more: object) =>
+      app.patch("/core/dbs/guarded", { db: { access: [{ to: `user:${reader.id}`, ...more }] } });
+    for (const [more, status] of [
+      [{ may: "read" }, 403],
+      [{ may: "edit", where: { a: 1 } }, 403],
+      [{ may: "edit" }, 201],
+    ] as const) {
+      await grant(more);
+      expect([(await declare("restrict")).status, (await declare("cascade")).status]).toEqual([status, status]);
+      expect((await declare("clear")).status).toBe(201);
+    }
+    const later = await declare("restrict", "nowhere");
+    expect([later.status, later.json.error]).toEqual([403, expect.stringContaining("`on_delete` of to")]);
+    const own = await declare("restrict");
+    await grant({ may: "read" });
+    expect((await app.patch(`/core/dbs/${own.json.id}`, { db: { name: "Kept" } }, reader)).status).toBe(200);
+    const { schema } = own.json;
+    expect((await app.patch(`/core/dbs/${own.json.id}`, { db: { schema } }, reader)).status).toBe(200);
+  });
+
   test("takes along what goes with it, and ends in a circle", async () => {
     const fields = { up: { type: "string", link: "tree", on_delete: "cascade" }, n: "integer" };
     await app.post("/core/dbs", { db: { name: "Tree", code: "tree", schema: { fields } } });

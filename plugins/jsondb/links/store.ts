@@ -19,7 +19,7 @@ type Ids = readonly string[];
 /** The databases of an account whose schemas have links: few. */
 export function linking(sql: Sql, accountId: number) {
   return sql<{ id: string }[]>`
-    select id from dbs where account_id = ${accountId} and strpos(schema::text, '"link"') > 0 order by id limit 1000`;
+    select id from dbs where account_id = ${accountId} and strpos(schema::text, '"link"') > 0 order by id`;
 }
 
 /** Those of these records that are open, held so that they are not deleted before the links to them are written. */

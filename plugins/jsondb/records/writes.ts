@@ -9,7 +9,6 @@ import {
   notFound,
   preconditionFailed,
   exactly,
-  forbidden,
   HttpError,
   invalid,
   isNumber,
@@ -22,10 +21,10 @@ import { upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 import { renameOne } from "../databases/store.ts";
-import { grantsAt, mayAll, type Viewer } from "../access/reach.ts";
+import { mayAll, type Viewer } from "../access/reach.ts";
 import { linkFields, linkingTo, linksOf, mayRelink, mustBeThere, release } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
-import type { Level } from "../access/access.ts";
+import { mayName, mustBeOpen, mustStayOpen } from "./rights.ts";
 import { composed } from "../databases/columns.ts";
 import { actorOf } from "./events.ts";
 import { claimChanged, claiming, claimNew, newClaims, refuseTaken, touchesKeys } from "./keys.ts";
@@ -42,7 +41,7 @@ import {
   type CreatedRecord,
   type Data,
 } from "./record.ts";
-import { readHeld, lock, type Guard, type HeldRecord, type Shape, type Written, type Addition } from "./store.ts";
+import { readHeld, lock, type Guard, type Shape, type Written, type Addition } from "./store.ts";
 import type { RecordUpdate } from "../api.ts";
 import { readFilters } from "../search/filters.ts";
 
@@ -255,7 +254,7 @@ const unlinking = (ctx: JsondbContext): Parameters<typeof release>[4] => ({
     const value = held.data[field];
     const left = Array.isArray(value) ? value.filter((one: unknown) => String(one).toLowerCase() !== target) : null;
     if (table.fields.get(field)?.required && (left === null || left.length === 0))
-      throw conflict(`a record of ${db.code} needs this one: its field ${field} is required`);
+      throw conflict("another record needs this one: a field of it that is required links here");
     const done = await mergeAny(
       ctx,
       db,
@@ -291,41 +290,6 @@ async function removeAny(ctx: JsondbContext, db: Database, id: string, which: Wh
 
 function inTransaction<T>(ctx: JsondbContext, given: Tx | undefined, run: (tx: Tx) => Promise<T>): Promise<T> {
   return given ? run(given) : ctx.transaction(run);
-}
-
-/** 422 for fields that are hidden wherever one may write, 403 where one may write nothing. */
-export function mayName(db: Database, level: Level, names: readonly string[]): void {
-  if (grantsAt(db.reach, level).length === 0)
-    throw forbidden(`this needs the level \`${level}\` in the \`access\` of the database`);
-  const closed = names.filter((name) => grantsAt(db.reach, level, [name]).length === 0);
-  if (closed.length > 0) throw invalid(Object.fromEntries(closed.map((name) => [name, ["may not be written"]])));
-}
-
-/** 404 for a record that one may not see, 403 for one that no grant lets be changed so. */
-async function mustBeOpen(
-  tx: Tx,
-  db: Database,
-  id: string,
-  names: readonly string[],
-  guard: Guard | undefined,
-): Promise<void> {
-  const held = await recordStore.lock(tx, db, id, guard);
-  if (!held) throw notFound();
-  mayName(db, "edit", names);
-  if (!isOpen(db, held, "edit", names))
-    throw forbidden("the `access` of the database does not let you change this record");
-}
-
-/** 403 for a record that has become what no grant lets be written. */
-async function mustStayOpen(tx: Tx, db: Database, id: string, level: Level, names: readonly string[]): Promise<void> {
-  const held = await recordStore.lock(tx, db, id);
-  if (!held || !isOpen(db, held, level, names))
-    throw forbidden("the record would be outside of what the `access` of the database lets you write");
-}
-
-function isOpen({ reach }: Database, { holds }: HeldRecord, level: Level, names: readonly string[]): boolean {
-  const usable = new Set(grantsAt(reach, level, names));
-  return reach.grants.some((grant, at) => usable.has(grant) && holds[at] === true);
 }
 
 /** After the commit of a write: tells at once those who follow the database. */
