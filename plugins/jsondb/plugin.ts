@@ -13,6 +13,7 @@ import { createImportPlaces } from "./bulk/imports/body.ts";
 import { importRoute } from "./bulk/imports/routes.ts";
 import * as liveStore from "./live/store.ts";
 import { find, forget } from "./databases/cache.ts";
+import { clientCommand, clientFacts } from "./databases/commands.ts";
 import { databaseCache, Db, dropRecords } from "./databases/db.ts";
 import { dropKeysHandler, endUnfinished } from "./databases/switch.ts";
 import { expireDeleted, namingApp } from "./databases/store.ts";
@@ -142,6 +143,7 @@ export default definePlugin({
     { name: "024_comments", sql: commentMigration },
     { name: "025_db_trash", sql: dbTrashMigration },
   ],
+  commands: [clientFacts],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
   prompts: { "dbs_api.md": instructions },
   children: { files: () => import("./bulk/files/child.ts") },
@@ -222,6 +224,7 @@ export default definePlugin({
         await jsondb.learning.stop();
         await jsondb.fileReader.stop();
       },
+      commands: [clientCommand(jsondb)],
       routes: routesOf(jsondb),
     };
   },

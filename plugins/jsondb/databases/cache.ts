@@ -12,8 +12,8 @@ import {
 } from "platform";
 import { needsDbs, opened, tryOpen, type Database, type StoredDatabase } from "./database.ts";
 import type { Level } from "../access/access.ts";
-import type { Viewer } from "../access/reach.ts";
-import { isKey } from "./store.ts";
+import { may, type Viewer } from "../access/reach.ts";
+import { isKey, openIds } from "./store.ts";
 import type { Accounts } from "../../accounts/api.ts";
 
 export interface Databases {
@@ -109,6 +109,19 @@ export async function openAgain(
     key,
     needs,
   );
+}
+
+const mostDatabases = 1000;
+
+/** The databases that a caller may read, as far as they may; without one all of the account. By code. */
+export async function allOpen(ctx: DatabaseContext, accountId: number, viewing?: Viewing): Promise<Database[]> {
+  const all: Database[] = [];
+  for (const id of await openIds(ctx.sql, accountId, viewing?.caller, mostDatabases)) {
+    const stored = await find(ctx, accountId, id);
+    const db = stored && (viewing ? tryOpen(stored, viewerOf(viewing)) : stored.whole);
+    if (db && may(db, "read")) all.push(db);
+  }
+  return all;
 }
 
 /** Of a request: who asks, and for which app's page. */

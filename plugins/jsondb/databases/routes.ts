@@ -16,6 +16,7 @@ import {
   resourceRoutes,
   route,
   shown,
+  text,
   Type,
   unknownNames,
   warned,
@@ -23,7 +24,7 @@ import {
   type Route,
 } from "platform";
 import { editOf, replaceInJson, Replacement } from "../api.ts";
-import { dbAccess, openAt } from "./cache.ts";
+import { allOpen, dbAccess, openAt } from "./cache.ts";
 import { Db, restoreDb, ifMatch, type DbAt } from "./db.ts";
 import type { DbRow } from "./fields.ts";
 import { databaseHints } from "./hints.ts";
@@ -31,6 +32,7 @@ import { schemaKeys } from "./schema.ts";
 import * as databaseStore from "./store.ts";
 import { reindex } from "./jobs.ts";
 import type { GivenRenames } from "./renames.ts";
+import { rowTypes } from "./row-types.ts";
 import { withKeys } from "./switch.ts";
 
 const replaceable = ["fields", "schema", "public_methods"] as const;
@@ -50,6 +52,7 @@ export function dbRoutes(ctx: ContextOf<DbAt>): Route[] {
   return [
     ...Object.values({ ...routes, change: changeRoute(routes.change, renames) }),
     replaceRoute(ctx),
+    typesRoute(ctx),
     ...trashRoutes(ctx),
   ];
 }
@@ -125,6 +128,23 @@ function replaceRoute(ctx: ContextOf<DbAt>): Route {
       const hints = databaseHints(after, { [body.field]: given[body.field] });
       return warned(ok(...(await shown(Db, at, after))), [...misspelt, ...hints]);
     },
+  );
+}
+
+/** What `corestead client --dbs` writes, as far as the caller may read. */
+function typesRoute(ctx: ContextOf<DbAt>): Route {
+  return route(
+    "GET",
+    "/core/db_types.ts",
+    {
+      summary: "TypeScript types of the records of all databases",
+      description:
+        "For the typed client, `/client.ts`: a type for each database or table that one may read, without hidden fields.",
+      access: { signedIn: "it shows the databases that one may read" },
+      answers: { 200: answer.text("text/plain") },
+      responses: { 200: "export interface Customer { … }" },
+    },
+    async (input) => text(200, rowTypes(await allOpen(ctx, input.account.id, input)), "text/plain; charset=utf-8"),
   );
 }
 

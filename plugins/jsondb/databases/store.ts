@@ -48,6 +48,19 @@ function ofPerson(sql: Queryable, user: User, privileges: ReadonlySet<string>): 
     select from jsonb_array_elements(access::jsonb) g where g ->> 'to' = any(${subjectsOf(user)}::text[])))`;
 }
 
+/** The ids of the databases that may open for somebody, or of all of an account, by code. */
+export async function openIds(
+  sql: Sql,
+  accountId: number,
+  caller: Caller | undefined,
+  most: number,
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from dbs where account_id = ${accountId} and ${caller ? visibleTo(sql, caller) : sql`true`}
+    order by code limit ${most}`;
+  return rows.map(({ id }) => id);
+}
+
 /** PostgreSQL cannot compare a text with NUL, and no code is longer than 100 characters. */
 export function isKey(key: string): boolean {
   return key.length <= 100 && !key.includes("\0");

@@ -78,13 +78,15 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
     const db = await openAt(ctx, input, key);
     let hints: readonly string[] = [];
     const viewer = viewerOf(input);
+    const paths = expandPaths(input.query);
     const { params, ends } = await endFilters(ctx, { db, viewer }, input.query);
     const make = (current: Database) => {
       const query = { ...read(current, params), ends };
       hints = fieldHints(current, query, namedFields(query));
-      return query;
+      // The ids that lead to what is expanded are shown with it.
+      const roots = paths.map((path) => path.split(".", 1)[0] ?? "");
+      return query.fields && roots.length > 0 ? { ...query, fields: [...new Set([...query.fields, ...roots])] } : query;
     };
-    const paths = expandPaths(input.query);
     const finish = (body: string, current: Database, query: Query) =>
       finished(
         ctx,

@@ -8,6 +8,7 @@ export interface Arguments {
 const flags: ReadonlySet<string> = new Set([
   "force",
   "dry-run",
+  "dbs",
   "delete",
   "help",
   "version",

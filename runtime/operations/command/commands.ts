@@ -127,7 +127,11 @@ export async function runCommand(
   const [command, argument] = words;
   if (command === "plugins") return say(setup.plugins.map(({ name }) => name));
   if (command === "health") return say([await askHealth(setup.config)]);
-  if (command === "client") return writeClient(setup, argument);
+  // With `--dbs` it is the command of the plugin that has the databases.
+  if (command === "client" && options["dbs"] === undefined) {
+    const text = clientModule(await describe(setup)); // needs no database
+    return say(argument === undefined ? [text.trimEnd()] : await written(argument, text));
+  }
   if (needsDatabase(words, setup.plugins)) mustHaveDatabase(setup);
   if (command === "backup") return say(await (argument === undefined ? backupNow(setup) : backupTo(setup, argument)));
   if (isNamed(words, "backups verify")) return say(await verifyStored(setup, words[2]));
@@ -146,7 +150,8 @@ export async function runCommand(
     const found = app.commands.find(({ name }) => isNamed(words, name));
     if (!found) throw new Error(`no plugin does what it declares: "${words.join(" ")}"`);
     const actor = () => ({ kind: "command", command: found.name }) as const;
-    return withActor(actor, () => found.run(options, words.slice(found.name.split(" ").length)));
+    const lines = await withActor(actor, () => found.run(options, words.slice(found.name.split(" ").length)));
+    return command === "client" && argument !== undefined ? written(argument, `${lines.join("\n")}\n`) : lines;
   });
 }
 
@@ -163,16 +168,10 @@ function required(file: string | undefined, command: string): string {
   return file;
 }
 
-/** Needs no database: the client is made of what the plugins declare. */
-async function writeClient(setup: Setup, file: string | undefined): Promise<number> {
-  const text = clientModule(await describe(setup));
-  if (file === undefined) {
-    writeOutput(text);
-    return 0;
-  }
+async function written(file: string, text: string): Promise<readonly string[]> {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text);
-  return say([`wrote ${file}`]);
+  return [`wrote ${file}`];
 }
 
 /** Starts the plugins on the database (a server may be running on it), passes them to `run`, and closes both. */

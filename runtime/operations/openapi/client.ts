@@ -1,6 +1,7 @@
 /** `@corestead/client`: one TypeScript module without dependencies, with a type for each call of an OpenAPI document. */
 import manifest from "../../../package.json" with { type: "json" };
 import core from "./client-core.txt" with { type: "text" };
+import tables from "./client-tables.txt" with { type: "text" };
 import { isObject } from "../../base/values.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -31,7 +32,7 @@ ${calls.join("")}}
 /** These take no Idempotency-Key, so they are sent once. */
 const unkeyed: ReadonlySet<string> = new Set<string>(${JSON.stringify(unkeyed(description))});
 
-${core}`;
+${core}${tables}`;
 }
 
 function callsOf({ paths, components }: Description, method: string): string[] {
