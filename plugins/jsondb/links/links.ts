@@ -109,7 +109,8 @@ export function tableIn(target: Database, { table }: Link): Table | undefined {
   return table === undefined ? undefined : target.rules.tables.get(table);
 }
 
-const nameOf = ({ db, table }: Link) => (table === undefined ? db : `${db}.${table}`);
+/** As a schema names it. */
+export const nameOf = ({ db, table }: Link) => (table === undefined ? db : `${db}.${table}`);
 
 /** All links of a record's data. */
 export function linksOf(table: Table, data: Data): { field: string; target: string }[] {

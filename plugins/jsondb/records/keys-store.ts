@@ -80,6 +80,19 @@ export async function held(on: Queryable, db: Whose, claims: readonly Claim[]): 
   return claims.filter(({ set, id }) => found.has(`${set.id} ${id}`));
 }
 
+/** The keys of claims, and whether a record that is there has the value: for what only looks. */
+export async function keysOf(on: Queryable, db: Whose, claims: readonly Claim[]) {
+  const rows = await on<{ setId: string; id: string; key: string; isHeld: boolean }[]>`
+    select n.set_id, n.id, n.set_id || ' ' || n.key as key, exists (
+      select from record_keys k join records r on r.db_id = k.db_id and r.id = k.id
+      where k.db_id = ${db.id} and k.account_id = ${db.accountId} and k.set_id = n.set_id and k.key = n.key
+        and r.account_id = ${db.accountId} and r.table_name = n.table_name
+        and record_key(r.data ->> n.field, n.is_instant) = k.key) as is_held
+    from ${rowsOf(on, claims)}`;
+  const found = new Map(rows.map(({ setId, id, ...one }) => [`${setId} ${id}`, one]));
+  return new Map(claims.map((one) => [one, found.get(`${one.set.id} ${one.id}`)]));
+}
+
 /** Deletes the keys of a record in these sets, but for what is claimed; in all sets where there are none. */
 export async function release(
   tx: Tx,

@@ -1,7 +1,7 @@
 /** What a file holds, as a person sees it before it is imported. Runs in the guarded child. */
 import { asciiOf, slugOf } from "platform";
 import { ownFields, type FieldType } from "../../databases/columns.ts";
-import { isEmpty, type CellRow } from "./cells.ts";
+import { isEmpty, textOf, type CellRow } from "./cells.ts";
 import { columnOf, evidenceOf, guessOf, shown, type Column, type Guess, type Hints, type Value } from "./guess.ts";
 import { readTable, type FileOptions, type Table } from "./read.ts";
 import type { DateOrder } from "./values.ts";
@@ -12,6 +12,8 @@ export interface KnownField {
   readonly type: FieldType;
   /** What people call it, in any language. */
   readonly labels: readonly string[];
+  /** The values are looked at where the records that they name are. */
+  readonly isLink?: boolean;
 }
 
 export interface PreviewOptions extends FileOptions {
@@ -26,6 +28,8 @@ export interface PreviewColumn extends Guess {
   readonly field: string | null;
   readonly empty: number;
   readonly samples: readonly string[];
+  /** Of a link the first different values. */
+  readonly named?: readonly { readonly row: number; readonly value: string }[];
 }
 
 export interface Preview {
@@ -47,9 +51,9 @@ export async function previewOf(bytes: Uint8Array, isComplete: boolean, options:
   const table = await readTable(bytes, isComplete, options);
   const fields = options.fields === undefined ? newFields(table.names) : matching(table.names, options.fields);
   const columns = table.names.map((name, at) => {
-    const wanted = options.fields?.find((field) => field.name === fields[at])?.type;
+    const { type: wanted, isLink } = options.fields?.find((field) => field.name === fields[at]) ?? {};
     const values = valuesAt(table.rows, at);
-    return { name, field: fields[at] ?? null, wanted, values, column: columnOf(values, wanted) };
+    return { name, field: fields[at] ?? null, wanted, isLink, values, column: columnOf(values, wanted) };
   });
   const hints = hintsOf(
     columns.map(({ column }) => column),
@@ -65,7 +69,7 @@ export async function previewOf(bytes: Uint8Array, isComplete: boolean, options:
     header_row: table.headerRow,
     rows: table.rows.length,
     complete: isComplete,
-    columns: columns.map(({ name, field, wanted, values, column }) => ({
+    columns: columns.map(({ name, field, wanted, isLink, values, column }) => ({
       name,
       field,
       ...(table.nested.has(name) && wanted === undefined
@@ -73,6 +77,7 @@ export async function previewOf(bytes: Uint8Array, isComplete: boolean, options:
         : guessOf(column, wanted, hints)),
       empty: table.rows.length - values.length,
       samples: samplesOf(values),
+      ...(isLink && { named: namedBy(values) }),
     })),
     errors: table.faults,
   };
@@ -93,6 +98,21 @@ function samplesOf(values: readonly Value[]): string[] {
   }
   return [...found];
 }
+
+const mostNamed = 200;
+
+/** With the row where each stands first. */
+function namedBy(values: readonly Value[]): { row: number; value: string }[] {
+  const found = new Map<string, number>();
+  for (const { row, cell } of values) {
+    const text = textOf(cell)?.trim() ?? "";
+    if (text.length <= mostNamedChars && !found.has(text)) found.set(text, row);
+    if (found.size >= mostNamed) break;
+  }
+  return [...found].map(([value, row]) => ({ row, value }));
+}
+
+const mostNamedChars = 2000;
 
 /** What most columns that are sure say; else what goes with the file and the language of the account. */
 function hintsOf(columns: readonly Column[], table: Table, { locale, timeZone }: PreviewOptions): Hints {

@@ -1,8 +1,8 @@
 import { answer, field, flagOf, forbidden, invalid, ok, route, shown, Type, type Route } from "platform";
 import type { JsondbContext } from "../../context.ts";
 import { fieldTypes } from "../../databases/columns.ts";
-import { dbAccess, openAt } from "../../databases/cache.ts";
-import { needsDbs, tableForWrite, type Database } from "../../databases/database.ts";
+import { dbAccess, openAt, viewerOf } from "../../databases/cache.ts";
+import { needsDbs, tableForWrite } from "../../databases/database.ts";
 import { Db } from "../../databases/db.ts";
 import { ImportRefused, RowFault } from "../../records/routes.ts";
 import { ListedTask, taskExample, toApi } from "../../tasks/routes.ts";
@@ -12,7 +12,7 @@ import { encodings } from "./encodings.ts";
 import { previewFile, receive } from "./files.ts";
 import { makeDatabase, sourceOfFile } from "./from-file.ts";
 import { fileQuery, mappingQuery, readFileOptions, readFileParameters } from "./parameters.ts";
-import type { KnownField } from "./preview.ts";
+import { knownFields, linkColumns } from "./link-columns.ts";
 import { dateOrders, decimals, groupings, kinds } from "./values.ts";
 
 const Format = answer.object("ColumnFormat", {
@@ -56,7 +56,7 @@ export function previewRoute(ctx: JsondbContext): Route {
     {
       summary: "Show what a file holds before it is imported",
       description:
-        "The body is the file: CSV, TSV, XLSX, a JSON array or NDJSON, whatever its name and type say. Of a file of text the first 5 MB are looked at (`complete` is false if there is more), a workbook must be sent whole (20 MB at most). Nothing is stored. Each column has the name of a field (`field`: of the database `db`, null if none fits; without `db` the one that a new database would get), a type by all of its values, and the `format` in which they are written. `doubtful` are values that could be read in another way too, and those that cannot be read. Send `field` and `format` back to the import as `mapping` and `formats`. `row` is the number of the record, from 1.",
+        "The body is the file: CSV, TSV, XLSX, a JSON array or NDJSON, whatever its name and type say. Of a file of text the first 5 MB are looked at (`complete` is false if there is more), a workbook must be sent whole (20 MB at most). Nothing is stored. Each column has the name of a field (`field`: of the database `db`, null if none fits; without `db` the one that a new database would get), a type by all of its values, and the `format` in which they are written. A column whose values are found by the title or a unique field of the records that a link leads to has `customer:email` as its `field`. `doubtful` are values that could be read in another way too, and those that cannot be read. Send `field` and `format` back to the import as `mapping` and `formats`. `row` is the number of the record, from 1.",
       access: dbAccess,
       input: "stream",
       query: {
@@ -104,27 +104,23 @@ export function previewRoute(ctx: JsondbContext): Route {
       const code = query.get("db");
       if (!code && !caller.privileges.has(dbAccess.privilege)) throw forbidden(needsDbs);
       const db = code ? await openAt(ctx, input, code, "add") : undefined;
-      const fields = db && fieldsOf(db, query.get("table_name"));
+      const table = db && tableForWrite(db, query.get("table_name") || undefined);
+      const known = db && table && (await knownFields(ctx, { db, table, viewer: viewerOf(input) }));
       const place = ctx.importPlaces.take();
       try {
         const body = bytesOf(request.body, place, bodyLimits(ctx));
         const file = await receive(body);
         await body.return(undefined);
         const { locale, timezone: timeZone } = account;
-        return ok(await previewFile(ctx.fileReader, file, { ...options, fields, locale, timeZone }));
+        const asked = { ...options, fields: known?.fields, locale, timeZone };
+        const preview = await previewFile(ctx.fileReader, file, asked);
+        if (!known) return ok(preview);
+        return ok({ ...preview, columns: await linkColumns(ctx, preview.columns, known.references) });
       } finally {
         place.leave();
       }
     },
   );
-}
-
-function fieldsOf(db: Database, tableName: string | null): KnownField[] {
-  const table = tableForWrite(db, tableName || undefined);
-  const fields = db.schema.tables.get(table.name)?.fields ?? table.fields;
-  return [...fields].map(([name, { type, label = [] }]) => {
-    return { name, type, labels: typeof label === "string" ? [label] : Object.values(label) };
-  });
 }
 
 const Made = answer.object("DatabaseOfFile", { db: Db.answers.one, task: ListedTask });

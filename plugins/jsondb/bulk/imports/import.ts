@@ -16,23 +16,20 @@ import {
   unavailable,
   timeOfUuidv7,
   uuidv7,
-  ValidationError,
   type Tx,
 } from "platform";
-import { sameSchema, tableForWrite, type Database } from "../../databases/database.ts";
+import { sameSchema, type Database } from "../../databases/database.ts";
+import { createChecker, type Outcome } from "./check.ts";
 import { createAccountTurns } from "../../turns.ts";
-import { dataFromText, type Row, type RowFault, type RowReader } from "./rows.ts";
+import type { Row, RowFault, RowReader } from "./rows.ts";
 import type { Part, PlacedRecord } from "./store.ts";
 import { isTaken } from "../../databases/unique.ts";
 import { claimNew, newClaims } from "../../records/keys.ts";
-import { indexValues } from "../../records/index-values.ts";
-import { withDefaults } from "../../records/defaults.ts";
-import { checkRecord, asStored, newRecord, refuse, type Data } from "../../records/record.ts";
+import type { Data } from "../../records/record.ts";
 import type { Progress } from "../../tasks/store.ts";
 import { ownFields } from "../../databases/columns.ts";
 import type { JsondbContext } from "../../context.ts";
 import { actorOf } from "../../records/events.ts";
-import { mayName } from "../../records/rights.ts";
 import { written } from "../../records/writes.ts";
 import { mayAll, type Viewer } from "../../access/reach.ts";
 import { noTable } from "../../databases/schema.ts";
@@ -75,6 +72,8 @@ export interface ImportReport {
   readonly leftOut: readonly string[];
   /** Names of the record's own that stand in its data too. */
   readonly shadowed: readonly string[];
+  /** A dry run has not compared all values of unique fields with each other. */
+  readonly isCut: boolean;
 }
 
 export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart: readBounds.pageBytes } as const;
@@ -96,31 +95,34 @@ export async function importRecords(
   });
   const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
   const shadowed = new Set<string>();
+  const checker = createChecker(ctx, db, options);
   const ended = (imported: number): ImportReport => {
-    return { ...report, imported, leftOut: [...options.reader.leftOut], shadowed: [...shadowed] };
+    const { leftOut } = options.reader;
+    return { ...report, imported, leftOut: [...leftOut], shadowed: [...shadowed], isCut: checker.isCut() };
   };
   const refuseRow = (faults: readonly RowFault[]) => {
     report.failed += 1;
     report.errors.push(...faults.slice(0, importLimits.errors - report.errors.length));
   };
   options.follow(() => ({ done: report.total, stored: 0, failed: report.failed, errors: report.errors }));
-  try {
-    for await (const row of rowsOf(texts, options.reader)) {
-      report.total = "fault" in row ? row.fault.row : row.place.row;
-      const checked = checkRow(db, row, options);
-      if ("faults" in checked) {
-        refuseRow(checked.faults);
-        await options.refused(checked.faults);
-        // If the rest of the body cannot be read, not even the good rows are stored.
-        report.refused ||= !options.dry && (!options.partial || "last" in row);
-      } else if (!report.refused) {
-        if (checked.tableName === "") report.withoutTable += 1;
-        const { record, tableName, data } = checked;
-        for (const name of ownFields) if (Object.hasOwn(data, name)) shadowed.add(name);
-        if (options.dry) continue;
-        await parts.add(record, tableName, events.wanted(ctx, db, "create", { id: record.id, tableName, data }));
-      }
+  const take = async ({ row, checked }: Outcome) => {
+    report.total = "fault" in row ? row.fault.row : row.place.row;
+    if ("faults" in checked) {
+      refuseRow(checked.faults);
+      await options.refused(checked.faults);
+      // If the rest of the body cannot be read, not even the good rows are stored.
+      report.refused ||= !options.dry && (!options.partial || "last" in row);
+    } else if (!report.refused) {
+      if (checked.tableName === "") report.withoutTable += 1;
+      const { record, tableName, data } = checked;
+      for (const name of ownFields) if (Object.hasOwn(data, name)) shadowed.add(name);
+      if (options.dry) return;
+      await parts.add(record, tableName, events.wanted(ctx, db, "create", { id: record.id, tableName, data }));
     }
+  };
+  try {
+    for await (const row of rowsOf(texts, options.reader)) for (const one of await checker.take(row)) await take(one);
+    for (const one of await checker.end()) await take(one);
     if (report.refused) return ended(0);
     const kept = await parts.end();
     const taken =
@@ -272,12 +274,6 @@ interface KeptPart extends Part {
 /** Rolls the transaction back. */
 const moved = new Error("the database has changed since rows were checked");
 
-interface CheckedRow {
-  readonly record: PlacedRecord;
-  readonly tableName: string;
-  readonly data: Data;
-}
-
 async function* rowsOf(texts: AsyncIterable<string>, reader: RowReader): AsyncGenerator<Row> {
   for await (const text of inSlices(texts)) {
     for (const row of reader.push(text)) {
@@ -288,28 +284,6 @@ async function* rowsOf(texts: AsyncIterable<string>, reader: RowReader): AsyncGe
   for (const row of reader.end()) {
     yield row;
     if ("last" in row) return;
-  }
-}
-
-function checkRow(db: Database, row: Row, { asText, tableName }: ImportOptions): CheckedRow | { faults: RowFault[] } {
-  if ("fault" in row) return { faults: [row.fault] };
-  try {
-    const table = tableForWrite(db, tableName ?? row.tableName);
-    const given = asStored(table, asText ? dataFromText(table, row.data) : row.data);
-    if (!mayAll(db, "add")) mayName(db, "add", Object.keys(given));
-    const data = withDefaults(db, table, given);
-    refuse(checkRecord(table, data));
-    const { id, json, createdAt } = newRecord(table, data);
-    const { place } = row;
-    return { record: { id, json, createdAt, place, index: indexValues(table, data) }, tableName: table.name, data };
-  } catch (error) {
-    if (!(error instanceof ValidationError)) throw error;
-    const faults = Object.entries(error.fields).map(([field, messages]) => ({
-      ...row.place,
-      field,
-      message: messages.join(", "),
-    }));
-    return { faults };
   }
 }
 

@@ -18,6 +18,8 @@ export interface MappedOptions {
   readonly formats: Formats | undefined;
   /** From 1; 0 = none; undefined: the first row. */
   readonly headerRow?: number | undefined;
+  /** What stands for the ids of links: `customer:email`. */
+  readonly references?: ReadonlyMap<string, { readonly field: string }> | undefined;
   /** The mapping may name fields that the table does not have: they are stored as they are. */
   readonly anyField?: boolean;
 }
@@ -43,29 +45,44 @@ export function mappedRows(source: MappedSource, options: MappedOptions): RowRea
 }
 
 /** A table without fields takes any name. */
-function checkFields({ table: { fields }, mapping, anyField }: MappedOptions): void {
-  if (anyField) return;
-  const unknown = [...(mapping ?? [])].filter(([, field]) => field !== null && fields.size > 0 && !fields.has(field));
+function checkFields({ table: { fields }, references, mapping, anyField }: MappedOptions): void {
+  if (anyField || fields.size === 0) return;
+  const isKnown = (field: string | null) => field === null || fields.has(field) || references?.has(field) === true;
+  const unknown = [...(mapping ?? [])].filter(([, field]) => !isKnown(field));
   if (unknown.length === 0) return;
   throw invalid({
-    mapping: unknown.slice(0, 20).map(([column, field]) => `${place(column)}: there is no field ${place(field ?? "")}`),
+    mapping: unknown
+      .slice(0, 20)
+      .map(
+        ([column, field]) => `${place(column)}: there is no field ${place(field ?? "")}${others(field, references)}`,
+      ),
   });
+}
+
+/** What else stands for the ids of a link. */
+function others(field: string | null, references: MappedOptions["references"]): string {
+  const link = field?.split(":", 1)[0];
+  const known = [...(references ?? [])].flatMap(([name, one]) => (one.field === link && field !== link ? [name] : []));
+  return known.length === 0 ? "" : `, but there is ${known.slice(0, 5).join(", ")}`;
 }
 
 /** Undefined: the column is left out. */
 type Target = Readonly<{ field: string; read: (cell: Cell) => unknown }> | undefined;
 
 /** Where a column goes; one that the mapping does not name goes into the field of its name, if there is one. */
-function targetOf(column: string, { table, mapping, formats }: MappedOptions, leftOut: Set<string>): Target {
+function targetOf(column: string, options: MappedOptions, leftOut: Set<string>): Target {
+  const { table, references, mapping, formats } = options;
   const given = mapping?.get(column);
   if (given === null) return undefined;
-  const isOwn = mapping === undefined || table.fields.size === 0 || table.fields.has(column);
+  const isKnown = table.fields.has(column) || references?.has(column) === true;
+  const isOwn = mapping === undefined || table.fields.size === 0 || isKnown;
   const field = given ?? (isOwn && ![...(mapping?.values() ?? [])].includes(column) ? column : undefined);
   if (field === undefined) {
     leftOut.add(column);
     return undefined;
   }
-  return { field, read: cellReader(table.fields.get(field)?.type, formats?.get(column)) };
+  const read = references?.has(field) ? textOf : cellReader(table.fields.get(field)?.type, formats?.get(column));
+  return { field, read };
 }
 
 /** What cannot be read so stays a text, and the check of the record names the mistake. */
@@ -152,7 +169,7 @@ function tableRows(lines: Lines, options: MappedOptions, isText: boolean): RowRe
     const names = columnNames(cells, width);
     checkColumns(names, options);
     targets = names.map((name) => targetOf(name, options, leftOut));
-    const fields = targets.map((target) => target?.field);
+    const fields = targets.map((target) => target && (options.references?.get(target.field)?.field ?? target.field));
     const twice = fields.find((field, at) => field !== undefined && fields.indexOf(field) !== at);
     return twice === undefined ? undefined : lastRow({ row: 0, line }, `two columns go into the field ${place(twice)}`);
   };

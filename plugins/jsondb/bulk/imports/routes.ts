@@ -21,6 +21,7 @@ import { bodyLimits, bytesOf, textOf } from "./body.ts";
 import { csvRows } from "./csv.ts";
 import { jsonRows, ndjsonRows } from "./json.ts";
 import type { RowReader } from "./rows.ts";
+import { referencesOf } from "../../links/references.ts";
 import { importRecords, type ImportReport } from "./import.ts";
 import { hashed, mappedSource } from "./source.ts";
 import { hintsOf, importAsTask } from "./task.ts";
@@ -37,7 +38,7 @@ export function importRoute(ctx: JsondbContext): Route {
     {
       summary: "Import records",
       description:
-        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }), application/x-ndjson, text/tab-separated-values or an XLSX workbook. With `mapping` and `formats`, as the preview gives them, columns go into fields of other names, and values are read as a person has written them. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. The header `X-Task-Id` of the answer names the task that `/core/dbs/:db_id/tasks` shows, also while the import runs.",
+        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }), application/x-ndjson, text/tab-separated-values or an XLSX workbook. With `mapping` and `formats`, as the preview gives them, columns go into fields of other names, and values are read as a person has written them. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. A column `customer:email` gives the link `customer` by the title or a unique field of the record at the other end. The header `X-Task-Id` of the answer names the task that `/core/dbs/:db_id/tasks` shows, also while the import runs.",
       access: dbAccess,
       input: "stream",
       idempotency: "own",
@@ -89,15 +90,17 @@ export function importRoute(ctx: JsondbContext): Route {
       const place = ctx.importPlaces.take();
       try {
         const limits = bodyLimits(ctx);
+        const viewer = viewerOf(input);
         const source = isMapped
           ? await mappedSource(ctx.fileReader, await receive(bytesOf(request.body, place, limits)), format, {
               ...parameters,
               table,
+              references: await referencesOf(ctx, { db, table, viewer }),
             })
           : { ...readerOf(db, format, query), texts: textOf(request.body, place, limits) };
         const partial = query.get("partial") === "true";
         const { texts, hash } = hashed(source.texts);
-        const options = { ...source, viewer: viewerOf(input), tableName, partial, signal: request.signal };
+        const options = { ...source, viewer, tableName, partial, signal: request.signal };
         if (flagOf(query, "dry_run")) {
           const report = await importRecords(ctx, db, texts, { ...options, ...untold, dry: true });
           return warned(dryRun(report), hintsOf(db, report));

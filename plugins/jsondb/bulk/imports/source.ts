@@ -21,7 +21,7 @@ export async function mappedSource(
   child: Child,
   file: Received,
   format: FileFormat,
-  parameters: FileParameters & Pick<MappedOptions, "table" | "anyField">,
+  parameters: FileParameters & Pick<MappedOptions, "table" | "references" | "anyField">,
 ): Promise<Source> {
   const options: MappedOptions = parameters;
   if (format === "xlsx") {

@@ -4,6 +4,7 @@ import { ownNameHints } from "../../databases/schema.ts";
 import type { JsondbContext } from "../../context.ts";
 import * as tasks from "../../tasks/tasks.ts";
 import type { RunningTask } from "../../tasks/tasks.ts";
+import { pageLimits } from "./check.ts";
 import { importRecords, type ImportOptions, type ImportReport } from "./import.ts";
 
 type Options = Omit<ImportOptions, "follow" | "refused" | "dry"> & { readonly userId: number | null };
@@ -27,11 +28,12 @@ export async function importAsTask(
 }
 
 /** What the header `Warning` says of an import. */
-export function hintsOf(db: Database, { withoutTable, leftOut, shadowed }: ImportReport): string[] {
+export function hintsOf(db: Database, { withoutTable, leftOut, shadowed, isCut }: ImportReport): string[] {
   const names = leftOut.join(", ");
   return [
     ...nullTableHints(db, withoutTable, "with each row, or in the address"),
     ...(names === "" ? [] : [`left out: ${names}: each row is a new record with an id and times of its own`]),
     ...ownNameHints(shadowed),
+    ...(isCut ? [`only the first ${pageLimits.keys} values of unique fields were compared with each other`] : []),
   ];
 }

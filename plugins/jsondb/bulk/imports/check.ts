@@ -1,0 +1,254 @@
+/**
+ * Checks the rows of an import. Those with links, and of a dry run those with unique fields, a page at a time: what they
+ * name is looked up together.
+ */
+import * as endsStore from "../../links/ends-store.ts";
+import * as keysStore from "../../records/keys-store.ts";
+import { tableForWrite, type Database } from "../../databases/database.ts";
+import { isTaken } from "../../databases/unique.ts";
+import { listLimit } from "../../databases/kinds.ts";
+import type { Table } from "../../databases/schema.ts";
+import { idsIn, linkFields, nameOf, tableIn, targetOf } from "../../links/links.ts";
+import { createFinder, referencesOf, type Match, type Reference, type References } from "../../links/references.ts";
+import { mayAll, type Viewer } from "../../access/reach.ts";
+import type { JsondbContext } from "../../context.ts";
+import { withDefaults } from "../../records/defaults.ts";
+import { indexValues } from "../../records/index-values.ts";
+import { newClaims } from "../../records/keys.ts";
+import { asStored, checkRecord, newRecord, refuse, type Data } from "../../records/record.ts";
+import { mayName } from "../../records/rights.ts";
+import { dataFromText, valueFromText, type Row, type RowFault } from "./rows.ts";
+import type { PlacedRecord } from "./store.ts";
+import { isNumber, ValidationError } from "platform";
+
+export interface CheckedRow {
+  readonly record: PlacedRecord;
+  readonly tableName: string;
+  readonly data: Data;
+}
+
+export type Checked = CheckedRow | { readonly faults: readonly RowFault[] };
+
+interface CheckOptions {
+  readonly asText: boolean;
+  readonly tableName: string | undefined;
+  readonly dry?: boolean;
+  readonly viewer: Viewer | undefined;
+}
+
+export interface Outcome {
+  readonly row: Row;
+  checked: Checked;
+}
+
+export const pageLimits = { rows: 1000, characters: 4_000_000, keys: 1_000_000 } as const;
+
+/** `take` gives back the rows that are checked by now, `end` those that are left. */
+export function createChecker(ctx: JsondbContext, db: Database, options: CheckOptions) {
+  const isLinked = [...db.rules.tables.values()].some((table) => linkFields(table).length > 0);
+  const isPaged = isLinked || (options.dry === true && db.keySets.length > 0);
+  const links = createLinks(ctx, db, options);
+  const seen = new Set<string>();
+  let page: Row[] = [];
+  let size = 0;
+  const flush = async (): Promise<readonly Outcome[]> => {
+    const rows = page;
+    [page, size] = [[], 0];
+    const resolved = isLinked ? await links.resolve(rows) : rows;
+    const all = resolved.map((row) => ({ row, checked: checkRow(db, row, options) }));
+    if (isLinked) await links.check(all);
+    if (options.dry) await checkKeys(ctx, db, all, seen);
+    return all;
+  };
+  return {
+    async take(row: Row): Promise<readonly Outcome[]> {
+      if (!isPaged) return [{ row, checked: checkRow(db, row, options) }];
+      page.push(row);
+      size += "fault" in row ? 0 : sizeOf(row.data);
+      return page.length >= pageLimits.rows || size >= pageLimits.characters ? flush() : [];
+    },
+    end: () => (page.length > 0 ? flush() : Promise.resolve([])),
+    /** Values of unique fields that a dry run has not compared with those of later rows. */
+    isCut: () => seen.size >= pageLimits.keys,
+  };
+}
+
+const sizeOf = (data: Data) =>
+  Object.values(data).reduce((sum: number, value) => sum + (typeof value === "string" ? value.length : 20), 0);
+
+function checkRow(db: Database, row: Row, { asText, tableName }: CheckOptions): Checked {
+  if ("fault" in row) return { faults: [row.fault] };
+  try {
+    const table = tableForWrite(db, tableName ?? row.tableName);
+    const given = asStored(table, asText ? dataFromText(table, row.data) : row.data);
+    if (!mayAll(db, "add")) mayName(db, "add", Object.keys(given));
+    const data = withDefaults(db, table, given);
+    refuse(checkRecord(table, data));
+    const { id, json, createdAt } = newRecord(table, data);
+    const { place } = row;
+    return { record: { id, json, createdAt, place, index: indexValues(table, data) }, tableName: table.name, data };
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    const faults = Object.entries(error.fields).map(([field, messages]) => ({
+      ...row.place,
+      field,
+      message: messages.join(", "),
+    }));
+    return { faults };
+  }
+}
+
+// Links.
+
+function createLinks(ctx: JsondbContext, db: Database, { tableName, viewer }: CheckOptions) {
+  const references = new Map<string, Promise<References>>();
+  const find = createFinder(ctx);
+  const referencesIn = (table: Table) => {
+    const known = references.get(table.name) ?? referencesOf(ctx, { db, table, viewer });
+    references.set(table.name, known);
+    return known;
+  };
+  const tableOf = (row: Row) => ("fault" in row ? undefined : db.rules.tables.get(tableName ?? row.tableName ?? ""));
+  return {
+    /** The rows with the ids of the records that their columns like `customer:email` name. */
+    async resolve(rows: readonly Row[]): Promise<readonly Row[]> {
+      const asked = new Map<Reference, Set<string>>();
+      const each: (readonly Given[] | RowFault)[] = [];
+      for (const row of rows) {
+        const table = tableOf(row);
+        const given = "fault" in row || !table ? [] : givenIn(row, table, await referencesIn(table));
+        each.push(given);
+        if (!("message" in given))
+          for (const { reference, values } of given) {
+            const all = asked.get(reference) ?? new Set();
+            asked.set(reference, all);
+            for (const value of values) all.add(value);
+          }
+      }
+      const found = new Map<Reference, ReadonlyMap<string, Match>>();
+      for (const [reference, values] of asked) found.set(reference, await find(reference, [...values]));
+      return rows.map((row, at) => withIds(row, each[at] ?? [], found));
+    },
+    /** Rows whose links lead to no record are faulty. */
+    async check(all: readonly Outcome[]): Promise<void> {
+      for (const table of db.rules.tables.values())
+        for (const [field, link] of linkFields(table)) {
+          const named = all.flatMap((one) => {
+            if ("faults" in one.checked || one.checked.tableName !== table.name) return [];
+            const ids = idsIn(one.checked.data[field]);
+            return ids.length > 0 ? [{ one, ids }] : [];
+          });
+          if (named.length === 0) continue;
+          const target = await targetOf(ctx, db.accountId, link, viewer);
+          const ids = [...new Set(named.flatMap((row) => row.ids))];
+          const there = target && (await ctx.read((sql) => endsStore.open(sql, target, tableIn(target, link), ids)));
+          for (const { one, ids: own } of named) {
+            const missing = own.find((id) => !there?.has(id));
+            if (missing === undefined || "fault" in one.row) continue;
+            const message = `${missing} is not the id of a record of ${nameOf(link)}`;
+            one.checked = { faults: [{ ...one.row.place, field, message }] };
+          }
+        }
+    },
+  };
+}
+
+interface Given {
+  readonly reference: Reference;
+  readonly values: readonly string[];
+}
+
+/** What a row's columns like `customer:email` hold; a fault for one that no record is found by. */
+function givenIn(
+  { data, place }: Exclude<Row, { fault: RowFault }>,
+  table: Table,
+  known: References,
+): readonly Given[] | RowFault {
+  const given: Given[] = [];
+  for (const [name, value] of Object.entries(data)) {
+    const colon = name.indexOf(":");
+    if (colon < 0 || table.fields.has(name)) continue;
+    const field = name.slice(0, colon);
+    if (!table.fields.get(field)?.link) continue;
+    const reference = known.get(name);
+    if (!reference) {
+      const names = [...known.values()].filter((one) => one.field === field).map((one) => one.name);
+      const message = names.length > 0 ? `is not known here: use ${names.join(" or ")}` : "is not known here: use ids";
+      return { ...place, field: name, message };
+    }
+    const values = valuesIn(reference, value);
+    if (!values) return { ...place, field: name, message: "must be a text, or a number" };
+    if (values.length > listLimit) return { ...place, field: name, message: `may name at most ${listLimit} records` };
+    const isTwice =
+      given.some((one) => one.reference.field === field && one.values.length > 0) || !isBlank(data[field]);
+    if (isTwice && values.length > 0) return { ...place, field: name, message: `${field} is given twice` };
+    given.push({ reference, values });
+  }
+  return given;
+}
+
+const isBlank = (value: unknown) => value === undefined || value === null || value === "";
+
+/** As the field holds them; undefined for what is none. */
+export function valuesIn({ isList, type }: Reference, given: unknown): string[] | undefined {
+  if (isBlank(given)) return [];
+  const all = isList && typeof given === "string" ? valueFromText("list", given) : given;
+  const items: unknown[] = Array.isArray(all) ? all : [all];
+  if (!isList && Array.isArray(given)) return undefined;
+  const texts = items.map((item) => (typeof item === "number" ? String(item) : item));
+  if (!texts.every((text) => typeof text === "string")) return undefined;
+  const trimmed = texts.map((text) => text.trim().normalize("NFC")).filter((text) => text !== "");
+  if (type === "string" || type === "text") return trimmed;
+  return trimmed.map((text) => {
+    const value = valueFromText(type, text);
+    return typeof value === "string" || isNumber(value) ? String(value) : text;
+  });
+}
+
+function withIds(
+  row: Row,
+  given: readonly Given[] | RowFault,
+  found: ReadonlyMap<Reference, ReadonlyMap<string, Match>>,
+): Row {
+  if ("fault" in row) return row;
+  if ("message" in given) return { fault: given };
+  if (given.length === 0) return row;
+  const ids: [string, unknown][] = [];
+  for (const { reference, values } of given) {
+    if (values.length === 0) continue;
+    const matches = values.map((value) => found.get(reference)?.get(value) ?? { why: "was not looked up" });
+    const wrong = matches.find((match) => "why" in match);
+    if (wrong && "why" in wrong) return { fault: { ...row.place, field: reference.name, message: wrong.why } };
+    const all = matches.flatMap((match) => ("id" in match ? [match.id] : []));
+    ids.push([reference.field, reference.isList ? all : all[0]]);
+  }
+  const names = new Set(given.map(({ reference }) => reference.name));
+  return {
+    ...row,
+    data: Object.fromEntries([...Object.entries(row.data).filter(([name]) => !names.has(name)), ...ids]),
+  };
+}
+
+// Unique fields.
+
+/** Rows whose values others have, or an earlier row, are faulty, as they would be in an import. */
+async function checkKeys(ctx: JsondbContext, db: Database, all: readonly Outcome[], seen: Set<string>): Promise<void> {
+  const byId = new Map<string, Outcome>();
+  const claims = all.flatMap((one) => {
+    if ("faults" in one.checked) return [];
+    const { record, tableName, data } = one.checked;
+    byId.set(record.id, one);
+    return newClaims(db, tableName, record.id, data);
+  });
+  if (claims.length === 0) return;
+  const keys = await ctx.read((sql) => keysStore.keysOf(sql, db, claims));
+  for (const [id, own] of Map.groupBy(claims, (claim) => claim.id)) {
+    const page = byId.get(id);
+    const known = own.map((claim) => ({ claim, ...keys.get(claim) }));
+    const taken = known.filter(({ key = "", isHeld }) => isHeld || seen.has(key));
+    if (taken.length === 0) for (const { key } of known) if (key && seen.size < pageLimits.keys) seen.add(key);
+    if (taken.length === 0 || !page || "fault" in page.row) continue;
+    const { place } = page.row;
+    page.checked = { faults: taken.map(({ claim }) => ({ ...place, field: claim.set.field, message: isTaken })) };
+  }
+}
