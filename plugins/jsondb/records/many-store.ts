@@ -33,9 +33,9 @@ const parts = once((on) => ({
   types: indexColumns.map((name) => on.unsafe(arrayTypes[kindOf(name)])),
 }));
 
-/** Those of these records that there are, in no order. `raw` is null if one has to be read alone. */
-export function get(on: Queryable, db: Database, ids: readonly string[]): Promise<Changed[]> {
-  return on.unsafe<Changed[]>(getText, [`{${ids.join(",")}}`, db.id, db.accountId], { prepare: true });
+/** Those of these records that there are, in no order. */
+export function get(on: Queryable, db: Database, ids: readonly string[]): Promise<Shown[]> {
+  return on.unsafe<Shown[]>(getText, [`{${ids.join(",")}}`, db.id, db.accountId], { prepare: true });
 }
 
 /**
@@ -65,17 +65,24 @@ export async function insert(
   return count === all.length;
 }
 
+/** A record, or only its id if it is too large to be read together with others. */
+export interface Shown {
+  readonly raw: string;
+}
+
+export const isOnlyId = ({ raw }: Shown) => raw.length === 36;
+
 /**
  * As many of this size as a statement has items fit into an answer. Each is measured by itself: a running sum of all
- * costs PostgreSQL a fifth of a read.
+ * costs PostgreSQL a fifth of a read, and a second column an eighth.
  */
-const rawIfSmall = `case when octet_length(raw) <= ${readBounds.answerBytes / mostTogether} then raw end as raw`;
+const rawOrId = `case when octet_length(raw) <= ${readBounds.answerBytes / mostTogether} then raw else id::text end as raw`;
 
 /** One text, because it is sent for most reads: to put a template together takes a fifth of what a batch costs here. */
 const getText = `
-  select f.id, ${rawIfSmall} from unnest((select $1::text::uuid[])) as a (id), lateral (
+  select ${rawOrId} from unnest((select $1::text::uuid[])) as a (asked), lateral (
     select r.id, ${rawRecord()} as raw from records r
-    where r.db_id = $2 and r.id = a.id and r.account_id = $3 offset 0) f`;
+    where r.db_id = $2 and r.id = a.asked and r.account_id = $3 offset 0) f`;
 
 /** The index columns of many records as parameters: an array for each column, in the order of `indexColumnList`. */
 export function indexArrays(on: Queryable, all: readonly IndexedRecord[]): Fragment {
@@ -100,9 +107,6 @@ export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {
   readonly index: IndexValues;
 }
 
-/** A record that was changed; `raw` is null if it has to be read alone. */
-export type Changed = { readonly raw: string; readonly id?: string } | { readonly raw: null; readonly id: string };
-
 /** Whether a server returns what an update has replaced, as PostgreSQL does from 18 on. */
 const returnsOld = new WeakMap<Sql, Promise<boolean>>();
 
@@ -122,7 +126,7 @@ function doesReturnOld(sql: Sql): Promise<boolean> {
  * says, or, if there are several, locked or just changed by somebody: then the statement waits for nobody, so that no
  * record delays those beside it. 422 if a single one would become too large.
  */
-export async function update(sql: Sql, db: Database, table: Table, all: readonly IndexedPatch[]): Promise<Changed[]> {
+export async function update(sql: Sql, db: Database, table: Table, all: readonly IndexedPatch[]): Promise<Shown[]> {
   const { silent, logged, written } = statementOf(all);
   const isLogged = all.some(({ actor }) => actor !== undefined);
   const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion];
@@ -131,10 +135,10 @@ export async function update(sql: Sql, db: Database, table: Table, all: readonly
   const [only, ...others] = all.map((patch) => `[${written(patch)}]`);
   if (only && others.length === 0) {
     const text = isLogged ? ((await doesReturnOld(sql)) ? logged.one : logged.oneHeld) : silent.one;
-    return sql.unsafe<Changed[]>(text, [only, ...of], { prepare: true }).catch(refuseSize);
+    return sql.unsafe<Shown[]>(text, [only, ...of], { prepare: true }).catch(refuseSize);
   }
   const text = isLogged ? logged.several : silent.several;
-  return sql.unsafe<Changed[]>(text, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
+  return sql.unsafe<Shown[]>(text, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
 }
 
 const actorsOf = (all: readonly IndexedPatch[]) =>
@@ -175,7 +179,7 @@ const noted = (isOne: boolean) => {
   ${isOne ? "select raw from changed" : shownChanges}`;
 };
 
-const shownChanges = `select id, ${rawIfSmall} from changed`;
+const shownChanges = `select ${rawOrId} from changed`;
 
 const start = ({ id, json }: IndexedPatch) => `"${id}",${json}`;
 

@@ -78,15 +78,14 @@ function ofEach<T>(make: (ctx: Context, db: Database) => T): (ctx: Context, db: 
 }
 
 /** The first of them, up to one that has to be read alone: so the large ones are in memory one after another. */
-async function getAll({ read }: Context, db: Database, ids: readonly string[]): Promise<Result[]> {
-  const rows = ids.length === 1 ? [] : await read((sql) => manyStore.get(sql, db, ids));
-  const large = new Set(rows.flatMap(({ raw, id }) => (raw === null ? [id] : [])));
+async function getAll(ctx: Context, db: Database, ids: readonly string[]): Promise<Result[]> {
+  const rows = ids.length === 1 ? [] : await ctx.read((sql) => manyStore.get(sql, db, ids));
+  const { written, large } = taken(rows);
   const [first] = ids;
   if (first !== undefined && (ids.length === 1 || large.has(first)))
-    return [{ written: await read((sql) => recordStore.get(sql, db, first, { form: "nested" })) }];
-  const found = byId(rows);
-  const end = ids.findIndex((id) => large.has(id));
-  return ids.slice(0, end === -1 ? ids.length : end).map((id) => ({ written: found.get(id) }));
+    return [{ written: await ctx.read((sql) => recordStore.get(sql, db, first, { form: "nested" })) }];
+  const end = large.size === 0 ? -1 : ids.findIndex((id) => large.has(id));
+  return (end === -1 ? ids : ids.slice(0, end)).map((id) => ({ written: written.get(id) }));
 }
 
 /** The first of them, as many as one statement takes. */
@@ -122,18 +121,24 @@ async function updateAll({ sql }: Context, db: Database, patches: readonly Whole
   if (!first) return [];
   const { table } = first;
   const indexed = all.map(({ id, json, data, actor }) => ({ id, json, actor, index: indexValues(table, data) }));
-  const rows = await manyStore.update(sql, db, table, indexed);
-  const changed = byId(rows);
-  const unread = new Set(rows.flatMap(({ raw, id }) => (raw === null ? [id] : [])));
-  return all.map(({ id }) => ({ written: changed.get(id), isUnread: unread.has(id) }));
+  const { written, large } = taken(await manyStore.update(sql, db, table, indexed));
+  return all.map(({ id }) => ({ written: written.get(id), isUnread: large.has(id) }));
 }
 
-function byId(rows: readonly { readonly raw: string | null }[]): Map<string, Written> {
-  return new Map(
-    rows.flatMap(({ raw }) => {
-      if (raw === null) return [];
-      const printed = readRaw(raw);
-      return [[printed.id, { answer: printRecord(printed, "nested"), version: versionOf(raw), record: undefined }]];
-    }),
-  );
+/** The records by their ids, and the ids of those that have to be read alone. */
+function taken(rows: readonly manyStore.Shown[]) {
+  const written = new Map<string, Written>();
+  const large = new Set<string>();
+  for (const row of rows) {
+    if (manyStore.isOnlyId(row)) large.add(row.raw);
+    else {
+      const printed = readRaw(row.raw);
+      written.set(printed.id, {
+        answer: printRecord(printed, "nested"),
+        version: versionOf(row.raw),
+        record: undefined,
+      });
+    }
+  }
+  return { written, large };
 }
