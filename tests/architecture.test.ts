@@ -121,6 +121,7 @@ const unnarrowed: Readonly<Record<string, string>> = {
   textsOf: "changes of whoever may edit all",
   held: "part of such a change",
   getText: "for whoever may read all",
+  newLinks: "targets that are not open whole are asked for beforehand",
   readHeld: "of a record that a program holds",
   store: "checked after it is stored",
   // Tells no person of any record.

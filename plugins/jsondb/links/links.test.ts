@@ -70,6 +70,19 @@ describe("a write", () => {
     expect((await app.get("/core/dbs/orders/records")).json).toHaveLength(1);
   });
 
+  test("is refused alone among those that come at once, with its unique value free again", async () => {
+    const fields = { no: { type: "integer", unique: true }, customer: { type: "string", link: "people" } };
+    expect((await app.post("/core/dbs", { db: { name: "Busy", code: "busy", schema: { fields } } })).status).toBe(201);
+    const eve = await add("people", { name: "Eve" });
+    const all = Array.from({ length: 40 }, (_, no) => ({ no, customer: no % 10 === 3 ? crypto.randomUUID() : eve }));
+    const answers = await Promise.all(all.map((data) => send("busy", data)));
+    expect(answers.map(({ status }) => status)).toEqual(all.map(({ no }) => (no % 10 === 3 ? 422 : 201)));
+    expect((await linked("people", eve))["busy.customer"].count).toBe(36);
+    expect((await send("busy", { no: 3, customer: eve })).status).toBe(201);
+    expect((await send("busy", { no: 4, customer: eve })).json).toEqual({ no: ["is already taken"] });
+    expect((await linked("people", eve))["busy.customer"].count).toBe(37);
+  });
+
   test("that takes a link away takes it from the other end", async () => {
     const order = await add("orders", { customer: ids.bob, watchers: [ids.bob] });
     expect((await linked("people", ids.bob))["orders.customer"]).toMatchObject({ count: 1 });

@@ -1,13 +1,13 @@
 /** Links between records: what a write may name, what is written of it, and what a deletion does to those that link. behaviour B.7. */
-import { HttpError, invalid, isUuid, type BaseContext, type Cache, type Tx } from "platform";
+import { HttpError, invalid, isUuid, type BaseContext, type Cache, type Queryable, type Tx } from "platform";
 import { mayAll, type Viewer } from "../access/reach.ts";
 import { find, type Databases } from "../databases/cache.ts";
 import { tryOpen, type Database, type StoredDatabase } from "../databases/database.ts";
 import type { Link } from "../databases/kinds.ts";
 import type { Table } from "../databases/schema.ts";
-import type { Data } from "../records/record.ts";
+import type { CreatedRecord, Data } from "../records/record.ts";
 import * as linkStore from "./store.ts";
-import type { StoredLink } from "./store.ts";
+import type { NewLink, StoredLink } from "./store.ts";
 
 export const linkLimits = { deleted: 10_000, shown: 5 } as const;
 
@@ -91,7 +91,7 @@ interface Place {
  */
 export async function mustBeThere(
   ctx: LinkContext,
-  tx: Tx,
+  tx: Queryable,
   { db, table, viewer }: Place,
   all: readonly Data[],
 ): Promise<void> {
@@ -103,6 +103,31 @@ export async function mustBeThere(
     const missing = wanted.find((id) => !there?.has(id));
     if (missing !== undefined) throw invalid({ [field]: [`${missing} is not the id of a record of ${nameOf(link)}`] });
   }
+}
+
+/**
+ * The links of a new record, to be written with it. Where not all records of a target are open to whoever writes, those
+ * that it names are looked at first: 422 as `mustBeThere`.
+ */
+export async function newLinks(
+  ctx: LinkContext,
+  on: Queryable,
+  place: Place,
+  { id, data }: Pick<CreatedRecord, "id" | "data">,
+): Promise<readonly NewLink[]> {
+  const { db, table, viewer } = place;
+  const links: NewLink[] = [];
+  for (const [field, link] of linkFields(table)) {
+    const targets = idsIn(Object.hasOwn(data, field) ? data[field] : null);
+    if (targets.length === 0) continue;
+    const target = await targetOf(ctx, db.accountId, link, viewer);
+    if (!target || !mayAll(target, "read")) await mustBeThere(ctx, on, place, [{ [field]: data[field] }]);
+    if (target)
+      links.push(
+        ...targets.map((to) => ({ recordId: id, field, target: to, targetDb: target.id, targetTable: link.table })),
+      );
+  }
+  return links;
 }
 
 export function tableIn(target: Database, { table }: Link): Table | undefined {

@@ -23,7 +23,12 @@ export function linking(sql: Sql, accountId: number) {
 }
 
 /** Those of these records that are open, held so that they are not deleted before the links to them are written. */
-export async function held(tx: Tx, db: Database, table: Table | undefined, ids: Ids): Promise<ReadonlySet<string>> {
+export async function held(
+  tx: Queryable,
+  db: Database,
+  table: Table | undefined,
+  ids: Ids,
+): Promise<ReadonlySet<string>> {
   const args = newArgs();
   const scope = table ? { table, allTables: false } : anyTable;
   const text = `select r.id::text from records r where ${inScope(args, db, scope, [])}
@@ -51,7 +56,39 @@ export async function replace(
       on conflict do nothing`;
 }
 
-/** The same for many new records of one table, of which none has links yet. */
+/** A link of a new record. */
+export interface NewLink {
+  readonly recordId: string;
+  readonly field: string;
+  readonly target: string;
+  /** Where the target is; any table of the database where undefined. */
+  readonly targetDb: string;
+  readonly targetTable: string | undefined;
+}
+
+/**
+ * Before the insert of new records of one table, in the same statement: their links, and the condition that all lead to
+ * records, which are held so that they are not deleted before. Without it nothing is written.
+ */
+export function newLinks(on: Queryable, db: Database, tableName: string, links: readonly NewLink[]) {
+  const all = links.toSorted((a, b) => (a.target < b.target ? -1 : 1)); // so that two writes seldom deadlock
+  const only = on`and (select count(*) from held_links) = ${all.length}`;
+  const first = on`held_links as materialized (
+      select n.* from unnest((select ${all.map((link) => link.recordId)}::uuid[]), (select ${all.map((link) => link.field)}::text[]),
+        (select ${all.map((link) => link.target)}::uuid[]), (select ${all.map((link) => link.targetDb)}::uuid[]),
+        (select ${all.map((link) => link.targetTable ?? null)}::text[])) as n (record_id, field, target_id, in_db, in_table),
+        lateral (
+          select from records t
+          where t.db_id = n.in_db and t.id = n.target_id and t.account_id = ${db.accountId}
+            and (n.in_table is null or t.table_name = n.in_table) for key share) t
+    ), new_links as (
+      insert into record_links (account_id, target_id, db_id, table_name, field, record_id)
+      select d.account_id, h.target_id, d.id, ${tableName}, h.field, h.record_id from held_links h, dbs d
+      where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion} ${only})`;
+  return { first, only };
+}
+
+/** The links of many new records of one table, whose targets are held. */
 export async function add(
   tx: Tx,
   of: { readonly accountId: number; readonly dbId: string; readonly tableName: string },

@@ -2,6 +2,7 @@
 import type { Fragment, Queryable, Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import type { Claim, KeySet } from "../databases/unique.ts";
+import { newLinks, type NewLink } from "../links/store.ts";
 
 type Whose = Pick<Database, "id" | "accountId">;
 
@@ -18,12 +19,32 @@ function rowsOf(on: Queryable, claims: readonly Claim[]): Fragment {
         as n (set_id, table_name, field, is_instant, value, id)) n`;
 }
 
-/** Before the insert of new records, in the same statement: their keys, or an error that `isKeyTaken` knows. */
-export function keyed(on: Queryable, db: Database, claims: readonly Claim[]): Fragment {
-  return on`with keyed as (
+/** What is written beside new records of one table. */
+export interface Beside {
+  readonly claims: readonly Claim[];
+  readonly links: readonly NewLink[];
+}
+
+export const nothingBeside: Beside = { claims: [], links: [] };
+
+/**
+ * What stands before the insert of new records: their links, without which nothing is written if one leads nowhere
+ * (`only`), and their keys, or an error that `isKeyTaken` knows.
+ */
+export function beside(on: Queryable, db: Database, table: string, { claims, links }: Beside) {
+  const nothing = on``;
+  if (claims.length === 0 && links.length === 0) return { first: undefined, only: nothing };
+  const linked = links.length > 0 ? newLinks(on, db, table, links) : { first: nothing, only: nothing };
+  const keys = claims.length > 0 ? keyed(on, db, claims, linked.only) : nothing;
+  const comma = claims.length > 0 && links.length > 0 ? on`,` : nothing;
+  return { first: on`with ${linked.first} ${comma} ${keys}`, only: linked.only };
+}
+
+function keyed(on: Queryable, db: Database, claims: readonly Claim[], only: Fragment): Fragment {
+  return on`keyed as (
     insert into record_keys (account_id, db_id, set_id, key, id)
     select d.account_id, d.id, n.set_id, n.key, n.id from dbs d, ${rowsOf(on, claims)}
-    where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+    where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion} ${only}
     order by n.set_id, n.key)`;
 }
 

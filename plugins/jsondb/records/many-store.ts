@@ -7,8 +7,7 @@ import { indexColumns, kindOf, type ColumnKind, type IndexColumn } from "../data
 import type { Database } from "../databases/database.ts";
 import { flagColumns, indexColumnList, bitsOf, casts, givenColumns, later } from "../databases/columns-store.ts";
 import type { Table } from "../databases/schema.ts";
-import type { Claim } from "../databases/unique.ts";
-import { keyed } from "./keys-store.ts";
+import { beside, nothingBeside, type Beside } from "./keys-store.ts";
 import { inboxFacts, inboxGiven, inboxManyColumns, inboxOld } from "../../activity/api.ts";
 
 /** Most records of one statement. */
@@ -39,7 +38,7 @@ export function get(on: Queryable, db: Database, ids: readonly string[]): Promis
 }
 
 /**
- * All or none: false if the database has another schema by now, or is gone. Arrays are given as `(select …)`, because
+ * All or none: false if the database has another schema by now, or is gone, or a link leads nowhere. Arrays are given as `(select …)`, because
  * PostgreSQL would count the items of a bare one, and plan a statement anew for each count: half of what a batch costs.
  * So the plan stays, and must be one for any size of the table: `lateral` finds each record by its key.
  */
@@ -48,19 +47,19 @@ export async function insert(
   db: Database,
   table: Table,
   all: readonly IndexedRecord[],
-  claims: readonly Claim[] = [],
+  more: Beside = nothingBeside,
 ): Promise<boolean> {
   const { begin, nothing, recordColumns, indexed, columns } = parts(on);
-  const first = claims.length > 0 ? keyed(on, db, claims) : nothing;
+  const { first, only } = beside(on, db, table.name, more);
   const isLogged = all.some(({ actor }) => actor !== undefined);
   const { count } = await on`
-    ${isLogged ? (claims.length > 0 ? on`${first}, changed as (` : begin) : first} insert into records as r (${recordColumns})
+    ${isLogged ? (first ? on`${first}, changed as (` : begin) : (first ?? nothing)} insert into records as r (${recordColumns})
     select d.id, n.id, d.account_id, ${table.name}, n.json::jsonb, ${indexed}, d.plan_version, d.rules_version,
       n.created_at, n.created_at
     from dbs d, unnest((select ${all.map(({ id }) => id)}::uuid[]), (select ${all.map(({ json }) => json)}::text[]),
       (select ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) ${indexArrays(on, all)})
       as n (id, json, created_at, ${columns})
-    where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+    where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion} ${only}
     ${isLogged ? endCreates(on, db, all) : nothing}`;
   return count === all.length;
 }

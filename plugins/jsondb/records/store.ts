@@ -13,9 +13,8 @@ import {
   recordIndexValues,
   textIn,
 } from "../databases/columns-store.ts";
-import type { Claim } from "../databases/unique.ts";
 import { indexValues } from "./index-values.ts";
-import { freed, keyed } from "./keys-store.ts";
+import { beside, freed, nothingBeside, type Beside } from "./keys-store.ts";
 import { trashed } from "../trash/store.ts";
 import { printRaw, versionOf, versionTime } from "./print.ts";
 import { recordLimits, type Data } from "./record.ts";
@@ -192,23 +191,24 @@ export async function lock(
   return row;
 }
 
-/** False if the database has another schema by now, or is gone. */
+/** False if the database has another schema by now, or is gone, or a link leads nowhere. */
 export async function insert(
   on: Queryable,
   db: Database,
   table: Table,
   record: NewRecord,
-  claims: readonly Claim[] = [],
+  more: Beside = nothingBeside,
 ): Promise<boolean> {
   const { columns, given } = parts(on);
+  const { first, only } = beside(on, db, table.name, more);
   const { values, strings, numbers } = indexValues(table, record.data);
   const to = { db, actor: record.actor };
   const { count } = await on`
-    ${telling.begin(on, to, claims.length > 0 ? keyed(on, db, claims) : undefined)} insert into records as r (${columns})
+    ${telling.begin(on, to, first)} insert into records as r (${columns})
     select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${given},
       ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${record.updatedAt ?? record.createdAt}
     from dbs d, (select ${[...values]}::text[] as texts) i
-    where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
+    where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion} ${only}
     ${telling.end(on, to, "create", undefined)}`;
   return count === 1;
 }

@@ -6,7 +6,7 @@
 import { batched, readBounds } from "platform";
 import type { Database } from "../databases/database.ts";
 import { indexValues } from "./index-values.ts";
-import { newClaims } from "./keys.ts";
+import type { Beside } from "./keys-store.ts";
 import type { DatabaseContext } from "../databases/cache.ts";
 import * as manyStore from "./many-store.ts";
 import type { CreatedRecord, Data } from "./record.ts";
@@ -37,7 +37,7 @@ type Context = Pick<DatabaseContext, "read" | "sql">;
 // A database that has changed is another object: no statement names two schemas.
 const gets = ofEach((ctx, db) => batched((ids: readonly string[]) => getAll(ctx, db, ids), bounds));
 const inserts = ofEach((ctx, db) =>
-  batched((made: readonly CreatedRecord[]) => insertAll(ctx, db, made), { ...bounds, alone: true }),
+  batched((made: readonly NewTogether[]) => insertAll(ctx, db, made), { ...bounds, alone: true }),
 );
 const updates = ofEach((ctx, db) =>
   batched((patches: readonly WholePatch[]) => updateAll(ctx, db, patches), {
@@ -54,7 +54,13 @@ export async function get(ctx: Context, db: Database, id: string): Promise<Writt
   return (await gets(ctx, db)(id)).written;
 }
 
-export function insert(ctx: Context, db: Database, made: CreatedRecord): Promise<boolean> {
+/** A new record with what is written beside it. */
+export interface NewTogether extends CreatedRecord {
+  readonly actor: string | undefined;
+  readonly beside: Beside;
+}
+
+export function insert(ctx: Context, db: Database, made: NewTogether): Promise<boolean> {
   return inserts(ctx, db, made.table)(made);
 }
 
@@ -96,20 +102,23 @@ function fitting<T extends { readonly json: string }>(all: readonly T[]): readon
 }
 
 /** Inserts records of one table: all or none. */
-async function insertAll({ sql }: Context, db: Database, made: readonly CreatedRecord[]) {
+async function insertAll({ sql }: Context, db: Database, made: readonly NewTogether[]) {
   const all = fitting(made);
   const [first] = all;
   if (!first) return [];
   const { table } = first;
   const isDone =
     all.length === 1
-      ? await recordStore.insert(sql, db, table, first, newClaims(db, table.name, first.id, first.data))
+      ? await recordStore.insert(sql, db, table, first, first.beside)
       : await manyStore.insert(
           sql,
           db,
           table,
           all.map((one) => ({ ...one, index: indexValues(table, one.data) })),
-          all.flatMap(({ id, data }) => newClaims(db, table.name, id, data)),
+          {
+            claims: all.flatMap(({ beside }) => beside.claims),
+            links: all.flatMap(({ beside }) => beside.links),
+          },
         );
   return all.map(() => isDone);
 }

@@ -22,7 +22,7 @@ import type { Database } from "../databases/database.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 import { renameOne } from "../databases/store.ts";
 import { mayAll, type Viewer } from "../access/reach.ts";
-import { linkFields, linkingTo, linksOf, mayRelink, mustBeThere, release } from "../links/links.ts";
+import { linkFields, linkingTo, linksOf, mayRelink, mustBeThere, newLinks, release } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
 import { mayName, mustBeOpen, mustStayOpen } from "./rights.ts";
 import { composed } from "../databases/columns.ts";
@@ -99,16 +99,12 @@ export async function inItsTable(
  * record that is outside of what one may add.
  */
 export function insert(ctx: JsondbContext, db: Database, write: Write, given?: Tx): Promise<CreatedRecord | undefined> {
-  const isFree = mayAll(db, "add");
-  const isLinked = linkFields(write.table).length > 0;
-  if (isFree && !isLinked) return insertAny(ctx, db, write, given);
+  if (mayAll(db, "add")) return insertAny(ctx, db, write, given);
   return inTransaction(ctx, given, async (tx) => {
     const names = Object.keys(composed(write.data));
-    if (!isFree) mayName(db, "add", names);
+    mayName(db, "add", names);
     const made = await insertAny(ctx, db, write, tx);
-    if (!made) return undefined;
-    if (isLinked) await link(ctx, tx, db, made.id, { data: made.data, viewer: write.viewer });
-    if (!isFree) await mustStayOpen(tx, db, made.id, "add", names);
+    if (made) await mustStayOpen(tx, db, made.id, "add", names);
     return made;
   });
 }
@@ -124,7 +120,7 @@ export async function createdText(on: Queryable, db: Database, made: CreatedReco
 async function insertAny(
   ctx: JsondbContext,
   db: Database,
-  { table, ...write }: Write,
+  { table, viewer, ...write }: Write,
   given?: Tx,
 ): Promise<CreatedRecord | undefined> {
   const data = asNew(db, table, write.data);
@@ -133,14 +129,21 @@ async function insertAny(
   const made = { ...newRecord(table, data), actor };
   const { id, createdAt } = made;
   const claims = newClaims(db, table.name, id, data);
+  const links = linkFields(table).length > 0 ? await newLinks(ctx, given ?? ctx.sql, { db, table, viewer }, made) : [];
   const wanted = events.wanted(ctx, db, "create", { id, tableName: table.name, data });
   return withEvent(ctx, wanted, given, async (tx) => {
     if (tx) refuseTaken(await claimNew(tx, db, claims));
     const store = () => {
-      if (tx) return recordStore.insert(tx, db, table, made);
-      return db.live ? recordStore.insert(ctx.sql, db, table, made, claims) : together.insert(ctx, db, made);
+      if (tx) return recordStore.insert(tx, db, table, made, { claims: [], links });
+      const beside = { claims, links };
+      return db.live
+        ? recordStore.insert(ctx.sql, db, table, made, beside)
+        : together.insert(ctx, db, { ...made, beside });
     };
-    if (!(await (tx ? store() : claiming(ctx.sql, db, claims, store)))) return undefined;
+    if (!(await (tx ? store() : claiming(ctx.sql, db, claims, store)))) {
+      if (links.length > 0) await mustBeThere(ctx, tx ?? ctx.sql, { db, table, viewer }, [data]);
+      return undefined;
+    }
     const record = { id, tableName: table.name, data, createdAt, updatedAt: createdAt };
     if (wanted) await events.tell(ctx, db, "create", record, tx);
     committed(ctx, db, tx);
