@@ -20,6 +20,8 @@ export interface ApiRecord {
   readonly table_name: string | null;
   readonly created_at: string;
   readonly updated_at: string;
+  /** Where it is asked for: path to flat record, list or null. */
+  readonly expand?: Readonly<Record<string, unknown>>;
 }
 
 export interface RecordWrite {
@@ -55,6 +57,8 @@ export interface RecordSearch {
   readonly conditions?: readonly SearchCondition[];
   /** The maximum number of records. Default 100. */
   readonly limit?: number;
+  /** Links to follow, as the parameter of a request has them. Whoever asks must have read `databasesAlong` them. */
+  readonly expand?: readonly string[] | undefined;
 }
 
 /** A database as a request gives it (behaviour 4.4). Fields that are left out stay as they are. */
@@ -112,6 +116,8 @@ export interface JsonDatabases {
     level: "read" | "add" | "edit",
     people: () => Promise<readonly (number | null | Pick<Caller, "user" | "privileges" | "within">)[]>,
   ): Promise<boolean>;
+  /** The ids of the databases that these links lead through. 400 for what is no link; an unknown database has none. */
+  databasesAlong(accountId: number, db: string, paths: readonly string[]): Promise<readonly string[]>;
   /** Names the fields that the schema of a table, or of all, does not know; the data may have them. */
   fieldHints(accountId: number, db: string, table: string | null, fields: Iterable<string>): Promise<readonly string[]>;
   /** Creates the database of this code, or updates the existing one. `userId` null = no person (a command). */
@@ -120,7 +126,8 @@ export interface JsonDatabases {
     db: NewDatabase,
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   create(accountId: number, db: string, record: RecordWrite): Promise<ApiRecord>;
-  get(accountId: number, db: string, id: string): Promise<ApiRecord>;
+  /** `expand`: as of a search. */
+  get(accountId: number, db: string, id: string, expand?: readonly string[]): Promise<ApiRecord>;
   /** Merges `data` key by key. `tableName` null takes the record out of its table. */
   update(accountId: number, db: string, id: string, record: RecordUpdate): Promise<ApiRecord>;
   delete(accountId: number, db: string, id: string): Promise<void>;
@@ -131,6 +138,15 @@ export interface JsonDatabases {
 }
 
 export const jsonDatabases = service<JsonDatabases>("jsondb.databases");
+
+export const expandLimits = { paths: 10, depth: 3, records: 5_000, characters: 8_000_000 } as const;
+
+/** What is wrong with the number or the depth of the paths of `expand`. */
+export function pathFault(paths: readonly string[]): string | undefined {
+  if (paths.length > expandLimits.paths) return `takes at most ${expandLimits.paths} paths`;
+  const deep = paths.find((path) => path.split(".").length > expandLimits.depth);
+  return deep && `takes no path that is more than ${expandLimits.depth} deep: ${deep.slice(0, 100)}`;
+}
 
 // The replace endpoint's edit of a JSON value as text. behaviour 4.4, B.7.
 

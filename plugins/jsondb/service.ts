@@ -1,7 +1,8 @@
 import { change, create, invalid, notFound, parseExactly, readBounds, uuidOf, type Tx } from "platform";
 import { createAccountTurns } from "./turns.ts";
+import { databasesAlong, expanded, flatIn, nestedIn, roomToExpand } from "./links/expand.ts";
 import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
-import { fieldHintsIn, readSearch, type Cursor } from "./search/query.ts";
+import { fieldHintsIn, readSearch, withLinks, type Cursor } from "./search/query.ts";
 import { isOpenTo, tableForWrite, tableNames, type Database } from "./databases/database.ts";
 import * as databases from "./databases/cache.ts";
 import { Db, findDb } from "./databases/db.ts";
@@ -102,10 +103,18 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     async create(accountId, key, record) {
       return made(await records.create(ctx, await at(accountId, key), write(record)));
     },
-    async get(accountId, key, id) {
-      const found = await recordStore.get(ctx.sql, await at(accountId, key), uuidOf(id), nested);
+    async get(accountId, key, id, expand = []) {
+      const db = await at(accountId, key);
+      const found = await recordStore.get(ctx.sql, db, uuidOf(id), nested);
       if (!found) throw notFound();
-      return parsed(found.answer);
+      const record = parsed(found.answer);
+      if (expand.length === 0) return record;
+      const [whole] = await expanded(ctx, { db, viewer: undefined }, [{ ...record }], expand, nestedIn(db));
+      return whole ?? record;
+    },
+    async databasesAlong(accountId, key, paths) {
+      const db = paths.length > 0 ? await databases.find(ctx, accountId, key) : undefined;
+      return db ? [...(await databasesAlong(ctx, db.whole, paths))] : [];
     },
     async update(accountId, key, id, record) {
       const db = await at(accountId, key);
@@ -116,19 +125,25 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     async delete(accountId, key, id) {
       await records.remove(ctx, await at(accountId, key), uuidOf(id));
     },
-    async search(accountId, key, { params = {}, conditions, limit = 100 }) {
+    async search(accountId, key, { params = {}, conditions, limit = 100, expand = [] }) {
       const asked = paramsOf(params);
       let db = await at(accountId, key);
       const found: Record<string, unknown>[] = [];
       let characters = 0;
+      const room = roomToExpand();
       for (let cursor: Cursor | undefined; ;) {
         const left = Math.min(limit - found.length, mostAtOnce);
         const make = (current: Database) => {
-          const query = readSearch(current, asked, conditions);
+          const query = withLinks(readSearch(current, asked, conditions), expand);
           return { query: { ...query, limit: left, offset: cursor ? 0 : query.offset, after: undefined }, cursor };
         };
         const page = await searches(accountId, () => searchRecords(ctx, db, make, { form: "flat" }), never);
-        found.push(...(parseExactly(page.body) as Record<string, unknown>[])); // a flat answer is an array of objects
+        const rows = parseExactly(page.body) as Record<string, unknown>[]; // a flat answer is an array of objects
+        const finish = (shownOf: ReturnType<typeof flatIn>) =>
+          expanded(ctx, { db: page.db, viewer: undefined }, rows, expand, shownOf, room);
+        found.push(
+          ...(expand.length === 0 ? rows : await finish(flatIn(readSearch(page.db, asked, conditions).table))),
+        );
         ({ db, next: cursor } = page);
         if (!cursor || found.length >= limit) return found;
         characters += page.body.length;

@@ -35,6 +35,8 @@ export interface DbEffect extends Pick<RecordUpdate, "conditions" | "increment">
   readonly data: Readonly<Record<string, unknown>>;
   /** The conditions of a search. */
   readonly search: ReadSearch | undefined;
+  /** Links to follow. */
+  readonly expand: readonly string[];
   readonly stepId: string;
 }
 

@@ -15,7 +15,7 @@ import type {
 } from "../program/program.ts";
 import { plus, resultOf, type BlockFrame } from "./state.ts";
 import { callsOf, deadlineOf, idOf, pathOf, placeIn, scopeAt, variablesOf, type Thread } from "./thread.ts";
-import { readCondition, readIncrement, readSearch } from "../program/records.ts";
+import { expandPaths, readCondition, readIncrement, readSearch } from "../program/records.ts";
 import { elementsOf } from "../program/template.ts";
 import type { Tools } from "./tools.ts";
 
@@ -180,6 +180,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
   const isWritten = op === "create" || op === "update";
   const data = isWritten && step.data !== undefined ? value(step.data) : {};
   const params = op === "search" ? value(step.params ?? {}) : {};
+  const expand = op === "get" || op === "search" ? expandPaths(step) : [];
   const dependent = op === "update" ? dependentOf(step, value) : {};
   const table = step.table_name === null ? null : tableOf(value(step.table_name));
   if (named && (typeof id !== "string" || id === "")) throw new StepFault("id is blank: it must be a record's id");
@@ -191,6 +192,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
     ...(named ? { id } : {}),
     ...(isWritten ? { data } : { params }),
     ...dependent,
+    ...(expand.length > 0 && { expand }),
   });
   const render = (one: string) => text(value(one));
   const given = { value: params, template: step.params ?? {} };
@@ -209,6 +211,7 @@ async function database(tools: Tools, thread: Thread, step: DbStep): Promise<voi
     id: id === null ? null : text(id),
     data,
     search,
+    expand,
     conditions: matched?.conditions,
     increment: added?.amounts,
     stepId: idOf(world, thread, thread.frames.length - 1),

@@ -1,7 +1,7 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 /** A flow: a program that the server runs, with all the programs that it has had. behaviour 4.3, B.9. */
 import type { JsonDatabases } from "../../jsondb/api.ts";
-import { answer, column, field, filter, resource, Type, unknownNames } from "platform";
+import { answer, column, field, filter, HttpError, resource, Type, unknownNames } from "platform";
 import type { At, Author, Change, Changed, DraftOf, RowOf, Caller, User } from "platform";
 import { mustBeTheirs } from "../program/takes.ts";
 import { warningsOf, type Lookups } from "../program/warnings.ts";
@@ -54,7 +54,7 @@ interface FlowAuthor extends Author {
 }
 
 export interface FlowAt extends At<FlowAuthor>, Lookups {
-  readonly databases: Lookups["databases"] & Pick<JsonDatabases, "reaches">;
+  readonly databases: Lookups["databases"] & Pick<JsonDatabases, "reaches" | "databasesAlong">;
   readonly flowLookup: Lookups["flowLookup"] & {
     readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
   };
@@ -126,6 +126,7 @@ async function check(
       await mustBeTheirs(steps, privileges, {
         programsOf: (codes) => programsOf(tx, account.id, codes),
         types: stepTypes,
+        along: (db, paths) => along(databases, account.id, db, paths),
         reaches: (db, level) =>
           databases.reaches(account.id, db, level, async () => [
             "role" in user ? { user, privileges, within } : user.id,
@@ -135,6 +136,19 @@ async function check(
   const same = before !== undefined && isSame(steps, programOf(before.fields));
   const programId = same ? before.programId : await insertProgram(tx, account.id, flowId, user.id, steps);
   return { ...after, programId };
+}
+
+/** A path that is no link of the database as it is now leads nowhere: the step fails when it runs. */
+function along(
+  databases: Pick<JsonDatabases, "databasesAlong">,
+  accountId: number,
+  db: string,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  return databases.databasesAlong(accountId, db, paths).catch((error: unknown) => {
+    if (error instanceof HttpError && error.status === 400) return [];
+    throw error;
+  });
 }
 
 /** Names the keys that neither the engine nor agents read. */

@@ -160,19 +160,22 @@ function keyOf(processId: string, step: string): string {
 async function mustReach(
   { databases, sql }: FlowContext,
   accountId: number,
-  { db, op }: DbEffect,
+  { db, op, expand }: DbEffect,
   ids: readonly number[],
 ) {
   const authors = () => authorsOf(sql, accountId, ids);
-  if (await databases.reaches(accountId, db, levelOf[op], authors)) return;
   const who = "whoever saved this flow, or one that it calls, does not hold";
-  throw forbidden(`${who} the level \`${levelOf[op]}\` for all records of the database \`${db.slice(0, 100)}\``);
+  if (!(await databases.reaches(accountId, db, levelOf[op], authors)))
+    throw forbidden(`${who} the level \`${levelOf[op]}\` for all records of the database \`${db.slice(0, 100)}\``);
+  for (const end of await databases.databasesAlong(accountId, db, expand))
+    if (!(await databases.reaches(accountId, end, "read", authors)))
+      throw forbidden(`${who} the level \`read\` for all records of each database that \`expand\` leads to`);
 }
 
 /** Records as the private API shows them; a search returns the flat array. Throws an HttpError (404, 400). */
-async function readRecords({ databases }: FlowContext, accountId: number, { db, id, search }: DbEffect) {
-  if (!search) return databases.get(accountId, db, named(id));
-  const found = await databases.search(accountId, db, search.search);
+async function readRecords({ databases }: FlowContext, accountId: number, { db, id, search, expand }: DbEffect) {
+  if (!search) return databases.get(accountId, db, named(id), expand);
+  const found = await databases.search(accountId, db, { ...search.search, expand });
   if (search.mostFound !== undefined && found.length > search.mostFound) throw new StepFault(tooMany(search.mostFound));
   return found;
 }

@@ -6,6 +6,7 @@ import type { ActionState, Usage } from "../api.ts";
 import type { ProcessRow, Started } from "./store.ts";
 import { wholeProcess, type ProcessHead, type WholeProcess } from "./view-store.ts";
 import { previewOf } from "../engine/tools.ts";
+import { expandPaths } from "../program/records.ts";
 import { plus, type Cursor, type Frame, type StepRecord } from "../engine/state.ts";
 
 const listedSteps = 100;
@@ -36,26 +37,37 @@ export async function shownProcess(on: Queryable, accountId: number, id: string)
 
 /** The databases of these processes' steps that the caller may not read as a whole. behaviour B.7. */
 export async function closedTo(
-  { databases }: { readonly databases: Pick<JsonDatabases, "reaches"> },
+  { databases }: { readonly databases: Pick<JsonDatabases, "reaches" | "databasesAlong"> },
   caller: Caller,
   rows: readonly WholeProcess[],
 ): Promise<ReadonlySet<string>> {
-  const codes = new Set(rows.flatMap((row) => stepsOf(row).flatMap((step) => databaseOf(step) ?? [])));
+  const read = new Map(
+    rows.flatMap((row) => stepsOf(row).flatMap((step) => readBy(step) ?? [])).map((one) => [keyOf(one), one]),
+  );
   const closed = new Set<string>();
-  for (const code of codes)
-    if (!(await databases.reaches(caller.account.id, code, "read", async () => [caller]))) closed.add(code);
+  for (const [key, { db, expand }] of read) {
+    // What is no link any more may have led anywhere.
+    const along = await databases.databasesAlong(caller.account.id, db, expand).catch(() => undefined);
+    const isOpen = (code: string) => databases.reaches(caller.account.id, code, "read", async () => [caller]);
+    const open = along && (await Promise.all([db, ...along].map(isOpen)));
+    if (!open?.every(Boolean)) closed.add(key);
+  }
   return closed;
 }
 
-function databaseOf({ type, input }: StepRecord): string | undefined {
-  return type === "db" && isObject(input) && typeof input["db"] === "string" ? input["db"] : undefined;
+/** What a step has read: a database, and those that links of it lead to. */
+function readBy({ type, input }: StepRecord): { readonly db: string; readonly expand: readonly string[] } | undefined {
+  if (type !== "db" || !isObject(input) || typeof input["db"] !== "string") return undefined;
+  return { db: input["db"], expand: expandPaths(input) };
 }
+
+const keyOf = (read: NonNullable<ReturnType<typeof readBy>>) => JSON.stringify([read.db, ...read.expand]);
 
 const hidden = "[hidden]";
 
 function withoutClosed(step: StepRecord, closed?: ReadonlySet<string>): StepRecord {
-  const code = closed?.size ? databaseOf(step) : undefined;
-  return code !== undefined && closed?.has(code) ? { ...step, input: hidden, output: hidden } : step;
+  const read = closed?.size ? readBy(step) : undefined;
+  return read && closed?.has(keyOf(read)) ? { ...step, input: hidden, output: hidden } : step;
 }
 
 /** In a list: the first hundred steps, with previews of large outputs. */

@@ -2,7 +2,7 @@
 /** Every key that a step may have, with the rule for its value; check.ts applies them. Pure. */
 import { isObject, unknownNames } from "platform";
 import { dbOps, limits, type DbOp } from "./program.ts";
-import { readCondition, readIncrement, readSearch } from "./records.ts";
+import { expandFault, readCondition, readIncrement, readSearch } from "./records.ts";
 import { paramMistakes, type OwnStepType, type StepTypes } from "./step-types.ts";
 import { elementsOf, isTemplate, operators, type Templates } from "./template.ts";
 
@@ -160,6 +160,12 @@ const increment: Rule = (value, at) => {
   template(value, at);
 };
 
+const expand: Rule = (value, at) => {
+  if (value === undefined || value === null) return;
+  const fault = expandFault(value);
+  if (fault !== undefined) at.wrong(fault);
+};
+
 /** A key of some operations only: with the others it does nothing. */
 function only(ops: readonly DbOp[], rule: Rule): Rule {
   return (value, at) => {
@@ -228,6 +234,7 @@ const builtIn: ReadonlyMap<string, Shape> = new Map([
       increment: only(["update"], increment),
       table_name: template,
       params: only(["search"], search),
+      expand: only(["get", "search"], expand),
       as,
     }),
   ],

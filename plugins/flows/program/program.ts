@@ -39,6 +39,8 @@ export interface DbStep extends Common {
   readonly if?: unknown;
   /** For update: field to what is added to it. */
   readonly increment?: unknown;
+  /** For get and search: links to follow. */
+  readonly expand?: unknown;
   readonly params?: Readonly<Record<string, unknown>>;
   readonly as?: string;
 }

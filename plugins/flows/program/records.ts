@@ -3,7 +3,7 @@
  * Whatever is no condition is a mistake, because a search without it finds every record. Pure.
  */
 import { exactly, ExactNumber, isNumber, isObject, unknownNames } from "platform";
-import type { RecordSearch, SearchCondition } from "../../jsondb/api.ts";
+import { pathFault, type RecordSearch, type SearchCondition } from "../../jsondb/api.ts";
 import { isTemplate } from "./template.ts";
 
 export const searchLimits = { limit: 1000, all: 10_000 } as const;
@@ -226,6 +226,22 @@ function isWhole(value: unknown): value is string | number {
 
 function text(value: Scalar | null): string {
   return value === null ? "" : String(value);
+}
+
+/** The links that a step follows: a list, or a text with commas. None for what is neither. */
+export function expandPaths({ expand }: { readonly expand?: unknown }): readonly string[] {
+  const given = typeof expand === "string" ? expand.split(",") : Array.isArray(expand) ? expand : [];
+  const names = given.map((path: unknown) => (typeof path === "string" ? path.trim() : ""));
+  return [...new Set(names)].filter((path) => path !== "");
+}
+
+/** No expression: whoever saves a program must hold what it reads. */
+export function expandFault(expand: unknown): string | undefined {
+  const isList = Array.isArray(expand) && expand.every((one) => typeof one === "string");
+  const paths = expandPaths({ expand });
+  if ((!isList && typeof expand !== "string") || paths.length === 0 || paths.some(isTemplate))
+    return "must be links without expressions, such as customer,customer.owner";
+  return pathFault(paths);
 }
 
 const mostIncrements = 100;

@@ -3,6 +3,7 @@ import { forbidden, isObject, type Sql, type Use, type Uses } from "platform";
 import { programOf } from "../manage/check.ts";
 import { holding, type Naming } from "../manage/store.ts";
 import { limits, type DbOp, type Program, type Step } from "./program.ts";
+import { expandPaths } from "./records.ts";
 import type { StepTypes } from "./step-types.ts";
 
 /** A flow reaches every database and connector of the account for anyone who starts it, so its author needs access. */
@@ -20,6 +21,8 @@ interface Reaching {
   readonly types: StepTypes;
   /** Whether the author may use all records of a database so far. */
   readonly reaches: (db: string, level: Level) => Promise<boolean>;
+  /** The databases that links of a database lead through. */
+  readonly along: (db: string, paths: readonly string[]) => Promise<readonly string[]>;
 }
 
 type Level = "read" | "add" | "edit";
@@ -37,7 +40,7 @@ export const levelOf: Readonly<Record<DbOp, Level>> = {
 export async function mustBeTheirs(
   program: unknown,
   privileges: ReadonlySet<string>,
-  { programsOf, types, reaches }: Reaching,
+  { programsOf, types, reaches, along }: Reaching,
 ): Promise<void> {
   const seen = new Set<string>();
   let programs: readonly { place: string; program: unknown }[] = [{ place: "program", program }];
@@ -54,6 +57,12 @@ export async function mustBeTheirs(
         throw forbidden(
           `\`${place}\`: saving it needs the level \`${levelOf[step.op]}\` for all records of the database \`${step.db.slice(0, 100)}\``,
         );
+      if (step.type === "db")
+        for (const end of await along(step.db, expandPaths(step)))
+          if (!(await reaches(end, "read")))
+            throw forbidden(
+              `\`${place}.expand\`: saving it needs the level \`read\` for all records of each database that these links lead to`,
+            );
       if (step.type === "flow" && !seen.has(step.flow)) called.add(step.flow);
     }
     for (const code of called) seen.add(code);

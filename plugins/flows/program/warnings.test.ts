@@ -2,6 +2,7 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { expect, test } from "bun:test";
 import { createLiquid } from "../../../runtime/liquid/liquid.ts";
+import { HttpError } from "../../../runtime/base/errors.ts";
 import { createTemplates } from "./template.ts";
 import { warningsOf } from "./warnings.ts";
 
@@ -15,6 +16,10 @@ const existing: Parameters<typeof warningsOf>[0] = {
   databases: {
     fieldHints: async (_accountId, code, table, fields) =>
       [...fields].filter((one) => code === "shop" && one !== "total").map((one) => `${table} has no ${one}`),
+    databasesAlong: async (_accountId, _code, paths) => {
+      if (paths.some((path) => path !== "buyer")) throw new HttpError(400, { error: "`expand`: no link" });
+      return [];
+    },
     find: async (accountId, code) => {
       const found = tables[code];
       return accountId === 1 && found !== undefined ? { id: "1", code, tables: found, open: [] } : undefined;
@@ -53,6 +58,12 @@ const steps: [what: string, step: object, says: string[]][] = [
   ["the flow that is being made", { type: "flow", flow: "own" }, []],
   ["a key that there is not", { ...send, retrys: 3 }, ['.retrys is unknown: did you mean "retry"?']],
   ["a table that exists", db({}), []],
+  ["a link that exists", read({ op: "get", id: "1", table_name: undefined, expand: "buyer" }), []],
+  [
+    "an unknown link",
+    read({ op: "get", id: "1", table_name: undefined, expand: ["seller"] }),
+    [".expand: `expand`: no link"],
+  ],
   ["an unknown database", db({ db: "gone" }), ['.db: the database "gone" does not exist yet']],
   [
     "an unknown table",

@@ -1,10 +1,10 @@
 /** Warnings of a program when it is saved or shown: things that do not exist yet, and steps that hardly do as intended. */
-import { isObject } from "platform";
+import { HttpError, isObject } from "platform";
 import { paramHints, type Connectors } from "../../connectors/api.ts";
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import { checkProgram } from "./check.ts";
 import type { DbStep } from "./program.ts";
-import { readCondition, readSearch } from "./records.ts";
+import { expandPaths, readCondition, readSearch } from "./records.ts";
 import type { StepTypes } from "./step-types.ts";
 import { stepsIn } from "./takes.ts";
 import { isTemplate, type Templates } from "./template.ts";
@@ -12,7 +12,7 @@ import { isTemplate, type Templates } from "./template.ts";
 /** Lookups for the warnings of a program. */
 export interface Lookups {
   readonly connectors: Pick<Connectors, "methodsOf">;
-  readonly databases: Pick<JsonDatabases, "fieldHints" | "find">;
+  readonly databases: Pick<JsonDatabases, "fieldHints" | "find" | "databasesAlong">;
   readonly flowLookup: {
     /** The active flow of this code. */
     readonly current: (accountId: number, code: string) => Promise<object | undefined>;
@@ -51,12 +51,19 @@ export async function warningsOf(
       warnings.push(`${place}.flow: the flow "${step.flow}" does not exist yet or is not active`);
     if (step.type !== "db") continue;
     warnings.push(...(await tableWarnings(databases, accountId, step, place)));
+    const links = await databases.databasesAlong(accountId, step.db, expandPaths(step)).catch(messageOf);
+    if (typeof links === "string") warnings.push(`${place}.expand: ${links}`);
     const table = tableOf(step);
     for (const { key, fields } of fieldsIn(step))
       for (const hint of await databases.fieldHints(accountId, step.db, table, fields))
         warnings.push(`${place}.${key}: ${hint}`);
   }
   return warnings;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof HttpError && error.status === 400) return error.message;
+  throw error;
 }
 
 /** Warnings of the step at `place`: an unknown database or table, or a missing table name. */

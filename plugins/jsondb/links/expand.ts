@@ -1,5 +1,6 @@
 /** `expand=customer,customer.owner`: the records at the other end of links, beside those that name them. behaviour B.7. */
 import { badRequest, HttpError, isObject, parseExactly } from "platform";
+import { expandLimits, pathFault } from "../api.ts";
 import type { Viewer } from "../access/reach.ts";
 import type { Database } from "../databases/database.ts";
 import type { Link } from "../databases/kinds.ts";
@@ -10,8 +11,6 @@ import { idsIn, tableIn, targetOf, type LinkContext } from "./links.ts";
 import { rolledUp } from "./rollups.ts";
 import * as linkStore from "./store.ts";
 
-export const expandLimits = { paths: 10, depth: 3, records: 5_000, characters: 8_000_000 } as const;
-
 export const expandParameter =
   "links to follow, comma-separated, up to three deep (`customer,customer.owner`): each record gets `expand`, with a flat record, a list or null for each";
 
@@ -20,10 +19,35 @@ export function expandPaths(query: URLSearchParams): readonly string[] {
   if (query.size === 0) return [];
   const given = [...query.getAll("expand").flatMap((text) => text.split(",")), ...query.getAll("expand[]")];
   const paths = [...new Set(given.map((path) => path.trim()).filter((path) => path !== ""))];
-  if (paths.length > expandLimits.paths) throw badRequest(`\`expand\` takes at most ${expandLimits.paths} paths`);
-  const deep = paths.find((path) => path.split(".").length > expandLimits.depth);
-  if (deep !== undefined) throw badRequest(`\`expand\`: ${deep.slice(0, 100)} is more than ${expandLimits.depth} deep`);
+  const fault = pathFault(paths);
+  if (fault !== undefined) throw badRequest(`\`expand\` ${fault}`);
   return paths;
+}
+
+/** The databases that these paths lead through, by id. 400 for what is no link. */
+export async function databasesAlong(
+  ctx: LinkContext,
+  db: Database,
+  paths: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const path of paths) {
+    let tables = new Set(db.rules.tables.values());
+    for (const name of path.split(".")) {
+      const links = [...tables].flatMap(({ fields }) => fields.get(name)?.link ?? []);
+      if (links.length === 0) throw noLink(name);
+      tables = new Set();
+      for (const link of links) {
+        const target = await targetOf(ctx, db.accountId, link, undefined);
+        if (!target) continue;
+        found.add(target.id);
+        const end = tableIn(target, link);
+        for (const table of end ? [end] : target.rules.tables.values()) tables.add(table);
+      }
+      if (tables.size === 0) break;
+    }
+  }
+  return found;
 }
 
 /** A record as an answer has it, and the table of its data. */
@@ -46,7 +70,8 @@ export const flatIn =
 /** What is read, and by whom. */
 interface Reading {
   readonly db: Database;
-  readonly viewer: Viewer;
+  /** Undefined is a program. */
+  readonly viewer: Viewer | undefined;
 }
 
 type Value = Data | null | readonly Value[];
@@ -61,7 +86,7 @@ export function isUnfinished({ schema }: Database, paths: readonly string[]): bo
 /** The answer's JSON with the rollups and `expand` of each of its records. `shownOf` gives a record's data and table. */
 export async function finished(
   ctx: LinkContext,
-  { db, viewer }: Reading,
+  { db, viewer }: Reading & { readonly viewer: Viewer },
   body: string,
   paths: readonly string[],
   shownOf: (record: Data) => Shown,
@@ -81,18 +106,34 @@ export async function finished(
     for (const record of ofTable) Object.assign(shownOf(record).data, values.get(String(record["id"])));
   }
   if (paths.length === 0) return JSON.stringify(answer);
-  const room = { records: expandLimits.records, characters: expandLimits.characters };
-  const found = await follow(ctx, { db, viewer }, records.map(shownOf), paths, room);
-  const done = records.map((record, at) => ({
+  const done = await expanded(ctx, { db, viewer }, records, paths, shownOf);
+  return JSON.stringify(Array.isArray(answer) ? done : done[0]);
+}
+
+/** The records with `expand`: what is at the end of each path. */
+export async function expanded<R extends Data>(
+  ctx: LinkContext,
+  reading: Reading,
+  records: readonly R[],
+  paths: readonly string[],
+  shownOf: (record: Data) => Shown,
+  room = roomToExpand(),
+): Promise<(R & { readonly expand: Data })[]> {
+  const found = await follow(ctx, reading, records.map(shownOf), paths, room);
+  return records.map((record, at) => ({
     ...record,
     expand: Object.fromEntries(paths.map((path) => [path, found.get(path)?.[at] ?? null])),
   }));
-  return JSON.stringify(Array.isArray(answer) ? done : done[0]);
 }
 
 interface Room {
   records: number;
   characters: number;
+}
+
+/** For one answer, however many pages it is read in. */
+export function roomToExpand(): Room {
+  return { records: expandLimits.records, characters: expandLimits.characters };
 }
 
 /** For each path, what each of the records has at its end. */
@@ -138,9 +179,11 @@ async function follow(
 function linkOf(db: Database, from: readonly Shown[], name: string): Link {
   const tables = [...from.flatMap(({ table }) => table ?? []), ...db.schema.tables.values()];
   const link = tables.map(({ name: table }) => db.schema.tables.get(table)?.fields.get(name)?.link).find(Boolean);
-  if (!link) throw badRequest(`\`expand\`: ${name.slice(0, 100)} is not a link of this database`);
+  if (!link) throw noLink(name);
   return link;
 }
+
+const noLink = (name: string) => badRequest(`\`expand\`: ${name.slice(0, 100)} is not a link of this database`);
 
 async function read(
   ctx: LinkContext,

@@ -103,6 +103,13 @@ export function filterHints(db: Database, filter: object): string[] {
   ];
 }
 
+/** The ids that lead to what is expanded are shown with it. */
+export function withLinks<Q extends Query>(query: Q, paths: readonly string[]): Q {
+  if (!query.fields || paths.length === 0) return query;
+  const roots = paths.map((path) => path.split(".", 1)[0] ?? "");
+  return { ...query, fields: [...new Set([...query.fields, ...roots])] };
+}
+
 /** The fields that a search names. */
 export function namedFields(query: Query): string[] {
   return [...fieldsOf(query), query.sort.field, ...(query.phrase?.fields ?? []), ...(query.fields ?? [])];

@@ -12,7 +12,16 @@ import {
 } from "platform";
 import { createAccountTurns } from "../turns.ts";
 import { FlatRecord, ShownRecord, UnknownTable, recordExample, unknownTable } from "../records/routes.ts";
-import { decodeCursor, encodeCursor, fieldHints, namedFields, readList, readSearch, type Query } from "./query.ts";
+import {
+  decodeCursor,
+  encodeCursor,
+  fieldHints,
+  namedFields,
+  readList,
+  readSearch,
+  withLinks,
+  type Query,
+} from "./query.ts";
 import type { Database } from "../databases/database.ts";
 import { dbAccess, openAt, viewerOf, type Viewing } from "../databases/cache.ts";
 import { search, type SearchContext, type SearchShape } from "./store.ts";
@@ -83,9 +92,7 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
     const make = (current: Database) => {
       const query = { ...read(current, params), ends };
       hints = fieldHints(current, query, namedFields(query));
-      // The ids that lead to what is expanded are shown with it.
-      const roots = paths.map((path) => path.split(".", 1)[0] ?? "");
-      return query.fields && roots.length > 0 ? { ...query, fields: [...new Set([...query.fields, ...roots])] } : query;
+      return withLinks(query, paths);
     };
     const finish = (body: string, current: Database, query: Query) =>
       finished(

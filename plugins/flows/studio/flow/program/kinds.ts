@@ -118,6 +118,7 @@ export function fieldsOf(step: Step): { readonly main: readonly StepField[]; rea
           ] as const)
         : []),
       ...(op === "search" ? [{ key: "params", kind: "map" } as const] : []),
+      ...(op === "search" || op === "get" ? [{ key: "expand", kind: "value" } as const] : []),
       ...(op === "delete" ? [] : [{ key: "as", kind: "name" } as const]),
     ],
     more: common.filter(({ key }) => key !== "id" || !isOfOne),
