@@ -129,6 +129,51 @@ test("core.records leaves a changed record in its table", async () => {
   expect(faults).toEqual([]);
 });
 
+test("core.records follows links as far as the viewer may read, and shows who links to a record", async () => {
+  const { app } = stage;
+  const link = (to: string) => ({ type: "string", link: to });
+  const make = (code: string, fields: object, access: object[] | null = null) =>
+    app.post("/core/dbs.json", { db: { name: code, code, schema: { fields }, access } });
+  await make("firms", { name: "string" }, []);
+  await make("clients", { name: "string", firm: link("firms"), note: "string" }, [
+    { to: "everyone", may: "read", hide: ["note"] },
+  ]);
+  await make("deals", { title: "string", client: link("clients") });
+  const add = async (code: string, data: object): Promise<string> =>
+    (await app.post(`/core/dbs/${code}/records.json`, { record: { data } })).json.id;
+  const client = await add("clients", { name: "Ann", firm: await add("firms", { name: "canary" }), note: "canary" });
+  const deal = await add("deals", { title: "Big", client });
+  const fields = { dbs: ["clients", "firms"] };
+  const { path } = await stage.make({ ...bare, name: "Deals", public: false, db_code: "deals", fields });
+  const { frame: page, faults } = await stage.open(await stage.visit("anna"), path);
+  await ready(page);
+  const came = await page.evaluate(
+    async ({ deal, client }) => {
+      const records = core.records<{ title: string; client: string }>();
+      const one = await records.get(deal, { expand: ["client", "client.firm"] });
+      const [found] = await records.search({ expand: "client", "filter[client.name]": "Ann" });
+      const title: string | undefined = found?.title;
+      return { one: one.expand, found: found?.expand, title, linked: await core.records("clients").linked(client) };
+    },
+    { deal, client },
+  );
+  expect(came).toMatchObject({
+    one: { client: { name: "Ann" }, "client.firm": null },
+    found: { client: { name: "Ann" } },
+    title: "Big",
+    linked: [{ db_code: "deals", field: "client", count: 1, records: [{ title: "Big" }] }],
+  });
+  expect(JSON.stringify(came)).not.toContain("canary");
+  expect(faults).toEqual([]);
+
+  // An app that does not name the other databases does not reach them.
+  const other = await stage.make({ ...bare, name: "Alone", public: false, db_code: "deals" });
+  const { frame: alone } = await stage.open(await stage.visit("anna"), other.path);
+  await ready(alone);
+  const closed = await alone.evaluate(async (id) => (await core.records().get(id, { expand: "client" })).expand, deal);
+  expect(closed).toEqual({ client: null });
+});
+
 test("core.records: the private API, for a viewer with the privilege", async () => {
   const { path } = await stage.make({ ...bare, name: "Back office", public: false, db_code: "guests" });
   const { frame: page, faults } = await stage.open(await stage.visit("anna"), path);

@@ -84,13 +84,9 @@ describe("apps_api", () => {
 
   test("what it says of `core` runs as it stands, and has the shapes that it names", async () => {
     const public_methods = { list: {}, get: {}, create: {}, update: {}, delete: {}, search: {} };
-    await post("/core/dbs.json", {
-      db: {
-        name: "Shop",
-        code: "shop",
-        public_methods,
-      },
-    });
+    const link = { type: "string", link: "shop" };
+    const schema = { fields: { title: "string", customer: link, owner: link } };
+    await post("/core/dbs.json", { db: { name: "Shop", code: "shop", schema, public_methods } });
     const program = [{ type: "return", value: { city: "{{ city }}" } }];
     await post("/connect/flows.json", { flow: { name: "Weather", code: "weather", fields: { program } } });
     const [sdk = ""] = blocks(await rendered("apps_api"), "js");

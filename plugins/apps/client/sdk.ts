@@ -6,20 +6,43 @@ import { ownKeys } from "./page-storage.ts";
 /** A JSON object, as the server stores it. */
 export type Data = Record<string, unknown>;
 
-export interface CoreRecord {
+/** A record whose fields stand beside its own. */
+export type FlatRecord<Row = Data> = Row & {
   readonly id: string;
-  readonly data: Data;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+/** By path: what is at the end of a link that was followed; null for what the viewer may not read. */
+interface Expanded {
+  readonly expand?: Readonly<Record<string, FlatRecord | readonly (FlatRecord | null)[] | null>>;
+}
+
+export interface CoreRecord<Row = Data> extends Expanded {
+  readonly id: string;
+  readonly data: Row;
   readonly table_name?: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-export type Params = Readonly<Record<string, string | number | boolean | null | undefined>>;
+/** A list has commas between its items: `expand: ["customer", "customer.owner"]`. */
+export type Params = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
+
+/** The records that link to one, by the field that does. */
+export interface Linked {
+  readonly db_code: string;
+  readonly table_name: string | null;
+  readonly field: string;
+  readonly count: number;
+  /** The newest five. */
+  readonly records: readonly FlatRecord[];
+}
 
 /** The public methods of a database; each works only if `public_methods` allows it (behaviour 2.4). */
 export interface PublicDatabase {
   list(params?: { readonly limit?: number; readonly offset?: number }): Promise<CoreRecord[]>;
-  get(id: string): Promise<CoreRecord>;
+  get(id: string, params?: Params): Promise<CoreRecord>;
   create(data: Data): Promise<CoreRecord>;
   update(id: string, data: Data): Promise<CoreRecord>;
   delete(id: string): Promise<{ readonly id: string; readonly deleted: true }>;
@@ -30,17 +53,20 @@ export interface PublicDatabase {
 }
 
 /** The private API of the app's database, for signed-in viewers with the privilege `dbs`. */
-export interface Records {
-  list(params?: Params): Promise<CoreRecord[]>;
-  get(id: string): Promise<CoreRecord>;
-  create(data: Data, options?: TableOption): Promise<CoreRecord>;
+export interface Records<Row = Data> {
+  list(params?: Params): Promise<CoreRecord<Row>[]>;
+  /** `get(id, { expand: ["customer"] })` shows what its links lead to, as far as the viewer may read. */
+  get(id: string, params?: Params): Promise<CoreRecord<Row>>;
+  create(data: Row, options?: TableOption): Promise<CoreRecord<Row>>;
   /** Changes only the keys in `data`. The record stays in its table unless `table_name` names another one. */
-  update(id: string, data: Data, options?: TableOption): Promise<CoreRecord>;
+  update(id: string, data: Partial<Row>, options?: TableOption): Promise<CoreRecord<Row>>;
   delete(id: string): Promise<void>;
+  /** What links to the record, of the databases that the app names and the viewer may read. */
+  linked(id: string): Promise<Linked[]>;
   /**
    * Flat records, by the parameters of behaviour 4.4: `search({ q: "anna", "filter[city]": "Łódź", sort: "-age" })`.
    */
-  search(params?: Params | string): Promise<Data[]>;
+  search(params?: Params | string): Promise<(FlatRecord<Row> & Expanded)[]>;
   subscribe(run: (change: Change) => void, options?: TableOption): () => void;
 }
 
@@ -95,7 +121,7 @@ export interface CoreFiles {
 export interface Core {
   /** The public methods of the app's database, or of the database with this code. */
   db(code?: string): PublicDatabase;
-  records(code?: string): Records;
+  records<Row = Data>(code?: string): Records<Row>;
   /** Runs an action of the app and waits for its result; rejects if it fails, or after `timeout` ms (60,000). */
   action(name: string, params?: Data, options?: { readonly timeout?: number }): Promise<unknown>;
   readonly storage: Storage;
@@ -117,7 +143,7 @@ export function coreOf({ transport, appId, ownDb }: CoreOptions): Core {
   };
   const core: Core = {
     db: (code) => publicDatabase(transport, `/core/db/${codeOf(code)}`),
-    records: (code) => privateRecords(transport, `/core/dbs/${codeOf(code)}`),
+    records: <Row>(code?: string) => privateRecords<Row>(transport, `/core/dbs/${codeOf(code)}`),
     action: createAction(transport, `/core/apps/${appId}/action`),
     storage: Object.freeze(createStorage(transport, `/core/apps/${appId}/storage`)),
     files: Object.freeze(createFiles(transport, `apps/${appId}`)),
@@ -131,7 +157,7 @@ export function coreOf({ transport, appId, ownDb }: CoreOptions): Core {
 function publicDatabase({ call, fetch }: Transport, base: string): PublicDatabase {
   return {
     list: (params) => call("GET", `${base}/list${queryOf(params)}`) as Promise<CoreRecord[]>,
-    get: (id) => call("GET", `${base}/get${queryOf({ id })}`) as Promise<CoreRecord>,
+    get: (id, params) => call("GET", `${base}/get${queryOf({ ...params, id })}`) as Promise<CoreRecord>,
     create: (data) => call("POST", `${base}/create`, { data }) as Promise<CoreRecord>,
     update: (id, data) => call("POST", `${base}/update`, { id, data }) as Promise<CoreRecord>,
     delete: (id) => call("POST", `${base}/delete`, { id }) as Promise<{ id: string; deleted: true }>,
@@ -140,17 +166,18 @@ function publicDatabase({ call, fetch }: Transport, base: string): PublicDatabas
   };
 }
 
-function privateRecords({ call, fetch }: Transport, base: string): Records {
+function privateRecords<Row>({ call, fetch }: Transport, base: string): Records<Row> {
   const at = (id: string) => `${base}/records/${encodeURIComponent(id)}.json`;
   return {
-    list: (params) => call("GET", `${base}/records.json${queryOf(params)}`) as Promise<CoreRecord[]>,
-    get: (id) => call("GET", at(id)) as Promise<CoreRecord>,
+    list: (params) => call("GET", `${base}/records.json${queryOf(params)}`) as Promise<CoreRecord<Row>[]>,
+    get: (id, params) => call("GET", `${at(id)}${queryOf(params)}`) as Promise<CoreRecord<Row>>,
     create: (data, options) =>
-      call("POST", `${base}/records.json`, { record: { ...options, data } }) as Promise<CoreRecord>,
+      call("POST", `${base}/records.json`, { record: { ...options, data } }) as Promise<CoreRecord<Row>>,
     update: (id, data, options) =>
-      call("PATCH", `${at(id)}?keep_table=true`, { record: { ...options, data } }) as Promise<CoreRecord>,
+      call("PATCH", `${at(id)}?keep_table=true`, { record: { ...options, data } }) as Promise<CoreRecord<Row>>,
     delete: async (id) => void (await call("DELETE", at(id))),
-    search: (params) => call("GET", `${base}/search.json${queryOf(phrase(params))}`) as Promise<Data[]>,
+    linked: (id) => call("GET", `${base}/records/${encodeURIComponent(id)}/linked.json`) as Promise<Linked[]>,
+    search: (params) => call("GET", `${base}/search.json${queryOf(phrase(params))}`) as Promise<FlatRecord<Row>[]>,
     subscribe: (run, options) => follow(fetch, `${base}/events${queryOf({ ...options })}`, run),
   };
 }
