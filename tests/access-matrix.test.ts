@@ -95,6 +95,7 @@ async function fixtures(): Promise<Record<string, Record<string, string>>> {
     "/core/dbs/:db_id/records": {
       id: record,
       db_id: db,
+      n: "1",
       comment_id: await made(`/core/dbs/${db}/records/${record}/comments.json`, { comment: { text: "Matrix" } }),
     },
     "/core/inbox": { id: await noticeFixture(db, record) },

@@ -123,7 +123,8 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     return answer.json;
   };
   const [post, patch] = [send("POST"), send("PATCH")];
-  await patch(`/core/dbs/${db.id}.json`, { db: { public_methods: { list: true, create: true } } });
+  const schema = { ...db.schema, history: true };
+  await patch(`/core/dbs/${db.id}.json`, { db: { schema, public_methods: { list: true, create: true } } });
   const record = async () => post(`/core/dbs/${db.id}/records.json`, { record: { data: { email: "b@b.pl" } } });
   const task = await post(`/core/dbs/${db.id}/bulk.json`, { op: "update", data: { age: 1 }, all: true });
   const status = async () => (await client.get(`/core/dbs/${db.id}/tasks/${task.id}.json`)).json.status;
@@ -163,7 +164,7 @@ async function others(made: ReadonlyMap<string, string>, place: Place): Promise<
     "/core/prompts/": { id: given("/core/prompts").id, code: "apps_api", n: "1" },
     "/core/prompt/": { code: "workinfo_new" },
     "/core/dbs/": { id: db.id, db_id: db.id, task_id: task.id },
-    "/core/dbs/{db_id}/records/": { id: third.id, comment_id: comment.id },
+    "/core/dbs/{db_id}/records/": { id: third.id, comment_id: comment.id, n: "1" },
     "/core/dbs/{db_id}/views/": { id: view.id },
     "/core/db_trash/": { id: gone.id },
     "/core/dbs/{db_id}/trash/": { id: deleted.id },

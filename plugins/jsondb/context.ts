@@ -13,8 +13,14 @@ interface PublicSettings {
   readonly rateLimitWindowSeconds: number;
 }
 
+interface HistorySettings {
+  readonly historyDays: number;
+  readonly historyEntries: number;
+  readonly historyBytes: number;
+}
+
 export interface JsondbContext extends SearchContext, RoomContext {
-  readonly config: PublicSettings & RoomContext["config"];
+  readonly config: PublicSettings & HistorySettings & RoomContext["config"];
   readonly names: Names;
   readonly accounts: Accounts;
   readonly tokens: Tokens;

@@ -52,6 +52,7 @@ import viewMigration from "./migrations/022_views.sql" with { type: "text" };
 import trashMigration from "./migrations/023_trash.sql" with { type: "text" };
 import commentMigration from "./migrations/024_comments.sql" with { type: "text" };
 import dbTrashMigration from "./migrations/025_db_trash.sql" with { type: "text" };
+import historyMigration from "./migrations/026_history.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -70,6 +71,8 @@ import { commentRoutes, inboxRoutes } from "./comments/routes.ts";
 import * as commentStore from "./comments/store.ts";
 import { viewRoutes } from "./views/routes.ts";
 import { View } from "./views/view.ts";
+import { historyRoutes } from "./history/routes.ts";
+import { sweepHistory } from "./history/history.ts";
 import { trashRoutes } from "./trash/routes.ts";
 import * as trashStore from "./trash/store.ts";
 
@@ -102,6 +105,23 @@ export default definePlugin({
     rateLimitWindowSeconds: setting.integer("RATE_LIMIT_WINDOW_SECONDS", 10, "Length of that window", {
       min: 1,
       max: 86_400,
+    }),
+    historyDays: setting.integer(
+      "HISTORY_DAYS",
+      365,
+      "Days that changes of records are kept, where a table keeps them",
+      {
+        min: 1,
+        max: 36_500,
+      },
+    ),
+    historyEntries: setting.integer("HISTORY_ENTRIES", 1000, "Changes of each record that are kept", {
+      min: 1,
+      max: 100_000,
+    }),
+    historyBytes: setting.integer("HISTORY_BYTES", 20_000_000, "Bytes that the changes of each record may take", {
+      min: 10_000,
+      max: 1e12,
     }),
     visitorBytesPerDatabase: setting.integer(
       "VISITOR_BYTES_PER_DATABASE",
@@ -142,6 +162,7 @@ export default definePlugin({
     { name: "023_trash", sql: trashMigration },
     { name: "024_comments", sql: commentMigration },
     { name: "025_db_trash", sql: dbTrashMigration },
+    { name: "026_history", sql: historyMigration },
   ],
   commands: [clientFacts],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],
@@ -165,7 +186,7 @@ export default definePlugin({
   ],
   resources: [Db, View, Comment],
   activity: {
-    dbs: { ...Db.activity, quiet: [...(Db.activity.quiet ?? []), "plan_xid", "key_sets", "renames"] },
+    dbs: { ...Db.activity, quiet: [...(Db.activity.quiet ?? []), "plan_xid", "key_sets", "renames", "former"] },
     records: false,
     db_tasks: false,
     bulk_changes: false,
@@ -177,6 +198,7 @@ export default definePlugin({
     inbox_notices: false,
     record_keys: false,
     record_trash: false,
+    record_history: false,
     db_trash: false,
   },
 
@@ -265,6 +287,7 @@ function routesOf(jsondb: JsondbContext): Route[] {
     ...viewRoutes(jsondb),
     ...recordRoutes(jsondb),
     ...trashRoutes(jsondb),
+    ...historyRoutes(jsondb),
     ...commentRoutes(jsondb),
     ...inboxRoutes(jsondb),
     ...searchRoutes(jsondb),
@@ -294,6 +317,7 @@ async function prune(jsondb: JsondbContext): Promise<void> {
   await liveStore.prune(sql, 24);
   await pruneIndexes(jsondb);
   while ((await trashStore.prune(sql, 1000)) > 0);
+  await sweepHistory(jsondb);
   await commentStore.prune(sql, 365);
   await jsondb.transaction(async (tx) => {
     for (const { id: dbId, accountId } of await expireDeleted(tx))

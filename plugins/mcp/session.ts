@@ -1,5 +1,5 @@
 /** An agent's connection for one request: whose token it is, and its way to the routes. */
-import type { BaseContext, Caller } from "platform";
+import { withSource, type BaseContext, type Caller } from "platform";
 import type { Tokens } from "../tokens/api.ts";
 import { thingsOf, type ApiResources } from "./things.ts";
 import type { Session } from "./tools/tool.ts";
@@ -37,7 +37,7 @@ export function sessionOf(ctx: McpContext, { request, caller, token, requestId }
       return things;
     },
     ask: ({ headers = {}, ...asking }) =>
-      ctx.subrequest(request, { ...asking, token, headers: { ...agent, ...headers } }),
+      withSource("mcp", () => ctx.subrequest(request, { ...asking, token, headers: { ...agent, ...headers } })),
     mayDelete: () => (mayDelete ??= ctx.tokens.mayDeleteOverMcp(caller)),
     withoutToken: (text) => text.replaceAll(token, "<your token>"),
   };

@@ -200,6 +200,7 @@ export function actorOf({ request, requestId, identity, client }: IdentifiedRequ
     agent: request.headers.get("user-agent")?.slice(0, maxChars),
     request: requestId,
     app: app?.appId,
+    source: app ? "app" : caller?.viaCookie ? "studio" : "api",
   };
 }
 

@@ -23,20 +23,43 @@ export interface Actor {
   /** The flow's process. */
   readonly process?: string | undefined;
   readonly command?: string | undefined;
+  /** The way by which it came; not for the log. */
+  readonly source?: Source | undefined;
 }
+
+export type Source = "api" | "studio" | "app" | "flow" | "import" | "public" | "mcp";
 
 /** Made only when something is written: most requests write nothing. */
 type ActorOf = () => Actor;
 
-const storage = new AsyncLocalStorage<ActorOf | undefined>();
+interface Acting {
+  readonly actor?: ActorOf | undefined;
+  /** Of what comes by another way than its request does. */
+  readonly source?: Source | undefined;
+}
+
+const storage = new AsyncLocalStorage<Acting | undefined>();
 
 /** Runs `run`, and all that it starts, as the work of this actor. */
 export function withActor<T>(actor: ActorOf | undefined, run: () => T): T {
-  return storage.run(actor, run);
+  return storage.run(actor && { ...storage.getStore(), actor }, run);
 }
 
 export function currentActor(): Actor | undefined {
-  return storage.getStore()?.();
+  return storage.getStore()?.actor?.();
+}
+
+/** Runs `run`, and the requests that it makes within the process, as what comes by this way. */
+export function withSource<T>(source: Source, run: () => T): T {
+  return storage.run({ ...storage.getStore(), source }, run);
+}
+
+/** The way by which the changes come. */
+export function currentSource(): Source {
+  const { actor, source } = storage.getStore() ?? {};
+  if (source) return source;
+  const by = actor?.();
+  return by?.source ?? (by?.kind === "flow" ? "flow" : "api");
 }
 
 /** What follows from the log's own news has this among its causes. */
@@ -52,7 +75,7 @@ export function actorText(): string | undefined {
 
 /** The part that the log of activity keeps. */
 export function logged<T extends Actor | undefined>(actor: T): T {
-  return actor && { ...actor, name: undefined };
+  return actor && { ...actor, name: undefined, source: undefined };
 }
 
 /** Tells PostgreSQL, for this transaction. */

@@ -4,6 +4,7 @@
  *     bun run bench                                  beside servers written by hand (ceiling.ts), wide and narrow
  *     bun run bench --compare HEAD~20                beside another commit; fails if this tree is slower
  *     bun run bench --with WORKERS=2                 with a setting beside without it
+ *     bun run bench --history                        with the history of records beside without it
  *     bun run bench --deno                           under Deno beside under Bun
  *     bun run bench --beside-total 10000 --total 1000000 --only get,list,filter,search --connections 1
  *
@@ -16,7 +17,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db/db.ts";
 import { denoEnv, fromSourceByDeno } from "../../tests/deno-process.ts";
-import { narrowSchema, seedCeiling, seedCorestead, seedSite, type Ceiling } from "./contacts.ts";
+import { narrowSchema, schema, seedCeiling, seedCorestead, seedSite, type Ceiling } from "./contacts.ts";
 import * as harness from "./harness.ts";
 import { adminToken, median, number, root, type Server } from "./harness.ts";
 import type { Load, Measured, Target } from "./load.ts";
@@ -26,6 +27,7 @@ const { values: options } = parseArgs({
     compare: { type: "string" },
     with: { type: "string", multiple: true, default: [] },
     deno: { type: "boolean", default: false },
+    history: { type: "boolean", default: false },
     "beside-total": { type: "string" },
     only: { type: "string" },
     connections: { type: "string" },
@@ -38,8 +40,9 @@ const { values: options } = parseArgs({
 type Operation = Load["operation"] | "webhook";
 const byHand = ["get", "list", "search", "patch", "create"] as const;
 const operations: readonly Operation[] = [...byHand, "filter", "page", "render", "webhook"];
-const isCompared = options.compare ?? options["beside-total"] ?? (options.deno || options.with.length > 0);
-const wanted = options.only?.split(",");
+const isCompared =
+  options.compare ?? options["beside-total"] ?? (options.deno || options.history || options.with.length > 0);
+const wanted = (options.only ?? (options.history ? "patch,create" : undefined))?.split(",");
 const chosen = wanted ? operations.filter((name) => wanted.includes(name)) : isCompared ? operations : byHand;
 const connectionCounts = (options.connections ?? (options.quick || isCompared ? "16" : "1,16,64")).split(",");
 const rounds = Number(options.rounds ?? (options.quick ? 3 : 5));
@@ -75,6 +78,12 @@ const leastBeside: Record<Ceiling, Readonly<Record<string, number>>> = {
 const load = harness.startLoadGenerator();
 const receiver = startReceiver();
 if (options.compare !== undefined) await besideCommit(options.compare);
+else if (options.history)
+  await compare(
+    await startSide("history", { schema: { ...schema, history: true } }),
+    await startSide("without", {}),
+    (operation) => (operation === "patch" ? 0.85 : undefined),
+  );
 else if (isCompared) await compare(await thisTree(), await startSide("without", { total: otherTotal() }));
 else for (const ceiling of ["wide", "narrow"] as const) await besideCeiling(ceiling);
 load.stop();
@@ -125,6 +134,7 @@ interface SideOptions {
   readonly command?: readonly string[];
   readonly total?: number;
   readonly narrow?: boolean;
+  readonly schema?: typeof schema & { readonly history?: boolean };
 }
 
 async function startSide(name: string, given: SideOptions) {
@@ -134,7 +144,7 @@ async function startSide(name: string, given: SideOptions) {
   const server = await harness.startCorestead(dataDir, env, command, tree);
   const { target: database, pid: postmaster } = await harness.postgresOf(dataDir);
   const sql = openPool(database, { max: 2, statementTimeoutMs: 0 });
-  await seedCorestead(server, sql, count, ...(narrow ? [narrowSchema] : []));
+  await seedCorestead(server, sql, count, given.schema ?? (narrow ? narrowSchema : schema));
   if (chosen.includes("page") || chosen.includes("render")) await seedSite(server);
   if (chosen.includes("webhook")) await harness.api(server, "POST", "/core/dbs.json", { db: { name: "E", code: "e" } });
   const target: Target = { kind: "corestead", port: server.port, token: adminToken, total: count, narrow };

@@ -19,7 +19,7 @@ const byAccount = `
   .split(/\s+/);
 
 /** By the database: an account with many records has them on several nodes. */
-const byDatabase = ["records", "record_changes", "record_feeds", "record_keys", "record_trash"];
+const byDatabase = ["records", "record_changes", "record_feeds", "record_history", "record_keys", "record_trash"];
 
 /** Whole on every node, and why: read with everything, or before the account is known; small, and seldom written. */
 export const reference: Readonly<Record<string, string>> = {

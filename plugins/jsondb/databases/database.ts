@@ -2,7 +2,7 @@
 import { forbidden, HttpError, invalid, notFound } from "platform";
 import { noMethods, parsePublicMethods, type PublicMethods } from "./public-methods.ts";
 import { noTable, parseSchema, visibleSchema, type Schema, type Table } from "./schema.ts";
-import { pendingRenames, type PendingRename } from "./renames.ts";
+import { formerOf, pendingRenames, type Former, type PendingRename } from "./renames.ts";
 import { keySetsOf, type KeySet } from "./unique.ts";
 import { parseAccess, type Access, type Level } from "../access/access.ts";
 import { hiddenAlways, whole, type Reach, may, mayAll, model, reachIn, type Viewer } from "../access/reach.ts";
@@ -32,6 +32,8 @@ interface Keyed {
   readonly keySets: readonly KeySet[];
   /** Its records of an older plan have these old names. */
   readonly renames: readonly PendingRename[];
+  /** The fields that had other names, or are gone. */
+  readonly former: readonly Former[];
 }
 
 /** A database as somebody may use it: statements about records take no other. */
@@ -66,6 +68,7 @@ export interface DatabaseRow extends Facts {
   readonly learned?: readonly string[];
   readonly keySets?: unknown;
   readonly renames?: unknown;
+  readonly former?: unknown;
 }
 
 /** The whole database. */
@@ -98,6 +101,7 @@ export function storedDatabaseOf(row: DatabaseRow): StoredDatabase {
     learned: new Set(row.learned),
     keySets: keySetsOf(row.keySets),
     renames: pendingRenames(row.renames),
+    former: formerOf(row.former),
   };
   const { id, accountId, code, version } = all;
   return {

@@ -39,8 +39,8 @@ import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
 import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
 import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
-import { renamed, renamesOf, type GivenRenames, type Rename } from "./renames.ts";
-import { addRenames, isKey, keepDeleted, markReplanned, restoreDeleted, visibleTo } from "./store.ts";
+import { formerFields, formerOf, renamed, renamesOf, type GivenRenames, type Rename } from "./renames.ts";
+import { addRenames, isKey, keepDeleted, markReplanned, restoreDeleted, setFormer, visibleTo } from "./store.ts";
 import { keySetsOf, setsFor, type UniqueField } from "./unique.ts";
 import { setKeySets } from "./keys-store.ts";
 
@@ -307,6 +307,7 @@ async function changed(
     await taskStore.insert(tx, { id: uuidv7(), accountId, dbId, kind: "reindex", userId: at.caller.user.id });
     await at.enqueue(reindexRecords, asked, { key: dbId, tx, accountId });
   }
+  if (before && after && before.schemaVersion !== after.schemaVersion) await keepNames(at, before, after, tx);
   if (after && (!before || at.ready || before.schemaVersion !== after.schemaVersion))
     await keepKeys(at, before, after, tx);
   if (after && (before ? before.schemaVersion !== after.schemaVersion : after.schema))
@@ -324,6 +325,18 @@ function renamesIn(
   const [was, is] = [parseSchema(before?.schema, true), parseSchema(after.schema, true)];
   if (!rename || !("schema" in was) || !("schema" in is)) return [];
   return renamesOf(rename, was.schema, is.schema, (message) => wrong?.add("rename", message));
+}
+
+/** For what is told of records as they were. */
+async function keepNames(at: DbAt, before: DbRow, after: DbRow, tx: Tx): Promise<void> {
+  const schemas = { before: databaseOf(before).schema, after: databaseOf(after).schema };
+  const known = formerOf(before.former);
+  const all = formerFields(
+    known,
+    { ...schemas, renames: renamesIn(at, before, after) },
+    { schema: after.schemaVersion, plan: after.planVersion },
+  );
+  if (all.length !== known.length || all.at(-1) !== known.at(-1)) await setFormer(tx, after.accountId, after.id, all);
 }
 
 /** The key sets of the schema that is written; those of other fields are dropped. */

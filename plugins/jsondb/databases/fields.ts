@@ -115,6 +115,8 @@ export const fields = {
   key_sets: jsonbOf(Type.Unknown(), { by: "server", hidden: true }),
   /** The fields that are being renamed (renames.ts). */
   renames: jsonbOf(Type.Unknown(), { by: "server", hidden: true }),
+  /** The fields that had other names, or are gone (renames.ts). */
+  former: jsonbOf(Type.Unknown(), { by: "server", hidden: true }),
   timezone: text({
     by: "server",
     hidden: true,

@@ -68,6 +68,46 @@ function newName(to: string, table: string, { tables }: Schema): string {
   return fields?.has(to) ? to : fields?.has(inside) ? inside : to;
 }
 
+/** A field that was renamed, or removed (`to` is null): entries of an older schema, or records of an older plan, have it. */
+export interface Former {
+  readonly table: string;
+  readonly from: string;
+  readonly to: string | null;
+  readonly schema: number;
+  readonly plan: number | null;
+}
+
+const mostFormer = 2_000;
+
+/** `known`, and what a change of the schema renames and removes. */
+export function formerFields(
+  known: readonly Former[],
+  { before, after, renames }: { readonly before: Schema; readonly after: Schema; readonly renames: readonly Rename[] },
+  { schema, plan }: { readonly schema: number; readonly plan: number },
+): readonly Former[] {
+  const moved = renames.map((rename): Former => ({ ...rename, schema, plan }));
+  const removed = [...after.tables].flatMap(([table, { fields }]) =>
+    [...(before.tables.get(table)?.fields.keys() ?? [])]
+      .filter((from) => !fields.has(from) && !renames.some((one) => one.table === table && one.from === from))
+      .map((from): Former => ({ table, from, to: null, schema, plan: null })),
+  );
+  return [...known, ...moved, ...removed].slice(-mostFormer);
+}
+
+/** As they are stored. */
+export function formerOf(stored: unknown): readonly Former[] {
+  return Array.isArray(stored) ? stored.flatMap(oneFormer) : [];
+}
+
+function oneFormer(value: unknown): Former[] {
+  if (!isObject(value)) return [];
+  const { table, from, to, schema, plan } = value;
+  if (typeof table !== "string" || typeof from !== "string" || typeof schema !== "number") return [];
+  return [
+    { table, from, to: typeof to === "string" ? to : null, schema, plan: typeof plan === "number" ? plan : null },
+  ];
+}
+
 export function pendingRenames(stored: unknown): readonly PendingRename[] {
   return Array.isArray(stored) ? stored.flatMap(pendingOf) : [];
 }

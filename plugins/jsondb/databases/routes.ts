@@ -166,6 +166,9 @@ const trashedExample = {
   deleted_by_name: "Ann",
 };
 
+/** The store decides. */
+const trashAccess = { privilege: "dbs", or: "to have deleted the database, or `manage` in its `access`" } as const;
+
 /** Deleted databases. */
 function trashRoutes(ctx: ContextOf<DbAt>): Route[] {
   return [
@@ -175,7 +178,7 @@ function trashRoutes(ctx: ContextOf<DbAt>): Route[] {
       {
         summary: "List deleted databases",
         description: "Those that the caller may restore, for 30 days, the newest deletion first.",
-        access: { privilege: "dbs" },
+        access: trashAccess,
         query: pageQuery,
         answers: { 200: answer.list(TrashedDb) },
         responses: { 200: [trashedExample] },
@@ -196,7 +199,7 @@ function trashRoutes(ctx: ContextOf<DbAt>): Route[] {
       {
         summary: "Restore a deleted database with its records",
         description: "For whoever may `manage` it, or deleted it. A code that was taken since gets a number.",
-        access: { privilege: "dbs" },
+        access: trashAccess,
         answers: { 200: Db.answers.one },
         responses: { 200: Db.examples.one, 409: { error: "its code was taken just now, try again" } },
       },

@@ -16,7 +16,7 @@ import { forget as forgetLinks } from "../links/store.ts";
 import type { Database } from "./database.ts";
 import { indexColumnList, recordIndexValues } from "./columns-store.ts";
 import { later } from "./columns-store.ts";
-import type { PendingRename } from "./renames.ts";
+import type { Former, PendingRename } from "./renames.ts";
 import type { Schema } from "./schema.ts";
 
 /** The databases that name this app. */
@@ -80,6 +80,11 @@ export async function addRenames(
   await tx`
     update dbs set renames = renames || ${JSON.stringify(renames)}::text::jsonb
     where account_id = ${accountId} and id = ${id}`;
+}
+
+export async function setFormer(tx: Tx, accountId: number, id: string, former: readonly Former[]): Promise<void> {
+  await tx`
+    update dbs set former = ${JSON.stringify(former)}::text::jsonb where account_id = ${accountId} and id = ${id}`;
 }
 
 /** Gives one record the names of today, before it is changed. */
@@ -195,7 +200,7 @@ export async function markIndexed(sql: Sql, dbId: string, planVersion: number): 
   return count === 1;
 }
 
-/** Deletes some records of a deleted database, and what it kept of deleted ones; gives how many. */
+/** Deletes some records of a deleted database, and what it kept of deleted and changed ones; gives how many. */
 export async function dropRecords(sql: Sql, dbId: string, most: number): Promise<number> {
   const gone = await sql<{ id: string; accountId: number }[]>`
     with gone as (
@@ -217,7 +222,11 @@ export async function dropRecords(sql: Sql, dbId: string, most: number): Promise
     delete from record_trash where db_id = ${dbId} and id in (
       select id from record_trash where db_id = ${dbId} order by id limit ${most})
       and not exists (select from dbs where id = ${dbId}) and not exists (select from db_trash where id = ${dbId})`;
-  return gone.length + count;
+  const { count: entries } = await sql`
+    delete from record_history where db_id = ${dbId} and (id, n) in (
+      select id, n from record_history where db_id = ${dbId} order by id, n limit ${most})
+      and not exists (select from dbs where id = ${dbId}) and not exists (select from db_trash where id = ${dbId})`;
+  return gone.length + count + entries;
 }
 
 /** The size of all its records' data as text, which is what reading them costs. */

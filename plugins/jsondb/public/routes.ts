@@ -16,6 +16,7 @@ import {
   unknownNames,
   unsupportedType,
   warned,
+  withSource,
   type Reply,
   type RequestInput,
   type Route,
@@ -122,12 +123,13 @@ export function publicRoutes(ctx: JsondbContext): Route[] {
         },
         responses: { 200: example, 201: example, 303: null, ...heldByLinks, ...refusals },
       },
-      async (input) => {
-        const body: unknown = input.body;
-        if (isForm(input.request.headers.get("content-type"))) return formCall(call, input, Object(body));
-        if (!isObject(body)) throw badRequest("the body must be a JSON object");
-        return call(input, { ...Object.fromEntries(input.query), ...body });
-      },
+      (input) =>
+        withSource("public", async () => {
+          const body: unknown = input.body;
+          if (isForm(input.request.headers.get("content-type"))) return formCall(call, input, Object(body));
+          if (!isObject(body)) throw badRequest("the body must be a JSON object");
+          return call(input, { ...Object.fromEntries(input.query), ...body });
+        }),
     ),
   ];
 }

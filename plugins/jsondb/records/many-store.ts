@@ -7,6 +7,7 @@ import { indexColumns, kindOf, type ColumnKind, type IndexColumn } from "../data
 import type { Database } from "../databases/database.ts";
 import { flagColumns, indexColumnList, bitsOf, casts, givenColumns, later } from "../databases/columns-store.ts";
 import type { Table } from "../databases/schema.ts";
+import { countEntry, entryColumns } from "../history/kept-store.ts";
 import { beside, nothingBeside, type Beside } from "./keys-store.ts";
 import { inboxFacts, inboxGiven, inboxManyColumns, inboxOld } from "../../activity/api.ts";
 
@@ -51,16 +52,18 @@ export async function insert(
 ): Promise<boolean> {
   const { begin, nothing, recordColumns, indexed, columns } = parts(on);
   const { first, only } = beside(on, db, table.name, more);
-  const isLogged = all.some(({ actor }) => actor !== undefined);
+  const isKept = all.some(({ by }) => by);
+  const isNoted = isKept || all.some(({ actor }) => actor !== undefined);
   const { count } = await on`
-    ${isLogged ? (first ? on`${first}, changed as (` : begin) : (first ?? nothing)} insert into records as r (${recordColumns})
+    ${isNoted ? (first ? on`${first}, changed as (` : begin) : (first ?? nothing)} insert into records as r
+      (${recordColumns} ${isKept ? on`, entries` : nothing})
     select d.id, n.id, d.account_id, ${table.name}, n.json::jsonb, ${indexed}, d.plan_version, d.rules_version,
-      n.created_at, n.created_at
+      n.created_at, n.created_at ${isKept ? on`, 1` : nothing}
     from dbs d, unnest((select ${all.map(({ id }) => id)}::uuid[]), (select ${all.map(({ json }) => json)}::text[]),
       (select ${all.map(({ createdAt }) => createdAt.toJSON())}::timestamptz[]) ${indexArrays(on, all)})
       as n (id, json, created_at, ${columns})
     where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion} ${only}
-    ${isLogged ? endCreates(on, db, all) : nothing}`;
+    ${isNoted ? endCreates(on, db, all) : nothing}`;
   return count === all.length;
 }
 
@@ -102,7 +105,7 @@ function valuesAt(all: readonly IndexedRecord[], at: number) {
 // has all the patches, and where they all set the same column, or none, the statement sets no other.
 
 /** The fields of a record to be changed, with the values of its index columns. */
-export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor"> {
+export interface IndexedPatch extends Pick<Patch, "id" | "json" | "actor" | "by"> {
   readonly index: IndexValues;
 }
 
@@ -126,19 +129,24 @@ function doesReturnOld(sql: Sql): Promise<boolean> {
  * record delays those beside it. 422 if a single one would become too large.
  */
 export async function update(sql: Sql, db: Database, table: Table, all: readonly IndexedPatch[]): Promise<Shown[]> {
-  const { silent, logged, written } = statementOf(all);
+  const { silent, noted: texts, written } = statementOf(all);
+  const isKept = all.some(({ by }) => by);
   const isLogged = all.some(({ actor }) => actor !== undefined);
+  const noted = isKept || isLogged ? texts(isLogged, isKept) : undefined;
   const of = [db.id, db.accountId, table.name, db.rulesVersion, db.schemaVersion];
   // Not read by the statement: what makes entries parses it.
   if (isLogged) of.push(inboxFacts("Core::Record", db.code), actorsOf(all));
-  const [only, ...others] = all.map((patch) => `[${written(patch)}]`);
+  const [only, ...others] = all.map((patch) => `[${written(patch)}${isKept ? makerOf(patch) : ""}]`);
   if (only && others.length === 0) {
-    const text = isLogged ? ((await doesReturnOld(sql)) ? logged.one : logged.oneHeld) : silent.one;
+    const text = noted ? ((await doesReturnOld(sql)) ? noted.one : noted.oneHeld) : silent.one;
     return sql.unsafe<Shown[]>(text, [only, ...of], { prepare: true }).catch(refuseSize);
   }
-  const text = isLogged ? logged.several : silent.several;
+  const text = noted ? noted.several : silent.several;
   return sql.unsafe<Shown[]>(text, [`[${[only, ...others].join(",")}]`, ...of], { prepare: true });
 }
+
+/** The last item: who makes the patch, for the record's history. */
+const makerOf = ({ by }: IndexedPatch) => `,[${by?.userId ?? null},"${by?.source ?? "api"}"]`;
 
 const actorsOf = (all: readonly IndexedPatch[]) =>
   `{${all.map(({ id, actor = "{}" }) => `"${id}":${actor}`).join(",")}}`;
@@ -152,7 +160,7 @@ interface Texts {
 interface Statement {
   readonly silent: Texts;
   /** `oneHeld` is for PostgreSQL before 18, which does not return what an update has replaced. */
-  readonly logged: Texts & { readonly oneHeld: string };
+  readonly noted: (isLogged: boolean, isKept: boolean) => Texts & { readonly oneHeld: string };
   /** The items of the JSON array that the texts read: id, patch, … */
   readonly written: (patch: IndexedPatch) => string;
 }
@@ -165,17 +173,25 @@ const held = `, lateral (
   select o.data from records o
   where o.db_id = $2 and o.id = (h.e ->> 0)::uuid and o.account_id = $3 for no key update) held`;
 
-const replaced = (data: string) => `r.id, ${data} as old_data, h.e -> 1 as patch`;
+const replaced = (data: string, isKept: boolean) =>
+  `r.id, ${data} as old_data, h.e -> 1 as patch ${isKept ? keptResult : ""}`;
+const keptResult = ", r.entries, r.data, r.plan_version, r.created_at, r.updated_at, h.e -> -1 as maker";
+
+/** An entry for each record that has become another one. */
+const keptChanges = `, kept as (
+    insert into record_history (${entryColumns})
+    select $2, c.id, c.entries, $3, 'update', c.maker ->> 1, (c.maker ->> 0)::bigint, $4, null, c.old_data, c.patch,
+      pg_column_size(c.old_data) + pg_column_size(c.patch), $6, c.plan_version, c.created_at, c.updated_at
+    from changed c where c.data is distinct from c.old_data)`;
 
 /** One row of the inbox for all that was changed; `$8` are those who made the patches. */
-const noted = (isOne: boolean) => {
+const loggedChanges = (isOne: boolean) => {
   const array = (of: string) => (isOne ? `array[${of}]` : `array_agg(${of})`);
   const given = isOne ? `'[' || $1 || ']'` : "$1";
   return `, noted as (
     insert into activity_inbox (${inboxManyColumns})
     select $3, 'update', $7, $8, ${array("c.id")}, ${array(inboxOld("c.old_data", "c.patch", "$1"))}, ${inboxGiven("$1", given)}
-    from changed c ${isOne ? "" : "having count(*) > 0"})
-  ${isOne ? "select raw from changed" : shownChanges}`;
+    from changed c ${isOne ? "" : "having count(*) > 0"})`;
 };
 
 const shownChanges = `select ${rawOrId} from changed`;
@@ -229,13 +245,14 @@ function valueAt(column: IndexColumn, at: number): string {
  * Plans for any size of the table, made once for each connection: `lateral`, and what is counted as one row, find each
  * record by its key, and then by its place.
  */
-function textsOf(columns: string): Pick<Statement, "silent" | "logged"> {
-  const change = `
-    update records r set data = r.data || (h.e -> 1), ${columns}${columns && ","} updated_at = ${later}`;
+function textsOf(columns: string): Pick<Statement, "silent" | "noted"> {
+  const change = (isKept = false) => `
+    update records r set data = r.data || (h.e -> 1), ${columns}${columns && ","} ${isKept ? `${countEntry},` : ""}
+      updated_at = ${later}`;
   const whose = "r.account_id = $3 and r.table_name = $4 and r.rules_version = $5";
   const isCurrent = "exists (select from dbs d where d.id = $2 and d.account_id = $3 and d.schema_version = $6)";
-  const oneOf = (before: string) => `
-    ${change} from (select $1::text::jsonb as e offset 0) h ${before}
+  const oneOf = (before: string, isKept?: boolean) => `
+    ${change(isKept)} from (select $1::text::jsonb as e offset 0) h ${before}
     where r.db_id = $2 and r.id = (h.e ->> 0)::uuid and ${whose} and ${isCurrent}`;
   const chosen = (shown: string) => `h as materialized (
       select f.*, a.e from (select e from jsonb_array_elements((select $1::text::jsonb)) e ${countedAsFewer}) a, lateral (
@@ -244,17 +261,36 @@ function textsOf(columns: string): Pick<Statement, "silent" | "logged"> {
       where ${isCurrent}
       ${countedAsFewer}
     )`;
-  const several = `${change} from h where r.ctid = h.place and r.db_id = $2 and r.account_id = $3`;
+  const several = (isKept?: boolean) =>
+    `${change(isKept)} from h where r.ctid = h.place and r.db_id = $2 and r.account_id = $3`;
   const result = `returning ${rawRecord()} as raw`;
+  const noted = (isLogged: boolean, isKept: boolean) => {
+    const more = (isOne: boolean) => `${isLogged ? loggedChanges(isOne) : ""} ${isKept ? keptChanges : ""}`;
+    const one = (before: string, old: string) =>
+      `with changed as (${oneOf(before, isKept)} ${result}, ${replaced(old, isKept)}) ${more(true)} select raw from changed`;
+    return {
+      one: one("", "old.data"),
+      oneHeld: one(held, "held.data"),
+      several: `with ${chosen(", r.data")}, changed as (${several(isKept)} ${result}, ${replaced("h.data", isKept)})
+        ${more(false)} ${shownChanges}`,
+    };
+  };
   return {
     silent: {
       one: `${oneOf("")} ${result}`,
-      several: `with ${chosen("")}, changed as (${several} ${result}, r.id) ${shownChanges}`,
+      several: `with ${chosen("")}, changed as (${several()} ${result}, r.id) ${shownChanges}`,
     },
-    logged: {
-      one: `with changed as (${oneOf("")} ${result}, ${replaced("old.data")}) ${noted(true)}`,
-      oneHeld: `with changed as (${oneOf(held)} ${result}, ${replaced("held.data")}) ${noted(true)}`,
-      several: `with ${chosen(", r.data")}, changed as (${several} ${result}, ${replaced("h.data")}) ${noted(false)}`,
-    },
+    noted: memoized(noted),
+  };
+}
+
+/** The texts are put together once. */
+function memoized(make: Statement["noted"]): Statement["noted"] {
+  const made = new Map<string, ReturnType<Statement["noted"]>>();
+  return (isLogged, isKept) => {
+    const key = `${isLogged} ${isKept}`;
+    const texts = made.get(key) ?? make(isLogged, isKept);
+    made.set(key, texts);
+    return texts;
   };
 }

@@ -2,6 +2,7 @@
 import type { Fragment, Queryable } from "platform";
 import { inboxColumns, inboxFacts, inboxValues } from "../../activity/api.ts";
 import type { Database } from "../databases/database.ts";
+import { kept, keptCreates, type By } from "../history/kept-store.ts";
 import type { RecordEventKind } from "./record.ts";
 
 /** For `printRaw`: id, created_at, updated_at, table_name and `data`, an expression of jsonb. */
@@ -33,14 +34,19 @@ export const isSmall = (bytes: string | number = 2000) =>
 
 /** Who follows a write. */
 export interface Followers {
-  readonly db: Pick<Database, "code" | "live">;
+  readonly db: Pick<Database, "code" | "live" | "rules" | "schemaVersion">;
   /** The person or program behind it, as JSON; undefined if the account does not log records. */
   readonly actor: string | undefined;
+  /** The same for the record's history; undefined if none is kept. */
+  readonly by: By | undefined;
+  /** It comes back. */
+  readonly isRestored?: boolean;
 }
 
 interface Made {
   readonly id: string;
   readonly actor?: string | undefined;
+  readonly by?: By | undefined;
 }
 
 /** Makes fragments once: they belong to no connection, and to make one costs a part of what a short statement does. */
@@ -54,6 +60,7 @@ const parts = once((on) => ({
   begin: on`with changed as (`,
   changed: on`returning r.db_id, r.id, r.account_id, r.table_name, r.data, r.plan_version, r.created_at, r.updated_at`,
   before: on`, held.data as old_data, i.patch`,
+  entries: on`, r.entries`,
   // Other writes have a statement of their own if nobody follows the database; a deletion checks that itself.
   followed: on`where exists (select from record_feeds f where f.db_id = r.db_id)`,
   all: on`changed r`,
@@ -65,7 +72,7 @@ const parts = once((on) => ({
     destroy: on.unsafe(inboxValues("r.data", undefined)),
   },
 }));
-const actions = { create: "create", update: "update", destroy: "delete" };
+const actions = { create: "create", update: "update", destroy: "delete" } as const;
 
 /**
  * The text before and after a statement that writes records `r`, so that the write is noted too and gives back
@@ -73,21 +80,26 @@ const actions = { create: "create", update: "update", destroy: "delete" };
  *
  *     on`${begin(on, to)} update records r set … ${end(on, to, "update", shown)}`
  *
- * `first` begins by `with`, and `more` follows what was changed. An update that is logged needs each record as it was as `held.data`, and its patch as `i.patch`.
+ * `first` begins by `with`, and `more` follows what was changed. An update that is logged or kept needs each record as it was as `held.data`, and its patch as `i.patch`.
  */
-export function begin(on: Queryable, { db, actor }: Followers, first?: Fragment): Fragment {
+export function begin(on: Queryable, to: Followers, first?: Fragment): Fragment {
   const { begin: withChanged, nothing } = parts(on);
-  const isFollowed = db.live || actor !== undefined;
+  const isFollowed = to.db.live || isNoted(to);
   if (first) return isFollowed ? on`${first}, changed as (` : first;
   return isFollowed ? withChanged : nothing;
+}
+
+function isNoted({ actor, by }: Pick<Made, "actor" | "by">): boolean {
+  return actor !== undefined || by !== undefined;
 }
 
 /**
  * For the `from` of an update of one record: the record as it was. Locked, because the statement's snapshot does not
  * have a change that the update waits for.
  */
-export function held(on: Queryable, db: Database, { id, actor }: Made): Fragment {
-  return actor === undefined
+export function held(on: Queryable, db: Database, made: Made): Fragment {
+  const { id } = made;
+  return !isNoted(made)
     ? parts(on).nothing
     : on`, (select o.data from records o where o.db_id = ${db.id} and o.id = ${id} and o.account_id = ${db.accountId}
           for no key update) held`;
@@ -95,25 +107,38 @@ export function held(on: Queryable, db: Database, { id, actor }: Made): Fragment
 
 export function end(
   on: Queryable,
-  { db, actor }: Followers,
+  to: Followers,
   kind: RecordEventKind,
   shown: Fragment | undefined,
   leftTable: string | null = null,
   more?: Fragment,
 ): Fragment {
-  const { nothing, changed, before, all } = parts(on);
-  if (!db.live && actor === undefined) return shown ? on`returning ${shown}` : nothing;
-  const whose = actor === undefined ? nothing : on`${kind === "update" ? before : nothing}, ${actor}::text as actor`;
-  return on`${changed} ${whose}) ${more ?? nothing} ${db.live ? told(on, kind, leftTable) : nothing}
-    ${actor === undefined ? nothing : noted(on, kind, db.code, all)} select ${shown ?? nothing} from changed r`;
+  const { db, actor, by, isRestored = false } = to;
+  const { nothing, changed, before, entries, all } = parts(on);
+  if (!db.live && !isNoted(to)) return shown ? on`returning ${shown}` : nothing;
+  const isChange = kind === "update";
+  const op = isRestored ? "restore" : actions[kind];
+  return on`${changed} ${isChange && isNoted(to) ? before : nothing} ${by ? entries : nothing}
+      ${actor === undefined ? nothing : on`, ${actor}::text as actor`})
+    ${more ?? nothing} ${db.live ? told(on, kind, leftTable) : nothing}
+    ${actor === undefined ? nothing : noted(on, kind, db.code, all)}
+    ${by ? kept(on, db, { by, op, isChange, leftTable }) : nothing} select ${shown ?? nothing} from changed r`;
 }
 
 /** The end of an insert of many records that is begun by `with changed as (`, each for its own actor. */
-export function endCreates(on: Queryable, db: Pick<Database, "code">, all: readonly Made[]): Fragment {
+export function endCreates(
+  on: Queryable,
+  db: Pick<Database, "code" | "schemaVersion">,
+  all: readonly Made[],
+): Fragment {
+  const { nothing, changed, entries } = parts(on);
+  const isLogged = all.some(({ actor }) => actor !== undefined);
+  const isKept = all.some(({ by }) => by);
   const ids = on`(select ${all.map(({ id }) => id)}::uuid[])`;
   const made = on`(select c.*, m.actor from changed c, unnest(${ids}, ${actorsOf(on, all)}) as m (id, actor)
     where m.id = c.id) r`;
-  return on`${parts(on).changed}) ${noted(on, "create", db.code, made)} select from changed r`;
+  return on`${changed} ${isKept ? entries : nothing}) ${isLogged ? noted(on, "create", db.code, made) : nothing}
+    ${isKept ? keptCreates(on, db, all) : nothing} select from changed r`;
 }
 
 function told(on: Queryable, kind: RecordEventKind, leftTable: string | null): Fragment {

@@ -16,6 +16,7 @@ import {
 import { indexValues } from "./index-values.ts";
 import { beside, freed, nothingBeside, type Beside } from "./keys-store.ts";
 import { trashed } from "../trash/store.ts";
+import { byNow, byNowInAny, countEntry, type By } from "../history/kept-store.ts";
 import { printRaw, versionOf, versionTime } from "./print.ts";
 import { recordLimits, type Data } from "./record.ts";
 import type { Table } from "../databases/schema.ts";
@@ -30,6 +31,8 @@ export interface ManyRecord {
   readonly json: string;
   /** The person or program behind it, as JSON, where that is logged. */
   readonly actor?: string | undefined;
+  /** The same, where its history is kept; left out, whoever it is now. */
+  readonly by?: By | undefined;
 }
 
 export interface NewRecord extends ManyRecord {
@@ -90,6 +93,8 @@ export interface Patch {
   readonly expected: number | undefined;
   /** The person or program behind it, as JSON, where that is logged. */
   readonly actor?: string | undefined;
+  /** The same, where its history is kept; left out, whoever it is now. */
+  readonly by?: By | undefined;
 }
 
 /** The parts that the statements share. */
@@ -107,6 +112,7 @@ const parts = once((on) => ({
   indexed: on.unsafe(recordIndexValues),
   changed: on.unsafe(givenColumns(textIn("i.texts"), "i.given")),
   changedAt: on.unsafe(later),
+  counted: on.unsafe(`${countEntry},`),
 }));
 
 function shown(on: Queryable, { fields, whole }: Shape): Fragment {
@@ -199,18 +205,28 @@ export async function insert(
   record: NewRecord,
   more: Beside = nothingBeside,
 ): Promise<boolean> {
-  const { columns, given } = parts(on);
+  const { columns, given, nothing } = parts(on);
   const { first, only } = beside(on, db, table.name, more);
   const { values, strings, numbers } = indexValues(table, record.data);
-  const to = { db, actor: record.actor };
+  const { id, updatedAt, by = byNow(db, table.name) } = record;
+  const to = { db, actor: record.actor, by, isRestored: updatedAt !== undefined };
+  const entries = updatedAt ? entriesOf(on, db, id, by) : by && on`, 1`;
   const { count } = await on`
-    ${telling.begin(on, to, first)} insert into records as r (${columns})
-    select d.id, ${record.id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${given},
-      ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${record.updatedAt ?? record.createdAt}
+    ${telling.begin(on, to, first)} insert into records as r (${columns}${entries ? on`, entries` : nothing})
+    select d.id, ${id}, d.account_id, ${table.name}, ${record.json}::text::jsonb, ${given},
+      ${strings.set}, ${numbers.set}, d.plan_version, d.rules_version, ${record.createdAt}, ${updatedAt ?? record.createdAt}
+      ${entries ?? nothing}
     from dbs d, (select ${[...values]}::text[] as texts) i
     where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion} ${only}
     ${telling.end(on, to, "create", undefined)}`;
   return count === 1;
+}
+
+/** The number of the entries of a record that comes back. */
+function entriesOf(on: Queryable, { id: dbId, accountId }: Database, id: string, by: By | undefined): Fragment {
+  return on`, (
+    select nullif(coalesce(max(h.n), 0) + ${by ? 1 : 0}, 0) from record_history h
+    where h.db_id = ${dbId} and h.account_id = ${accountId} and h.id = ${id})`;
 }
 
 /**
@@ -218,18 +234,19 @@ export async function insert(
  * another table or version, or checked against other rules, or another schema by now. 422 if it would become too large.
  */
 export async function update(on: Queryable, db: Database, patch: Patch & { data: Data }, shape: Shape) {
-  const { changed, changedAt } = parts(on);
+  const { changed, changedAt, counted, nothing } = parts(on);
   const { values, given, strings, numbers } = indexValues(patch.table, patch.data);
-  const to = { db, actor: patch.actor };
+  const { id, actor, by = byNow(db, patch.table.name) } = patch;
+  const to = { db, actor, by };
   // One text for all changes: PostgreSQL keeps a plan for each text.
   const rows = await on<RawRow[]>`
     ${telling.begin(on, to)} update records r set data = r.data || i.patch, ${changed},
       long_strings = (r.long_strings & ~${strings.given}::int | ${strings.set}::int)::smallint,
       inexact_numbers = (r.inexact_numbers & ~${numbers.given}::int | ${numbers.set}::int)::smallint,
-      updated_at = ${changedAt}
+      ${by ? counted : nothing} updated_at = ${changedAt}
     from dbs d, (select ${[...values]}::text[] as texts, ${bitsOf(given)}::int as given, ${patch.json}::text::jsonb as patch) i
-      ${telling.held(on, db, patch)}
-    where r.db_id = ${db.id} and r.id = ${patch.id} and r.account_id = ${db.accountId}
+      ${telling.held(on, db, { id, actor, by })}
+    where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
       and r.table_name = ${patch.table.name} and r.rules_version = ${db.rulesVersion}
       and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
       ${guarded(on, patch.guard)} ${isAt(on, patch.expected)}
@@ -237,23 +254,28 @@ export async function update(on: Queryable, db: Database, patch: Patch & { data:
   return written(rows, shape);
 }
 
-/** The same for a record that `lock` has locked and that was checked as a whole: its table and rules may be others. */
+/**
+ * The same for a record that `lock` has locked and that was checked as a whole: its table and rules may be others. With
+ * `isRestored` the patch is all of it.
+ */
 export async function rewrite(
   tx: Tx,
   db: Database,
-  { id, table, json, guard, actor }: Omit<Patch, "expected">,
+  { id, table, json, guard, actor, isRestored }: Omit<Patch, "expected"> & { readonly isRestored?: boolean },
   shape: Shape,
   leftTable: string | undefined,
 ) {
-  const { indexColumns, indexed, changedAt } = parts(tx);
-  const to = { db, actor };
+  const { indexColumns, indexed, changedAt, counted, nothing } = parts(tx);
+  const by = byNow(db, table.name, leftTable ?? table.name);
+  const to = { db, actor, by, isRestored: isRestored === true };
+  const data = isRestored ? tx`i.patch` : tx`r.data || i.patch`;
   const rows = await tx<RawRow[]>`
-    ${telling.begin(tx, to)} update records r set table_name = ${table.name}, data = r.data || i.patch,
+    ${telling.begin(tx, to)} update records r set table_name = ${table.name}, data = ${data},
       (${indexColumns}) = (
-        select ${indexed} from record_index(r.data || i.patch, ${[...table.indexFields]}::text[]) x),
+        select ${indexed} from record_index(${data}, ${[...table.indexFields]}::text[]) x),
       plan_version = d.plan_version, rules_version = d.rules_version,
-      updated_at = ${changedAt}
-    from dbs d, (select ${json}::text::jsonb as patch offset 0) i ${telling.held(tx, db, { id, actor })}
+      ${by ? counted : nothing} updated_at = ${changedAt}
+    from dbs d, (select ${json}::text::jsonb as patch offset 0) i ${telling.held(tx, db, { id, actor, by })}
     where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId}
       and d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
       ${guarded(tx, guard)}
@@ -277,7 +299,8 @@ export async function remove(
   { guard, expected, actor }: Removal,
 ): Promise<Written | undefined> {
   // Whoever begins to follow the database meanwhile is told.
-  const to = { db: { code: db.code, live: true }, actor };
+  const { code, rules, schemaVersion } = db;
+  const to = { db: { code, rules, schemaVersion, live: true }, actor, by: byNowInAny(db) };
   const rows = await on<RawRow[]>`
     ${telling.begin(on, to)} delete from records r
     where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(on, guard)}

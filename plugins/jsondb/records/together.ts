@@ -13,7 +13,8 @@ import type { CreatedRecord, Data } from "./record.ts";
 import { printRecord, readRaw, versionOf } from "./print.ts";
 import * as recordStore from "./store.ts";
 import { mayAll } from "../access/reach.ts";
-import type { Patch, Written } from "./store.ts";
+import { byNow } from "../history/kept-store.ts";
+import type { NewRecord, Patch, Written } from "./store.ts";
 import type { Table } from "../databases/schema.ts";
 
 const bounds = {
@@ -54,18 +55,18 @@ export async function get(ctx: Context, db: Database, id: string): Promise<Writt
   return (await gets(ctx, db)(id)).written;
 }
 
-/** A new record with what is written beside it. */
-export interface NewTogether extends CreatedRecord {
+/** A new record with what is written beside it, and who makes it: the batch may be run by another's request. */
+export interface NewTogether extends CreatedRecord, Pick<NewRecord, "by"> {
   readonly actor: string | undefined;
   readonly beside: Beside;
 }
 
 export function insert(ctx: Context, db: Database, made: NewTogether): Promise<boolean> {
-  return inserts(ctx, db, made.table)(made);
+  return inserts(ctx, db, made.table)({ ...made, by: byNow(db, made.table.name) });
 }
 
 export async function update(ctx: Context, db: Database, patch: WholePatch): Promise<Written | undefined> {
-  const { written, isUnread } = await updates(ctx, db, patch.table)(patch);
+  const { written, isUnread } = await updates(ctx, db, patch.table)({ ...patch, by: byNow(db, patch.table.name) });
   return isUnread ? recordStore.get(ctx.sql, db, patch.id, { form: "nested" }) : written;
 }
 
@@ -129,7 +130,13 @@ async function updateAll({ sql }: Context, db: Database, patches: readonly Whole
   const [first] = all;
   if (!first) return [];
   const { table } = first;
-  const indexed = all.map(({ id, json, data, actor }) => ({ id, json, actor, index: indexValues(table, data) }));
+  const indexed = all.map(({ id, json, data, actor, by }) => ({
+    id,
+    json,
+    actor,
+    by,
+    index: indexValues(table, data),
+  }));
   const { written, large } = taken(await manyStore.update(sql, db, table, indexed));
   return all.map(({ id }) => ({ written: written.get(id), isUnread: large.has(id) }));
 }

@@ -231,7 +231,7 @@ export async function remove(
 }
 
 /** Writes the links of a record as it is now; 422 for those that were given and lead to no record. */
-async function link(
+export async function link(
   ctx: JsondbContext,
   tx: Tx,
   db: Database,
@@ -311,7 +311,7 @@ function withEvent<T>(
   return tx || !(wanted || ctx.keyed()) ? write(tx) : ctx.transaction(write);
 }
 
-function committed(ctx: JsondbContext, db: Database, tx: Tx | undefined): void {
+export function committed(ctx: JsondbContext, db: Database, tx: Tx | undefined): void {
   if (tx) afterCommit(tx, () => written(ctx, db));
   else written(ctx, db);
 }

@@ -20,6 +20,7 @@ import type { JsondbContext } from "../context.ts";
 import { dbAccess, openAt, upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable } from "../databases/schema.ts";
+import * as historyStore from "../history/store.ts";
 import { linksOf } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
 import { actorOf, tellWanted } from "../records/events.ts";
@@ -29,7 +30,7 @@ import type { Written } from "../records/store.ts";
 import { written } from "../records/writes.ts";
 import { recordExample, ShownRecord } from "../records/routes.ts";
 import * as trashStore from "./store.ts";
-import type { TrashedRow } from "./store.ts";
+import type { TrashedRecord, TrashedRow } from "./store.ts";
 
 const TrashedRecord = answer.object("TrashedRecord", {
   id: answer.uuid(),
@@ -97,7 +98,11 @@ export function trashRoutes(ctx: JsondbContext): Route[] {
       },
       async (input) => {
         const db = await openAt(ctx, input, input.params.db_id, "manage");
-        if (!(await trashStore.remove(ctx.sql, db, uuidOf(input.params.id)))) throw notFound();
+        const id = uuidOf(input.params.id);
+        await ctx.transaction(async (tx) => {
+          if (!(await trashStore.remove(tx, db, id))) throw notFound();
+          await historyStore.forget(tx, db, id);
+        });
         return noContent();
       },
     ),
@@ -132,18 +137,29 @@ async function within(ctx: JsondbContext, tx: Tx, db: Database, id: string): Pro
   const kept = await trashStore.lock(tx, db, id);
   if (!kept) throw notFound();
   if (!kept.mayEdit) throw forbidden("the `access` of the database does not let you change this record");
-  const { tableName, data, json, createdAt } = kept;
+  if (!(await bringBack(ctx, tx, db, kept))) return undefined;
+  return recordStore.get(tx, db, id, { form: "nested" });
+}
+
+/** Stores a record that was deleted. False if the database has another schema by now. */
+export async function bringBack(
+  ctx: JsondbContext,
+  tx: Tx,
+  db: Database,
+  kept: Pick<TrashedRecord, "id" | "tableName" | "data" | "json" | "createdAt" | "updatedAt">,
+): Promise<boolean> {
+  const { id, tableName, data, json, createdAt } = kept;
   const table = db.rules.tables.get(tableName) ?? { ...noTable, name: tableName };
   // A version that somebody saw before is none of the restored record's.
   const updatedAt = new Date(Math.max(Date.now(), kept.updatedAt.getTime() + 1));
   const actor = await actorOf(ctx, db, tx);
   refuseTaken(await claimNew(tx, db, newClaims(db, tableName, id, data)));
-  if (!(await recordStore.insert(tx, db, table, { id, createdAt, updatedAt, data, json, actor }))) return undefined;
+  if (!(await recordStore.insert(tx, db, table, { id, createdAt, updatedAt, data, json, actor }))) return false;
   await trashStore.remove(tx, db, id);
   const links = linksOf(table, data);
   if (links.length > 0)
     await linkStore.replace(tx, { accountId: db.accountId, dbId: db.id, tableName, recordId: id }, links);
   await tellWanted(ctx, db, "create", { id, tableName, data, createdAt, updatedAt }, tx);
   afterCommit(tx, () => written(ctx, db));
-  return recordStore.get(tx, db, id, { form: "nested" });
+  return true;
 }

@@ -309,7 +309,7 @@ describe("a deleted database", () => {
     const { id, code } = await gone(base, boss.token);
     await app.sql`update db_trash set deleted_by_id = null where id = ${id}`;
     expect(await codes(reader.token)).not.toContain(code);
-    expect([(await back(id, reader.token)).status, (await back(id, guest.token)).status]).toEqual([404, 403]);
+    expect([(await back(id, reader.token)).status, (await back(id, guest.token)).status]).toEqual([404, 404]);
     const other = await otherAccount(app);
     expect((await other.get("/core/db_trash.json")).json).toEqual([]);
     expect((await other.post(`/core/db_trash/${id}/restore.json`)).status).toBe(404);
@@ -318,6 +318,25 @@ describe("a deleted database", () => {
     expect(await codes(reader.token)).toContain(code);
     expect((await back(id, boss.token)).status).toBe(200);
     for (const wrong of ["x", crypto.randomUUID()]) expect((await back(wrong)).status).toBe(404);
+  });
+
+  test("opens to a guest with `manage`, and to one who deleted it, but not to a token without `dbs`", async () => {
+    const access = [guest, seller].map(({ id }) => ({ to: `user:${id}`, may: "manage" }));
+    const base = await database(null, { access });
+    const { id, code } = await gone(base, guest.token);
+    expect(await codes(guest.token)).toEqual([code]);
+    const narrowed = { api_token: { privileges: ["prompts"] } };
+    const { token } = (await app.post("/account/api_tokens.json", narrowed, { token: seller.token })).json;
+    expect(await codes(seller.token)).toEqual([code]);
+    expect((await app.get("/core/db_trash.json", { token })).status).toBe(403);
+    expect((await back(id, token)).status).toBe(403);
+    const restored = await back(id, guest.token);
+    expect([restored.status, restored.json.access]).toEqual([200, access]);
+    await gone(base, guest.token);
+    await app.sql`update db_trash set db = jsonb_set(db::jsonb, '{access}', '[]') where id = ${id}`;
+    expect(await codes(guest.token)).toEqual([code]);
+    await app.sql`update db_trash set deleted_by_id = null where id = ${id}`;
+    expect([await codes(guest.token), (await back(id, guest.token)).status]).toEqual([[], 404]);
   });
 
   test("is gone with all that was in it after 30 days", async () => {

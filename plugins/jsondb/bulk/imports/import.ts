@@ -16,6 +16,7 @@ import {
   unavailable,
   timeOfUuidv7,
   uuidv7,
+  withSource,
   type Tx,
 } from "platform";
 import { sameSchema, type Database } from "../../databases/database.ts";
@@ -126,7 +127,13 @@ export async function importRecords(
     if (report.refused) return ended(0);
     const kept = await parts.end();
     const taken =
-      kept.length === 0 ? [] : await turns(db.accountId, () => storeParts(ctx, db, kept, options), options.signal);
+      kept.length === 0
+        ? []
+        : await turns(
+            db.accountId,
+            () => withSource("import", () => storeParts(ctx, db, kept, options)),
+            options.signal,
+          );
     for (const faults of taken) {
       refuseRow(faults);
       await options.refused(faults);

@@ -4,6 +4,7 @@ import { indexColumns } from "../../databases/columns.ts";
 import type { Database } from "../../databases/database.ts";
 import { flagColumns, indexColumnList } from "../../databases/columns-store.ts";
 import { indexArrays, type IndexedRecord } from "../../records/many-store.ts";
+import { byNow } from "../../history/kept-store.ts";
 import { begin, end, once } from "../../records/parts-store.ts";
 import type { Place } from "./rows.ts";
 
@@ -57,12 +58,13 @@ export async function store(
   actor: string | undefined,
   without: readonly string[],
 ): Promise<number> {
-  const to = { db, actor };
+  const by = byNow(db, tableName);
+  const to = { db, actor, by };
   const { recordColumns, indexed, rows } = parts(tx);
   const { count } = await tx`
-    ${begin(tx, to)} insert into records as r (${recordColumns})
+    ${begin(tx, to)} insert into records as r (${recordColumns} ${by ? tx`, entries` : tx``})
     select d.id, n.id, d.account_id, ${tableName}, n.json::jsonb, ${indexed}, d.plan_version, d.rules_version,
-      n.created_at, n.created_at
+      n.created_at, n.created_at ${by ? tx`, 1` : tx``}
     from dbs d, record_imports p, ${rows}
     where d.id = ${db.id} and d.account_id = ${db.accountId} and d.schema_version = ${db.schemaVersion}
       and p.import_id = ${importId} and p.part = ${number} and p.account_id = d.account_id
