@@ -94,21 +94,25 @@ export function viewerOf({ caller, app }: Viewing): Viewer {
 
 /** The same later on, by what the person may do then. */
 export async function openAgain(
-  ctx: Databases & { readonly accounts: Pick<Accounts, "access"> },
+  ctx: Databases & Asking,
   input: Viewing,
   key: string,
   needs?: Level,
 ): Promise<Database> {
+  return openAt(ctx, await viewingAgain(ctx, input), key, needs);
+}
+
+interface Asking {
+  readonly accounts: Pick<Accounts, "access">;
+}
+
+/** Who asks, with the rights that they have by now. 404 for who is no longer there. */
+export async function viewingAgain<T extends Viewing>({ accounts }: Asking, input: T): Promise<T> {
   const { caller } = input;
-  const person = await ctx.accounts.access(caller.user.id);
+  const person = await accounts.access(caller.user.id);
   if (!person?.active) throw notFound("there is no such database");
   const { user, privileges } = person;
-  return openAt(
-    ctx,
-    { ...input, caller: { ...caller, user, privileges: caller.privileges.intersection(privileges) } },
-    key,
-    needs,
-  );
+  return { ...input, caller: { ...caller, user, privileges: caller.privileges.intersection(privileges) } };
 }
 
 const mostDatabases = 1000;

@@ -1,6 +1,6 @@
 /** SQL that finds the records at the other end of links by their values. */
 import type { Queryable } from "platform";
-import { anyTable, inScope } from "../access/reach-store.ts";
+import { anyTable, inScope, openData } from "../access/reach-store.ts";
 import { collate } from "../databases/columns-store.ts";
 import type { Database } from "../databases/database.ts";
 import type { Table } from "../databases/schema.ts";
@@ -80,3 +80,29 @@ export async function open(
       and r.id = any(${args.bind([...ids], "uuid[]")})`;
   return new Set((await on.unsafe<{ id: string }[]>(text, args.values)).map(({ id }) => id));
 }
+
+/** What people know these records by, of those that are open; none for a record without a title. */
+export async function titles(
+  on: Queryable,
+  db: Database,
+  table: Table | undefined,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const args = newArgs();
+  const scope = table ? { table, allTables: false } : anyTable;
+  const named = (table ? [table] : [...db.rules.tables.values()]).flatMap(({ name, titleField }) =>
+    titleField === undefined ? [] : [[args.bind(name, "text"), args.bind(titleField, "text")] as const],
+  );
+  if (named.length === 0) return new Map();
+  const titleField = `case r.table_name ${named.map(([name, title]) => `when ${name} then ${title}`).join(" ")} end`;
+  const text = `select t.id, t.title from (
+      select r.id::text as id, left(${openData(args, db, scope)} ->> ${titleField}, ${mostTitle}) as title
+      from records r
+      where ${inScope(args, db, scope, [])} and r.id = any(${args.bind([...ids], "uuid[]")})) t
+    where t.title <> ''`;
+  const rows = await on.unsafe<{ id: string; title: string }[]>(text, args.values);
+  return new Map(rows.map(({ id, title }) => [id, title]));
+}
+
+/** Characters of a title. */
+const mostTitle = 1000;

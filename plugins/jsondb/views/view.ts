@@ -190,6 +190,23 @@ export function withoutFields(value: Record<string, unknown>, hidden: ReadonlySe
   );
 }
 
+/** What a view looks at, as parameters of a list, and as somebody sees it from whom these fields are hidden. */
+export function parametersOf({ filters, sort, columns, tableName }: ViewRow, hidden: ReadonlySet<string>) {
+  const isShown = (one: string) => !hidden.has(sortedField(one));
+  const conditions = Object.entries(filters)
+    .filter(([one]) => isShown(one))
+    .flatMap(([one, value]: [string, unknown]) => conditionsOn(one, value, () => {}));
+  return {
+    table_name: tableName,
+    filters: conditions.flatMap(({ field: of, op, value }): [string, string][] => {
+      const key = op === "eq" ? `filter[${of}]` : `filter[${of}][${op}]`;
+      return typeof value === "string" ? [[key, value]] : value.map((one) => [`${key}[]`, one]);
+    }),
+    sort: sort.find(isShown),
+    columns: columns.filter(isShown),
+  };
+}
+
 /** Checked as a search would read them; each begins with its place. `filters`: field to value, or to { operator: value }. */
 function mistakesInFilters(table: Table, filters: object): string[] {
   const mistakes: string[] = [];

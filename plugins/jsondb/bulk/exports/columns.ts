@@ -2,7 +2,7 @@
 import { badRequest } from "platform";
 import type { Database } from "../../databases/database.ts";
 import type { Field, Words } from "../../databases/kinds.ts";
-import { fieldOfHeader, headerOfField, isOwnColumn, type CsvColumn } from "./csv.ts";
+import { fieldOfHeader, headerOfField, isOwnColumn, type CsvColumn, type TitleOf } from "./csv.ts";
 
 export interface Column extends CsvColumn {
   readonly head: string;
@@ -15,11 +15,18 @@ export interface ColumnOptions {
   readonly names: readonly string[] | undefined;
   /** Call fields by their labels. */
   readonly labels: boolean;
+  /** Show links as the titles of their records. */
+  readonly titles: boolean;
   readonly locale: string;
 }
 
 /** `fields`: the keys that the records have, those of the schema first. */
-export function columnsOf(db: Database, fields: readonly string[], { names, labels, locale }: ColumnOptions): Column[] {
+export function columnsOf(
+  db: Database,
+  fields: readonly string[],
+  { names, labels, locale }: Omit<ColumnOptions, "titles">,
+  titleOf?: TitleOf,
+): Column[] {
   const tables = [...db.schema.tables.values()];
   const all = [
     "id",
@@ -33,7 +40,8 @@ export function columnsOf(db: Database, fields: readonly string[], { names, labe
     const field = fieldOfHeader(name);
     const definition = tables.map((table) => table.fields.get(field)).find((one) => one !== undefined);
     const label = labels ? wordIn(definition?.label, locale) : undefined;
-    return { head: label ?? name, own: undefined, field, definition };
+    const isLink = tables.some((table) => table.fields.get(field)?.link !== undefined);
+    return { head: label ?? name, own: undefined, field, definition, titleOf: isLink ? titleOf : undefined };
   });
 }
 

@@ -6,10 +6,15 @@ import { parseExactly } from "platform";
 import { csvCell, withoutFormula } from "../csv.ts";
 import { byteWriter, forEachRow, type ExportPage } from "./bytes.ts";
 
+/** The title of a record by its id; undefined for one that has none, or that the caller may not read. */
+export type TitleOf = (id: string) => string | undefined;
+
 /** A column of the record itself, or of a field of its data. */
 export interface CsvColumn {
   readonly own: OwnColumn | undefined;
   readonly field: string;
+  /** Of a link whose ids are to be titles. */
+  readonly titleOf?: TitleOf | undefined;
 }
 
 interface Columns {
@@ -69,6 +74,7 @@ export function csvRows({ columns, safe }: Columns): (page: ExportPage) => Uint8
   let next = 0;
   const places = columns.map(({ own }) => (own === undefined ? next++ : ownPlaces[own]));
   const { read, starts, ends, forms } = createRowReader(fields);
+  const titleOf = columns.flatMap((column) => (column.own === undefined ? [column.titleOf] : []));
   const line = byteWriter();
 
   const cell = (bytes: Uint8Array, column: number) => {
@@ -76,6 +82,12 @@ export function csvRows({ columns, safe }: Columns): (page: ExportPage) => Uint8
     const to = ends[column] ?? 0;
     const form = forms[column];
     if (form === absent) return;
+    const of = titleOf[column];
+    if (of) {
+      const text = csvCell(titleText(decoder.decode(bytes.subarray(from, to)), form === parsed, of, safe));
+      line.reserve(4 * text.length);
+      return line.text(text);
+    }
     if (form === parsed) return line.text(csvCell(textOf(decoder.decode(bytes.subarray(from, to)), safe)));
     // Numbers are as they are, and only a text has a quote before it.
     if (safe && bytes[from - 1] === quote && formulaStarts.has(bytes[from] ?? 0))
@@ -109,6 +121,19 @@ function textOf(json: string, safe: boolean): string {
   const value = parseExactly(json);
   if (typeof value !== "string") return JSON.stringify(value);
   return safe ? withoutFormula(value) : value;
+}
+
+/** A value of a link with titles for ids. */
+export function titled(value: unknown, of: TitleOf): unknown {
+  const one = (item: unknown) => (typeof item === "string" ? (of(item) ?? item) : item);
+  return Array.isArray(value) ? value.map(one) : one(value);
+}
+
+function titleText(text: string, isJson: boolean, of: TitleOf, safe: boolean): string | null {
+  const value = titled(isJson ? parseExactly(text) : text, of);
+  if (Array.isArray(value) && value.length === 0) return null;
+  const shown = Array.isArray(value) ? value.join(", ") : typeof value === "string" ? value : JSON.stringify(value);
+  return safe ? withoutFormula(shown) : shown;
 }
 
 /** Finds the fields in the JSON of a record, as PostgreSQL prints jsonb. */

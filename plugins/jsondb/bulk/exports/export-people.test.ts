@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { adminToken, startTestApp, type TestApp } from "../../../../tests/harness.ts";
+import { adminToken, person, startTestApp, type TestApp } from "../../../../tests/harness.ts";
 import { openWorkbook } from "../files/workbook.ts";
 import { openArchive } from "../files/zip.ts";
 
@@ -81,8 +81,8 @@ describe("an export for people", () => {
   });
 
   const wrong: [string, string, string][] = [
-    ["columns of JSON", "format=json&columns=name", "`columns` and `labels` are for csv and xlsx"],
-    ["labels of NDJSON", "format=ndjson&labels=true", "`columns` and `labels` are for csv and xlsx"],
+    ["columns of JSON", "format=json&columns=name", "`columns`, `labels` and `titles` are for csv and xlsx"],
+    ["labels of NDJSON", "format=ndjson&labels=true", "`columns`, `labels` and `titles` are for csv and xlsx"],
     ["a column twice", "format=csv&columns=name,name", '`columns` names "name" twice'],
     ["another format", "format=xls", "`format` must be csv, json, ndjson or xlsx"],
   ];
@@ -167,5 +167,99 @@ describe("an export as a workbook", () => {
     await app.post(`/core/dbs/${json.code}/import`, undefined, { raw: body, headers: { "content-type": "text/csv" } });
     const { cells } = await sheetOf(`/core/dbs/${json.code}/export?format=xlsx&columns=n`);
     expect([cells.length, cells[1], cells.at(-1)]).toEqual([20_001, [["0"]], [["19999"]]] as never);
+  });
+});
+
+describe("links in an export", () => {
+  const people: Record<string, string> = {};
+  let order = "";
+  const csvOf = async (query: string, token?: string) =>
+    app.get(`/core/dbs/linked/export?format=csv&columns=no,customer,watchers&${query}`, token ? { token } : {});
+
+  beforeAll(async () => {
+    const db = (code: string, fields: object) =>
+      app.post("/core/dbs", { db: { name: code, code, schema: { fields } } });
+    await db("people", { name: "string", secret: "string" });
+    await db("linked", {
+      no: "integer",
+      customer: { type: "string", link: "people", label: "Kunde" },
+      watchers: { type: "list", link: "people" },
+    });
+    for (const name of ["=Ann", 'Bob, "B"', "Ł".repeat(1200), ""])
+      people[name] = (
+        await app.post("/core/dbs/people/records", { record: { data: { name, secret: "canary" } } })
+      ).json.id;
+    const [ann, bob, long, none] = Object.values(people);
+    for (const data of [
+      { no: 1, customer: ann, watchers: [bob, ann] },
+      { no: 2, customer: bob, watchers: [] },
+      { no: 3, customer: long, watchers: [none] },
+      { no: 4 },
+    ])
+      order = (await app.post("/core/dbs/linked/records", { record: { data } })).json.id;
+  });
+
+  test("are ids, or with `titles` the titles of their records", async () => {
+    const [ann, bob] = Object.values(people);
+    expect((await csvOf("filter[no]=1")).text).toBe(`no,customer,watchers\r\n1,${ann},"[""${bob}"",""${ann}""]"\r\n`);
+    expect((await csvOf("titles=true&labels=true")).text).toBe(
+      [
+        "no,Kunde,watchers",
+        '1,=Ann,"Bob, ""B"", =Ann"',
+        '2,"Bob, ""B""",',
+        `3,${"Ł".repeat(1000)},${people[""]}`,
+        "4,,",
+        "",
+      ].join("\r\n"),
+    );
+    expect((await csvOf("titles=true&spreadsheet=true&sort=-no&filter[no][lt]=2")).text).toContain("\r\n1,'=Ann,");
+    const { cells } = await sheetOf("/core/dbs/linked/export?format=xlsx&titles=true&columns=customer,watchers");
+    expect(cells.slice(0, 3)).toEqual([["customer", "watchers"], ["=Ann", 'Bob, "B", =Ann'], ['Bob, "B"']]);
+  });
+
+  test("are titles only of records, and by fields, that the caller may read", async () => {
+    const who = await person(app, { role: "user" });
+    const access = (grant: object) =>
+      app.patch("/core/dbs/people", { db: { access: [{ to: `user:${who.id}`, may: "read", ...grant }] } });
+    const shown = async () => (await csvOf("titles=true&filter[no]=1", who.token)).text.split("\r\n")[1];
+    const [ann] = Object.values(people);
+    await access({ where: { name: "=Ann" } });
+    expect(await shown()).toBe(`1,=Ann,"${people['Bob, "B"']}, =Ann"`);
+    await access({ hide: ["name"] });
+    expect(await shown()).toStartWith(`1,${ann},`);
+    await app.patch("/core/dbs/people", { db: { access: [] } });
+    expect(await shown()).toStartWith(`1,${ann},`);
+    await app.patch("/core/dbs/people", { db: { access: null } });
+    expect(await shown()).toStartWith("1,=Ann,");
+  });
+
+  test("are read a page at a time", async () => {
+    const data = { no: 9, customer: people["=Ann"] };
+    const operations = Array.from({ length: 200 }, () => ({ op: "create", data }));
+    expect((await app.post("/core/dbs/linked/batch", { operations })).status).toBe(200);
+    const lines = (await csvOf("titles=true&filter[no]=9")).text.split("\r\n");
+    expect(lines.filter((line) => line === "9,=Ann,")).toHaveLength(200);
+  });
+
+  test("and the columns, filters and order of a view", async () => {
+    const view = {
+      name: "Open",
+      filters: { no: { in: [1, 2, 3] }, "customer.name": { ne: "=Ann" } },
+      sort: ["-no"],
+      columns: ["no", "customer", "id"],
+    };
+    const saved = await app.post("/core/dbs/linked/views", { view });
+    const path = (more: string) => `/core/dbs/linked/export?format=csv&view=${saved.json.id}&${more}`;
+    expect((await app.get(path("titles=true"))).text.split("\r\n").map((line) => line.slice(0, 8))).toEqual([
+      "no,custo",
+      "3,ŁŁŁŁŁŁ",
+      '2,"Bob, ',
+      "",
+    ]);
+    expect((await app.get(path("columns=no&sort=no&filter[no][gt]=1"))).text).toBe("no\r\n2\r\n3\r\n");
+    expect((await app.get(path("").replace("format=csv", "format=json"))).json).toHaveLength(2);
+    const who = await person(app, { role: "user" });
+    expect((await app.get(path(""), { token: who.token })).status).toBe(404);
+    expect((await app.get(path("").replace(saved.json.id, order))).status).toBe(404);
   });
 });

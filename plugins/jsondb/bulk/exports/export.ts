@@ -9,7 +9,9 @@ import type { Scope, Sort } from "../../search/query.ts";
 import { csvLine, withoutFormula } from "../csv.ts";
 import { columnsOf, fieldsOfColumns, type Column, type ColumnOptions } from "./columns.ts";
 import { csvRows } from "./csv.ts";
+import { titlesOf } from "./titles.ts";
 import { workbook } from "./workbook.ts";
+import type { Viewer } from "../../access/reach.ts";
 import { tableNames, type Database } from "../../databases/database.ts";
 import { lastId, byteWriter, forEachRow, type ExportPage, type IdList } from "./bytes.ts";
 import { printRecord } from "../../records/print.ts";
@@ -27,6 +29,8 @@ export interface ExportOptions {
   readonly safe: boolean;
   /** Told how many more records are out. */
   readonly passed: (records: number) => void;
+  /** Who asked, as they are by now: may read the titles. */
+  readonly viewer: () => Promise<Viewer>;
   /** The database as whoever asked may use it by now: an export ends with their rights. */
   readonly opened: () => Promise<Database>;
 }
@@ -41,10 +45,11 @@ const pagesAhead = 16;
 const maxKnownKeys = 100;
 
 type Reading = Pick<BaseContext, "read">;
+type Exporting = Parameters<typeof titlesOf>[0];
 
 /** 422 if the data has too many different keys for columns, before any output. */
 export async function exportTexts(
-  ctx: Reading,
+  ctx: Exporting,
   db: Database,
   options: ExportOptions,
 ): Promise<AsyncGenerator<string | Uint8Array<ArrayBuffer>>> {
@@ -60,9 +65,11 @@ export async function exportTexts(
   try {
     const { names } = options.columns;
     const fields = names ? fieldsOfColumns(names) : await fieldsOf(ctx, db, options.scope);
-    const columns = columnsOf(db, fields, options.columns);
-    if (options.format === "xlsx") return workbook(await first, { columns, timeZone: db.timezone });
-    return csv(await first, columns, options.safe);
+    const titles = options.columns.titles ? titlesOf(ctx, db, fields, options.viewer) : undefined;
+    const columns = columnsOf(db, fields, options.columns, titles?.of);
+    const shown = titles ? titles.pages(await first) : await first;
+    if (options.format === "xlsx") return workbook(shown, { columns, timeZone: db.timezone });
+    return csv(shown, columns, options.safe);
   } catch (error) {
     await pages.return(undefined);
     throw error;

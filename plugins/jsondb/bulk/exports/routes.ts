@@ -1,5 +1,5 @@
 import * as tasks from "../../tasks/tasks.ts";
-import { answer, badRequest, flagOf, ok, route, Type, warned, type Log, type Route } from "platform";
+import { answer, badRequest, flagOf, found, ok, refOf, route, Type, warned, type Log, type Route } from "platform";
 import { ShownRecord, UnknownTable, recordExample, unknownTable } from "../../records/routes.ts";
 import { fieldHints, namesIn, queryLimits, scopeOf, sortOf } from "../../search/query.ts";
 import { maxColumns } from "../store.ts";
@@ -7,7 +7,11 @@ import { fieldsOfColumns, type ColumnOptions } from "./columns.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
 import { filterParameters, namesParameter } from "../../search/routes.ts";
 import { endFilters } from "../../links/filters.ts";
-import { dbAccess, openAgain, openAt, viewerOf } from "../../databases/cache.ts";
+import { hiddenAlways } from "../../access/reach.ts";
+import { ownFields } from "../../databases/columns.ts";
+import { parametersOf, View, type ViewAt } from "../../views/view.ts";
+import { headerOfField } from "./csv.ts";
+import { dbAccess, openAgain, openAt, viewerOf, viewingAgain } from "../../databases/cache.ts";
 import type { JsondbContext } from "../../context.ts";
 import type { RunningTask } from "../../tasks/tasks.ts";
 
@@ -30,6 +34,11 @@ export function exportRoute(ctx: JsondbContext): Route {
         ...filterParameters,
         sort: "as in the list of records; up to 1,000,000 records. Default: by id",
         columns: namesParameter("columns of CSV and XLSX in this order, and no others"),
+        view: "the id of a view: its table, filters, first order and, for CSV and XLSX, columns; what the request says itself of table, order and columns takes their place",
+        titles: Type.Boolean({
+          description:
+            "CSV and XLSX: `true` shows links as the titles of their records (at most 1,000 characters); as ids where a record has none, or you may not read it",
+        }),
         labels: Type.Boolean({ description: "CSV and XLSX: `true` calls the columns by the labels of the fields" }),
         spreadsheet: Type.Boolean({
           description:
@@ -44,9 +53,10 @@ export function exportRoute(ctx: JsondbContext): Route {
       responses: { 200: [recordExample], ...unknownTable },
     },
     async (input) => {
-      const { account, caller, params, query } = input;
+      const { account, caller, params } = input;
       const db = await openAt(ctx, input, params.db_id);
-      const format = formatOf(query.get("format"));
+      const format = formatOf(input.query.get("format"));
+      const query = await withView({ ...ctx, caller, db }, input.query, format);
       const { params: narrowed, ends } = await endFilters(ctx, { db, viewer: viewerOf(input) }, query);
       const scope = { ...scopeOf(db, narrowed), ends };
       const columns = columnsAsked(query, format, account.locale);
@@ -56,7 +66,8 @@ export function exportRoute(ctx: JsondbContext): Route {
       const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
       const task = exportTask(() => tasks.beginTask(ctx, made), ctx.log);
       const opened = () => openAgain(ctx, input, db.id);
-      const asked = { format, scope, sort, columns, safe: spreadsheet, passed: task.passed, opened };
+      const viewer = async () => viewerOf(await viewingAgain(ctx, input));
+      const asked = { format, scope, sort, columns, safe: spreadsheet, passed: task.passed, opened, viewer };
       const texts = await exportTexts(ctx, db, asked);
       const warnings = warned(ok(null), fieldHints(db, scope, fieldsOfColumns(columns.names ?? []))).headers;
       return new Response(await streamOf(texts, task, ctx.log), {
@@ -79,19 +90,38 @@ const types: Record<ExportFormat, string> = {
 };
 
 function formatOf(given: string | null): ExportFormat {
-  const found = exportFormats.find((format) => format === (given || "json"));
-  if (found === undefined) throw badRequest("`format` must be csv, json, ndjson or xlsx");
-  return found;
+  const known = exportFormats.find((format) => format === (given || "json"));
+  if (known === undefined) throw badRequest("`format` must be csv, json, ndjson or xlsx");
+  return known;
 }
 
 /** 400 for a format that has no columns. */
 function columnsAsked(query: URLSearchParams, format: ExportFormat, locale: string): ColumnOptions {
   const given = namesIn(query, "columns", queryLimits.name);
   const labels = flagOf(query, "labels") ?? false;
-  if ((given.length > 0 || labels) && format !== "csv" && format !== "xlsx")
-    throw badRequest("`columns` and `labels` are for csv and xlsx");
+  const titles = flagOf(query, "titles") ?? false;
+  if ((given.length > 0 || labels || titles) && !hasColumns(format))
+    throw badRequest("`columns`, `labels` and `titles` are for csv and xlsx");
   if (given.length > maxColumns) throw badRequest(`\`columns\` may name at most ${maxColumns} columns`);
-  return { names: given.length > 0 ? given : undefined, labels, locale };
+  return { names: given.length > 0 ? given : undefined, labels, titles, locale };
+}
+
+const hasColumns = (format: ExportFormat) => format === "csv" || format === "xlsx";
+
+/** The parameters with those of the view that they name. 404 for one that the caller does not see. */
+async function withView(at: ViewAt, query: URLSearchParams, format: ExportFormat): Promise<URLSearchParams> {
+  const id = query.get("view");
+  if (!id) return query;
+  const { filters, table_name, sort, columns } = parametersOf(
+    await found(View, at, refOf(View, id)),
+    hiddenAlways(at.db.reach),
+  );
+  const all = new URLSearchParams([...query, ...filters]);
+  if (table_name !== null && !query.has("table_name")) all.set("table_name", table_name);
+  if (sort !== undefined && !query.has("sort")) all.set("sort", sort);
+  const isOwn = query.has("columns") || query.has("columns[]") || !hasColumns(format);
+  if (!isOwn) for (const name of columns) all.append("columns[]", ownFields.has(name) ? name : headerOfField(name));
+  return all;
 }
 
 /** Makes the first piece at once, so that a failure at the start still gets its status. */

@@ -3,6 +3,7 @@ import { ExactNumber, isNumber, isObject, parseExactly, zoneOffset } from "platf
 import type { Field } from "../../databases/kinds.ts";
 import type { Column } from "./columns.ts";
 import { forEachRow, idText, timeMs, type ExportPage } from "./bytes.ts";
+import { titled } from "./csv.ts";
 import { zipped, type Part } from "./zip.ts";
 
 interface Options {
@@ -74,7 +75,7 @@ async function* rowTexts(
     forEachRow(page, (id, time, table, endOfTable, data, endOfData) => {
       const parsed = parseExactly(decoder.decode(page.data.subarray(data, endOfData)));
       const values = isObject(parsed) ? parsed : {};
-      const cells = columns.map(({ own, field, definition }) => {
+      const cells = columns.map(({ own, field, definition, titleOf }) => {
         switch (own) {
           case "id":
             return textCell(idText(page.ids, id));
@@ -84,8 +85,10 @@ async function* rowTexts(
             return momentCell(timeMs(page.createdAt, time), offsets, styles);
           case "updated_at":
             return momentCell(timeMs(page.updatedAt, time), offsets, styles);
-          default:
-            return cellOf(Object.hasOwn(values, field) ? values[field] : null, definition, { offsets, styles });
+          default: {
+            const value = Object.hasOwn(values, field) ? values[field] : null;
+            return cellOf(titleOf ? titled(value, titleOf) : value, definition, { offsets, styles });
+          }
         }
       });
       waiting.push(rowText((records++ % mostRecords) + 2, cells));
@@ -122,7 +125,7 @@ interface Writing {
   readonly styles: Styles;
 }
 
-/** A value as its field says, else as JSON has it. Here the id of a link would become the title of its record. */
+/** A value as its field says, else as JSON has it. */
 function cellOf(value: unknown, definition: Field | undefined, { offsets, styles }: Writing): string {
   if (value === null || value === undefined || value === "") return empty;
   if (typeof value === "boolean") return ` t="b"><v>${value ? 1 : 0}</v>`;
