@@ -34,10 +34,17 @@ import * as taskStore from "../tasks/store.ts";
 import { dbAccess, forget, type DatabaseContext } from "./cache.ts";
 import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, tryOpen, type StoredDatabase } from "./database.ts";
 import { accessLimits, parseAccess, subjectsOf, type Level } from "../access/access.ts";
-import { grantsAt, hiddenAlways, levelOf, may, model, reachIn } from "../access/reach.ts";
+import { grantsAt, hiddenAlways, levelOf, may, mayAll, model, reachIn, type Viewer } from "../access/reach.ts";
 import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
-import { parsePublicMethods, publicLimits, unknownTables } from "./public-methods.ts";
+import {
+  parsePublicMethods,
+  publicLimits,
+  unknownLinks,
+  unknownTables,
+  type Operation,
+  type PublicMethods,
+} from "./public-methods.ts";
 import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
 import { formerFields, formerOf, renamed, renamesOf, type GivenRenames, type Rename } from "./renames.ts";
 import { addRenames, isKey, keepDeleted, markReplanned, restoreDeleted, setFormer, visibleTo } from "./store.ts";
@@ -172,6 +179,13 @@ async function check(at: DbAt, { tx, given, before, after }: Its, wrong: Mistake
   if ("schema" in schema && "publicMethods" in methods)
     for (const mistake of unknownTables(methods.publicMethods, schema.schema.tables))
       wrong.add("public_methods", mistake);
+  if ("schema" in schema && "publicMethods" in methods) {
+    for (const mistake of unknownLinks(methods.publicMethods, schema.schema.tables))
+      wrong.add("public_methods", mistake);
+    wrong.check();
+    const expanding = { code: after.code, schema: schema.schema, methods: methods.publicMethods };
+    await mustReadEnds(tx, caller, expanding, before, wrong);
+  }
   if ("schema" in schema) {
     checkAccess(after.access, schema.schema, wrong);
     await mustHoldTargets(tx, caller, after.code, schema.schema, before);
@@ -229,6 +243,60 @@ async function mustHoldTargets(
           `\`schema\`: \`on_delete\` of ${field} needs the level \`edit\` for all records of ${link.db.slice(0, 100)}`,
         );
     }
+}
+
+interface Expanding {
+  readonly code: string;
+  readonly schema: Schema;
+  readonly methods: PublicMethods;
+}
+
+/**
+ * 422 for paths of `expand` that lead through no link, 403 for those into a database of which the caller may not read
+ * everything: a public method shows it to anybody. What was so before stays.
+ */
+async function mustReadEnds(
+  tx: Tx,
+  { account, user, privileges, within }: DbAuthor,
+  { code, schema, methods }: Expanding,
+  stored: DbRow | undefined,
+  wrong: Mistakes,
+): Promise<void> {
+  const linksOf = (of: Schema, name: string) =>
+    [...of.tables.values()].flatMap(({ fields: all }) => all.get(name)?.link ?? []);
+  const was = stored && databaseOf(stored);
+  const isOld = (operation: Operation, path: string) => {
+    const [first = ""] = path.split(".");
+    const isSame = was && isSameJson(linksOf(was.schema, first), linksOf(schema, first));
+    return isSame === true && was?.publicMethods.methods.get(operation)?.expand.includes(path) === true;
+  };
+  for (const [operation, { expand }] of methods.methods)
+    for (const [at, path] of expand.entries()) {
+      if (isOld(operation, path)) continue;
+      let from = [schema];
+      for (const name of path.split(".")) {
+        const links = from.flatMap((one) => linksOf(one, name));
+        if (links.length === 0) wrong.add("public_methods", `${operation}.expand[${at}]: "${name}" is no link there`);
+        from = [];
+        for (const { db } of links) {
+          const row = db === code ? undefined : await findDb(tx, account.id, db);
+          if (db === code) from.push(schema);
+          if (!row) continue;
+          const target = storedDatabaseOf(row);
+          const isOpen = !isPerson(user) || privileges === null || isReadBy(target, { user, privileges, within });
+          if (!isOpen)
+            throw forbidden(
+              `\`public_methods\`: ${operation}.expand[${at}] needs the level \`read\` for all records of ${db.slice(0, 100)}`,
+            );
+          from.push(target.whole.schema);
+        }
+      }
+    }
+}
+
+function isReadBy(stored: StoredDatabase, viewer: Viewer): boolean {
+  const db = tryOpen(stored, viewer);
+  return db !== undefined && mayAll(db, "read");
 }
 
 function checkAccess(access: unknown, schema: Schema, wrong: Mistakes): void {

@@ -28,6 +28,7 @@ function publicHints(value: unknown, schema: Schema): string[] {
     const fields = fieldsOf(schema, operation, own(options, "table_name"));
     const known = [...fields, ...filled, ...ownFields];
     const used = usedOptions[operation];
+    const ends = namesIn(options, "expand");
     const unused = Object.keys(options).filter((name) => own(options, name) !== null && !used.includes(name));
     const hints = (option: string, names: readonly string[]) =>
       unknownNames(names, known, (name) => `${operation}.${option}: the schema has no field "${name}"`);
@@ -45,7 +46,10 @@ function publicHints(value: unknown, schema: Schema): string[] {
       ...(fields.length === 0
         ? []
         : [
-            ...hints("allowed_fields", namesIn(options, "allowed_fields")),
+            ...hints(
+              "allowed_fields",
+              namesIn(options, "allowed_fields").filter((name) => !ends.some((path) => name.startsWith(`${path}.`))),
+            ),
             ...hints("required_fields", namesIn(options, "required_fields")),
             ...hints("default_values", Object.keys(objectIn(options, "default_values"))),
             ...misspeltNames(
@@ -60,12 +64,12 @@ function publicHints(value: unknown, schema: Schema): string[] {
 
 /** `auto_fields` of an operation that writes nothing give its `scope_by` the variable. */
 const usedOptions: Record<Operation, readonly string[]> = {
-  list: ["allowed_fields", "allowed_params", "scope_by", "auto_fields", "table_name"],
-  get: ["allowed_fields", "scope_by", "auto_fields", "table_name"],
+  list: ["expand", "allowed_fields", "allowed_params", "scope_by", "auto_fields", "table_name"],
+  get: ["expand", "allowed_fields", "scope_by", "auto_fields", "table_name"],
   create: ["allowed_fields", "required_fields", "default_values", "auto_fields", "scope_by", "table_name"],
   update: ["allowed_fields", "required_fields", "auto_fields", "scope_by", "table_name"],
   delete: ["scope_by", "auto_fields", "table_name"],
-  search: ["allowed_fields", "allowed_params", "scope_by", "auto_fields", "table_name"],
+  search: ["expand", "allowed_fields", "allowed_params", "scope_by", "auto_fields", "table_name"],
 };
 
 /** The fields of the records that an operation may meet; none where the schema has no say. */

@@ -1,5 +1,6 @@
 /** Reads a database's `public_methods` and applies them to a visitor's write. behaviour 2.4, B.7. Pure. */
 import { isObject } from "platform";
+import { expandLimits } from "../api.ts";
 import { isBlank, type Table } from "./schema.ts";
 
 type Data = Record<string, unknown>;
@@ -9,12 +10,12 @@ export type Operation = (typeof operations)[number];
 
 /** The parameters that an operation reads. */
 export const operationParams: Record<Operation, readonly string[]> = {
-  list: ["limit", "offset", "after"],
-  get: ["id"],
+  list: ["limit", "offset", "after", "expand"],
+  get: ["id", "expand"],
   create: ["data"],
   update: ["id", "data"],
   delete: ["id"],
-  search: ["q", "sort", "table_name", "limit", "offset"],
+  search: ["q", "sort", "table_name", "limit", "offset", "expand"],
 };
 
 export const variables = ["ip", "cookie_key", "user_id", "user_name"] as const;
@@ -39,6 +40,8 @@ export interface Method {
   readonly scope: Scope | undefined;
   /** The only table that it reads or writes; undefined = as behaviour 2.4 has it. */
   readonly table: string | undefined;
+  /** The links that a visitor may follow: `customer.owner`. */
+  readonly expand: readonly string[];
   /** It must recognise the browser, so its answers set the cookie. */
   readonly usesCookie: boolean;
 }
@@ -95,6 +98,18 @@ export function unknownTables({ methods }: PublicMethods, tables: ReadonlyMap<st
   return [...methods].flatMap(([operation, { table }]) =>
     table === undefined || tables.has(table) ? [] : [`${operation}.table_name: "${table}" is no table of the schema`],
   );
+}
+
+/** Paths of `expand` whose first link the schema does not have, each with its place. */
+export function unknownLinks({ methods }: PublicMethods, tables: ReadonlyMap<string, Pick<Table, "fields">>): string[] {
+  return [...methods].flatMap(([operation, { expand, table }]) => {
+    const within = table === undefined ? [...tables.values()] : [tables.get(table)];
+    return expand.flatMap((path, at) => {
+      const [first = ""] = path.split(".");
+      if (within.some((one) => one?.fields.get(first)?.link)) return [];
+      return [`${operation}.expand[${at}]: "${first}" is no link of the schema`];
+    });
+  });
 }
 
 /**
@@ -167,6 +182,7 @@ const noOptions: Options = {
   allowedParams: undefined,
   scopeBy: undefined,
   table: undefined,
+  expand: [],
 };
 
 const optionNames = [
@@ -177,6 +193,7 @@ const optionNames = [
   "allowed_params",
   "scope_by",
   "table_name",
+  "expand",
 ] as const;
 
 type Say = (place: string, message: string) => void;
@@ -190,6 +207,8 @@ function parseOptions(options: Record<string, unknown>, at: string, say: Say): O
   const values = (option: string) => parseValues(own(options, option), `${at}.${option}`, say);
   const allowedFields = names("allowed_fields");
   const allowedParams = names("allowed_params");
+  const expand = names("expand") ?? [];
+  for (const mistake of mistakesInExpand(expand, at, allowedFields)) say(`${at}.expand${mistake[0]}`, mistake[1]);
   const autoFields = values("auto_fields");
   checkVariables(autoFields, `${at}.auto_fields`, say);
   const scopeBy = own(options, "scope_by") ?? undefined;
@@ -205,8 +224,32 @@ function parseOptions(options: Record<string, unknown>, at: string, say: Say): O
     defaultValues: values("default_values"),
     autoFields,
     allowedParams: allowedParams && new Set(allowedParams),
+    expand,
     scopeBy: typeof scopeBy === "string" && scopeBy !== "" ? scopeBy : undefined,
   };
+}
+
+/** What a visitor sees of the ends of links, `allowed_fields` must name too, if it is given. */
+function mistakesInExpand(
+  paths: readonly string[],
+  operation: string,
+  allowed: readonly string[] | undefined,
+): (readonly [place: string, message: string])[] {
+  if (paths.length === 0) return [];
+  if (!["list", "get", "search"].includes(operation)) return [["", "is for list, get and search"]];
+  if (paths.length > expandLimits.paths) return [["", `may have at most ${expandLimits.paths} paths`]];
+  return paths.flatMap((path, at) => {
+    const names = path.split(".");
+    const [first = ""] = names;
+    const shown = JSON.stringify(path.slice(0, 60));
+    const say = (message: string) => [[`[${at}]`, message] as const];
+    if (names.includes("")) return say(`${shown} is no path such as customer.owner`);
+    if (names.length > expandLimits.depth) return say(`${shown} is more than ${expandLimits.depth} deep`);
+    if (!allowed) return [];
+    if (!allowed.includes(first)) return say(`needs ${JSON.stringify(first.slice(0, 60))} in allowed_fields`);
+    const isShown = allowed.some((name) => name.startsWith(`${path}.`));
+    return isShown ? [] : say(`needs in allowed_fields what is shown of it, such as "${path.slice(0, 60)}.name"`);
+  });
 }
 
 function parseNames(value: unknown, at: string, say: Say): string[] | undefined {

@@ -2,6 +2,7 @@
 import { badRequest, HttpError, isObject, parseExactly } from "platform";
 import { expandLimits, pathFault } from "../api.ts";
 import type { Viewer } from "../access/reach.ts";
+import { ownFields } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import type { Link } from "../databases/kinds.ts";
 import type { Table } from "../databases/schema.ts";
@@ -17,11 +18,14 @@ export const expandParameter =
 /** The paths of the parameter `expand`. 400 for too many, or too deep ones. */
 export function expandPaths(query: URLSearchParams): readonly string[] {
   if (query.size === 0) return [];
-  const given = [...query.getAll("expand").flatMap((text) => text.split(",")), ...query.getAll("expand[]")];
-  const paths = [...new Set(given.map((path) => path.trim()).filter((path) => path !== ""))];
+  const paths = pathsIn([...query.getAll("expand").flatMap((text) => text.split(",")), ...query.getAll("expand[]")]);
   const fault = pathFault(paths);
   if (fault !== undefined) throw badRequest(`\`expand\` ${fault}`);
   return paths;
+}
+
+export function pathsIn(given: readonly string[]): string[] {
+  return [...new Set(given.map((path) => path.trim()).filter((path) => path !== ""))];
 }
 
 /** The databases that these paths lead through, by id. 400 for what is no link. */
@@ -70,7 +74,7 @@ export const flatIn =
 /** What is read, and by whom. */
 interface Reading {
   readonly db: Database;
-  /** Undefined is a program. */
+  /** Undefined is a program, which reads everything. */
   readonly viewer: Viewer | undefined;
 }
 
@@ -110,6 +114,37 @@ export async function finished(
   return JSON.stringify(Array.isArray(answer) ? done : done[0]);
 }
 
+/**
+ * The answer of a public method with `expand` of each record. `fields` are the only ones that it shows, with those of
+ * the ends as `customer.name`; undefined: all.
+ */
+export async function expandedFor(
+  ctx: LinkContext,
+  db: Database,
+  body: string,
+  paths: readonly string[],
+  shownOf: (record: Data) => Shown,
+  fields: ReadonlySet<string> | undefined,
+): Promise<string> {
+  const answer: unknown = parseExactly(body);
+  const records = (Array.isArray(answer) ? answer : [answer]) as Data[]; // an answer of ours
+  const done = await expanded(ctx, { db, viewer: undefined }, records, paths, shownOf);
+  const visible = (path: string, value: Value): Value => {
+    if (!fields || value === null) return value;
+    if (isList(value)) return value.map((one) => visible(path, one));
+    return Object.fromEntries(
+      Object.entries(value).filter(([name]) => ownFields.has(name) || fields.has(`${path}.${name}`)),
+    );
+  };
+  const shown = done.map(({ expand, ...record }) => ({
+    ...record,
+    expand: Object.fromEntries(Object.entries(expand).map(([path, value]) => [path, visible(path, value)])),
+  }));
+  return JSON.stringify(Array.isArray(answer) ? shown : shown[0]);
+}
+
+const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
+
 /** The records with `expand`: what is at the end of each path. */
 export async function expanded<R extends Data>(
   ctx: LinkContext,
@@ -118,11 +153,11 @@ export async function expanded<R extends Data>(
   paths: readonly string[],
   shownOf: (record: Data) => Shown,
   room = roomToExpand(),
-): Promise<(R & { readonly expand: Data })[]> {
+): Promise<(R & { readonly expand: Readonly<Record<string, Value>> })[]> {
   const found = await follow(ctx, reading, records.map(shownOf), paths, room);
   return records.map((record, at) => ({
     ...record,
-    expand: Object.fromEntries(paths.map((path) => [path, found.get(path)?.[at] ?? null])),
+    expand: Object.fromEntries(paths.map((path): [string, Value] => [path, found.get(path)?.[at] ?? null])),
   }));
 }
 

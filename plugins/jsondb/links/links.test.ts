@@ -212,6 +212,14 @@ describe("what is found and reckoned by links", () => {
     expect(bonn).toMatchObject({ sales: 1, total: 2 });
     expect(empty).toMatchObject({ sales: 0, total: 0, best: null, last: null });
     expect((await get("shops", lodz.id)).data).toMatchObject({ sales: 2, total: 30.3, visits: 5 });
+    const path = `/core/dbs/shops/records/${lodz.id}`;
+    const patched = await app.patch(path, { record: { data: { visits: 5, sales: 9 } } });
+    expect(patched.json.data).toMatchObject({ sales: 2, total: 30.3, visits: 5 });
+    expect((await app.get(path)).headers.get("etag")).toBe(patched.headers.get("etag"));
+    const headers = { "if-match": patched.headers.get("etag") ?? "" };
+    expect((await app.patch(path, { record: { data: { visits: 5 } } }, { headers })).status).toBe(200);
+    const posted = await send("shops", { name: "New", country: "FR" });
+    expect([posted.status, posted.json.data]).toMatchObject([201, { sales: 0, total: 0, best: null }]);
     expect((await app.get("/core/dbs/shops/search?filter[sales]=2")).status).toBe(400);
     expect((await app.get("/core/dbs/shops/search?sort=-total")).status).toBe(400);
     const reader = await person(app, { role: "user" });

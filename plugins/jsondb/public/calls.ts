@@ -26,6 +26,8 @@ import {
   type VariableValues,
 } from "../databases/public-methods.ts";
 import { ownFields } from "../databases/columns.ts";
+import { expandLimits } from "../api.ts";
+import { expandedFor, flatIn, nestedIn, pathsIn } from "../links/expand.ts";
 import { checked } from "../search/filters.ts";
 import {
   fieldHints,
@@ -62,7 +64,28 @@ export async function get(ctx: JsondbContext, { db, operation, method, params, v
   await mustBeIn(ctx, db, id, method, guard);
   const found = await ctx.read((sql) => recordStore.get(sql, db, id, { form: "public", fields }, guard));
   if (!found) throw notFound();
-  return found.answer;
+  return expand(ctx, { db, operation, method, params, variables }, db, found.answer);
+}
+
+/** With the ends of links that the method lets a visitor follow, as its `allowed_fields` show them. */
+export async function expand(ctx: JsondbContext, call: Call, db: Database, body: string): Promise<string> {
+  const paths = allowedPaths(call).filter((path) => call.method.expand.includes(path));
+  if (paths.length === 0) return body;
+  const table = db.schema.tables.get(call.method.table ?? call.params["table_name"]?.toString() ?? "") ?? noTable;
+  const shown = call.operation === "search" ? flatIn(table) : (record: Data) => ({ ...nestedIn(db)(record), table });
+  return expandedFor(ctx, db, body, paths, shown, visibleFields(db.publicMethods, call.operation));
+}
+
+function allowedPaths({ method, params }: Call): string[] {
+  return pathsIn((allowedParams(method, params, ["expand"]).get("expand") ?? "").split(","));
+}
+
+/** Hints about paths that the method does not open. */
+export function expandHints(call: Call): string[] {
+  return allowedPaths(call)
+    .filter((path) => !call.method.expand.includes(path))
+    .slice(0, expandLimits.paths)
+    .map((path) => `\`expand\`: nothing is shown of "${path.slice(0, 100)}" here`);
 }
 
 export async function create(ctx: JsondbContext, call: Call): Promise<string> {

@@ -56,6 +56,8 @@ const parameters = {
   q: "search: a phrase",
   sort: "search: a field, `-` in front = descending",
   table_name: "search: required where the schema has tables",
+  expand:
+    "list, get, search: links to follow, comma-separated, of those that the method's `expand` names: each record gets `expand`",
 };
 const refused = Type.Union([PublicRefusal, answer.fieldErrors]);
 const refusals = {
@@ -167,7 +169,9 @@ function createCaller(ctx: JsondbContext) {
       if (!query) throw new Error("a scope does not depend on the schema");
       return query;
     };
-    return answerPage(ctx, call.db, read, shape);
+    const isExpanding = call.method.expand.length > 0 && call.params["expand"] !== undefined;
+    const finish = (body: string, db: Database) => calls.expand(ctx, call, db, body);
+    return answerPage(ctx, call.db, read, shape, isExpanding ? finish : undefined);
   };
 
   const runs: Record<Operation, (call: Call) => Promise<Reply>> = {
@@ -224,7 +228,8 @@ function callHints(call: Call, query: URLSearchParams): string[] {
   const known = operationParams[operation];
   const names = Object.keys(params).filter((name) => !query.has(name) || Object.hasOwn(parameters, name));
   const hints = unknownNames(names, known, (name) => `\`${operation}\` takes no "${name}"`);
-  return operation === "search" ? [...hints, ...sortHints(call)] : hints;
+  const all = [...hints, ...calls.expandHints(call)];
+  return operation === "search" ? [...all, ...sortHints(call)] : all;
 }
 
 const storing: ReadonlySet<string> = new Set<Operation>(["create", "update"]);

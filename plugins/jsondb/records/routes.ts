@@ -18,7 +18,7 @@ import {
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
 import type { Data } from "./record.ts";
 import { firstVersion, versionDigits } from "./print.ts";
-import { dbAccess, openAt, viewerOf } from "../databases/cache.ts";
+import { dbAccess, openAt, viewerOf, type Viewing } from "../databases/cache.ts";
 import type { Write } from "./writes.ts";
 import type { Viewer } from "../access/reach.ts";
 import type { JsondbContext } from "../context.ts";
@@ -78,8 +78,9 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         const hints: Hints = { texts: [] };
         const make = (current: Database) => hinted(hints, current, viewerOf(input), body.table_name, body.data);
         const made = await records.create(ctx, db, make);
-        const headers = { etag: etag(made.id, firstVersion(made.createdAt)) };
-        return warned(jsonText(201, await records.createdText(ctx.sql, db, made), headers), hints.texts);
+        const text = await records.createdText(ctx.sql, db, made);
+        const { body: shown, headers } = await whole(ctx, input, db, made.id, firstVersion(made.createdAt), text);
+        return warned(jsonText(201, shown, headers), hints.texts);
       },
     ),
     route(
@@ -98,11 +99,16 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         const id = uuidOf(input.params.id);
         const found = await together.get(ctx, db, id);
         if (!found) throw notFound();
-        const paths = expandPaths(input.query);
-        if (!isUnfinished(db, paths)) return jsonText(200, found.answer, { etag: etag(id, found.version) });
-        // What a link leads to changes without this record.
-        const body = await finished(ctx, { db, viewer: viewerOf(input) }, found.answer, paths, nestedIn(db));
-        return jsonText(200, body, { etag: etag(id, found.version, body) });
+        const { body, headers } = await whole(
+          ctx,
+          input,
+          db,
+          id,
+          found.version,
+          found.answer,
+          expandPaths(input.query),
+        );
+        return jsonText(200, body, headers);
       },
     ),
     route(
@@ -137,7 +143,8 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
           return { ...write, expected };
         };
         const changed = await records.update(ctx, db, id, make, { form: "nested" });
-        return warned(jsonText(200, changed.answer, { etag: etag(id, changed.version) }), hints.texts);
+        const { body: shown, headers } = await whole(ctx, input, db, id, changed.version, changed.answer);
+        return warned(jsonText(200, shown, headers), hints.texts);
       },
     ),
     route(
@@ -164,6 +171,22 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
       },
     ),
   ];
+}
+
+/** The answer with what is worked out when it is read, and its ETag. */
+async function whole(
+  ctx: JsondbContext,
+  input: Viewing,
+  db: Database,
+  id: string,
+  version: number,
+  answered: string,
+  paths: readonly string[] = [],
+) {
+  if (!isUnfinished(db, paths)) return { body: answered, headers: { etag: etag(id, version) } };
+  // What a link leads to changes without this record.
+  const body = await finished(ctx, { db, viewer: viewerOf(input) }, answered, paths, nestedIn(db));
+  return { body, headers: { etag: etag(id, version, body) } };
 }
 
 /** The write; `hints` gets the hints about its table. */
@@ -209,7 +232,13 @@ export const FlatRecord = Type.Object(
 );
 
 /** As a public method shows one: with the fields that it lets be seen. */
-export const PublicRecord = answer.object("PublicRecord", { id: answer.uuid(), data: answer.json(), ...times });
+export const PublicRecord = answer.object("PublicRecord", {
+  id: answer.uuid(),
+  data: answer.json(),
+  ...times,
+  /** Only where it is asked for: path to a flat record, a list or null. */
+  expand: Type.Optional(answer.json()),
+});
 
 export const DeletedRecord = answer.object("DeletedRecord", { id: answer.uuid(), deleted: Type.Literal(true) });
 
