@@ -5,6 +5,7 @@
 import { databaseOf, tableForWrite } from "../../plugins/jsondb/databases/database.ts";
 import type { DbRow } from "../../plugins/jsondb/databases/fields.ts";
 import { indexValues } from "../../plugins/jsondb/records/index-values.ts";
+import { newClaims } from "../../plugins/jsondb/records/keys.ts";
 import * as manyStore from "../../plugins/jsondb/records/many-store.ts";
 import type { Sql } from "../../runtime/db/db.ts";
 import { adminToken, api, type Server } from "./harness.ts";
@@ -39,6 +40,41 @@ export const schema = {
 
 /** The schema beside the narrow ceiling: what its list, its search and its patch are about. */
 export const narrowSchema = { ...schema, indexed_fields: ["name", "city", "visits"] };
+
+export interface Grant {
+  readonly to: string;
+  readonly may: string;
+  readonly where?: object;
+}
+
+/** What a table may have beside its fields, to be measured beside the same without it (`--table`). */
+export interface TableRules {
+  readonly schema: object;
+  readonly plain: object;
+  /** For a person who may only read. */
+  readonly access?: readonly Grant[];
+  /** More of each contact, and of each list. */
+  readonly linksTo?: string;
+  readonly query?: string;
+  /** Least requests by those without it. */
+  readonly least: Readonly<Record<string, number>>;
+}
+
+const person = { to: "everyone", may: "read" };
+const withFields = (fields: object) => ({ ...schema, fields: { ...schema.fields, ...fields } });
+const linked = { schema: withFields({ company: { type: "string", link: "companies" } }), linksTo: "companies" };
+
+export const tableRules: Readonly<Record<string, TableRules>> = {
+  history: { schema: { ...schema, history: true }, plain: schema, least: { patch: 0.85 } },
+  unique: {
+    schema: withFields({ email: { type: "string", required: true, unique: true } }),
+    plain: schema,
+    least: { create: 0.85 },
+  },
+  link: { ...linked, plain: withFields({ company: "string" }), least: { create: 0.8 } },
+  expand: { ...linked, plain: linked.schema, query: "&expand=company", least: { list: 1 / 1.3 } },
+  where: { schema, plain: schema, access: [{ ...person, where: { age: { gte: 18 } } }], least: { search: 0.9 } },
+};
 
 export const contactsPerCity = 200;
 
@@ -110,9 +146,16 @@ export function fragmentOf(n: number, random: () => number): string {
 }
 
 /** A database `contacts`, made through the API and filled by its store, because a million requests would take longer. */
-export async function seedCorestead(server: Server, sql: Sql, total: number, fields: object = schema): Promise<void> {
+export async function seedCorestead(
+  server: Server,
+  sql: Sql,
+  total: number,
+  fields: object = schema,
+  more: { readonly access?: readonly Grant[]; readonly companies?: readonly string[] } = {},
+): Promise<void> {
+  const { access, companies = [] } = more;
   const { id } = await api(server, "POST", "/core/dbs.json", {
-    db: { name: "Contacts", code: "contacts", schema: fields },
+    db: { name: "Contacts", code: "contacts", schema: fields, ...(access && { access }) },
   });
   const [row] = await sql<DbRow[]>`select * from dbs where id = ${id}`;
   if (!row) throw new Error("the database is not there");
@@ -120,13 +163,13 @@ export async function seedCorestead(server: Server, sql: Sql, total: number, fie
   const table = tableForWrite(db, undefined);
   await withoutIndexes(sql, "records", () =>
     inBatches(total, (batch) => {
-      const rows = batch.map(({ id: one, ...data }) => ({
-        id: one,
-        createdAt: new Date(),
-        json: JSON.stringify(data),
-        index: indexValues(table, data),
-      }));
-      return manyStore.insert(sql, db, table, rows);
+      const rows = batch.map(({ id: one, ...contact }, at) => {
+        const company = companies[at % companies.length];
+        const data = { ...contact, ...(company !== undefined && { company }) };
+        return { id: one, createdAt: new Date(), data, json: JSON.stringify(data), index: indexValues(table, data) };
+      });
+      const claims = rows.flatMap(({ id: one, data }) => newClaims(db, table.name, one, data));
+      return manyStore.insert(sql, db, table, rows, { claims, links: [] });
     }),
   );
 }

@@ -158,6 +158,18 @@ export async function api(
   return text === "" ? undefined : JSON.parse(text);
 }
 
+/** An API token of a person who is no administrator. */
+export async function tokenOfPerson(server: Server, dataDir: string, cwd = root): Promise<string> {
+  const user = { login: "reader", role: "user", password: "the password of a reader" };
+  await api(server, "POST", "/account/users.json", { user });
+  const command = [process.execPath, "plugins/main.ts", "token", "create", "--user", "reader"];
+  const env = { PATH: Bun.env["PATH"] ?? "", DATA_DIR: dataDir, SECRET_KEY: secretKey };
+  const text = await new Response(Bun.spawn(command, { cwd, env, stdout: "pipe", stderr: "inherit" }).stdout).text();
+  const token = /\S{30,}/.exec(text)?.[0];
+  if (token === undefined) throw new Error(`no token was made: ${text}`);
+  return token;
+}
+
 const ticksPerSecond = 100; // USER_HZ, the same on every Linux
 
 /** Processor seconds used so far by the server with its processes, and by its PostgreSQL. */

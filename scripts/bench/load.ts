@@ -22,6 +22,10 @@ export interface Target {
   readonly total: number;
   /** The work of the narrow ceiling: a list by another order, a search in one field, a change of one number. */
   readonly narrow?: boolean;
+  /** More of each new contact. */
+  readonly data?: Readonly<Record<string, string>>;
+  /** More of each list's address. */
+  readonly query?: string;
 }
 
 export interface Measured {
@@ -80,7 +84,7 @@ export const operations = {
     const city = cityOf(pick(random, target.total), target.total);
     const value = encodeURIComponent(city);
     const order = target.narrow ? "visits" : "joined_at";
-    const own = `/core/dbs/contacts/search.json?filter[city]=${value}&sort=-${order}&limit=20`;
+    const own = `/core/dbs/contacts/search.json?filter[city]=${value}&sort=-${order}&limit=20${target.query ?? ""}`;
     const path = target.kind === "corestead" ? own : `/contacts?city=${value}&limit=20`;
     const verify = (body: string) => {
       const found: Contact[] = JSON.parse(body);
@@ -126,7 +130,7 @@ export const operations = {
   create(target, random) {
     const contact = contactOf(pick(random, 2 ** 31), target.total);
     const own = target.kind === "corestead";
-    const body = own ? { record: { data: contact } } : contact;
+    const body = own ? { record: { data: { ...contact, ...target.data } } } : contact;
     const verify = (text: string) => contactIn(target, text).email === contact.email;
     const request = send(target, "POST", own ? `${records}.json` : "/contacts", body);
     return { request, status: 201, contains: contact.email, verify };

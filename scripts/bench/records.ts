@@ -4,7 +4,7 @@
  *     bun run bench                                  beside servers written by hand (ceiling.ts), wide and narrow
  *     bun run bench --compare HEAD~20                beside another commit; fails if this tree is slower
  *     bun run bench --with WORKERS=2                 with a setting beside without it
- *     bun run bench --history                        with the history of records beside without it
+ *     bun run bench --table link                     what a table may have beside without it: history, unique, link, expand, where
  *     bun run bench --deno                           under Deno beside under Bun
  *     bun run bench --beside-total 10000 --total 1000000 --only get,list,filter,search --connections 1
  *
@@ -17,7 +17,16 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openPool } from "../../runtime/db/db.ts";
 import { denoEnv, fromSourceByDeno } from "../../tests/deno-process.ts";
-import { narrowSchema, schema, seedCeiling, seedCorestead, seedSite, type Ceiling } from "./contacts.ts";
+import {
+  narrowSchema,
+  schema,
+  seedCeiling,
+  seedCorestead,
+  seedSite,
+  tableRules,
+  type Ceiling,
+  type Grant,
+} from "./contacts.ts";
 import * as harness from "./harness.ts";
 import { adminToken, median, number, root, type Server } from "./harness.ts";
 import type { Load, Measured, Target } from "./load.ts";
@@ -27,7 +36,7 @@ const { values: options } = parseArgs({
     compare: { type: "string" },
     with: { type: "string", multiple: true, default: [] },
     deno: { type: "boolean", default: false },
-    history: { type: "boolean", default: false },
+    table: { type: "string" },
     "beside-total": { type: "string" },
     only: { type: "string" },
     connections: { type: "string" },
@@ -40,9 +49,10 @@ const { values: options } = parseArgs({
 type Operation = Load["operation"] | "webhook";
 const byHand = ["get", "list", "search", "patch", "create"] as const;
 const operations: readonly Operation[] = [...byHand, "filter", "page", "render", "webhook"];
-const isCompared =
-  options.compare ?? options["beside-total"] ?? (options.deno || options.history || options.with.length > 0);
-const wanted = (options.only ?? (options.history ? "patch,create" : undefined))?.split(",");
+const rules = options.table === undefined ? undefined : tableRules[options.table];
+if (options.table !== undefined && !rules) throw new Error(`--table is one of ${Object.keys(tableRules).join(", ")}`);
+const isCompared = options.compare ?? options["beside-total"] ?? (rules || options.deno || options.with.length > 0);
+const wanted = options.only?.split(",") ?? (rules && Object.keys(rules.least));
 const chosen = wanted ? operations.filter((name) => wanted.includes(name)) : isCompared ? operations : byHand;
 const connectionCounts = (options.connections ?? (options.quick || isCompared ? "16" : "1,16,64")).split(",");
 const rounds = Number(options.rounds ?? (options.quick ? 3 : 5));
@@ -78,13 +88,21 @@ const leastBeside: Record<Ceiling, Readonly<Record<string, number>>> = {
 const load = harness.startLoadGenerator();
 const receiver = startReceiver();
 if (options.compare !== undefined) await besideCommit(options.compare);
-else if (options.history)
+else if (rules) {
+  const { schema: own, plain, access, linksTo, query, least } = rules;
+  const open = access?.map(({ to, may }) => ({ to, may }));
+  const shared = { ...(linksTo !== undefined && { linksTo }) };
   await compare(
-    await startSide("history", { schema: { ...schema, history: true } }),
-    await startSide("without", {}),
-    (operation) => (operation === "patch" ? 0.85 : undefined),
+    await startSide("with", {
+      ...shared,
+      schema: own,
+      ...(access && { access }),
+      ...(query !== undefined && { query }),
+    }),
+    await startSide("without", { ...shared, schema: plain, ...(open && { access: open }) }),
+    (operation) => least[operation],
   );
-else if (isCompared) await compare(await thisTree(), await startSide("without", { total: otherTotal() }));
+} else if (isCompared) await compare(await thisTree(), await startSide("without", { total: otherTotal() }));
 else for (const ceiling of ["wide", "narrow"] as const) await besideCeiling(ceiling);
 load.stop();
 await receiver.stop();
@@ -134,7 +152,11 @@ interface SideOptions {
   readonly command?: readonly string[];
   readonly total?: number;
   readonly narrow?: boolean;
-  readonly schema?: typeof schema & { readonly history?: boolean };
+  readonly schema?: object;
+  /** For a person who may only read. */
+  readonly access?: readonly Grant[];
+  readonly linksTo?: string;
+  readonly query?: string;
 }
 
 async function startSide(name: string, given: SideOptions) {
@@ -144,15 +166,36 @@ async function startSide(name: string, given: SideOptions) {
   const server = await harness.startCorestead(dataDir, env, command, tree);
   const { target: database, pid: postmaster } = await harness.postgresOf(dataDir);
   const sql = openPool(database, { max: 2, statementTimeoutMs: 0 });
-  await seedCorestead(server, sql, count, given.schema ?? (narrow ? narrowSchema : schema));
+  const companies = given.linksTo === undefined ? [] : await seedTargets(server, given.linksTo);
+  const { access } = given;
+  const fields = given.schema ?? (narrow ? narrowSchema : schema);
+  await seedCorestead(server, sql, count, fields, { companies, ...(access && { access }) });
   if (chosen.includes("page") || chosen.includes("render")) await seedSite(server);
   if (chosen.includes("webhook")) await harness.api(server, "POST", "/core/dbs.json", { db: { name: "E", code: "e" } });
-  const target: Target = { kind: "corestead", port: server.port, token: adminToken, total: count, narrow };
+  const token = access ? await harness.tokenOfPerson(server, dataDir, tree) : adminToken;
+  const [company] = companies;
+  const more = {
+    ...(company !== undefined && { data: { company } }),
+    ...(given.query !== undefined && { query: given.query }),
+  };
+  const target: Target = { kind: "corestead", port: server.port, token, total: count, narrow, ...more };
   const stop = async () => {
     await sql.end();
     await server.stop();
   };
   return { name, server, target, postmaster, database, sql, stop };
+}
+
+/** A database with a hundred records, whose ids it gives back. */
+async function seedTargets(server: Server, code: string): Promise<string[]> {
+  const db = { name: code, code, schema: { fields: { name: "string" } } };
+  await harness.api(server, "POST", "/core/dbs.json", { db });
+  const ids: string[] = [];
+  for (let n = 0; n < 100; n++) {
+    const record = { data: { name: `Company ${n}` } };
+    ids.push((await harness.api(server, "POST", `/core/dbs/${code}/records.json`, { record })).id);
+  }
+  return ids;
 }
 
 async function compare(

@@ -1,6 +1,7 @@
 /** SQL of links: who names whom, and the records at the other end. */
 import type { Queryable, Sql, Tx } from "platform";
 import { anyTable, inScope, openData } from "../access/reach-store.ts";
+import { mayAll } from "../access/reach.ts";
 import type { Database } from "../databases/database.ts";
 import type { Table } from "../databases/schema.ts";
 import { rawRecord, withoutOwn } from "../records/parts-store.ts";
@@ -15,6 +16,9 @@ export interface StoredLink {
 }
 
 type Ids = readonly string[];
+
+/** Few texts of statements are without conditions of grants: connections keep the plans of those. */
+const planned = (db: Database) => ({ prepare: mayAll(db, "read") });
 
 /** The databases of an account whose schemas have links: few. */
 export function linking(sql: Sql, accountId: number) {
@@ -127,7 +131,7 @@ export async function flat(
   const scope = table ? { table, allTables: false } : anyTable;
   const text = `select ${rawRecord(withoutOwn(openData(args, db, scope)))} as raw from records r
     where ${inScope(args, db, scope, [])} and r.id = any(${args.bind([...ids], "uuid[]")})`;
-  return (await on.unsafe<{ raw: string }[]>(text, args.values)).map(({ raw }) => raw);
+  return (await on.unsafe<{ raw: string }[]>(text, args.values, planned(db))).map(({ raw }) => raw);
 }
 
 /** Those of these records that are open. */
@@ -167,7 +171,7 @@ export async function linked(
       select ${rawRecord(withoutOwn(openData(args, db, scope)))}
       from record_links l join records r on r.id = l.record_id
       where ${own} and ${isOpen} order by l.record_id desc limit ${args.bind(most, "int")}) as raws`;
-  const [row] = await on.unsafe<Linked[]>(text, args.values);
+  const [row] = await on.unsafe<Linked[]>(text, args.values, planned(db));
   return row ?? { count: 0, raws: [] };
 }
 
@@ -202,5 +206,5 @@ export async function aggregated(on: Queryable, db: Database, asked: Aggregated)
       ? `to_char(${op}(record_instant(${value()} #>> '{}')) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
       : `trim_scale(${op}(record_number(${value()})))::text`;
   const text = `select l.target_id::text as target, ${result} as value from ${from} group by l.target_id`;
-  return on.unsafe<{ target: string; value: string | null }[]>(text, args.values);
+  return on.unsafe<{ target: string; value: string | null }[]>(text, args.values, planned(db));
 }

@@ -134,7 +134,7 @@ function finderOf({ db, query, way }: PageRequest, key: SortKey | undefined): Fi
 
 /** Whether one plan is good for all values: the number of matches of a pattern or range depends on its values. */
 function hasOnePlan({ filters, any, phrase, ends = [] }: Query, { reach }: Database, way: Way): boolean {
-  if (reach.grants.some(({ where }) => where.some(({ op }) => op !== "eq"))) return false;
+  if (way !== "candidates" && reach.grants.some(({ where }) => where.some(({ op }) => op !== "eq"))) return false;
   if (any.length > 0 || ends.length > 0 || (phrase !== undefined && way === "plain")) return false;
   return filters.every((filter) => filter.op === "eq" && !filter.isPattern);
 }
