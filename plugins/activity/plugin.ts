@@ -1,11 +1,13 @@
 import { definePlugin, noticed } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { jsonDatabases } from "../jsondb/api.ts";
 import { parseAtLeast } from "./anchors.ts";
 import type { ActivityContext } from "./context.ts";
 import migration from "./migrations/001_activity.sql" with { type: "text" };
 import inboxMigration from "./migrations/002_inbox.sql" with { type: "text" };
 import { note } from "./inbox.ts";
 import { accountSettings, createSealer, forgetOld, streamedModel } from "./sealer.ts";
+import { isOfRecord } from "./readable.ts";
 import { activityExample, activityRoutes } from "./routes.ts";
 import { declaredBy, watchTables } from "./watch-store.ts";
 import { verifyAll } from "./verify.ts";
@@ -26,8 +28,18 @@ const verifyFacts = {
 export default definePlugin({
   name: "activity",
   needs: { accounts },
+  later: { databases: jsonDatabases },
   accountSettings,
-  models: [{ name: streamedModel, privilege: "activity", sample: activityExample }],
+  models: [
+    {
+      name: streamedModel,
+      privilege: "activity",
+      sample: activityExample,
+      confidential: isOfRecord,
+      // No entry has it; but a token that opens only some databases follows none.
+      partOf: { model: "Core::Db", key: "db_code" },
+    },
+  ],
   migrations: [
     { name: "001_activity", sql: migration },
     { name: "002_inbox", sql: inboxMigration },

@@ -10,11 +10,13 @@ import {
   pageOf,
   pageQuery,
   route,
+  type Caller,
   type Route,
 } from "platform";
 import { Activity } from "./answers.ts";
 import type { ActivityContext } from "./context.ts";
 import * as inbox from "./inbox.ts";
+import { readable } from "./readable.ts";
 import { toApi, type ActivityFilter } from "./store.ts";
 import * as activityStore from "./store.ts";
 
@@ -67,7 +69,7 @@ export function activityRoutes(ctx: ActivityContext): Route[] {
       {
         summary: "Who did what, the newest first",
         description:
-          "`X-Next-Cursor` is the `before` of the next page. `changes` shows what each field was and is; values of more than 2,000 characters are cut, and their size stands beside them. Secrets are never shown.",
+          "`X-Next-Cursor` is the `before` of the next page. `changes` shows what each field was and is; values of more than 2,000 characters are cut, and their size stands beside them. Secrets are never shown. Entries about records of databases that the caller may not read are left out, so a page may have fewer than its limit.",
         access,
         query: {
           ...filters,
@@ -77,20 +79,22 @@ export function activityRoutes(ctx: ActivityContext): Route[] {
         answers: { 200: answer.list(Activity) },
         responses: { 200: [activityExample] },
       },
-      async ({ account, query }) => {
+      async ({ account, caller, query }) => {
         await upToDate(account.id);
         const page = pageOf(query);
+        const filter = filterOf(query);
         const before = query.get("before");
         const { rows, next } = await activityStore.list(
           ctx,
           account.id,
-          filterOf(query),
+          filter,
           before === null || before === "" ? undefined : numberOf("before", before),
           { ...page, limit: page.limit + 1 },
         );
-        const shown = rows.slice(0, page.limit);
-        const last = shown.at(-1);
+        const found = rows.slice(0, page.limit);
+        const last = found.at(-1);
         const goesOn = rows.length > page.limit || next !== undefined;
+        const shown = await readable(ctx, caller, found, filter);
         return ok(shown.map(toApi), goesOn && last ? { "x-next-cursor": `${last.id}` } : undefined);
       },
     ),
@@ -106,10 +110,10 @@ export function activityRoutes(ctx: ActivityContext): Route[] {
         answers: { 200: answer.text("application/x-ndjson") },
         responses: { 200: `${JSON.stringify(activityExample)}\n` },
       },
-      async ({ account, query }) => {
+      async ({ account, caller, query }) => {
         const filter = filterOf(query);
         await upToDate(account.id);
-        return new Response(await ndjsonOf(ctx, account.id, filter), {
+        return new Response(await ndjsonOf(ctx, caller, filter), {
           headers: {
             "content-type": "application/x-ndjson; charset=utf-8",
             "content-disposition": 'attachment; filename="activity.ndjson"',
@@ -122,10 +126,11 @@ export function activityRoutes(ctx: ActivityContext): Route[] {
       "GET",
       "/core/activity/:id",
       { summary: "One entry", access, answers: { 200: Activity }, responses: { 200: activityExample } },
-      async ({ account, params }) => {
+      async ({ account, caller, params }) => {
         const row = await activityStore.byId(ctx, account.id, integerId(params.id));
-        if (!row) throw notFound();
-        return ok(toApi(row));
+        const [shown] = row ? await readable(ctx, caller, [row], { text: undefined }) : [];
+        if (!shown) throw notFound();
+        return ok(toApi(shown));
       },
     ),
   ];
@@ -179,18 +184,20 @@ function timeOf(query: URLSearchParams, name: string): Date | undefined {
 const pageSize = 500;
 
 /** Reads the first page at once, so that a failure still gets its status. */
-export async function ndjsonOf(
+async function ndjsonOf(
   ctx: ActivityContext,
-  accountId: number,
+  caller: Caller,
   filter: ActivityFilter,
 ): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
+  const accountId = caller.account.id;
   let page = await activityStore.next(ctx, accountId, filter, 0, pageSize);
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const last = page.at(-1);
-        if (last) controller.enqueue(encoder.encode(page.map((row) => `${JSON.stringify(toApi(row))}\n`).join("")));
+        const shown = await readable(ctx, caller, page, filter);
+        controller.enqueue(encoder.encode(shown.map((row) => `${JSON.stringify(toApi(row))}\n`).join("")));
         if (!last) controller.close();
         else page = await activityStore.next(ctx, accountId, filter, last.id, pageSize);
       } catch (error) {

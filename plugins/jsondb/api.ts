@@ -78,6 +78,17 @@ export interface BrowserVisitor {
   readonly headers: { readonly "set-cookie"?: string };
 }
 
+/** `db` is an id or a code. */
+export interface RecordRef {
+  readonly db: string;
+  readonly id: string;
+}
+
+export interface ReadableRecord extends RecordRef {
+  /** Fields that are hidden from the caller, of this record or of others, under former names too. */
+  readonly hidden: ReadonlySet<string>;
+}
+
 /**
  * `db` is an id or a code. An unknown database or record throws 404; data that does not fit the schema throws 422 by
  * field.
@@ -118,6 +129,8 @@ export interface JsonDatabases {
   ): Promise<boolean>;
   /** The ids of the databases that these links lead through. 400 for what is no link; an unknown database has none. */
   databasesAlong(accountId: number, db: string, paths: readonly string[]): Promise<readonly string[]>;
+  /** Of records, those that the caller may read. */
+  readable(caller: Caller, records: readonly RecordRef[]): Promise<readonly ReadableRecord[]>;
   /** Names the fields that the schema of a table, or of all, does not know; the data may have them. */
   fieldHints(accountId: number, db: string, table: string | null, fields: Iterable<string>): Promise<readonly string[]>;
   /** Creates the database of this code, or updates the existing one. `userId` null = no person (a command). */

@@ -1,9 +1,32 @@
-import { change, create, invalid, notFound, parseExactly, readBounds, uuidOf, type Tx } from "platform";
+import {
+  change,
+  create,
+  invalid,
+  isUuid,
+  notFound,
+  parseExactly,
+  readBounds,
+  uuidOf,
+  type Caller,
+  type Tx,
+} from "platform";
 import { createAccountTurns } from "./turns.ts";
 import { databasesAlong, expanded, flatIn, nestedIn, roomToExpand } from "./links/expand.ts";
-import type { ApiRecord, JsonDatabases, NewDatabase, RecordSearch, RecordUpdate, RecordWrite } from "./api.ts";
+import type {
+  ApiRecord,
+  JsonDatabases,
+  NewDatabase,
+  ReadableRecord,
+  RecordRef,
+  RecordSearch,
+  RecordUpdate,
+  RecordWrite,
+} from "./api.ts";
+import { hiddenSometimes, may, mayAll } from "./access/reach.ts";
+import { openRecords } from "./comments/store.ts";
+import { keptRecords } from "./databases/store.ts";
 import { fieldHintsIn, readSearch, withLinks, type Cursor } from "./search/query.ts";
-import { isOpenTo, tableForWrite, tableNames, type Database } from "./databases/database.ts";
+import { isOpenTo, tableForWrite, tableNames, tryOpen, type Database } from "./databases/database.ts";
 import * as databases from "./databases/cache.ts";
 import { Db, findDb } from "./databases/db.ts";
 import type { CreatedRecord } from "./records/record.ts";
@@ -88,6 +111,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       }
       return true;
     },
+    readable: (caller, refs) => readable(ctx, caller, refs),
     async fieldHints(accountId, key, table, fields) {
       const db = await databases.find(ctx, accountId, key);
       return db ? fieldHintsIn(db.whole, table, fields) : [];
@@ -164,6 +188,32 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       },
     }),
   };
+}
+
+const mostAtATime = 1000;
+
+async function readable(ctx: JsondbContext, caller: Caller, refs: readonly RecordRef[]): Promise<ReadableRecord[]> {
+  const found: ReadableRecord[] = [];
+  const { narrowedTo } = caller;
+  if (narrowedTo.length > 0 && !narrowedTo.includes("dbs")) return found;
+  for (const [key, its] of Map.groupBy(refs.slice(0, mostAtATime), ({ db }) => db)) {
+    const stored = await databases.find(ctx, caller.account.id, key);
+    const db = stored && tryOpen(stored, caller);
+    if (!db || !may(db, "read")) continue;
+    const ids = its.flatMap(({ id }) => (isUuid(id) ? [id] : []));
+    const isWhole = mayAll(db, "read");
+    const open = isWhole ? await keptRecords(ctx.sql, db.id, ids) : await openRecords(ctx.sql, db, ids, "read");
+    const hidden = isWhole ? new Set<string>() : hiddenEver(db);
+    found.push(...its.filter(({ id }) => open.has(id.toLowerCase())).map((one) => ({ ...one, hidden })));
+  }
+  return found;
+}
+
+/** Also under the names that they had, and what was removed. */
+function hiddenEver({ reach, former }: Database): ReadonlySet<string> {
+  const hidden = new Set(hiddenSometimes(reach));
+  for (const { from, to } of former.toReversed()) if (to === null || hidden.has(to)) hidden.add(from);
+  return hidden;
 }
 
 function paramsOf(params: NonNullable<RecordSearch["params"]>): URLSearchParams {
