@@ -75,7 +75,7 @@ export { generatedFile, packageIn } from "./system/generated.ts";
 export { contentHash, createSha256, sha256 } from "./base/hash.ts";
 export { createLiquid, LiquidFault } from "./liquid/liquid.ts";
 export type { FilterFunction as LiquidFilter, Liquid, Template as LiquidTemplate } from "./liquid/liquid.ts";
-export { activityCause, actorText, currentActor, currentSource, withActor, withSource } from "./scope/actor.ts";
+export { activityCause, actorText, currentActor, sourceOf, withActor, withSource } from "./scope/actor.ts";
 export type { Actor, Source } from "./scope/actor.ts";
 export { backupEnded } from "./events/models.ts";
 export type { BackupEnd } from "./events/models.ts";

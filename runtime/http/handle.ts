@@ -196,7 +196,10 @@ export function actorOf({ request, requestId, identity, client }: IdentifiedRequ
     login: caller?.user.login,
     name: caller?.user.name,
     token: caller?.tokenId,
-    ip: client.ip,
+    // Seldom asked for, and a call to the operating system.
+    get ip() {
+      return client.ip;
+    },
     agent: request.headers.get("user-agent")?.slice(0, maxChars),
     request: requestId,
     app: app?.appId,

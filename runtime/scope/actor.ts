@@ -54,12 +54,9 @@ export function withSource<T>(source: Source, run: () => T): T {
   return storage.run({ ...storage.getStore(), source }, run);
 }
 
-/** The way by which the changes come. */
-export function currentSource(): Source {
-  const { actor, source } = storage.getStore() ?? {};
-  if (source) return source;
-  const by = actor?.();
-  return by?.source ?? (by?.kind === "flow" ? "flow" : "api");
+/** The way by which the changes come that this actor makes. */
+export function sourceOf(actor: Actor | undefined): Source {
+  return storage.getStore()?.source ?? actor?.source ?? (actor?.kind === "flow" ? "flow" : "api");
 }
 
 /** What follows from the log's own news has this among its causes. */

@@ -229,11 +229,13 @@ export async function dropRecords(sql: Sql, dbId: string, most: number): Promise
   return gone.length + count + entries;
 }
 
-/** The size of all its records' data as text, which is what reading them costs. */
+/** The size of all its records' data as text, which is what reading them costs, and of what is kept of them as stored. */
 export async function bytesOf(sql: Sql, { accountId, id }: Pick<Database, "accountId" | "id">): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`
-    select coalesce(sum(octet_length(data::text)), 0)::float8 as bytes from records
-    where account_id = ${accountId} and db_id = ${id}`;
+    select (coalesce((
+        select sum(octet_length(data::text)) from records where account_id = ${accountId} and db_id = ${id}), 0)
+      + coalesce((
+        select sum(bytes) from record_history where account_id = ${accountId} and db_id = ${id}), 0))::float8 as bytes`;
   return row?.bytes ?? 0;
 }
 

@@ -1,5 +1,5 @@
 /** SQL that keeps the changes of records in their own statements: that is how their history comes to be. */
-import { currentActor, currentSource, type Fragment, type Queryable, type Source } from "platform";
+import { currentActor, sourceOf, type Fragment, type Queryable, type Source } from "platform";
 import type { Database } from "../databases/database.ts";
 import type { Schema } from "../databases/schema.ts";
 
@@ -21,11 +21,16 @@ export function byNow({ rules }: Pick<Database, "rules">, ...tableNames: readonl
 
 /** The same of a record that may be in any table. */
 export function byNowInAny({ rules }: Pick<Database, "rules">): By | undefined {
-  return byNow({ rules }, ...rules.tables.keys());
+  return keepsAny(rules) ? whoNow() : undefined;
+}
+
+export function keepsAny({ tables }: Schema): boolean {
+  return [...tables.values()].some(({ history }) => history);
 }
 
 function whoNow(): By {
-  return { userId: currentActor()?.user ?? null, source: currentSource() };
+  const actor = currentActor();
+  return { userId: actor?.user ?? null, source: sourceOf(actor) };
 }
 
 /** The columns of an entry. */

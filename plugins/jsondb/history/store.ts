@@ -111,6 +111,13 @@ export async function forget(on: Queryable, { accountId, id: dbId }: Database, i
   await on`delete from record_history where account_id = ${accountId} and db_id = ${dbId} and id = ${id}`;
 }
 
+/** How much of a record as it is its history takes with the next change. */
+export async function sizeOf(sql: Sql, { accountId, id: dbId }: Database, id: string): Promise<number> {
+  const [row] = await sql<{ size: number }[]>`
+    select pg_column_size(data) as size from records where account_id = ${accountId} and db_id = ${dbId} and id = ${id}`;
+  return row?.size ?? 0;
+}
+
 export interface Bounds {
   readonly days: number;
   /** For each record. */

@@ -24,6 +24,15 @@ async function newDb(): Promise<string> {
   return answer.json.code;
 }
 
+test("a change counts what its record's history takes", async () => {
+  const db = await newDb();
+  expect((await app.patch(`/core/dbs/${db}.json`, { db: { schema: { history: true } } })).status).toBe(200);
+  const record = await leave(db, "192.0.2.77", 10_000);
+  const change = async () =>
+    (await app.post(`/core/db/${db}/update`, { id: record.json.id, data: { n: 1 } }, from("192.0.2.77"))).status;
+  expect([await change(), await change(), await change()]).toEqual([200, 200, 429]);
+});
+
 /** Nothing that PostgreSQL can make smaller. */
 const noise = (length: number) => crypto.getRandomValues(new Uint8Array(length)).toBase64().slice(0, length);
 /** Runs a second server process on the same database. */

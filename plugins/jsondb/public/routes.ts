@@ -5,6 +5,7 @@ import {
   badRequest,
   forbidden,
   isForm,
+  isUuid,
   jsonText,
   isObject,
   limitKey,
@@ -37,6 +38,8 @@ import { isOperation, operationParams, type Operation } from "../databases/publi
 import type { Query } from "../search/query.ts";
 import { printedBytes } from "../records/record.ts";
 import { databaseAt } from "../databases/cache.ts";
+import { keepsAny } from "../history/kept-store.ts";
+import * as historyStore from "../history/store.ts";
 import { answerPage, recordPage } from "../search/routes.ts";
 import type { SearchShape } from "../search/store.ts";
 import { formOf, cookieHeader, visitorOf, type Form } from "./visitor.ts";
@@ -208,10 +211,14 @@ function createCaller(ctx: JsondbContext) {
     const isTurn = !caller && lists.has(operation);
     if (form?.isRobot)
       return operation === "create" ? jsonText(201, calls.pretend(call)) : jsonText(200, await calls.get(ctx, call));
-    const run = () => {
+    const run = async () => {
       if (isTurn) return turns(account.id, ip, () => runs[operation](call), request.signal);
       if (caller || !storing.has(operation)) return runs[operation](call);
-      const bytes = printedBytes(JSON.stringify(params["data"] ?? null));
+      const { id: changed } = params;
+      // Its history keeps all of the record as it is.
+      const isKept = operation === "update" && keepsAny(db.rules) && typeof changed === "string" && isUuid(changed);
+      const before = isKept ? await historyStore.sizeOf(ctx.sql, db, changed) : 0;
+      const bytes = printedBytes(JSON.stringify(params["data"] ?? null)) + before;
       return room.store(ctx, db, ip, bytes, () => runs[operation](call));
     };
     const answered = keyed ? await once(principal, run) : await run();
