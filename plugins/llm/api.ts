@@ -1,2 +1,2 @@
 /** The check of a JSON Schema, for other plugins that are given one. */
-export { schemaMistake } from "./schema.ts";
+export { answerMistake, schemaMistake } from "./schema.ts";

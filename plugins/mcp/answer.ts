@@ -14,7 +14,6 @@ const facts = [
   ["etag", "etag"],
   ["x-total-count", "total"],
   ["x-next-cursor", "next"],
-  ["warning", "warning"],
 ] as const;
 
 /** `{ "result": …, "etag": "…" }`, or a refusal with its status and words. `body` replaces the answer's own. */
@@ -27,7 +26,21 @@ export function resultOf(answer: InnerAnswer, body = answer.body): ToolResult {
     const value = headers[header];
     if (value !== undefined) parts.push(`"${name}":${header === "x-total-count" ? value : JSON.stringify(value)}`);
   }
+  const warnings = warningsOf(headers["warning"]);
+  if (warnings.length > 0) parts.push(`"warnings":${JSON.stringify(warnings)}`);
   return said(`{${parts.join(",")}}`);
+}
+
+/** The texts of `299 - "text", 299 - "more"`, in which other characters than ASCII are percent-encoded. */
+function warningsOf(header = ""): string[] {
+  return [...header.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, quoted = ""]) => {
+    const text = quoted.replaceAll(/\\(.)/g, "$1");
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text; // a percent sign of its own
+    }
+  });
 }
 
 export function said(text: string): ToolResult {

@@ -107,9 +107,19 @@ test("a token that ends while a flow that it has begun goes on opens nothing mor
   expect((await app.post("/probe/agent", { token, name: "guide", args: {} })).json).toEqual({ names: null });
 });
 
+const ofDatabases = [
+  "search_records",
+  "aggregate",
+  "batch_records",
+  "get_record",
+  "comment_record",
+  "import_records",
+  "list_deleted",
+  "restore",
+];
 /** Which tools a token with one privilege gets, beside those that need none. */
 const toolsBy: Readonly<Record<string, readonly string[]>> = {
-  dbs: ["search_records", "aggregate", "batch_records", "replace_text"],
+  dbs: [...ofDatabases, "replace_text"],
   apps: ["preview_app", "replace_text"],
   flows: ["test_flow", "run_flow"],
   cms: ["check_site"],
@@ -126,6 +136,11 @@ const everyCall: Readonly<Record<string, object>> = {
   search_records: { db: "none" },
   aggregate: { db: "none" },
   batch_records: { db: "none", operations: [{ op: "create", data: {} }] },
+  get_record: { db: "none", id: "x" },
+  comment_record: { db: "none", id: "x", text: "a" },
+  import_records: { db: "none", text: "a", type: "csv" },
+  list_deleted: { db: "none" },
+  restore: { db: "none", id: "x" },
   preview_app: { app: { name: "No", source_code: "<p>", app_engine: "html" } },
   test_flow: { flow: "none" },
   run_flow: { flow: "none" },
@@ -137,16 +152,7 @@ test.each(Object.entries(toolsBy))(
   async (privilege, own) => {
     const { token } = await make({ privileges: [privilege] });
     const shown = (await send(listTools, { token })).json.result.tools.map(({ name }: { name: string }) => name);
-    const special = [
-      "search_records",
-      "aggregate",
-      "batch_records",
-      "replace_text",
-      "preview_app",
-      "test_flow",
-      "run_flow",
-      "check_site",
-    ];
+    const special = [...ofDatabases, "replace_text", "preview_app", "test_flow", "run_flow", "check_site"];
     expect(shown.filter((name: string) => special.includes(name)).toSorted()).toEqual([...own].toSorted());
     for (const [name, args] of Object.entries(everyCall)) {
       const { result } = (await send(callOf(name, args), { token })).json;
@@ -290,7 +296,16 @@ test("a token that only reads gets no tools that write, and is refused where it 
     (await app.patch(`/core/tokens/${id}.json`, { token: { read_only: true, mcp_delete: true } })).json,
   ).toMatchObject({ read_only: true, mcp_delete: true });
   const { call, tools, client } = await connect(app.origin, token);
-  expect(await tools()).toEqual(["guide", "list", "get", "search_records", "aggregate", "check_site"]);
+  expect(await tools()).toEqual([
+    "guide",
+    "list",
+    "get",
+    "search_records",
+    "aggregate",
+    "get_record",
+    "list_deleted",
+    "check_site",
+  ]);
   expect((await call("guide")).text).toContain("may only read");
   for (const [name, args] of [
     ["create", { resource: "dbs", fields: { name: "No" } }],

@@ -24,6 +24,11 @@ const allTools = [
   "search_records",
   "aggregate",
   "batch_records",
+  "get_record",
+  "comment_record",
+  "import_records",
+  "list_deleted",
+  "restore",
   "preview_app",
   "test_flow",
   "run_flow",
@@ -80,7 +85,7 @@ test("an agent builds an app, a database and a page, and is told what is wrong b
   const part = (await call("guide", { topic: "dbs_api", section: "schema" })).text;
   expect([part.startsWith("## Schema\n"), part.includes("## Records")]).toEqual([true, false]);
   const none = await call("guide", { topic: "dbs_api", section: "Shema" });
-  expect([none.isError, none.text]).toEqual([true, expect.stringContaining("Make a database; Schema; Records")]);
+  expect([none.isError, none.text]).toEqual([true, expect.stringContaining("Make a database; Schema; Links; Records")]);
   const long = { name: "Long", code: "long-one", content: "x".repeat(20_000) };
   const echoed = await call("create", { resource: "prompts", fields: long });
   expect([echoed.isError, echoed.text.length < 2000]).toEqual([false, true]);

@@ -19,15 +19,28 @@ export type Protocol = (request: Request, message: object, session: Session) => 
 
 export function createProtocol({ log, liquid }: Pick<BaseContext, "log" | "liquid">): Protocol {
   const transport = createTransport(log);
-  return (request, message, session) => transport(request, withTextCursor(message), () => serverOf(session, liquid));
+  return (request, message, session) => transport(request, withTexts(message), () => serverOf(session, liquid));
 }
 
-/** The package would call a cursor of another type an internal error (-32603); as a text it is an unknown one (-32602). */
-function withTextCursor(message: object): object {
+/**
+ * The package would call a cursor, a name or an argument of a prompt of another type an internal error (-32603). As texts
+ * they are unknown ones (-32602), and arguments what was meant.
+ */
+function withTexts(message: object): object {
   const params = "params" in message ? message.params : undefined;
-  if (!isObject(params) || !("cursor" in params) || typeof params["cursor"] === "string") return message;
-  return { ...message, params: { ...params, cursor: "" } };
+  if (!isObject(params)) return message;
+  const own: Record<string, unknown> = { ...params };
+  if ("cursor" in own && typeof own["cursor"] !== "string") own["cursor"] = "";
+  if ("method" in message && message.method === "prompts/get") {
+    own["name"] = textIn(own["name"]);
+    const { arguments: given } = own;
+    if (isObject(given))
+      own["arguments"] = Object.fromEntries(Object.entries(given).map(([name, one]) => [name, textIn(one)]));
+  }
+  return { ...message, params: own };
 }
+
+const textIn = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
 /** `serve` makes the server that answers this request. */
 type Transport = (request: Request, message: object, serve: () => Server) => Promise<Response>;

@@ -17,6 +17,8 @@ export interface SubrequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, in place of `body`; `headers` name its type. */
+  readonly text?: string;
 }
 
 /** The response to a subrequest, without headers that only a browser or a proxy reads. */
@@ -34,14 +36,14 @@ const passedOn = ["user-agent", causationHeader];
 /** `of` is the request that the handler answers. */
 export function subrequestOf(
   of: Request,
-  { method, path, token, headers: own = {}, body }: SubrequestOptions,
+  { method, path, token, headers: own = {}, body, text: asIs }: SubrequestOptions,
 ): Request {
   const headers: Record<string, string> = { accept: "application/json", authorization: `Bearer ${token}` };
   for (const name of passedOn) {
     const value = of.headers.get(name);
     if (value !== null) headers[name] = value;
   }
-  const text = body === undefined ? undefined : JSON.stringify(body);
+  const text = asIs ?? (body === undefined ? undefined : JSON.stringify(body));
   if (text !== undefined) headers["content-type"] = "application/json";
   // The host is that of `of`: it was found out when that arrived.
   const request = new Request(`http://in.process${path}`, {

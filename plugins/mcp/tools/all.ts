@@ -6,9 +6,10 @@ import { callFlowTool, listFlowTools, type ListedTool } from "./flow-tools.ts";
 import { genericTools } from "./generic.ts";
 import { recordTools } from "./records.ts";
 import type { Session, Tool } from "./tool.ts";
+import { tableTools } from "./tables.ts";
 import { workTools } from "./work.ts";
 
-const tools: readonly Tool[] = [guide, ...genericTools, ...recordTools, ...workTools];
+const tools: readonly Tool[] = [guide, ...genericTools, ...recordTools, ...tableTools, ...workTools];
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 
 export async function listTools(session: Session): Promise<ListedTool[]> {

@@ -1,6 +1,6 @@
 /** Flows that are marked `tool: true` as tools of their own. */
 import { isObject, parseExactly, sha256, type Route } from "platform";
-import { schemaMistake } from "../../llm/api.ts";
+import { answerMistake, schemaMistake } from "../../llm/api.ts";
 import { failed, resultOf, shortened, type ToolResult } from "../answer.ts";
 import { isOpen } from "../things.ts";
 import type { Session } from "./tool.ts";
@@ -52,17 +52,35 @@ export async function callFlowTool(name: string, args: unknown, session: Session
   if (!name.startsWith(prefix)) return undefined;
   let code = name.slice(prefix.length);
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(code)) return undefined;
-  const query = new URLSearchParams({ tool: "true", code, limit: "1" });
-  const found = await session.ask({ method: "GET", path: `/connect/flows?${query}` });
+  const ask = (one: string) => {
+    const query = new URLSearchParams({ tool: "true", code: one, limit: "1" });
+    return session.ask({ method: "GET", path: `/connect/flows?${query}` });
+  };
+  let found = await ask(code);
   if (found.status !== 200) return resultOf(found);
   if (found.body === "[]") {
     const other = await codeOf(name, session);
     if (other === undefined) return undefined;
     code = other;
+    found = await ask(code);
   }
   if (!isObject(args)) return failed("the arguments must be an object");
+  const mistake = inputMistake(found.body, args);
+  if (mistake !== undefined) return failed(`422 ${JSON.stringify({ base: [mistake] })}`);
   const path = `/connect/flows/${encodeURIComponent(code)}/run?wait=${waitSeconds}` as const;
   return endOf(await session.ask({ method: "POST", path, body: args }));
+}
+
+/** What the arguments lack of the flow's `fields.input`. */
+function inputMistake(body: string, args: unknown): string | undefined {
+  const [row]: unknown[] = [parseExactly(body)].flat();
+  const input = isObject(row) && isObject(row["fields"]) ? row["fields"]["input"] : undefined;
+  return isUsable(input) ? answerMistake({ ...input, type: "object" }, args, "arguments") : undefined;
+}
+
+/** An input of an earlier version was not checked. */
+function isUsable(input: unknown): input is Readonly<Record<string, unknown>> {
+  return isObject(input) && schemaMistake(input, ["pattern"]) === undefined;
 }
 
 const isRun = ({ method, path }: Route) => method === "POST" && path === "/connect/flows/:code/run";
@@ -78,11 +96,7 @@ function listed(row: unknown): ListedTool[] {
       name: nameOf(code),
       title: name,
       description: shortened(about, 2000),
-      // An input of an earlier version was not checked.
-      inputSchema:
-        isObject(input) && schemaMistake(input, ["pattern"]) === undefined
-          ? { ...input, type: "object" }
-          : { type: "object", additionalProperties: true },
+      inputSchema: isUsable(input) ? { ...input, type: "object" } : { type: "object", additionalProperties: true },
       annotations: {
         title: name,
         readOnlyHint: false,

@@ -1,5 +1,14 @@
 /** Tools for everything that the API has lists of. */
-import { invalid, parseExactly, Type, type Caller, type InnerAnswer, type Route } from "platform";
+import {
+  invalid,
+  isObject,
+  parseExactly,
+  Type,
+  unknownNames,
+  type Caller,
+  type InnerAnswer,
+  type Route,
+} from "platform";
 import { resultOf, shortened, type ToolResult } from "../answer.ts";
 import { isOpen, pathIn, type ApiResource } from "../things.ts";
 import { mustMayDelete, mustMayMake, mustMayReplace } from "./deletions.ts";
@@ -45,11 +54,16 @@ export const genericTools: readonly Tool[] = [
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
+      after: Type.Optional(
+        Type.String({ maxLength: 2000, description: "the `next` of the page before, in place of offset" }),
+      ),
     }),
     routes: has("list"),
     run: async (args, session) => {
       const { path } = found(args, "list", session);
-      const query = new URLSearchParams({ limit: `${args.limit ?? 20}`, offset: `${args.offset ?? 0}` });
+      const query = new URLSearchParams({ limit: `${args.limit ?? 20}` });
+      if (args.after !== undefined) query.set("after", args.after);
+      else query.set("offset", `${args.offset ?? 0}`);
       if (args.q !== undefined) query.set("q", args.q);
       for (const [name, value] of Object.entries(args.filter ?? {})) {
         if (!isFilterValue(value)) throw invalid({ filter: [`${name} must be a text, a number, true or false`] });
@@ -67,8 +81,7 @@ export const genericTools: readonly Tool[] = [
     input: Type.Object({ ...what, id }),
     routes: has("get"),
     run: async (args, session) => {
-      const { path } = found(args, "get", session);
-      return resultOf(await session.ask({ method: "GET", path: `${path}/${segment("id", args.id)}` }));
+      return resultOf(await askOne(session, args, "get", (one) => ({ method: "GET", path: one })));
     },
   }),
   tool({
@@ -106,13 +119,13 @@ export const genericTools: readonly Tool[] = [
     input: Type.Object({ ...what, id, fields, etag: tag }),
     routes: has("update"),
     run: async (args, session) => {
-      const { path, route } = found(args, "update", session);
+      const { route } = found(args, "update", session);
       await mustMayMake(session, args);
       // Of records: what does not name a table leaves it as it is.
       const kept = route.spec.query?.["keep_table"] === undefined ? "" : "?keep_table=true";
-      const one: `/${string}` = `${path}/${segment("id", args.id)}${kept}`;
+      const more = { headers: match(args.etag), body: wrapped(route, args.fields) };
       return briefly(
-        await session.ask({ method: "PATCH", path: one, headers: match(args.etag), body: wrapped(route, args.fields) }),
+        await askOne(session, args, "update", (one) => ({ method: "PATCH", path: `${one}${kept}`, ...more })),
       );
     },
   }),
@@ -133,24 +146,26 @@ export const genericTools: readonly Tool[] = [
     }),
     routes: has("replace"),
     run: async ({ resource, in: parent, id: of, etag, ...body }, session) => {
-      const { path } = found({ resource, ...(parent !== undefined && { in: parent }) }, "replace", session);
+      const ref = { resource, id: of, ...(parent !== undefined && { in: parent }) };
       if (resource === "dbs" && body.field === "public_methods") await mustMayReplace(session, of, body);
-      const one: `/${string}` = `${path}/${segment("id", of)}/replace`;
-      return resultOf(await session.ask({ method: "PATCH", path: one, headers: match(etag), body }));
+      const more = { headers: match(etag), body };
+      return resultOf(
+        await askOne(session, ref, "replace", (one) => ({ method: "PATCH", path: `${one}/replace`, ...more })),
+      );
     },
   }),
   tool({
     name: "delete",
     title: "Delete a thing",
-    description: "Deletes one thing, with what belongs to it. It cannot be undone.",
+    description:
+      "Deletes one thing, with what belongs to it. Of records and databases `restore` brings it back for 30 days.",
     destroys: true,
     input: Type.Object({ ...what, id, etag: tag }),
     routes: async (session) => has("remove")(session) && (await session.mayDelete()),
     run: async (args, session) => {
-      const { path } = found(args, "remove", session);
       await mustMayDelete(session);
-      const one: `/${string}` = `${path}/${segment("id", args.id)}`;
-      return resultOf(await session.ask({ method: "DELETE", path: one, headers: match(args.etag) }));
+      const headers = match(args.etag);
+      return resultOf(await askOne(session, args, "remove", (one) => ({ method: "DELETE", path: one, headers })));
     },
   }),
 ];
@@ -170,13 +185,48 @@ function found(args: ResourceRef, part: Part, { things, caller }: Session): { pa
   return { path: pathIn(thing, args.in === undefined ? undefined : String(args.in)), route };
 }
 
+type Asking = Parameters<Session["ask"]>[0];
+
+/** Where a thing is not found by this id, by this code: that of prompts is none of their addresses. */
+async function askOne(
+  session: Session,
+  args: ResourceRef & { readonly id: string | number },
+  part: Part,
+  asking: (one: `/${string}`) => Asking,
+): Promise<InnerAnswer> {
+  const { path } = found(args, part, session);
+  const answer = await session.ask(asking(`${path}/${segment("id", args.id)}`));
+  if (answer.status !== 404 || session.things.get(args.resource)?.list.spec.query?.["code"] === undefined)
+    return answer;
+  const query = new URLSearchParams({ code: String(args.id), limit: "10" });
+  const { status, body } = await session.ask({ method: "GET", path: `${path}?${query}` });
+  const rows: unknown = status === 200 ? parseExactly(body) : [];
+  const ids = Array.isArray(rows)
+    ? rows.flatMap((row: unknown) => (isObject(row) && row["code"] === args.id ? [String(row["id"])] : []))
+    : [];
+  if (ids.length > 1) throw invalid({ id: [`is the code of several: ${ids.join(", ")}`] });
+  return ids[0] === undefined ? answer : session.ask(asking(`${path}/${segment("id", ids[0])}`));
+}
+
 function namesWith(part: Part, things: Iterable<ApiResource>, caller: Caller): string[] {
   return [...things].filter((thing) => isOpen(thing[part], caller)).map(({ name }) => name);
 }
 
-function wrapped({ spec }: Route, given: unknown): unknown {
-  const key = spec.body?.key;
-  return key === undefined ? given : { [key]: given };
+/** The body. A misspelt field would be left out and the thing be made without it: it is refused. */
+function wrapped({ spec }: Route, given: Readonly<Record<string, unknown>>): unknown {
+  const { key, beside = [], schema } = spec.body ?? {};
+  const known = Object.keys(schema?.properties ?? {});
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  const hints = unknownNames(unknown, known, () => "is no field");
+  if (schema?.additionalProperties !== true && unknown.length > 0)
+    throw invalid(Object.fromEntries(unknown.map((name, at) => [name.slice(0, 100), [hints[at] ?? "is no field"]])));
+  if (key === undefined) return given;
+  const entries = Object.entries(given);
+  const isBeside = ([name]: [string, unknown]) => beside.includes(name);
+  return {
+    ...Object.fromEntries(entries.filter(isBeside)),
+    [key]: Object.fromEntries(entries.filter((one) => !isBeside(one))),
+  };
 }
 
 function match(etag: string | undefined): Readonly<Record<string, string>> {

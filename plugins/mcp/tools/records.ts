@@ -10,16 +10,16 @@ const names = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50, description }));
 
 const database = idInput("id or code of the database");
-const chosen = (filters: string) => ({
+const chosen = {
   db: database,
   table_name: Type.Optional(Type.String({ maxLength: 200, description: "needed where the schema has tables" })),
   q: Type.Optional(Type.String({ maxLength: 1000, description: "phrase; `*` and `%` are wildcards" })),
   search_in: names("fields for `q`; default: the indexed ones"),
-  filter: Type.Optional(filterOf(filters)),
-  any: Type.Optional(
-    Type.Array(filterOf("as filter"), { maxItems: 20, description: "groups of which one must hold whole" }),
-  ),
-});
+};
+const groups = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.Record(Type.String({ maxLength: 200 }), Type.Unknown()), { maxItems: 20, description }),
+  );
 
 export const recordTools: readonly Tool[] = [
   tool({
@@ -28,11 +28,16 @@ export const recordTools: readonly Tool[] = [
     description: "Finds records of a database. The answer is flat: the fields beside id, created_at and updated_at.",
     reads: true,
     input: Type.Object({
-      ...chosen(
-        'by field: a value, or operators gt, gte, lt, lte, ne, in, null: { age: { gte: 18, lt: 65 }, city: { in: ["Łódź", "Kraków"] }, note: { null: true } }',
+      ...chosen,
+      filter: Type.Optional(
+        filterOf(
+          'by field: a value, or operators gt, gte, lt, lte, ne, in, null: { age: { gte: 18, lt: 65 }, city: { in: ["Łódź", "Kraków"] }, note: { null: true }, "customer.city": "Łódź" } (through a link)',
+        ),
       ),
+      any: groups("filters of which one must hold whole"),
       sort: Type.Optional(Type.String({ maxLength: 200, description: "a field; `-` in front = descending" })),
       fields: names("fields to show"),
+      expand: names("links to follow: customer, customer.owner"),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
       after: Type.Optional(Type.String({ maxLength: 2000, description: "the `next` of the page before" })),
@@ -50,7 +55,9 @@ export const recordTools: readonly Tool[] = [
     description: "Counts, sums, averages, minima and maxima by group, without reading the records.",
     reads: true,
     input: Type.Object({
-      ...chosen("as of search_records"),
+      ...chosen,
+      filter: Type.Optional(filterOf("as of search_records")),
+      any: groups("as there"),
       group_by: names("up to 3 fields; a time with a unit: created_at:month"),
       sum: names("fields"),
       avg: names("fields"),

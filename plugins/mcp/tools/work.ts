@@ -24,9 +24,9 @@ export const workTools: readonly Tool[] = [
   }),
   tool({
     name: "test_flow",
-    title: "Test a flow without any effect",
+    title: "Rehearse a flow",
     description:
-      "Runs a flow with given answers instead of connectors and databases, and shows each step's output. Nothing is changed or sent.",
+      "Without any effect: connectors and databases are not asked, `answers` stand for theirs. Shows each step's output. `run_flow` is the real thing.",
     repeats: true,
     input: Type.Object({
       flow: idInput("id or code"),
@@ -46,7 +46,7 @@ export const workTools: readonly Tool[] = [
   }),
   tool({
     name: "run_flow",
-    title: "Run a flow",
+    title: "Run a flow for real",
     description:
       "Starts a flow with real effects and answers with its process. If that is still `pending`, read it later: get, resource flow_processes.",
     destroys: true,
