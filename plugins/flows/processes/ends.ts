@@ -1,9 +1,9 @@
 /** How a process ends: by itself, cancelled, or because no job would continue it. */
-import { afterCommit, conflict, eventJob, notFound, type Tx } from "platform";
+import { afterCommit, conflict, eventJob, notFound, type Caller, type Tx } from "platform";
 import type { FlowContext } from "../context.ts";
 import { Gone, isLoop } from "../engine/fault.ts";
 import type { End } from "../engine/host.ts";
-import { shownProcess } from "./show.ts";
+import { shownTo } from "./show.ts";
 import {
   cancelled,
   computeProcess,
@@ -53,7 +53,8 @@ export async function endProcess(ctx: FlowContext, ending: ProcessEnd): Promise<
 }
 
 /** Answers with the cancelled process. Throws 404 if it is unknown, 409 if it has ended already. */
-export async function cancelProcess(ctx: FlowContext, accountId: number, id: string) {
+export async function cancelProcess(ctx: FlowContext, caller: Caller, id: string) {
+  const accountId = caller.account.id;
   return ctx.transaction(async (tx) => {
     const row = await processStore.breakOff(tx, { accountId, id }, "cancelled");
     if (!row) {
@@ -65,7 +66,7 @@ export async function cancelProcess(ctx: FlowContext, accountId: number, id: str
       ctx.broadcast.publish(cancelled, id);
       ctx.waiting.tell(row);
     });
-    return shownProcess(tx, accountId, id);
+    return shownTo(ctx, tx, caller, id);
   });
 }
 

@@ -3,8 +3,7 @@ import { uuidOf, type Route } from "platform";
 import { FlowProcess } from "../answers.ts";
 import type { FlowContext } from "../context.ts";
 import { cancelProcess } from "./ends.ts";
-import { closedTo, toApi, toListed, type Included } from "./show.ts";
-import { wholeProcess } from "./view-store.ts";
+import { closedTo, shownTo, toListed, type Included } from "./show.ts";
 import { retryProcess } from "./start.ts";
 import { countProcesses, listProcesses, type ProcessFilter } from "./view-store.ts";
 import { createFollows } from "./watch.ts";
@@ -126,9 +125,9 @@ export function processRoutes(ctx: FlowContext): Route[] {
         responses: { 200: processExample },
       },
       async ({ caller, params, query }) => {
-        const process = await wholeProcess(ctx.sql, caller.account.id, uuidOf(params.id));
-        if (!process) throw notFound();
-        return ok(toApi(process, { ...includedOf(query), closed: await closedTo(ctx, caller, [process]) }));
+        const shown = await shownTo(ctx, ctx.sql, caller, uuidOf(params.id), includedOf(query));
+        if (!shown) throw notFound();
+        return ok(shown);
       },
     ),
     route(
@@ -142,7 +141,7 @@ export function processRoutes(ctx: FlowContext): Route[] {
         answers: { 200: FlowProcess },
         responses: { 200: { ...processExample, status: "pending", data: null, finished_at: null } },
       },
-      async ({ caller, params }) => ok(await retryProcess(ctx, caller.account.id, uuidOf(params.id))),
+      async ({ caller, params }) => ok(await retryProcess(ctx, caller, uuidOf(params.id))),
     ),
     route(
       "POST",
@@ -155,7 +154,7 @@ export function processRoutes(ctx: FlowContext): Route[] {
         answers: { 200: FlowProcess },
         responses: { 200: failed },
       },
-      async ({ caller, params }) => ok(await cancelProcess(ctx, caller.account.id, uuidOf(params.id))),
+      async ({ caller, params }) => ok(await cancelProcess(ctx, caller, uuidOf(params.id))),
     ),
   ];
 }

@@ -18,7 +18,7 @@ import { FlowRun, FlowTest, StepTypeAnswer } from "../answers.ts";
 import type { FlowContext } from "../context.ts";
 import type { StepTypes } from "../program/step-types.ts";
 import { includedOf, processExample } from "./routes.ts";
-import { shownProcess, toRun } from "./show.ts";
+import { shownTo, toRun } from "./show.ts";
 import { startProcess } from "./start.ts";
 import { tryFlow } from "./trial.ts";
 
@@ -59,8 +59,8 @@ export function runRoutes(ctx: FlowContext): Route[] {
           : { code: params.code };
         const started = await startProcess(ctx, { accountId, code, input });
         if (!started) throw notFound("no active flow has this code");
-        if (started.process.status !== "pending") return created(toRun(started));
-        await settle(created(toRun(started)));
+        if (started.process.status !== "pending") return created(await toRun(ctx, caller, started));
+        await settle(created(await toRun(ctx, caller, started)));
         const ms = waitOf(query) ?? runWaitMs;
         const row = await ctx.waiting.wait({
           accountId,
@@ -69,7 +69,8 @@ export function runRoutes(ctx: FlowContext): Route[] {
           fresh: true,
           signal: request.signal,
         });
-        return created({ ...(await shownProcess(ctx.sql, accountId, started.process.id)), flow_process_id: row?.id });
+        const shown = await shownTo(ctx, ctx.sql, caller, started.process.id);
+        return created({ ...shown, flow_process_id: row?.id });
       },
     ),
     route(

@@ -1,8 +1,8 @@
 /** A flow process as the API shows it. behaviour B.9. */
 import { isObject, type Caller, type Queryable, type Static } from "platform";
-import type { JsonDatabases } from "../../jsondb/api.ts";
 import type { FlowProcess, FlowRun } from "../answers.ts";
 import type { ActionState, Usage } from "../api.ts";
+import type { JsonDatabases } from "../../jsondb/api.ts";
 import type { ProcessRow, Started } from "./store.ts";
 import { wholeProcess, type ProcessHead, type WholeProcess } from "./view-store.ts";
 import { previewOf } from "../engine/tools.ts";
@@ -12,71 +12,95 @@ import { plus, type Cursor, type Frame, type StepRecord } from "../engine/state.
 const listedSteps = 100;
 const listedChars = 1_000;
 
+interface Deciding {
+  readonly databases: Pick<JsonDatabases, "reaches" | "databasesAlong">;
+}
+
 /** Optional parts of a response. */
 export interface Included {
   readonly startedBy: boolean;
   readonly inputs: boolean;
-  /** Databases of which the caller may not read everything: what their steps were given and gave is hidden. */
-  readonly closed?: ReadonlySet<string>;
+  readonly closed?: Closed;
+}
+
+/** What somebody may not read whole, with all fields: what came out of it is hidden. */
+interface Closed {
+  readonly keys: ReadonlySet<string>;
+  /** Who looks. A process answers those who started it. */
+  readonly userId: number;
 }
 
 const nothing: Included = { startedBy: false, inputs: false };
 
 export function toApi(row: WholeProcess, included = nothing): Static<typeof FlowProcess> {
-  const steps = stepsOf(row).map((step) => withoutClosed(step, included.closed));
-  const usage = steps.reduce<Usage | undefined>((sum, step) => plus(sum, step.usage), undefined);
-  const shown = steps.map((step) => ({ ...shownStep(step), ...(included.inputs && givenOf(step)) }));
+  const own = withoutClosed(row, included.closed);
+  const usage = own.steps.reduce<Usage | undefined>((sum, step) => plus(sum, step.usage), undefined);
+  const shown = own.steps.map((step) => ({ ...shownStep(step), ...(included.inputs && givenOf(step)) }));
   const more = { ...timesOf(row), ...(included.startedBy && startOf(row)) };
-  return { ...headOf(row), steps: shown, ...(usage && { usage }), ...more };
+  return { ...headOf(own.row), steps: shown, ...(usage && { usage }), ...more };
 }
 
-export async function shownProcess(on: Queryable, accountId: number, id: string) {
-  const row = await wholeProcess(on, accountId, id);
-  return row && toApi(row);
+/** A process as the caller may see it; undefined if there is none. */
+export async function shownTo(ctx: Deciding, on: Queryable, caller: Caller, id: string, included = nothing) {
+  const row = await wholeProcess(on, caller.account.id, id);
+  return row && toApi(row, { ...included, closed: await closedTo(ctx, caller, [row]) });
 }
 
-/** The databases of these processes' steps that the caller may not read as a whole. behaviour B.7. */
+/** What these processes have read and the caller may not read as a whole. behaviour B.7. */
 export async function closedTo(
-  { databases }: { readonly databases: Pick<JsonDatabases, "reaches" | "databasesAlong"> },
+  { databases }: Deciding,
   caller: Caller,
   rows: readonly WholeProcess[],
-): Promise<ReadonlySet<string>> {
-  const read = new Map(
-    rows.flatMap((row) => stepsOf(row).flatMap((step) => readBy(step) ?? [])).map((one) => [keyOf(one), one]),
-  );
-  const closed = new Set<string>();
-  for (const [key, { db, expand }] of read) {
+): Promise<Closed> {
+  const reads = new Map(rows.flatMap(readsOf).map((one) => [keyOf(one), one]));
+  const keys = new Set<string>();
+  for (const [key, { db, expand }] of reads) {
     // What is no link any more may have led anywhere.
     const along = await databases.databasesAlong(caller.account.id, db, expand).catch(() => undefined);
     const isOpen = (code: string) => databases.reaches(caller.account.id, code, "read", async () => [caller]);
     const open = along && (await Promise.all([db, ...along].map(isOpen)));
-    if (!open?.every(Boolean)) closed.add(key);
+    if (!open?.every(Boolean)) keys.add(key);
   }
-  return closed;
+  return { keys, userId: caller.user.id };
 }
 
-/** What a step has read: a database, and those that links of it lead to. */
-function readBy({ type, input }: StepRecord): { readonly db: string; readonly expand: readonly string[] } | undefined {
-  if (type !== "db" || !isObject(input) || typeof input["db"] !== "string") return undefined;
-  return { db: input["db"], expand: expandPaths(input) };
+/** A database, and the links by which others are read. */
+interface Read {
+  readonly db: string;
+  readonly expand: readonly string[];
 }
 
-const keyOf = (read: NonNullable<ReturnType<typeof readBy>>) => JSON.stringify([read.db, ...read.expand]);
+/** By its steps, by its program, and by the record that started it. */
+function readsOf(row: WholeProcess): Read[] {
+  const started = { db: row.starter?.["db_code"] };
+  const steps = stepsOf(row).flatMap(({ type, input }) => (type === "db" && isObject(input) ? [input] : []));
+  return [started, ...steps, ...(row.databases ?? [])].flatMap((one: Readonly<Record<string, unknown>>) =>
+    typeof one["db"] === "string" ? [{ db: one["db"], expand: expandPaths(one) }] : [],
+  );
+}
+
+const keyOf = ({ db, expand }: Read) => JSON.stringify([db, ...expand]);
 
 const hidden = "[hidden]";
 
-function withoutClosed(step: StepRecord, closed?: ReadonlySet<string>): StepRecord {
-  const read = closed?.size ? readBy(step) : undefined;
-  return read && closed?.has(keyOf(read)) ? { ...step, input: hidden, output: hidden } : step;
+/** A step hands on what another one has read, so all of them are hidden where one met such a database. */
+function withoutClosed(row: WholeProcess, closed: Closed | undefined) {
+  const steps = stepsOf(row);
+  if (!closed?.keys.size || !readsOf(row).some((one) => closed.keys.has(keyOf(one)))) return { row, steps };
+  const isStarter = row.starterKind === "person" && row.starterId === String(closed.userId);
+  return {
+    row: isStarter ? row : { ...row, input: {}, data: row.data === null ? null : hidden },
+    steps: steps.map((step) => ({ ...step, input: hidden, output: step.output === null ? null : hidden })),
+  };
 }
 
 /** In a list: the first hundred steps, with previews of large outputs. */
 export function toListed(row: WholeProcess, { startedBy, inputs, closed } = nothing): Static<typeof FlowProcess> {
-  const steps = stepsOf(row)
+  const own = withoutClosed(row, closed);
+  const shown = own.steps
     .slice(0, listedSteps)
-    .map((step) => withoutClosed(step, closed));
-  const shown = steps.map((step) => ({ ...listedStep(step), ...(inputs && givenOf(step, listedChars)) }));
-  return { ...headOf(row), steps: shown, ...timesOf(row), ...(startedBy && startOf(row)) };
+    .map((step) => ({ ...listedStep(step), ...(inputs && givenOf(step, listedChars)) }));
+  return { ...headOf(own.row), steps: shown, ...timesOf(row), ...(startedBy && startOf(row)) };
 }
 
 function listedStep(step: StepRecord) {
@@ -148,10 +172,12 @@ function openSteps(frames: readonly Frame[], now: StepStatus): StepRecord[] {
   });
 }
 
-/** A process that was started just now, without reading it again. */
-export function toRun(started: Started): Static<typeof FlowRun> {
+/** A process that the caller has started just now, without reading it again. */
+export async function toRun(ctx: Deciding, caller: Caller, started: Started): Promise<Static<typeof FlowRun>> {
   const { process, steps, cursor } = started;
-  return { ...toApi({ ...process, steps, cursor, further: null }), flow_process_id: process.id };
+  const by = { starterKind: "person", starterId: String(caller.user.id) };
+  const row = { ...process, ...by, steps, cursor, further: null };
+  return { ...toApi(row, { ...nothing, closed: await closedTo(ctx, caller, [row]) }), flow_process_id: process.id };
 }
 
 /** The steps of a run that was not stored. */

@@ -8,6 +8,7 @@ import {
   timeOfUuidv7,
   uuidv7,
   withCausation,
+  type Caller,
   type Causation,
   type Tx,
 } from "platform";
@@ -19,7 +20,7 @@ import type { End } from "../engine/host.ts";
 import { forgetAttempts, memoryText, newState, type Memory } from "../engine/state.ts";
 import type { CurrentFlow } from "../manage/lookup.ts";
 import { hostOf } from "./host.ts";
-import { shownProcess } from "./show.ts";
+import { shownTo } from "./show.ts";
 import { driveProcess, emitChanges, kindsOf, shareOf, processStarted, wantedKinds } from "./signals.ts";
 import * as processStore from "./store.ts";
 import type { NewProcess, ProcessRow, Started } from "./store.ts";
@@ -50,7 +51,8 @@ export async function startProcess(ctx: FlowContext, start: StartFlow): Promise<
 }
 
 /** Continues from the failed step, with the program it started with. Throws 404 if unknown, 409 without an error. */
-export async function retryProcess(ctx: FlowContext, accountId: number, id: string) {
+export async function retryProcess(ctx: FlowContext, caller: Caller, id: string) {
+  const accountId = caller.account.id;
   return ctx.transaction(async (tx) => {
     const found = await processStore.lock(tx, accountId, id);
     if (!found) throw notFound();
@@ -60,7 +62,7 @@ export async function retryProcess(ctx: FlowContext, accountId: number, id: stri
     await emitChanges(ctx, row, ["update"], tx);
     const process = { accountId, id, flowCode: found.flowCode };
     await withCausation(rootOf(found), () => ctx.enqueue(driveProcess, process, { tx, ...shareOf(process) }));
-    return shownProcess(tx, accountId, id);
+    return shownTo(ctx, tx, caller, id);
   });
 }
 

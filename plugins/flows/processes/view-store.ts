@@ -22,6 +22,8 @@ export interface WholeProcess extends ProcessRow {
   readonly starterId?: string | null;
   readonly starter?: Readonly<Record<string, unknown>> | null;
   readonly trace?: string | null;
+  /** Those of its program. */
+  readonly databases?: readonly Readonly<Record<string, unknown>>[] | null;
 }
 
 /** The message for followers of processes. */
@@ -54,7 +56,7 @@ const listedBytes = ["input", "data", "steps", "further"]
 
 export async function wholeProcess(on: Queryable, accountId: number, id: string): Promise<WholeProcess | undefined> {
   const [row] = await on<WholeProcess[]>`
-    select ${processColumns(on)}, ${startColumns(on)}, p.cursor, p.steps,
+    select ${processColumns(on)}, ${startColumns(on)}, ${databases(on)}, p.cursor, p.steps,
       (select json_agg(s.steps order by s.number) from flow_process_steps s
         where s.account_id = p.account_id and s.process_id = p.id) as further
     from flow_processes p where p.account_id = ${accountId} and p.id = ${id}`;
@@ -99,7 +101,7 @@ export async function listProcesses(
     select * from (
       select l.*, count(*) over ()::int as found, ${sql.unsafe(bytesBefore(listedBytes, "l.id desc"))} as bytes_before
       from (
-        select ${processColumns(sql)}, ${startColumns(sql)}, ${steps}
+        select ${processColumns(sql)}, ${startColumns(sql)}, ${databases(sql)}, ${steps}
         from flow_processes p where ${matching(sql, accountId, filter)}
         order by p.id desc limit ${limit} offset ${offset}) l) l
     where l.bytes_before < ${readBounds.answerBytes} order by l.id desc`,
@@ -141,6 +143,14 @@ export async function recentHeads(
 /** What started it and led to it, of `flow_processes p`. */
 function startColumns(sql: Queryable): Fragment {
   return sql`p.starter_kind, p.starter_id, p.starter, p.trace`;
+}
+
+/** What its program reads and writes, whether its steps are shown or not. */
+function databases(sql: Queryable): Fragment {
+  return sql`(
+    select json_agg(json_build_object('db', step -> 'db', 'expand', step -> 'expand'))
+    from flow_programs g, jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "db")') step
+    where g.account_id = p.account_id and g.id = p.program_id) as databases`;
 }
 
 /** Ids begin with their time. */

@@ -305,6 +305,13 @@ describe("programs", () => {
     expect(step).toMatchObject({ type: "db", input: "[hidden]", output: "[hidden]" });
     const listed = await app.get("/connect/flow_processes?steps=true&include=inputs", as(other));
     expect(listed.json[0].steps[0].output).toBe("[hidden]");
+    const third = await person(app, { role: "user", privileges: ["flows"] });
+    // Whoever starts a program gets its answer, and not what it has met.
+    const own = await app.post("/connect/flows/reads/run", {}, as(other));
+    expect([own.text.includes(canary), own.json.steps[0].output]).toEqual([true, "[hidden]"]);
+    const shown = await app.get(`/connect/flow_processes/${own.json.id}`, as(other));
+    expect(shown.json.data).toEqual(own.json.data);
+    expect((await app.get("/connect/flow_processes?steps=false", as(third))).text).not.toContain(canary);
     await app.patch(base, { db: { access: accessOf() } });
     const ended = await run();
     expect([ended.status, JSON.stringify(ended)]).toEqual([

@@ -156,6 +156,26 @@ function isKnown(text: string): boolean {
   return variables.includes(text);
 }
 
+/** Grants as they are stored, by the new name of a field. */
+export function renamedAccess<A>(access: readonly A[], from: string, to: string, moves: boolean): A[] {
+  return access.map((grant) => {
+    if (!isObject(grant)) return grant;
+    const { where, hide } = grant;
+    const conditions =
+      moves && isObject(where) && Object.entries(where).map(([name, one]) => [name === from ? to : name, one]);
+    return {
+      ...grant,
+      ...(conditions && { where: Object.fromEntries(conditions) }),
+      // What was told or kept of a record before has the old name.
+      ...(Array.isArray(hide) && hide.includes(from) && { hide: [...hide, to] }),
+    };
+  });
+}
+
+export function isConditionOn(access: readonly unknown[], field: string): boolean {
+  return access.some((grant) => isObject(grant) && isObject(grant["where"]) && Object.hasOwn(grant["where"], field));
+}
+
 // What the grants give one person.
 
 /** A grant as it holds for one person: its variables have values. */

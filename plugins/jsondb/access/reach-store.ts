@@ -8,6 +8,7 @@ import { filterConditions, newArgs, sourceOf, type Args } from "../search/filter
 import { readFilters, type Condition } from "../search/filters.ts";
 import type { Query } from "../search/query.ts";
 import type { Level, OpenGrant } from "./access.ts";
+import { formerNames } from "../databases/renames.ts";
 import { grantsAt, hiddenSometimes, whole } from "./reach.ts";
 
 type Scope = Pick<Query, "table" | "allTables">;
@@ -93,7 +94,13 @@ export function grantCondition(args: Args, db: Database, scope: Scope, { where }
 /** By each table's own types. Index columns are read where all records of the scope have this table's. */
 function whereOf(args: Args, db: Database, { table, allTables }: Scope, where: readonly Condition[]): string[] {
   const rules = tableOf(db, table);
-  return filterConditions(args, sourceOf(db, { table: rules, allTables }), readFilters(rules, where));
+  // A record that has not got its new names yet fulfils nothing.
+  const waits = formerNames(
+    db.renames.filter((one) => one.table === rules.name),
+    where.map(({ field }) => field),
+  );
+  const moved = waits.map((from) => `not jsonb_exists(r.data, ${args.bind(from, "text")})`);
+  return [...moved, ...filterConditions(args, sourceOf(db, { table: rules, allTables }), readFilters(rules, where))];
 }
 
 function tableOf(db: Database, table: Table): Table {

@@ -15,6 +15,8 @@ import { checkPatch, checkRecord, asNew, asStored, type Data, type Faults } from
 import * as records from "../records/writes.ts";
 import type { Viewer } from "../access/reach.ts";
 import { upToDate } from "../databases/cache.ts";
+import { noTable } from "../databases/schema.ts";
+import { mayKnow } from "../records/rights.ts";
 
 import * as bulkStore from "./store.ts";
 import type { JsondbContext } from "../context.ts";
@@ -204,6 +206,7 @@ function checkOperations(db: Database, operations: readonly Operation[]): void {
 function faultsOf(db: Database, { op, tableName, data }: Exclude<Operation, { op: "delete" }>): Faults {
   try {
     const table = tableForWrite(db, tableName);
+    mayKnow(db, op === "create" ? "add" : "edit", Object.keys(asStored(noTable, data)));
     return op === "create" ? checkRecord(table, asNew(db, table, data)) : checkPatch(table, asStored(table, data));
   } catch (error) {
     if (error instanceof ValidationError) return error.fields;

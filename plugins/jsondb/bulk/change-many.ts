@@ -30,9 +30,13 @@ import * as taskStore from "../tasks/store.ts";
 import * as bulkStore from "./store.ts";
 import type { JsondbContext } from "../context.ts";
 import * as databases from "../databases/cache.ts";
+import { mayKnow } from "../records/rights.ts";
 import * as records from "../records/writes.ts";
 
-const changeMany = job<{ accountId: number; taskId: string }>("jsondb.change-many");
+/** Of a token for some databases. */
+type Within = Viewer["within"];
+
+const changeMany = job<{ accountId: number; taskId: string; within?: Within }>("jsondb.change-many");
 
 export interface Asked {
   /** The parameters that say which records. */
@@ -40,6 +44,7 @@ export interface Asked {
   /** Undefined deletes. */
   readonly data: Data | undefined;
   readonly userId: number;
+  readonly within: Within;
 }
 
 const recordsPerStep = 200;
@@ -50,9 +55,9 @@ const mostAttempts = 8;
 export function changeManyHandler(ctx: JsondbContext): Handler {
   return on(
     changeMany,
-    async ({ accountId, taskId }, { attempt, signal }) => {
+    async ({ accountId, taskId, within }, { attempt, signal }) => {
       try {
-        await run(ctx, accountId, taskId, signal);
+        await run(ctx, accountId, { taskId, within }, signal);
       } catch (error) {
         // What passes is tried again by the job.
         const passes = databaseFault(error) !== undefined || (error instanceof HttpError && error.status === 503);
@@ -71,9 +76,14 @@ export function changeManyHandler(ctx: JsondbContext): Handler {
 }
 
 /** The task. 409 if another one of this database is under way. */
-export async function beginChange(ctx: JsondbContext, db: Database, { query, data, userId }: Asked): Promise<TaskRow> {
+export async function beginChange(
+  ctx: JsondbContext,
+  db: Database,
+  { query, data, userId, within }: Asked,
+): Promise<TaskRow> {
   const table = oneTable(db, scopeOf(db, query));
   if (data) {
+    mayKnow(db, "edit", Object.keys(asStored(noTable, data)));
     if (Object.keys(data).length === 0) throw invalid({ data: ["must have at least one field"] });
     jsonOf(data);
     if (table) refuse(checkPatch(table, asStored(table, data)));
@@ -85,7 +95,7 @@ export async function beginChange(ctx: JsondbContext, db: Database, { query, dat
     const kind = data ? "update" : "delete";
     await taskStore.insert(tx, { id: taskId, accountId, dbId: db.id, kind, userId });
     await bulkStore.insert(tx, db, { taskId, accountId, query: query.toString(), data });
-    await ctx.enqueue(changeMany, { accountId, taskId }, { tx, accountId });
+    await ctx.enqueue(changeMany, { accountId, taskId, within }, { tx, accountId });
     const task = await taskStore.byId(tx, accountId, db.id, taskId);
     if (!task) throw new Error("the task is not there"); // it was inserted just now
     return task;
@@ -179,7 +189,12 @@ function skip(ctx: JsondbContext, accountId: number, taskId: string, { record, e
   });
 }
 
-async function run(ctx: JsondbContext, accountId: number, taskId: string, signal: AbortSignal): Promise<void> {
+async function run(
+  ctx: JsondbContext,
+  accountId: number,
+  { taskId, within }: { readonly taskId: string; readonly within: Within },
+  signal: AbortSignal,
+): Promise<void> {
   const begun = await ctx.transaction((tx) => bulkStore.lock(tx, accountId, taskId));
   if (!begun) return;
   // Steps of one record, so that one which PostgreSQL refuses takes no others with it.
@@ -189,7 +204,7 @@ async function run(ctx: JsondbContext, accountId: number, taskId: string, signal
     const stored = await databases.find(ctx, accountId, begun.dbId);
     if (!stored) return taskStore.fail(ctx.sql, accountId, taskId, "the database was deleted");
     const person = begun.userId === null ? undefined : await ctx.accounts.access(begun.userId);
-    const viewer = person?.active ? person : undefined;
+    const viewer = person?.active ? { ...person, within } : undefined;
     const db = openFor(stored, viewer);
     if (!db) return taskStore.fail(ctx.sql, accountId, taskId, "whoever began it may no longer change the records");
     try {
@@ -215,7 +230,7 @@ const isBusy = "many records of this database are being changed already, wait fo
 
 /** As the person who began the change may use it now; undefined if they may change nothing. */
 function openFor(stored: StoredDatabase, viewer: Viewer | undefined): Database | undefined {
-  if (stored.access === null) return stored.whole; // whoever may begin a change may end it
+  if (stored.access === null && !viewer?.within) return stored.whole; // whoever may begin a change may end it
   const db = viewer && tryOpen(stored, viewer);
   return db && may(db, "edit") ? db : undefined;
 }

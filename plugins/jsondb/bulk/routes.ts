@@ -119,7 +119,12 @@ export function changeManyRoute(ctx: JsondbContext): Route {
       const asked = askedOf(query, all === true);
       if (op === "update" && data === undefined) throw invalid({ data: ["is required"] });
       if (op === "delete" && data !== undefined) throw invalid({ data: ["must be left out of a deletion"] });
-      const task = await changes.beginChange(ctx, db, { query: asked, data, userId: caller.user.id });
+      const task = await changes.beginChange(ctx, db, {
+        query: asked,
+        data,
+        userId: caller.user.id,
+        within: caller.within,
+      });
       const reply: Reply = { ...ok(toApi(task), { "x-task-id": task.id }), status: 202 };
       return warned(reply, hintsOf(db, asked));
     },

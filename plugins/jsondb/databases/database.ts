@@ -2,9 +2,9 @@
 import { forbidden, HttpError, invalid, notFound } from "platform";
 import { noMethods, parsePublicMethods, type PublicMethods } from "./public-methods.ts";
 import { noTable, parseSchema, visibleSchema, type Schema, type Table } from "./schema.ts";
-import { formerOf, pendingRenames, type Former, type PendingRename } from "./renames.ts";
+import { formerNames, formerOf, pendingRenames, type Former, type PendingRename } from "./renames.ts";
 import { keySetsOf, type KeySet } from "./unique.ts";
-import { parseAccess, type Access, type Level } from "../access/access.ts";
+import { parseAccess, type Access, type Grant, type Level } from "../access/access.ts";
 import { hiddenAlways, whole, type Reach, may, mayAll, model, reachIn, type Viewer } from "../access/reach.ts";
 
 interface Facts {
@@ -104,12 +104,13 @@ export function storedDatabaseOf(row: DatabaseRow): StoredDatabase {
     former: formerOf(row.former),
   };
   const { id, accountId, code, version } = all;
+  const grants = storedAccess(row.access, schema);
   return {
     id,
     accountId,
     code,
     version,
-    access: storedAccess(row.access, schema),
+    access: grants && grants.map((one) => hidingFormer(one, all.renames)),
     whole: all,
     narrowed: narrower(all),
   };
@@ -119,6 +120,12 @@ export function storedDatabaseOf(row: DatabaseRow): StoredDatabase {
 export function storedAccess(access: unknown, schema: Schema = { multiTable: false, tables: new Map() }): Access {
   const parsed = parseAccess(access, schema);
   return "access" in parsed ? parsed.access : [];
+}
+
+/** In any table: grants hide by name. */
+function hidingFormer(grant: Grant, renames: readonly PendingRename[]): Grant {
+  if (renames.length === 0 || grant.hide.size === 0) return grant;
+  return { ...grant, hide: new Set([...grant.hide, ...formerNames(renames, grant.hide)]) };
 }
 
 const mostNarrowed = 200;

@@ -30,10 +30,11 @@ import type {
   User,
 } from "platform";
 import { declareIndexes } from "../indexes/learning.ts";
+import * as liveStore from "../live/store.ts";
 import * as taskStore from "../tasks/store.ts";
 import { dbAccess, forget, type DatabaseContext } from "./cache.ts";
 import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, tryOpen, type StoredDatabase } from "./database.ts";
-import { accessLimits, parseAccess, subjectsOf, type Level } from "../access/access.ts";
+import { accessLimits, isConditionOn, parseAccess, renamedAccess, subjectsOf, type Level } from "../access/access.ts";
 import { grantsAt, hiddenAlways, levelOf, may, mayAll, model, reachIn, type Viewer } from "../access/reach.ts";
 import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
@@ -186,11 +187,12 @@ async function check(at: DbAt, { tx, given, before, after }: Its, wrong: Mistake
     const expanding = { code: after.code, schema: schema.schema, methods: methods.publicMethods };
     await mustReadEnds(tx, caller, expanding, before, wrong);
   }
+  const renames = renamesIn(at, before, after, wrong);
+  const access = given.access === undefined ? accessAfter(after.access, renames, schema, wrong) : after.access;
   if ("schema" in schema) {
-    checkAccess(after.access, schema.schema, wrong);
+    checkAccess(access, schema.schema, wrong);
     await mustHoldTargets(tx, caller, after.code, schema.schema, before);
   }
-  const renames = renamesIn(at, before, after, wrong);
   if ("schema" in schema && before && given.schema !== undefined) {
     wrong.check();
     const { missing } = setsFor(renamed(keySetsOf(before.keySets), renames), schema.schema, at.ready);
@@ -205,6 +207,7 @@ async function check(at: DbAt, { tx, given, before, after }: Its, wrong: Mistake
   const [rules, plan] = [isSame ? 0 : 1, isReplanned ? 1 : 0];
   return {
     ...after,
+    access,
     schemaVersion: schemaVersion + rules,
     rulesVersion: rulesVersion + rules,
     planVersion: planVersion + plan,
@@ -299,6 +302,28 @@ function isReadBy(stored: StoredDatabase, viewer: Viewer): boolean {
   return db !== undefined && mayAll(db, "read");
 }
 
+/** The grants by the new names of fields. */
+function accessAfter(
+  access: DbRow["access"],
+  renames: readonly Rename[],
+  parsed: ReturnType<typeof parseSchema>,
+  wrong: Mistakes,
+): DbRow["access"] {
+  if (!access || !("schema" in parsed)) return access;
+  const tables = [...parsed.schema.tables.values()];
+  let grants = access;
+  for (const { from, to } of renames) {
+    const stays = tables.some(({ fields: all }) => all.has(from));
+    if (stays && isConditionOn(grants, from))
+      wrong.add(
+        "rename",
+        `${from}: a \`where\` of \`access\` is about it, and other tables keep it: send \`access\` too`,
+      );
+    grants = renamedAccess(grants, from, to, !stays);
+  }
+  return grants;
+}
+
 function checkAccess(access: unknown, schema: Schema, wrong: Mistakes): void {
   const parsed = parseAccess(access, schema);
   if ("mistakes" in parsed) for (const mistake of parsed.mistakes) wrong.add("access", mistake);
@@ -370,7 +395,10 @@ async function changed(
   else if (before && before.planVersion !== after.planVersion) {
     await markReplanned(tx, accountId, dbId);
     const renames = renamesIn(at, before, after).map((rename) => ({ ...rename, plan: after.planVersion }));
-    if (renames.length > 0) await addRenames(tx, accountId, dbId, renames);
+    if (renames.length > 0) {
+      await addRenames(tx, accountId, dbId, renames);
+      await liveStore.startOver(tx, accountId, dbId, uuidv7());
+    }
     await taskStore.replaceReindex(tx, accountId, dbId);
     await taskStore.insert(tx, { id: uuidv7(), accountId, dbId, kind: "reindex", userId: at.caller.user.id });
     await at.enqueue(reindexRecords, asked, { key: dbId, tx, accountId });

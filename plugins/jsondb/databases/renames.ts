@@ -120,6 +120,14 @@ function pendingOf(value: unknown): PendingRename[] {
   return isWhole ? [{ table, from, to, plan }] : [];
 }
 
+/** What these fields are called in records that a rename has not reached yet. */
+export function formerNames(renames: readonly Rename[], names: Iterable<string>): string[] {
+  const found = new Set<string>();
+  const wanted = new Set(names);
+  for (const { from, to } of renames.toReversed()) if (wanted.has(to) || found.has(to)) found.add(from);
+  return [...found];
+}
+
 /** The same things under their fields' new names. */
 export function renamed<T extends { readonly table: string; readonly field: string }>(
   all: readonly T[],

@@ -167,6 +167,12 @@ export async function markWatched(sql: Sql, dbIds: readonly string[]): Promise<v
     where db_id = any(${[...dbIds]}::uuid[]) and watched_at < now() - interval '10 minutes'`;
 }
 
+/** Followers read everything again: what was logged is no longer what records are. */
+export async function startOver(tx: Tx, accountId: number, dbId: string, epoch: string): Promise<void> {
+  await tx`update record_feeds set epoch = ${epoch} where db_id = ${dbId} and account_id = ${accountId}`;
+  await tx`delete from record_changes where db_id = ${dbId}`;
+}
+
 /** Ends following of databases that nobody has followed for a day; gives those back. */
 export async function endIdle(tx: Tx): Promise<{ id: string; accountId: number; code: string }[]> {
   await lockFollowing(tx);

@@ -1,7 +1,7 @@
 /** What the `access` of a database lets be written: asked before and after a write, in its transaction. behaviour B.7. */
 import { forbidden, invalid, notFound, type Tx } from "platform";
 import type { Level } from "../access/access.ts";
-import { grantsAt } from "../access/reach.ts";
+import { grantsAt, mayAll } from "../access/reach.ts";
 import type { Database } from "../databases/database.ts";
 import * as recordStore from "./store.ts";
 import type { Guard, HeldRecord } from "./store.ts";
@@ -10,6 +10,12 @@ import type { Guard, HeldRecord } from "./store.ts";
 export function mayName(db: Database, level: Level, names: readonly string[]): void {
   if (grantsAt(db.reach, level).length === 0)
     throw forbidden(`this needs the level \`${level}\` in the \`access\` of the database`);
+  mayKnow(db, level, names);
+}
+
+/** 422 for fields that are hidden wherever one may write: before a mistake in a value tells of them. */
+export function mayKnow(db: Database, level: Level, names: readonly string[]): void {
+  if (mayAll(db, level) || grantsAt(db.reach, level).length === 0) return;
   const closed = names.filter((name) => grantsAt(db.reach, level, [name]).length === 0);
   if (closed.length > 0) throw invalid(Object.fromEntries(closed.map((name) => [name, ["may not be written"]])));
 }

@@ -50,6 +50,8 @@ export interface ImportOptions {
   readonly dry?: boolean;
   /** Who imports, and may link to what they may read; undefined links to everything. */
   readonly viewer: Viewer | undefined;
+  /** The database as they may use it when the rows have arrived: that may take an hour. */
+  readonly opened?: () => Promise<Database>;
   /** Gets what tells how far the import is. */
   readonly follow: (progress: () => Progress) => void;
   /** Keeps mistakes in rows. */
@@ -126,12 +128,14 @@ export async function importRecords(
     for (const one of await checker.end()) await take(one);
     if (report.refused) return ended(0);
     const kept = await parts.end();
+    const now = (await options.opened?.()) ?? db;
+    if (!sameSchema(now.rules, db.rules)) throw changedMeanwhile();
     const taken =
       kept.length === 0
         ? []
         : await turns(
             db.accountId,
-            () => withSource("import", () => storeParts(ctx, db, kept, options)),
+            () => withSource("import", () => storeParts(ctx, now, kept, options)),
             options.signal,
           );
     for (const faults of taken) {
@@ -185,8 +189,7 @@ async function storeParts(
     }
     db = await databases.refresh(ctx, first);
     if (!db) throw notFound("there is no such database");
-    if (!sameSchema(db.schema, first.schema))
-      throw conflict("the schema of the database changed meanwhile, send the import again");
+    if (!sameSchema(db.schema, first.schema)) throw changedMeanwhile();
   }
   throw unavailable("the database changes too often, send the import again");
 }
@@ -233,6 +236,8 @@ async function keptRows(tx: Tx, db: Database, part: KeptPart) {
   if (!rows) throw unavailable("PostgreSQL was restarted, send the import again");
   return rows;
 }
+
+const changedMeanwhile = () => conflict("the schema of the database changed meanwhile, send the import again");
 
 /** Rolls the transaction back. */
 class Taken extends Error {

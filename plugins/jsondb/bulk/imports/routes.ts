@@ -25,7 +25,7 @@ import { referencesOf } from "../../links/references.ts";
 import { importRecords, type ImportReport } from "./import.ts";
 import { hashed, mappedSource } from "./source.ts";
 import { hintsOf, importAsTask } from "./task.ts";
-import { dbAccess, openAt, viewerOf } from "../../databases/cache.ts";
+import { dbAccess, openAgain, openAt, viewerOf } from "../../databases/cache.ts";
 import type { JsondbContext } from "../../context.ts";
 
 const rowFault = { row: 3, line: 4, field: "email", message: "is required" };
@@ -100,7 +100,8 @@ export function importRoute(ctx: JsondbContext): Route {
           : { ...readerOf(db, format, query), texts: textOf(request.body, place, limits) };
         const partial = query.get("partial") === "true";
         const { texts, hash } = hashed(source.texts);
-        const options = { ...source, viewer, tableName, partial, signal: request.signal };
+        const opened = () => openAgain(ctx, input, db.id, isMapped ? "manage" : "add");
+        const options = { ...source, viewer, opened, tableName, partial, signal: request.signal };
         if (flagOf(query, "dry_run")) {
           const report = await importRecords(ctx, db, texts, { ...options, ...untold, dry: true });
           return warned(dryRun(report), hintsOf(db, report));
