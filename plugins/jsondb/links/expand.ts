@@ -87,13 +87,17 @@ export function isUnfinished({ schema }: Database, paths: readonly string[]): bo
   return false;
 }
 
-/** The answer's JSON with the rollups and `expand` of each of its records. `shownOf` gives a record's data and table. */
+/**
+ * The answer's JSON with the rollups and `expand` of each of its records. `shownOf` gives a record's data and table;
+ * `fields` are the only ones that are shown.
+ */
 export async function finished(
   ctx: LinkContext,
   { db, viewer }: Reading & { readonly viewer: Viewer },
   body: string,
   paths: readonly string[],
   shownOf: (record: Data) => Shown,
+  fields?: readonly string[],
 ): Promise<string> {
   if (!isUnfinished(db, paths)) return body;
   const answer: unknown = parseExactly(body);
@@ -107,7 +111,11 @@ export async function finished(
       table,
       ofTable.map(({ id }) => String(id)),
     );
-    for (const record of ofTable) Object.assign(shownOf(record).data, values.get(String(record["id"])));
+    for (const record of ofTable) {
+      const rollups = Object.entries(values.get(String(record["id"])) ?? {});
+      const named = fields ? rollups.filter(([name]) => fields.includes(name)) : rollups;
+      Object.assign(shownOf(record).data, Object.fromEntries(named));
+    }
   }
   if (paths.length === 0) return JSON.stringify(answer);
   const done = await expanded(ctx, { db, viewer }, records, paths, shownOf);

@@ -4,6 +4,7 @@ import { inScope } from "../access/reach-store.ts";
 import type { Viewer } from "../access/reach.ts";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import type { Table } from "../databases/schema.ts";
+import { fieldHints } from "../search/query.ts";
 import { filterConditions, sourceOf, type Args } from "../search/filter-store.ts";
 import { conditionsOf, fieldsOf, isFilter, readFilters, type EndFilter } from "../search/filters.ts";
 import { linkFields, tableIn, targetOf, type LinkContext } from "./links.ts";
@@ -12,6 +13,8 @@ interface Split {
   /** The parameters without those filters. */
   readonly params: URLSearchParams;
   readonly ends: readonly EndFilter[];
+  /** Fields that the schemas at the other ends do not know. */
+  readonly hints: readonly string[];
 }
 
 /** Takes the filters by ends of links out of a request's parameters. 400 for what is wrong in them. */
@@ -21,7 +24,7 @@ export async function endFilters(
   query: URLSearchParams,
 ): Promise<Split> {
   const dotted = [...query].filter(([name]) => isFilter(name) && name.includes("."));
-  if (dotted.length === 0) return { params: query, ends: [] };
+  if (dotted.length === 0) return { params: query, ends: [], hints: [] };
   const table = tableForSearch(db, query.get("table_name"));
   const params = new URLSearchParams();
   const inner = new Map<string, URLSearchParams>();
@@ -36,8 +39,13 @@ export async function endFilters(
     }
   }
   const ends: EndFilter[] = [];
-  for (const [field, own] of inner) ends.push(await endFilter(ctx, { db, viewer, table }, field, own));
-  return { params, ends };
+  const hints: string[] = [];
+  for (const [field, own] of inner) {
+    const { hints: unknown, ...end } = await endFilter(ctx, { db, viewer, table }, field, own);
+    ends.push(end);
+    hints.push(...unknown.map((hint) => `at the end of ${field}: ${hint}`));
+  }
+  return { params, ends, hints };
 }
 
 /** The link that a filter goes through, if the schema has no field of the whole name. */
@@ -53,11 +61,11 @@ async function endFilter(
   { db, viewer, table }: { readonly db: Database; readonly viewer: Viewer | undefined; readonly table: Table },
   field: string,
   own: URLSearchParams,
-): Promise<EndFilter> {
+): Promise<EndFilter & Pick<Split, "hints">> {
   const { link, type } = table.fields.get(field) ?? {};
   const target = link && (await targetOf(ctx, db.accountId, link, viewer));
   // A database that does not open is as if it had no records.
-  if (!link || !target) return { field, condition: () => "false" };
+  if (!link || !target) return { field, condition: () => "false", hints: [] };
   const end = tableIn(target, link) ?? tableForSearch(target, null);
   const shown = target.schema.tables.get(end.name) ?? end;
   const filters = readFilters(shown, conditionsOf(shown, own));
@@ -71,5 +79,5 @@ async function endFilter(
     const name = args.bind(field, "text");
     return type === "list" ? `r.data -> ${name} ?| array(${ids})` : `r.data ->> ${name} in (${ids})`;
   };
-  return { field, condition };
+  return { field, condition, hints: fieldHints(target, scope, fieldsOf(filters)) };
 }

@@ -188,6 +188,14 @@ describe("what is found and reckoned by links", () => {
   const amounts = async (query: string, options = {}) =>
     (await app.get(`/core/dbs/sales/search?${query}&sort=amount`, options)).json.map((one: Linked) => one.amount);
 
+  test("a field that there is not at the other end of a filter is named", async () => {
+    const warning = async (filter: string) =>
+      (await app.get(`/core/dbs/orders/search?filter[${filter}]=x`)).headers.get("warning");
+    expect(await warning("customer.nme")).toContain("at the end of customer: the schema has no field");
+    expect(await warning("customer.company.name")).toContain("company.name");
+    expect(await warning("customer.name")).toBeNull();
+  });
+
   test("filters go one link deep", async () => {
     expect(await amounts("filter[shop.country]=PL")).toEqual([10.1, 20.2]);
     expect(await amounts("filter[shop.visits][gt]=10")).toEqual([1]);

@@ -88,10 +88,10 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
     let hints: readonly string[] = [];
     const viewer = viewerOf(input);
     const paths = expandPaths(input.query);
-    const { params, ends } = await endFilters(ctx, { db, viewer }, input.query);
+    const { params, ends, hints: further } = await endFilters(ctx, { db, viewer }, input.query);
     const make = (current: Database) => {
       const query = { ...read(current, params), ends };
-      hints = fieldHints(current, query, namedFields(query));
+      hints = [...fieldHints(current, query, namedFields(query)), ...further];
       return withLinks(query, paths);
     };
     const finish = (body: string, current: Database, query: Query) =>
@@ -101,6 +101,7 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
         body,
         paths,
         shape.form === "flat" ? flatIn(query.table) : nestedIn(current),
+        query.fields,
       );
     const page = () => answerPage(ctx, db, make, shape, isUnfinished(db, paths) ? finish : undefined);
     return warned(await turns(input.account.id, page, input.request.signal), hints);
