@@ -4,16 +4,20 @@
  */
 import {
   conflict,
+  currentActor,
   databaseFault,
   HttpError,
   invalid,
   job,
   on,
+  sourceOf,
   uuidv7,
   ValidationError,
   withActor,
+  withSource,
   type Actor,
   type Handler,
+  type Source,
   type Tx,
 } from "platform";
 import type { Change, Found, Step } from "./store.ts";
@@ -36,7 +40,8 @@ import * as records from "../records/writes.ts";
 /** Of a token for some databases. */
 type Within = Viewer["within"];
 
-const changeMany = job<{ accountId: number; taskId: string; within?: Within }>("jsondb.change-many");
+/** `source` is the way by which it was begun. */
+const changeMany = job<{ accountId: number; taskId: string; within?: Within; source?: Source }>("jsondb.change-many");
 
 export interface Asked {
   /** The parameters that say which records. */
@@ -55,9 +60,9 @@ const mostAttempts = 8;
 export function changeManyHandler(ctx: JsondbContext): Handler {
   return on(
     changeMany,
-    async ({ accountId, taskId, within }, { attempt, signal }) => {
+    async ({ accountId, taskId, within, source = "api" }, { attempt, signal }) => {
       try {
-        await run(ctx, accountId, { taskId, within }, signal);
+        await withSource(source, () => run(ctx, accountId, { taskId, within }, signal));
       } catch (error) {
         // What passes is tried again by the job.
         const passes = databaseFault(error) !== undefined || (error instanceof HttpError && error.status === 503);
@@ -95,7 +100,8 @@ export async function beginChange(
     const kind = data ? "update" : "delete";
     await taskStore.insert(tx, { id: taskId, accountId, dbId: db.id, kind, userId });
     await bulkStore.insert(tx, db, { taskId, accountId, query: query.toString(), data });
-    await ctx.enqueue(changeMany, { accountId, taskId, within }, { tx, accountId });
+    const source = sourceOf(currentActor());
+    await ctx.enqueue(changeMany, { accountId, taskId, within, source }, { tx, accountId });
     const task = await taskStore.byId(tx, accountId, db.id, taskId);
     if (!task) throw new Error("the task is not there"); // it was inserted just now
     return task;

@@ -1,6 +1,7 @@
 /** The history of records: what is kept, who sees it, and how records become what they were. behaviour B.7. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  adminPassword,
   adminToken,
   databaseSettings,
   eventually,
@@ -108,7 +109,7 @@ describe("every way", () => {
     return [entry.op, entry.source, entry.user_id];
   };
 
-  test("batch, bulk, import, public methods and the Studio", async () => {
+  test("batches, bulk changes, imports, public methods and the trash", async () => {
     const methods = { create: true, update: true, delete: true, list: true };
     const base = await database({}, { public_methods: methods });
     const code = base.split("/").at(-1);
@@ -136,6 +137,30 @@ describe("every way", () => {
     expect(await only(base, imported.id)).toEqual(["create", "import", 1]);
     await app.post(`/core/db/${code}/delete`, { id: imported.id }, { token: "" });
     expect(await only(base, imported.id)).toEqual(["delete", "public", null]);
+  });
+
+  test("the Studio, agents, flows, and what they begin", async () => {
+    const base = await database({ fields: { n: "integer" } });
+    const code = base.split("/").at(-1) ?? "";
+    const { id } = await add(base, { n: 1 });
+    const credentials = { login: "admin", password: adminPassword };
+    const signedIn = await app.post("/account/session.json", credentials, { token: null });
+    const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const studio = { token: null, headers: { cookie, origin: app.origin } };
+    await app.patch(`${base}/records/${id}.json`, { record: { data: { n: 2 } } }, studio);
+    expect(await only(base, id)).toEqual(["update", "studio", 1]);
+    await app.post(`${base}/bulk.json?filter[n]=2`, { op: "update", data: { n: 3 } }, studio);
+    await bulkEnds(base);
+    expect(await only(base, id)).toEqual(["update", "studio", 1]);
+    const args = { db: code, operations: [{ op: "update", id, data: { n: 4 } }] };
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "batch_records", arguments: args } };
+    expect((await app.post("/mcp", call)).status).toBe(200);
+    expect(await only(base, id)).toEqual(["update", "mcp", 1]);
+    const program = [{ type: "db", op: "update", db: code, id, data: { n: 5 } }];
+    await app.post("/connect/flows.json", { flow: { name: "Five", code: "five", fields: { program } } });
+    expect((await app.post("/connect/flows/five/run.json", {})).status).toBe(201);
+    expect(await only(base, id)).toEqual(["update", "flow", null]);
+    expect((await told(base, id))[0]).toEqual([5, "update", { n: [4, 5] }]);
   });
 
   test("links that a deletion clears and takes along", async () => {
