@@ -16,7 +16,7 @@ import { find, forget } from "./databases/cache.ts";
 import { clientCommand, clientFacts } from "./databases/commands.ts";
 import { databaseCache, Db, dropRecords } from "./databases/db.ts";
 import { dropKeysHandler, endUnfinished } from "./databases/switch.ts";
-import { expireDeleted, namingApp } from "./databases/store.ts";
+import { dropViewsOfNobody, expireDeleted, namingApp } from "./databases/store.ts";
 import type { JsondbContext } from "./context.ts";
 import { createEvents } from "./live/events.ts";
 import { indexRoute } from "./indexes/routes.ts";
@@ -318,6 +318,7 @@ async function prune(jsondb: JsondbContext): Promise<void> {
   await pruneIndexes(jsondb);
   while ((await trashStore.prune(sql, 1000)) > 0);
   await sweepHistory(jsondb);
+  await dropViewsOfNobody(sql);
   await commentStore.prune(sql, 365);
   await jsondb.transaction(async (tx) => {
     for (const { id: dbId, accountId } of await expireDeleted(tx))

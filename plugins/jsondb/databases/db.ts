@@ -47,8 +47,31 @@ import {
   type PublicMethods,
 } from "./public-methods.ts";
 import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
-import { formerFields, formerOf, renamed, renamesOf, type GivenRenames, type Rename } from "./renames.ts";
-import { addRenames, isKey, keepDeleted, markReplanned, restoreDeleted, setFormer, visibleTo } from "./store.ts";
+import {
+  formerFields,
+  formerOf,
+  newNames,
+  renamed,
+  renamedAccess,
+  renamedMethods,
+  renamedRollups,
+  renamedView,
+  renamesOf,
+  type GivenRenames,
+  type Rename,
+} from "./renames.ts";
+import {
+  addRenames,
+  isKey,
+  keepDeleted,
+  markReplanned,
+  renameInSchemas,
+  renameInViews,
+  restoreDeleted,
+  setFormer,
+  visibleTo,
+  type ChangedSchema,
+} from "./store.ts";
 import { keySetsOf, setsFor, type UniqueField } from "./unique.ts";
 import { setKeySets } from "./keys-store.ts";
 
@@ -168,7 +191,9 @@ export function databaseCache(cache: BaseContext["cache"], sql: Sql): Cache<Stor
   });
 }
 
-async function check(at: DbAt, { tx, given, before, after }: Its, wrong: Mistakes): Promise<DraftOf<typeof fields>> {
+async function check(at: DbAt, change: Its, wrong: Mistakes): Promise<DraftOf<typeof fields>> {
+  const { tx, given, before } = change;
+  const after = withRenamed(at, change);
   const { caller } = at;
   if (before) mustManage(caller, before);
   else if (caller.within?.[model]) throw forbidden("this token opens only some databases, and makes no others");
@@ -390,6 +415,7 @@ async function changed(
   if (!row) return undefined;
   const { id: dbId, accountId } = row;
   const asked = { accountId, dbId };
+  let others: readonly ChangedSchema[] = [];
   if (!after && at.forGood) await at.enqueue(dropRecords, asked, { key: dbId, tx, accountId });
   else if (!after) await keepDeleted(tx, accountId, dbId, at.caller.user.id);
   else if (before && before.planVersion !== after.planVersion) {
@@ -398,6 +424,7 @@ async function changed(
     if (renames.length > 0) {
       await addRenames(tx, accountId, dbId, renames);
       await liveStore.startOver(tx, accountId, dbId, uuidv7());
+      others = await renameElsewhere(tx, after, renames);
     }
     await taskStore.replaceReindex(tx, accountId, dbId);
     await taskStore.insert(tx, { id: uuidv7(), accountId, dbId, kind: "reindex", userId: at.caller.user.id });
@@ -408,7 +435,41 @@ async function changed(
     await keepKeys(at, before, after, tx);
   if (after && (before ? before.schemaVersion !== after.schemaVersion : after.schema))
     await declareIndexes(at, databaseOf(after), tx);
-  return () => forget(at, accountId, row, before?.code);
+  return async () => {
+    await forget(at, accountId, row, before?.code);
+    for (const other of others) await forget(at, accountId, other);
+  };
+}
+
+/** What the request does not give of `access` and `public_methods` goes on meaning the same fields. */
+function withRenamed(at: DbAt, { given, before, after }: Its): Its["after"] {
+  const renames = renamesIn(at, before, after);
+  const parsed = parseSchema(after.schema, true);
+  if (renames.length === 0 || !("schema" in parsed)) return after;
+  return {
+    ...after,
+    ...(given.access === undefined && after.access && { access: renamedAccess(after.access, renames, parsed.schema) }),
+    ...(given.public_methods === undefined &&
+      after.publicMethods && { publicMethods: renamedMethods(after.publicMethods, renames, parsed.schema) }),
+  };
+}
+
+/** Views of the database, and rollups of others, go on meaning the same fields. Gives the databases that were changed. */
+async function renameElsewhere(
+  tx: Tx,
+  { accountId, id, code, schema }: Pick<DbRow, "accountId" | "id" | "code" | "schema">,
+  renames: readonly Rename[],
+): Promise<readonly ChangedSchema[]> {
+  const parsed = parseSchema(schema, true);
+  if (!("schema" in parsed)) return [];
+  const { multiTable } = parsed.schema;
+  const tables = new Set(renames.map(({ table }) => table));
+  for (const table of tables) {
+    const names = newNames(renames, parsed.schema, table);
+    await renameInViews(tx, { accountId, id }, table, (view) => renamedView(view, names));
+  }
+  const target = { keys: [code, id], multiTable };
+  return renameInSchemas(tx, { accountId, id }, (other) => renamedRollups(other, target, renames));
 }
 
 /** The renames that a request asks for, by its schema and the one that was. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestApp, type TestApp } from "../../../tests/harness.ts";
+import { person, startTestApp, type TestApp } from "../../../tests/harness.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -115,4 +115,110 @@ test("a name that is no text is 422, and one of another type", async () => {
     rename: ["mail: email must have the same type"],
   });
   expect((await app.patch(`/core/dbs/${db}.json`, { db: { name: "x", rename: { mail: "email" } } })).status).toBe(422);
+});
+
+test("what names a renamed field goes on meaning it: access, public methods, views, and rollups of other databases", async () => {
+  const link = { type: "string", link: "renamed-shops" };
+  await app.post("/core/dbs", {
+    db: {
+      name: "Shops",
+      code: "renamed-shops",
+      schema: {
+        fields: { name: "string", total: { type: "number", rollup: { of: "named.shop", op: "sum", field: "sum" } } },
+      },
+    },
+  });
+  const who = await person(app, { role: "user" });
+  const access = [{ to: `user:${who.id}`, may: "edit", where: { owner: "ann", sum: { gt: 1 } }, hide: ["cost"] }];
+  const list = { allowed_fields: ["owner", "shop", "shop.name"], auto_fields: { owner: "{ip}" }, expand: ["shop"] };
+  const public_methods = {
+    list: { ...list, scope_by: "owner" },
+    create: { required_fields: ["owner"], default_values: { sum: 2 } },
+  };
+  const fields = { owner: "string", sum: "number", cost: "number", shop: link };
+  const saved = await app.post("/core/dbs", {
+    db: { name: "Named", code: "named", schema: { fields }, access, public_methods },
+  });
+  expect([saved.status, saved.json]).toEqual([201, expect.anything()]);
+  const shop = (await app.post("/core/dbs/renamed-shops/records", { record: { data: { name: "One" } } })).json.id;
+  await add("named", { owner: "ann", sum: 5, cost: 7, shop });
+  const view = {
+    name: "All",
+    shared: true,
+    filters: { owner: "ann", "shop.name": "One", sum: { lt: 9 } },
+    sort: ["-sum", "owner"],
+    columns: ["owner", "sum"],
+    group_by: "owner",
+    cover_field: "cost",
+  };
+  const { json: own } = await app.post("/core/dbs/named/views", { view });
+  const now = { fields: { person: "string", amount: "number", price: "number", store: link } };
+  const done = await rename("named", now, { owner: "person", sum: "amount", cost: "price", shop: "store" });
+  expect([done.status, done.json.access, done.json.public_methods]).toEqual([
+    200,
+    [{ to: `user:${who.id}`, may: "edit", where: { person: "ann", amount: { gt: 1 } }, hide: ["cost", "price"] }],
+    {
+      list: {
+        allowed_fields: ["person", "store", "store.name"],
+        auto_fields: { person: "{ip}" },
+        expand: ["store"],
+        scope_by: "person",
+      },
+      create: { required_fields: ["person"], default_values: { amount: 2 } },
+    },
+  ]);
+  const seen = await app.get("/core/dbs/named/records", { token: who.token });
+  expect(seen.json.map((one: { data: unknown }) => one.data)).toEqual([{ person: "ann", amount: 5, store: shop }]);
+  const shown = await app.get(`/core/dbs/named/views/${own.id}`);
+  expect(shown.json).toMatchObject({
+    filters: { person: "ann", "store.name": "One", amount: { lt: 9 } },
+    sort: ["-amount", "person"],
+    columns: ["person", "amount"],
+    group_by: "person",
+    cover_field: "price",
+  });
+  expect(shown.headers.get("etag")).not.toBe((await app.post("/core/dbs/named/views", { view })).headers.get("etag"));
+  expect((await app.get(`/core/dbs/renamed-shops/records/${shop}`)).json.data).toEqual({ name: "One", total: 5 });
+  expect((await app.get("/core/dbs/renamed-shops")).json.schema.fields.total.rollup).toEqual({
+    of: "named.store",
+    op: "sum",
+    field: "amount",
+  });
+});
+
+test("a name that another table still has stays beside the new one", async () => {
+  const tables = { a: { fields: { x: "string" } }, b: { fields: { x: "string" } } };
+  const { json: db } = await app.post("/core/dbs", {
+    db: { name: "Two", schema: { tables }, access: [{ to: "everyone", may: "read", hide: ["x"] }] },
+  });
+  await app.post(`/core/dbs/${db.code}/views`, { view: { name: "B", table_name: "b", sort: ["x"] } });
+  const schema = { tables: { ...tables, a: { fields: { y: "string" } } } };
+  expect((await rename(db.code, schema, { "a.x": "y" })).json.access[0].hide).toEqual(["x", "y"]);
+  expect((await app.get(`/core/dbs/${db.code}/views`)).json[0].sort).toEqual(["x"]);
+});
+
+test("a change says nothing of a required field that is hidden from who makes it", async () => {
+  const who = await person(app, { role: "user" });
+  const access = [{ to: `user:${who.id}`, may: "edit", hide: ["salary"] }];
+  const fields = { name: "string", salary: "number" };
+  const { json: db } = await app.post("/core/dbs", { db: { name: "Pay", schema: { fields }, access } });
+  const { json: record } = await add(db.code, { name: "Ann" });
+  const required = { fields: { ...fields, salary: { type: "number", required: true } } };
+  await app.patch(`/core/dbs/${db.code}`, { db: { schema: required } });
+  const path = `/core/dbs/${db.code}/records/${record.id}`;
+  expect((await app.patch(path, { record: { data: { name: "Eve" } } })).json).toEqual({ salary: ["is required"] });
+  const { status, json } = await app.patch(path, { record: { data: { name: "Eve" } } }, { token: who.token });
+  expect([status, json.data]).toEqual([200, { name: "Eve" }]);
+});
+
+test("the private views of people who are gone are deleted", async () => {
+  const who = await person(app, { role: "user" });
+  const db = await newDb(before);
+  const view = (shared: boolean) =>
+    app.post(`/core/dbs/${db}/views`, { view: { name: "x", shared } }, { token: who.token });
+  expect([(await view(false)).status, (await view(true)).status]).toEqual([201, 201]);
+  expect((await app.delete(`/account/users/${who.id}`)).status).toBeLessThan(300);
+  await app.runSchedule("jsondb.prune");
+  const views = await app.sql`select shared from db_views where created_by_id = ${who.id}`;
+  expect([...views]).toEqual([{ shared: true }]);
 });

@@ -128,6 +128,129 @@ export function formerNames(renames: readonly Rename[], names: Iterable<string>)
   return [...found];
 }
 
+// What names fields beside the schema: it goes on meaning the same ones.
+
+type Names = (name: string) => readonly string[];
+
+/** What a name becomes: both, where another table still has a field of the old one. Of `customer.name` the link. */
+export function newNames(renames: readonly Rename[], { tables }: Schema, table?: string): Names {
+  const own = renames.filter((one) => table === undefined || one.table === table);
+  const isStill = (name: string) => table === undefined && [...tables.values()].some(({ fields }) => fields.has(name));
+  const of = (name: string): readonly string[] => {
+    const found = own.filter(({ from }) => from === name).map(({ to }) => to);
+    return found.length === 0 || isStill(name) ? [name, ...found] : found;
+  };
+  return (name) => {
+    const at = name.indexOf(".");
+    if (at < 0 || own.some(({ from }) => from === name)) return of(name);
+    return of(name.slice(0, at)).map((first) => first + name.slice(at));
+  };
+}
+
+const namesIn = (values: readonly unknown[], names: Names) =>
+  values.flatMap((one) => (typeof one === "string" ? [...names(one)] : []));
+
+const keysOf = (value: unknown, names: Names) =>
+  isObject(value)
+    ? Object.fromEntries(Object.entries(value).flatMap(([name, one]) => names(name).map((now) => [now, one] as const)))
+    : value;
+
+/** A hidden field is hidden under its old name too: records are told of that had it. */
+export function renamedAccess(access: readonly unknown[], renames: readonly Rename[], schema: Schema): unknown[] {
+  const names = newNames(renames, schema);
+  return access.map((grant: unknown) => {
+    if (!isObject(grant)) return grant;
+    const { where, hide } = grant;
+    const hidden = Array.isArray(hide) ? [...new Set([...hide, ...namesIn(hide, names)])] : hide;
+    return {
+      ...grant,
+      ...(where !== undefined && { where: keysOf(where, names) }),
+      ...(hide !== undefined && { hide: hidden }),
+    };
+  });
+}
+
+export function renamedMethods(
+  methods: Readonly<Record<string, unknown>>,
+  renames: readonly Rename[],
+  schema: Schema,
+): Readonly<Record<string, unknown>> {
+  const method = (options: unknown) => {
+    if (!isObject(options)) return options;
+    const table = schema.multiTable ? options["table_name"] : "";
+    const names = newNames(renames, schema, typeof table === "string" ? table : undefined);
+    const entries = Object.entries(options).map(([option, value]): [string, unknown] => {
+      if (["allowed_fields", "required_fields", "expand"].includes(option))
+        return [option, Array.isArray(value) ? namesIn(value, names) : value];
+      if (["default_values", "auto_fields"].includes(option)) return [option, keysOf(value, names)];
+      return [option, option === "scope_by" && typeof value === "string" ? (names(value)[0] ?? value) : value];
+    });
+    return Object.fromEntries(entries);
+  };
+  return Object.fromEntries(Object.entries(methods).map(([operation, options]) => [operation, method(options)]));
+}
+
+interface NamingView {
+  readonly filters: unknown;
+  readonly sort: readonly string[];
+  readonly columns: readonly string[];
+  readonly groupBy: string | null;
+  readonly dateField: string | null;
+  readonly coverField: string | null;
+}
+
+export function renamedView(view: NamingView, names: Names): NamingView {
+  const one = (name: string) => names(name)[0] ?? name;
+  const maybe = (name: string | null) => name && one(name);
+  return {
+    filters: keysOf(view.filters, names),
+    sort: view.sort.map((name) => (name.startsWith("-") ? `-${one(name.slice(1))}` : one(name))),
+    columns: view.columns.map(one),
+    groupBy: maybe(view.groupBy),
+    dateField: maybe(view.dateField),
+    coverField: maybe(view.coverField),
+  };
+}
+
+/** The schema of another database whose rollups are of these fields; the same one where none is. */
+export function renamedRollups(
+  schema: unknown,
+  target: { readonly keys: readonly string[]; readonly multiTable: boolean },
+  renames: readonly Rename[],
+): unknown {
+  if (Array.isArray(schema)) return schema;
+  if (!isObject(schema)) return schema;
+  let changed = false;
+  const pairs = Object.entries(schema).map(([key, value]): [string, unknown] => {
+    const next = key === "rollup" ? renamedRollup(value, target, renames) : renamedRollups(value, target, renames);
+    changed ||= next !== value;
+    return [key, next];
+  });
+  return changed ? Object.fromEntries(pairs) : schema;
+}
+
+function renamedRollup(
+  value: unknown,
+  { keys, multiTable }: Parameters<typeof renamedRollups>[1],
+  renames: readonly Rename[],
+): unknown {
+  if (!isObject(value) || typeof value["of"] !== "string") return value;
+  const { of, field } = value;
+  const [db = ""] = of.split(".", 1);
+  if (!keys.includes(db)) return value;
+  const link = of.slice(db.length + 1);
+  const place = ({ table, from }: Rename) => (multiTable ? `${table}.${from}` : from);
+  const linking = renames.find((one) => place(one) === link);
+  const isIn = ({ table }: Rename) => !multiTable || link.startsWith(`${table}.`);
+  const measured = renames.find((one) => isIn(one) && one.from === field);
+  if (!linking && !measured) return value;
+  return {
+    ...value,
+    ...(linking && { of: `${db}.${place({ ...linking, from: linking.to })}` }),
+    ...(measured && { field: measured.to }),
+  };
+}
+
 /** The same things under their fields' new names. */
 export function renamed<T extends { readonly table: string; readonly field: string }>(
   all: readonly T[],

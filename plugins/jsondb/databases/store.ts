@@ -278,6 +278,79 @@ export async function countViews(tx: Tx, { id, accountId }: Of, userId: number) 
   return row ?? { all: 0, own: 0 };
 }
 
+interface NamingView {
+  readonly filters: unknown;
+  readonly sort: readonly string[];
+  readonly columns: readonly string[];
+  readonly groupBy: string | null;
+  readonly dateField: string | null;
+  readonly coverField: string | null;
+}
+
+const viewsAtOnce = 500;
+
+/** Every view of a table, as `change` makes it. */
+export async function renameInViews(
+  tx: Tx,
+  { id, accountId }: Of,
+  table: string,
+  change: (view: NamingView) => NamingView,
+): Promise<void> {
+  for (let after = "00000000-0000-0000-0000-000000000000"; ;) {
+    const views = await tx<(NamingView & { id: string })[]>`
+      select id, filters, sort, columns, group_by, date_field, cover_field from db_views
+      where account_id = ${accountId} and db_id = ${id} and coalesce(table_name, '') = ${table} and id > ${after}
+      order by id limit ${viewsAtOnce} for update`;
+    for (const { id: viewId, ...view } of views) {
+      const made = change(view);
+      if (JSON.stringify(made) === JSON.stringify(view)) continue;
+      const { filters, sort, columns, groupBy, dateField, coverField } = made;
+      await tx`
+        update db_views set filters = ${JSON.stringify(filters)}::text::json, sort = ${[...sort]}::text[],
+          columns = ${[...columns]}::text[], group_by = ${groupBy}, date_field = ${dateField}, cover_field = ${coverField},
+          version = version + 1, updated_at = now()
+        where account_id = ${accountId} and id = ${viewId}`;
+    }
+    const last = views.at(-1);
+    if (!last || views.length < viewsAtOnce) return;
+    after = last.id;
+  }
+}
+
+export interface ChangedSchema {
+  readonly id: string;
+  readonly code: string;
+}
+
+/** The schemas with rollups of the account's other databases, as `change` makes them. */
+export async function renameInSchemas(
+  tx: Tx,
+  { id, accountId }: Of,
+  change: (schema: unknown) => unknown,
+): Promise<readonly ChangedSchema[]> {
+  const all = await tx<{ id: string; code: string; schema: unknown }[]>`
+    select id, code, schema from dbs
+    where account_id = ${accountId} and id <> ${id} and strpos(schema::text, '"rollup"') > 0 order by id for update`;
+  const changed: ChangedSchema[] = [];
+  for (const { schema, ...db } of all) {
+    const made = change(schema);
+    if (made === schema) continue;
+    await tx`
+      update dbs set schema = ${JSON.stringify(made)}::text::json, schema_version = schema_version + 1,
+        version = version + 1, updated_at = now()
+      where account_id = ${accountId} and id = ${db.id}`;
+    changed.push(db);
+  }
+  return changed;
+}
+
+/** The private views of people who are gone. */
+export async function dropViewsOfNobody(sql: Sql): Promise<void> {
+  await sql`
+    delete from db_views v where not v.shared and not exists (
+      select from users u where u.account_id = v.account_id and u.id = v.created_by_id)`;
+}
+
 /** Of a database that is gone. */
 export async function dropViews(sql: Sql, accountId: number, dbId: string): Promise<void> {
   await sql`

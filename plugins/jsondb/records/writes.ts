@@ -21,7 +21,7 @@ import { upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 import { renameOne } from "../databases/store.ts";
-import { mayAll, type Viewer } from "../access/reach.ts";
+import { hiddenSometimes, mayAll, type Viewer } from "../access/reach.ts";
 import { linkFields, linkingTo, linksOf, mayRelink, mustBeThere, newLinks, release } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
 import { mayName, mustBeOpen, mustStayOpen } from "./rights.ts";
@@ -40,6 +40,7 @@ import {
   checkRequired,
   type CreatedRecord,
   type Data,
+  type Faults,
 } from "./record.ts";
 import { readHeld, lock, type Guard, type Shape, type Written, type Addition } from "./store.ts";
 import type { RecordUpdate } from "../api.ts";
@@ -335,11 +336,19 @@ async function mergeLocked(
   const whole: Data = Object.fromEntries([...Object.entries(found.data), ...Object.entries(data)]);
   // A record that stays in its table was checked when it was written; one that moves in is checked and written whole.
   const merged = stays ? whole : asStored(table, whole);
-  refuse(stays ? checkRequired(table, merged) : checkRecord(table, merged));
+  refuse(withoutHidden(db, stays ? checkRequired(table, merged) : checkRecord(table, merged)));
   const json = jsonOf(merged);
   await claimChanged(tx, db, { id: patch.id, table: table.name, data: stays ? data : merged, moved: !stays });
   if (stays) return recordStore.rewrite(tx, db, patch, shape, undefined);
   return recordStore.rewrite(tx, db, { ...patch, json }, shape, found.tableName);
+}
+
+/** What is hidden of records is as if the schema did not have it: a fault in it would tell of it. */
+function withoutHidden(db: Database, faults: Faults): Faults {
+  const hidden = hiddenSometimes(db.reach);
+  if (!faults || hidden.size === 0) return faults;
+  const shown = Object.entries(faults).filter(([name]) => !hidden.has(name));
+  return shown.length > 0 ? Object.fromEntries(shown) : undefined;
 }
 
 // Updates that depend on the record as it is: conditions, and numbers that are added to its own.
