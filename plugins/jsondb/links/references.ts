@@ -1,5 +1,4 @@
 /** Links given by a field of the record at the other end: `customer:email`, as files of people have them. behaviour B.7. */
-import type { BaseContext } from "platform";
 import type { Viewer } from "../access/reach.ts";
 import type { FieldType } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
@@ -25,8 +24,6 @@ export interface Reference {
 
 /** By their names; of each link the title comes first. */
 export type References = ReadonlyMap<string, Reference>;
-
-interface ReferenceContext extends LinkContext, Pick<BaseContext, "read"> {}
 
 /** The references that a table's links take, of what the viewer may read (undefined is a program). */
 export async function referencesOf(
@@ -82,7 +79,7 @@ const mostKept = 50_000;
 const atOnce = 10_000;
 
 /** Looks values up, one statement for all of a page; what was found is kept for the pages that follow. */
-export function createFinder(ctx: ReferenceContext) {
+export function createFinder(ctx: Pick<LinkContext, "sql">) {
   const kept = new Map<string, Map<string, Match>>();
   return async (reference: Reference, values: readonly string[]): Promise<ReadonlyMap<string, Match>> => {
     const known = kept.get(reference.name) ?? new Map<string, Match>();
@@ -93,7 +90,7 @@ export function createFinder(ctx: ReferenceContext) {
     const asked = known.size === 0 ? [...new Set(values)] : missing;
     for (let at = 0; at < asked.length; at += atOnce) {
       const some = asked.slice(at, at + atOnce);
-      const found = await ctx.read((sql) => endsStore.byValues(sql, reference, some));
+      const found = await endsStore.byValues(ctx.sql, reference, some);
       for (const value of some) known.set(value, matchOf(reference, value, found.get(value)));
     }
     return known;

@@ -141,7 +141,7 @@ function createLinks(ctx: JsondbContext, db: Database, { tableName, viewer }: Ch
           if (named.length === 0) continue;
           const target = await targetOf(ctx, db.accountId, link, viewer);
           const ids = [...new Set(named.flatMap((row) => row.ids))];
-          const there = target && (await ctx.read((sql) => endsStore.open(sql, target, tableIn(target, link), ids)));
+          const there = target && (await endsStore.open(ctx.sql, target, tableIn(target, link), ids));
           for (const { one, ids: own } of named) {
             const missing = own.find((id) => !there?.has(id));
             if (missing === undefined || "fault" in one.row) continue;
@@ -241,7 +241,7 @@ async function checkKeys(ctx: JsondbContext, db: Database, all: readonly Outcome
     return newClaims(db, tableName, record.id, data);
   });
   if (claims.length === 0) return;
-  const keys = await ctx.read((sql) => keysStore.keysOf(sql, db, claims));
+  const keys = await keysStore.keysOf(ctx.sql, db, claims);
   for (const [id, own] of Map.groupBy(claims, (claim) => claim.id)) {
     const page = byId.get(id);
     const known = own.map((claim) => ({ claim, ...keys.get(claim) }));
