@@ -52,7 +52,6 @@ import {
   formerOf,
   newNames,
   renamed,
-  renamedAccess,
   renamedMethods,
   renamedRollups,
   renamedView,
@@ -441,14 +440,13 @@ async function changed(
   };
 }
 
-/** What the request does not give of `access` and `public_methods` goes on meaning the same fields. */
+/** What the request does not give of `public_methods` goes on meaning the same fields. */
 function withRenamed(at: DbAt, { given, before, after }: Its): Its["after"] {
   const renames = renamesIn(at, before, after);
   const parsed = parseSchema(after.schema, true);
   if (renames.length === 0 || !("schema" in parsed)) return after;
   return {
     ...after,
-    ...(given.access === undefined && after.access && { access: renamedAccess(after.access, renames, parsed.schema) }),
     ...(given.public_methods === undefined &&
       after.publicMethods && { publicMethods: renamedMethods(after.publicMethods, renames, parsed.schema) }),
   };

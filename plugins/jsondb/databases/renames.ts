@@ -155,21 +155,6 @@ const keysOf = (value: unknown, names: Names) =>
     ? Object.fromEntries(Object.entries(value).flatMap(([name, one]) => names(name).map((now) => [now, one] as const)))
     : value;
 
-/** A hidden field is hidden under its old name too: records are told of that had it. */
-export function renamedAccess(access: readonly unknown[], renames: readonly Rename[], schema: Schema): unknown[] {
-  const names = newNames(renames, schema);
-  return access.map((grant: unknown) => {
-    if (!isObject(grant)) return grant;
-    const { where, hide } = grant;
-    const hidden = Array.isArray(hide) ? [...new Set([...hide, ...namesIn(hide, names)])] : hide;
-    return {
-      ...grant,
-      ...(where !== undefined && { where: keysOf(where, names) }),
-      ...(hide !== undefined && { hide: hidden }),
-    };
-  });
-}
-
 export function renamedMethods(
   methods: Readonly<Record<string, unknown>>,
   renames: readonly Rename[],
