@@ -1,5 +1,14 @@
 /** Accounts and people, as other plugins see them. */
-import { service, type Account, type Caller, type ConfigOf, type Settings, type Tx, type User } from "platform";
+import {
+  service,
+  type Account,
+  type Caller,
+  type ConfigOf,
+  type Language,
+  type Settings,
+  type Tx,
+  type User,
+} from "platform";
 import type { NewPerson, Person, PersonPatch, UnitKind } from "./people/fields.ts";
 
 export { isPlainlyWritten, isSameAddress, passwordSettings } from "./people/rules.ts";
@@ -12,6 +21,13 @@ export interface Access {
   readonly active: boolean;
   /** The role's privileges and the person's own (behaviour B.4). */
   readonly privileges: ReadonlySet<string>;
+}
+
+export interface MailPreferences {
+  /** Whether a comment that mentions them comes by mail too; default: yes. */
+  readonly mentions?: boolean;
+  /** Default: the account's. */
+  readonly language?: Language;
 }
 
 export interface Unit {
@@ -114,6 +130,8 @@ export interface Accounts {
    * `(await accounts.settingsOf(accountId, accountSettings)).maxItems`. Cached, and current after every change.
    */
   settingsOf<S extends Settings>(accountId: number, settings: S, tx?: Tx): Promise<ConfigOf<S>>;
+  /** What these people want of mails; nothing of those who have not said it. */
+  mailPreferences(accountId: number, userIds: readonly number[]): Promise<ReadonlyMap<number, MailPreferences>>;
   /** Whether any plugin declares this privilege. */
   isPrivilege(name: string): boolean;
   /**

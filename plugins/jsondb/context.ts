@@ -1,6 +1,7 @@
 /** The context that the functions of this plugin share. */
-import type { Child, Names } from "platform";
+import type { BaseContext, Child, Names } from "platform";
 import type { Accounts } from "../accounts/api.ts";
+import type { Mail } from "../mail/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import type { ImportPlaces } from "./bulk/imports/body.ts";
 import type { Events } from "./live/events.ts";
@@ -24,6 +25,9 @@ export interface JsondbContext extends SearchContext, RoomContext {
   readonly names: Names;
   readonly accounts: Accounts;
   readonly tokens: Tokens;
+  readonly mail: Pick<Mail, "isSetUp" | "tell">;
+  /** Counts the mails that an author's mentions cause. */
+  readonly mentionMails: ReturnType<BaseContext["limiter"]>;
   readonly live: Events;
   /** The guarded process that looks into files of people. */
   readonly fileReader: Child;

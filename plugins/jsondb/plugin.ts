@@ -1,6 +1,7 @@
 import { isOpenTo } from "./databases/database.ts";
 import { definePlugin, setting, type Route, type Nameable, type Sql, type Uses } from "platform";
 import { accounts } from "../accounts/api.ts";
+import { mail } from "../mail/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { aggregateRoutes } from "./search/aggregate-routes.ts";
 import { jsonDatabases } from "./api.ts";
@@ -67,7 +68,9 @@ import { jsondbService } from "./service.ts";
 import { taskRoutes } from "./tasks/routes.ts";
 import * as taskStore from "./tasks/store.ts";
 import { Comment, commentSample } from "./comments/comment.ts";
-import { commentRoutes, inboxRoutes } from "./comments/routes.ts";
+import { inboxRoutes } from "./comments/inbox-routes.ts";
+import { mentionTemplate } from "./comments/mails.ts";
+import { commentRoutes } from "./comments/routes.ts";
 import * as commentStore from "./comments/store.ts";
 import { viewRoutes } from "./views/routes.ts";
 import { View } from "./views/view.ts";
@@ -83,7 +86,7 @@ const recordSample = { ...recordData, ...recordFacts, db_code: "customers" };
 /** JSON databases and their records. behaviour 2.4, B.7. */
 export default definePlugin({
   name: "jsondb",
-  needs: { accounts, tokens },
+  needs: { accounts, mail, tokens },
   accountSettings,
   provides: jsonDatabases,
   config: {
@@ -210,6 +213,8 @@ export default definePlugin({
       ...databaseContext,
       accounts: ctx.services.accounts,
       tokens: ctx.services.tokens,
+      mail: ctx.services.mail,
+      mentionMails: ctx.limiter("jsondb.mentions", { limit: 100, windowSeconds: 3600 }),
       fragments,
       learning: createLearning(ctx),
       searches: searchCaches(),
@@ -219,6 +224,7 @@ export default definePlugin({
       importPlaces: createImportPlaces(),
     };
     followAccounts(jsondb);
+    ctx.services.mail.registerTemplate(mentionTemplate(jsondb));
     return {
       nameables: [nameable(jsondb)],
       uses: appUses(sql),

@@ -27,7 +27,14 @@ export interface MailTemplate {
   /** In addition to `account.name` and `account.url`, which every mail has. */
   readonly values: Readonly<Record<string, MailValue>>;
   readonly texts: Readonly<Record<Language, MailTexts>>;
+  /**
+   * Makes the values when the mail is about to be sent, from those that it was queued with, which are then others.
+   * Undefined: it must not be sent any more, e.g. because its receiver has lost a right.
+   */
+  readonly atSending?: (queued: QueuedValues) => Promise<Readonly<Record<string, string>> | undefined>;
 }
+
+export type QueuedValues = Pick<OutgoingMail, "accountId" | "to" | "values">;
 
 export interface OutgoingMail {
   readonly accountId: number;

@@ -152,11 +152,13 @@ function later(ctx: MailContext, row: MailRow, seconds: number, error: string | 
 
 async function attempt(ctx: MailContext, row: OpenMailRow, content: string, signal: AbortSignal): Promise<void> {
   const { accountId, id } = row;
-  const values: Record<string, string> = JSON.parse(ctx.secrets.open(content, place(id)));
+  const queued: Record<string, string> = JSON.parse(ctx.secrets.open(content, place(id)));
   const template = ctx.templates.get(row.template);
   const outgoing = await servers.outgoingFor(ctx, accountId);
   if (!template || !outgoing)
     return mailStore.failed(ctx.sql, row, template ? "mail is not set up" : "no plugin has this template any more");
+  const values = template.atSending ? await template.atSending({ accountId, to: row.to, values: queued }) : queued;
+  if (!values) return mailStore.expired(ctx.sql, row);
   const turn = await ctx.sent.take(`${accountId}`);
   if (!turn.allowed) return later(ctx, row, turn.retryAfterSeconds, null);
   const mail = { accountId, id, to: row.to, template, language: row.language ?? undefined, values };
@@ -195,6 +197,7 @@ export function languageOfLocale(locale: string): Language {
 
 function mustFit(template: MailTemplate | undefined, { template: code, values }: OutgoingMail): void {
   if (!template) throw new Error(`no plugin has registered the mail template "${code}"`);
+  if (template.atSending) return;
   const missing = Object.keys(template.values).find((name) => !Object.hasOwn(values, name));
   if (missing !== undefined) throw new Error(`the mail "${code}" lacks the value "${missing}"`);
 }

@@ -158,6 +158,18 @@ export async function preferencesOf(on: Queryable, { accountId, userId }: UserRe
   return row?.preferences ?? "{}";
 }
 
+/** Those of these people with these names. */
+export async function preferencesNamed(
+  on: Queryable,
+  accountId: number,
+  userIds: readonly number[],
+  names: readonly string[],
+) {
+  return on<{ userId: number; name: string; value: string }[]>`
+    select user_id, name, value::text as value from user_preferences
+    where account_id = ${accountId} and user_id = any(${[...userIds]}::bigint[]) and name = any(${[...names]}::text[])`;
+}
+
 /** Two that save at once come one after the other. */
 export async function lockPerson(tx: Tx, { accountId, userId }: UserRef): Promise<void> {
   await tx`select from users where account_id = ${accountId} and id = ${userId} for update`;

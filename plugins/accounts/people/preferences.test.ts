@@ -80,6 +80,8 @@ describe("one's own preferences", () => {
     ["a long name", { ["x".repeat(101)]: 1 }, "preferences"],
     ["a large value", { large: "x".repeat(16_384) }, "large"],
     ["what PostgreSQL cannot store", { text: "\u0000" }, "preferences"],
+    ["a word that is no flag", { "mail.mentions": "no" }, "mail.mentions"],
+    ["a language that mails do not have", { "mail.language": "fr" }, "mail.language"],
     ["many at once", Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`n${n}`, n])), "preferences"],
   ])("with %s are refused, and nothing changes", async (_, preferences, named) => {
     const before = await saved();

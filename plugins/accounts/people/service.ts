@@ -6,6 +6,7 @@ import type { Founder, PeopleContext } from "./context.ts";
 import type { PersonPatch } from "./fields.ts";
 import * as people from "./people.ts";
 import { personOf, User, type PersonAt } from "./person.ts";
+import { mailPreferences } from "./preferences.ts";
 import { mustReach } from "./rules.ts";
 import { units } from "./unit-routes.ts";
 import * as userStore from "./user-store.ts";
@@ -35,6 +36,7 @@ export function accountsService(ctx: PeopleContext, addFounder: (run: Founder) =
     holdHost: (host, tx) => accountStore.holdHost(tx, host),
     settingsOf: settings.of,
     userIdOf: (accountId, login) => userStore.idByLogin(sql, accountId, login),
+    mailPreferences: (accountId, userIds) => mailPreferences(sql, accountId, userIds),
     unitsOf: (accountId, userId) => userStore.unitsOf(sql, accountId, userId),
     onAccountCreated: addFounder,
 

@@ -18,6 +18,7 @@ import type { Caller, Route } from "platform";
 import { lockPerson, preferencesOf, savePreferences } from "./account-store.ts";
 import { AccountSetting } from "./account-settings.ts";
 import type { PeopleContext } from "./context.ts";
+import { preferenceFault } from "./preferences.ts";
 
 const access = { privilege: "settings" } as const;
 
@@ -97,7 +98,8 @@ export function preferenceRoutes(ctx: PeopleContext): Route[] {
       "/account/me/preferences",
       {
         summary: "One's own preferences",
-        description: "What user interfaces keep for a person, by name: saved views, columns, the tiles of a dashboard.",
+        description:
+          "What user interfaces keep for a person, by name: columns, the tiles of a dashboard. The server follows `mail.mentions` (false: comments that mention one come by no mail) and `mail.language` (`en`, `pl` or `de`).",
         access: own,
         answers: { 200: Preferences },
         responses: { 200: preferencesExample },
@@ -149,6 +151,8 @@ function checkedPreferences(given: Readonly<Record<string, unknown>>): Map<strin
     entries.map(([name, value]) => {
       if (!/^[A-Za-z0-9._:-]{1,100}$/.test(name))
         throw invalid({ preferences: ["has a name that is not 1 to 100 letters, digits, dots, colons, - or _"] });
+      const fault = preferenceFault(name, value);
+      if (fault !== undefined) throw invalid({ [name]: [fault] });
       const text = value === null ? null : JSON.stringify(value);
       if (text !== null && text.length > most.chars)
         throw invalid({ [name]: [`may have at most ${most.chars} characters of JSON`] });

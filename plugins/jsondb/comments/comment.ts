@@ -15,6 +15,7 @@ import { may } from "../access/reach.ts";
 import { dbAccess, find } from "../databases/cache.ts";
 import { tryOpen, type Database } from "../databases/database.ts";
 import * as commentStore from "./store.ts";
+import { mailMentions, type Receiver } from "./mails.ts";
 import type { JsondbContext } from "../context.ts";
 
 export const commentLimits = { text: 10_000, perRecord: 1000, mentions: 50 } as const;
@@ -52,11 +53,13 @@ export type CommentRow = RowOf<typeof fields, "uuid">;
 type Its = Change<typeof fields, "uuid">;
 
 /** Of a request: a record as the caller may read it. */
-export interface CommentAt extends At {
+export interface CommentAt extends At, Pick<JsondbContext, "mail" | "mentionMails"> {
   readonly db: Database;
   readonly recordId: string;
   /** The people whom the text mentions and who may read the record: asked before the transaction. */
   readonly mentions?: readonly number[];
+  /** Whom of them a mail tells of it. */
+  readonly receivers?: readonly Receiver[];
 }
 
 export const Comment = resource("comment", {
@@ -78,11 +81,14 @@ export const Comment = resource("comment", {
     if (!row) return;
     const told = new Set(before?.mentions);
     const news = after?.mentions.filter((one) => !told.has(one)) ?? [];
-    await commentStore.notify(
-      tx,
-      row,
-      news.filter((one) => one !== at.caller.user.id),
-    );
+    const others = news.filter((one) => one !== at.caller.user.id);
+    const made = await commentStore.notify(tx, row, others);
+    const receivers = new Map(at.receivers?.map((one) => [one.userId, one]));
+    const mailed = made.flatMap(({ id, userId }) => {
+      const to = receivers.get(userId);
+      return to ? [{ id, to }] : [];
+    });
+    await mailMentions(at, tx, at.caller, mailed);
     await tell(at, !before ? "create" : after ? "update" : "destroy", row, tx);
   },
   visible: ({ db, recordId }, sql) => commentStore.ofRecord(sql, db, recordId),

@@ -87,29 +87,33 @@ export interface NoticeRow {
   readonly text: string;
   readonly fromUserId: number | null;
   readonly fromUserName: string | null;
+  /** Null of a deleted database. */
+  readonly dbName: string | null;
   readonly createdAt: Date;
   readonly readAt: Date | null;
 }
 
+/** The notices that are new. */
 export async function notify(
   tx: Tx,
   { accountId, id }: { readonly accountId: number; readonly id: string },
   userIds: readonly number[],
-): Promise<void> {
-  if (userIds.length === 0) return;
+): Promise<readonly { id: string; userId: number }[]> {
+  if (userIds.length === 0) return [];
   const ids = userIds.map(() => uuidv7());
-  await tx`
+  return tx<{ id: string; userId: number }[]>`
     insert into inbox_notices (id, account_id, user_id, comment_id)
     select n.id, ${accountId}, n.user_id, ${id}
     from unnest(${ids}::uuid[], ${[...userIds]}::bigint[]) as n (id, user_id)
-    on conflict (account_id, comment_id, user_id) do nothing`;
+    on conflict (account_id, comment_id, user_id) do nothing returning id, user_id`;
 }
 
 /** The newest of a person, or one of them. */
 export async function notices(sql: Sql, accountId: number, userId: number, id?: string): Promise<readonly NoticeRow[]> {
   return sql<NoticeRow[]>`
     select n.id, c.db_id, c.record_id, n.comment_id, left(c.text, 500) as text, c.created_by_id as from_user_id,
-      (select u.name from users u where u.id = c.created_by_id) as from_user_name, n.created_at, n.read_at
+      (select u.name from users u where u.id = c.created_by_id) as from_user_name,
+      (select d.name from dbs d where d.account_id = c.account_id and d.id = c.db_id) as db_name, n.created_at, n.read_at
     from inbox_notices n join record_comments c on c.account_id = n.account_id and c.id = n.comment_id
     where n.account_id = ${accountId} and n.user_id = ${userId} ${id === undefined ? sql`` : sql`and n.id = ${id}`}
     order by n.id desc limit ${kept}`;
