@@ -70,6 +70,29 @@ test("a path that is no link is a warning, and ends the run", async () => {
   expect(await run("astray")).toMatchObject({ status: "error", error: expect.stringContaining("owner is not a link") });
 });
 
+test.each([
+  [{ op: "search", params: { filter: { "customer.name": "Ann" } } }, "params"],
+  [{ op: "search", params: { any: [{ "customer.name": { in: ["Ann"] } }, { title: "Big" }] } }, "params"],
+  [{ op: "search", params: { filter: { "customer.name": "{{ name }}" } } }, "params"],
+  [{ op: "update", id: "x", data: {}, if: { "customer.name": "Ann" } }, "if"],
+])("%j names a field at the other end of a link, and is refused", async (step, key) => {
+  const { status, json } = await save("far", step);
+  const message = `program[0].${key}: customer.name is a field at the other end of a link: search there first, and filter by the ids`;
+  expect([status, json]).toEqual([422, { program: [message] }]);
+});
+
+test("a name that only a run knows ends it, and a field of this very name is the record's own", async () => {
+  await save("late", { op: "search", params: { filter: "{{ filter }}" } });
+  const input = { filter: { "customer.name": "Ann" } };
+  const { json } = await app.post("/connect/flows/late/run.json?wait=10", { data: input, ...input, input });
+  expect(json).toMatchObject({ status: "error", error: expect.stringContaining("at the other end of a link") });
+  const schema = { fields: { customer: link("people"), "customer.name": "string" } };
+  await app.post("/core/dbs.json", { db: { name: "dotted", code: "dotted", schema } });
+  expect((await save("own", { op: "search", db: "dotted", params: { filter: { "customer.name": "A" } } })).status).toBe(
+    201,
+  );
+});
+
 test("its author must read all that the links lead through, when it is saved and at each run", async () => {
   const paths = { op: "get", id: deal, expand: "customer.company" };
   await access("companies", [{ to: "role:manager", may: "read", hide: ["name"] }]);

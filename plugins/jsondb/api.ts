@@ -133,6 +133,8 @@ export interface JsonDatabases {
   readable(caller: Caller, records: readonly RecordRef[]): Promise<readonly ReadableRecord[]>;
   /** Names the fields that the schema of a table, or of all, does not know; the data may have them. */
   fieldHints(accountId: number, db: string, table: string | null, fields: Iterable<string>): Promise<readonly string[]>;
+  /** Names the fields at the other end of links, which the searches and conditions here do not follow. */
+  linkFaults(accountId: number, db: string, table: string | null, fields: Iterable<string>): Promise<readonly string[]>;
   /** Creates the database of this code, or updates the existing one. `userId` null = no person (a command). */
   put(
     by: { readonly accountId: number; readonly userId: number | null },

@@ -23,6 +23,7 @@ import type {
   RecordWrite,
 } from "./api.ts";
 import { hiddenSometimes, may, mayAll } from "./access/reach.ts";
+import { linkFaults, mustBeOwn } from "./links/links.ts";
 import { openRecords } from "./comments/store.ts";
 import { keptRecords } from "./databases/store.ts";
 import { fieldHintsIn, readSearch, withLinks, type Cursor } from "./search/query.ts";
@@ -116,6 +117,11 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       const db = await databases.find(ctx, accountId, key);
       return db ? fieldHintsIn(db.whole, table, fields) : [];
     },
+    async linkFaults(accountId, key, table, fields) {
+      const db = (await databases.find(ctx, accountId, key))?.whole;
+      const named = db?.schema.tables.get(table ?? "");
+      return db ? linkFaults(named ? [named] : [...db.schema.tables.values()], fields) : [];
+    },
     async put({ accountId, userId }, { code, ...given }) {
       const by = { ...ctx, caller: { account: { id: accountId }, user: { id: userId }, privileges: null } };
       const found = await findDb(ctx.sql, accountId, code);
@@ -158,7 +164,9 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       for (let cursor: Cursor | undefined; ;) {
         const left = Math.min(limit - found.length, mostAtOnce);
         const make = (current: Database) => {
-          const query = withLinks(readSearch(current, asked, conditions), expand);
+          const read = readSearch(current, asked, conditions);
+          mustBeOwn(read.table, conditions ?? []);
+          const query = withLinks(read, expand);
           return { query: { ...query, limit: left, offset: cursor ? 0 : query.offset, after: undefined }, cursor };
         };
         const page = await searches(accountId, () => searchRecords(ctx, db, make, { form: "flat" }), never);

@@ -183,3 +183,26 @@ test("somebody who may read only some records gets no more of them here", async 
   expect(await failureOf(other.call("nothing"))).toContain("no tool");
   await other.client.close();
 });
+
+test("whoever has a grant on a database, and no privilege, is offered the tools for its records", async () => {
+  const guest = await person(app, { role: "guest" });
+  const access = [{ to: `user:${guest.id}`, may: "edit" }];
+  await made("granted", { name: "string" });
+  expect((await app.patch("/core/dbs/granted", { db: { access } })).status).toBe(200);
+  const theirs = await connect(app.origin, guest.token);
+  const tools = ["search_records", "aggregate", "batch_records", "get_record", "comment_record", "import_records"];
+  expect(await theirs.tools()).toEqual(expect.arrayContaining(["list", "create", ...tools]));
+  const written = await theirs.call("batch_records", {
+    db: "granted",
+    operations: [{ op: "create", data: { name: "A" } }],
+  });
+  expect([written.isError, written.text]).toEqual([false, expect.any(String)]);
+  expect((await theirs.call("search_records", { db: "granted" })).json.result).toMatchObject([{ name: "A" }]);
+  expect((await theirs.call("search_records", { db: "companies" })).isError).toBe(true);
+  expect((await theirs.call("guide")).text).toContain("records");
+  await theirs.client.close();
+  const narrowed = await person(app, { role: "user", narrowedTo: ["prompts"] });
+  const other = await connect(app.origin, narrowed.token);
+  expect((await other.tools()).filter((name) => tools.includes(name))).toEqual([]);
+  await other.client.close();
+});

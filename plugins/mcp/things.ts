@@ -52,12 +52,17 @@ function keyOf(method: string, path: string): string {
   return `${method} ${path.replaceAll(/:\w+/g, ":")}`;
 }
 
-/** Whether the caller may use it, as far as their privileges say. */
+/**
+ * Whether the caller may use it, as far as their privileges say. Something else, such as a grant on a database, may take
+ * a privilege's place, unless the token is narrowed: the route then decides.
+ */
 export function isOpen(route: Route | undefined, caller: Caller): route is Route {
   if (!route) return false;
   const { access } = route.spec;
   if (caller.readOnly && route.method !== "GET") return false;
-  return !("privilege" in access) || caller.privileges.has(access.privilege);
+  if (!("privilege" in access) || caller.privileges.has(access.privilege)) return true;
+  const { narrowedTo } = caller;
+  return access.or !== undefined && (narrowedTo.length === 0 || narrowedTo.includes(access.privilege));
 }
 
 /** Its address for one parent. */

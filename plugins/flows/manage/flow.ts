@@ -1,10 +1,10 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 /** A flow: a program that the server runs, with all the programs that it has had. behaviour 4.3, B.9. */
 import type { JsonDatabases } from "../../jsondb/api.ts";
-import { answer, column, field, filter, HttpError, resource, Type, unknownNames } from "platform";
+import { answer, column, field, filter, HttpError, invalid, resource, Type, unknownNames } from "platform";
 import type { At, Author, Change, Changed, DraftOf, RowOf, Caller, User } from "platform";
-import { mustBeTheirs } from "../program/takes.ts";
-import { warningsOf, type Lookups } from "../program/warnings.ts";
+import { mustBeTheirs, stepsIn } from "../program/takes.ts";
+import { fieldsIn, tableOf, warningsOf, type Lookups } from "../program/warnings.ts";
 import { checkFlow, flowKind, isSame, onlySwitchesOff, programOf } from "./check.ts";
 import { insertProgram, programsOf, toolOrNot } from "./store.ts";
 
@@ -54,7 +54,7 @@ interface FlowAuthor extends Author {
 }
 
 export interface FlowAt extends At<FlowAuthor>, Lookups {
-  readonly databases: Lookups["databases"] & Pick<JsonDatabases, "reaches" | "databasesAlong">;
+  readonly databases: Lookups["databases"] & Pick<JsonDatabases, "reaches" | "databasesAlong" | "linkFaults">;
   readonly flowLookup: Lookups["flowLookup"] & {
     readonly forget: (accountId: number, codes: readonly string[]) => Promise<void>;
   };
@@ -132,10 +132,27 @@ async function check(
             "role" in user ? { user, privileges, within } : user.id,
           ]),
       });
+    await mustNameOwnFields(databases, account.id, steps);
   }
   const same = before !== undefined && isSame(steps, programOf(before.fields));
   const programId = same ? before.programId : await insertProgram(tx, account.id, flowId, user.id, steps);
   return { ...after, programId };
+}
+
+/** 422 for fields at the other end of a link: a step would read them as fields of the records themselves. */
+async function mustNameOwnFields(
+  databases: Pick<JsonDatabases, "linkFaults">,
+  accountId: number,
+  steps: unknown,
+): Promise<void> {
+  const mistakes: string[] = [];
+  for (const { place, step } of stepsIn(steps, "program")) {
+    if (step.type !== "db") continue;
+    for (const { key, fields: named } of fieldsIn(step))
+      for (const fault of await databases.linkFaults(accountId, step.db, tableOf(step), named))
+        mistakes.push(`${place}.${key}: ${fault}`);
+  }
+  if (mistakes.length > 0) throw invalid({ program: mistakes });
 }
 
 /** A path that is no link of the database as it is now leads nowhere: the step fails when it runs. */

@@ -96,7 +96,12 @@ export function namesOf(names: readonly string[]): string {
 }
 
 /** The fields by which a step finds or changes records, by the key that names them. */
-function fieldsIn({ op, params, if: condition, increment }: DbStep): { key: string; fields: Iterable<string> }[] {
+export function fieldsIn({
+  op,
+  params,
+  if: condition,
+  increment,
+}: DbStep): { key: string; fields: Iterable<string> }[] {
   const given = (value: unknown) => ({ value, template: value });
   if (op === "search") return [{ key: "params", fields: readSearch(given(params ?? {})).fields }];
   if (op !== "update") return [];
@@ -107,7 +112,7 @@ function fieldsIn({ op, params, if: condition, increment }: DbStep): { key: stri
 }
 
 /** Null if it is known only when the step runs, or the record's own. */
-function tableOf({ table_name: own, params }: DbStep): string | null {
+export function tableOf({ table_name: own, params }: DbStep): string | null {
   const table = own ?? params?.["table_name"];
   return typeof table === "string" && table !== "" && !isTemplate(table) ? table : null;
 }

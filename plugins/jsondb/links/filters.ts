@@ -7,7 +7,7 @@ import type { Table } from "../databases/schema.ts";
 import { fieldHints } from "../search/query.ts";
 import { filterConditions, sourceOf, type Args } from "../search/filter-store.ts";
 import { conditionsOf, fieldsOf, isFilter, readFilters, type EndFilter } from "../search/filters.ts";
-import { linkFields, tableIn, targetOf, type LinkContext } from "./links.ts";
+import { linkBefore, tableIn, targetOf, type LinkContext } from "./links.ts";
 
 interface Split {
   /** The parameters without those filters. */
@@ -51,9 +51,7 @@ export async function endFilters(
 /** The link that a filter goes through, if the schema has no field of the whole name. */
 function linkIn(table: Table, parameter: string): string | undefined {
   const inside = parameter.slice(parameter.indexOf("[", parameter.startsWith("any[") ? 4 : 0) + 1);
-  const name = inside.split("]", 1)[0] ?? "";
-  if (table.fields.has(name)) return undefined;
-  return linkFields(table).find(([field]) => name.startsWith(`${field}.`))?.[0];
+  return linkBefore(table, inside.split("]", 1)[0] ?? "");
 }
 
 async function endFilter(

@@ -1,5 +1,14 @@
 /** Links between records: what a write may name, what is written of it, and what a deletion does to those that link. behaviour B.7. */
-import { HttpError, invalid, isUuid, type BaseContext, type Cache, type Queryable, type Tx } from "platform";
+import {
+  badRequest,
+  HttpError,
+  invalid,
+  isUuid,
+  type BaseContext,
+  type Cache,
+  type Queryable,
+  type Tx,
+} from "platform";
 import { mayAll, type Viewer } from "../access/reach.ts";
 import { find, type Databases } from "../databases/cache.ts";
 import { tryOpen, type Database, type StoredDatabase } from "../databases/database.ts";
@@ -39,6 +48,31 @@ export function linkFields(table: Table): LinkFields {
   const fields = [...table.fields].flatMap(([name, { link }]) => (link ? [[name, link] as const] : []));
   known.set(table, fields);
   return fields;
+}
+
+/** The link that the name of a field goes through, `customer` of `customer.country`; undefined of the table's own. */
+export function linkBefore(table: Table, name: string): string | undefined {
+  if (!name.includes(".") || table.fields.has(name)) return undefined;
+  return linkFields(table).find(([field]) => name.startsWith(`${field}.`))?.[0];
+}
+
+/** What is wrong with fields that must be the records' own. */
+export function linkFaults(tables: readonly Table[], names: Iterable<string>): string[] {
+  return [...names]
+    .filter((name) => tables.some((table) => linkBefore(table, name)) && !tables.some(({ fields }) => fields.has(name)))
+    .map(
+      (name) =>
+        `${name.slice(0, 100)} is a field at the other end of a link: search there first, and filter by the ids`,
+    );
+}
+
+/** 400. */
+export function mustBeOwn(table: Table, conditions: readonly { readonly field: string }[]): void {
+  const [fault] = linkFaults(
+    [table],
+    conditions.map(({ field }) => field),
+  );
+  if (fault !== undefined) throw badRequest(fault);
 }
 
 /** Whether a change of a record may change its links: of these fields, or because it may leave its table. */

@@ -22,7 +22,16 @@ import type { Database } from "../databases/database.ts";
 import { noTable, type Table } from "../databases/schema.ts";
 import { renameOne } from "../databases/store.ts";
 import { hiddenSometimes, mayAll, type Viewer } from "../access/reach.ts";
-import { linkFields, linkingTo, linksOf, mayRelink, mustBeThere, newLinks, release } from "../links/links.ts";
+import {
+  linkFields,
+  linkingTo,
+  linksOf,
+  mayRelink,
+  mustBeOwn,
+  mustBeThere,
+  newLinks,
+  release,
+} from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
 import { mayName, mustBeOpen, mustStayOpen } from "./rights.ts";
 import { composed } from "../databases/columns.ts";
@@ -368,6 +377,7 @@ export async function amended(
   const found = await lock(tx, db, id);
   if (!found) throw notFound();
   const table = db.rules.tables.get(found.tableName) ?? noTable;
+  mustBeOwn(table, conditions);
   const added = Object.entries(increment).map(([name, amount]) => ({ name: name.normalize("NFC"), amount }));
   const additions = added.map(({ name, amount }): Addition => [
     numberIn(write.table, name, found.data),
