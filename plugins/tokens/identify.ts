@@ -177,10 +177,14 @@ export function createIdentifier({ ctx, identityStore, accounts, usage }: Parts)
   };
 }
 
-/** The owner's set, narrowed to the token's list (behaviour B.4). */
+/** What gives credentials of other people, or everything at once: no token that is for some databases has it. */
+const beyondDatabases: ReadonlySet<string> = new Set(["users", "mails", "backups"]);
+
+/** The owner's set, narrowed to the token's list, and to what does not lead out of its databases (behaviour B.4). */
 function callersOf(token: TokenRow, { account, user, privileges }: Access): { bearer: Caller; cookie: Caller } {
   const { id: tokenId, privileges: narrowedTo } = token;
-  const effective = narrowedTo.length === 0 ? privileges : new Set(narrowedTo.filter((name) => privileges.has(name)));
+  const listed = narrowedTo.length === 0 ? privileges : new Set(narrowedTo.filter((name) => privileges.has(name)));
+  const effective = token.databases ? listed.difference(beyondDatabases) : listed;
   const readOnly = token.readOnly && { readOnly: true };
   const within = token.databases && { within: { [ofDatabases]: token.databases } };
   const bearer = {

@@ -481,3 +481,26 @@ describe("tables, teams and variables", () => {
     expect(moved.status).toBe(200);
   });
 });
+
+test("a token for some databases is no way to everything else, whatever its owner may", async () => {
+  const made = await app.post("/account/api_tokens", { api_token: { name: "few", databases: { deals: "read" } } });
+  expect(made.status).toBe(201);
+  const by = { token: made.json.token };
+  const user = { login: "escape", role: "admin", password: "correct horse battery" };
+  expect((await app.post("/account/users", { user }, by)).status).toBe(403);
+  expect((await app.patch(`/account/users/${seller.id}`, { user: { password: "correct horse 2" } }, by)).status).toBe(
+    403,
+  );
+  expect((await app.post(`/account/users/${seller.id}/invitation`, { invitation: {} }, by)).status).toBe(403);
+});
+
+test("a grant that names no field of the database is told of", async () => {
+  const schema = { fields: { note: "string", owner: "integer" } };
+  const grant = { to: "everyone", may: "read", hide: ["Note"], where: { ownr: "{user_id}" } };
+  const db = { name: "Typo", code: "typo", schema, access: [grant] };
+  const made = await app.post("/core/dbs", { db });
+  expect(made.status).toBe(201);
+  const warning = (made.headers.get("warning") ?? "").replaceAll("\\", "");
+  expect(warning).toContain('access[0].hide: the schema has no field "Note"');
+  expect(warning).toContain('access[0].where: the schema has no field "ownr"');
+});

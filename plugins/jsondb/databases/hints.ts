@@ -9,15 +9,30 @@ type Data = Record<string, unknown>;
 
 /** Hints about a database that has just been saved; `given` are the parts that the request had. */
 export function databaseHints(
-  saved: Pick<DbRow, "schema" | "publicMethods">,
-  given: { readonly schema?: unknown; readonly public_methods?: unknown },
+  saved: Pick<DbRow, "schema" | "publicMethods" | "access">,
+  given: { readonly schema?: unknown; readonly public_methods?: unknown; readonly access?: unknown },
 ): string[] {
   const parsed = parseSchema(saved.schema);
   const isPublic = given.schema !== undefined || given.public_methods !== undefined;
   return [
     ...schemaHints(given.schema),
     ...(isPublic && "schema" in parsed ? publicHints(saved.publicMethods, parsed.schema) : []),
+    ...(isAbout(given) && "schema" in parsed ? accessHints(saved.access, parsed.schema) : []),
   ];
+}
+
+const isAbout = (given: { readonly schema?: unknown; readonly access?: unknown }) =>
+  given.schema !== undefined || given.access !== undefined;
+
+/** Hints about names in valid grants that are no field of any table. */
+function accessHints(access: unknown, schema: Schema): string[] {
+  const known = [...[...schema.tables.values()].flatMap(({ fields }) => [...fields.keys()]), ...ownFields];
+  const grants: unknown[] = Array.isArray(access) ? access : [];
+  return grants.filter(isObject).flatMap((grant, at) => {
+    const hints = (option: string, names: readonly string[]) =>
+      unknownNames(names, known, (name) => `access[${at}].${option}: the schema has no field "${name}"`);
+    return [...hints("where", Object.keys(objectIn(grant, "where"))), ...hints("hide", namesIn(grant, "hide"))];
+  });
 }
 
 /** Hints about names in valid public methods that lead to nothing in this schema, and options that nothing reads. */
