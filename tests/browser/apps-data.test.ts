@@ -148,12 +148,17 @@ test("core.records follows links as far as the viewer may read, and shows who li
   const { frame: page, faults } = await stage.open(await stage.visit("anna"), path);
   await ready(page);
   const came = await page.evaluate(
-    async ({ deal, client }) => {
+    async (named) => {
       const records = core.records<{ title: string; client: string }>();
-      const one = await records.get(deal, { expand: ["client", "client.firm"] });
+      const one = await records.get(named.deal, { expand: ["client", "client.firm"] });
       const [found] = await records.search({ expand: "client", "filter[client.name]": "Ann" });
       const title: string | undefined = found?.title;
-      return { one: one.expand, found: found?.expand, title, linked: await core.records("clients").linked(client) };
+      return {
+        one: one.expand,
+        found: found?.expand,
+        title,
+        linked: await core.records("clients").linked(named.client),
+      };
     },
     { deal, client },
   );

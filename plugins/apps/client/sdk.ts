@@ -257,7 +257,7 @@ function phrase(params: Params | string | undefined): Params | undefined {
 function queryOf(params: Params | undefined): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params ?? {})) {
-    if (value !== undefined && value !== null) query.set(name, `${value}`);
+    if (value !== undefined && value !== null) query.set(name, String(value));
   }
   const text = query.toString();
   return text === "" ? "" : `?${text}`;
