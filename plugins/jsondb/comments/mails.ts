@@ -52,7 +52,7 @@ async function valuesOf(ctx: JsondbContext, { accountId, to, values }: QueuedVal
   const [notice] = wants?.mentions === false ? [] : await noticesOf(ctx, accountId, person, values["notice_id"]);
   if (!notice) return undefined;
   const { dbName, dbCode, recordId, text, fromUserName } = notice;
-  const link = `${person.account.baseUrl}/studio/tables/${encodeURIComponent(dbCode)}/records?open=${recordId}`;
+  const link = `${person.account.baseUrl}/studio/core/dbs/${encodeURIComponent(dbCode)}/records?open=${recordId}`;
   return { name: person.user.name, from: fromUserName ?? "–", database: dbName ?? dbCode, text, link };
 }
 
@@ -66,7 +66,7 @@ export const mentionTemplate = (ctx: JsondbContext): MailTemplate => ({
     text: { doc: "the first 500 characters of the comment", example: "@anna please look at the price" },
     link: {
       doc: "where the record is",
-      example: "https://core.example.com/studio/tables/customers/records?open=019a9c1e-0000-7000-8000-000000000002",
+      example: "https://core.example.com/studio/core/dbs/customers/records?open=019a9c1e-0000-7000-8000-000000000002",
     },
   },
   texts: {
@@ -74,13 +74,13 @@ export const mentionTemplate = (ctx: JsondbContext): MailTemplate => ({
       subject: "{{ from }} mentions you in {{ database }}",
       paragraphs: ["Hello {{ name }},", "{{ from }} mentions you in a comment in {{ database }}:", "{{ text }}"],
       button: { label: "Open the record", value: "link" },
-      notes: ["You can switch these mails off in your account settings. The inbox keeps the comment."],
+      notes: ["You get this mail because the comment names you."],
     }),
     pl: mailTexts({
       subject: "{{ from }} wspomina o Tobie w {{ database }}",
       paragraphs: ["Cześć {{ name }},", "{{ from }} wspomina o Tobie w komentarzu w {{ database }}:", "{{ text }}"],
       button: { label: "Otwórz rekord", value: "link" },
-      notes: ["Te wiadomości możesz wyłączyć w ustawieniach swojego konta. Komentarz zostaje w skrzynce."],
+      notes: ["Otrzymujesz tę wiadomość, bo komentarz Cię wymienia."],
     }),
     de: mailTexts({
       subject: "{{ from }} erwähnt Sie in {{ database }}",
@@ -89,8 +89,8 @@ export const mentionTemplate = (ctx: JsondbContext): MailTemplate => ({
         "{{ from }} erwähnt Sie in einem Kommentar in {{ database }}:",
         "{{ text }}",
       ],
-      button: { label: "Datensatz öffnen", value: "link" },
-      notes: ["Diese E-Mails können Sie in Ihren Kontoeinstellungen abschalten. Der Kommentar bleibt im Posteingang."],
+      button: { label: "Eintrag öffnen", value: "link" },
+      notes: ["Sie erhalten diese E-Mail, weil der Kommentar Sie nennt."],
     }),
   },
   atSending: (queued) => valuesOf(ctx, queued),
