@@ -22,6 +22,7 @@ import {
 } from "../records/routes.ts";
 import { operationHints, readOperations, runBatch } from "./batch.ts";
 import { nullTableHints, type Database } from "../databases/database.ts";
+import { endFilters } from "../links/filters.ts";
 import { dbAccess, openAt, viewerOf } from "../databases/cache.ts";
 import type { JsondbContext } from "../context.ts";
 import { narrowing, narrows, fieldHints, namedFields, readList } from "../search/query.ts";
@@ -119,6 +120,8 @@ export function changeManyRoute(ctx: JsondbContext): Route {
       const asked = askedOf(query, all === true);
       if (op === "update" && data === undefined) throw invalid({ data: ["is required"] });
       if (op === "delete" && data !== undefined) throw invalid({ data: ["must be left out of a deletion"] });
+      const { hints } = await endFilters(ctx, { db, viewer: viewerOf(input) }, asked);
+      if (hints.length > 0) throw badRequest(hints.join("; "));
       const task = await changes.beginChange(ctx, db, {
         query: asked,
         data,

@@ -4,7 +4,7 @@ import { inScope } from "../access/reach-store.ts";
 import type { Viewer } from "../access/reach.ts";
 import { tableForSearch, type Database } from "../databases/database.ts";
 import type { Table } from "../databases/schema.ts";
-import { fieldHints } from "../search/query.ts";
+import { fieldHints, mustBeStored } from "../search/query.ts";
 import { filterConditions, sourceOf, type Args } from "../search/filter-store.ts";
 import { conditionsOf, fieldsOf, isFilter, readFilters, type EndFilter } from "../search/filters.ts";
 import { linkBefore, tableIn, targetOf, type LinkContext } from "./links.ts";
@@ -66,7 +66,12 @@ async function endFilter(
   if (!link || !target) return { field, condition: () => "false", hints: [] };
   const end = tableIn(target, link) ?? tableForSearch(target, null);
   const shown = target.schema.tables.get(end.name) ?? end;
-  const filters = readFilters(shown, conditionsOf(shown, own));
+  const conditions = conditionsOf(shown, own);
+  mustBeStored(
+    shown,
+    conditions.map((one) => one.field),
+  );
+  const filters = readFilters(shown, conditions);
   const scope = { table: shown, allTables: false };
   const condition = (args: Args) => {
     const where = [

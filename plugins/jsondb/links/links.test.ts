@@ -214,6 +214,16 @@ describe("what is found and reckoned by links", () => {
     expect(await amounts("filter[amount]=2")).toEqual([2]);
   });
 
+  test("a misspelt field at the other end changes no records, and is named everywhere else", async () => {
+    const wrong = "filter[customer.nmae][ne]=x";
+    const bulk = await app.post(`/core/dbs/orders/bulk.json?${wrong}`, { op: "update", data: { no: 9 } });
+    expect([bulk.status, bulk.json.error]).toEqual([400, expect.stringContaining("nmae")]);
+    for (const path of ["search", "aggregate", "export"]) {
+      const { status, headers } = await app.get(`/core/dbs/orders/${path}?${wrong}`);
+      expect([path, status, headers.get("warning")]).toEqual([path, 200, expect.stringContaining("nmae")]);
+    }
+  });
+
   test("rollups are worked out over what the reader may see", async () => {
     const [bonn, empty, lodz] = (await app.get("/core/dbs/shops/search?sort=name")).json;
     expect(lodz).toMatchObject({ sales: 2, total: 30.3, best: 20.2, last: "2026-02-01T10:00:00.000Z" });
@@ -230,6 +240,10 @@ describe("what is found and reckoned by links", () => {
     expect([posted.status, posted.json.data]).toMatchObject([201, { sales: 0, total: 0, best: null }]);
     expect((await app.get("/core/dbs/shops/search?filter[sales]=2")).status).toBe(400);
     expect((await app.get("/core/dbs/shops/search?sort=-total")).status).toBe(400);
+    for (const asked of ["sales/search?filter[shop.sales]=2", "shops/aggregate?sum=total", "shops/export?sort=-total"])
+      expect([asked, (await app.get(`/core/dbs/${asked}`)).status]).toEqual([asked, 400]);
+    const [head] = (await app.get("/core/dbs/shops/export?format=csv")).text.split("\r\n");
+    expect(head).not.toContain("total");
     const reader = await person(app, { role: "user" });
     const grant = (more: object) =>
       app.patch("/core/dbs/sales", { db: { access: [{ to: `user:${reader.id}`, may: "read", ...more }] } });

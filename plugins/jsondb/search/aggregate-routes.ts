@@ -71,7 +71,8 @@ export function aggregateRoutes(ctx: JsondbContext): Route[] {
         const call = { ...narrowed, signal: request.signal };
         const { query: asked, groups, measures } = readAggregate(db, narrowed.params);
         const named = [...namedFields(asked), ...[...groups, ...measures].map(({ field }) => field)];
-        return warned(jsonText(200, await aggregate(ctx, db, call)), fieldHints(db, asked, named));
+        const hints = [...fieldHints(db, asked, named), ...narrowed.hints];
+        return warned(jsonText(200, await aggregate(ctx, db, call)), hints);
       },
     ),
   ];

@@ -2,7 +2,7 @@
 import { invalid, pageOf } from "platform";
 import { columnKindOf, ownFields, type FieldType } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
-import { namesIn, queryLimits, readSearch, type Query } from "./query.ts";
+import { mustBeStored, namesIn, queryLimits, readSearch, type Query } from "./query.ts";
 import type { Table } from "../databases/schema.ts";
 
 export const units = ["day", "month", "year"] as const;
@@ -53,6 +53,10 @@ export function readAggregate(db: Database, params: URLSearchParams): Aggregate 
     namesOf(params, kind).map((name) => measureOf(query.table, kind, name)),
   );
   if (measures.length > maxMeasures) throw invalid({ base: [`at most ${maxMeasures} values can be asked for`] });
+  mustBeStored(
+    query.table,
+    [...groups, ...measures].map(({ field }) => field),
+  );
   const { limit } = pageOf(params, 100, 1000);
   return { query, groups, measures, order: orderOf(params.get("sort")), limit };
 }

@@ -183,7 +183,7 @@ function readCommon(
 }
 
 /** 400 for a field that no record has. */
-function mustBeStored({ computed }: Table, names: readonly string[]): void {
+export function mustBeStored({ computed }: Table, names: readonly string[]): void {
   const name = names.find((one) => computed.includes(one));
   if (name !== undefined)
     throw badRequest(`\`${name}\` is worked out when it is read: nothing is found or sorted by it`);

@@ -184,7 +184,10 @@ async function* csv(
 /** The data columns: the fields of the schema in order, then all other keys in the records. */
 async function fieldsOf(ctx: Reading, db: Database, scope: Scope): Promise<readonly string[]> {
   const tables = scope.allTables ? ["", ...tableNames(db)].map((name) => db.schema.tables.get(name)) : [scope.table];
-  const fields = new Set(tables.flatMap((table) => [...(table?.fields.keys() ?? [])]));
+  // What is worked out when read is in no record.
+  const fields = new Set(
+    tables.flatMap((table) => [...(table?.fields.keys() ?? [])].filter((name) => !table?.computed.includes(name))),
+  );
   const others = new Set<string>();
   for (let after: string | null = noId; after !== null;) {
     const { keys, last } = await bulkStore.keysPage(ctx, db, scope, after, [

@@ -1,7 +1,7 @@
 import * as tasks from "../../tasks/tasks.ts";
 import { answer, badRequest, flagOf, found, ok, refOf, route, Type, warned, type Log, type Route } from "platform";
 import { ShownRecord, UnknownTable, recordExample, unknownTable } from "../../records/routes.ts";
-import { fieldHints, namesIn, queryLimits, scopeOf, sortOf } from "../../search/query.ts";
+import { mustBeStored, fieldHints, namesIn, queryLimits, scopeOf, sortOf } from "../../search/query.ts";
 import { maxColumns } from "../store.ts";
 import { fieldsOfColumns, type ColumnOptions } from "./columns.ts";
 import { exportFormats, exportTexts, type ExportFormat } from "./export.ts";
@@ -57,10 +57,11 @@ export function exportRoute(ctx: JsondbContext): Route {
       const db = await openAt(ctx, input, params.db_id);
       const format = formatOf(input.query.get("format"));
       const query = await withView({ ...ctx, caller, db }, input.query, format);
-      const { params: narrowed, ends } = await endFilters(ctx, { db, viewer: viewerOf(input) }, query);
+      const { params: narrowed, ends, hints } = await endFilters(ctx, { db, viewer: viewerOf(input) }, query);
       const scope = { ...scopeOf(db, narrowed), ends };
       const columns = columnsAsked(query, format, account.locale);
       const sort = sortOf(query.get("sort") || "id");
+      mustBeStored(scope.table, [sort.field]);
       // `safe` is its former name: clients that still send it must not get formulas.
       const spreadsheet = flagOf(query, "spreadsheet") ?? flagOf(query, "safe") ?? false;
       const made = { kind: "export", accountId: account.id, dbId: db.id, userId: caller.user.id } as const;
@@ -69,7 +70,8 @@ export function exportRoute(ctx: JsondbContext): Route {
       const viewer = async () => viewerOf(await viewingAgain(ctx, input));
       const asked = { format, scope, sort, columns, safe: spreadsheet, passed: task.passed, opened, viewer };
       const texts = await exportTexts(ctx, db, asked);
-      const warnings = warned(ok(null), fieldHints(db, scope, fieldsOfColumns(columns.names ?? []))).headers;
+      const unknown = fieldHints(db, scope, fieldsOfColumns(columns.names ?? []));
+      const warnings = warned(ok(null), [...unknown, ...hints]).headers;
       return new Response(await streamOf(texts, task, ctx.log), {
         headers: {
           ...warnings,
