@@ -44,13 +44,17 @@ test("while many processes of a heavy flow go on, small flows of the same and of
   }
   expect(await pending()).toBeGreaterThan(heavies / 2);
   // Each turn continues where the last one ended.
-  const ended = await eventually(async () => {
-    const [row] =
-      await app.sql`select id from flow_processes where flow_code = 'heavy' and status = 'finished' limit 1`;
-    return row?.["id"] as string | undefined;
-  }, "the end of a heavy process");
+  const ended = await eventually(
+    async () => {
+      const [row] =
+        await app.sql`select id from flow_processes where flow_code = 'heavy' and status = 'finished' limit 1`;
+      return row?.["id"] as string | undefined;
+    },
+    "the end of a heavy process",
+    150_000,
+  );
   expect((await app.get(`/connect/flow_processes/${ended}.json`)).json.data).toEqual({ n: 1000 });
-}, 60_000);
+}, 180_000);
 
 test("while hundreds of processes hang in calls, flows of the same and of another account end at once", async () => {
   const release = Promise.withResolvers<void>();
@@ -78,11 +82,13 @@ test("while hundreds of processes hang in calls, flows of the same and of anothe
   expect(remote.requests).toHaveLength(100);
   release.resolve();
   await eventually(
-    async () => (await app.sql`select from flow_processes where status = 'pending'`).length === 0,
-    "the end of all processes",
+    async () =>
+      (await app.sql`select from flow_processes where flow_code like 'hangs%' and status = 'pending'`).length === 0,
+    "the end of all of them",
+    150_000,
   );
   expect(started.map(({ status }) => status)).toEqual(Array(500).fill(201));
-}, 60_000);
+}, 180_000);
 
 test("what a flow has computed is forgotten by and by", () => {
   let now = 0;
