@@ -1,11 +1,12 @@
 /**
- * Much at once: `bun scripts/bench/transfer.ts [--quick] [--only import,export,upload,picture]`.
+ * Much at once: `bun scripts/bench/transfer.ts [--quick] [--only import,export,workbook,upload,picture]`.
  *
  * Imports and exports of contacts beside COPY of the same rows in the same PostgreSQL. The rows that COPY reads are
  * finished ones, with their ids and index columns, and go into a copy of the table with the same indexes; so it is the
- * least that storing them can cost. Then the memory of the server while large files arrive, and a resized picture
+ * least that storing them can cost. Then a workbook and the process that reads it, the memory of the server while large files arrive, and a resized picture
  * beside the same bytes as a static file of a Bun server that does nothing else.
  */
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import sharp from "sharp";
@@ -18,7 +19,7 @@ import { runLoop } from "./load.ts";
 const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    only: { type: "string", default: "import,export,upload,picture" },
+    only: { type: "string", default: "import,export,workbook,upload,picture" },
   },
 });
 const total = options.quick ? 20_000 : 100_000;
@@ -40,6 +41,7 @@ const sql = openPool(target, { max: 2, statementTimeoutMs: 0 });
 await harness.printMeasuredWith(sql);
 if (wanted("import")) await imports();
 if (wanted("export")) await exports();
+if (wanted("workbook")) await workbooks();
 if (wanted("upload")) await uploads();
 if (wanted("picture")) await pictures();
 await sql.end();
@@ -62,7 +64,11 @@ async function imports(): Promise<void> {
     );
     const query = `?${new URLSearchParams({ formats: JSON.stringify(formats) })}`;
     const mapped = `import of csv with formats, ${schema.indexed_fields.length} indexed fields`;
-    rows.push(await besideCopy(mapped, () => imported(code, "csv", bodyOf("csv"), query), readBack, copiedIn));
+    const file = bodyOf("csv");
+    rows.push(await besideCopy(mapped, () => imported(code, "csv", file, query), readBack, copiedIn));
+    const shown = `preview and import of csv with what it shows, ${schema.indexed_fields.length} indexed fields`;
+    const both = async () => imported(code, "csv", file, await previewed(code, file));
+    rows.push(await besideCopy(shown, both, readBack, copiedIn));
   }
   printBesideCopy(rows);
   harness.bound("memory of the server above idle", harness.memoryOf(server.pid).peak - idle, { most: 200 }, " MB");
@@ -141,6 +147,82 @@ function printBesideCopy(all: readonly Awaited<ReturnType<typeof besideCopy>>[])
     rows.map(({ cells }) => cells),
   );
   for (const { what, ratio } of rows) harness.bound(`${what}, rows/s by COPY's`, ratio, { least: 0.5 });
+}
+
+/** The parameters of an import as its preview says; the first 5 MB are enough for it. */
+async function previewed(code: string, file: string | Uint8Array<ArrayBuffer>, type = "text/csv"): Promise<string> {
+  const body = typeof file === "string" ? file.slice(0, 5_000_000) : file;
+  const answer = await fetch(`${origin}/core/dbs/import/preview?db=${code}`, {
+    method: "POST",
+    headers: { authorization, "content-type": type },
+    body,
+  });
+  const { columns, header_row }: Previewed = await answer.json();
+  if (answer.status !== 200) throw new Error(`the preview was answered by ${answer.status}`);
+  const mapping = Object.fromEntries(columns.map(({ name, field }) => [name, field]));
+  const formats = Object.fromEntries(columns.map(({ name, format }) => [name, format]));
+  return `?${new URLSearchParams({ mapping: JSON.stringify(mapping), formats: JSON.stringify(formats), header_row: `${header_row}` })}`;
+}
+
+interface Previewed {
+  readonly columns: readonly { readonly name: string; readonly field: string | null; readonly format: object }[];
+  readonly header_row: number;
+}
+
+/** An export of 10 columns is read again. */
+async function workbooks(): Promise<void> {
+  const rows = total / 2;
+  const type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+  const names = [...Object.keys(wideSchema.fields), "id"];
+  for (const code of ["filled", "book"]) {
+    const schema = { ...wideSchema, fields: { ...wideSchema.fields, ...(code === "book" && { id: "string" }) } };
+    await harness.api(server, "POST", "/core/dbs.json", { db: { name: code, code, schema } });
+  }
+  const csv = bodyOf("csv")
+    .split("\n", rows + 1)
+    .join("\n");
+  await harness.api(server, "POST", "/core/dbs/filled/import", csv, { "content-type": "text/csv" });
+  const path = `/core/dbs/filled/export?format=xlsx&columns=${names.join(",")}`;
+  const file = new Uint8Array(await (await fetch(origin + path, { headers: { authorization } })).arrayBuffer());
+  let peak = 0;
+  const sampling = setInterval(() => (peak = Math.max(peak, peakOfReader())), 20);
+  let query = "";
+  const preview = (await harness.timed(async () => (query = await previewed("book", file, type)))) / 1000;
+  const store = harness.timed(async () => {
+    const headers = { authorization, "content-type": type };
+    const answer = await fetch(`${origin}/core/dbs/book/import${query}`, { method: "POST", headers, body: file });
+    const { imported: count } = await answer.json();
+    if (count !== rows) throw new Error(`${count} records of the workbook were imported`);
+  });
+  const seconds = (await store) / 1000;
+  clearInterval(sampling);
+  harness.printTable(
+    ["workbook", "MB", "preview, s", "import, s", "process that reads it, MB"],
+    [
+      [
+        `${number(rows)} rows x ${names.length}`,
+        ...[file.length / 1e6, preview, seconds].map((one) => number(one, 2)),
+        number(peak),
+      ],
+    ],
+  );
+  harness.bound("preview of the workbook", preview, { most: 10 }, " s");
+  harness.bound("import of the workbook", seconds, { most: 10 }, " s");
+  harness.bound("memory of the process that reads it", peak, { most: 300 }, " MB");
+}
+
+/** Megabytes; 0 while none runs. */
+function peakOfReader(): number {
+  const peaks = readdirSync("/proc").map((pid) => {
+    try {
+      const words = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0") : [];
+      const isOurs = words[0] !== "/bin/sh" && words.slice(-4).join(" ") === "child jsondb files ";
+      return isOurs ? harness.memoryOf(Number(pid)).peak : 0;
+    } catch {
+      return 0; // it has ended
+    }
+  });
+  return Math.max(0, ...peaks);
 }
 
 async function imported(code: string, format: Format, body: string, query = ""): Promise<void> {

@@ -2,6 +2,7 @@
 import type { FieldType } from "../../databases/columns.ts";
 import { faultOf } from "../../databases/kinds.ts";
 import { currencyIn } from "./currencies.ts";
+import { whyUnread } from "./expected.ts";
 import { textOf, type Cell } from "./cells.ts";
 import { dateOrders, decimals, groupings, misfit, readerOf, type DateOrder, type Format } from "./values.ts";
 
@@ -49,7 +50,7 @@ export interface Column {
   readonly best: readonly Tried[];
 }
 
-const mostDoubts = 20;
+export const mostDoubts = 20;
 const shownChars = 200;
 /** Beyond so many characters, or with line breaks, a column holds texts. */
 const longString = 200;
@@ -132,7 +133,7 @@ const bareTime = /T[\d:.]{5,20}$/;
 
 function doubtAbout({ cell }: Value, chosen: Tried, rest: readonly Tried[]): string | undefined {
   const value = chosen.read(cell);
-  if (value === misfit) return `is no ${chosen.type} in the format of the column`;
+  if (value === misfit) return whyUnread(chosen.type, textOf(cell) ?? "", chosen.format);
   const other = rest.find(({ read }) => !same(read(cell), value));
   return other && `read as ${printed(value)}, could also be ${printed(other.read(cell))}`;
 }
@@ -154,7 +155,7 @@ function textGuess(values: readonly Value[], wanted: FieldType | undefined): Gue
   if (wanted !== undefined && wanted !== "string" && wanted !== "text") {
     const doubtful = values
       .slice(0, mostDoubts)
-      .map(({ row, cell }) => ({ row, value: shown(cell), why: `is no ${wanted}` }));
+      .map(({ row, cell }) => ({ row, value: shown(cell), why: whyUnread(wanted, textOf(cell) ?? "", {}) }));
     return { type: wanted, format: {}, doubtful };
   }
   const texts = values.map(({ cell }) => textOf(cell) ?? "");
@@ -171,13 +172,18 @@ function kindOf(texts: readonly string[]): "email" | "url" | undefined {
   );
 }
 
-/** Values that their file says to be numbers are written as JSON writes them, so no other format fits them. */
+/**
+ * Values that their file says to be numbers are written as JSON writes them, so no other format fits them. Each says by
+ * itself whether it is a percentage.
+ */
 function cellReader({ type, format }: Candidate): (cell: Cell) => unknown {
   const read = readerOf(type, format);
   const isPlain = format.decimal !== "," && (format.thousands ?? "") === "";
+  const typed = format.kind === "percent" ? readerOf(type, { decimal: ".", thousands: "" }) : read;
   return (cell) => {
     if (typeof cell === "string") return read(cell);
-    return cell === null ? undefined : isPlain ? read(cell[0]) : misfit;
+    if (cell === null) return undefined;
+    return isPlain ? (cell[0].endsWith("%") ? read : typed)(cell[0]) : misfit;
   };
 }
 

@@ -36,13 +36,32 @@ export function headerOf(rows: readonly CellRow[]): CellRow | undefined {
   const wide = good.slice(0, firstRows).filter(({ cells }) => filled(cells) >= Math.max(1, width * 0.8));
   // What stands above a blank line may be as wide as the table, and still be a title.
   const first = wide.find((row, at) => (at === 0 || isAfterBlank(good, row)) && row.cells.every(isLabel));
-  if (!first) return undefined;
-  const below = good.slice(good.indexOf(first) + 1);
-  const names = first.cells.map((cell) => textOf(cell)?.trim() ?? "");
+  const header = twoRows(good, wide[0]) ?? first;
+  if (!header) return undefined;
+  const below = good.slice(good.indexOf(header) + 1);
+  const names = header.cells.map((cell) => textOf(cell)?.trim() ?? "");
   const repeats = names.some(
     (name, at) => name !== "" && below.some(({ cells }) => textOf(cells[at])?.trim() === name),
   );
-  return repeats ? undefined : first;
+  return repeats ? undefined : header;
+}
+
+/** The second of two rows right above the first full one, each with names where the other has none: cells were merged. */
+function twoRows(rows: readonly CellRow[], full: CellRow | undefined): CellRow | undefined {
+  const at = full ? rows.indexOf(full) : 0;
+  const [upper, lower] = at >= 2 ? rows.slice(at - 2, at) : [];
+  if (!full || !upper || !lower || lower.line !== full.line - 1 || upper.line !== lower.line - 1) return undefined;
+  const both = headCells(lower, upper);
+  const isOne = both.length >= extentOf(full.cells) && both.every((cell) => !isEmpty(cell) && isLabel(cell));
+  return isOne ? lower : undefined;
+}
+
+/** The cells of a header: cells that are merged with the row right above have their names there. */
+export function headCells({ cells, line }: CellRow, above: CellRow | undefined): readonly Cell[] {
+  if (above?.line !== line - 1 || !above.cells.every(isLabel)) return cells;
+  const hasGaps = [cells, above.cells].some((row) => filled(row) < extentOf(row));
+  const width = hasGaps ? Math.max(cells.length, extentOf(above.cells)) : cells.length;
+  return Array.from({ length: width }, (_, at) => (isEmpty(cells[at]) ? above.cells[at] : cells[at]) ?? null);
 }
 
 function isAfterBlank(rows: readonly CellRow[], row: CellRow): boolean {

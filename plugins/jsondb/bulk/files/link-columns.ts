@@ -6,10 +6,9 @@ import type { Table } from "../../databases/schema.ts";
 import type { Viewer } from "../../access/reach.ts";
 import { createFinder, referencesOf, type Match, type Reference, type References } from "../../links/references.ts";
 import { valuesIn } from "../imports/check.ts";
-import type { Doubt } from "./guess.ts";
+import { mostDoubts, type Doubt } from "./guess.ts";
 import type { KnownField, PreviewColumn } from "./preview.ts";
 
-const mostDoubts = 20;
 /** Of a list. */
 const mostItems = 10;
 
@@ -23,9 +22,9 @@ interface Compared {
 export async function knownFields(ctx: JsondbContext, { db, table, viewer }: Compared) {
   const references = await referencesOf(ctx, { db, table, viewer });
   const all = db.schema.tables.get(table.name)?.fields ?? table.fields;
-  const fields = [...all].map(([name, { type, label = {}, link }]): KnownField => {
+  const fields = [...all].map(([name, { type, label = {}, link, choices }]): KnownField => {
     const labels = typeof label === "string" ? [label] : Object.values(label);
-    return { name, type, labels, isLink: link !== undefined };
+    return { name, type, labels, choices, isLink: link !== undefined };
   });
   const others = [...references.values()].map(({ name, isList }): KnownField => {
     return { name, type: isList ? "list" : "string", labels: [], isLink: true };

@@ -55,6 +55,15 @@ describe("the type and format of a column", () => {
     ["names", ["Ann", "Bob"], "string", {}],
     ["texts of several lines", ["Ann\nBob", "Bob"], "text", {}],
     ["an impossible day", ["31.02.2026", "01.02.2026"], "string", {}],
+    ["hours beyond a day", ["36:15:00", "12:00:00"], "string", {}],
+    ["one value that decides", ["1.234", "2.345", "1,5"], "number", { decimal: ",", thousands: "." }],
+    ["one day that decides", ["01/02/2026", "03/04/2026", "25/04/2026"], "date", { date_order: "dmy" }],
+    ["both orders of a day", ["31/12/2026", "12/31/2026"], "string", {}],
+    ["two words of one letter", ["T", "N"], "boolean", { true: "t", false: "n" }],
+    ["words of Excel in Polish", ["PRAWDA", "FAŁSZ"], "boolean", { true: "prawda", false: "fałsz" }],
+    ["words of Excel in German", ["WAHR", "FALSCH"], "boolean", { true: "wahr", false: "falsch" }],
+    ["a currency before the amount", ["€ 1.234,50", "€ 2,00"], "number", { decimal: ",", currency: "EUR" }],
+    ["amounts in brackets", ["(1.234,50)", "2,00"], "number", { decimal: ",", thousands: "." }],
   ];
   test.each(cases)("%s", async (_, values, type, format) => {
     const found = await column(values);
@@ -91,9 +100,14 @@ describe("the type and format of a column", () => {
     const found = await column([...Array.from({ length: 40 }, (_, at) => `${at}`), "n/a"]);
     expect([found.type, found.doubtful]).toEqual([
       "integer",
-      [{ row: 41, value: "n/a", why: "is no integer in the format of the column" }],
+      [{ row: 41, value: "n/a", why: "is no whole number: a whole number like 1234 is expected" }],
     ]);
     expect((await column(["1", "2", "n/a"])).type).toBe("string");
+  });
+
+  test("reads times in UTC where the head of the column says so", async () => {
+    const { columns } = await preview("Created (UTC),Seen\n2026-01-31 10:00,2026-01-31 10:00\n");
+    expect(columns.map(({ format }) => format.time_zone)).toEqual(["UTC", "Europe/Warsaw"]);
   });
 
   test("compares with the fields of a database", async () => {
@@ -125,6 +139,9 @@ describe("the table in a file", () => {
     ["no header, of words alone", "Ann,Kowalska\nBob,Nowak\nAnn,Nowak\n", { header_row: 0, rows: 3 }],
     ["only a header", "Name,Price\n", { header_row: 1, rows: 0 }],
     ["a byte order mark", "\uFEFFa,b\n1,2\n", { encoding: "utf-8", header_row: 1 }],
+    ["a byte order mark before a separator", "\uFEFFsep=;\r\na;b\r\n1;2\r\n", { delimiter: ";", header_row: 2 }],
+    ["lines that end in a carriage return", "a;b\r1;2\r3;4\r", { delimiter: ";", header_row: 1, rows: 2 }],
+    ["a header of two rows", "Name;Address;\n;Street;Town\nA;x;Ulm\nB;y;Bonn\n", { header_row: 2, rows: 2 }],
     ["a JSON array", '[{"a":1},{"b":"x"}]', { format: "json", header_row: 0, rows: 2, delimiter: null }],
     ["NDJSON", '{"a":1}\n{"a":2}\n', { format: "ndjson", rows: 2 }],
     [

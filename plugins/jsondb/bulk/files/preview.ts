@@ -1,8 +1,20 @@
 /** What a file holds, as a person sees it before it is imported. Runs in the guarded child. */
 import { asciiOf, slugOf } from "platform";
 import { ownFields, type FieldType } from "../../databases/columns.ts";
+import type { Choice } from "../../databases/kinds.ts";
+import { choicesIn } from "./choice-columns.ts";
 import { isEmpty, textOf, type CellRow } from "./cells.ts";
-import { columnOf, evidenceOf, guessOf, shown, type Column, type Guess, type Hints, type Value } from "./guess.ts";
+import {
+  columnOf,
+  evidenceOf,
+  guessOf,
+  mostDoubts,
+  shown,
+  type Column,
+  type Guess,
+  type Hints,
+  type Value,
+} from "./guess.ts";
 import { readTable, type FileOptions, type Table } from "./read.ts";
 import type { DateOrder } from "./values.ts";
 
@@ -12,6 +24,7 @@ export interface KnownField {
   readonly type: FieldType;
   /** What people call it, in any language. */
   readonly labels: readonly string[];
+  readonly choices?: readonly Choice[] | undefined;
   /** The values are looked at where the records that they name are. */
   readonly isLink?: boolean;
 }
@@ -49,11 +62,13 @@ const mostSamples = 5;
 
 export async function previewOf(bytes: Uint8Array, isComplete: boolean, options: PreviewOptions): Promise<Preview> {
   const table = await readTable(bytes, isComplete, options);
-  const fields = options.fields === undefined ? newFields(table.names) : matching(table.names, options.fields);
+  const fields = fieldsOf(table.names, options.fields);
   const columns = table.names.map((name, at) => {
-    const { type: wanted, isLink } = options.fields?.find((field) => field.name === fields[at]) ?? {};
+    const known = options.fields?.find((field) => field.name === fields[at]);
+    const { type: wanted, isLink } = known ?? {};
     const values = valuesAt(table.rows, at);
-    return { name, field: fields[at] ?? null, wanted, isLink, values, column: columnOf(values, wanted) };
+    const { others, doubtful } = choicesIn(values, known);
+    return { name, field: fields[at] ?? null, wanted, isLink, values, doubtful, column: columnOf(others, wanted) };
   });
   const hints = hintsOf(
     columns.map(({ column }) => column),
@@ -69,18 +84,25 @@ export async function previewOf(bytes: Uint8Array, isComplete: boolean, options:
     header_row: table.headerRow,
     rows: table.rows.length,
     complete: isComplete,
-    columns: columns.map(({ name, field, wanted, isLink, values, column }) => ({
+    columns: columns.map(({ name, field, wanted, isLink, values, column, doubtful }) => ({
       name,
       field,
       ...(table.nested.has(name) && wanted === undefined
         ? { type: null, format: {}, doubtful: [] }
-        : guessOf(column, wanted, hints)),
+        : withDoubts(guessOf(column, wanted, inUtc.test(name) ? { ...hints, timeZone: "UTC" } : hints), doubtful)),
       empty: table.rows.length - values.length,
       samples: samplesOf(values),
       ...(isLink && { named: namedBy(values) }),
     })),
     errors: table.faults,
   };
+}
+
+/** "Created date (UTC)", as Stripe calls it. */
+const inUtc = /\(UTC\)/i;
+
+function withDoubts({ doubtful, ...guess }: Guess, others: Guess["doubtful"]): Guess {
+  return { ...guess, doubtful: [...doubtful, ...others].slice(0, mostDoubts) };
 }
 
 function valuesAt(rows: readonly CellRow[], at: number): Value[] {
@@ -127,6 +149,12 @@ function mostOf<T>(all: readonly (T | undefined)[]): T | undefined {
   const counts = new Map<T, number>();
   for (const one of all) if (one !== undefined) counts.set(one, (counts.get(one) ?? 0) + 1);
   return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** A table without fields takes every name. */
+function fieldsOf(names: readonly string[], known: PreviewOptions["fields"]): readonly (string | undefined)[] {
+  if (known === undefined) return newFields(names);
+  return known.length === 0 ? names : matching(names, known);
 }
 
 /** Names of new fields: "Kwota brutto" becomes `kwota_brutto`. */

@@ -6,7 +6,7 @@ import { isObject } from "platform";
 import { columnNames, widthFault, type Cell, type CellRow } from "./cells.ts";
 import { encodingOf, isWorkbook, jsonFormat, refuseMarkup, type Encoding, type FileFormat } from "./encodings.ts";
 import { FileFault } from "./fault.ts";
-import { delimiterOf, headerOf } from "./layout.ts";
+import { delimiterOf, headCells, headerOf } from "./layout.ts";
 import { openWorkbook } from "./workbook.ts";
 
 export interface FileOptions {
@@ -44,6 +44,7 @@ export async function readTable(bytes: Uint8Array, isComplete: boolean, options:
     const rows: CellRow[] = [];
     for await (const row of book.rows(sheet)) rows.push(row);
     const { names: sheets } = book;
+    if (rows.length === 0) throw noRows(sheet, sheets);
     return tableOf(rows, { format: "xlsx", encoding: null, delimiter: null, sheets, sheet }, options);
   }
   if (options.sheet !== undefined) throw new FileFault("is for workbooks: this file is none", "sheet");
@@ -62,18 +63,26 @@ export async function readTable(bytes: Uint8Array, isComplete: boolean, options:
   return tableOf(rows, { format, encoding, delimiter, sheets: [], sheet: null }, options);
 }
 
+function noRows(sheet: string, sheets: readonly string[]): FileFault {
+  const others = sheets.filter((name) => name !== sheet).map((name) => JSON.stringify(name));
+  const hint = others.length === 0 ? "" : `: say by \`sheet\` which of ${others.join(", ")} to read`;
+  return new FileFault(`has no rows in its sheet ${JSON.stringify(sheet)}${hint}`);
+}
+
 type Facts = Pick<Table, "format" | "encoding" | "delimiter" | "sheets" | "sheet">;
 
 function tableOf(all: readonly CellRow[], facts: Facts, { headerRow }: FileOptions): Table {
-  const header = headerRow === undefined ? headerOf(all) : headerAt(all, headerRow);
-  const rows = header ? all.slice(all.indexOf(header) + 1) : all;
+  const found = headerRow === undefined ? headerOf(all) : headerAt(all, headerRow);
+  const at = found ? all.indexOf(found) : -1;
+  const header = found && { ...found, cells: headCells(found, all[at - 1]) };
+  const rows = all.slice(at + 1);
   const width = widthOf(header, rows);
   if (width > mostColumns) throw new FileFault(`has ${width} columns, and at most ${mostColumns} are read`);
   if (width === 0) throw new FileFault("has no rows");
   const names = columnNames(header?.cells ?? [], width);
-  const faults = rows.flatMap((row, at) => {
+  const faults = rows.flatMap((row, place) => {
     const message = row.fault ?? (header && widthFault(row, width, facts.format !== "xlsx"));
-    return message === undefined ? [] : [{ row: at + 1, line: row.line, field: null, message }];
+    return message === undefined ? [] : [{ row: place + 1, line: row.line, field: null, message }];
   });
   return {
     ...facts,

@@ -1,6 +1,7 @@
 /** How people write values: a text is read by the format of its column, and never in another way. Pure. */
 import { exactly, isDay, isNumber, parseExactly, zoneOffset } from "platform";
 import type { FieldType } from "../../databases/columns.ts";
+import { fits } from "../../databases/kinds.ts";
 import { booleanOf, timeOf, valueFromText, wholeNumber } from "../imports/rows.ts";
 import { withoutCurrency } from "./currencies.ts";
 
@@ -90,7 +91,7 @@ const readers: Record<FieldType, (format: Format) => Reader> = {
   list: () => listIn,
   time: () => (text) => {
     const found = valueFromText("time", text);
-    return typeof found === "string" && /^\d\d:\d\d(?::\d\d)?$/.test(found) ? found : misfit;
+    return fits("time", found) ? found : misfit;
   },
 };
 

@@ -135,6 +135,47 @@ describe("the preview of a workbook", () => {
     expect(preview(workbook({ sheets }), { sheet: "Prices" })).rejects.toThrow('"Hidden", "Orders", "Notes"');
   });
 
+  test("names the columns of a header of two rows whose cells are merged", async () => {
+    const rows = rowsXml([
+      ["Name", "Address", null, "Note"],
+      [null, "Street", "Town"],
+      ["A", "x", "Ulm", "p"],
+      ["B", "y", "Bonn", "q"],
+    ]);
+    const after = '<mergeCells count="2"><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/></mergeCells>';
+    const found = await preview(workbook({ sheets: [{ rows, after }] }));
+    expect([found.header_row, found.rows, found.columns.map(({ name }) => name), found.errors]).toEqual([
+      2,
+      2,
+      ["Name", "Street", "Town", "Note"],
+      [],
+    ]);
+  });
+
+  test("reads percentages beside plain numbers, and shows a formula that has no value", async () => {
+    const rows =
+      rowsXml([["Rate", "Sum"]]) +
+      '<row r="2"><c r="A2" s="1"><v>0.25</v></c><c r="B2"><f>A2*2</f><v>0.5</v></c></row>' +
+      '<row r="3"><c r="A3"><v>0.5</v></c><c r="B3"><f>A3*2</f><v></v></c></row>' +
+      '<row r="4"><c r="A4"><v>1</v></c><c r="B4" t="str"><f>""</f><v></v></c></row>';
+    const found = await preview(workbook({ sheets: [{ rows }], formats: ["0%"] }));
+    expect(found.columns.map(({ type, empty, samples }) => [type, empty, samples])).toEqual([
+      ["number", 0, ["25%", "0.5", "1"]],
+      ["string", 1, ["0.5", "=A3*2"]],
+    ]);
+  });
+
+  test("says which other sheets there are if the first has no rows", async () => {
+    const empty = workbook({
+      sheets: [
+        { name: "Info", rows: "" },
+        { name: "Data", rows: rowsXml([["a"], ["x"]]) },
+      ],
+    });
+    expect(preview(empty)).rejects.toThrow('has no rows in its sheet "Info": say by `sheet` which of "Data" to read');
+    expect((await preview(empty, { sheet: "Data" })).rows).toBe(1);
+  });
+
   const bomb = { "xl/workbook.xml": "", "xl/_rels/workbook.xml.rels": new Uint8Array(310_000_000).fill(0x20) };
   const wide = '<row r="1"><c r="XFE1"><v>1</v></c></row>';
   const files: [string, () => Uint8Array, string][] = [
@@ -148,6 +189,11 @@ describe("the preview of a workbook", () => {
     ["one that is no XML", () => zip({ "xl/workbook.xml": "x", "xl/_rels/workbook.xml.rels": "<a" }), "damaged"],
     ["one without sheets", () => workbook({ sheets: [] }), "without a sheet"],
     ["one that unpacks to more than 300 MB", () => zip(bomb), "unpacks to more than 300 MB"],
+    [
+      "16,384 columns",
+      () => workbook({ sheets: [{ rows: rowsXml([Array.from({ length: 16_384 }, (_, at) => `c${at}`)]) }] }),
+      "16384 columns, and at most 1000",
+    ],
     ["one of more than 16,384 columns", () => workbook({ sheets: [{ rows: wide }] }), "16384 columns"],
     [
       "one with a document type",

@@ -143,7 +143,10 @@ interface Open {
   readonly type: string;
   readonly style: number;
   value: string;
+  formula: string;
 }
+
+const shownFormula = 200;
 
 async function* rowsOf(archive: Archive, path: string, reading: Reading): AsyncGenerator<CellRow> {
   const ready: CellRow[] = [];
@@ -154,6 +157,7 @@ async function* rowsOf(archive: Archive, path: string, reading: Reading): AsyncG
   let cells: Cell[] = [];
   let cell: Open | undefined;
   let isValue = false;
+  let isFormula = false;
   let total = 0;
   const parser = createParser({
     open(tag, attributes) {
@@ -164,17 +168,22 @@ async function* rowsOf(archive: Archive, path: string, reading: Reading): AsyncG
       } else if (tag === "c") {
         const column = attributes["r"] === undefined ? next : columnAt(attributes["r"]);
         next = column + 1;
-        cell = { column, type: attributes["t"] ?? "n", style: Number(attributes["s"] ?? -1), value: "" };
+        cell = { column, type: attributes["t"] ?? "n", style: Number(attributes["s"] ?? -1), value: "", formula: "" };
         inline.taken();
       } else if (tag === "v") isValue = true;
-      else if (cell) inline.open(tag);
+      else if (tag === "f" && cell) {
+        isFormula = true;
+        cell.formula = "=";
+      } else if (cell) inline.open(tag);
     },
     text(text) {
       if (isValue && cell) cell.value += text;
+      else if (isFormula && cell) cell.formula = `${cell.formula}${text}`.slice(0, shownFormula);
       else if (cell) inline.text(text);
     },
     close(tag) {
       if (tag === "v") isValue = false;
+      else if (tag === "f") isFormula = false;
       else if (tag === "c" && cell) {
         const value = cellOf(cell.type === "inlineStr" ? { ...cell, value: inline.taken() } : cell, reading);
         if (value !== null) putAt(cells, cell.column, value);
@@ -214,9 +223,9 @@ function columnAt(reference: string): number {
   return column - 1;
 }
 
-/** A formula has its last value. */
-function cellOf({ type, style, value }: Open, { texts, looks, is1904 }: Reading): Cell {
-  if (value === "") return null;
+/** A formula has its last value; where a program has stored none it is its own text, so that it is not lost unseen. */
+function cellOf({ type, style, value, formula }: Open, { texts, looks, is1904 }: Reading): Cell {
+  if (value === "") return type === "n" && formula !== "" ? formula : null;
   switch (type) {
     case "s":
       return texts[Number(value)] || null;

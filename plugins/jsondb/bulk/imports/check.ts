@@ -6,7 +6,10 @@ import * as endsStore from "../../links/ends-store.ts";
 import * as keysStore from "../../records/keys-store.ts";
 import { tableForWrite, type Database } from "../../databases/database.ts";
 import { isTaken } from "../../databases/unique.ts";
-import { listLimit } from "../../databases/kinds.ts";
+import { choiceReader, type ChoiceReader } from "../../databases/choices.ts";
+import { fits, listLimit } from "../../databases/kinds.ts";
+import { whyUnread } from "../files/expected.ts";
+import { place as quoted } from "../files/parameters.ts";
 import type { Table } from "../../databases/schema.ts";
 import { idsIn, linkFields, nameOf, tableIn, targetOf } from "../../links/links.ts";
 import { createFinder, referencesOf, type Match, type Reference, type References } from "../../links/references.ts";
@@ -15,9 +18,10 @@ import type { JsondbContext } from "../../context.ts";
 import { withDefaults } from "../../records/defaults.ts";
 import { indexValues } from "../../records/index-values.ts";
 import { newClaims } from "../../records/keys.ts";
-import { asStored, checkRecord, newRecord, refuse, type Data } from "../../records/record.ts";
+import { asStored, checkRecord, newRecord, refuse, type Data, type Faults } from "../../records/record.ts";
 import { mayName } from "../../records/rights.ts";
 import { dataFromText, valueFromText, type Row, type RowFault } from "./rows.ts";
+import type { RowReader } from "./reader.ts";
 import type { PlacedRecord } from "./store.ts";
 import { isNumber, ValidationError } from "platform";
 
@@ -30,6 +34,7 @@ export interface CheckedRow {
 export type Checked = CheckedRow | { readonly faults: readonly RowFault[] };
 
 interface CheckOptions {
+  readonly reader: Pick<RowReader, "written">;
   readonly asText: boolean;
   readonly tableName: string | undefined;
   readonly dry?: boolean;
@@ -48,6 +53,7 @@ export function createChecker(ctx: JsondbContext, db: Database, options: CheckOp
   const isLinked = [...db.rules.tables.values()].some((table) => linkFields(table).length > 0);
   const isPaged = isLinked || (options.dry === true && db.keySets.length > 0);
   const links = createLinks(ctx, db, options);
+  const check = createRowCheck(db, options);
   const seen = new Set<string>();
   let page: Row[] = [];
   let size = 0;
@@ -55,14 +61,14 @@ export function createChecker(ctx: JsondbContext, db: Database, options: CheckOp
     const rows = page;
     [page, size] = [[], 0];
     const resolved = isLinked ? await links.resolve(rows) : rows;
-    const all = resolved.map((row) => ({ row, checked: checkRow(db, row, options) }));
+    const all = resolved.map((row) => ({ row, checked: check(row) }));
     if (isLinked) await links.check(all);
     if (options.dry) await checkKeys(ctx, db, all, seen);
     return all;
   };
   return {
     async take(row: Row): Promise<readonly Outcome[]> {
-      if (!isPaged) return [{ row, checked: checkRow(db, row, options) }];
+      if (!isPaged) return [{ row, checked: check(row) }];
       page.push(row);
       size += "fault" in row ? 0 : sizeOf(row.data);
       return page.length >= pageLimits.rows || size >= pageLimits.characters ? flush() : [];
@@ -76,26 +82,59 @@ export function createChecker(ctx: JsondbContext, db: Database, options: CheckOp
 const sizeOf = (data: Data) =>
   Object.values(data).reduce((sum: number, value) => sum + (typeof value === "string" ? value.length : 20), 0);
 
-function checkRow(db: Database, row: Row, { asText, tableName }: CheckOptions): Checked {
-  if ("fault" in row) return { faults: [row.fault] };
-  try {
-    const table = tableForWrite(db, tableName ?? row.tableName);
-    const given = asStored(table, asText ? dataFromText(table, row.data) : row.data);
-    if (!mayAll(db, "add")) mayName(db, "add", Object.keys(given));
-    const data = withDefaults(db, table, given);
-    refuse(checkRecord(table, data));
-    const { id, json, createdAt } = newRecord(table, data);
-    const { place } = row;
-    return { record: { id, json, createdAt, place, index: indexValues(table, data) }, tableName: table.name, data };
-  } catch (error) {
-    if (!(error instanceof ValidationError)) throw error;
-    const faults = Object.entries(error.fields).map(([field, messages]) => ({
-      ...row.place,
-      field,
-      message: messages.join(", "),
-    }));
-    return { faults };
-  }
+function createRowCheck(db: Database, { reader, asText, tableName }: CheckOptions) {
+  const labels = createLabels();
+  return (row: Row): Checked => {
+    if ("fault" in row) return { faults: [row.fault] };
+    try {
+      const table = tableForWrite(db, tableName ?? row.tableName);
+      const read = asText ? dataFromText(table, row.data) : row.data;
+      const given = asStored(table, reader.written ? labels(table, read) : read);
+      if (!mayAll(db, "add")) mayName(db, "add", Object.keys(given));
+      const data = withDefaults(db, table, given);
+      refuse(inWords(checkRecord(table, data), table, data, reader));
+      const { id, json, createdAt } = newRecord(table, data);
+      const { place } = row;
+      return { record: { id, json, createdAt, place, index: indexValues(table, data) }, tableName: table.name, data };
+    } catch (error) {
+      if (!(error instanceof ValidationError)) throw error;
+      const faults = Object.entries(error.fields).map(([field, messages]) => ({
+        ...row.place,
+        field,
+        message: messages.join(", "),
+      }));
+      return { faults };
+    }
+  };
+}
+
+/** Texts that are labels of choices become their values. */
+function createLabels() {
+  const known = new Map<Table, readonly (readonly [field: string, read: ChoiceReader])[]>();
+  const readersOf = (table: Table) => {
+    const fields = [...table.fields].filter(([, { choices }]) => choices);
+    return fields.map(([name, field]) => [name, choiceReader(field)] as const);
+  };
+  return (table: Table, data: Data): Data => {
+    const readers = known.get(table) ?? readersOf(table);
+    known.set(table, readers);
+    const named = readers.filter(([name]) => Object.hasOwn(data, name));
+    if (named.length === 0) return data;
+    return { ...data, ...Object.fromEntries(named.map(([name, read]) => [name, read(data[name])])) };
+  };
+}
+
+/** A text that was not read as its field's type is named, with what was expected. */
+function inWords(faults: Faults, table: Table, data: Data, { written }: CheckOptions["reader"]): Faults {
+  if (!faults || !written) return faults;
+  const said = Object.entries(faults).map(([name, messages]): [string, string[]] => {
+    const [type, value] = [table.fields.get(name)?.type, data[name]];
+    const format = written(name);
+    if (type === undefined || format === undefined || typeof value !== "string" || fits(type, value))
+      return [name, messages];
+    return [name, [`${quoted(value)} ${whyUnread(type, value, format)}`]];
+  });
+  return Object.fromEntries(said);
 }
 
 // Links.

@@ -1,21 +1,25 @@
 /** The rows of a CSV body. Pure. */
 import { csvReader, detectSeparator, type CsvReader, type CsvRow } from "../csv.ts";
 import { fieldOfHeader, headerOfField, isExportHeader, ownColumns } from "../exports/csv.ts";
-import { badRow, lastRow, maxRowLength, type Place, type Row, type RowReader } from "./rows.ts";
+import { badRow, lastRow, maxRowLength, type Place, type Row } from "./rows.ts";
+import type { RowReader } from "./reader.ts";
+import { createSigns, hasSign, type Signs } from "./signs.ts";
+import type { FieldType } from "../../databases/columns.ts";
 import { recordLimits } from "../../records/record.ts";
 
 const maxColumns = recordLimits.keys + ownColumns.size;
 
-/** Which fields the rows' tables have. */
+/** The fields of the rows' tables. */
 interface Fields {
   readonly multiTable: boolean;
   /** `table`: what the row names; undefined in a file without such a column. */
-  readonly has: (table: string | null | undefined, field: string) => boolean;
+  readonly typeOf: (table: string | null | undefined, field: string) => FieldType | undefined;
 }
 
 /** The first line names the fields; cells are text. Without `separator`, it is detected from the first line. */
 export function csvRows(separator: string | undefined, known: Fields): RowReader {
   const leftOut = new Set<string>();
+  const signs = createSigns();
   let reader: CsvReader | undefined;
   if (separator !== undefined) reader = csvReader(separator, maxRowLength);
   let header: Header | undefined;
@@ -24,7 +28,7 @@ export function csvRows(separator: string | undefined, known: Fields): RowReader
 
   const read = function* (rows: Generator<CsvRow>): Generator<Row> {
     for (const row of rows) {
-      if (header) yield readRow(row, header, { row: ++number, line: row.line }, { known, leftOut });
+      if (header) yield readRow(row, header, { row: ++number, line: row.line }, { known, leftOut, signs });
       else {
         const found = readHeader(row, known.multiTable);
         if (typeof found === "string") yield lastRow({ row: 0, line: row.line }, found);
@@ -39,6 +43,8 @@ export function csvRows(separator: string | undefined, known: Fields): RowReader
   };
   return {
     leftOut,
+    signs,
+    written: () => plain,
     *push(text) {
       if (reader) yield* read(reader.push(text));
       else {
@@ -54,6 +60,9 @@ export function csvRows(separator: string | undefined, known: Fields): RowReader
     },
   };
 }
+
+/** Only forms with one meaning. */
+const plain = {};
 
 interface Header {
   readonly names: readonly string[];
@@ -91,9 +100,15 @@ function readHeader({ cells, quoted, fault }: CsvRow, multiTable: boolean): Head
 interface Reading {
   readonly known: Fields;
   readonly leftOut: Set<string>;
+  readonly signs: Signs;
 }
 
-function readRow({ cells, fault, last }: CsvRow, header: Header, place: Place, { known, leftOut }: Reading): Row {
+function readRow(
+  { cells, fault, last }: CsvRow,
+  header: Header,
+  place: Place,
+  { known, leftOut, signs }: Reading,
+): Row {
   const { names, fields, own, tableColumn } = header;
   if (fault !== undefined) return last ? lastRow(place, fault) : badRow(place, fault);
   const isComplete = cells.length >= fields.length && cells.slice(fields.length).every((cell) => !cell?.trim());
@@ -103,11 +118,12 @@ function readRow({ cells, fault, last }: CsvRow, header: Header, place: Place, {
   for (const [at, field] of fields.entries()) {
     const cell = cells[at];
     if (cell === null || cell === undefined || at === tableColumn) continue;
-    if (field === undefined || (own[at] && !known.has(tableName, field))) {
+    if (field === undefined || (own[at] && known.typeOf(tableName, field) === undefined)) {
       leftOut.add(names[at] ?? "");
       continue;
     }
     if (cell.includes("\0")) return badRow(place, "has a character that cannot be stored", field);
+    if (hasSign(cell)) signs.see(field, known.typeOf(tableName, field), cell, place);
     given.push([field, cell]);
   }
   // `fromEntries` makes a name like `__proto__` an own property.

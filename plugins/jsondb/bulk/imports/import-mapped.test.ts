@@ -213,7 +213,11 @@ describe("an import of a workbook", () => {
     const answer = await send(db, xlsx, bad);
     expect([answer.status, answer.json]).toEqual([
       422,
-      { errors: [{ row: 2, line: 4, field: "price", message: "must be a number" }], failed: 1, total: 2 },
+      {
+        errors: [{ row: 2, line: 4, field: "price", message: '"x" is no number: a number like 1234.50 is expected' }],
+        failed: 1,
+        total: 2,
+      },
     ]);
   });
 

@@ -22,7 +22,9 @@ import {
 import { sameSchema, type Database } from "../../databases/database.ts";
 import { createChecker, type Outcome } from "./check.ts";
 import { createAccountTurns } from "../../turns.ts";
-import type { Row, RowFault, RowReader } from "./rows.ts";
+import type { Row, RowFault } from "./rows.ts";
+import type { RowReader } from "./reader.ts";
+import { noDoubt, type Doubtful } from "./signs.ts";
 import type { Part, PlacedRecord } from "./store.ts";
 import { isTaken } from "../../databases/unique.ts";
 import { claimNew, newClaims } from "../../records/keys.ts";
@@ -73,13 +75,22 @@ export interface ImportReport {
   readonly withoutTable: number;
   /** The columns of an export that describe the old records. */
   readonly leftOut: readonly string[];
+  /** The columns that go nowhere, because no field has their name. */
+  readonly unmatched: readonly string[];
+  /** Names that the schema does not have, and that are stored all the same; the first of them. */
+  readonly extra: readonly string[];
   /** Names of the record's own that stand in its data too. */
   readonly shadowed: readonly string[];
   /** A dry run has not compared all values of unique fields with each other. */
   readonly isCut: boolean;
 }
 
-export const importLimits = { errors: 100, rowsPerPart: 1000, charactersPerPart: readBounds.pageBytes } as const;
+export const importLimits = {
+  errors: 100,
+  names: 1000,
+  rowsPerPart: 1000,
+  charactersPerPart: readBounds.pageBytes,
+} as const;
 
 // Storing holds a connection until it ends: one import of an account at a time, and of all accounts two.
 const turns = createAccountTurns(2);
@@ -98,10 +109,12 @@ export async function importRecords(
   });
   const report = { failed: 0, total: 0, refused: false, withoutTable: 0, errors: [] as RowFault[] };
   const shadowed = new Set<string>();
+  const extra = new Set<string>();
   const checker = createChecker(ctx, db, options);
   const ended = (imported: number): ImportReport => {
-    const { leftOut } = options.reader;
-    return { ...report, imported, leftOut: [...leftOut], shadowed: [...shadowed], isCut: checker.isCut() };
+    const { leftOut, unmatched = [] } = options.reader;
+    const names = { leftOut: [...leftOut], unmatched: [...unmatched], extra: [...extra], shadowed: [...shadowed] };
+    return { ...report, ...names, imported, isCut: checker.isCut() };
   };
   const refuseRow = (faults: readonly RowFault[]) => {
     report.failed += 1;
@@ -111,6 +124,7 @@ export async function importRecords(
   const take = async ({ row, checked }: Outcome) => {
     report.total = "fault" in row ? row.fault.row : row.place.row;
     if ("faults" in checked) {
+      options.reader.signs?.drop(report.total);
       refuseRow(checked.faults);
       await options.refused(checked.faults);
       // If the rest of the body cannot be read, not even the good rows are stored.
@@ -119,6 +133,7 @@ export async function importRecords(
       if (checked.tableName === "") report.withoutTable += 1;
       const { record, tableName, data } = checked;
       for (const name of ownFields) if (Object.hasOwn(data, name)) shadowed.add(name);
+      noteExtra(db, tableName, data, extra);
       if (options.dry) return;
       await parts.add(record, tableName, events.wanted(ctx, db, "create", { id: record.id, tableName, data }));
     }
@@ -126,6 +141,13 @@ export async function importRecords(
   try {
     for await (const row of rowsOf(texts, options.reader)) for (const one of await checker.take(row)) await take(one);
     for (const one of await checker.end()) await take(one);
+    const doubtful = options.reader.signs?.doubtful() ?? noDoubt;
+    for (const faults of doubtful.faults) {
+      refuseRow(faults);
+      await options.refused(faults);
+    }
+    report.failed += doubtful.count - doubtful.faults.length;
+    report.refused ||= doubtful.count > 0 && !options.dry && !options.partial;
     if (report.refused) return ended(0);
     const kept = await parts.end();
     const now = (await options.opened?.()) ?? db;
@@ -135,7 +157,7 @@ export async function importRecords(
         ? []
         : await turns(
             db.accountId,
-            () => withSource("import", () => storeParts(ctx, now, kept, options)),
+            () => withSource("import", () => storeParts(ctx, now, kept, { ...options, doubtful })),
             options.signal,
           );
     for (const faults of taken) {
@@ -160,7 +182,7 @@ async function storeParts(
   ctx: JsondbContext,
   first: Database,
   parts: readonly KeptPart[],
-  { signal, partial, viewer }: Pick<ImportOptions, "signal" | "partial" | "viewer">,
+  { signal, partial, viewer, doubtful }: Pick<ImportOptions, "signal" | "partial" | "viewer"> & LeftOut,
 ): Promise<readonly RowFault[][]> {
   let db: Database | undefined = first;
   for (let tries = 0; tries < 5; tries++) {
@@ -172,7 +194,7 @@ async function storeParts(
           if (signal.aborted) throw new HttpError(400, { error: "the client went away" });
           if (ctx.stopping.aborted) throw unavailable("the server is stopping, send the import again");
           await ctx.room.mustHave();
-          faults.push(...(await storePart(ctx, { db: current, viewer }, part, tx)));
+          faults.push(...(await storePart(ctx, { db: current, viewer, doubtful }, part, tx)));
         }
         if (faults.length > 0 && !partial) throw new Taken(faults);
         return faults;
@@ -194,24 +216,32 @@ async function storeParts(
   throw unavailable("the database changes too often, send the import again");
 }
 
+interface LeftOut {
+  /** Of a row that must not be stored. */
+  readonly doubtful: Doubtful;
+}
+
 /** The faults of the rows that are left out because their values are taken. */
 async function storePart(
   ctx: JsondbContext,
-  { db, viewer }: { readonly db: Database; readonly viewer: Viewer | undefined },
+  { db, viewer, doubtful }: { readonly db: Database; readonly viewer: Viewer | undefined } & LeftOut,
   part: KeptPart,
   tx: Tx,
 ): Promise<RowFault[][]> {
   const table = db.rules.tables.get(part.tableName) ?? noTable;
   const isLinked = linkFields(table).length > 0;
   const isKeyed = db.keySets.some((set) => set.table === part.tableName);
-  const isPlain = !part.wanted && !isLinked && !isKeyed && mayAll(db, "add");
-  const rows = isPlain ? [] : await keptRows(tx, db, part);
+  const isPlain = doubtful.count === 0 && !part.wanted && !isLinked && !isKeyed && mayAll(db, "add");
+  const all = isPlain ? [] : await keptRows(tx, db, part);
+  const rows = all.filter(({ place }) => !doubtful.has(place.row));
+  const left = all.flatMap(({ id, place }) => (doubtful.has(place.row) ? [id] : []));
   const claims = rows.flatMap(
     ({ id, json }) => newClaims(db, part.tableName, id, parseExactly(json) as Data), // the JSON of a checked row
   );
   const taken = Map.groupBy(await claimNew(tx, db, claims), ({ id }) => id);
-  const stored = await importStore.store(tx, db, part, await actorOf(ctx, db, tx), [...taken.keys()]);
-  if (stored !== part.rows - taken.size) {
+  const without = [...taken.keys(), ...left];
+  const stored = await importStore.store(tx, db, part, await actorOf(ctx, db, tx), without);
+  if (stored !== part.rows - without.length) {
     await keptRows(tx, db, part);
     throw moved;
   }
@@ -229,6 +259,12 @@ async function storePart(
     const fields = taken.get(id)?.map(({ set }) => set.field) ?? [];
     return fields.length === 0 ? [] : [fields.map((field) => ({ ...place, field, message: isTaken }))];
   });
+}
+
+function noteExtra({ rules }: Database, tableName: string, data: Data, names: Set<string>): void {
+  const { fields } = rules.tables.get(tableName) ?? noTable;
+  if (fields.size === 0 || names.size >= importLimits.names) return;
+  for (const name of Object.keys(data)) if (!fields.has(name)) names.add(name);
 }
 
 async function keptRows(tx: Tx, db: Database, part: KeptPart) {

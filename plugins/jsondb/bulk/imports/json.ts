@@ -1,7 +1,8 @@
 /** The rows of a JSON array, and of a body with one JSON value per line. Pure. */
 import { HttpError, isObject, parseJson, ValidationError } from "platform";
 import { ownColumns } from "../exports/csv.ts";
-import { badRow, lastRow, maxRowLength, type Place, type Row, type RowReader } from "./rows.ts";
+import { badRow, lastRow, maxRowLength, type Place, type Row } from "./rows.ts";
+import type { RowReader } from "./reader.ts";
 import type { Data } from "../../records/record.ts";
 
 /** One JSON value per line; skips blank lines. */

@@ -3,12 +3,15 @@ import { badRequest, invalid, parseExactly } from "platform";
 import { csvReader } from "../csv.ts";
 import { columnNames, textOf, widthFault, type Cell, type CellRow } from "../files/cells.ts";
 import { currencyIn } from "../files/currencies.ts";
+import { headCells } from "../files/layout.ts";
 import { place, type Formats, type Mapping } from "../files/parameters.ts";
 import { misfit, readerOf, type Format } from "../files/values.ts";
 import type { FieldType } from "../../databases/columns.ts";
 import type { Table } from "../../databases/schema.ts";
 import type { Data } from "../../records/record.ts";
-import { badRow, lastRow, maxRowLength, valueFromText, type Place, type Row, type RowReader } from "./rows.ts";
+import { badRow, lastRow, maxRowLength, valueFromText, type Place, type Row } from "./rows.ts";
+import type { RowReader } from "./reader.ts";
+import { createSigns, hasSign } from "./signs.ts";
 import { jsonRows, ndjsonRows } from "./json.ts";
 
 export interface MappedOptions {
@@ -67,10 +70,23 @@ function others(field: string | null, references: MappedOptions["references"]): 
 }
 
 /** Undefined: the column is left out. */
-type Target = Readonly<{ field: string; read: (cell: Cell) => unknown }> | undefined;
+type Target =
+  | Readonly<{ field: string; type: FieldType | undefined; format: Format | undefined; read: (cell: Cell) => unknown }>
+  | undefined;
+
+interface Found {
+  /** The columns that no field has the name of. */
+  readonly unmatched: Set<string>;
+  /** Of each field that a column goes into. */
+  readonly formats: Map<string, Format | undefined>;
+}
+
+function createFound(): Found {
+  return { unmatched: new Set(), formats: new Map() };
+}
 
 /** Where a column goes; one that the mapping does not name goes into the field of its name, if there is one. */
-function targetOf(column: string, options: MappedOptions, leftOut: Set<string>): Target {
+function targetOf(column: string, options: MappedOptions, found: Found): Target {
   const { table, references, mapping, formats } = options;
   const given = mapping?.get(column);
   if (given === null) return undefined;
@@ -78,11 +94,13 @@ function targetOf(column: string, options: MappedOptions, leftOut: Set<string>):
   const isOwn = mapping === undefined || table.fields.size === 0 || isKnown;
   const field = given ?? (isOwn && ![...(mapping?.values() ?? [])].includes(column) ? column : undefined);
   if (field === undefined) {
-    leftOut.add(column);
+    found.unmatched.add(column);
     return undefined;
   }
-  const read = references?.has(field) ? textOf : cellReader(table.fields.get(field)?.type, formats?.get(column));
-  return { field, read };
+  const type = references?.has(field) ? undefined : table.fields.get(field)?.type;
+  const format = formats?.get(column);
+  found.formats.set(field, format);
+  return { field, type, format, read: references?.has(field) ? textOf : cellReader(type, format) };
 }
 
 /** What cannot be read so stays a text, and the check of the record names the mistake. */
@@ -152,7 +170,8 @@ function sheetLines(): Lines {
 }
 
 function tableRows(lines: Lines, options: MappedOptions, isText: boolean): RowReader {
-  const leftOut = new Set<string>();
+  const found = createFound();
+  const signs = createSigns();
   let targets: Target[] | undefined;
   let width = 0;
   let number = 0;
@@ -160,15 +179,18 @@ function tableRows(lines: Lines, options: MappedOptions, isText: boolean): RowRe
   /** Columns without a header have numbers for names, and are as many as the longest row has. */
   const targetAt = (at: number): Target => {
     if (options.headerRow !== 0 || !targets) return targets?.[at];
-    for (let next = targets.length; next <= at; next++) targets.push(targetOf(`column ${next + 1}`, options, leftOut));
+    for (let next = targets.length; next <= at; next++) targets.push(targetOf(`column ${next + 1}`, options, found));
     return targets[at];
   };
-  const begin = ({ cells, fault, line }: CellRow): Row | undefined => {
+  let above: CellRow | undefined;
+  const begin = (row: CellRow): Row | undefined => {
+    const { fault, line } = row;
+    const cells = headCells(row, above);
     if (fault !== undefined) return lastRow({ row: 0, line }, `the header ${fault}`);
     width = cells.findLastIndex((cell) => (textOf(cell) ?? "").trim() !== "") + 1;
     const names = columnNames(cells, width);
     checkColumns(names, options);
-    targets = names.map((name) => targetOf(name, options, leftOut));
+    targets = names.map((name) => targetOf(name, options, found));
     const fields = targets.map((target) => target && (options.references?.get(target.field)?.field ?? target.field));
     const twice = fields.find((field, at) => field !== undefined && fields.indexOf(field) !== at);
     return twice === undefined ? undefined : lastRow({ row: 0, line }, `two columns go into the field ${place(twice)}`);
@@ -180,7 +202,7 @@ function tableRows(lines: Lines, options: MappedOptions, isText: boolean): RowRe
         if (options.headerRow !== undefined && row.line > options.headerRow) throw noHeader(options.headerRow);
         const refused = begin(row);
         if (refused) yield refused;
-      }
+      } else above = row;
     }
   };
   const readRow = (row: CellRow, at: Place): Row => {
@@ -193,13 +215,17 @@ function tableRows(lines: Lines, options: MappedOptions, isText: boolean): RowRe
       const target = targetAt(column);
       if (!target || cell === null) continue;
       if (textOf(cell)?.includes("\0")) return badRow(at, "has a character that cannot be stored", target.field);
+      if (typeof cell === "string" && !target.format && hasSign(cell)) signs.see(target.field, target.type, cell, at);
       const value = target.read(cell);
       if (value !== undefined) given.push([target.field, value]);
     }
     return { place: at, data: Object.fromEntries(given), tableName: undefined };
   };
   return {
-    leftOut,
+    leftOut: nothing,
+    unmatched: found.unmatched,
+    written: (field) => found.formats.get(field) ?? {},
+    signs,
     push: (text) => read(lines.push(text)),
     *end() {
       yield* read(lines.end());
@@ -209,6 +235,7 @@ function tableRows(lines: Lines, options: MappedOptions, isText: boolean): RowRe
   };
 }
 
+const nothing: ReadonlySet<string> = new Set();
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => `column ${at + 1}`);
 const noHeader = (line: number) => invalid({ header_row: [`there is no row ${line} with a value`] });
 
@@ -216,12 +243,12 @@ const noHeader = (line: number) => invalid({ header_row: [`there is no row ${lin
 
 function mappedObjects(format: "json" | "ndjson", options: MappedOptions): RowReader {
   const reader = format === "json" ? jsonRows() : ndjsonRows();
-  const leftOut = new Set<string>();
+  const found = createFound();
   const targets = new Map<string, Target>();
   if (options.headerRow) throw badRequest("`header_row` is for files with rows of cells");
   const mapped = (data: Data): Data => {
     const pairs = Object.entries(data).flatMap(([name, value]): [string, unknown][] => {
-      if (!targets.has(name)) targets.set(name, targetOf(name, options, leftOut));
+      if (!targets.has(name)) targets.set(name, targetOf(name, options, found));
       const target = targets.get(name);
       if (!target) return [];
       // Only texts are written in a format.
@@ -235,7 +262,9 @@ function mappedObjects(format: "json" | "ndjson", options: MappedOptions): RowRe
     for (const row of rows) yield "fault" in row ? row : { ...row, data: mapped(row.data), tableName: undefined };
   };
   return {
-    leftOut,
+    leftOut: nothing,
+    unmatched: found.unmatched,
+    written: (field) => found.formats.get(field),
     push: (text) => read(reader.push(text)),
     *end() {
       yield* read(reader.end());

@@ -20,7 +20,7 @@ import { tableForWrite, type Database } from "../../databases/database.ts";
 import { bodyLimits, bytesOf, textOf } from "./body.ts";
 import { csvRows } from "./csv.ts";
 import { jsonRows, ndjsonRows } from "./json.ts";
-import type { RowReader } from "./rows.ts";
+import type { RowReader } from "./reader.ts";
 import { referencesOf } from "../../links/references.ts";
 import { importRecords, type ImportReport } from "./import.ts";
 import { hashed, mappedSource } from "./source.ts";
@@ -38,7 +38,7 @@ export function importRoute(ctx: JsondbContext): Route {
     {
       summary: "Import records",
       description:
-        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }), application/x-ndjson, text/tab-separated-values or an XLSX workbook. With `mapping` and `formats`, as the preview gives them, columns go into fields of other names, and values are read as a person has written them. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. A column `customer:email` gives the link `customer` by the title or a unique field of the record at the other end. The header `X-Task-Id` of the answer names the task that `/core/dbs/:db_id/tasks` shows, also while the import runs.",
+        "The body is text/csv (the first line names the fields), application/json (an array of data objects, or of { data, table_name }), application/x-ndjson, text/tab-separated-values or an XLSX workbook. With `mapping` and `formats`, as the preview gives them, columns go into fields of other names, and values are read as a person has written them. All rows are stored or none, unless `partial=true`. Ten imports run at once; when all places are taken, a client that sends slowly loses its place to a new import (408). A CSV cell is converted by its field's type, in the forms that spreadsheets and databases write; an empty one is absent, the label of a choice stands for its value, and rows without any value are skipped. Where a file has all of the columns id, created_at and updated_at, those that are no fields of the schema are left out (a `Warning` and the task name them): every row becomes a new record. A column `customer:email` gives the link `customer` by the title or a unique field of the record at the other end. The header `X-Task-Id` of the answer names the task that `/core/dbs/:db_id/tasks` shows, also while the import runs.",
       access: dbAccess,
       input: "stream",
       idempotency: "own",
@@ -161,9 +161,9 @@ function readerOf(db: Database, format: FileFormat, query: URLSearchParams): { r
 /** The fields of the table of every row, else of each row's own. */
 function fieldsOf({ schema: { multiTable, tables } }: Database, query: URLSearchParams) {
   const ofAll = query.get("table_name") || undefined;
-  const has = (table: string | null | undefined, field: string) =>
-    tables.get(ofAll ?? table ?? "")?.fields.has(field) ?? false;
-  return { multiTable, has };
+  const typeOf = (table: string | null | undefined, field: string) =>
+    tables.get(ofAll ?? table ?? "")?.fields.get(field)?.type;
+  return { multiTable, typeOf };
 }
 
 function dryRun({ total: rows, failed: faulty, errors }: ImportReport): Reply {

@@ -23,14 +23,6 @@ export type Row =
   /** `last`: the rest of the body cannot be read. */
   | { readonly fault: RowFault; readonly last?: true };
 
-/** Reads rows out of text that comes in pieces. */
-export interface RowReader {
-  push(text: string): Generator<Row>;
-  end(): Generator<Row>;
-  /** The columns left out of the rows so far, because they describe the records that the rows once were. */
-  readonly leftOut: ReadonlySet<string>;
-}
-
 /** Twice what a record may have: its JSON may be written with escapes and spaces. */
 export const maxRowLength = 2 * recordLimits.dataBytes;
 
@@ -141,7 +133,7 @@ function plainNumber(given: string): string {
 /** Year first, or with points day first, as no country writes it otherwise. What has slashes may be either. */
 const dayForm = /^(?<day>\d{4}-\d{1,2}-\d{1,2}|\d{4}\/\d{1,2}\/\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4})(?<rest>\D.*)?$/;
 const timeForm =
-  /^(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?: ?(?<half>[ap])\.?m\.?)?(?: ?(?<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/i;
+  /^(?<hour>[01]?\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)(?:[.,](?<fraction>\d{1,9}))?)?(?: ?(?<half>[ap])\.?m\.?)?(?: ?(?<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/i;
 /** Databases and spreadsheets write a day as a time, too. */
 const midnight = /^(?:[T ]0?0:00(?::00(?:\.0+)?)?(?: ?(?:Z|UTC|[+-]00:?00))?)?$/i;
 

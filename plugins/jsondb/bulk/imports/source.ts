@@ -7,7 +7,7 @@ import { delimiterOf } from "../files/layout.ts";
 import type { FileParameters } from "../files/parameters.ts";
 import { decodedAs } from "./body.ts";
 import { mappedRows, type MappedOptions } from "./mapped.ts";
-import type { RowReader } from "./rows.ts";
+import type { RowReader } from "./reader.ts";
 
 export interface Source {
   readonly reader: RowReader;

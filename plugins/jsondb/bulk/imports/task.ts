@@ -28,12 +28,22 @@ export async function importAsTask(
 }
 
 /** What the header `Warning` says of an import. */
-export function hintsOf(db: Database, { withoutTable, leftOut, shadowed, isCut }: ImportReport): string[] {
-  const names = leftOut.join(", ");
+export function hintsOf(db: Database, report: ImportReport): string[] {
+  const { withoutTable, leftOut, unmatched, extra, shadowed, isCut } = report;
   return [
     ...nullTableHints(db, withoutTable, "with each row, or in the address"),
-    ...(names === "" ? [] : [`left out: ${names}: each row is a new record with an id and times of its own`]),
+    ...about(leftOut, (names) => `left out: ${names}: each row is a new record with an id and times of its own`),
+    ...about(unmatched, (names) => `left out: ${names}: no field has such a name, \`mapping\` says where they go`),
+    ...about(extra, (names) => `stored, but not in the schema: ${names}`),
     ...ownNameHints(shadowed),
     ...(isCut ? [`only the first ${pageLimits.keys} values of unique fields were compared with each other`] : []),
   ];
+}
+
+const mostNames = 20;
+
+function about(names: readonly string[], hint: (names: string) => string): string[] {
+  if (names.length === 0) return [];
+  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : "";
+  return [hint(`${names.slice(0, mostNames).join(", ")}${more}`)];
 }
