@@ -39,6 +39,7 @@ describe("a number with an exponent", () => {
     ["123.45e-1", 6],
     ['{"1e300":"1e300 \\"1e300","n":7}', 31],
     ['["a\\\\",1e10]', 19],
+    ['["1e10\\\\\\"1e10",1e5]', 23],
   ])("%s is as long as PostgreSQL prints it", async (json, length) => {
     expect(printedLength(json)).toBe(length);
     const [row] = await app.sql<{ text: string }[]>`select ${json}::text::jsonb::text as text`;

@@ -24,16 +24,39 @@ export const bytesBefore = (size: string, order = "") =>
 export function printedLength(json: string): number {
   if (!maybeExponent.test(json)) return json.length;
   let length = json.length;
-  for (const { 0: literal, 1: whole, 2: fraction = "", 3: exponent } of json.matchAll(stringsAndNumbers)) {
-    if (whole === undefined || exponent === undefined) continue;
-    const power = Number(exponent);
-    const digits = Math.max(1, whole.length + power);
-    const decimals = Math.max(0, fraction.length - power);
-    length += digits + decimals + (decimals > 0 ? 1 : 0) + (literal.startsWith("-") ? 1 : 0) - literal.length;
+  for (let at = 0; at < json.length;) {
+    const quote = json.indexOf('"', at);
+    const end = quote < 0 ? json.length : quote;
+    if (end - at > 2) length += writtenOut(json.slice(at, end));
+    at = quote < 0 ? end : afterString(json, quote);
   }
   return length;
 }
 
+/** How many characters its numbers gain. */
+function writtenOut(text: string): number {
+  if (!maybeExponent.test(text)) return 0;
+  let gained = 0;
+  for (const { 0: literal, 1: whole = "", 2: fraction = "", 3: exponent } of text.matchAll(numbers)) {
+    if (exponent === undefined) continue;
+    const power = Number(exponent);
+    const digits = Math.max(1, whole.length + power);
+    const decimals = Math.max(0, fraction.length - power);
+    gained += digits + decimals + (decimals > 0 ? 1 : 0) + (literal.startsWith("-") ? 1 : 0) - literal.length;
+  }
+  return gained;
+}
+
+/** Where the string that begins here has ended: at a quote that no backslash stands for. */
+function afterString(json: string, start: number): number {
+  for (let at = start; ;) {
+    at = json.indexOf('"', at + 1);
+    if (at < 0) return json.length;
+    let before = at;
+    while (json[before - 1] === "\\") before -= 1;
+    if ((at - before) % 2 === 0) return at + 1;
+  }
+}
+
 const maybeExponent = /\de[+-]?\d/i;
-/** Strings are matched, so that what is in them is not. */
-const stringsAndNumbers = /"(?:[^"\\]|\\.)*"|-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/gi;
+const numbers = /-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/gi;
