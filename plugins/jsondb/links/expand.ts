@@ -6,8 +6,9 @@ import { ownFields } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import type { Link } from "../databases/kinds.ts";
 import type { Table } from "../databases/schema.ts";
-import { printRaw, readRaw } from "../records/print.ts";
+import { printRaw } from "../records/print.ts";
 import type { Data } from "../records/record.ts";
+import { flat } from "../records/together.ts";
 import { idsIn, tableIn, targetOf, type LinkContext } from "./links.ts";
 import { rolledUp } from "./rollups.ts";
 import * as linkStore from "./store.ts";
@@ -79,6 +80,8 @@ interface Reading {
 }
 
 type Value = Data | null | readonly Value[];
+/** The end of a path as JSON: a flat record, a list of them, or null. */
+type EndText = string;
 
 /** Whether an answer about this database's records has to be finished: with the ends of links, or with rollups. */
 export function isUnfinished({ schema }: Database, paths: readonly string[]): boolean {
@@ -118,8 +121,12 @@ export async function finished(
     }
   }
   if (paths.length === 0) return JSON.stringify(answer);
-  const done = await expanded(ctx, { db, viewer }, records, paths, shownOf);
-  return JSON.stringify(Array.isArray(answer) ? done : done[0]);
+  const found = await follow(ctx, { db, viewer }, records.map(shownOf), paths, roomToExpand());
+  const texts = records.map((record, at) => {
+    const ends = paths.map((path) => `${JSON.stringify(path)}:${found.get(path)?.[at] ?? "null"}`);
+    return `${JSON.stringify(record).slice(0, -1)},"expand":{${ends.join(",")}}}`;
+  });
+  return Array.isArray(answer) ? `[${texts.join(",")}]` : (texts[0] ?? "");
 }
 
 /**
@@ -163,9 +170,10 @@ export async function expanded<R extends Data>(
   room = roomToExpand(),
 ): Promise<(R & { readonly expand: Readonly<Record<string, Value>> })[]> {
   const found = await follow(ctx, reading, records.map(shownOf), paths, room);
+  const valueOf = (text: EndText | undefined) => (text === undefined ? null : (parseExactly(text) as Value)); // of ours
   return records.map((record, at) => ({
     ...record,
-    expand: Object.fromEntries(paths.map((path): [string, Value] => [path, found.get(path)?.[at] ?? null])),
+    expand: Object.fromEntries(paths.map((path): [string, Value] => [path, valueOf(found.get(path)?.[at])])),
   }));
 }
 
@@ -186,33 +194,34 @@ async function follow(
   from: readonly Shown[],
   paths: readonly string[],
   room: Room,
-): Promise<ReadonlyMap<string, readonly Value[]>> {
-  const found = new Map<string, readonly Value[]>();
+): Promise<ReadonlyMap<string, readonly EndText[]>> {
+  const found = new Map<string, readonly EndText[]>();
   for (const name of new Set(paths.map((path) => path.split(".")[0] ?? ""))) {
     const link = linkOf(db, from, name);
     const target = await targetOf(ctx, db.accountId, link, viewer);
     const ids = [...new Set(from.flatMap(({ data }) => idsIn(own(data, name))))];
-    const ends = target ? await read(ctx, target, link, ids, room) : new Map<string, Data>();
+    const ends = target ? await read(ctx, target, link, ids, room) : new Map<string, EndText>();
     const deeper = paths.flatMap((path) => (path.startsWith(`${name}.`) ? [path.slice(name.length + 1)] : []));
-    const records = [...ends.values()];
-    const next = records.map((data) => ({ data, table: target && tableIn(target, link) }));
-    const further =
-      target && deeper.length > 0 ? await follow(ctx, { db: target, viewer }, next, deeper, room) : undefined;
-    const places = new Map([...ends.keys()].map((id, at) => [id, at]));
-    const valuesAt = (end: (id: string) => Value): readonly Value[] =>
+    const valuesAt = (end: (id: string) => EndText | undefined): readonly EndText[] =>
       from.map(({ data }) => {
         const value = own(data, name);
-        return Array.isArray(value) ? idsIn(value).map(end) : end(idsIn(value)[0] ?? "");
+        const texts = idsIn(value).map((id) => end(id) ?? "null");
+        return placed(Array.isArray(value) ? `[${texts.join(",")}]` : (texts[0] ?? "null"), room);
       });
     if (paths.includes(name))
       found.set(
         name,
-        valuesAt((id) => ends.get(id) ?? null),
+        valuesAt((id) => ends.get(id)),
       );
+    if (deeper.length === 0) continue;
+    const places = new Map([...ends.keys()].map((id, at) => [id, at]));
+    const records = [...ends.values()].map((text) => parseExactly(text) as Data); // objects of ours
+    const next = records.map((data) => ({ data, table: target && tableIn(target, link) }));
+    const further = target && (await follow(ctx, { db: target, viewer }, next, deeper, room));
     for (const path of deeper)
       found.set(
         `${name}.${path}`,
-        valuesAt((id) => further?.get(path)?.[places.get(id) ?? -1] ?? null),
+        valuesAt((id) => further?.get(path)?.[places.get(id) ?? -1]),
       );
   }
   return found;
@@ -234,18 +243,32 @@ async function read(
   link: Link,
   ids: readonly string[],
   room: Room,
-): Promise<Map<string, Data>> {
+): Promise<Map<string, EndText>> {
   room.records -= ids.length;
   if (room.records < 0) throw tooMuch(`more than ${expandLimits.records} records`);
-  const ends = new Map<string, Data>();
-  if (ids.length === 0) return ends;
-  for (const raw of await linkStore.flat(ctx.sql, target, tableIn(target, link), ids)) {
-    room.characters -= raw.length;
-    if (room.characters < 0) throw tooMuch(`more than ${expandLimits.characters} characters`);
-    ends.set(readRaw(raw).id, parseExactly(printRaw(raw, "flat")) as Data); // an object of ours
+  const ends = new Map<string, EndText>();
+  const table = tableIn(target, link);
+  let characters = 0;
+  for (let at = 0; at < ids.length; at += linkStore.mostEnds) {
+    for (const [id, raw] of await flat(ctx, target, table, ids.slice(at, at + linkStore.mostEnds))) {
+      const [whole] = raw === id ? await linkStore.flat(ctx.sql, target, table, [id], Infinity) : [raw];
+      if (whole === undefined) continue; // gone meanwhile
+      characters += whole.length;
+      if (characters > room.characters) throw tooLong();
+      ends.set(id, printRaw(whole, "flat"));
+    }
   }
   return ends;
 }
+
+/** Counts each place that shows a record: many may link to the same. */
+function placed(text: EndText, room: Room): EndText {
+  room.characters -= text.length;
+  if (room.characters < 0) throw tooLong();
+  return text;
+}
+
+const tooLong = () => tooMuch(`more than ${expandLimits.characters} characters`);
 
 function tooMuch(what: string): HttpError {
   return new HttpError(422, { error: `\`expand\` would show ${what}: ask for a shorter page or fewer paths` });

@@ -1,5 +1,5 @@
 /** SQL of links: who names whom, and the records at the other end. */
-import type { Queryable, Sql, Tx } from "platform";
+import { readBounds, type Queryable, type Sql, type Tx } from "platform";
 import { anyTable, inScope, openData } from "../access/reach-store.ts";
 import { mayAll } from "../access/reach.ts";
 import type { Database } from "../databases/database.ts";
@@ -120,17 +120,26 @@ export async function forget(on: Queryable, accountId: number, ids: Ids): Promis
   await on`delete from record_links where account_id = ${accountId} and record_id = any(${[...ids]}::uuid[])`;
 }
 
-/** Open records as flat raw texts (print.ts), in no order. */
+/** As many ids as one statement takes. */
+export const mostEnds = 500;
+
+/**
+ * Open records as flat raw texts (print.ts), in no order; of one that is longer than `mostBytes` only its id. Arrays as
+ * `(select …)` and `lateral`, as many-store.ts has them.
+ */
 export async function flat(
   on: Queryable,
   db: Database,
   table: Table | undefined,
   ids: Ids,
+  mostBytes = readBounds.answerBytes / mostEnds,
 ): Promise<readonly string[]> {
   const args = newArgs();
   const scope = table ? { table, allTables: false } : anyTable;
-  const text = `select ${rawRecord(withoutOwn(openData(args, db, scope)))} as raw from records r
-    where ${inScope(args, db, scope, [])} and r.id = any(${args.bind([...ids], "uuid[]")})`;
+  const text = `select case when octet_length(raw) <= ${args.bind(mostBytes, "float8")} then raw else id::text end as raw
+    from unnest((select ${args.bind(`{${ids.join(",")}}`, "text")}::uuid[])) as a (asked), lateral (
+      select r.id, ${rawRecord(withoutOwn(openData(args, db, scope)))} as raw from records r
+      where ${inScope(args, db, scope, [])} and r.id = a.asked offset 0) f`;
   return (await on.unsafe<{ raw: string }[]>(text, args.values, planned(db))).map(({ raw }) => raw);
 }
 

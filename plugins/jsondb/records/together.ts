@@ -8,6 +8,7 @@ import type { Database } from "../databases/database.ts";
 import { indexValues } from "./index-values.ts";
 import type { Beside } from "./keys-store.ts";
 import type { DatabaseContext } from "../databases/cache.ts";
+import * as linkStore from "../links/store.ts";
 import * as manyStore from "./many-store.ts";
 import type { CreatedRecord, Data } from "./record.ts";
 import { printRecord, readRaw, versionOf } from "./print.ts";
@@ -36,17 +37,22 @@ export type WholePatch = Omit<Patch, "guard" | "expected"> & { readonly data: Da
 type Context = Pick<DatabaseContext, "read" | "sql">;
 
 // A database that has changed is another object: no statement names two schemas.
-const gets = ofEach((ctx, db) => batched((ids: readonly string[]) => getAll(ctx, db, ids), bounds));
-const inserts = ofEach((ctx, db) =>
+const gets = ofEach((ctx: Context, db) => batched((ids: readonly string[]) => getAll(ctx, db, ids), bounds));
+const inserts = ofEach((ctx: Context, db) =>
   batched((made: readonly NewTogether[]) => insertAll(ctx, db, made), { ...bounds, alone: true }),
 );
-const updates = ofEach((ctx, db) =>
+const updates = ofEach((ctx: Context, db) =>
   batched((patches: readonly WholePatch[]) => updateAll(ctx, db, patches), {
     ...bounds,
     alone: true,
     // A statement changes a record once.
     keyOf: ({ id }) => id,
   }),
+);
+
+type Ids = readonly string[];
+const ends = ofEach((ctx: Pick<Context, "sql">, db: Database, table?: Table) =>
+  batched((asked: readonly Ids[]) => endsOf(ctx, db, table, asked), bounds),
 );
 
 /** As `get`, `insert` and `update` of the record's store in the nested form, for nobody who follows the database. */
@@ -70,15 +76,26 @@ export async function update(ctx: Context, db: Database, patch: WholePatch): Pro
   return isUnread ? recordStore.get(ctx.sql, db, patch.id, { form: "nested" }) : written;
 }
 
+/**
+ * Open records by their ids, at most `linkStore.mostEnds`, as flat raw texts (print.ts): of one table, or of any. Of one
+ * that has to be read alone only its id.
+ */
+export async function flat(ctx: Pick<Context, "sql">, db: Database, table: Table | undefined, ids: Ids) {
+  const raws = await ends(ctx, db, table)(ids);
+  return new Map(ids.flatMap((id) => (raws.has(id) ? [[id, raws.get(id) ?? ""] as const] : [])));
+}
+
 /** One for each database, or for each of its tables. A database belongs to one process's cache, so to one context. */
-function ofEach<T>(make: (ctx: Context, db: Database) => T): (ctx: Context, db: Database, table?: Table) => T {
+function ofEach<C extends Pick<Context, "sql">, T>(
+  make: (ctx: C, db: Database, table?: Table) => T,
+): (ctx: C, db: Database, table?: Table) => T {
   const all = new WeakMap<Database, Map<string | undefined, T>>();
   return (ctx, db, table) => {
     const ofTables = all.get(db) ?? new Map<string | undefined, T>();
     all.set(db, ofTables);
     const known = ofTables.get(table?.name);
     if (known) return known;
-    const made = make(ctx, db);
+    const made = make(ctx, db, table);
     ofTables.set(table?.name, made);
     return made;
   };
@@ -100,6 +117,20 @@ function fitting<T extends { readonly json: string }>(all: readonly T[]): readon
   let characters = 0;
   const end = all.findIndex(({ json }) => (characters += json.length) > readBounds.answerBytes);
   return end === -1 ? all : all.slice(0, Math.max(1, end));
+}
+
+/** For the first of them, as many as one statement takes: all that it found. */
+async function endsOf({ sql }: Pick<Context, "sql">, db: Database, table: Table | undefined, asked: readonly Ids[]) {
+  const ids = new Set<string>();
+  let count = 0;
+  for (const more of asked) {
+    if (count > 0 && ids.size + more.length > linkStore.mostEnds) break;
+    for (const id of more) ids.add(id);
+    count++;
+  }
+  const raws = await linkStore.flat(sql, db, table, [...ids]);
+  const found = new Map(raws.map((raw) => [raw.slice(0, 36), raw]));
+  return asked.slice(0, count).map(() => found);
 }
 
 /** Inserts records of one table: all or none. */

@@ -238,6 +238,9 @@ function isWhole(value: string): boolean {
 /** The index gives candidates from all databases and tables. The real matches are few, so they are carried whole. */
 function amongCandidates(args: Args, db: Database, query: Query, raw: string, key: SortKey | undefined): Found {
   const source = sourceOf(db, query);
+  // By the data of the few that are left. By columns, PostgreSQL would take a plan for these values to be cheaper than
+  // one for all, and plan each search anew, which takes as long as the search.
+  const matches = conditions(args, { ...db, indexed: false }, query).join(" and ");
   const byColumn = new Map((query.phrase?.fields ?? []).map((field) => [columnOf(source, field), field]));
   const fields = (["idx_str_1", "idx_str_2", "idx_str_3"] as const).map((column) => byColumn.get(column) ?? null);
   const patterns = fields.map((field) => (field === null ? null : (query.phrase?.pattern ?? null)));
@@ -256,7 +259,7 @@ function amongCandidates(args: Args, db: Database, query: Query, raw: string, ke
   return {
     tables: `strings as materialized (select * from record_candidates(${asked.join(", ")})),
       candidates as materialized (select * from strings${values.length > 0 ? byValue : ""}),
-      found as (select * from candidates r where ${conditions(args, db, query).join(" and ")})`,
+      found as (select * from candidates r where ${matches})`,
     from: "found r",
     where: "true",
     columns: "r.*",
