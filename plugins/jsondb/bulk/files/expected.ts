@@ -4,6 +4,7 @@ import type { Format } from "./values.ts";
 
 /** `is no date: day.month.year is expected`; `format`: how the column is written. */
 export function whyUnread(type: FieldType, text: string, format: Format): string {
+  if (type === "integer" && /^[-+]?\d+$/.test(text.trim())) return "is beyond ±2^63";
   const { not, expected } = words[type](format);
   const isTwofold = twofold[type]?.(text.trim(), format) === true;
   return `${isTwofold ? "can be read in two ways" : `is ${not}`}: ${expected} is expected`;

@@ -211,20 +211,38 @@ function numbers(texts: readonly string[], wanted: FieldType | undefined): Candi
   if (wanted === undefined && texts.some(isCode)) return [];
   const percent = texts.some((text) => text.trimEnd().endsWith("%"));
   const money = percent ? undefined : oneOf(texts.map(currencyIn));
-  const marks: Format = {
+  const said: Format = {
     ...(percent && { kind: "percent" as const }),
     ...(money !== undefined && { kind: "money" as const, currency: money }),
   };
   const isPlain = !percent && money === undefined;
-  const integers = groupings.map((thousands): Candidate => ({ type: "integer", format: { thousands, ...marks } }));
-  const broken = groupings.flatMap((thousands) =>
+  // Marks that no value has would be looked for in all of them.
+  const marks = groupMarksOf(texts);
+  const used = groupings.filter((thousands) => thousands === "" || marks.has(thousands));
+  const integers = used.map((thousands): Candidate => ({ type: "integer", format: { thousands, ...said } }));
+  const broken = used.flatMap((thousands) =>
     decimals
       .filter((decimal) => decimal !== thousands)
-      .map((decimal): Candidate => ({ type: "number", format: { decimal, thousands, ...marks } })),
+      .map((decimal): Candidate => ({ type: "number", format: { decimal, thousands, ...said } })),
   );
   const [plain, ...grouped] = isPlain || wanted === "integer" ? integers : [];
   return [...(plain ? [plain] : []), ...broken.slice(0, 2), ...grouped, ...broken.slice(2)];
 }
+
+/** The marks that may stand between groups of digits in some of the texts. */
+function groupMarksOf(texts: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const text of texts)
+    for (const [mark, forms] of markForms) if (!found.has(mark) && forms.test(text)) found.add(mark);
+  return found;
+}
+
+const markForms: readonly (readonly [mark: string, forms: RegExp])[] = [
+  [" ", /[ \u00a0\u2009\u202f]/],
+  [".", /\./],
+  [",", /,/],
+  ["'", /['’]/],
+];
 
 /** The currency that some name, undefined if they name several. */
 function oneOf(all: readonly (string | undefined)[]): string | undefined {
@@ -243,6 +261,8 @@ function days(texts: readonly string[], wanted: FieldType | undefined): Candidat
   const type = wanted ?? (texts.some((text) => text.includes(":")) ? "datetime" : "date");
   const time: Candidate = { type: "time", format: {} };
   if (type !== "date" && type !== "datetime") return [time];
-  const orders = [dateOrders[2], dateOrders[0], dateOrders[1]];
+  // What begins with the year has one meaning.
+  const isSure = texts.every((text) => /^\s*\d{4}[-/.]/.test(text));
+  const orders = isSure ? [dateOrders[2]] : [dateOrders[2], dateOrders[0], dateOrders[1]];
   return [...orders.map((order): Candidate => ({ type, format: { date_order: order } })), time];
 }

@@ -178,7 +178,7 @@ describe("columns that no field has the name of", () => {
       const { status, headers } = await send(db, type, body);
       expect([status, headers.get("warning")]).toEqual([201, expect.stringContaining("not in the schema: Note, more")]);
       expect(await warnings(db, headers)).toEqual(["stored, but not in the schema: Note, more"]);
-      expect(Object.keys((await data(db))[0] ?? {})).toEqual(["name", "Note", "more"]);
+      expect(new Set(Object.keys((await data(db))[0] ?? {}))).toEqual(new Set(["name", "Note", "more"]));
     }
   });
 
