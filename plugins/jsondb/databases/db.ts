@@ -6,6 +6,7 @@ import {
   filter,
   find,
   forbidden,
+  isObject,
   isUuid,
   job,
   notFound,
@@ -46,6 +47,7 @@ import {
   type Operation,
   type PublicMethods,
 } from "./public-methods.ts";
+import { relinked } from "./relinks.ts";
 import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
 import {
   formerFields,
@@ -61,10 +63,10 @@ import {
 } from "./renames.ts";
 import {
   addRenames,
+  changeSchemas,
   isKey,
   keepDeleted,
   markReplanned,
-  renameInSchemas,
   renameInViews,
   restoreDeleted,
   setFormer,
@@ -256,8 +258,7 @@ async function mustHoldTargets(
   stored: DbRow | undefined,
 ): Promise<void> {
   if (!isPerson(user) || privileges === null) return;
-  // A link to itself by its former code would be one to whoever takes that code.
-  const earlier = parseSchema(stored?.code === ownCode ? stored.schema : null, true);
+  const earlier = parseSchema(stored?.schema, true);
   for (const [name, { fields: all }] of schema.tables)
     for (const [field, { link }] of all) {
       const before = "schema" in earlier ? earlier.schema.tables.get(name)?.fields.get(field)?.link : undefined;
@@ -429,6 +430,9 @@ async function changed(
     await taskStore.insert(tx, { id: uuidv7(), accountId, dbId, kind: "reindex", userId: at.caller.user.id });
     await at.enqueue(reindexRecords, asked, { key: dbId, tx, accountId });
   }
+  // Last, because a deleted one is among those whose schemas are changed.
+  if (before && before.code !== after?.code)
+    others = [...others, ...(await relinkOthers(tx, before, before.code, after?.code ?? dbId))];
   if (before && after && before.schemaVersion !== after.schemaVersion) await keepNames(at, before, after, tx);
   if (after && (!before || at.ready || before.schemaVersion !== after.schemaVersion))
     await keepKeys(at, before, after, tx);
@@ -440,8 +444,16 @@ async function changed(
   };
 }
 
-/** What the request does not give of `public_methods` goes on meaning the same fields. */
-function withRenamed(at: DbAt, { given, before, after }: Its): Its["after"] {
+/** Links of other schemas go on meaning this database: by its new code, and by its id once it is deleted. */
+function relinkOthers(tx: Tx, { accountId, id }: Pick<DbRow, "accountId" | "id">, from: string, to: string) {
+  return changeSchemas(tx, accountId, id, (schema) => relinked(schema, from, to));
+}
+
+/** What the request does not give of `public_methods`, and links to itself, go on meaning the same. */
+function withRenamed(at: DbAt, { given, before, after: asked }: Its): Its["after"] {
+  const isMoved = before && before.code !== asked.code;
+  const own = isMoved && relinked(asked.schema, before.code, asked.code);
+  const after = isObject(own) ? { ...asked, schema: own } : asked;
   const renames = renamesIn(at, before, after);
   const parsed = parseSchema(after.schema, true);
   if (renames.length === 0 || !("schema" in parsed)) return after;
@@ -467,7 +479,7 @@ async function renameElsewhere(
     await renameInViews(tx, { accountId, id }, table, (view) => renamedView(view, names));
   }
   const target = { keys: [code, id], multiTable };
-  return renameInSchemas(tx, { accountId, id }, (other) => renamedRollups(other, target, renames));
+  return changeSchemas(tx, accountId, id, (other) => renamedRollups(other, target, renames));
 }
 
 /** The renames that a request asks for, by its schema and the one that was. */
@@ -517,7 +529,9 @@ async function keepKeys(at: DbAt, before: DbRow | undefined, after: DbRow, tx: T
 export async function restoreDb(at: DbAt & { readonly caller: Caller }, id: string): Promise<DbRow> {
   const { account, user } = at.caller;
   const restoring = at.transaction(async (tx) => {
-    if (!(await restoreDeleted(tx, at.caller, id))) throw notFound();
+    const code = await restoreDeleted(tx, at.caller, id);
+    if (code === undefined) throw notFound();
+    const others = await changeSchemas(tx, account.id, undefined, (schema) => relinked(schema, id, code));
     const restored = await find(Db, tx, account.id, { id });
     if (!restored) throw new Error("a restored database is missing"); // it was written just now
     if (restored.planVersion !== restored.indexedVersion) {
@@ -526,12 +540,12 @@ export async function restoreDb(at: DbAt & { readonly caller: Caller }, id: stri
     }
     await declareIndexes(at, databaseOf(restored), tx);
     await announce(Db, at, "create", restored, tx);
-    return restored;
+    return { restored, others };
   });
-  const row = await restoring.catch((error: unknown) => {
+  const { restored: row, others } = await restoring.catch((error: unknown) => {
     throw databaseFault(error) === "unique" ? conflict("its code was taken just now, try again") : error;
   });
-  await forget(at, account.id, row);
+  for (const one of [row, ...others]) await forget(at, account.id, one);
   return row;
 }
 

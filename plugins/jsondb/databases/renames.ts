@@ -1,5 +1,6 @@
 /** Fields that a change of a schema renames, so that their values move along. behaviour B.7.32. Pure. */
 import { isObject } from "platform";
+import { eachDefinition, within } from "./relinks.ts";
 import type { Schema } from "./schema.ts";
 
 export interface Rename {
@@ -203,15 +204,7 @@ export function renamedRollups(
   target: { readonly keys: readonly string[]; readonly multiTable: boolean },
   renames: readonly Rename[],
 ): unknown {
-  if (Array.isArray(schema)) return schema;
-  if (!isObject(schema)) return schema;
-  let changed = false;
-  const pairs = Object.entries(schema).map(([key, value]): [string, unknown] => {
-    const next = key === "rollup" ? renamedRollup(value, target, renames) : renamedRollups(value, target, renames);
-    changed ||= next !== value;
-    return [key, next];
-  });
-  return changed ? Object.fromEntries(pairs) : schema;
+  return eachDefinition(schema, (field) => within(field, "rollup", (rollup) => renamedRollup(rollup, target, renames)));
 }
 
 function renamedRollup(

@@ -322,24 +322,44 @@ export interface ChangedSchema {
   readonly code: string;
 }
 
-/** The schemas with rollups of the account's other databases, as `change` makes them. */
-export async function renameInSchemas(
+/**
+ * The schemas with links and rollups of an account's other databases, and of its deleted ones, as `change` makes them.
+ * Gives the databases that were changed.
+ */
+export async function changeSchemas(
   tx: Tx,
-  { id, accountId }: Of,
+  accountId: number,
+  but: string | undefined,
   change: (schema: unknown) => unknown,
 ): Promise<readonly ChangedSchema[]> {
-  const all = await tx<{ id: string; code: string; schema: unknown }[]>`
-    select id, code, schema from dbs
-    where account_id = ${accountId} and id <> ${id} and strpos(schema::text, '"rollup"') > 0 order by id for update`;
+  const hasLinks = (text: Fragment) => tx`(strpos(${text}, '"link"') > 0 or strpos(${text}, '"rollup"') > 0)`;
+  const isAnother = but === undefined ? tx`true` : tx`id <> ${but}`;
+  const all = await tx<{ id: string; schema: unknown }[]>`
+    select id, schema from dbs
+    where account_id = ${accountId} and ${isAnother} and ${hasLinks(tx`schema::text`)} order by id`;
   const changed: ChangedSchema[] = [];
-  for (const { schema, ...db } of all) {
+  // Only those that change are held: of two renames at once neither waits for the other.
+  for (const { id } of all.filter(({ schema }) => change(schema) !== schema)) {
+    const [db] = await tx<(ChangedSchema & { schema: unknown })[]>`
+      select id, code, schema from dbs where account_id = ${accountId} and id = ${id} for update`;
+    if (!db) continue;
+    await tx`
+      update dbs set schema = ${JSON.stringify(change(db.schema))}::text::json, schema_version = schema_version + 1,
+        version = version + 1, updated_at = now()
+      where account_id = ${accountId} and id = ${id}`;
+    changed.push(db);
+  }
+  const kept = await tx<{ id: string; schema: unknown }[]>`
+    select id, db -> 'schema' as schema from db_trash
+    where account_id = ${accountId} and ${hasLinks(tx`db ->> 'schema'`)} order by id for update`;
+  for (const { id, schema } of kept) {
     const made = change(schema);
     if (made === schema) continue;
     await tx`
-      update dbs set schema = ${JSON.stringify(made)}::text::json, schema_version = schema_version + 1,
-        version = version + 1, updated_at = now()
-      where account_id = ${accountId} and id = ${db.id}`;
-    changed.push(db);
+      update db_trash set db = (
+        select json_object_agg(key, case when key = 'schema' then ${JSON.stringify(made)}::text::json else value end)
+        from json_each(db))
+      where account_id = ${accountId} and id = ${id}`;
   }
   return changed;
 }
@@ -389,10 +409,10 @@ export function listDeleted(sql: Sql, caller: Caller, page: Page) {
 }
 
 /**
- * Writes the row of a deleted database again; one whose code was taken since gets a number. False if there is none that
- * the caller may restore.
+ * Writes the row of a deleted database again, and gives its code; one that was taken since gets a number. Undefined if
+ * there is none that the caller may restore.
  */
-export async function restoreDeleted(tx: Tx, caller: Caller, id: string): Promise<boolean> {
+export async function restoreDeleted(tx: Tx, caller: Caller, id: string): Promise<string | undefined> {
   const [kept] = await tx<{ columns: string[] }[]>`
     select array(
       select column_name::text from information_schema.columns
@@ -400,10 +420,10 @@ export async function restoreDeleted(tx: Tx, caller: Caller, id: string): Promis
         and column_name <> all(array['code', 'version', 'schema_version', 'updated_by_id', 'updated_at', 'live'])
     ) as columns
     from db_trash t where t.id = ${id} and ${restorable(tx, caller)} for update of t`;
-  if (!kept) return false;
+  if (!kept) return undefined;
   // A column that is younger than the deletion has its default.
   const columns = tx(kept.columns);
-  await tx`
+  const [made] = await tx<{ code: string }[]>`
     insert into dbs (${columns}, code, version, schema_version, updated_by_id)
     select ${columns}, case when k.is_taken then (
         select left(d.code, 94) || '-' || n from generate_series(2, 10000) n
@@ -414,9 +434,10 @@ export async function restoreDeleted(tx: Tx, caller: Caller, id: string): Promis
     from json_populate_record(null::dbs, (
         select t.db from db_trash t where t.account_id = ${caller.account.id} and t.id = ${id})) d,
       lateral (
-        select exists (select from dbs o where o.account_id = ${caller.account.id} and o.code = d.code) as is_taken) k`;
+        select exists (select from dbs o where o.account_id = ${caller.account.id} and o.code = d.code) as is_taken) k
+    returning code`;
   await tx`delete from db_trash where account_id = ${caller.account.id} and id = ${id}`;
-  return true;
+  return made?.code;
 }
 
 /** By the levels of today: whoever may manage it, and who deleted it. */
