@@ -147,7 +147,7 @@ function admit({ access, apps }: Route["spec"], { caller, app }: Identity, takes
   if (app && apps === undefined) throw forbidden("an app's token opens only the app's own database and actions");
   if (!("open" in access) && !caller) throw unauthorized();
   if (caller?.viaCookie && !takesCookie)
-    throw forbidden("a change with a session cookie must come from the same origin");
+    throw forbidden("a change with a session cookie must come from the same origin, as its header `Origin` says");
   if ("privilege" in access && !caller?.privileges.has(access.privilege) && !mayWithout(access, caller))
     throw forbidden(`this needs the privilege \`${access.privilege}\``);
 }

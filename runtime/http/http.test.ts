@@ -235,6 +235,7 @@ describe("who may", () => {
       headers: { cookie: "core_session=good", ...(headers as Record<string, string>) },
     });
     expect(response.status).toBe(status);
+    if (status === 403) expect(await response.text()).toContain("as its header `Origin` says");
   });
 
   test.each([

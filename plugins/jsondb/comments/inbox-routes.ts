@@ -47,6 +47,12 @@ const Shown = answer.object("Notice", {
   read_at: field.nullable(answer.time()),
 });
 
+const mostNotices = 200;
+const inboxPage = {
+  limit: Type.Integer({ minimum: 1, maximum: mostNotices, default: mostNotices, description: "1 to 200, default 200" }),
+  offset: pageQuery.offset,
+};
+
 export function inboxRoutes(ctx: JsondbContext): Route[] {
   return [
     route(
@@ -56,13 +62,13 @@ export function inboxRoutes(ctx: JsondbContext): Route[] {
         summary: "List what one was told of, the newest first",
         description: "The newest 200: comments that mention one. `text` is the first 500 characters of the comment.",
         access: ownAccess,
-        query: pageQuery,
+        query: inboxPage,
         answers: { 200: answer.list(Shown) },
         responses: { 200: [noticeExample] },
       },
       async (input) => {
         const all = await noticesOf(ctx, input.account.id, viewerOf(input));
-        const { limit, offset } = pageOf(input.query, 200, 200);
+        const { limit, offset } = pageOf(input.query, mostNotices, mostNotices);
         return pageReply({ rows: all.slice(offset, offset + limit), total: all.length, next: undefined }, noticeOf);
       },
     ),

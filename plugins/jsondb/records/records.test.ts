@@ -108,6 +108,9 @@ describe("a record", () => {
     expect(await numbers("limit=0")).toHaveLength(1);
     expect(await numbers("limit=1000")).toHaveLength(25);
     expect(await numbers("limit=x&offset=-5")).toHaveLength(20);
+    expect((await app.get("/core/dbs/list/records?limit=1000&offset=-5")).headers.get("warning")).toBe(
+      '299 - "limit: 1000 is out of range, 100 is taken", 299 - "offset: -5 is out of range, 0 is taken"',
+    );
     const first = await app.get("/core/dbs/list/records?limit=20&count=true");
     expect(first.headers.get("x-total-count")).toBe("25");
     const next = await app.get(`/core/dbs/list/records?limit=20&after=${first.headers.get("x-next-cursor")}`);

@@ -45,6 +45,7 @@ describe("what is told", () => {
 
 describe("of an address", () => {
   const declared = { limit: "how many", "filter[<field>]": "exactly" };
+  const page = { limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }), offset: Type.Integer({ default: 0 }) };
   test.each<[object | undefined, string, string[]]>([
     [declared, "limit=1&filter[a]=1&filter[b][gt]=2", []],
     [declared, "limits=1", ['unknown query parameter "limits": did you mean "limit"?']],
@@ -52,6 +53,15 @@ describe("of an address", () => {
     [{}, "a=1", ['unknown query parameter "a": none is known here']],
     [undefined, "a=1", ['unknown query parameter "a": none is known here']],
     [undefined, "", []],
+    [page, "limit=100&offset=%2B7", []],
+    [page, "limit=&offset=", []],
+    [page, "limit=101", ["limit: 101 is out of range, 100 is taken"]],
+    [page, "limit=0", ["limit: 0 is out of range, 1 is taken"]],
+    [page, "limit=ten", ["limit: ten is no whole number, 20 is taken"]],
+    [page, "offset=-1&page=2", [
+      "offset: -1 is out of range, 0 is taken",
+      'unknown query parameter "page": known are limit, offset',
+    ]],
   ])("declared as %p, %p", (given, query, expected) => {
     expect(queryHints(given as Record<string, unknown>, new URLSearchParams(query))).toEqual(expected);
   });

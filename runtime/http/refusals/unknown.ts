@@ -38,11 +38,25 @@ export function queryHints(declared: Readonly<Record<string, unknown>> = {}, que
   const isKnown = (name: string) =>
     Object.hasOwn(declared, name) || (name.endsWith("[]") && takesList(declared[name.slice(0, -2)]));
   const names = [...query.keys()].filter((name) => !isKnown(name));
-  if (names.length === 0 || Object.hasOwn(declared, "*")) return [];
+  const corrected = pageHints(declared, query);
+  if (names.length === 0 || Object.hasOwn(declared, "*")) return corrected;
   const known = Object.keys(declared);
   const beginnings = known.filter((name) => name.includes("<")).map((name) => name.slice(0, name.indexOf("<")));
   const unknown = names.filter((name) => !beginnings.some((beginning) => name.startsWith(beginning)));
-  return unknownNames(unknown, known, (name) => `unknown query parameter "${name}"`);
+  return [...corrected, ...unknownNames(unknown, known, (name) => `unknown query parameter "${name}"`)];
+}
+
+/** Hints about a `limit` and an `offset` in whose place `pageOf` reads another one. */
+function pageHints(declared: Readonly<Record<string, unknown>>, query: URLSearchParams): string[] {
+  return ["limit", "offset"].flatMap((name) => {
+    const given = query.get(name)?.trim() ?? "";
+    const form = Object.hasOwn(declared, name) ? declared[name] : undefined;
+    if (given === "" || !isObject(form) || form["type"] !== "integer") return [];
+    const { minimum: least = 0, maximum: most = 2 ** 40, default: standard } = form;
+    if (!/^[+-]?\d+$/.test(given)) return [`${name}: ${shown(given)} is no whole number, ${String(standard)} is taken`];
+    const taken = Math.min(Math.max(Number(given), Number(least)), Number(most));
+    return taken === Number(given) ? [] : [`${name}: ${shown(given)} is out of range, ${taken} is taken`];
+  });
 }
 
 /**
