@@ -112,7 +112,7 @@ export async function prune(sql: Sql, most: number): Promise<number> {
 /** `record_trash r` with the names of today. */
 function named(args: Args, { id, renames }: Database): string {
   if (renames.length === 0) return "record_trash r";
-  const data = `record_renamed(t.data, ${args.bind(JSON.stringify(renames), "jsonb")}, t.table_name, t.plan_version)`;
+  const data = `record_renamed(t.data, ${args.bind(JSON.stringify(renames), "text")}::jsonb, t.table_name, t.plan_version)`;
   return `(
     select t.account_id, t.db_id, t.id, t.table_name, ${data} as data, t.created_at, t.updated_at, t.deleted_at,
       t.deleted_by_id, t.expires_at
