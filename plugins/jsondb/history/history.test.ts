@@ -275,7 +275,14 @@ describe("a record becomes what it was", () => {
     const count = async (of: string) => (await app.get(`${people}/records/${of}/linked.json`)).json[0].count;
     expect([await count(ann.id), await count(bob.id)]).toEqual([1, 0]);
     await app.delete(`${people}/records/${bob.id}.json`);
-    expect((await restore(orders, id, 2)).status).toBe(422);
+    expect((await restore(orders, id, 2)).json).toEqual({
+      of: [`${bob.id} is not the id of a record of ${people.split("/").at(-1)}`],
+    });
+    await app.delete(`${orders}/records/${id}.json`);
+    await app.delete(`${people}/records/${ann.id}.json`);
+    const again = await restore(orders, id, 4);
+    expect([again.status, again.json.data]).toEqual([200, { of: null }]);
+    expect(again.headers.get("warning")).toContain("of: ");
   });
 });
 

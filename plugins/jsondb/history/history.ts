@@ -12,9 +12,8 @@ import { claimChanged } from "../records/keys.ts";
 import { asStored, checkRecord, jsonOf, refuse, type Data } from "../records/record.ts";
 import { mustBeOpen, mustStayOpen } from "../records/rights.ts";
 import * as recordStore from "../records/store.ts";
-import type { Written } from "../records/store.ts";
 import { committed, link } from "../records/writes.ts";
-import { bringBack } from "../trash/routes.ts";
+import { bringBack, type Restored } from "../trash/routes.ts";
 import * as historyStore from "./store.ts";
 import type { Crowded, State, WholeState } from "./store.ts";
 
@@ -30,11 +29,11 @@ export interface Restoring {
  * What is hidden of the record stays as it is, and so do fields that the schema no longer has. 404 for an entry that the
  * caller may not see, 403 where they may not change the record, 422 where today's schema refuses what it was.
  */
-export function restoreEntry(ctx: JsondbContext, db: Database, asked: Restoring): Promise<Written> {
+export function restoreEntry(ctx: JsondbContext, db: Database, asked: Restoring): Promise<Restored> {
   return upToDate(ctx, db, (current) => ctx.transaction((tx) => within(ctx, tx, current, asked)));
 }
 
-async function within(ctx: JsondbContext, tx: Tx, db: Database, asked: Restoring): Promise<Written | undefined> {
+async function within(ctx: JsondbContext, tx: Tx, db: Database, asked: Restoring): Promise<Restored | undefined> {
   const { id, n } = asked;
   if (db.renames.length > 0) await renameOne(tx, db, id);
   let there = await historyStore.current(tx, db, id);
@@ -48,10 +47,11 @@ async function within(ctx: JsondbContext, tx: Tx, db: Database, asked: Restoring
   if (!then) throw notFound();
   if (!now.mayEdit) throw forbidden("the `access` of the database does not let you change this record");
   const target = targetOf(db, now, then);
-  const isDone = await (there ? change(ctx, tx, db, asked, there, target) : giveBack(ctx, tx, db, asked, now, target));
-  if (!isDone) return undefined;
+  const hints = await (there ? change(ctx, tx, db, asked, there, target) : giveBack(ctx, tx, db, asked, now, target));
+  if (!hints) return undefined;
   if (!mayAll(db, "edit")) await mustStayOpen(tx, db, id, "edit", target.names);
-  return recordStore.get(tx, db, id, { form: "nested" });
+  const written = await recordStore.get(tx, db, id, { form: "nested" });
+  return written && { ...written, hints };
 }
 
 interface Target {
@@ -88,7 +88,7 @@ async function change(
   asked: Restoring,
   now: WholeState,
   target: Target,
-): Promise<boolean> {
+): Promise<readonly string[] | undefined> {
   const { id, expected } = asked;
   const { table, data, names } = target;
   if (!mayAll(db, "edit")) await mustBeOpen(tx, db, id, names, undefined);
@@ -104,11 +104,11 @@ async function change(
     isRestored: true,
   };
   const done = await recordStore.rewrite(tx, db, patch, { form: "nested", whole: true }, leftTable);
-  if (!done?.record) return false;
+  if (!done?.record) return undefined;
   await relink(ctx, tx, db, asked, target);
   await tellWanted(ctx, db, "update", done.record, tx);
   committed(ctx, db, tx);
-  return true;
+  return [];
 }
 
 async function giveBack(
@@ -118,14 +118,14 @@ async function giveBack(
   asked: Restoring,
   now: WholeState,
   target: Target,
-): Promise<boolean> {
+): Promise<readonly string[] | undefined> {
   const { id, expected } = asked;
   const { table, data, createdAt } = target;
   if (expected !== undefined) throw preconditionFailed();
   const record = { id, tableName: table.name, data, json: jsonOf(data), createdAt, updatedAt: now.updatedAt };
-  if (!(await bringBack(ctx, tx, db, record))) return false;
-  await relink(ctx, tx, db, asked, target);
-  return true;
+  const hints = await bringBack(ctx, tx, db, record);
+  if (hints) await relink(ctx, tx, db, asked, target);
+  return hints;
 }
 
 /** Links that stay need not lead anywhere; those that it gets must, for whoever restores it. */

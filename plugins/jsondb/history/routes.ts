@@ -13,6 +13,7 @@ import {
   route,
   Type,
   uuidOf,
+  warned,
   type Route,
 } from "platform";
 import type { JsondbContext } from "../context.ts";
@@ -83,7 +84,7 @@ export function historyRoutes(ctx: JsondbContext): Route[] {
         const expected = expectedVersion(request, id, versionDigits);
         const asked = { id, n: integerId(params.n), viewer: viewerOf(input), expected };
         const restored = await restoreEntry(ctx, db, asked);
-        return jsonText(200, restored.answer, { etag: etag(id, restored.version) });
+        return warned(jsonText(200, restored.answer, { etag: etag(id, restored.version) }), restored.hints);
       },
     ),
   ];

@@ -9,7 +9,7 @@ import {
   type Queryable,
   type Tx,
 } from "platform";
-import { mayAll, type Viewer } from "../access/reach.ts";
+import { hiddenSometimes, mayAll, type Viewer } from "../access/reach.ts";
 import { find, type Databases } from "../databases/cache.ts";
 import { tryOpen, type Database, type StoredDatabase } from "../databases/database.ts";
 import type { Link } from "../databases/kinds.ts";
@@ -162,6 +162,41 @@ export async function newLinks(
       );
   }
   return links;
+}
+
+/**
+ * The data of a record that comes back, without links to records that are gone meanwhile, and what is said of them. 422
+ * where one is required. Links into a database that is gone stay, as those of other records do.
+ */
+export async function withoutLost(
+  ctx: LinkContext,
+  tx: Tx,
+  { db, table }: Omit<Place, "viewer">,
+  { id, data }: Pick<CreatedRecord, "id" | "data">,
+): Promise<{ readonly data: Data; readonly hints: readonly string[] }> {
+  const cleared: [string, unknown][] = [];
+  const hints: string[] = [];
+  const hidden = hiddenSometimes(db.reach);
+  for (const [field, link] of linkFields(table)) {
+    const value = Object.hasOwn(data, field) ? data[field] : null;
+    const ids = idsIn(value).filter((one) => one !== id);
+    const target = ids.length > 0 ? await targetOf(ctx, db.accountId, link, undefined) : undefined;
+    if (!target) continue;
+    const there = await linkStore.held(tx, target, tableIn(target, link), ids.toSorted());
+    const lost = ids.filter((one) => !there.has(one));
+    const [first] = lost;
+    if (first === undefined) continue;
+    const left = Array.isArray(value) ? value.filter((one) => !lost.includes(String(one).toLowerCase())) : null;
+    const isEmpty = left === null || left.length === 0;
+    if (isEmpty && table.fields.get(field)?.required)
+      throw hidden.has(field)
+        ? invalid({ base: ["a link that it needs leads to no record any more"] })
+        : invalid({ [field]: [`${first} is not the id of a record of ${nameOf(link)}`] });
+    cleared.push([field, left]);
+    if (!hidden.has(field))
+      hints.push(`${field}: ${first} is not the id of a record of ${nameOf(link)} any more, the link was cleared`);
+  }
+  return { data: cleared.length === 0 ? data : Object.fromEntries([...Object.entries(data), ...cleared]), hints };
 }
 
 export function tableIn(target: Database, { table }: Link): Table | undefined {

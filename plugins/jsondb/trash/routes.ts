@@ -13,6 +13,7 @@ import {
   route,
   Type,
   uuidOf,
+  warned,
   type Route,
   type Tx,
 } from "platform";
@@ -21,10 +22,11 @@ import { dbAccess, openAt, upToDate } from "../databases/cache.ts";
 import type { Database } from "../databases/database.ts";
 import { noTable } from "../databases/schema.ts";
 import * as historyStore from "../history/store.ts";
-import { linksOf } from "../links/links.ts";
+import { linksOf, withoutLost } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
 import { actorOf, tellWanted } from "../records/events.ts";
 import { claimNew, newClaims, refuseTaken } from "../records/keys.ts";
+import { jsonOf } from "../records/record.ts";
 import * as recordStore from "../records/store.ts";
 import type { Written } from "../records/store.ts";
 import { written } from "../records/writes.ts";
@@ -75,7 +77,7 @@ export function trashRoutes(ctx: JsondbContext): Route[] {
       {
         summary: "Restore a deleted record",
         description:
-          "With the same id and `created_at`, as it was. It takes the level `edit`. Fields that the schema asks for since then are not checked.",
+          "With the same id and `created_at`, as it was. It takes the level `edit`. Fields that the schema asks for since then are not checked. Links to records that are gone are cleared, which `Warning` says.",
         access: dbAccess,
         answers: { 200: ShownRecord },
         responses: { 200: recordExample, 422: { email: ["is already taken"] } },
@@ -84,7 +86,7 @@ export function trashRoutes(ctx: JsondbContext): Route[] {
         const db = await openAt(ctx, input, input.params.db_id, "edit");
         const id = uuidOf(input.params.id);
         const restored = await restore(ctx, db, id);
-        return jsonText(200, restored.answer, { etag: etag(id, restored.version) });
+        return warned(jsonText(200, restored.answer, { etag: etag(id, restored.version) }), restored.hints);
       },
     ),
     route(
@@ -127,39 +129,47 @@ function toApi(row: TrashedRow) {
 /**
  * With its id and the time at which it was made, as it was: a schema that has changed meanwhile refuses it no more than
  * the records that stayed. 404 if it is not there, 403 if it may be read and not be
- * changed, 422 if another record has the value of a unique field now.
+ * changed, 422 if another record has the value of a unique field now, or a required link leads nowhere.
  */
-function restore(ctx: JsondbContext, db: Database, id: string): Promise<Written> {
+function restore(ctx: JsondbContext, db: Database, id: string): Promise<Restored> {
   return upToDate(ctx, db, (current) => ctx.transaction((tx) => within(ctx, tx, current, id)));
 }
 
-async function within(ctx: JsondbContext, tx: Tx, db: Database, id: string): Promise<Written | undefined> {
+async function within(ctx: JsondbContext, tx: Tx, db: Database, id: string): Promise<Restored | undefined> {
   const kept = await trashStore.lock(tx, db, id);
   if (!kept) throw notFound();
   if (!kept.mayEdit) throw forbidden("the `access` of the database does not let you change this record");
-  if (!(await bringBack(ctx, tx, db, kept))) return undefined;
-  return recordStore.get(tx, db, id, { form: "nested" });
+  const hints = await bringBack(ctx, tx, db, kept);
+  const written = hints && (await recordStore.get(tx, db, id, { form: "nested" }));
+  return written && { ...written, hints };
 }
 
-/** Stores a record that was deleted. False if the database has another schema by now. */
+/** A record that came back, and what is said of links that it has lost. */
+export interface Restored extends Written {
+  readonly hints: readonly string[];
+}
+
+/** Stores a record that was deleted, and gives the hints. Undefined if the database has another schema by now. */
 export async function bringBack(
   ctx: JsondbContext,
   tx: Tx,
   db: Database,
   kept: Pick<TrashedRecord, "id" | "tableName" | "data" | "json" | "createdAt" | "updatedAt">,
-): Promise<boolean> {
-  const { id, tableName, data, json, createdAt } = kept;
+): Promise<readonly string[] | undefined> {
+  const { id, tableName, createdAt } = kept;
   const table = db.rules.tables.get(tableName) ?? { ...noTable, name: tableName };
+  const { data, hints } = await withoutLost(ctx, tx, { db, table }, kept);
+  const json = data === kept.data ? kept.json : jsonOf(data);
   // A version that somebody saw before is none of the restored record's.
   const updatedAt = new Date(Math.max(Date.now(), kept.updatedAt.getTime() + 1));
   const actor = await actorOf(ctx, db, tx);
   refuseTaken(await claimNew(tx, db, newClaims(db, tableName, id, data)));
-  if (!(await recordStore.insert(tx, db, table, { id, createdAt, updatedAt, data, json, actor }))) return false;
+  if (!(await recordStore.insert(tx, db, table, { id, createdAt, updatedAt, data, json, actor }))) return undefined;
   await trashStore.remove(tx, db, id);
   const links = linksOf(table, data);
   if (links.length > 0)
     await linkStore.replace(tx, { accountId: db.accountId, dbId: db.id, tableName, recordId: id }, links);
   await tellWanted(ctx, db, "create", { id, tableName, data, createdAt, updatedAt }, tx);
   afterCommit(tx, () => written(ctx, db));
-  return true;
+  return hints;
 }

@@ -138,14 +138,41 @@ test("it has its links again, and what links to it can be followed", async () =>
   const count = async () => (await app.get(`${people}/records/${ann.id}/linked.json`)).json[0].count;
   await app.delete(`${people}/records/${ann.id}.json`);
   expect(await idsIn(orders)).toEqual([order.id]);
-  expect((await restore(orders, order.id)).json.data).toEqual({ of: ann.id });
-  expect((await app.get(`${orders}/records/${order.id}.json?expand=of`)).json.expand).toEqual({ of: null });
   await restore(people, ann.id);
+  await restore(orders, order.id);
   expect(await count()).toBe(1);
   await app.delete(`${orders}/records/${order.id}.json`);
   expect(await count()).toBe(0);
   await restore(orders, order.id);
   expect(await count()).toBe(1);
+});
+
+test("it loses links to records that are gone, which `Warning` says, but none that it needs", async () => {
+  const people = await database({ fields: { name: "string", boss: { type: "string", link: `trash-${made + 1}` } } });
+  const link = people.split("/").at(-1);
+  const orders = await database({
+    fields: {
+      of: { type: "string", link },
+      all: { type: "list", link, required: true },
+      secret: { type: "string", link },
+    },
+  });
+  const [ann, bob] = [await add(people, { name: "Ann" }), await add(people, { name: "Bob" })];
+  await app.patch(`${people}/records/${ann.id}`, { record: { data: { boss: ann.id } } });
+  const order = await add(orders, { of: ann.id, all: [ann.id, bob.id], secret: ann.id });
+  const access = [{ to: `user:${seller.id}`, may: "edit", hide: ["secret"] }];
+  expect((await app.patch(orders, { db: { access } })).status).toBe(200);
+  await app.delete(`${orders}/records/${order.id}`);
+  await app.delete(`${people}/records/${ann.id}`);
+  const restored = await restore(orders, order.id, seller.token);
+  expect([restored.status, restored.json.data]).toEqual([200, { of: null, all: [bob.id] }]);
+  const gone = `${ann.id} is not the id of a record of ${link} any more, the link was cleared`;
+  expect(restored.headers.get("warning")).toBe(`299 - "of: ${gone}", 299 - "all: ${gone}"`);
+  await app.delete(`${orders}/records/${order.id}`);
+  await app.delete(`${people}/records/${bob.id}`);
+  const refused = await restore(orders, order.id);
+  expect([refused.status, refused.json]).toEqual([422, { all: [`${bob.id} is not the id of a record of ${link}`] }]);
+  expect((await restore(people, ann.id)).json.data.boss).toBe(ann.id);
 });
 
 test("a value that another record has taken refuses it by name", async () => {
