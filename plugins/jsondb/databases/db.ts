@@ -39,6 +39,7 @@ import { accessLimits, isConditionOn, parseAccess, renamedAccess, subjectsOf, ty
 import { grantsAt, hiddenAlways, levelOf, may, mayAll, model, reachIn, type Viewer } from "../access/reach.ts";
 import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
+import { linkHints } from "../links/hints.ts";
 import {
   parsePublicMethods,
   publicLimits,
@@ -144,12 +145,12 @@ export const Db = resource("db", {
   mayErase: ({ caller }, row) => mustManage(caller, row),
   visible: ({ caller }, sql) => visibleTo(sql, caller),
   show: ({ caller }, row, value) => shownTo(caller, row, value),
-  hints: async ({ names, caller }: DbAt, row, given) => [
-    ...(await names.unknown(
-      caller.account.id,
+  hints: async (at: DbAt, row, given) => [
+    ...(await at.names.unknown(
+      at.caller.account.id,
       given.app_id ? [{ place: "app_id", model: "Core::App", key: given.app_id }] : [],
     )),
-    ...databaseHints(row, given),
+    ...(await savedHints(at, row, given)),
   ],
   named: { noun: "a database", keys: ({ code, id }) => [code, id], param: "db_id" },
   example: { id: "019a9c1e-0000-7000-8000-000000000001" },
@@ -173,6 +174,17 @@ export const Db = resource("db", {
     },
   },
 });
+
+/** What is said of a database that has just been saved; `given` are the parts that the request had. */
+export async function savedHints(
+  at: DbAt,
+  row: DbRow,
+  given: Parameters<typeof databaseHints>[1],
+): Promise<readonly string[]> {
+  const { user, privileges, within } = at.caller;
+  const viewer = isPerson(user) && privileges !== null ? { user, privileges, within } : undefined;
+  return [...databaseHints(row, given), ...(given.schema ? await linkHints(at, databaseOf(row), viewer) : [])];
+}
 
 /** By id or code. */
 export async function findDb(on: Queryable, accountId: number, key: string): Promise<DbRow | undefined> {

@@ -25,9 +25,8 @@ import {
 } from "platform";
 import { editOf, replaceInJson, Replacement } from "../api.ts";
 import { allOpen, dbAccess, openAt } from "./cache.ts";
-import { Db, restoreDb, ifMatch, type DbAt } from "./db.ts";
+import { Db, restoreDb, savedHints, ifMatch, type DbAt } from "./db.ts";
 import type { DbRow } from "./fields.ts";
-import { databaseHints } from "./hints.ts";
 import { schemaKeys } from "./schema.ts";
 import * as databaseStore from "./store.ts";
 import { reindex } from "./jobs.ts";
@@ -125,7 +124,7 @@ function replaceRoute(ctx: ContextOf<DbAt>): Route {
       const keys = body.field === "schema" && schema ? Object.keys(schema) : [];
       const misspelt = unknownNames(keys, schemaKeys, (name) => `unknown field "${name}" in "schema"`);
       const given = { schema, public_methods: publicMethods, fields: undefined };
-      const hints = databaseHints(after, { [body.field]: given[body.field] });
+      const hints = await savedHints(at, after, { [body.field]: given[body.field] });
       return warned(ok(...(await shown(Db, at, after))), [...misspelt, ...hints]);
     },
   );

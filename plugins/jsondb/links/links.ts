@@ -90,10 +90,14 @@ export async function linkingTo(ctx: LinkContext, accountId: number, target: Pic
     const stored = await find(ctx, accountId, id);
     for (const table of stored?.whole.rules.tables.values() ?? [])
       for (const [field, link] of linkFields(table))
-        if (stored && (link.db === target.code || link.db.toLowerCase() === target.id))
-          found.push({ stored, table, field, link });
+        if (stored && linksTo(target, link)) found.push({ stored, table, field, link });
   }
   return found;
+}
+
+/** Whether a link names this database. */
+export function linksTo({ id, code }: Pick<Database, "id" | "code">, { db }: Pick<Link, "db">): boolean {
+  return db === code || db.toLowerCase() === id;
 }
 
 /** The ids that a value of a link names. */

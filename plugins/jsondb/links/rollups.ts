@@ -4,7 +4,7 @@ import { hiddenAlways, mayAll, type Viewer } from "../access/reach.ts";
 import type { Database } from "../databases/database.ts";
 import type { Rollup } from "../databases/kinds.ts";
 import type { Table } from "../databases/schema.ts";
-import { linkFields, targetOf, type LinkContext } from "./links.ts";
+import { linkFields, linksTo, targetOf, type LinkContext } from "./links.ts";
 import * as linkStore from "./store.ts";
 
 type RollupFields = readonly (readonly [name: string, rollup: Rollup])[];
@@ -48,17 +48,18 @@ async function sourceOf(
 ): Promise<Source | undefined> {
   const source = await targetOf(ctx, db.accountId, { db: code }, viewer);
   if (!source) return undefined;
-  const [tableName, field] = source.rules.multiTable ? splitOnce(link) : ["", link];
+  const { tableName, name: field } = linkingField(source, link);
   const table = source.rules.tables.get(tableName);
-  const isLink = table && linkFields(table).some(([name, to]) => name === field && [db.code, db.id].includes(to.db));
+  const isLink = table && linkFields(table).some(([name, to]) => name === field && linksTo(db, to));
   const hidden = hiddenAlways(source.reach);
   if (!table || !isLink || hidden.has(field) || (measured !== undefined && hidden.has(measured))) return undefined;
   return { db: source, table, field };
 }
 
-function splitOnce(text: string): [string, string] {
-  const at = text.indexOf(".");
-  return [text.slice(0, at), text.slice(at + 1)];
+/** The field that a rollup names, in a database with tables behind its table. */
+export function linkingField({ rules }: Database, link: string): { tableName: string; name: string } {
+  const at = rules.multiTable ? link.indexOf(".") : -1;
+  return { tableName: link.slice(0, Math.max(at, 0)), name: link.slice(at + 1) };
 }
 
 async function valuesOf(
