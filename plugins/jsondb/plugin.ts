@@ -54,6 +54,7 @@ import trashMigration from "./migrations/023_trash.sql" with { type: "text" };
 import commentMigration from "./migrations/024_comments.sql" with { type: "text" };
 import dbTrashMigration from "./migrations/025_db_trash.sql" with { type: "text" };
 import historyMigration from "./migrations/026_history.sql" with { type: "text" };
+import leftMigration from "./migrations/027_left_records.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -166,6 +167,7 @@ export default definePlugin({
     { name: "024_comments", sql: commentMigration },
     { name: "025_db_trash", sql: dbTrashMigration },
     { name: "026_history", sql: historyMigration },
+    { name: "027_left_records", sql: leftMigration },
   ],
   commands: [clientFacts],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],

@@ -275,6 +275,34 @@ test("events tell of the same records and fields, and end with the grant", async
   await Promise.all(Object.values(followers).map((one) => one.close()));
 });
 
+test("a record that leaves what one may see is deleted for them, without its data, and told to nobody else", async () => {
+  const follow = (token: string) => followStream(`${app.origin}${base}/events`, { token });
+  const followers = {
+    seller: await follow(seller.token),
+    guest: await follow(guest.token),
+    boss: await follow(boss.token),
+  };
+  const first = followers.guest.lastId();
+  const change = async (data: object) => app.patch(`${base}/records/${ids.otherOpen}`, { record: { data } });
+  await change({ stage: "closed", title: `${canary}-left` });
+  await change({ title: `${canary}-unseen` });
+  await change({ stage: "open", title: "other open" });
+  await eventually(() => followers.boss.events.length === 3);
+  const seen = ({ events }: Follower) => events.map(({ event, data }) => [event, data.id, data.data.title]);
+  const expected = [
+    ["destroy", ids.otherOpen, undefined],
+    ["update", ids.otherOpen, "other open"],
+  ];
+  await eventually(() => followers.guest.events.length === 2 && followers.seller.events.length === 2);
+  expect([seen(followers.guest), seen(followers.seller)]).toEqual([expected, expected]);
+  expect(followers.guest.events[0]?.data.data).toEqual({});
+  expect(followers.guest.text() + followers.seller.text()).not.toContain(canary);
+  const again = await followStream(`${app.origin}${base}/events`, { token: guest.token, lastId: first });
+  await eventually(() => again.events.length === 2);
+  expect(seen(again)).toEqual(expected);
+  await Promise.all([again, ...Object.values(followers)].map((one) => one.close()));
+});
+
 describe("programs", () => {
   test("a flow reaches as far as who saved it, asked at each run", async () => {
     const maker = await person(app, { role: "user", privileges: ["flows"] });

@@ -48,6 +48,8 @@ export interface Database extends Facts, Keyed {
   readonly indexed: boolean;
   /** The shapes of search that have an index of their own. */
   readonly learned: ReadonlySet<string>;
+  /** Some grant has conditions: a change may take a record away from those who see it. */
+  readonly isConditional: boolean;
 }
 
 /** A database before it is decided what somebody may do in it (reach.ts). */
@@ -81,6 +83,7 @@ export function storedDatabaseOf(row: DatabaseRow): StoredDatabase {
   const methods = parsePublicMethods(row.publicMethods);
   // What is stored was checked by this or an older version of the program.
   const schema = "schema" in parsed ? parsed.schema : { multiTable: false, tables: new Map([["", noTable]]) };
+  const grants = storedAccess(row.access, schema);
   const all: Database = {
     id: row.id,
     accountId: row.accountId,
@@ -102,9 +105,9 @@ export function storedDatabaseOf(row: DatabaseRow): StoredDatabase {
     keySets: keySetsOf(row.keySets),
     renames: pendingRenames(row.renames),
     former: formerOf(row.former),
+    isConditional: grants?.some(({ where }) => where.length > 0) ?? false,
   };
   const { id, accountId, code, version } = all;
-  const grants = storedAccess(row.access, schema);
   return {
     id,
     accountId,

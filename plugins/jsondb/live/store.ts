@@ -13,6 +13,8 @@ export interface LogEntry {
   readonly leftTable: string | null;
   /** The record after the change, or the one that was deleted, for `printRaw`. */
   readonly raw: string;
+  /** Of an update its data before as JSON text, where `access` has conditions. */
+  readonly was: string | null;
 }
 
 export interface ChangePage {
@@ -56,7 +58,7 @@ export async function read(
     : // `+ 0`, so that the index by transaction is used: the window is short, the log before it may be long.
       sql`true order by c.id + 0`;
   const rows = await sql<PageRow[]>`
-    select m.snapshot, m.present, m.version, m.epoch, m.known, c.id, c.kind, c.table_name, c.left_table, c.raw, c.found
+    select m.snapshot, m.present, m.version, m.epoch, m.known, c.id, c.kind, c.table_name, c.left_table, c.raw, c.was, c.found
     from (
       select pg_current_snapshot()::text as snapshot, d.id is not null as present, d.version, f.epoch,
         f.since <= pg_snapshot_xmin(${from}::text::pg_snapshot) as known
@@ -65,9 +67,9 @@ export async function read(
       left join record_feeds f on f.db_id = d.id
     ) m left join lateral (
       select c.*, count(*) over () as found,
-        ${sql.unsafe(bytesBefore("octet_length(c.raw)", "c.id"))} as bytes_before
+        ${sql.unsafe(bytesBefore("octet_length(c.raw) + coalesce(octet_length(c.was), 0)", "c.id"))} as bytes_before
       from (
-        select c.id, c.kind, c.table_name, c.left_table, c.raw from record_changes c
+        select c.id, c.kind, c.table_name, c.left_table, c.raw, c.was::text as was from record_changes c
         where c.db_id = ${db.id} and c.xid >= pg_snapshot_xmin(${from}::text::pg_snapshot)
           and not pg_visible_in_snapshot(c.xid, ${from}::text::pg_snapshot)
           and (${end}::text is null or pg_visible_in_snapshot(c.xid, ${end}::text::pg_snapshot))

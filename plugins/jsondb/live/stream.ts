@@ -8,7 +8,7 @@ import { parseExactly, type Sql } from "platform";
 import { eventId, positionOf, type ChangePage, type LogEntry } from "./store.ts";
 import type { Database } from "../databases/database.ts";
 import { pageSize, toldOf, type Feed, type Listener, type Told } from "./feed.ts";
-import { printRaw, readRaw } from "../records/print.ts";
+import { printRaw, readRaw, withoutData } from "../records/print.ts";
 import { mayAll } from "../access/reach.ts";
 import { shownOf } from "../access/reach-store.ts";
 import { scopeValue, type Method, type VariableValues } from "../databases/public-methods.ts";
@@ -185,7 +185,10 @@ function followerOf({ lastEventId, print, version, opened }: Follow, { db, feed,
   return { listener, texts, beat };
 }
 
-/** The changes of records that are open to a follower, without what is hidden of them. */
+/**
+ * The changes of records that are open to a follower, without what is hidden of them. One that leaves what they see is
+ * deleted for them: without data.
+ */
 function openChanges(sql: Sql, first: Database, opened: () => Promise<Database | undefined>, print: Print) {
   let db = first;
   return {
@@ -201,9 +204,42 @@ function openChanges(sql: Sql, first: Database, opened: () => Promise<Database |
         db,
         told.map(({ raw }) => readRaw(raw)),
       );
-      return told.map((one, at) => (shown[at] ? eventText({ ...one, raw: shown[at] }, print) : "")).join("");
+      const left = await leftOf(
+        sql,
+        db,
+        told.filter((_, at) => !shown[at]),
+      );
+      return told
+        .map((one, at) => {
+          const open = shown[at] ? { ...one, raw: shown[at] } : left.get(one.id);
+          return open ? eventText(open, print) : "";
+        })
+        .join("");
     },
   };
+}
+
+/** Of changes after which records are not open, those before which they were, by their number. */
+async function leftOf(sql: Sql, db: Database, told: readonly Told[]): Promise<ReadonlyMap<number, Told>> {
+  const before = told.flatMap(({ was, ...one }) => (was === null ? [] : [{ ...one, was }]));
+  if (before.length === 0) return new Map();
+  const shown = await shownOf(
+    sql,
+    db,
+    before.map(({ raw, was, tableName, leftTable }) => ({
+      ...readRaw(raw),
+      data: was,
+      tableName: leftTable ?? tableName,
+    })),
+  );
+  return new Map(
+    before.flatMap((one, at) => {
+      const raw = shown[at];
+      if (!raw) return [];
+      const gone = { kind: "destroy", tableName: one.leftTable ?? one.tableName, leftTable: null } as const;
+      return [[one.id, { ...one, ...gone, raw: withoutData(raw) }] as const];
+    }),
+  );
 }
 
 /** Empty if the follower does not see the change. */

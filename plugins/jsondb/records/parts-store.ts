@@ -34,7 +34,7 @@ export const isSmall = (bytes: string | number = 2000) =>
 
 /** Who follows a write. */
 export interface Followers {
-  readonly db: Pick<Database, "code" | "live" | "rules" | "schemaVersion">;
+  readonly db: Pick<Database, "code" | "live" | "rules" | "schemaVersion" | "isConditional">;
   /** The person or program behind it, as JSON; undefined if the account does not log records. */
   readonly actor: string | undefined;
   /** The same for the record's history; undefined if none is kept. */
@@ -61,6 +61,8 @@ const parts = once((on) => ({
   changed: on`returning r.db_id, r.id, r.account_id, r.table_name, r.data, r.plan_version, r.created_at, r.updated_at`,
   before: on`, held.data as old_data, i.patch`,
   entries: on`, r.entries`,
+  was: on`, was`,
+  old: on`, r.old_data`,
   // Other writes have a statement of their own if nobody follows the database; a deletion checks that itself.
   followed: on`where exists (select from record_feeds f where f.db_id = r.db_id)`,
   all: on`changed r`,
@@ -93,13 +95,18 @@ function isNoted({ actor, by }: Pick<Made, "actor" | "by">): boolean {
   return actor !== undefined || by !== undefined;
 }
 
+/** Those who follow records learn of one that leaves what they see by what it was. */
+function tellsBefore({ live, isConditional }: Followers["db"]): boolean {
+  return live && isConditional;
+}
+
 /**
  * For the `from` of an update of one record: the record as it was. Locked, because the statement's snapshot does not
  * have a change that the update waits for.
  */
 export function held(on: Queryable, db: Database, made: Made): Fragment {
   const { id } = made;
-  return !isNoted(made)
+  return !isNoted(made) && !tellsBefore(db)
     ? parts(on).nothing
     : on`, (select o.data from records o where o.db_id = ${db.id} and o.id = ${id} and o.account_id = ${db.accountId}
           for no key update) held`;
@@ -118,9 +125,9 @@ export function end(
   if (!db.live && !isNoted(to)) return shown ? on`returning ${shown}` : nothing;
   const isChange = kind === "update";
   const op = isRestored ? "restore" : actions[kind];
-  return on`${changed} ${isChange && isNoted(to) ? before : nothing} ${by ? entries : nothing}
+  return on`${changed} ${isChange && (isNoted(to) || tellsBefore(db)) ? before : nothing} ${by ? entries : nothing}
       ${actor === undefined ? nothing : on`, ${actor}::text as actor`})
-    ${more ?? nothing} ${db.live ? told(on, kind, leftTable) : nothing}
+    ${more ?? nothing} ${db.live ? told(on, kind, leftTable, isChange && tellsBefore(db)) : nothing}
     ${actor === undefined ? nothing : noted(on, kind, db.code, all)}
     ${by ? kept(on, db, { by, op, isChange, leftTable }) : nothing} select ${shown ?? nothing} from changed r`;
 }
@@ -141,11 +148,11 @@ export function endCreates(
     ${isKept ? keptCreates(on, db, all) : nothing} select from changed r`;
 }
 
-function told(on: Queryable, kind: RecordEventKind, leftTable: string | null): Fragment {
-  const { nothing, followed, raw } = parts(on);
+function told(on: Queryable, kind: RecordEventKind, leftTable: string | null, isBeforeTold: boolean): Fragment {
+  const { nothing, followed, raw, was, old } = parts(on);
   return on`, told as (
-    insert into record_changes (db_id, kind, table_name, left_table, raw)
-    select r.db_id, ${kind}, r.table_name, ${leftTable}, ${raw} from changed r ${kind === "destroy" ? followed : nothing})`;
+    insert into record_changes (db_id, kind, table_name, left_table, raw ${isBeforeTold ? was : nothing})
+    select r.db_id, ${kind}, r.table_name, ${leftTable}, ${raw} ${isBeforeTold ? old : nothing} from changed r ${kind === "destroy" ? followed : nothing})`;
 }
 
 /** `from` has the changed records as `r`, each with its actor. */

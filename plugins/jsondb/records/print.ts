@@ -38,6 +38,11 @@ export function readRaw(raw: string): Printed {
   return { id, createdAt, updatedAt: changed === made ? createdAt : isoTime(changed), tableName, data };
 }
 
+/** A raw record as if it had no fields. */
+export function withoutData(raw: string): string {
+  return `${raw.slice(0, raw.lastIndexOf(partSeparator) + 1)}{}`;
+}
+
 /** Null is a page without records. */
 export function printPage(raw: string | null, form: Form): string {
   if (raw === null) return "[]";

@@ -299,8 +299,8 @@ export async function remove(
   { guard, expected, actor }: Removal,
 ): Promise<Written | undefined> {
   // Whoever begins to follow the database meanwhile is told.
-  const { code, rules, schemaVersion } = db;
-  const to = { db: { code, rules, schemaVersion, live: true }, actor, by: byNowInAny(db) };
+  const { code, rules, schemaVersion, isConditional } = db;
+  const to = { db: { code, rules, schemaVersion, isConditional, live: true }, actor, by: byNowInAny(db) };
   const rows = await on<RawRow[]>`
     ${telling.begin(on, to)} delete from records r
     where r.db_id = ${db.id} and r.id = ${id} and r.account_id = ${db.accountId} ${guarded(on, guard)}
