@@ -249,22 +249,37 @@ describe("what was taken away", () => {
     return db;
   };
 
-  test("ends an export in the middle", async () => {
-    const db = await many(10_000);
-    const response = await fetch(`${app.origin}/core/dbs/${db}/export?format=ndjson`, {
-      headers: { authorization: `Bearer ${seller.token}` },
-    });
-    const reader = response.body?.getReader();
-    await reader?.read();
-    await app.patch(`/core/dbs/${db}`, { db: { access: [] } });
-    const rest = async () => {
-      for (;;) {
-        const next = await reader?.read();
-        if (next?.done ?? true) return "the end";
+  test.each(["the grant", "the databases of the token", "the token"])(
+    "ends an export in the middle: %s",
+    async (what) => {
+      const db = await many(10_000);
+      await app.patch(`/core/dbs/${db}`, { db: { access: [{ to: `user:${boss.id}`, may: "read" }] } });
+      const { json: own } = await app.post(
+        "/account/api_tokens",
+        { api_token: { name: "export", privileges: ["dbs"], databases: { [db]: "read" } } },
+        as(boss),
+      );
+      const response = await fetch(`${app.origin}/core/dbs/${db}/export?format=ndjson`, {
+        headers: { authorization: `Bearer ${own.token}` },
+      });
+      expect(response.status).toBe(200);
+      const reader = response.body?.getReader();
+      await reader?.read();
+      if (what === "the grant") await app.patch(`/core/dbs/${db}`, { db: { access: [] } });
+      else if (what === "the token") await app.delete(`/account/api_tokens/${own.id}`, as(boss));
+      else {
+        const narrowed = await app.patch(`/core/tokens/${own.id}`, { token: { databases: {} } }, as(boss));
+        expect([narrowed.status, narrowed.text]).toEqual([200, expect.any(String)]);
       }
-    };
-    expect(await rest().catch(() => "broken off")).toBe("broken off");
-  });
+      const rest = async () => {
+        for (;;) {
+          const next = await reader?.read();
+          if (next?.done ?? true) return "the end";
+        }
+      };
+      expect(await rest().catch(() => "broken off")).toBe("broken off");
+    },
+  );
 
   test("is asked for again when the rows of an import have arrived", async () => {
     const db = await many(0);

@@ -1,20 +1,23 @@
 /** Databases as requests use them: parsed and kept, and right in every process before a change of one is answered. */
 import {
   cacheKey,
+  credentialOf,
   forbidden,
+  HttpError,
   isUuid,
   notFound,
   unavailable,
   type BaseContext,
   type Cache,
   type Caller,
+  type Identity,
   type RequestInput,
 } from "platform";
 import { needsDbs, opened, tryOpen, type Database, type StoredDatabase } from "./database.ts";
 import type { Level } from "../access/access.ts";
 import { may, type Viewer } from "../access/reach.ts";
 import { isKey, openIds } from "./store.ts";
-import type { Accounts } from "../../accounts/api.ts";
+import type { Tokens } from "../../tokens/api.ts";
 
 export interface Databases {
   readonly databases: Pick<Cache<StoredDatabase>, "get" | "peek" | "invalidate">;
@@ -92,27 +95,43 @@ export function viewerOf({ caller, app }: Viewing): Viewer {
   return { user: caller.user, privileges: caller.privileges, within: caller.within, app };
 }
 
-/** The same later on, by what the person may do then. */
+/** The same later on, by what the person and their token may do then. */
 export async function openAgain(
-  ctx: Databases & Asking,
-  input: Viewing,
+  ctx: Databases & Pick<Identifying, "tokens">,
+  input: Viewing & Asking,
   key: string,
   needs?: Level,
 ): Promise<Database> {
   return openAt(ctx, await viewingAgain(ctx, input), key, needs);
 }
 
-interface Asking {
-  readonly accounts: Pick<Accounts, "access">;
+interface Identifying {
+  readonly tokens: Pick<Tokens, "identify">;
 }
 
+/** Whose rights may have changed since they asked. */
+export type Asking = Pick<RequestInput, "request" | "host" | "app">;
+
 /** Who asks, with the rights that they have by now. 404 for who is no longer there. */
-export async function viewingAgain<T extends Viewing>({ accounts }: Asking, input: T): Promise<T> {
-  const { caller } = input;
-  const person = await accounts.access(caller.user.id);
-  if (!person?.active) throw notFound("there is no such database");
-  const { user, privileges } = person;
-  return { ...input, caller: { ...caller, user, privileges: caller.privileges.intersection(privileges) } };
+export async function viewingAgain<T extends Viewing & Asking>({ tokens }: Identifying, input: T): Promise<T> {
+  const now = await identityNow(tokens, input);
+  if (now?.caller?.account.id !== input.account.id || now.caller.tokenId !== input.caller.tokenId)
+    throw notFound("there is no such database");
+  return { ...input, caller: now.caller };
+}
+
+/** Undefined if an app's token has ended. Throws if that is not known now: a busy database takes nobody's rights away. */
+export async function identityNow(
+  tokens: Pick<Tokens, "identify">,
+  { request, host, app }: Asking,
+): Promise<Identity | undefined> {
+  try {
+    const now = await tokens.identify(host, credentialOf(request.headers));
+    return now.app?.appId === app?.appId ? now : undefined;
+  } catch (error) {
+    if (error instanceof HttpError && (error.status === 401 || error.status === 403)) return undefined;
+    throw error;
+  }
 }
 
 const mostDatabases = 1000;

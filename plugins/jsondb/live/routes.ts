@@ -1,22 +1,10 @@
 import * as databases from "../databases/cache.ts";
-import {
-  answer,
-  credentialOf,
-  forbidden,
-  HttpError,
-  route,
-  tooMany,
-  limitKey,
-  type Caller,
-  type Identity,
-  type RequestInput,
-  type Route,
-} from "platform";
+import { answer, forbidden, route, tooMany, limitKey, type Caller, type RequestInput, type Route } from "platform";
 import type { Tokens } from "../../tokens/api.ts";
 import { UnknownTable, recordExample, unknownTable } from "../records/routes.ts";
 import { tryOpen, tableForSearch, type Database } from "../databases/database.ts";
 import { printPrivate, printPublic } from "./stream.ts";
-import { dbAccess, databaseAt, openAt } from "../databases/cache.ts";
+import { dbAccess, databaseAt, identityNow, openAt, type Asking } from "../databases/cache.ts";
 import { cookieHeader, visitorOf } from "../public/visitor.ts";
 import type { JsondbContext } from "../context.ts";
 
@@ -126,13 +114,11 @@ const headers = {
   "x-accel-buffering": "no",
 };
 
-type Follower = Pick<RequestInput, "request" | "host" | "app">;
-
 /** The database as the follower may use it now; undefined once it no longer opens for them. */
 async function openNow(
   ctx: JsondbContext,
   { account, tokenId }: Caller,
-  follower: Follower & { readonly db: Database },
+  follower: Asking & { readonly db: Database },
 ): Promise<Database | undefined> {
   const now = await identityNow(ctx.tokens, follower);
   if (now?.caller?.account.id !== account.id || now.caller.tokenId !== tokenId) return undefined;
@@ -141,18 +127,7 @@ async function openNow(
 }
 
 /** A visitor's scope may be the person who was signed in. */
-async function isSamePerson(tokens: Tokens, follower: Follower & Pick<RequestInput, "caller">): Promise<boolean> {
+async function isSamePerson(tokens: Tokens, follower: Asking & Pick<RequestInput, "caller">): Promise<boolean> {
   const now = await identityNow(tokens, follower);
   return now !== undefined && now.caller?.user.id === follower.caller?.user.id;
-}
-
-/** Undefined if an app's token has ended. Throws if that is not known now: a busy database takes nobody's rights away. */
-async function identityNow(tokens: Tokens, { request, host, app }: Follower): Promise<Identity | undefined> {
-  try {
-    const now = await tokens.identify(host, credentialOf(request.headers));
-    return now.app?.appId === app?.appId ? now : undefined;
-  } catch (error) {
-    if (error instanceof HttpError && (error.status === 401 || error.status === 403)) return undefined;
-    throw error;
-  }
 }

@@ -201,7 +201,7 @@ test("it follows renamed fields, so that what is hidden stays so", async () => {
 
 test("it is listed and comes back while a rename is under way", async () => {
   const base = await database({ fields: { mail: "string" } });
-  const { id } = await deleted(base, { mail: "a", "quoted \"one\"": 1 });
+  const { id } = await deleted(base, { mail: "a", 'quoted "one"': 1 });
   const renames = [{ plan: 2, table: "", from: "mail", to: "email" }];
   const [db] = await app.sql`
     update dbs set renames = ${JSON.stringify(renames)}::text::jsonb, plan_version = 2 where code = ${base.slice(10)}
@@ -209,8 +209,8 @@ test("it is listed and comes back while a rename is under way", async () => {
   // By its id it is not in a cache yet.
   const byId = `/core/dbs/${db?.["id"]}`;
   const listed = await app.get(`${byId}/trash`);
-  expect([listed.status, listed.json[0]?.data]).toEqual([200, { email: "a", "quoted \"one\"": 1 }]);
-  expect((await app.post(`${byId}/trash/${id}/restore`)).json.data).toEqual({ email: "a", "quoted \"one\"": 1 });
+  expect([listed.status, listed.json[0]?.data]).toEqual([200, { email: "a", 'quoted "one"': 1 }]);
+  expect((await app.post(`${byId}/trash/${id}/restore`)).json.data).toEqual({ email: "a", 'quoted "one"': 1 });
 });
 
 test("followers, webhooks and the log of activity hear of the record again", async () => {
