@@ -38,6 +38,7 @@ import { databaseOf, sameIndexes, storedAccess, storedDatabaseOf, tryOpen, type 
 import { accessLimits, isConditionOn, parseAccess, renamedAccess, subjectsOf, type Level } from "../access/access.ts";
 import { grantsAt, hiddenAlways, levelOf, may, mayAll, model, reachIn, type Viewer } from "../access/reach.ts";
 import { fields, type DbFields, type DbRow } from "./fields.ts";
+import { ownMethods, relinkOthers, renameElsewhere, schemaIn, type ChangedDb } from "./naming.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
 import { linkHints } from "../links/hints.ts";
 import {
@@ -50,30 +51,8 @@ import {
 } from "./public-methods.ts";
 import { relinked } from "./relinks.ts";
 import { parseSchema, schemaLimits, withoutFields, type Schema } from "./schema.ts";
-import {
-  formerFields,
-  formerOf,
-  newNames,
-  renamed,
-  renamedMethods,
-  renamedRollups,
-  renamedView,
-  renamesOf,
-  type GivenRenames,
-  type Rename,
-} from "./renames.ts";
-import {
-  addRenames,
-  changeSchemas,
-  isKey,
-  keepDeleted,
-  markReplanned,
-  renameInViews,
-  restoreDeleted,
-  setFormer,
-  visibleTo,
-  type ChangedSchema,
-} from "./store.ts";
+import { formerFields, formerOf, renamed, renamesOf, type GivenRenames, type Rename } from "./renames.ts";
+import { addRenames, isKey, keepDeleted, markReplanned, restoreDeleted, setFormer, visibleTo } from "./store.ts";
 import { keySetsOf, setsFor, type UniqueField } from "./unique.ts";
 import { setKeySets } from "./keys-store.ts";
 
@@ -427,24 +406,23 @@ async function changed(
   if (!row) return undefined;
   const { id: dbId, accountId } = row;
   const asked = { accountId, dbId };
-  let others: readonly ChangedSchema[] = [];
+  if (!after && !at.forGood) await keepDeleted(tx, accountId, dbId, at.caller.user.id);
+  // A deleted one is by now among those whose schemas are changed.
+  const isNamed = before !== undefined && before.code !== after?.code;
+  let others: readonly ChangedDb[] = isNamed ? await relinkOthers(tx, before, before.code, after?.code ?? dbId) : [];
   if (!after && at.forGood) await at.enqueue(dropRecords, asked, { key: dbId, tx, accountId });
-  else if (!after) await keepDeleted(tx, accountId, dbId, at.caller.user.id);
-  else if (before && before.planVersion !== after.planVersion) {
+  else if (before && after && before.planVersion !== after.planVersion) {
     await markReplanned(tx, accountId, dbId);
     const renames = renamesIn(at, before, after).map((rename) => ({ ...rename, plan: after.planVersion }));
     if (renames.length > 0) {
       await addRenames(tx, accountId, dbId, renames);
       await liveStore.startOver(tx, accountId, dbId, uuidv7());
-      others = await renameElsewhere(tx, after, renames);
+      others = [...others, ...(await renameElsewhere(tx, after, renames))];
     }
     await taskStore.replaceReindex(tx, accountId, dbId);
     await taskStore.insert(tx, { id: uuidv7(), accountId, dbId, kind: "reindex", userId: at.caller.user.id });
     await at.enqueue(reindexRecords, asked, { key: dbId, tx, accountId });
   }
-  // Last, because a deleted one is among those whose schemas are changed.
-  if (before && before.code !== after?.code)
-    others = [...others, ...(await relinkOthers(tx, before, before.code, after?.code ?? dbId))];
   if (before && after && before.schemaVersion !== after.schemaVersion) await keepNames(at, before, after, tx);
   if (after && (!before || at.ready || before.schemaVersion !== after.schemaVersion))
     await keepKeys(at, before, after, tx);
@@ -456,42 +434,17 @@ async function changed(
   };
 }
 
-/** Links of other schemas go on meaning this database: by its new code, and by its id once it is deleted. */
-function relinkOthers(tx: Tx, { accountId, id }: Pick<DbRow, "accountId" | "id">, from: string, to: string) {
-  return changeSchemas(tx, accountId, id, (schema) => relinked(schema, from, to));
-}
-
 /** What the request does not give of `public_methods`, and links to itself, go on meaning the same. */
 function withRenamed(at: DbAt, { given, before, after: asked }: Its): Its["after"] {
   const isMoved = before && before.code !== asked.code;
-  const own = isMoved && relinked(asked.schema, before.code, asked.code);
-  const after = isObject(own) ? { ...asked, schema: own } : asked;
+  const moved = isMoved && relinked(asked.schema, before.code, asked.code);
+  const after = isObject(moved) ? { ...asked, schema: moved } : asked;
   const renames = renamesIn(at, before, after);
-  const parsed = parseSchema(after.schema, true);
-  if (renames.length === 0 || !("schema" in parsed)) return after;
-  return {
-    ...after,
-    ...(given.public_methods === undefined &&
-      after.publicMethods && { publicMethods: renamedMethods(after.publicMethods, renames, parsed.schema) }),
-  };
-}
-
-/** Views of the database, and rollups of others, go on meaning the same fields. Gives the databases that were changed. */
-async function renameElsewhere(
-  tx: Tx,
-  { accountId, id, code, schema }: Pick<DbRow, "accountId" | "id" | "code" | "schema">,
-  renames: readonly Rename[],
-): Promise<readonly ChangedSchema[]> {
-  const parsed = parseSchema(schema, true);
-  if (!("schema" in parsed)) return [];
-  const { multiTable } = parsed.schema;
-  const tables = new Set(renames.map(({ table }) => table));
-  for (const table of tables) {
-    const names = newNames(renames, parsed.schema, table);
-    await renameInViews(tx, { accountId, id }, table, (view) => renamedView(view, names));
-  }
-  const target = { keys: [code, id], multiTable };
-  return changeSchemas(tx, accountId, id, (other) => renamedRollups(other, target, renames));
+  const schema = schemaIn(after.schema);
+  if (!before || renames.length === 0 || !schema || given.public_methods !== undefined || !after.publicMethods)
+    return after;
+  const own = { id: before.id, code: after.code, schema: after.schema };
+  return { ...after, publicMethods: ownMethods(own, schema, after.publicMethods, renames) };
 }
 
 /** The renames that a request asks for, by its schema and the one that was. */
@@ -543,7 +496,7 @@ export async function restoreDb(at: DbAt & { readonly caller: Caller }, id: stri
   const restoring = at.transaction(async (tx) => {
     const code = await restoreDeleted(tx, at.caller, id);
     if (code === undefined) throw notFound();
-    const others = await changeSchemas(tx, account.id, undefined, (schema) => relinked(schema, id, code));
+    const others = await relinkOthers(tx, { accountId: account.id }, id, code);
     const restored = await find(Db, tx, account.id, { id });
     if (!restored) throw new Error("a restored database is missing"); // it was written just now
     if (restored.planVersion !== restored.indexedVersion) {

@@ -186,6 +186,62 @@ test("what names a renamed field goes on meaning it: access, public methods, vie
   });
 });
 
+test("names that lead there through links follow, in this database and in others, and who else uses it is said", async () => {
+  const make = (code: string, fields: object, more: object = {}) =>
+    app.post("/core/dbs", { db: { name: code, code, schema: { fields }, ...more } });
+  const link = (to: string) => ({ type: "string", link: to });
+  const people = { name: "string", boss: link("led-people") };
+  const own = { list: { allowed_fields: ["name", "boss", "boss.name"], expand: ["boss", "boss.boss"] } };
+  await make("led-people", people, { public_methods: own });
+  const shops = { owner: link("led-people") };
+  await make("led-shops", shops);
+  const orders = { shop: link("led-shops"), by: link("led-people"), name: "string" };
+  const list = { allowed_fields: ["name", "by", "by.name"], expand: ["by", "by.boss", "shop.owner.boss"] };
+  const made = await make("led-orders", orders, { public_methods: { list } });
+  expect([made.status, made.json]).toEqual([201, expect.anything()]);
+  const view = {
+    name: "x",
+    filters: { "by.name": "Ann", "shop.owner": "x" },
+    columns: ["by.name", "name", "by.other"],
+  };
+  const { json: theirs } = await app.post("/core/dbs/led-orders/views", { view });
+  const { json: mine } = await app.post("/core/dbs/led-people/views", {
+    view: { name: "y", filters: { "boss.name": "Bob", name: "Ann" }, sort: ["-name"] },
+  });
+  const program = [
+    { type: "db", op: "search", db: "led-people", params: { filter: { name: "Ann" } }, as: "found" },
+    { type: "return", value: "x" },
+  ];
+  await app.post("/connect/flows", { flow: { name: "Finder", code: "finder", fields: { program } } });
+  const done = await rename(
+    "led-people",
+    { fields: { title: "string", chief: link("led-people") } },
+    {
+      name: "title",
+      boss: "chief",
+    },
+  );
+  expect(done.json.public_methods.list).toEqual({
+    allowed_fields: ["title", "chief", "chief.title"],
+    expand: ["chief", "chief.chief"],
+  });
+  expect(done.headers.get("warning")).toBe(
+    '299 - "the flow \\"Finder\\" uses the database and may name fields as before"',
+  );
+  expect((await app.get("/core/dbs/led-orders")).json.public_methods.list).toEqual({
+    allowed_fields: ["name", "by", "by.title"],
+    expand: ["by", "by.chief", "shop.owner.chief"],
+  });
+  expect((await app.get(`/core/dbs/led-orders/views/${theirs.id}`)).json).toMatchObject({
+    filters: { "by.title": "Ann", "shop.owner": "x" },
+    columns: ["by.title", "name", "by.other"],
+  });
+  expect((await app.get(`/core/dbs/led-people/views/${mine.id}`)).json).toMatchObject({
+    filters: { "chief.title": "Bob", title: "Ann" },
+    sort: ["-title"],
+  });
+});
+
 test("a name that another table still has stays beside the new one", async () => {
   const tables = { a: { fields: { x: "string" } }, b: { fields: { x: "string" } } };
   const { json: db } = await app.post("/core/dbs", {

@@ -131,7 +131,7 @@ export function formerNames(renames: readonly Rename[], names: Iterable<string>)
 
 // What names fields beside the schema: it goes on meaning the same ones.
 
-type Names = (name: string) => readonly string[];
+export type Names = (name: string) => readonly string[];
 
 /** What a name becomes: both, where another table still has a field of the old one. Of `customer.name` the link. */
 export function newNames(renames: readonly Rename[], { tables }: Schema, table?: string): Names {
@@ -156,15 +156,16 @@ const keysOf = (value: unknown, names: Names) =>
     ? Object.fromEntries(Object.entries(value).flatMap(([name, one]) => names(name).map((now) => [now, one] as const)))
     : value;
 
+/** `namesOf` gives the names of a table's fields; undefined is any table. */
 export function renamedMethods(
   methods: Readonly<Record<string, unknown>>,
-  renames: readonly Rename[],
-  schema: Schema,
+  { multiTable }: Pick<Schema, "multiTable">,
+  namesOf: (table: string | undefined) => Names,
 ): Readonly<Record<string, unknown>> {
   const method = (options: unknown) => {
     if (!isObject(options)) return options;
-    const table = schema.multiTable ? options["table_name"] : "";
-    const names = newNames(renames, schema, typeof table === "string" ? table : undefined);
+    const table = multiTable ? options["table_name"] : "";
+    const names = namesOf(typeof table === "string" ? table : undefined);
     const entries = Object.entries(options).map(([option, value]): [string, unknown] => {
       if (["allowed_fields", "required_fields", "expand"].includes(option))
         return [option, Array.isArray(value) ? namesIn(value, names) : value];

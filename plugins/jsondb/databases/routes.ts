@@ -20,11 +20,12 @@ import {
   Type,
   unknownNames,
   warned,
+  type Caller,
   type ContextOf,
   type Route,
 } from "platform";
 import { editOf, replaceInJson, Replacement } from "../api.ts";
-import { allOpen, dbAccess, openAt } from "./cache.ts";
+import { allOpen, dbAccess, find, openAt } from "./cache.ts";
 import { Db, restoreDb, savedHints, ifMatch, type DbAt } from "./db.ts";
 import type { DbRow } from "./fields.ts";
 import { schemaKeys } from "./schema.ts";
@@ -49,7 +50,7 @@ export function dbRoutes(ctx: ContextOf<DbAt>): Route[] {
     },
   });
   return [
-    ...Object.values({ ...routes, change: changeRoute(routes.change, renames) }),
+    ...Object.values({ ...routes, change: changeRoute(ctx, routes.change, renames) }),
     replaceRoute(ctx),
     typesRoute(ctx),
     ...trashRoutes(ctx),
@@ -64,17 +65,27 @@ const Rename = Type.Optional(
 );
 
 /** The resource's own, with `rename` beside its key. */
-function changeRoute({ spec, run }: Route, renames: WeakMap<Request, GivenRenames>): Route {
+function changeRoute(ctx: ContextOf<DbAt>, { spec, run }: Route, renames: WeakMap<Request, GivenRenames>): Route {
   const body = {
     key: Db.name,
     beside: ["rename"],
     schema: Type.Object({ ...Db.bodies.change.properties, rename: Rename }),
   };
-  return route("PATCH", "/core/dbs/:id", { ...spec, body }, (input) => {
+  return route("PATCH", "/core/dbs/:id", { ...spec, body }, async (input) => {
     const { rename, ...given } = input.body;
-    if (rename && Object.keys(rename).length > 0) renames.set(input.request, rename);
-    return run({ ...input, body: given });
+    if (!rename || Object.keys(rename).length === 0) return run({ ...input, body: given });
+    renames.set(input.request, rename);
+    const before = await find(ctx, input.account.id, input.params.id);
+    const reply = await run({ ...input, body: given });
+    if (!before || reply instanceof Response) return reply;
+    return warned(reply, await stillNaming(ctx, input.caller, before));
   });
+}
+
+/** Hints about flows, webhooks and others that use a database, in whose programs and texts fields are not renamed. */
+async function stillNaming({ names }: Pick<DbAt, "names">, caller: Caller, { code, id }: { code: string; id: string }) {
+  const uses = await names.usedBy(caller, { model: Db.model, keys: [code, id] });
+  return uses.map(({ kind, name }) => `the ${kind} "${name}" uses the database and may name fields as before`);
 }
 
 /** Waits for the values of renamed fields: carries out what a job would, and that goes on if this process dies. */
