@@ -1,4 +1,5 @@
 /** The means of the steps of a run: ending a step, storing the state, waiting. */
+import { isObject } from "platform";
 import { Returned, Stopped, Suspended, type Host } from "./host.ts";
 import type { BlockFrame, Cursor, Frame, State, StepRecord } from "./state.ts";
 import { scopeAt, stepOf, type Thread, type EngineState } from "./thread.ts";
@@ -125,6 +126,13 @@ export function previewOf(text: string) {
   return { truncated: true, chars: text.length, preview: text.slice(0, 200).toWellFormed() };
 }
 
+/** The database and the links that a step has met, which decide who sees it. */
+function metBy(input: unknown) {
+  if (!isObject(input) || typeof input["db"] !== "string") return {};
+  const { db, expand } = input;
+  return { db, ...(expand !== undefined && { expand }) };
+}
+
 export type Journal = ReturnType<typeof createJournal>;
 
 export function createJournal({ cursor, memory }: State, now: () => number) {
@@ -145,7 +153,7 @@ export function createJournal({ cursor, memory }: State, now: () => number) {
     const text = JSON.stringify(input ?? null);
     const used = (cursor.inputChars ?? 0) - before;
     const small = text.length <= outputChars && used + text.length <= outputsChars;
-    frame.running.input = small ? input : previewOf(text);
+    frame.running.input = small ? input : { ...metBy(input), ...previewOf(text) };
     cursor.inputChars = used + JSON.stringify(frame.running.input).length;
   };
   /** Records that the running step of this frame has ended. */

@@ -27,7 +27,7 @@ export interface Included {
 interface Closed {
   readonly keys: ReadonlySet<string>;
   /** Who looks. A process answers those who started it. */
-  readonly userId: number;
+  readonly userId: number | null;
 }
 
 const nothing: Included = { startedBy: false, inputs: false };
@@ -47,21 +47,26 @@ export async function shownTo(ctx: Deciding, on: Queryable, caller: Caller, id: 
 }
 
 /** What these processes have read and the caller may not read as a whole. behaviour B.7. */
-export async function closedTo(
+export async function closedTo(ctx: Deciding, caller: Caller, rows: readonly WholeProcess[]): Promise<Closed> {
+  return { keys: await closedKeys(ctx, caller.account.id, [caller], rows), userId: caller.user.id };
+}
+
+async function closedKeys(
   { databases }: Deciding,
-  caller: Caller,
+  accountId: number,
+  people: readonly (Caller | null)[],
   rows: readonly WholeProcess[],
-): Promise<Closed> {
+): Promise<ReadonlySet<string>> {
   const reads = new Map(rows.flatMap(readsOf).map((one) => [keyOf(one), one]));
   const keys = new Set<string>();
   for (const [key, { db, expand }] of reads) {
     // What is no link any more may have led anywhere.
-    const along = await databases.databasesAlong(caller.account.id, db, expand).catch(() => undefined);
-    const isOpen = (code: string) => databases.reaches(caller.account.id, code, "read", async () => [caller]);
+    const along = await databases.databasesAlong(accountId, db, expand).catch(() => undefined);
+    const isOpen = (code: string) => databases.reaches(accountId, code, "read", async () => people);
     const open = along && (await Promise.all([db, ...along].map(isOpen)));
     if (!open?.every(Boolean)) keys.add(key);
   }
-  return { keys, userId: caller.user.id };
+  return keys;
 }
 
 /** A database, and the links by which others are read. */
@@ -133,7 +138,18 @@ export function toAction({ id, status, data, error }: ProcessRow): ActionState {
   return { flow_process_id: id, status, data: data ?? null, error };
 }
 
-/** As `Connect::FlowProcess` delivers it, without its steps. */
+/**
+ * As `Connect::FlowProcess` delivers it to whoever follows it: what it was given and gave is hidden where it has met a
+ * database that is not open to everybody.
+ */
+export async function toOpenEvent(ctx: Deciding, on: Queryable, row: ProcessRow) {
+  const whole = await wholeProcess(on, row.accountId, row.id);
+  if (!whole) return toEvent(row);
+  const keys = await closedKeys(ctx, row.accountId, [null], [whole]);
+  return toEvent(withoutClosed({ ...whole, ...row }, { keys, userId: null }).row);
+}
+
+/** Without its steps. */
 export function toEvent(row: ProcessRow) {
   return { ...headOf(row), ...timesOf(row) };
 }

@@ -1,6 +1,7 @@
 /** The jobs that continue flow processes, and the events that tell others of them. */
 import { event, job, modelChanged, type BaseContext, type ModelEvent, type Tx } from "platform";
-import { toEvent } from "./show.ts";
+import type { FlowContext } from "../context.ts";
+import { toEvent, toOpenEvent } from "./show.ts";
 import type { ProcessId, ProcessRow } from "./store.ts";
 
 export interface DrivenProcess extends ProcessId {
@@ -35,10 +36,13 @@ export function wantedKinds(ctx: BaseContext, row: ProcessRow, kinds: readonly s
   return kinds.filter((kind) => ctx.wanted(modelChanged, eventOf(row, kind)));
 }
 
-export async function emitChanges(ctx: BaseContext, row: ProcessRow, kinds: readonly string[], tx: Tx): Promise<void> {
-  for (const kind of kinds) await ctx.changed(eventOf(row, kind), tx);
+export async function emitChanges(ctx: FlowContext, row: ProcessRow, kinds: readonly string[], tx: Tx): Promise<void> {
+  const wanted = wantedKinds(ctx, row, kinds);
+  if (wanted.length === 0) return;
+  const data = await toOpenEvent(ctx, tx, row);
+  for (const kind of wanted) await ctx.changed(eventOf(row, kind, data), tx);
 }
 
-function eventOf(row: ProcessRow, kind: string): ModelEvent {
-  return { accountId: row.accountId, sourceType: processModel, kind, id: row.id, data: toEvent(row) };
+function eventOf(row: ProcessRow, kind: string, data = toEvent(row)): ModelEvent {
+  return { accountId: row.accountId, sourceType: processModel, kind, id: row.id, data };
 }

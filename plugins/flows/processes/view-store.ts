@@ -22,7 +22,7 @@ export interface WholeProcess extends ProcessRow {
   readonly starterId?: string | null;
   readonly starter?: Readonly<Record<string, unknown>> | null;
   readonly trace?: string | null;
-  /** Those of its program. */
+  /** Those of its program, and of the flows that this calls. */
   readonly databases?: readonly Readonly<Record<string, unknown>>[] | null;
 }
 
@@ -148,9 +148,16 @@ function startColumns(sql: Queryable): Fragment {
 /** What its program reads and writes, whether its steps are shown or not. */
 function databases(sql: Queryable): Fragment {
   return sql`(
+    with recursive programs (id) as (
+      select p.program_id
+      union
+      select f.program_id from programs n
+      join flow_programs g on g.account_id = p.account_id and g.id = n.id
+      cross join jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "flow").flow') code
+      join flows f on f.account_id = p.account_id and f.code = code #>> '{}')
     select json_agg(json_build_object('db', step -> 'db', 'expand', step -> 'expand'))
-    from flow_programs g, jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "db")') step
-    where g.account_id = p.account_id and g.id = p.program_id) as databases`;
+    from programs n join flow_programs g on g.account_id = p.account_id and g.id = n.id
+    cross join jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "db")') step) as databases`;
 }
 
 /** Ids begin with their time. */

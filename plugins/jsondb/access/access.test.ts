@@ -349,6 +349,35 @@ describe("programs", () => {
     expect(JSON.stringify(ended)).not.toContain(canary);
   });
 
+  test("a flow that calls another shows no more than that, and webhooks on processes tell nothing of either", async () => {
+    const maker = await person(app, { role: "user", privileges: ["flows"] });
+    await app.patch(base, { db: { access: [...accessOf(), { to: `user:${maker.id}`, may: "read" }] } });
+    const flow = async (code: string, steps: object[], value: string) => {
+      const fields = { program: [...steps, { type: "return", value }] };
+      const made = await app.post("/connect/flows", { flow: { name: code, code, fields } }, as(maker));
+      expect([made.status, made.text]).toEqual([201, expect.any(String)]);
+    };
+    await flow("inner", [{ type: "db", op: "search", db: "deals", params: {}, as: "found" }], "{{ found }}");
+    await flow("outer", [{ type: "flow", flow: "inner", as: "got" }], "{{ got }}");
+    const receiver = app.receiver();
+    const hook = { source_type: "Connect::FlowProcess", kind: "finished", url: receiver.url };
+    expect((await app.post("/account/webhooks", { webhook: hook })).status).toBe(201);
+    const started = await app.post("/connect/flows/outer/run", { input: { of: `${canary}-input` } }, as(maker));
+    expect(started.text).toContain(canary);
+    await eventually(() => receiver.requests.length === 1);
+    const { body = "" } = receiver.requests[0] ?? {};
+    expect([body.includes(canary), JSON.parse(body).data ?? JSON.parse(body)]).toEqual([
+      false,
+      expect.objectContaining({ input: {}, data: "[hidden]" }),
+    ]);
+    const other = await person(app, { role: "user", privileges: ["flows"] });
+    for (const query of ["?steps=false", "?steps=true&include=inputs", `/${started.json.id}?include=inputs`]) {
+      const shown = await app.get(`/connect/flow_processes${query}`, as(other));
+      expect([query, shown.status, shown.text.includes(canary)]).toEqual([query, 200, false]);
+    }
+    await app.patch(base, { db: { access: accessOf() } });
+  });
+
   test("a webhook gets records only if its maker may read all of them", async () => {
     const maker = await person(app, { role: "manager" });
     const receiver = app.receiver();
