@@ -59,6 +59,11 @@ export interface RecordSearch {
   readonly limit?: number;
   /** Links to follow, as the parameter of a request has them. Whoever asks must have read `databasesAlong` them. */
   readonly expand?: readonly string[] | undefined;
+  /**
+   * With it records have their rollups: null where it says that the program may not read all of the database of which
+   * they are.
+   */
+  readonly reads?: ((db: string) => Promise<boolean>) | undefined;
 }
 
 /** A database as a request gives it (behaviour 4.4). Fields that are left out stay as they are. */
@@ -127,8 +132,16 @@ export interface JsonDatabases {
     level: "read" | "add" | "edit",
     people: () => Promise<readonly (number | null | Pick<Caller, "user" | "privileges" | "within">)[]>,
   ): Promise<boolean>;
-  /** The ids of the databases that these links lead through. 400 for what is no link; an unknown database has none. */
-  databasesAlong(accountId: number, db: string, paths: readonly string[]): Promise<readonly string[]>;
+  /**
+   * The ids of the databases that these links lead through, and of those that its rollups are of. 400 for what is no
+   * link; an unknown database has none.
+   */
+  databasesAlong(
+    accountId: number,
+    db: string,
+    paths: readonly string[],
+    withRollups?: boolean,
+  ): Promise<readonly string[]>;
   /** Of records, those that the caller may read. */
   readable(caller: Caller, records: readonly RecordRef[]): Promise<readonly ReadableRecord[]>;
   /** Names the fields that the schema of a table, or of all, does not know; the data may have them. */
@@ -141,8 +154,7 @@ export interface JsonDatabases {
     db: NewDatabase,
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   create(accountId: number, db: string, record: RecordWrite): Promise<ApiRecord>;
-  /** `expand`: as of a search. */
-  get(accountId: number, db: string, id: string, expand?: readonly string[]): Promise<ApiRecord>;
+  get(accountId: number, db: string, id: string, shown?: Pick<RecordSearch, "expand" | "reads">): Promise<ApiRecord>;
   /** Merges `data` key by key. `tableName` null takes the record out of its table. */
   update(accountId: number, db: string, id: string, record: RecordUpdate): Promise<ApiRecord>;
   delete(accountId: number, db: string, id: string): Promise<void>;

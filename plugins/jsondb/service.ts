@@ -11,7 +11,8 @@ import {
   type Tx,
 } from "platform";
 import { createAccountTurns } from "./turns.ts";
-import { databasesAlong, expanded, flatIn, nestedIn, roomToExpand } from "./links/expand.ts";
+import { databasesAlong, expanded, flatIn, nestedIn, roomToExpand, withRollups } from "./links/expand.ts";
+import { rollupSources } from "./links/rollups.ts";
 import type {
   ApiRecord,
   JsonDatabases,
@@ -133,18 +134,23 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     async create(accountId, key, record) {
       return made(await records.create(ctx, await at(accountId, key), write(record)));
     },
-    async get(accountId, key, id, expand = []) {
+    async get(accountId, key, id, { expand = [], reads } = {}) {
       const db = await at(accountId, key);
       const found = await recordStore.get(ctx.sql, db, uuidOf(id), nested);
       if (!found) throw notFound();
       const record = parsed(found.answer);
+      if (reads) await withRollups(ctx, { db, viewer: undefined, reads }, [{ ...record }], nestedIn(db));
       if (expand.length === 0) return record;
       const [whole] = await expanded(ctx, { db, viewer: undefined }, [{ ...record }], expand, nestedIn(db));
       return whole ?? record;
     },
-    async databasesAlong(accountId, key, paths) {
-      const db = paths.length > 0 ? await databases.find(ctx, accountId, key) : undefined;
-      return db ? [...(await databasesAlong(ctx, db.whole, paths))] : [];
+    async databasesAlong(accountId, key, paths, withRollups = false) {
+      const db = paths.length > 0 || withRollups ? await databases.find(ctx, accountId, key) : undefined;
+      if (!db) return [];
+      return [
+        ...(await databasesAlong(ctx, db.whole, paths)),
+        ...(withRollups ? await rollupSources(ctx, db.whole) : []),
+      ];
     },
     async update(accountId, key, id, record) {
       const db = await at(accountId, key);
@@ -155,7 +161,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
     async delete(accountId, key, id) {
       await records.remove(ctx, await at(accountId, key), uuidOf(id));
     },
-    async search(accountId, key, { params = {}, conditions, limit = 100, expand = [] }) {
+    async search(accountId, key, { params = {}, conditions, limit = 100, expand = [], reads }) {
       const asked = paramsOf(params);
       let db = await at(accountId, key);
       const found: Record<string, unknown>[] = [];
@@ -171,11 +177,10 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
         };
         const page = await searches(accountId, () => searchRecords(ctx, db, make, { form: "flat" }), never);
         const rows = parseExactly(page.body) as Record<string, unknown>[]; // a flat answer is an array of objects
-        const finish = (shownOf: ReturnType<typeof flatIn>) =>
-          expanded(ctx, { db: page.db, viewer: undefined }, rows, expand, shownOf, room);
-        found.push(
-          ...(expand.length === 0 ? rows : await finish(flatIn(readSearch(page.db, asked, conditions).table))),
-        );
+        const { table, fields } = readSearch(page.db, asked, conditions);
+        const reading = { db: page.db, viewer: undefined, reads };
+        if (reads) await withRollups(ctx, reading, rows, flatIn(table), fields);
+        found.push(...(expand.length === 0 ? rows : await expanded(ctx, reading, rows, expand, flatIn(table), room)));
         ({ db, next: cursor } = page);
         if (!cursor || found.length >= limit) return found;
         characters += page.body.length;

@@ -73,7 +73,8 @@ export async function hostOf(ctx: FlowContext, process: LiveProcess): Promise<Ho
       if (!exclusive || !write) throw new Error("an effect needs a process that is driven");
       await recorded(() => mustReach(ctx, accountId, effect, [...programs.keys()]));
       if (effect.op === "get" || effect.op === "search") {
-        const result = await recorded(() => readRecords(ctx, accountId, effect));
+        const reads = (db: string) => reachedBy(ctx, accountId, db, [...programs.keys()]);
+        const result = await recorded(() => readRecords(ctx, accountId, effect, reads));
         await exclusive(() => {
           done(result);
           return write();
@@ -172,10 +173,20 @@ async function mustReach(
       throw forbidden(`${who} the level \`read\` for all records of each database that \`expand\` leads to`);
 }
 
+/** Whether all authors of the programs may read all records of a database, which rollups are of. */
+function reachedBy({ databases, sql }: FlowContext, accountId: number, db: string, ids: readonly number[]) {
+  return databases.reaches(accountId, db, "read", () => authorsOf(sql, accountId, ids));
+}
+
 /** Records as the private API shows them; a search returns the flat array. Throws an HttpError (404, 400). */
-async function readRecords({ databases }: FlowContext, accountId: number, { db, id, search, expand }: DbEffect) {
-  if (!search) return databases.get(accountId, db, named(id), expand);
-  const found = await databases.search(accountId, db, { ...search.search, expand });
+async function readRecords(
+  { databases }: FlowContext,
+  accountId: number,
+  { db, id, search, expand }: DbEffect,
+  reads: (db: string) => Promise<boolean>,
+) {
+  if (!search) return databases.get(accountId, db, named(id), { expand, reads });
+  const found = await databases.search(accountId, db, { ...search.search, expand, reads });
   if (search.mostFound !== undefined && found.length > search.mostFound) throw new StepFault(tooMany(search.mostFound));
   return found;
 }

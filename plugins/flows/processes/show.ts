@@ -61,7 +61,7 @@ async function closedKeys(
   const keys = new Set<string>();
   for (const [key, { db, expand }] of reads) {
     // What is no link any more may have led anywhere.
-    const along = await databases.databasesAlong(accountId, db, expand).catch(() => undefined);
+    const along = await databases.databasesAlong(accountId, db, expand, true).catch(() => undefined);
     const isOpen = (code: string) => databases.reaches(accountId, code, "read", async () => people);
     const open = along && (await Promise.all([db, ...along].map(isOpen)));
     if (!open?.every(Boolean)) keys.add(key);

@@ -41,11 +41,13 @@ import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { ownMethods, relinkOthers, renameElsewhere, schemaIn, type ChangedDb } from "./naming.ts";
 import { databaseHints, misspeltVariables } from "./hints.ts";
 import { linkHints } from "../links/hints.ts";
+import { rollupsOf } from "../links/rollups.ts";
 import {
   parsePublicMethods,
   publicLimits,
   unknownLinks,
   unknownTables,
+  visibleFields,
   type Operation,
   type PublicMethods,
 } from "./public-methods.ts";
@@ -203,6 +205,7 @@ async function check(at: DbAt, change: Its, wrong: Mistakes): Promise<DraftOf<ty
     wrong.check();
     const expanding = { code: after.code, schema: schema.schema, methods: methods.publicMethods };
     await mustReadEnds(tx, caller, expanding, before, wrong);
+    await mustReadRollups(tx, caller, expanding, before);
   }
   const renames = renamesIn(at, before, after, wrong);
   const access = given.access === undefined ? accessAfter(after.access, renames, schema, wrong) : after.access;
@@ -310,6 +313,33 @@ async function mustReadEnds(
           from.push(target.whole.schema);
         }
       }
+    }
+}
+
+/**
+ * 403 for a rollup that a public method shows, of a database of which the caller may not read everything. What was so
+ * before stays.
+ */
+async function mustReadRollups(
+  tx: Tx,
+  { account, user, privileges, within }: DbAuthor,
+  { code, schema, methods }: Expanding,
+  stored: DbRow | undefined,
+): Promise<void> {
+  if (!isPerson(user) || privileges === null) return;
+  const was = stored && databaseOf(stored);
+  const isShown = (of: PublicMethods, name: string) =>
+    [...of.methods.keys()].some((one) => one !== "delete" && (visibleFields(of, one)?.has(name) ?? true));
+  for (const table of schema.tables.values())
+    for (const [name, rollup] of rollupsOf(table)) {
+      const before = was?.schema.tables.get(table.name)?.fields.get(name)?.rollup;
+      const isOld = was !== undefined && isSameJson(before, rollup) && isShown(was.publicMethods, name);
+      if (rollup.db === code || isOld || !isShown(methods, name)) continue;
+      const row = await findDb(tx, account.id, rollup.db);
+      if (row && !isReadBy(storedDatabaseOf(row), { user, privileges, within }))
+        throw forbidden(
+          `\`public_methods\`: to show ${name} needs the level \`read\` for all records of ${rollup.db.slice(0, 100)}`,
+        );
     }
 }
 

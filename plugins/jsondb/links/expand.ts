@@ -10,7 +10,7 @@ import { printRaw } from "../records/print.ts";
 import type { Data } from "../records/record.ts";
 import { flat } from "../records/together.ts";
 import { idsIn, tableIn, targetOf, type LinkContext } from "./links.ts";
-import { rolledUp } from "./rollups.ts";
+import { rolledUp, type RollupReading } from "./rollups.ts";
 import * as linkStore from "./store.ts";
 
 export const expandParameter =
@@ -105,21 +105,7 @@ export async function finished(
   if (!isUnfinished(db, paths)) return body;
   const answer: unknown = parseExactly(body);
   const records = (Array.isArray(answer) ? answer : [answer]) as Data[]; // an answer of ours
-  for (const table of db.schema.tables.values()) {
-    const ofTable = records.filter((record) => table.computed.length > 0 && shownOf(record).table?.name === table.name);
-    if (ofTable.length === 0) continue;
-    const values = await rolledUp(
-      ctx,
-      { db, viewer },
-      table,
-      ofTable.map(({ id }) => String(id)),
-    );
-    for (const record of ofTable) {
-      const rollups = Object.entries(values.get(String(record["id"])) ?? {});
-      const named = fields ? rollups.filter(([name]) => fields.includes(name)) : rollups;
-      Object.assign(shownOf(record).data, Object.fromEntries(named));
-    }
-  }
+  await withRollups(ctx, { db, viewer }, records, shownOf, fields);
   if (paths.length === 0) return JSON.stringify(answer);
   const found = await follow(ctx, { db, viewer }, records.map(shownOf), paths, roomToExpand());
   const texts = records.map((record, at) => {
@@ -129,11 +115,32 @@ export async function finished(
   return Array.isArray(answer) ? `[${texts.join(",")}]` : (texts[0] ?? "");
 }
 
+/** Adds the rollups of each record to its data; of `fields` alone, if they are given. */
+export async function withRollups(
+  ctx: LinkContext,
+  reading: RollupReading,
+  records: readonly Data[],
+  shownOf: (record: Data) => Shown,
+  fields?: readonly string[],
+): Promise<void> {
+  for (const table of reading.db.schema.tables.values()) {
+    const ofTable = records.filter((record) => table.computed.length > 0 && shownOf(record).table?.name === table.name);
+    if (ofTable.length === 0) continue;
+    const ids = ofTable.map(({ id }) => String(id));
+    const values = await rolledUp(ctx, reading, table, ids);
+    for (const record of ofTable) {
+      const rollups = Object.entries(values.get(String(record["id"])) ?? {});
+      const named = fields ? rollups.filter(([name]) => fields.includes(name)) : rollups;
+      Object.assign(shownOf(record).data, Object.fromEntries(named));
+    }
+  }
+}
+
 /**
- * The answer of a public method with `expand` of each record. `fields` are the only ones that it shows, with those of
+ * The answer of a public method with rollups and `expand` of each record. `fields` are the only ones that it shows, with those of
  * the ends as `customer.name`; undefined: all.
  */
-export async function expandedFor(
+export async function finishedFor(
   ctx: LinkContext,
   db: Database,
   body: string,
@@ -143,6 +150,8 @@ export async function expandedFor(
 ): Promise<string> {
   const answer: unknown = parseExactly(body);
   const records = (Array.isArray(answer) ? answer : [answer]) as Data[]; // an answer of ours
+  await withRollups(ctx, { db, viewer: undefined }, records, shownOf, fields && [...fields]);
+  if (paths.length === 0) return JSON.stringify(answer);
   const done = await expanded(ctx, { db, viewer: undefined }, records, paths, shownOf);
   const visible = (path: string, value: Value): Value => {
     if (!fields || value === null) return value;

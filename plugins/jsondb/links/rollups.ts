@@ -16,19 +16,39 @@ export function rollupsOf({ fields, computed }: Table): RollupFields {
   });
 }
 
+/** Where rollups are read, and for whom. */
+export interface RollupReading {
+  readonly db: Database;
+  /** Undefined is a program. */
+  readonly viewer: Viewer | undefined;
+  /** Whether a program may read all of a database; undefined: of each. */
+  readonly reads?: ((db: string) => Promise<boolean>) | undefined;
+}
+
 /** For each record of this table, what its rollups are for the viewer; null where they may not see what it takes. */
 export async function rolledUp(
   ctx: LinkContext,
-  { db, viewer }: { readonly db: Database; readonly viewer: Viewer | undefined },
+  reading: RollupReading,
   table: Table,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
   const found = new Map<string, Record<string, unknown>>(ids.map((id) => [id, {}]));
   for (const [name, rollup] of rollupsOf(table)) {
-    const values = await valuesOf(ctx.sql, await sourceOf(ctx, db, rollup, viewer), rollup, ids);
+    const values = await valuesOf(ctx.sql, await sourceOf(ctx, reading, rollup), rollup, ids);
     for (const [id, own] of found) own[name] = values ? (values.get(id) ?? emptyOf(rollup)) : null;
   }
   return found;
+}
+
+/** The ids of the databases whose records the rollups of a database are of. */
+export async function rollupSources(ctx: LinkContext, db: Database): Promise<string[]> {
+  const ids = new Set<string>();
+  for (const table of db.rules.tables.values())
+    for (const [, rollup] of rollupsOf(table)) {
+      const source = await targetOf(ctx, db.accountId, rollup, undefined);
+      if (source) ids.add(source.id);
+    }
+  return [...ids];
 }
 
 const emptyOf = ({ op }: Rollup) => (op === "count" || op === "sum" ? 0 : null);
@@ -42,12 +62,11 @@ interface Source {
 /** Where the records that link here are; undefined if they are not open, or link elsewhere. */
 async function sourceOf(
   ctx: LinkContext,
-  db: Database,
+  { db, viewer, reads }: RollupReading,
   { db: code, link, field: measured }: Rollup,
-  viewer: Viewer | undefined,
 ): Promise<Source | undefined> {
   const source = await targetOf(ctx, db.accountId, { db: code }, viewer);
-  if (!source) return undefined;
+  if (!source || (reads && !(await reads(source.id)))) return undefined;
   const { tableName, name: field } = linkingField(source, link);
   const table = source.rules.tables.get(tableName);
   const isLink = table && linkFields(table).some(([name, to]) => name === field && linksTo(db, to));

@@ -27,7 +27,7 @@ import {
 } from "../databases/public-methods.ts";
 import { ownFields } from "../databases/columns.ts";
 import { expandLimits } from "../api.ts";
-import { expandedFor, flatIn, nestedIn, pathsIn } from "../links/expand.ts";
+import { finishedFor, flatIn, isUnfinished, nestedIn, pathsIn } from "../links/expand.ts";
 import { checked } from "../search/filters.ts";
 import {
   fieldHints,
@@ -64,16 +64,19 @@ export async function get(ctx: JsondbContext, { db, operation, method, params, v
   await mustBeIn(ctx, db, id, method, guard);
   const found = await ctx.read((sql) => recordStore.get(sql, db, id, { form: "public", fields }, guard));
   if (!found) throw notFound();
-  return expand(ctx, { db, operation, method, params, variables }, db, found.answer);
+  return finish(ctx, { db, operation, method, params, variables }, db, found.answer);
 }
 
-/** With the ends of links that the method lets a visitor follow, as its `allowed_fields` show them. */
-export async function expand(ctx: JsondbContext, call: Call, db: Database, body: string): Promise<string> {
+/**
+ * With rollups, and with the ends of links that the method lets a visitor follow, as its `allowed_fields` show them. Of
+ * all tables mixed no rollups.
+ */
+export async function finish(ctx: JsondbContext, call: Call, db: Database, body: string): Promise<string> {
   const paths = allowedPaths(call).filter((path) => call.method.expand.includes(path));
-  if (paths.length === 0) return body;
+  if (!isUnfinished(db, paths)) return body;
   const table = db.schema.tables.get(call.method.table ?? call.params["table_name"]?.toString() ?? "") ?? noTable;
   const shown = call.operation === "search" ? flatIn(table) : (record: Data) => ({ ...nestedIn(db)(record), table });
-  return expandedFor(ctx, db, body, paths, shown, visibleFields(db.publicMethods, call.operation));
+  return finishedFor(ctx, db, body, paths, shown, visibleFields(db.publicMethods, call.operation));
 }
 
 function allowedPaths({ method, params }: Call): string[] {
@@ -90,7 +93,8 @@ export function expandHints(call: Call): string[] {
 
 export async function create(ctx: JsondbContext, call: Call): Promise<string> {
   const make = (current: Database) => newRecord(current, call);
-  return publicText(await inPublicForm(() => records.create(ctx, call.db, make)), shownFields(call.db, "create"));
+  const made = await inPublicForm(() => records.create(ctx, call.db, make));
+  return finish(ctx, withoutPaths(call), call.db, publicText(made, shownFields(call.db, "create")));
 }
 
 /** Answers as `create` does, and stores nothing. */
@@ -101,7 +105,11 @@ export function pretend(call: Call): string {
   return publicText(made, shownFields(call.db, "create"));
 }
 
-export async function update(ctx: JsondbContext, { db, method, params, isForm, variables }: Call): Promise<string> {
+/** A write follows no links. */
+const withoutPaths = (call: Call): Call => ({ ...call, method: { ...call.method, expand: [] } });
+
+export async function update(ctx: JsondbContext, call: Call): Promise<string> {
+  const { db, method, params, isForm, variables } = call;
   const id = idOf(params);
   const given = dataOf(params, false);
   const guard = guardOf(method, variables);
@@ -112,7 +120,8 @@ export async function update(ctx: JsondbContext, { db, method, params, isForm, v
     return { ...write, data: applied("update", current, write.table, typed, variables) };
   };
   const shape = { form: "public", fields: shownFields(db, "update") } as const;
-  return inPublicForm(async () => (await records.update(ctx, db, id, make, shape)).answer);
+  const { answer } = await inPublicForm(() => records.update(ctx, db, id, make, shape));
+  return finish(ctx, withoutPaths(call), db, answer);
 }
 
 export async function remove(

@@ -173,7 +173,7 @@ function createCaller(ctx: JsondbContext) {
       return query;
     };
     const isExpanding = call.method.expand.length > 0 && call.params["expand"] !== undefined;
-    const finish = (body: string, db: Database) => calls.expand(ctx, call, db, body);
+    const finish = (body: string, db: Database) => calls.finish(ctx, call, db, body);
     return answerPage(ctx, call.db, read, shape, isExpanding ? finish : undefined);
   };
 
