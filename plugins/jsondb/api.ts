@@ -94,6 +94,11 @@ export interface ReadableRecord extends RecordRef {
   readonly hidden: ReadonlySet<string>;
 }
 
+/** `db` is the database's code; `title` is what people know the record by, else its id. */
+export interface FoundRecord extends RecordRef {
+  readonly title: string;
+}
+
 /**
  * `db` is an id or a code. An unknown database or record throws 404; data that does not fit the schema throws 422 by
  * field.
@@ -144,6 +149,11 @@ export interface JsonDatabases {
   ): Promise<readonly string[]>;
   /** Of records, those that the caller may read. */
   readable(caller: Caller, records: readonly RecordRef[]): Promise<readonly ReadableRecord[]>;
+  /**
+   * Records that have these words in their title or an indexed string, of the databases that the caller may read: the
+   * newest few of each of the twenty databases whose records are the newest.
+   */
+  findEverywhere(caller: Caller, words: string): Promise<readonly FoundRecord[]>;
   /** Names the fields that the schema of a table, or of all, does not know; the data may have them. */
   fieldHints(accountId: number, db: string, table: string | null, fields: Iterable<string>): Promise<readonly string[]>;
   /** Names the fields at the other end of links, which the searches and conditions here do not follow. */

@@ -39,6 +39,7 @@ import { amended } from "./records/writes.ts";
 import { withKeys } from "./databases/switch.ts";
 import * as recordStore from "./records/store.ts";
 import * as records from "./records/writes.ts";
+import { findEverywhere } from "./search/everywhere.ts";
 import { search as searchRecords } from "./search/store.ts";
 import type { JsondbContext } from "./context.ts";
 
@@ -114,6 +115,7 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       return true;
     },
     readable: (caller, refs) => readable(ctx, caller, refs),
+    findEverywhere: (caller, words) => findEverywhere(ctx, caller, words),
     async fieldHints(accountId, key, table, fields) {
       const db = await databases.find(ctx, accountId, key);
       return db ? fieldHintsIn(db.whole, table, fields) : [];

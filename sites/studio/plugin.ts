@@ -1,4 +1,5 @@
 import { definePlugin } from "platform";
+import { jsonDatabases } from "../../plugins/jsondb/api.ts";
 import { changesRoutes, studioRoutes, searchRoutes } from "./routes.ts";
 import { createChanges, followedLists } from "./changes.ts";
 import { loadFiles } from "./files.ts";
@@ -7,6 +8,7 @@ import { extensionsOf } from "./shell.ts";
 /** The account's user interface: a client of the public API. See the README beside this file. */
 export default definePlugin({
   name: "studio",
+  needs: { databases: jsonDatabases },
 
   async setup(ctx) {
     const files = await loadFiles();
@@ -18,7 +20,7 @@ export default definePlugin({
     return {
       routes: [
         ...studioRoutes(files, extensionsOf(ctx.plugins), ctx),
-        ...searchRoutes(ctx.routes),
+        ...searchRoutes(ctx.routes, ctx.services.databases),
         ...changesRoutes(changes, () => [...paths().values()], ctx.routes),
       ],
     };

@@ -17,10 +17,12 @@ import {
   type Route,
 } from "platform";
 import { shell, shellPolicy, type Extension } from "./shell.ts";
+import type { JsonDatabases } from "../../plugins/jsondb/api.ts";
 import type { StudioFiles } from "./files.ts";
 import type { Changes } from "./changes.ts";
 import {
   mayRead,
+  recordResult,
   foundIn,
   most,
   ranked,
@@ -203,14 +205,17 @@ const Row = answer.object("FoundByName", {
 const maxChars = 200;
 
 /** One search over everything that has a name. `routes`: those of all plugins. */
-export function searchRoutes(routes: () => readonly Route[]): Route[] {
+export function searchRoutes(
+  routes: () => readonly Route[],
+  databases: Pick<JsonDatabases, "findEverywhere">,
+): Route[] {
   return [
     route(
       "GET",
       "/core/search",
       {
         summary: "Find anything by its name or code",
-        description: `In every list that the token may read: at most ${most.ofList} of each and ${most.ofAll} in all, the best first. Records of databases are not searched.`,
+        description: `In every list that the token may read: at most ${most.ofList} of each and ${most.ofAll} in all, the best first. Records of databases are found by their title and indexed texts: the newest few of the twenty databases whose records are the newest.`,
         access: { signedIn: "each list asks for its own privilege" },
         query: { q: `the words, 1 to ${maxChars} characters` },
         asks: { q: "greeting" },
@@ -227,8 +232,11 @@ export function searchRoutes(routes: () => readonly Route[]): Route[] {
         if (words === "") throw invalid({ q: ["is required"] });
         if (words.length > maxChars) throw invalid({ q: [`may have at most ${maxChars} characters`] });
         if (words.includes("\0")) throw invalid({ q: ["has a character that cannot be searched for"] });
-        const found = await Promise.all(searchedLists(routes(), input.caller).map((list) => ask(list, input, words)));
-        return ok(ranked(found.flat(), words));
+        const [records, ...found] = await Promise.all([
+          databases.findEverywhere(input.caller, words),
+          ...searchedLists(routes(), input.caller).map((list) => ask(list, input, words)),
+        ]);
+        return ok(ranked([...found.flat(), ...records.map(recordResult)], words));
       },
     ),
   ];

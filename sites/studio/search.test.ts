@@ -17,6 +17,8 @@ afterAll(() => app.stop());
 
 interface SearchResult {
   readonly path: string;
+  readonly id: string | number;
+  readonly code: string | null;
   readonly name: string;
 }
 async function find(words: string, options: { token?: string } = {}): Promise<SearchResult[]> {
@@ -73,6 +75,40 @@ describe("a search by name", () => {
       expect(Array.isArray(await find(words))).toBe(true);
     },
   );
+
+  test("finds records of databases by title and indexed texts, as far as one may read them", async () => {
+    const fields = { no: "integer", subject: "string", note: "string", secret: "string", owner: "string" };
+    const schema = { fields, indexed_fields: ["subject", "secret"] };
+    await app.post("/core/dbs", { db: { name: "Letters", code: "letters", schema } });
+    const add = async (data: object) =>
+      (await app.post("/core/dbs/letters/records", { record: { data } })).json.id as string;
+    const ids = {
+      own: await add({ subject: "Tornado ahead", owner: "ann", secret: "quake-1" }),
+      other: await add({ subject: "A tornado passed", owner: "bob", note: "hurricane" }),
+      blank: await add({ secret: "tornado warning", owner: "ann" }),
+    };
+    const found = async (words: string, options = {}) =>
+      (await find(words, options)).filter(({ path }) => path === "/core/dbs/letters/records");
+    expect(await found("tornado")).toEqual([
+      { path: "/core/dbs/letters/records", id: ids.own, name: "Tornado ahead", code: null },
+      { path: "/core/dbs/letters/records", id: ids.blank, name: ids.blank, code: null },
+      { path: "/core/dbs/letters/records", id: ids.other, name: "A tornado passed", code: null },
+    ]);
+    expect(await found("hurricane")).toEqual([]);
+    const who = await person(app, { role: "guest" });
+    expect(await found("tornado", who)).toEqual([]);
+    const access = [{ to: `user:${who.id}`, may: "read", where: { owner: "ann" }, hide: ["secret"] }];
+    expect((await app.patch("/core/dbs/letters", { db: { access } })).status).toBe(200);
+    expect(await found("tornado", who)).toMatchObject([{ id: ids.own, name: "Tornado ahead" }]);
+    expect(await found("quake", who)).toEqual([]);
+    const hiding = [{ to: `user:${who.id}`, may: "read", hide: ["subject"] }];
+    await app.patch("/core/dbs/letters", { db: { access: hiding } });
+    expect(await found("tornado", who)).toMatchObject([{ id: ids.blank, name: ids.blank }]);
+    const narrowed = await app.post("/account/api_tokens", { api_token: { privileges: ["prompts"] } });
+    expect(await found("tornado", { token: narrowed.json.token })).toEqual([]);
+    for (let n = 0; n < 5; n++) await add({ subject: `Many tornados ${n}` });
+    expect(await found("tornados")).toHaveLength(3);
+  });
 
   test("of what many have is bounded", async () => {
     for (let n = 0; n < 12; n++) await app.post("/account/teams.json", { team: { name: `Zebra ${n}` } });

@@ -1,5 +1,6 @@
 /** Which lists a search asks, and what it makes of their answers. Pure. */
 import { isObject, type Caller, type Route } from "platform";
+import type { FoundRecord } from "../../plugins/jsondb/api.ts";
 
 export interface SearchResult {
   /** The list's path: `/core/prompts`. */
@@ -56,6 +57,11 @@ function foundOf(path: string, row: unknown): SearchResult[] {
   const code = text(row["code"]) ?? text(row["url_code"]) ?? null;
   const name = ["name", "title", "login", "source_type", "url", "path"].flatMap((field) => text(row[field]) ?? [])[0];
   return [{ path, id, name: (name ?? code ?? String(id)).slice(0, 255), code }];
+}
+
+/** A record of a database; its title alone says whether it begins with the words. */
+export function recordResult({ db, id, title }: FoundRecord): SearchResult {
+  return { path: `/core/dbs/${db}/records`, id, name: title, code: null };
 }
 
 /** What begins with the words comes before what only has them. */

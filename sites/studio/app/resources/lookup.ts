@@ -8,7 +8,7 @@ import { canNarrow, holds, type FormField, type Inputs } from "./forms.ts";
 import type { Choices } from "./openapi.ts";
 import { nameOf } from "../title.ts";
 import { isMap, textOf } from "./values.ts";
-import { addressOf } from "../address.ts";
+import { addressOf, base } from "../address.ts";
 import { router } from "../state/router.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import type { Command } from "../state/shortcuts.svelte.ts";
@@ -104,6 +104,11 @@ interface SearchResult {
 export async function findRecords(words: string, signal: AbortSignal): Promise<readonly Command[]> {
   const { json } = await get(`/core/search.json?q=${encodeURIComponent(words.slice(0, 200))}`, signal);
   return (json as readonly SearchResult[]).flatMap(({ path, id, name }) => {
+    const [, db] = /^\/core\/dbs\/([\w-]{1,100})\/records$/.exec(path) ?? [];
+    if (db !== undefined) {
+      const run = () => router.go(`${base}/core/dbs/${db}/records?open=${id}`);
+      return [{ id: `${path} ${id}`, title: name, group: db, run }];
+    }
     const resource = session.resources.find((one) => one.path === path);
     if (!resource) return [];
     const run = () => router.go(addressOf(resource, [String(id)]));
