@@ -6,6 +6,7 @@ import type { Tokens } from "../tokens/api.ts";
 import type { ImportPlaces } from "./bulk/imports/body.ts";
 import type { Events } from "./live/events.ts";
 import type { RoomContext } from "./public/room.ts";
+import type { FileContext } from "./records/files.ts";
 import type { SearchContext } from "./search/store.ts";
 
 interface PublicSettings {
@@ -20,7 +21,7 @@ interface HistorySettings {
   readonly historyBytes: number;
 }
 
-export interface JsondbContext extends SearchContext, RoomContext {
+export interface JsondbContext extends SearchContext, RoomContext, FileContext {
   readonly config: PublicSettings & HistorySettings & RoomContext["config"];
   readonly names: Names;
   readonly accounts: Accounts;

@@ -2,6 +2,7 @@ import { isOpenTo } from "./databases/database.ts";
 import { definePlugin, setting, type Route, type Nameable, type Sql, type Uses } from "platform";
 import { accounts } from "../accounts/api.ts";
 import { mail } from "../mail/api.ts";
+import { media } from "../media/api.ts";
 import { tokens } from "../tokens/api.ts";
 import { aggregateRoutes } from "./search/aggregate-routes.ts";
 import { jsonDatabases } from "./api.ts";
@@ -87,7 +88,7 @@ const recordSample = { ...recordData, ...recordFacts, db_code: "customers" };
 /** JSON databases and their records. behaviour 2.4, B.7. */
 export default definePlugin({
   name: "jsondb",
-  needs: { accounts, mail, tokens },
+  needs: { accounts, mail, media, tokens },
   accountSettings,
   provides: jsonDatabases,
   config: {
@@ -216,6 +217,7 @@ export default definePlugin({
       accounts: ctx.services.accounts,
       tokens: ctx.services.tokens,
       mail: ctx.services.mail,
+      media: ctx.services.media,
       mentionMails: ctx.limiter("jsondb.mentions", { limit: 100, windowSeconds: 3600 }),
       fragments,
       learning: createLearning(ctx),

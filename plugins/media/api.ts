@@ -1,5 +1,5 @@
 /** Media files, as other plugins see them. */
-import { service } from "platform";
+import { service, type Queryable } from "platform";
 
 /** A public picture that may stand in a page. */
 export interface PagePicture {
@@ -56,6 +56,8 @@ export interface Media {
   ): Promise<{ readonly id: string; readonly done: "made" | "changed" | "unchanged" }>;
   /** Public pictures by folder and name (`team/anna.jpg`); one that does not exist is not in the result. */
   picturesOf(accountId: number, paths: readonly string[]): Promise<ReadonlyMap<string, PagePicture>>;
+  /** Of these ids, in small letters, those of files of the account. */
+  existing(on: Queryable, accountId: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Calls `run` after the commit of every change of an account's files, before the change is answered. */
   onChanged(run: (accountId: number) => Promise<void>): void;
   /** Adds to what `GET /core/media/:id/uses` answers. */

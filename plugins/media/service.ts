@@ -34,6 +34,7 @@ export function mediaService(ctx: MediaContext): Media {
       const rows = await mediaStore.publicByPaths(ctx.sql, accountId, storable);
       return new Map(rows.filter(({ mime }) => mime.startsWith("image/")).map((row) => [row.path, pictureOf(row)]));
     },
+    existing: mediaStore.existing,
     onChanged: ctx.hooks.onChanged,
     addUses: ctx.hooks.addUses,
   };

@@ -16,6 +16,13 @@ const columns = (
   hash as sha256,
   version, created_at, updated_at`;
 
+/** Of these ids those of files of the account. */
+export async function existing(on: Queryable, accountId: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await on<{ id: string }[]>`
+    select id::text from media where account_id = ${accountId} and id = any(${[...ids]}::uuid[])`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 // What narrows a list.
 
 export function inFolder(sql: Sql, query: URLSearchParams, name: string): Fragment | undefined {

@@ -12,6 +12,7 @@ import {
 } from "platform";
 import { tableForWrite, type Database } from "../databases/database.ts";
 import { checkPatch, checkRecord, asNew, asStored, type Data, type Faults } from "../records/record.ts";
+import { filesThere } from "../records/files.ts";
 import * as records from "../records/writes.ts";
 import type { Viewer } from "../access/reach.ts";
 import { upToDate } from "../databases/cache.ts";
@@ -117,16 +118,17 @@ async function perform(
   tx: Tx,
   { db, viewer }: Batching,
   operation: Operation,
+  files: ReadonlySet<string>,
 ): Promise<string | undefined> {
   if (operation.op === "update" && operation.keepsTable) {
     const kept = await records.inItsTable(tx, db, operation.id, { data: operation.data, viewer });
-    return (await records.merge(ctx, db, operation.id, kept, { form: "nested" }, tx))?.answer;
+    return (await records.merge(ctx, db, operation.id, { ...kept, files }, { form: "nested" }, tx))?.answer;
   }
   if (operation.op === "delete") {
     await records.remove(ctx, db, operation.id, { viewer }, tx);
     return JSON.stringify({ id: operation.id, deleted: true });
   }
-  const write = { table: tableForWrite(db, operation.tableName), data: operation.data, viewer };
+  const write = { table: tableForWrite(db, operation.tableName), data: operation.data, viewer, files };
   if (operation.op === "create") {
     const made = await records.insert(ctx, db, write, tx);
     return made && records.createdText(tx, db, made);
@@ -142,10 +144,12 @@ async function performAll(
 ): Promise<string[]> {
   const ids = operations.flatMap((operation) => (operation.op === "create" ? [] : [operation.id]));
   if (ids.length > 0) checkSeen(operations, await bulkStore.lockAll(tx, batching.db, ids));
+  const data = operations.flatMap((one) => (one.op === "delete" ? [] : [one.data]));
+  const files = await filesThere(ctx, tx, batching.db.accountId, batching.db.rules.tables.values(), data);
   const answers: string[] = [];
   let characters = 0;
   for (const [at, operation] of operations.entries()) {
-    const answer = await perform(ctx, tx, batching, operation).catch((error: unknown) => {
+    const answer = await perform(ctx, tx, batching, operation, files).catch((error: unknown) => {
       throw placed(error, at);
     });
     if (answer === undefined) throw moved;

@@ -35,6 +35,7 @@ import * as bulkStore from "./store.ts";
 import type { JsondbContext } from "../context.ts";
 import * as databases from "../databases/cache.ts";
 import { mayKnow } from "../records/rights.ts";
+import { filesThere } from "../records/files.ts";
 import * as records from "../records/writes.ts";
 
 /** Of a token for some databases. */
@@ -123,11 +124,18 @@ async function write(
   tx: Tx,
   { db, viewer }: Changing,
   { id, tableName }: Found,
-  data: Data | null,
+  { data, files }: { readonly data: Data | null; readonly files: ReadonlySet<string> },
 ): Promise<void> {
   if (data === null) return records.remove(ctx, db, id, { viewer }, tx);
   const table = db.rules.tables.get(tableName) ?? { ...noTable, name: tableName };
-  const done = await records.merge(ctx, db, id, { table, data, viewer, keepsTable: true }, { form: "nested" }, tx);
+  const done = await records.merge(
+    ctx,
+    db,
+    id,
+    { table, data, viewer, keepsTable: true, files },
+    { form: "nested" },
+    tx,
+  );
   if (done === undefined) throw moved;
 }
 
@@ -140,10 +148,13 @@ async function perform(
 ): Promise<Step> {
   const begun = performance.now();
   const faults: RowFault[] = [];
+  const { accountId, rules } = changing.db;
+  const { data } = change;
+  const files = await filesThere(ctx, tx, accountId, rules.tables.values(), data ? [data] : []);
   let [stored, failed, last] = [0, 0, undefined as string | undefined];
   for (const record of found) {
     try {
-      await write(ctx, tx, changing, record, change.data);
+      await write(ctx, tx, changing, record, { data, files });
       stored++;
     } catch (error) {
       // It was written before it was seen that it may not be so.

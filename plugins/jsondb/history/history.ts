@@ -9,6 +9,7 @@ import { renameOne } from "../databases/store.ts";
 import { mayRelink } from "../links/links.ts";
 import { actorOf, tellWanted } from "../records/events.ts";
 import { claimChanged } from "../records/keys.ts";
+import { mustBeFiles } from "../records/files.ts";
 import { asStored, checkRecord, jsonOf, refuse, type Data } from "../records/record.ts";
 import { mustBeOpen, mustStayOpen } from "../records/rights.ts";
 import * as recordStore from "../records/store.ts";
@@ -128,14 +129,15 @@ async function giveBack(
   return hints;
 }
 
-/** Links that stay need not lead anywhere; those that it gets must, for whoever restores it. */
+/** Links and files that stay need not lead anywhere; those that it gets must, for whoever restores it. */
 async function relink(
   ctx: JsondbContext,
   tx: Tx,
   db: Database,
   { id, viewer }: Restoring,
-  { data, names }: Target,
+  { table, data, names }: Target,
 ): Promise<void> {
+  await mustBeFiles(ctx, tx, db, { table, data: pick(data, names) });
   if (mayRelink(db, names, false)) await link(ctx, tx, db, id, { data: pick(data, names), viewer });
 }
 

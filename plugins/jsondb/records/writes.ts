@@ -12,6 +12,7 @@ import {
   HttpError,
   invalid,
   isNumber,
+  parseExactly,
   type Queryable,
   type Tx,
   type ExactNumber,
@@ -33,6 +34,7 @@ import {
   release,
 } from "../links/links.ts";
 import * as linkStore from "../links/store.ts";
+import { mustBeFiles } from "./files.ts";
 import { mayName, mustBeOpen, mustStayOpen } from "./rights.ts";
 import { composed } from "../databases/columns.ts";
 import { actorOf } from "./events.ts";
@@ -66,6 +68,8 @@ export interface Write {
   readonly expected?: number | undefined;
   /** Narrows it to one visitor's record. */
   readonly guard?: Guard | undefined;
+  /** Files among its data that are known to be there; undefined: looked up. */
+  readonly files?: ReadonlySet<string> | undefined;
 }
 
 /** Narrows a write to one visitor's record and one version. */
@@ -135,6 +139,7 @@ async function insertAny(
 ): Promise<CreatedRecord | undefined> {
   const data = asNew(db, table, write.data);
   refuse(checkRecord(table, data));
+  await mustBeFiles(ctx, given ?? ctx.sql, db, { table, data, files: write.files });
   const actor = await actorOf(ctx, db, given);
   const made = { ...newRecord(table, data), actor };
   const { id, createdAt } = made;
@@ -199,6 +204,11 @@ async function mergeAny(
   const { table, expected, guard } = write;
   const data = asStored(table, write.data);
   refuse(checkPatch(table, data));
+  const on = given ?? ctx.sql;
+  await mustBeFiles(ctx, on, db, { table, data, files: write.files }, async () => {
+    const stored = await recordStore.get(on, db, id, { form: "nested" }, guard);
+    return stored && (parseExactly(stored.answer) as { data: Data }).data; // the nested form of print.ts
+  });
   const patch = { id, table, data, json: jsonOf(data), guard, expected, actor: await actorOf(ctx, db, given) };
   const wanted = events.wanted(ctx, db, "update", { id, tableName: table.name, data });
   const shape = { ...asked, whole: wanted };

@@ -10,12 +10,13 @@ import { choiceReader, type ChoiceReader } from "../../databases/choices.ts";
 import { fits, listLimit } from "../../databases/kinds.ts";
 import { whyUnread } from "../files/expected.ts";
 import { place as quoted } from "../files/parameters.ts";
-import type { Table } from "../../databases/schema.ts";
+import { noTable, type Table } from "../../databases/schema.ts";
 import { idsIn, linkFields, nameOf, tableIn, targetOf } from "../../links/links.ts";
 import { createFinder, referencesOf, type Match, type Reference, type References } from "../../links/references.ts";
 import { mayAll, type Viewer } from "../../access/reach.ts";
 import type { JsondbContext } from "../../context.ts";
 import { withDefaults } from "../../records/defaults.ts";
+import { fileFaults, filesThere, hasFiles } from "../../records/files.ts";
 import { indexValues } from "../../records/index-values.ts";
 import { newClaims } from "../../records/keys.ts";
 import { asStored, checkRecord, newRecord, refuse, type Data, type Faults } from "../../records/record.ts";
@@ -51,7 +52,8 @@ export const pageLimits = { rows: 1000, characters: 4_000_000, keys: 1_000_000 }
 /** `take` gives back the rows that are checked by now, `end` those that are left. */
 export function createChecker(ctx: JsondbContext, db: Database, options: CheckOptions) {
   const isLinked = [...db.rules.tables.values()].some((table) => linkFields(table).length > 0);
-  const isPaged = isLinked || (options.dry === true && db.keySets.length > 0);
+  const isFiled = hasFiles(db);
+  const isPaged = isLinked || isFiled || (options.dry === true && db.keySets.length > 0);
   const links = createLinks(ctx, db, options);
   const check = createRowCheck(db, options);
   const seen = new Set<string>();
@@ -63,6 +65,7 @@ export function createChecker(ctx: JsondbContext, db: Database, options: CheckOp
     const resolved = isLinked ? await links.resolve(rows) : rows;
     const all = resolved.map((row) => ({ row, checked: check(row) }));
     if (isLinked) await links.check(all);
+    if (isFiled) await checkFiles(ctx, db, all);
     if (options.dry) await checkKeys(ctx, db, all, seen);
     return all;
   };
@@ -266,6 +269,22 @@ function withIds(
     ...row,
     data: Object.fromEntries([...Object.entries(row.data).filter(([name]) => !names.has(name)), ...ids]),
   };
+}
+
+// Files.
+
+/** Rows that name files which there are not are faulty. */
+async function checkFiles(ctx: JsondbContext, db: Database, all: readonly Outcome[]): Promise<void> {
+  const rows = all.flatMap((one) => ("faults" in one.checked ? [] : [{ one, ...one.checked }]));
+  const { tables } = db.rules;
+  const data = rows.map((row) => row.data);
+  const there = await filesThere(ctx, ctx.sql, db.accountId, tables.values(), data);
+  for (const { one, tableName, data: its } of rows) {
+    const faults = Object.keys(fileFaults(tables.get(tableName) ?? noTable, its, there) ?? {});
+    if (faults.length === 0 || "fault" in one.row) continue;
+    const { place } = one.row;
+    one.checked = { faults: faults.map((field) => ({ ...place, field, message: "is unknown" })) };
+  }
 }
 
 // Unique fields.
