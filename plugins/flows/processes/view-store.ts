@@ -153,8 +153,8 @@ function databases(sql: Queryable): Fragment {
       union
       select f.program_id from programs n
       join flow_programs g on g.account_id = p.account_id and g.id = n.id
-      cross join jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "flow").flow') code
-      join flows f on f.account_id = p.account_id and f.code = code #>> '{}')
+      cross join jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "flow").flow') called
+      join flows f on f.account_id = p.account_id and f.code = called #>> '{}')
     select json_agg(json_build_object('db', step -> 'db', 'expand', step -> 'expand'))
     from programs n join flow_programs g on g.account_id = p.account_id and g.id = n.id
     cross join jsonb_path_query(g.program::jsonb, '$.** ? (@.type == "db")') step) as databases`;

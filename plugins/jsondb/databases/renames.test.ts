@@ -191,12 +191,15 @@ test("names that lead there through links follow, in this database and in others
     app.post("/core/dbs", { db: { name: code, code, schema: { fields }, ...more } });
   const link = (to: string) => ({ type: "string", link: to });
   const people = { name: "string", boss: link("led-people") };
-  const own = { list: { allowed_fields: ["name", "boss", "boss.name"], expand: ["boss", "boss.boss"] } };
+  const own = {
+    list: { allowed_fields: ["name", "boss", "boss.name", "boss.boss.name"], expand: ["boss", "boss.boss"] },
+  };
   await make("led-people", people, { public_methods: own });
   const shops = { owner: link("led-people") };
   await make("led-shops", shops);
   const orders = { shop: link("led-shops"), by: link("led-people"), name: "string" };
-  const list = { allowed_fields: ["name", "by", "by.name"], expand: ["by", "by.boss", "shop.owner.boss"] };
+  const allowed_fields = ["name", "by", "by.name", "by.boss.name", "shop", "shop.owner.boss.name"];
+  const list = { allowed_fields, expand: ["by", "by.boss", "shop.owner.boss"] };
   const made = await make("led-orders", orders, { public_methods: { list } });
   expect([made.status, made.json]).toEqual([201, expect.anything()]);
   const view = {
@@ -222,14 +225,14 @@ test("names that lead there through links follow, in this database and in others
     },
   );
   expect(done.json.public_methods.list).toEqual({
-    allowed_fields: ["title", "chief", "chief.title"],
+    allowed_fields: ["title", "chief", "chief.title", "chief.chief.title"],
     expand: ["chief", "chief.chief"],
   });
   expect(done.headers.get("warning")).toBe(
     '299 - "the flow \\"Finder\\" uses the database and may name fields as before"',
   );
   expect((await app.get("/core/dbs/led-orders")).json.public_methods.list).toEqual({
-    allowed_fields: ["name", "by", "by.title"],
+    allowed_fields: ["name", "by", "by.title", "by.chief.title", "shop", "shop.owner.chief.title"],
     expand: ["by", "by.chief", "shop.owner.chief"],
   });
   expect((await app.get(`/core/dbs/led-orders/views/${theirs.id}`)).json).toMatchObject({

@@ -77,7 +77,7 @@ function changeRoute(ctx: ContextOf<DbAt>, { spec, run }: Route, renames: WeakMa
     renames.set(input.request, rename);
     const before = await find(ctx, input.account.id, input.params.id);
     const reply = await run({ ...input, body: given });
-    if (!before || reply instanceof Response) return reply;
+    if (!before || !input.caller || reply instanceof Response) return reply;
     return warned(reply, await stillNaming(ctx, input.caller, before));
   });
 }

@@ -79,6 +79,12 @@ export async function finish(ctx: JsondbContext, call: Call, db: Database, body:
   return finishedFor(ctx, db, body, paths, shown, visibleFields(db.publicMethods, call.operation));
 }
 
+/** Whether `finish` may have something to do. */
+export function mayFinish(call: Call): boolean {
+  const isExpanding = call.method.expand.length > 0 && call.params["expand"] !== undefined;
+  return isExpanding || isUnfinished(call.db, []);
+}
+
 function allowedPaths({ method, params }: Call): string[] {
   return pathsIn((allowedParams(method, params, ["expand"]).get("expand") ?? "").split(","));
 }

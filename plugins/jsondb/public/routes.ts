@@ -172,9 +172,8 @@ function createCaller(ctx: JsondbContext) {
       if (!query) throw new Error("a scope does not depend on the schema");
       return query;
     };
-    const isExpanding = call.method.expand.length > 0 && call.params["expand"] !== undefined;
     const finish = (body: string, db: Database) => calls.finish(ctx, call, db, body);
-    return answerPage(ctx, call.db, read, shape, isExpanding ? finish : undefined);
+    return answerPage(ctx, call.db, read, shape, calls.mayFinish(call) ? finish : undefined);
   };
 
   const runs: Record<Operation, (call: Call) => Promise<Reply>> = {
