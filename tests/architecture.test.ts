@@ -124,6 +124,7 @@ const unnarrowed: Readonly<Record<string, string>> = {
   newLinks: "targets that are not open whole are asked for beforehand",
   readHeld: "of a record that a program holds",
   store: "checked after it is stored",
+  recentIds: "in which order databases are looked at",
   // Tells no person of any record.
   sizeOf: "a count for the plan of a search",
   anyLongString: "a fact for the plan of a search",

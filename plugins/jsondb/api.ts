@@ -145,7 +145,7 @@ export interface JsonDatabases {
     accountId: number,
     db: string,
     paths: readonly string[],
-    withRollups?: boolean,
+    andRollups?: boolean,
   ): Promise<readonly string[]>;
   /** Of records, those that the caller may read. */
   readable(caller: Caller, records: readonly RecordRef[]): Promise<readonly ReadableRecord[]>;

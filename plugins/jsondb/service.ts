@@ -146,12 +146,12 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
       const [whole] = await expanded(ctx, { db, viewer: undefined }, [{ ...record }], expand, nestedIn(db));
       return whole ?? record;
     },
-    async databasesAlong(accountId, key, paths, withRollups = false) {
-      const db = paths.length > 0 || withRollups ? await databases.find(ctx, accountId, key) : undefined;
+    async databasesAlong(accountId, key, paths, andRollups = false) {
+      const db = paths.length > 0 || andRollups ? await databases.find(ctx, accountId, key) : undefined;
       if (!db) return [];
       return [
         ...(await databasesAlong(ctx, db.whole, paths)),
-        ...(withRollups ? await rollupSources(ctx, db.whole) : []),
+        ...(andRollups ? await rollupSources(ctx, db.whole) : []),
       ];
     },
     async update(accountId, key, id, record) {

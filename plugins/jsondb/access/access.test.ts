@@ -353,8 +353,8 @@ describe("programs", () => {
     const maker = await person(app, { role: "user", privileges: ["flows"] });
     await app.patch(base, { db: { access: [...accessOf(), { to: `user:${maker.id}`, may: "read" }] } });
     const flow = async (code: string, steps: object[], value: string) => {
-      const fields = { program: [...steps, { type: "return", value }] };
-      const made = await app.post("/connect/flows", { flow: { name: code, code, fields } }, as(maker));
+      const program = [...steps, { type: "return", value }];
+      const made = await app.post("/connect/flows", { flow: { name: code, code, fields: { program } } }, as(maker));
       expect([made.status, made.text]).toEqual([201, expect.any(String)]);
     };
     await flow("inner", [{ type: "db", op: "search", db: "deals", params: {}, as: "found" }], "{{ found }}");

@@ -140,8 +140,8 @@ async function within(ctx: JsondbContext, tx: Tx, db: Database, id: string): Pro
   if (!kept) throw notFound();
   if (!kept.mayEdit) throw forbidden("the `access` of the database does not let you change this record");
   const hints = await bringBack(ctx, tx, db, kept);
-  const written = hints && (await recordStore.get(tx, db, id, { form: "nested" }));
-  return written && { ...written, hints };
+  const record = hints && (await recordStore.get(tx, db, id, { form: "nested" }));
+  return record && { ...record, hints };
 }
 
 /** A record that came back, and what is said of links that it has lost. */
