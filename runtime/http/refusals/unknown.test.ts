@@ -58,10 +58,11 @@ describe("of an address", () => {
     [page, "limit=101", ["limit: 101 is out of range, 100 is taken"]],
     [page, "limit=0", ["limit: 0 is out of range, 1 is taken"]],
     [page, "limit=ten", ["limit: ten is no whole number, 20 is taken"]],
-    [page, "offset=-1&page=2", [
-      "offset: -1 is out of range, 0 is taken",
-      'unknown query parameter "page": known are limit, offset',
-    ]],
+    [
+      page,
+      "offset=-1&page=2",
+      ["offset: -1 is out of range, 0 is taken", 'unknown query parameter "page": known are limit, offset'],
+    ],
   ])("declared as %p, %p", (given, query, expected) => {
     expect(queryHints(given as Record<string, unknown>, new URLSearchParams(query))).toEqual(expected);
   });
