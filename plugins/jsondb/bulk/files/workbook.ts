@@ -78,7 +78,7 @@ async function factsOf(archive: Archive): Promise<Facts> {
   await parse(archive, bookPath, {
     open(tag, attributes) {
       if (tag === "workbookPr") is1904 = isTrue(attributes["date1904"]);
-      const path = tag === "sheet" ? targets.get(attributes["id"] ?? "") : undefined;
+      const path = tag === "sheet" ? targets.get(relationOf(attributes)) : undefined;
       // Sheets that are charts have no cells.
       if (path === undefined || !path.includes("worksheets/")) return;
       const hidden = (attributes["state"] ?? "visible") !== "visible";
@@ -87,6 +87,11 @@ async function factsOf(archive: Archive): Promise<Facts> {
   });
   if (sheets.length === 0) throw new FileFault("is a workbook without a sheet of cells");
   return { sheets, is1904, sharedStrings: kinds.get("sharedStrings"), styles: kinds.get("styles") };
+}
+
+/** The only attribute that has a prefix: most programs write `r:id`. */
+function relationOf(attributes: Readonly<Record<string, string>>): string {
+  return Object.entries(attributes).find(([name]) => local(name) === "id")?.[1] ?? "";
 }
 
 function isTrue(text: string | undefined): boolean {
@@ -259,10 +264,11 @@ function createTexts() {
       else if (tag === "rPh") isHint = false;
     },
     taken() {
-      // Characters that XML cannot hold are written as _x000D_.
-      const taken = all.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+      const taken = all;
       all = "";
-      return taken;
+      // Characters that XML cannot hold are written as _x000D_.
+      if (!taken.includes("_x")) return taken;
+      return taken.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
     },
   };
 }
@@ -270,7 +276,7 @@ function createTexts() {
 // XML.
 
 interface Visitor {
-  /** Names without their prefix. */
+  /** Names of tags are without their prefix. */
   readonly open: (tag: string, attributes: Readonly<Record<string, string>>) => void;
   readonly text?: (text: string) => void;
   readonly close?: (tag: string) => void;
@@ -285,7 +291,7 @@ async function parse(archive: Archive, path: string, visitor: Visitor): Promise<
 function createParser({ open, text, close }: Visitor) {
   const parser = new SaxesParser<{ position: false; xmlns: false }>({ position: false, xmlns: false });
   parser.on("opentag", ({ name, attributes }) => {
-    open(local(name), namesOf(attributes));
+    open(local(name), attributes);
   });
   if (text) parser.on("text", text);
   if (close) parser.on("closetag", ({ name }) => close(local(name)));
@@ -301,12 +307,6 @@ function createParser({ open, text, close }: Visitor) {
 function local(name: string): string {
   const at = name.indexOf(":");
   return at === -1 ? name : name.slice(at + 1);
-}
-
-function namesOf(attributes: Record<string, string>): Record<string, string> {
-  const prefixed = Object.keys(attributes).some((name) => name.includes(":"));
-  if (!prefixed) return attributes;
-  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [local(name), value]));
 }
 
 async function* textsOf(archive: Archive, path: string): AsyncGenerator<string> {
