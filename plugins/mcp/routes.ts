@@ -53,13 +53,15 @@ export function mcpRoutes(sessionOf: SessionOf, protocol: Protocol): Route[] {
           202: null,
         },
       },
-      async ({ request, requestId, caller, account, host, body }) => {
+      async (input) => {
+        const { request, requestId, caller, account, host, body } = input;
         if (caller.viaCookie) throw unauthorized("/mcp takes a bearer token, no cookie");
         mustBeAt(request.headers, host, account);
         // JSON-RPC's batches are gone from the protocol, and a limit of requests counts one for each.
         if (!isObject(body)) throw badRequest("send one JSON-RPC message, an object");
         const token = credentialOf(request.headers)?.token ?? "";
-        const session = sessionOf({ request, requestId, caller, token });
+        const { ip } = input;
+        const session = sessionOf({ request, requestId, caller, token, ip });
         const plain = plainCallOf(body, request.headers);
         const result = plain && (await callTool(plain.name, plain.args, session));
         if (plain && result) return jsonText(200, plainAnswer(plain, result));

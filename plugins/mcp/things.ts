@@ -19,6 +19,10 @@ export interface ApiResource {
 export type ApiResources = ReadonlyMap<string, ApiResource>;
 
 /** How people sign in is theirs alone. */
+const personalNames = /^(?:api_tokens?|tokens?|sessions?|factors|passwords?|sign_in_providers)$/;
+export const elsewhere =
+  "tokens, sessions and how people sign in are not managed over /mcp: that is for a person in the Studio (Access tokens), or for the REST API (`guide` with api_tokens_api)";
+export const isElsewhere = (name: string) => personalNames.test(name);
 const personal: ReadonlySet<string | undefined> = new Set(["tokens", "sessions", "oidc", "factors", "passwords"]);
 
 export function thingsOf(routes: readonly Route[]): ApiResources {

@@ -37,9 +37,9 @@ export function flagOf(query: URLSearchParams, parameter: string): boolean | und
   return flag;
 }
 
-/** An id from the path that must be a whole number; 404 if it is malformed. */
-export function integerId(value: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(value)) throw notFound();
+/** An id from the path that must be a whole number; 404 if it is malformed, in the words of `missing`. */
+export function integerId(value: string, missing?: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(value)) throw notFound(missing);
   return Number(value);
 }
 
@@ -47,9 +47,9 @@ export function isUuid(value: string): boolean {
   return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(value);
 }
 
-/** An id from the path that must be a UUID; 404 if it is malformed. */
-export function uuidOf(value: string): string {
-  if (!isUuid(value)) throw notFound();
+/** An id from the path that must be a UUID; 404 if it is malformed, in the words of `missing`. */
+export function uuidOf(value: string, missing?: string): string {
+  if (!isUuid(value)) throw notFound(missing);
   return value.toLowerCase();
 }
 

@@ -40,7 +40,7 @@ export function refOf<I extends IdKind>(
     if (!/^[A-Za-z0-9._-]{1,100}$/.test(text)) throw notFound(missing);
     return { code: text };
   }
-  return { id: (id === "uuid" ? uuidOf(text) : integerId(text)) as IdOf<I> }; // the kind decides the type
+  return { id: (id === "uuid" ? uuidOf(text, missing) : integerId(text, missing)) as IdOf<I> }; // the kind decides the type
 }
 
 /** A condition for the rows that the caller may see. */

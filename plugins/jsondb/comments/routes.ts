@@ -27,15 +27,16 @@ import { dbAccess, openAt, type Viewing } from "../databases/cache.ts";
 import { Comment, mentionsIn, type CommentAt, type CommentRow } from "./comment.ts";
 import { receiversOf } from "./mails.ts";
 import { openRecords, page } from "./store.ts";
+import { missingRecord } from "../records/record.ts";
 
 type Asked = Viewing & { readonly params: { readonly db_id: string; readonly id: string } };
 
 /** The record as the caller may read it, or with `add` comment on it: 404, 403. */
 async function placeOf(ctx: JsondbContext, input: Asked, level: "read" | "add" = "read"): Promise<CommentAt> {
   const db = await openAt(ctx, input, input.params.db_id, level);
-  const recordId = uuidOf(input.params.id).toLowerCase();
+  const recordId = uuidOf(input.params.id, missingRecord).toLowerCase();
   const isOpen = async (to: typeof level) => (await openRecords(ctx.sql, db, [recordId], to)).size > 0;
-  if (!(await isOpen("read"))) throw notFound("there is no such record");
+  if (!(await isOpen("read"))) throw notFound(missingRecord);
   if (level === "add" && !(await isOpen("add")))
     throw forbidden("the `access` of the database does not let you comment on this record");
   return { ...ctx, caller: input.caller, db, recordId };

@@ -520,12 +520,14 @@ async function keepKeys(at: DbAt, before: DbRow | undefined, after: DbRow, tx: T
   await at.enqueue(dropKeys, { accountId, dbId, sets: gone }, { tx, accountId, runAt });
 }
 
+export const missingDeleted = "there is no such deleted database";
+
 /** Gives a deleted database back, with its records. 404 if the caller may not. */
 export async function restoreDb(at: DbAt & { readonly caller: Caller }, id: string): Promise<DbRow> {
   const { account, user } = at.caller;
   const restoring = at.transaction(async (tx) => {
     const code = await restoreDeleted(tx, at.caller, id);
-    if (code === undefined) throw notFound();
+    if (code === undefined) throw notFound(missingDeleted);
     const others = await relinkOthers(tx, { accountId: account.id }, id, code);
     const restored = await find(Db, tx, account.id, { id });
     if (!restored) throw new Error("a restored database is missing"); // it was written just now

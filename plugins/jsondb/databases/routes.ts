@@ -26,7 +26,7 @@ import {
 } from "platform";
 import { editOf, replaceInJson, Replacement } from "../api.ts";
 import { allOpen, dbAccess, find, openAt } from "./cache.ts";
-import { Db, restoreDb, savedHints, ifMatch, type DbAt } from "./db.ts";
+import { Db, missingDeleted, restoreDb, savedHints, ifMatch, type DbAt } from "./db.ts";
 import type { DbRow } from "./fields.ts";
 import { schemaKeys } from "./schema.ts";
 import * as databaseStore from "./store.ts";
@@ -215,7 +215,7 @@ function trashRoutes(ctx: ContextOf<DbAt>): Route[] {
       },
       async ({ caller, params }) => {
         const at = { ...ctx, caller };
-        return ok(...(await shown(Db, at, await restoreDb(at, uuidOf(params.id)))));
+        return ok(...(await shown(Db, at, await restoreDb(at, uuidOf(params.id, missingDeleted)))));
       },
     ),
   ];

@@ -10,7 +10,7 @@ import { mayRelink } from "../links/links.ts";
 import { actorOf, tellWanted } from "../records/events.ts";
 import { claimChanged } from "../records/keys.ts";
 import { mustBeFiles } from "../records/files.ts";
-import { asStored, checkRecord, jsonOf, refuse, type Data } from "../records/record.ts";
+import { asStored, checkRecord, jsonOf, missingRecord, refuse, type Data } from "../records/record.ts";
 import { mustBeOpen, mustStayOpen } from "../records/rights.ts";
 import * as recordStore from "../records/store.ts";
 import { committed, link } from "../records/writes.ts";
@@ -45,7 +45,7 @@ async function within(ctx: JsondbContext, tx: Tx, db: Database, asked: Restoring
   const gone = there ? undefined : await historyStore.deleted(tx, db, id);
   const now = there ?? gone;
   const then = now && (await historyStore.stateAt(tx, db, id, n));
-  if (!then) throw notFound();
+  if (!then) throw notFound(`${missingRecord}, or its history has no entry ${n}`);
   if (!now.mayEdit) throw forbidden("the `access` of the database does not let you change this record");
   const target = targetOf(db, now, then);
   const hints = await (there ? change(ctx, tx, db, asked, there, target) : giveBack(ctx, tx, db, asked, now, target));

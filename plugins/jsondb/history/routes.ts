@@ -23,6 +23,7 @@ import { recordExample, ShownRecord } from "../records/routes.ts";
 import { restoreEntry } from "./history.ts";
 import * as historyStore from "./store.ts";
 import type { EntryRow } from "./store.ts";
+import { missingRecord } from "../records/record.ts";
 
 const HistoryEntry = answer.object("HistoryEntry", {
   n: Type.Integer(),
@@ -60,8 +61,8 @@ export function historyRoutes(ctx: JsondbContext): Route[] {
       },
       async (input) => {
         const db = await openAt(ctx, input, input.params.db_id);
-        const id = uuidOf(input.params.id);
-        if (!(await historyStore.isOpen(ctx.sql, db, id))) throw notFound("there is no such record");
+        const id = uuidOf(input.params.id, missingRecord);
+        if (!(await historyStore.isOpen(ctx.sql, db, id))) throw notFound(missingRecord);
         return pageReply(await historyStore.list(ctx.sql, db, id, pageOf(input.query)), toApi);
       },
     ),
@@ -80,9 +81,14 @@ export function historyRoutes(ctx: JsondbContext): Route[] {
       async (input) => {
         const { request, params } = input;
         const db = await openAt(ctx, input, params.db_id, "edit");
-        const id = uuidOf(params.id);
+        const id = uuidOf(params.id, missingRecord);
         const expected = expectedVersion(request, id, versionDigits);
-        const asked = { id, n: integerId(params.n), viewer: viewerOf(input), expected };
+        const asked = {
+          id,
+          n: integerId(params.n, `its history has no entry ${params.n.slice(0, 20)}`),
+          viewer: viewerOf(input),
+          expected,
+        };
         const restored = await restoreEntry(ctx, db, asked);
         return warned(jsonText(200, restored.answer, { etag: etag(id, restored.version) }), restored.hints);
       },

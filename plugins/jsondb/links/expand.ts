@@ -1,5 +1,5 @@
 /** `expand=customer,customer.owner`: the records at the other end of links, beside those that name them. behaviour B.7. */
-import { badRequest, HttpError, isObject, parseExactly } from "platform";
+import { badRequest, HttpError, isObject, parseExactly, Type } from "platform";
 import { expandLimits, pathFault } from "../api.ts";
 import type { Viewer } from "../access/reach.ts";
 import { ownFields } from "../databases/columns.ts";
@@ -13,8 +13,10 @@ import { idsIn, tableIn, targetOf, type LinkContext } from "./links.ts";
 import { rolledUp, type RollupReading } from "./rollups.ts";
 import * as linkStore from "./store.ts";
 
-export const expandParameter =
-  "links to follow, comma-separated, up to three deep (`customer,customer.owner`): each record gets `expand`, with a flat record, a list or null for each";
+export const expandParameter = Type.Union([Type.String(), Type.Array(Type.String())], {
+  description:
+    "links to follow, comma-separated, up to three deep (`customer,customer.owner`): each record gets `expand`, with a flat record, a list or null for each",
+});
 
 /** The paths of the parameter `expand`. 400 for too many, or too deep ones. */
 export function expandPaths(query: URLSearchParams): readonly string[] {

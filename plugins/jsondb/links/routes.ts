@@ -8,6 +8,7 @@ import { FlatRecord, recordExample } from "../records/routes.ts";
 import * as recordStore from "../records/store.ts";
 import { linkingTo, linkLimits } from "./links.ts";
 import * as linkStore from "./store.ts";
+import { missingRecord } from "../records/record.ts";
 
 const Linked = answer.object("LinkedRecords", {
   db_code: Type.String(),
@@ -51,9 +52,9 @@ export function linkedRoute(ctx: JsondbContext): Route {
     async (input) => {
       const { account, caller, app, params } = input;
       const db = await openAt(ctx, input, params.db_id);
-      const id = uuidOf(params.id);
+      const id = uuidOf(params.id, missingRecord);
       const tableName = await recordStore.tableNameOf(ctx.sql, db, id);
-      if (tableName === undefined) throw notFound();
+      if (tableName === undefined) throw notFound(missingRecord);
       const found: object[] = [];
       for (const { stored, table, field: name, link } of await linkingTo(ctx, account.id, db)) {
         const source = tryOpen(stored, { ...caller, app });

@@ -9,6 +9,9 @@ import { printRecord } from "./print.ts";
 
 export type Data = Record<string, unknown>;
 
+/** Of a 404. */
+export const missingRecord = "there is no such record";
+
 /** The kinds of event that a record has. */
 export type RecordEventKind = "create" | "update" | "destroy";
 

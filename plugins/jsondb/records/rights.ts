@@ -5,6 +5,7 @@ import { grantsAt, mayAll } from "../access/reach.ts";
 import type { Database } from "../databases/database.ts";
 import * as recordStore from "./store.ts";
 import type { Guard, HeldRecord } from "./store.ts";
+import { missingRecord } from "./record.ts";
 
 /** 422 for fields that are hidden wherever one may write, 403 where one may write nothing. */
 export function mayName(db: Database, level: Level, names: readonly string[]): void {
@@ -29,7 +30,7 @@ export async function mustBeOpen(
   guard: Guard | undefined,
 ): Promise<void> {
   const held = await recordStore.lock(tx, db, id, guard);
-  if (!held) throw notFound();
+  if (!held) throw notFound(missingRecord);
   mayName(db, "edit", names);
   if (!isOpen(db, held, "edit", names))
     throw forbidden("the `access` of the database does not let you change this record");

@@ -16,7 +16,7 @@ import {
   type Route,
 } from "platform";
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
-import type { Data } from "./record.ts";
+import { missingRecord, type Data } from "./record.ts";
 import { firstVersion, versionDigits } from "./print.ts";
 import { dbAccess, openAt, viewerOf, type Viewing } from "../databases/cache.ts";
 import type { Write } from "./writes.ts";
@@ -96,9 +96,9 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
       },
       async (input) => {
         const db = await openAt(ctx, input, input.params.db_id);
-        const id = uuidOf(input.params.id);
+        const id = uuidOf(input.params.id, missingRecord);
         const found = await together.get(ctx, db, id);
-        if (!found) throw notFound();
+        if (!found) throw notFound(missingRecord);
         const { body, headers } = await whole(
           ctx,
           input,
@@ -131,7 +131,7 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
       async (input) => {
         const { request, params, query, body } = input;
         const db = await openAt(ctx, input, params.db_id, "edit");
-        const id = uuidOf(params.id);
+        const id = uuidOf(params.id, missingRecord);
         const { table_name: tableName, data = {} } = body;
         const keepsTable = tableName === undefined && flagOf(query, "keep_table") === true;
         const hints: Hints = { texts: [] };
@@ -161,7 +161,7 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         responses: { 204: null, ...heldByLinks },
       },
       async (input) => {
-        const id = uuidOf(input.params.id);
+        const id = uuidOf(input.params.id, missingRecord);
         const expected = expectedVersion(input.request, id, versionDigits);
         await records.remove(ctx, await openAt(ctx, input, input.params.db_id, "edit"), id, {
           expected,

@@ -41,6 +41,7 @@ import { actorOf } from "./events.ts";
 import { claimChanged, claiming, claimNew, newClaims, refuseTaken, touchesKeys } from "./keys.ts";
 import {
   jsonOf,
+  missingRecord,
   nestedText,
   newRecord,
   refuse,
@@ -104,7 +105,7 @@ export async function inItsTable(
   { data, viewer, guard }: Pick<Write, "data" | "viewer" | "guard">,
 ): Promise<Write> {
   const name = await recordStore.tableNameOf(on, db, id, guard);
-  if (name === undefined) throw notFound();
+  if (name === undefined) throw notFound(missingRecord);
   return { table: db.rules.tables.get(name) ?? { ...noTable, name }, data, viewer, guard, keepsTable: true };
 }
 
@@ -127,7 +128,7 @@ export function insert(ctx: JsondbContext, db: Database, write: Write, given?: T
 export async function createdText(on: Queryable, db: Database, made: CreatedRecord): Promise<string> {
   if (mayAll(db, "read")) return nestedText(made);
   const found = await recordStore.get(on, db, made.id, { form: "nested" });
-  if (!found) throw notFound(); // somebody has changed or deleted it just now
+  if (!found) throw notFound(missingRecord); // somebody has changed or deleted it just now
   return found.answer;
 }
 
@@ -304,7 +305,7 @@ async function removeAny(ctx: JsondbContext, db: Database, id: string, which: Wh
     const done = await recordStore.remove(on, db, id, { form: "nested", whole: wanted }, removal);
     if (!done) {
       const isThere = (await recordStore.tableNameOf(on, db, id, which.guard)) !== undefined;
-      throw isThere && which.expected !== undefined ? preconditionFailed() : notFound();
+      throw isThere && which.expected !== undefined ? preconditionFailed() : notFound(missingRecord);
     }
     if (done.record) await events.tell(ctx, db, "destroy", done.record, tx);
     committed(ctx, db, tx);
@@ -347,7 +348,7 @@ async function mergeLocked(
   shape: Shape,
 ): Promise<Written | undefined> {
   const found = await recordStore.lock(tx, db, patch.id, patch.guard);
-  if (!found) throw notFound();
+  if (!found) throw notFound(missingRecord);
   const stays = found.tableName === table.name;
   if (keepsTable && !stays) return undefined;
   if (patch.expected !== undefined && !(await recordStore.hasVersion(tx, db, patch.id, patch.expected)))
@@ -385,7 +386,7 @@ export async function amended(
 ): Promise<Write> {
   if (db.renames.length > 0) await renameOne(tx, db, id);
   const found = await lock(tx, db, id);
-  if (!found) throw notFound();
+  if (!found) throw notFound(missingRecord);
   const table = db.rules.tables.get(found.tableName) ?? noTable;
   mustBeOwn(table, conditions);
   const added = Object.entries(increment).map(([name, amount]) => ({ name: name.normalize("NFC"), amount }));

@@ -37,6 +37,7 @@ export const taskExample = {
   finished_at: "2026-01-31T10:00:04.000Z",
 };
 
+const missingTask = "there is no such task";
 const notStopped = "only changes of many records can be stopped";
 const fault = { row: 3, line: 4, field: "email", message: "is required" };
 
@@ -84,7 +85,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
       async (input) => {
         const { account, params } = input;
         const db = await openAt(ctx, input, params.db_id);
-        const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
+        const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id, missingTask));
         mustShow(db, input, row);
         return ok({ ...toApi(row), errors: row.errors });
       },
@@ -104,7 +105,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
       async (input) => {
         const { account, params, query } = input;
         const db = await openAt(ctx, input, params.db_id);
-        const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id));
+        const row = await taskStore.byId(ctx.sql, account.id, db.id, uuidOf(params.task_id, missingTask));
         mustShow(db, input, row);
         return pageReply(await taskStore.errorsOf(ctx.sql, account.id, row.id, pageOf(query)), ({ error }) => error);
       },
@@ -126,7 +127,7 @@ export function taskRoutes(ctx: JsondbContext): Route[] {
       async (input) => {
         const { account, params } = input;
         const db = await openAt(ctx, input, params.db_id, "edit");
-        const id = uuidOf(params.task_id);
+        const id = uuidOf(params.task_id, missingTask);
         const row = await taskStore.byId(ctx.sql, account.id, db.id, id);
         mustShow(db, input, row);
         if (row.kind !== "update" && row.kind !== "delete") throw conflict(notStopped);
@@ -187,5 +188,5 @@ function mustShow(
   row: TaskRow | undefined,
 ): asserts row is TaskRow {
   const only = onlyOf(db, caller);
-  if (!row || (only !== undefined && row.createdById !== only)) throw notFound();
+  if (!row || (only !== undefined && row.createdById !== only)) throw notFound(missingTask);
 }

@@ -84,7 +84,7 @@ export function trashRoutes(ctx: JsondbContext): Route[] {
       },
       async (input) => {
         const db = await openAt(ctx, input, input.params.db_id, "edit");
-        const id = uuidOf(input.params.id);
+        const id = uuidOf(input.params.id, missingDeleted);
         const restored = await restore(ctx, db, id);
         return warned(jsonText(200, restored.answer, { etag: etag(id, restored.version) }), restored.hints);
       },
@@ -100,9 +100,9 @@ export function trashRoutes(ctx: JsondbContext): Route[] {
       },
       async (input) => {
         const db = await openAt(ctx, input, input.params.db_id, "manage");
-        const id = uuidOf(input.params.id);
+        const id = uuidOf(input.params.id, missingDeleted);
         await ctx.transaction(async (tx) => {
-          if (!(await trashStore.remove(tx, db, id))) throw notFound();
+          if (!(await trashStore.remove(tx, db, id))) throw notFound(missingDeleted);
           await historyStore.forget(tx, db, id);
         });
         return noContent();
@@ -124,6 +124,8 @@ function toApi(row: TrashedRow) {
   };
 }
 
+const missingDeleted = "there is no such deleted record";
+
 // How a record comes back.
 
 /**
@@ -137,7 +139,7 @@ function restore(ctx: JsondbContext, db: Database, id: string): Promise<Restored
 
 async function within(ctx: JsondbContext, tx: Tx, db: Database, id: string): Promise<Restored | undefined> {
   const kept = await trashStore.lock(tx, db, id);
-  if (!kept) throw notFound();
+  if (!kept) throw notFound(missingDeleted);
   if (!kept.mayEdit) throw forbidden("the `access` of the database does not let you change this record");
   const hints = await bringBack(ctx, tx, db, kept);
   const record = hints && (await recordStore.get(tx, db, id, { form: "nested" }));

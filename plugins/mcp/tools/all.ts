@@ -29,8 +29,10 @@ export async function callTool(name: string, args: unknown, session: Session): P
       throw forbidden("this token may only read (`read_only`)");
     return await tool.run(args, session);
   } catch (error) {
-    if (error instanceof HttpError) return failedBy(error);
-    throw error;
+    if (!(error instanceof HttpError)) throw error;
+    // The routes note their own.
+    if (error.status === 403) session.refused(`${name} over /mcp`);
+    return failedBy(error);
   }
 }
 

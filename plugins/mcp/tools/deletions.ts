@@ -11,8 +11,11 @@ export interface CreateRequest {
   readonly fields: unknown;
 }
 
+const notDeleting =
+  "this token does not delete over /mcp: its owner gives it `mcp_delete`, in the Studio under Access tokens or by `PATCH /core/tokens/:id.json`";
+
 export async function mustMayDelete({ mayDelete }: Session): Promise<void> {
-  if (!(await mayDelete())) throw forbidden("this token does not delete over /mcp (`mcp_delete`)");
+  if (!(await mayDelete())) throw forbidden(notDeleting);
 }
 
 export async function mustMayMake(session: Session, { resource, id, fields }: CreateRequest): Promise<void> {

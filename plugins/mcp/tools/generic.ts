@@ -10,9 +10,10 @@ import {
   type Route,
 } from "platform";
 import { resultOf, shortened, type ToolResult } from "../answer.ts";
-import { isOpen, pathIn, type ApiResource } from "../things.ts";
+import { elsewhere, isElsewhere, isOpen, pathIn, type ApiResource } from "../things.ts";
 import { mustMayDelete, mustMayMake, mustMayReplace } from "./deletions.ts";
-import { idInput, isFilterValue, segment, tool, type Session, type Tool } from "./tool.ts";
+import { addParameters } from "./filters.ts";
+import { idInput, segment, tool, type Session, type Tool } from "./tool.ts";
 
 const what = {
   resource: Type.String({ minLength: 1, maxLength: 100, description: "as `guide` lists them: apps, dbs" }),
@@ -49,7 +50,8 @@ export const genericTools: readonly Tool[] = [
       q: Type.Optional(Type.String({ maxLength: 1000, description: "searches names and codes" })),
       filter: Type.Optional(
         Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
-          description: "other parameters, e.g. site_code; `guide` tells them",
+          description:
+            "other parameters, e.g. site_code; `guide` tells them. Of records also fields, as in search_records",
         }),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
@@ -60,15 +62,12 @@ export const genericTools: readonly Tool[] = [
     }),
     routes: has("list"),
     run: async (args, session) => {
-      const { path } = found(args, "list", session);
+      const { path, route } = found(args, "list", session);
       const query = new URLSearchParams({ limit: `${args.limit ?? 20}` });
       if (args.after !== undefined) query.set("after", args.after);
       else query.set("offset", `${args.offset ?? 0}`);
       if (args.q !== undefined) query.set("q", args.q);
-      for (const [name, value] of Object.entries(args.filter ?? {})) {
-        if (!isFilterValue(value)) throw invalid({ filter: [`${name} must be a text, a number, true or false`] });
-        query.append(name, String(value));
-      }
+      addParameters(query, route, args.filter ?? {});
       const answer = await session.ask({ method: "GET", path: `${path}?${query}` });
       return briefly(answer);
     },
@@ -175,6 +174,7 @@ function found(args: ResourceRef, part: Part, { things, caller }: Session): { pa
   const thing = things.get(args.resource);
   const route = thing?.[part];
   if (!thing || !route) {
+    if (isElsewhere(args.resource)) throw invalid({ resource: [elsewhere] });
     const names = namesWith(part, things.values(), caller).join(", ");
     throw invalid({ resource: [`has no "${args.resource.slice(0, 100)}" for this: there are ${names || "none"}`] });
   }
@@ -195,7 +195,7 @@ async function askOne(
   asking: (one: `/${string}`) => Asking,
 ): Promise<InnerAnswer> {
   const { path } = found(args, part, session);
-  const answer = await session.ask(asking(`${path}/${segment("id", args.id)}`));
+  const answer = named(args, await session.ask(asking(`${path}/${segment("id", args.id)}`)));
   if (answer.status !== 404 || session.things.get(args.resource)?.list.spec.query?.["code"] === undefined)
     return answer;
   const query = new URLSearchParams({ code: String(args.id), limit: "10" });
@@ -206,6 +206,15 @@ async function askOne(
     : [];
   if (ids.length > 1) throw invalid({ id: [`is the code of several: ${ids.join(", ")}`] });
   return ids[0] === undefined ? answer : session.ask(asking(`${path}/${segment("id", ids[0])}`));
+}
+
+/** A route that does not say what is missing. */
+function named({ resource, id: of }: ResourceRef & { readonly id: string | number }, answer: InnerAnswer): InnerAnswer {
+  if (answer.body !== '{"error":"not found"}') return answer;
+  return {
+    ...answer,
+    body: JSON.stringify({ error: `${resource} has none with the id ${shortened(String(of), 100)}` }),
+  };
 }
 
 function namesWith(part: Part, things: Iterable<ApiResource>, caller: Caller): string[] {

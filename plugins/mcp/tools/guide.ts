@@ -2,7 +2,8 @@
 import { invalid, isObject, Type, type Caller, type Route } from "platform";
 import { resultOf, said } from "../answer.ts";
 import { readPrompt } from "../prompts.ts";
-import { isOpen, type ApiResource } from "../things.ts";
+import { elsewhere, isElsewhere, isOpen, type ApiResource } from "../things.ts";
+import { ownParameters } from "./filters.ts";
 import { tool, type Session } from "./tool.ts";
 
 export const guide = tool({
@@ -23,6 +24,7 @@ export const guide = tool({
     const thing = session.things.get(topic);
     if (thing) return said(describe(thing, session.caller, await session.mayDelete()));
     if (!/^[A-Za-z0-9][\w-]{0,99}$/.test(topic)) throw invalid({ topic: ["is no resource and no instruction"] });
+    if (isElsewhere(topic)) throw invalid({ topic: [elsewhere] });
     const answer = await readPrompt(session, topic);
     if (answer.status === 200) return said(section === undefined ? answer.body : partOf(topic, answer.body, section));
     if (answer.status !== 404) return resultOf(answer);
@@ -68,6 +70,7 @@ async function overview(session: Session): Promise<string> {
     "",
     "Resources, and the tools for them:",
     ...[...rows].map(([may, those]) => `- ${may}: ${those.map(nameIn).join(", ")}`),
+    ...(caller.privileges.has("api_tokens") ? [`Not here: ${elsewhere}.`] : []),
     "",
     "Call guide with a resource as topic before you write it. Instructions for whole areas are resources of this server, and topics of guide: common_api first, then apps_api (what an app's page may call), dbs_api (schemas, searches, what visitors may do), flows_api, cms_api (sites, pages, and their texts in several languages), prompts_api, webhooks_api. They describe the REST API; the tools here take the same fields and answer the same. Read the parts that you need (`section`):",
     ...(await contents(session)),
@@ -110,9 +113,9 @@ function describe(thing: ApiResource, caller: Caller, mayDelete: boolean): strin
 /** Without those that are arguments of the tool itself. */
 function parametersOf({ spec: { query = {} } }: Route): string {
   // What takes filters by field has a tool of its own.
-  if (Object.keys(query).some((name) => name.includes("["))) return "search_records finds them by their fields";
-  const own = new Set(["q", "limit", "offset", "after"]);
-  const others = Object.entries(query).filter(([name]) => !own.has(name));
+  if (Object.keys(query).some((name) => name.includes("[")))
+    return "`filter` takes their fields, as search_records does";
+  const others = Object.entries(query).filter(([name]) => !ownParameters.has(name));
   return `Parameters (filter): ${JSON.stringify(briefFields(others))}`;
 }
 

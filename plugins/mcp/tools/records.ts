@@ -1,8 +1,9 @@
 /** Tools for the records of JSON databases. */
-import { invalid, isObject, Type } from "platform";
+import { invalid, Type, unknownNames } from "platform";
 import { resultOf } from "../answer.ts";
 import { mustMayDelete } from "./deletions.ts";
-import { idInput, isFilterValue, segment, tool, type Tool } from "./tool.ts";
+import { queryOf } from "./filters.ts";
+import { idInput, segment, tool, type Tool } from "./tool.ts";
 
 /** `addFilter` judges the values. */
 const filterOf = (description: string) => Type.Record(Type.String({ maxLength: 200 }), Type.Unknown(), { description });
@@ -81,7 +82,6 @@ export const recordTools: readonly Tool[] = [
     input: Type.Object({
       db: database,
       operations: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-        minItems: 1,
         maxItems: 1000,
         description:
           '{ op: "create", data, table_name? }, { op: "update", id, data, table_name?, if_updated_at? } or { op: "delete", id, if_updated_at? }',
@@ -89,6 +89,7 @@ export const recordTools: readonly Tool[] = [
     }),
     routes: ["POST /core/dbs/:db_id/batch"],
     run: async ({ db, operations }, session) => {
+      mustBeOperations(operations);
       if (operations.some(({ op }) => op === "delete")) await mustMayDelete(session);
       const path = `/core/dbs/${segment("db", db)}/batch?keep_table=true` as const;
       return resultOf(await session.ask({ method: "POST", path, body: { operations } }));
@@ -96,44 +97,22 @@ export const recordTools: readonly Tool[] = [
   }),
 ];
 
-/** Filters in the form of the search's parameters. 422 for one that would be no condition: it would find everything. */
-function queryOf({ filter, any, ...plain }: Readonly<Record<string, unknown>>): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const [name, given] of Object.entries(plain)) append(query, name, given);
-  if (isObject(filter)) addFilter(query, "filter", filter);
-  if (!Array.isArray(any)) return query;
-  if (any.length === 0) throw invalid({ any: ["has no group"] });
-  for (const [at, group] of any.entries()) {
-    if (!isObject(group) || Object.keys(group).length === 0) throw invalid({ [`any[${at}]`]: ["has no condition"] });
-    addFilter(query, `any[${at}]`, group);
-  }
-  return query;
-}
+const operationKeys = {
+  create: ["op", "data", "table_name"],
+  update: ["op", "id", "data", "table_name", "if_updated_at"],
+  delete: ["op", "id", "if_updated_at"],
+};
 
-function addFilter(query: URLSearchParams, prefix: string, filter: Readonly<Record<string, unknown>>): void {
-  for (const [name, given] of Object.entries(filter)) {
-    const place = `${prefix}[${name}]`;
-    if (given === null || isFilterValue(given)) append(query, place, given ?? "");
-    else if (!isObject(given)) throw invalid({ [place]: ["must be a value, or an object of operators"] });
-    else if (Object.keys(given).length === 0) throw invalid({ [place]: ["has no operator"] });
-    else
-      for (const [operator, bound] of Object.entries(given)) {
-        if (bound === null && operator !== "ne") throw invalid({ [`${place}[${operator}]`]: ["must not be null"] });
-        if (!(Array.isArray(bound) ? bound : [bound]).every((one) => one === null || isFilterValue(one)))
-          throw invalid({ [`${place}[${operator}]`]: ["must be a value or a list of values"] });
-        append(query, `${place}[${operator}]`, bound ?? "");
-      }
-  }
-}
-
-/** A list stays a list, for its values may hold commas; an empty one is there too. */
-function append(query: URLSearchParams, name: string, given: unknown): void {
-  if (given === undefined) return;
-  if (!Array.isArray(given) || given.length === 0) query.append(name, textOf(given));
-  else for (const one of given) query.append(`${name}[]`, textOf(one));
-}
-
-function textOf(given: unknown): string {
-  if (Array.isArray(given) || given === null) return "";
-  return typeof given === "string" ? given : JSON.stringify(given);
+/** 422 for what the route would leave out: a misspelt `data` would change nothing. Whether `op` is right is its matter. */
+function mustBeOperations(operations: readonly Readonly<Record<string, unknown>>[]): void {
+  if (operations.length === 0) throw invalid({ operations: ["is empty: it must have at least one operation"] });
+  const faults = operations.flatMap((operation, at): [string, string[]][] => {
+    const { op } = operation;
+    if (op !== "create" && op !== "update" && op !== "delete") return [];
+    const wrong = unknownNames(Object.keys(operation), operationKeys[op], (name) => `\`${op}\` has no "${name}"`);
+    if (wrong.length > 0) return [[`operations[${at}]`, wrong]];
+    const isEmpty = op === "update" && operation["data"] === undefined && operation["table_name"] === undefined;
+    return isEmpty ? [[`operations[${at}].data`, ["is required"]]] : [];
+  });
+  if (faults.length > 0) throw invalid(Object.fromEntries(faults.slice(0, 100)));
 }

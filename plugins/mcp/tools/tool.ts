@@ -33,6 +33,8 @@ export interface Session {
   readonly ask: (asking: Omit<SubrequestOptions, "token">) => Promise<InnerAnswer>;
   /** Whether the token may delete here. */
   readonly mayDelete: () => Promise<boolean>;
+  /** Notes in the log of activity that the caller may not do this. */
+  readonly refused: (what: string) => void;
   /** Replaces the token's text. */
   readonly withoutToken: (text: string) => string;
 }
