@@ -63,8 +63,9 @@ async function databases(page: Page): Promise<void> {
   await page.locator('fieldset:nth-child(2) input[aria-label="Field name"]:focus').waitFor();
   await page.keyboard.type("count");
   await label(page, "Type").nth(1).selectOption("integer");
-  await saved(page, "Records");
-  await link(page, "Public methods").click();
+  await saved(page, "Orders");
+  await button(page, "Fields, import, export and more").click();
+  await link(page, "Public form and link").click();
   await page.getByRole("checkbox", { name: /^create/ }).check();
   await label(page, "Allowed fields").fill("sku, count");
   await button(page, "Save").click();
@@ -86,7 +87,7 @@ async function shipments(page: Page): Promise<void> {
   await begin(page, "Databases", "database");
   await label(page, "Name").fill("Shipments");
   await button(page, "Remove name").click();
-  await saved(page, "Records");
+  await saved(page, "Shipments");
 }
 
 async function connector(page: Page): Promise<void> {
@@ -208,7 +209,6 @@ const shipped = async (because: string) => {
 async function follow(page: Page): Promise<void> {
   await menu(page, "Databases");
   await link(page, "Orders").click();
-  await link(page, "Records").click();
   await page
     .getByRole("grid", { name: "Records" })
     .getByRole("button", { name: /^Open / })

@@ -103,7 +103,9 @@ describe("an attacker's names", () => {
       ...at(`/core/prompts/${ids.prompt}/versions`),
       ...["code", "data", "actions", "versions", "settings"].flatMap((tab) => at(`/core/apps/${ids.app}?tab=${tab}`)),
       ...at("/core/dbs/hostile"),
-      ...["records", "schema", "public", "import", "export", "charts"].flatMap((tab) => at(`/core/dbs/hostile/${tab}`)),
+      ...["records", "settings", "schema", "public", "import", "export", "charts"].flatMap((tab) =>
+        at(`/core/dbs/hostile/${tab}`),
+      ),
       ...at(`/core/dbs/hostile/records?open=${ids.record}`),
       ...at(`/account/people/${ids.anna}`),
       ...at(`/account/tokens/${ids.token}`),
@@ -166,7 +168,7 @@ describe("an attacker's names", () => {
     await check("toast");
     await page.getByRole("button", { name: "Undo" }).click();
 
-    await page.goto(`${app.origin}/studio/core/dbs/hostile`);
+    await page.goto(`${app.origin}/studio/core/dbs/hostile/settings`);
     await page.getByRole("button", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete" });
     await dialog.waitFor();

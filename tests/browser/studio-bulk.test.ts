@@ -101,8 +101,9 @@ test("all that match are chosen beyond the loaded ones, changed while one looks 
   await other.goto(`${app.origin}/studio/core/dbs/guests/records`);
   await other.getByRole("region", { name: "Change of many records" }).getByText("running").waitFor();
   await other.close();
-  await page.getByRole("link", { name: "Schema" }).click();
-  await page.getByRole("heading", { level: 1, name: "Schema" }).waitFor();
+  await page.getByRole("button", { name: "Fields, import, export and more" }).click();
+  await page.getByRole("link", { name: "Fields", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Fields" }).waitFor();
   await page.goBack();
   await panel.getByText("running").waitFor();
   await release();
@@ -300,7 +301,7 @@ test("records that are refused are listed, and lead to themselves", async () => 
   expect((await app.post("/core/dbs/shop/batch.json", { operations })).status).toBe(200);
   await using session = await opened("/studio/core/dbs/shop/records");
   const { page } = session;
-  await page.getByLabel("Table").selectOption({ label: "All tables" });
+  await page.getByLabel("Table", { exact: true }).selectOption({ label: "All tables" });
   await page.getByText("Records: 130").waitFor();
   await page.getByLabel("Choose all loaded records").check();
   await page.getByRole("button", { name: "Choose all 130" }).click();
@@ -353,8 +354,8 @@ test("all faulty rows of an import are mended by pages, and found again after th
   });
   await page.getByRole("button", { name: "Import" }).click();
   await page.getByRole("button", { name: "Cancel" }).waitFor();
-  await page.getByRole("link", { name: "Schema" }).click();
-  await page.getByRole("heading", { level: 1, name: "Schema" }).waitFor();
+  await page.getByRole("link", { name: "Fields", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Fields" }).waitFor();
   await page.getByRole("link", { name: "Import" }).click();
   await page.getByRole("button", { name: "Cancel" }).waitFor();
   open();
@@ -466,10 +467,10 @@ test("live changes say which fields have changed, are held still, lead to their 
   const [ann, bob] = (await app.get("/core/dbs/news/records.json")).json;
   const patch = (id: string, data: object) => app.patch(`/core/dbs/news/records/${id}.json`, { record: { data } });
   await page.getByText("Records: 2").waitFor();
-  await page.locator("summary", { hasText: /^Live changes/ }).click();
+  await page.getByRole("button", { name: "Changes", exact: true }).click();
   // The stream opens a moment after the rows: changes go on until it tells of one.
   let times = 0;
-  const list = page.getByRole("list", { name: "Live changes" });
+  const list = page.getByRole("list", { name: "Changes" });
   await eventually(async () => {
     await patch(ann.id, { age: ++times });
     return (await list.getByRole("listitem").count()) > 0;

@@ -215,6 +215,7 @@ describe("chosen rows", () => {
     await box(anna).check();
     await box(bert).check();
     await page.waitForURL((url) => url.searchParams.get("chosen") === `${anna},${bert}`);
+    await page.getByRole("button", { name: "Fields, import, export and more" }).click();
     await page.getByRole("button", { name: "Reload" }).click();
     await page.getByText("Chosen: 2").waitFor();
     await studio.app.request("DELETE", `/core/dbs/guests/records/${bert}.json`);

@@ -48,10 +48,11 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await keys.press("Tab");
   await keys.type("integer");
   await keys.press("Control+s");
-  await arrived("Records");
+  await arrived("Guests");
 
   // A file with three faulty rows, which are mended.
-  await keys.enter("link", "Import", { back: true });
+  await keys.enter("button", "Fields, import, export and more");
+  await keys.enter("link", "Import");
   await arrived("Import");
   const csv = "name,age\nAnn,30\nBob,old\n,40\nCyd,?\n";
   const file = await keys.tabToElement(page.getByLabel("File"));
@@ -66,14 +67,15 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
 
   // Visitors may read it.
   await keys.enter("link", /^Public/, { back: true });
-  await arrived("Public methods");
+  await arrived("Public form and link");
   await keys.tabToElement(page.getByRole("group", { name: "list" }).getByRole("checkbox"));
   await keys.press("Space", "Control+s");
   await eventually(async () => (await fetch(`${app.origin}/core/db/guests/list`)).ok);
 
   // An app over it, on the dashboard.
-  await keys.enter("link", "Records", { back: true });
-  await arrived("Records");
+  await keys.enter("link", /Records/, { back: true });
+  await arrived("Guests");
+  await keys.enter("button", "Fields, import, export and more");
   await keys.enter("link", "Build an app");
   await arrived("New app");
   const name = page.getByRole("textbox", { name: "Name", exact: true });
@@ -147,10 +149,15 @@ describe("the grid of records", () => {
     await keys.press("Control+z");
     await eventually(async () => (await ages())[0] === 30);
 
-    // The header sorts; the next Tab leaves the grid.
+    // The header has a menu that sorts; the next Tab leaves the grid.
     await keys.press("ArrowUp", "Enter");
+    await page.locator(":focus").getByText("Sort: Smallest").waitFor();
+    await keys.press("Enter");
     await page.waitForURL(/sort=age/);
-    await keys.press("ArrowLeft", "Enter", "Enter");
+    await eventually(() => hasFocus(grid.getByRole("columnheader", { name: "Age" })));
+    await keys.press("ArrowLeft", "Enter");
+    await page.locator(":focus").getByText("Sort: A to Z").waitFor();
+    await keys.press("ArrowDown", "Enter");
     await page.waitForURL(/sort=-name/);
     await eventually(() => hasFocus(grid.getByRole("columnheader", { name: "Name" })));
     await keys.press("Tab");
@@ -251,7 +258,7 @@ test("a conflict of two people is solved: the dialog stays until it is, and the 
 test("each dialog, panel and menu gives the focus back to what opened it", async () => {
   const { app } = studio;
   const id = (await app.post("/core/dbs.json", { db: { name: "Closing", code: "closing" } })).json.id;
-  await using opened = await studio.signedIn({ at: `/studio/core/dbs/${id}` });
+  await using opened = await studio.signedIn({ at: `/studio/core/dbs/${id}/settings` });
   const { page } = opened;
   const keys = new Keyboard(page);
   await page.getByRole("button", { name: "Delete" }).waitFor();

@@ -41,12 +41,13 @@ const addresses: [address: string, heading: string | RegExp][] = [
   ]),
   ["/core/dbs", "Databases"],
   ["/core/dbs/shop", "Shop"],
-  ["/core/dbs/shop/records?table=lines", "Records"],
-  ["/core/dbs/shop/schema", "Schema"],
-  ["/core/dbs/shop/public", "Public methods"],
+  ["/core/dbs/shop/records?table=lines", "Shop"],
+  ["/core/dbs/shop/settings", "Shop"],
+  ["/core/dbs/shop/schema", "Fields"],
+  ["/core/dbs/shop/public", "Public form and link"],
   ["/core/dbs/shop/import", "Import"],
   ["/core/dbs/shop/export", "Export"],
-  ["/core/dbs/shop/events", "Live changes"],
+  ["/core/dbs/shop/events", "Changes"],
   ["/connect/connectors", "Connections"],
   ["/connect/connectors/stock", "Stock"],
   ["/connect/flows", "Flows"],
@@ -106,7 +107,7 @@ test("every address of the map", async () => {
 test("the page of live changes tells of each change of its table", async () => {
   await using opened = await studio.signedIn({ at: "/studio/core/dbs/shop/events?table=lines" });
   const { page } = opened;
-  const list = page.getByRole("list", { name: "Live changes", exact: true });
+  const list = page.getByRole("list", { name: "Changes", exact: true });
   const add = (table_name: string, no: string) =>
     studio.app.post("/core/dbs/shop/records.json", { record: { table_name, data: { no } } });
   await list.waitFor({ state: "attached" });

@@ -30,9 +30,11 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await page.getByLabel("Field name").last().press("Tab");
   await page.getByRole("group", { name: "age" }).getByLabel("Type").selectOption("integer");
   await save();
-  await page.getByRole("heading", { level: 1, name: "Records" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Guests" }).waitFor();
 
   // A file with three faulty rows, which are mended.
+  const gear = () => page.getByRole("button", { name: "Fields, import, export and more" }).click();
+  await gear();
   await page.getByRole("link", { name: "Import" }).click();
   const csv = "name,age\nAnn,30\nBob,old\n,40\nCyd,?\n";
   await page.getByLabel("File").setInputFiles({ name: "guests.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
@@ -51,7 +53,8 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await eventually(async () => (await fetch(`${app.origin}/core/db/guests/list`)).ok);
 
   // An app over it, on the dashboard.
-  await page.getByRole("link", { name: "Records", exact: true }).click();
+  await page.getByRole("navigation", { name: "Parts of the table" }).getByRole("link", { name: "Records" }).click();
+  await gear();
   await page.getByRole("link", { name: "Build an app" }).click();
   await page.getByRole("textbox", { name: "Source code" }).waitFor();
   await save();

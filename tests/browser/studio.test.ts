@@ -172,7 +172,7 @@ test("a token is shown once, and masked afterwards", async () => {
 
 test("a database is deleted only after its name was typed", async () => {
   const made = await app.post("/core/dbs.json", { db: { name: "Precious", code: "precious" } });
-  await using opened = await signedIn({ at: `/studio/core/dbs/${made.json.id}` });
+  await using opened = await signedIn({ at: `/studio/core/dbs/${made.json.id}/settings` });
   const { page } = opened;
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete" });

@@ -84,10 +84,10 @@ export function plainText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Whether a cell can be changed where it is: its value is whole, and fits on a line. */
-export function canEditInCell(row: Row, column: string): boolean {
+/** Whether a cell can be changed where it is: its value is whole, and fits on a line, or it is picked from a list. */
+export function canEditInCell(row: Row, column: string, isPicked = false): boolean {
   if (isOwn(column) || row.cut?.has(column)) return false;
-  return !isLarge(valueAt(row, column));
+  return isPicked || !isLarge(valueAt(row, column));
 }
 
 export type Typed = { readonly value: unknown } | { readonly mistake: "number" | "boolean" };

@@ -1,10 +1,13 @@
 /** The grid of records: its columns, and what a rectangle pasted into it changes. Pure. */
 import { isOwn, plainText, typedValue, valueAt, type Row } from "./cells.ts";
+import { kindOf, type Kind } from "./look/kinds.ts";
 import type { FieldType } from "./schema.ts";
 
 export interface Column {
   readonly name: string;
   readonly type: FieldType | undefined;
+  /** What else the schema says of the field. */
+  readonly more?: Readonly<Record<string, unknown>>;
 }
 
 export interface Place {
@@ -181,10 +184,26 @@ export function columnsOf(
   return { all, shown: [...first, ...(hasTables ? [untyped("table_name")] : []), untyped("created_at")] };
 }
 
-/** In rem: numbers and flags need little room, times much. */
-export function widthOf({ name, type }: Column): number {
-  if (name === "created_at" || name === "updated_at" || type === "datetime") return 13;
-  if (name === "id") return 21;
-  if (type === "date") return 8;
-  return type === "integer" || type === "number" || type === "boolean" || type === "time" ? 6 : 10;
+/** In rem: numbers and flags need little room, links and times much. */
+export function widthOf(column: Column): number {
+  if (column.name === "id") return 21;
+  const kind = kindOf(column);
+  return widths[kind] ?? 10;
 }
+
+const widths: Partial<Record<Kind, number>> = {
+  datetime: 12,
+  link: 12,
+  long: 14,
+  email: 13,
+  url: 13,
+  choices: 12,
+  date: 8,
+  money: 8,
+  number: 7,
+  percent: 6,
+  rating: 7,
+  yesno: 6,
+  time: 6,
+  file: 7,
+};

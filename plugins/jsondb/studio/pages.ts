@@ -8,23 +8,33 @@ function asksNothing(query: URLSearchParams): boolean {
 
 /** The pages of databases. The list and the details of one stay those that are made from the API's description. */
 export const pages: StudioPage[] = [
-  {
-    path: "core/dbs/:db_id/records",
-    title: { en: "Records", pl: "Rekordy", de: "Datensätze" },
+  ...["core/dbs/:db_id", "core/dbs/:db_id/records"].map((path): StudioPage => ({
+    path,
+    title: { en: "Records", pl: "Rekordy", de: "Einträge" },
     privilege: "dbs",
     view: "records/index",
     first: ({ db_id: db = "" }, query) => [dbPath(db), ...(asksNothing(query) ? [firstRecordsPath(db)] : [])],
     load: () => import("./records/Records.svelte"),
+  })),
+  {
+    path: "core/dbs/:db_id/settings",
+    title: { en: "For developers", pl: "Dla programistów", de: "Für Entwickler" },
+    privilege: "dbs",
+    load: () => import("./Settings.svelte"),
   },
   {
     path: "core/dbs/:db_id/schema",
-    title: { en: "Schema", pl: "Schemat", de: "Schema" },
+    title: { en: "Fields", pl: "Pola", de: "Felder" },
     privilege: "dbs",
     load: () => import("./schema/Schema.svelte"),
   },
   {
     path: "core/dbs/:db_id/public",
-    title: { en: "Public methods", pl: "Metody publiczne", de: "Öffentliche Methoden" },
+    title: {
+      en: "Public form and link",
+      pl: "Publiczny formularz i link",
+      de: "Öffentliches Formular, öffentlicher Link",
+    },
     privilege: "dbs",
     load: () => import("./public/Public.svelte"),
   },
@@ -42,7 +52,7 @@ export const pages: StudioPage[] = [
   },
   {
     path: "core/dbs/:db_id/events",
-    title: { en: "Live changes", pl: "Zmiany na żywo", de: "Live-Änderungen" },
+    title: { en: "Changes", pl: "Zmiany", de: "Änderungen" },
     privilege: "dbs",
     load: () => import("./records/Events.svelte"),
   },
@@ -60,7 +70,7 @@ export const pages: StudioPage[] = [
   },
   {
     path: "core/dbs/new",
-    title: { en: "New database", pl: "Nowa baza danych", de: "Neue Datenbank" },
+    title: { en: "New table", pl: "Nowa tabela", de: "Neue Tabelle" },
     privilege: "dbs",
     load: () => import("./schema/NewDatabase.svelte"),
   },

@@ -20,3 +20,10 @@ export const stopPath = (db: string, id: string) => `${taskBase(db, id)}/stop.js
 export const recordAddress = (db: string, id: string) =>
   `/studio/core/dbs/${encodeURIComponent(db)}/records?open=${encodeURIComponent(id)}`;
 export const taskPage = (db: string, id: string) => `/studio${taskBase(db, id)}`;
+/** A table in the Studio: it opens on its records. */
+export const tableAddress = (db: string) => `/studio/core/dbs/${encodeURIComponent(db)}`;
+/** A record that a link names. */
+export const addressOfRecord = (
+  { db, table }: { readonly db: string; readonly table: string | undefined },
+  id: string,
+) => `${recordAddress(db, id)}${table === undefined ? "" : `&table=${encodeURIComponent(table)}`}`;

@@ -5,6 +5,7 @@ import appWindow from "lucide-static/icons/app-window.svg";
 import arrowDown from "lucide-static/icons/arrow-down.svg";
 import arrowLeft from "lucide-static/icons/arrow-left.svg";
 import arrowRight from "lucide-static/icons/arrow-right.svg";
+import arrowUpDown from "lucide-static/icons/arrow-up-down.svg";
 import arrowUp from "lucide-static/icons/arrow-up.svg";
 import badgeCheck from "lucide-static/icons/badge-check.svg";
 import ban from "lucide-static/icons/ban.svg";
@@ -14,6 +15,7 @@ import box from "lucide-static/icons/box.svg";
 import building2 from "lucide-static/icons/building-2.svg";
 import calendar from "lucide-static/icons/calendar.svg";
 import chartColumn from "lucide-static/icons/chart-column.svg";
+import chevronDown from "lucide-static/icons/chevron-down.svg";
 import circleCheck from "lucide-static/icons/circle-check.svg";
 import circleX from "lucide-static/icons/circle-x.svg";
 import clock from "lucide-static/icons/clock.svg";
@@ -114,6 +116,7 @@ export const icons = {
   menu,
   minus,
   open: maximize2,
+  order: arrowUpDown,
   page: fileText,
   paragraph: pilcrow,
   play,
@@ -131,6 +134,7 @@ export const icons = {
   team: usersRound,
   test: flaskConical,
   trash: trash2,
+  unfold: chevronDown,
   units: shapes,
   up: arrowUp,
   verify: badgeCheck,

@@ -1,6 +1,8 @@
 /** The state of the grid of records: what is chosen, where the focus is, and what is being typed. */
 import { ApiError, filledIn, messageOf, nextCell, toasts, type GridCell } from "studio";
 import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "../cells.ts";
+import type { Look } from "../look/kinds.ts";
+import { labelled, type Looks } from "../look/looks.svelte.ts";
 import { Many, type Sent } from "./many.svelte.ts";
 import { heightOf, paste, placeOfError, update, printTsv, readTsv, type Column, type Pasted } from "../grid.ts";
 import { ChangedMeanwhile, refusalOf, type Rows } from "./rows.svelte.ts";
@@ -41,8 +43,11 @@ export class Grid {
   /** The table of new records. */
   readonly table: string | null;
 
-  constructor(rows: Rows, table: string | null) {
+  readonly looks: Looks;
+
+  constructor(rows: Rows, table: string | null, looks: Looks) {
     this.rows = rows;
+    this.looks = looks;
     this.many = new Many(rows);
     this.table = table;
   }
@@ -51,8 +56,13 @@ export class Grid {
   show(columns: readonly Column[]): void {
     this.rows.history.nameField = columns.find(({ name }) => !isOwn(name))?.name;
     const isSame = (column: Column, at: number) =>
-      column.name === this.columns[at]?.name && column.type === this.columns[at]?.type;
+      column.name === this.columns[at]?.name && definitionOf(column) === definitionOf(this.columns[at]);
     if (columns.length !== this.columns.length || !columns.every(isSame)) this.columns = columns;
+  }
+
+  private lookOf(name: string): Look | undefined {
+    const column = this.columns.find((one) => one.name === name);
+    return column && labelled(column);
   }
 
   /** The active cell, or the nearest that is still there: the one that Tab leads to. */
@@ -131,7 +141,11 @@ export class Grid {
   /** Whether the cell can be changed where it is. */
   edit(index: number, column: string): boolean {
     const row = this.rows.at(index);
-    if (!row || !canEditInCell(row, column) || this.rows.changed.get(row.id) === "deleting") return false;
+    const kind = this.lookOf(column)?.kind;
+    // Files are chosen, and rollups reckoned, in the record.
+    if (kind === "rollup" || kind === "file") return false;
+    if (!row || !canEditInCell(row, column, kind === "choices" || kind === "link")) return false;
+    if (this.rows.changed.get(row.id) === "deleting") return false;
     this.fault = undefined;
     const before = valueAt(row, column);
     this.editing = { id: row.id, column, text: plainText(before), before };
@@ -172,7 +186,9 @@ export class Grid {
       void this.rows
         .save(row.id, column.name, before ?? null, saved && valueAt(saved, column.name))
         .catch((error: unknown) => toasts.fail(error));
-    toasts.offerUndo(filledIn(say("cellSaved"), { field: column.name, value: cellText(editing.text) || "–" }), undo);
+    const look = labelled(column);
+    const value = saved ? this.looks.textOf(look, valueAt(saved, column.name)) : cellText(editing.text);
+    toasts.offerUndo(filledIn(say("cellSaved"), { field: look.label, value: value || "–" }), undo);
     return this.left();
   }
 
@@ -274,4 +290,8 @@ export class Grid {
     if (row && this.columns.some(({ name }) => name === column)) this.fault = { id: row.id, column, message };
     else toasts.fail(`${column}: ${message}`);
   }
+}
+
+function definitionOf(column: Column | undefined): string {
+  return JSON.stringify([column?.type, column?.more]);
 }

@@ -18,7 +18,7 @@ export { curlOf, type Call } from "../resources/curl.ts";
 export { KeptDraft } from "../state/draft.svelte.ts";
 export { Editor } from "../state/editor.svelte.ts";
 export type { FormField, Input } from "../resources/forms.ts";
-export { arrows, focusPage, overlay } from "../keyboard/focus.ts";
+export { arrows, focusPage, indexAfter, overlay } from "../keyboard/focus.ts";
 export { frame } from "../state/frame.svelte.ts";
 export { nextCell, type Cell as GridCell } from "../keyboard/keys.ts";
 export { Cells } from "../state/cells.svelte.ts";

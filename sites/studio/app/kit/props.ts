@@ -35,6 +35,8 @@ export interface ItemProps {
   /** Why the record cannot be deleted. */
   readonly keep?: (record: Row) => string | undefined;
   readonly hasActions?: boolean;
+  /** Whether the page leads to the lists and pages below the record. */
+  readonly hasTabs?: boolean;
   /** Actions that the page offers itself, by their words: `test`. */
   readonly omit?: readonly string[];
   /** Before the buttons of the actions, once the record is there. */

@@ -1,0 +1,126 @@
+/** Values as people read them, by the kind of their field, in a language. Pure. */
+import { cellText } from "../cells.ts";
+import { choiceAt, itemsOf, type Look } from "./kinds.ts";
+
+/** Formats are made once: a grid needs dozens while it is scrolled, and making one is slow. */
+const numbers = new Map<string, Intl.NumberFormat>();
+const dates = new Map<string, Intl.DateTimeFormat>();
+
+function numberIn(language: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = `${language} ${JSON.stringify(options)}`;
+  const known = numbers.get(key) ?? new Intl.NumberFormat(language, options);
+  numbers.set(key, known);
+  return known;
+}
+
+function dateIn(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${language} ${JSON.stringify(options)}`;
+  const known = dates.get(key) ?? new Intl.DateTimeFormat(language, options);
+  dates.set(key, known);
+  return known;
+}
+
+/** Only what JavaScript holds exactly is formatted; other numbers stay as they were sent. */
+function isPlain(value: unknown): value is number {
+  return typeof value === "number" && (Number.isSafeInteger(value) || !Number.isInteger(value));
+}
+
+/** `symbol`: with the sign of the currency, as panels and sums have it. */
+export function moneyText(value: unknown, currency: string, language: string, symbol = false): string {
+  if (!isPlain(value)) return cellText(value);
+  if (!currency) return numberIn(language, { minimumFractionDigits: 2, maximumFractionDigits: 20 }).format(value);
+  const digits = numberIn("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  const places = { minimumFractionDigits: digits, maximumFractionDigits: Math.max(digits, 6) };
+  return numberIn(language, symbol ? { style: "currency", currency, ...places } : places).format(value);
+}
+
+export function percentText(value: unknown, language: string): string {
+  return isPlain(value)
+    ? numberIn(language, { style: "percent", maximumFractionDigits: 4 }).format(value)
+    : cellText(value);
+}
+
+/** Without groups of thousands: it may be a year or a number of something. */
+export function numberText(value: unknown, language: string): string {
+  return isPlain(value)
+    ? numberIn(language, { useGrouping: false, maximumFractionDigits: 20 }).format(value)
+    : cellText(value);
+}
+
+const dayMs = 86_400_000;
+const isDay = (value: string) => /^\d{4}-\d{2}-\d{2}$/.test(value);
+
+/** How many days `day` is after `today`; both as `2026-01-31`. */
+export function daysAfter(day: string, today: string): number {
+  return Math.round((Date.parse(day) - Date.parse(today)) / dayMs);
+}
+
+/** Near days by their distance, others by their date; the year only of another year. */
+export function dayText(value: unknown, today: string, language: string): string {
+  if (typeof value !== "string" || !isDay(value)) return cellText(value);
+  const days = daysAfter(value, today);
+  const date = new Date(`${value}T00:00:00Z`);
+  if (Math.abs(days) <= 1 || (days < 0 && days >= -7))
+    return capital(new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(days, "day"));
+  if (days > 0 && days <= 7)
+    return dateIn(language, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" }).format(date);
+  const year = value.slice(0, 4) === today.slice(0, 4) ? {} : ({ year: "numeric" } as const);
+  return dateIn(language, { day: "numeric", month: "short", ...year, timeZone: "UTC" }).format(date);
+}
+
+export function fullDay(value: unknown, language: string): string {
+  if (typeof value !== "string" || !isDay(value)) return "";
+  return dateIn(language, { dateStyle: "full", timeZone: "UTC" }).format(new Date(`${value}T00:00:00Z`));
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toLocaleUpperCase() + text.slice(1);
+}
+
+/** Whether a field says until when something is to be done. */
+export function isDeadline({ kind, name, label }: Look): boolean {
+  return (
+    kind === "date" &&
+    /\b(?:due|deadline|termin|frist|fällig)|(?:termin|frist)\b/iu.test(`${name.replaceAll("_", " ")} ${label}`)
+  );
+}
+
+/** What cannot be drawn as it is shown: for cards, messages and copies. */
+export interface Reading {
+  readonly language: string;
+  /** Of the account's time zone. */
+  readonly today: string;
+  readonly yes: string;
+  readonly no: string;
+  time(value: string): string;
+  title(look: Look, id: string): string;
+}
+
+export function shownText(look: Look, value: unknown, reading: Reading): string {
+  const items = itemsOf(value);
+  if (items.length === 0) return "";
+  switch (look.kind) {
+    case "choice":
+    case "choices":
+      return items.map((item) => choiceAt(look.choices, item).label).join(", ");
+    case "link":
+      return items.map((item) => reading.title(look, String(item))).join(", ");
+    case "money":
+      return moneyText(value, look.currency, reading.language, true);
+    case "percent":
+      return percentText(value, reading.language);
+    case "number":
+    case "rollup":
+      return numberText(value, reading.language);
+    case "date":
+      return dayText(value, reading.today, reading.language);
+    case "datetime":
+      return typeof value === "string" ? reading.time(value) : cellText(value);
+    case "yesno":
+      return value === true ? reading.yes : value === false ? reading.no : cellText(value);
+    case "list":
+      return items.map(cellText).join(", ");
+    default:
+      return cellText(value);
+  }
+}
