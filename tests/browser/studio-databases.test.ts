@@ -161,6 +161,78 @@ test("records are added, narrowed by filters, chosen by keys, deleted and brough
   await eventually(async () => (await found("work")).length === 3);
 });
 
+test("values are shown by the kind of their field, cells are changed by pickers, and a field is added from the header", async () => {
+  const make = async (path: string, body: object) => {
+    const answer = await app.post(path, body);
+    expect(answer.status).toBe(201);
+    return answer.json;
+  };
+  await make("/core/dbs.json", { db: { name: "Clients", code: "clients", schema: { fields: { name: "string" } } } });
+  const [muster] = await Promise.all(
+    ["Muster GmbH", "Demo Deli"].map((name) => make("/core/dbs/clients/records.json", { record: { data: { name } } })),
+  );
+  const status = [
+    { value: "new", label: { en: "Just in" }, color: "sky" },
+    { value: "done", color: "green" },
+  ];
+  const fields = {
+    no: { type: "string", label: { en: "Order", de: "Auftrag" } },
+    client: { type: "string", link: "clients" },
+    status: { type: "string", choices: status },
+    tags: { type: "list", choices: ["tea", "cups"] },
+    total: { type: "number", format: "money", currency: "EUR" },
+    vat: { type: "number", format: "percent" },
+    due: "date",
+  };
+  await make("/core/dbs.json", { db: { name: "Deals", code: "deals", schema: { fields } } });
+  const day = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 10);
+  const data = { no: "O-1", client: muster.id, status: "new", total: 1240, vat: 0.19, due: day };
+  await make("/core/dbs/deals/records.json", { record: { data } });
+  await using session = await opened("/studio/core/dbs/deals");
+  const { page } = session;
+  const stored = async () => (await found("deals"))[0];
+  for (const text of ["Just in", "1,240.00", "19%", "3 days late"]) await cell(page, text).waitFor();
+  await grid(page).getByRole("link", { name: "Muster GmbH" }).waitFor();
+  await grid(page).getByRole("columnheader", { name: "Order" }).waitFor();
+  // The first record is not far below the bar.
+  const top = async (locator: ReturnType<Page["locator"]>) => (await locator.boundingBox())?.y ?? Number.NaN;
+  expect((await top(cell(page, "O-1"))) - (await top(page.locator(".table-bar")))).toBeLessThan(120);
+
+  await cell(page, "Just in").dblclick();
+  await page.getByRole("combobox", { name: "Status" }).selectOption({ label: "done" });
+  await page.keyboard.press("Enter");
+  await page.getByRole("status").getByText("Status: done").waitFor();
+  // What is done with is not late.
+  await cell(page, "3 days ago").waitFor();
+  await cell(page, "done").press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await page.getByRole("combobox", { name: "Client" }).fill("Demo");
+  await page.getByRole("option", { name: "Demo Deli" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("status").getByText("Client: Demo Deli").waitFor();
+  await grid(page).getByRole("link", { name: "Demo Deli" }).waitFor();
+  await grid(page).getByRole("gridcell").nth(4).dblclick();
+  await page.getByRole("group", { name: "Tags" }).getByRole("checkbox", { name: "cups" }).check();
+  await page.getByRole("checkbox", { name: "tea" }).check();
+  await page.keyboard.press("Enter");
+  await eventually(async () => JSON.stringify((await stored()).tags) === '["tea","cups"]');
+  await cell(page, "19%").dblclick();
+  await page.getByRole("textbox", { name: "Vat" }).fill("7");
+  await page.keyboard.press("Enter");
+  await eventually(async () => (await stored()).vat === 0.07);
+
+  await page.getByRole("button", { name: "Add field" }).click();
+  await page.getByRole("searchbox", { name: /^What kind of field/ }).fill("deadline");
+  await page.getByRole("button", { name: "Date A day" }).click();
+  await page.getByLabel("Field name").fill("Wanted by");
+  await page.keyboard.press("Enter");
+  await grid(page).getByRole("columnheader", { name: "Wanted by" }).waitFor();
+  const schema = (await app.get("/core/dbs/deals.json")).json.schema.fields;
+  expect(schema.wanted_by).toEqual({ type: "date", label: { en: "Wanted by" } });
+  expect(schema.client).toEqual(fields.client);
+  expect(session.faults).toEqual([]);
+});
+
 test("many records are changed at once only after their number was typed", async () => {
   await database(
     "bulk",

@@ -27,3 +27,6 @@ export const addressOfRecord = (
   { db, table }: { readonly db: string; readonly table: string | undefined },
   id: string,
 ) => `${recordAddress(db, id)}${table === undefined ? "" : `&table=${encodeURIComponent(table)}`}`;
+export const viewsPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/views.json`;
+export const viewPath = (db: string, id: string) =>
+  `/core/dbs/${encodeURIComponent(db)}/views/${encodeURIComponent(id)}.json`;

@@ -158,3 +158,14 @@ export function colorOf(title: string): string {
 }
 
 export const choiceColors = ["red", "orange", "amber", "green", "teal", "sky", "indigo", "plum", "pink"] as const;
+
+/** The fields by which a view of a kind can be arranged: choices for lanes and bars, dates for a calendar, files as pictures. */
+export function fieldsFor<T extends Labelled>(view: string, fields: readonly T[]): T[] {
+  return fields.filter((field) => {
+    const kind = kindOf(field);
+    if (view === "board") return kind === "choice";
+    if (view === "calendar") return kind === "date" || kind === "datetime";
+    if (view === "gallery") return kind === "file";
+    return view === "chart" && (kind === "choice" || kind === "text" || kind === "yesno" || kind === "date");
+  });
+}

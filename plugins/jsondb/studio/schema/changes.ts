@@ -1,5 +1,5 @@
 /** Changes of a schema by hand: each gives back a new draft. Pure. */
-import { orderField, type FieldDraft, type SchemaDraft, type SortDraft, type TableDraft } from "../schema.ts";
+import { draftOf, orderField, type FieldDraft, type SchemaDraft, type SortDraft, type TableDraft } from "../schema.ts";
 
 export function addField(table: TableDraft): TableDraft {
   const taken = new Set(table.fields.map(({ name }) => name));
@@ -98,4 +98,18 @@ export function droppedFields(before: SchemaDraft, after: SchemaDraft): string[]
     const now = after.tables.find((table) => table.name === name);
     return fields.filter((field) => !now?.fields.some((other) => other.name === field.name)).map((field) => field.name);
   });
+}
+
+/** A table with one field more. */
+export function withField(
+  draft: SchemaDraft,
+  table: string,
+  name: string,
+  definition: Readonly<Record<string, unknown>>,
+): SchemaDraft {
+  // Read as the server would show it.
+  const [field] = draftOf({ fields: { [name]: definition } }).tables[0]?.fields ?? [];
+  if (!field) return draft;
+  const add = (one: TableDraft): TableDraft => ({ ...one, fields: [...one.fields, field] });
+  return { ...draft, tables: draft.tables.map((one) => (one.name === table ? add(one) : one)) };
 }

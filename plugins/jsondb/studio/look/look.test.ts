@@ -1,0 +1,163 @@
+import { describe, expect, test } from "bun:test";
+import { parseSchema } from "../../databases/schema.ts";
+import { draftOf, schemaOf } from "../schema.ts";
+import { withField } from "../schema/changes.ts";
+import { addable, definitionOf, foundKinds, nameFor } from "../schema/kind-words.ts";
+import en from "../text/en.json" with { type: "json" };
+import { choiceAt, kindOf, lookOf, type Labelled } from "./kinds.ts";
+import { dayText, isDeadline, moneyText, numberText, percentText, shownText, type Reading } from "./values.ts";
+
+const words = (name: string) => `<${name}>`;
+const look = (type: Labelled["type"], more: Record<string, unknown> = {}, name = "f") =>
+  lookOf({ name, type, more }, "de", words);
+
+describe("a field", () => {
+  test.each<[Labelled["type"], Record<string, unknown>, string]>([
+    ["string", {}, "text"],
+    ["text", {}, "long"],
+    ["string", { format: "markdown" }, "long"],
+    ["string", { format: "time_zone" }, "text"],
+    ["number", { format: "money" }, "money"],
+    ["integer", { format: "rating" }, "rating"],
+    ["string", { choices: ["a"], format: "email" }, "choice"],
+    ["list", { choices: ["a"] }, "choices"],
+    ["list", {}, "list"],
+    ["list", { link: "a" }, "link"],
+    ["string", { link: "a" }, "link"],
+    ["number", { rollup: {} }, "rollup"],
+    ["boolean", {}, "yesno"],
+    [undefined, {}, "none"],
+  ])("of %s with %j is of the kind %s", (type, more, kind) => {
+    expect(kindOf({ name: "f", type, more })).toBe(kind as never);
+  });
+
+  test("has its label in the language, else in English, else any, else its name", () => {
+    const label = (value: unknown) => look("string", { label: value }).label;
+    expect([
+      label({ de: "D", en: "E" }),
+      label({ en: "E", pl: "P" }),
+      label({ pl: "P" }),
+      label("S"),
+      label(7),
+    ]).toEqual(["D", "E", "P", "S", "<f>"]);
+  });
+
+  test("has choices with words and colours, and shows a value that is none of them", () => {
+    const { choices } = look("string", { choices: ["a", { value: 2, label: { de: "Zwei" }, color: "red" }, { x: 1 }] });
+    expect(choices).toEqual([
+      { value: "a", label: "a", color: "" },
+      { value: 2, label: "Zwei", color: "red" },
+    ]);
+    expect([choiceAt(choices, 2).label, choiceAt(choices, "2").label, choiceAt(choices, ["x"]).label]).toEqual([
+      "Zwei",
+      "2",
+      '["x"]',
+    ]);
+  });
+
+  test.each([
+    ["shop", { db: "shop", table: undefined }],
+    ["shop.orders", { db: "shop", table: "orders" }],
+  ])("that links to %s knows its target", (link, target) => {
+    expect(look("string", { link }).target).toEqual(target);
+  });
+
+  test.each([
+    ["due", true],
+    ["due_on", true],
+    ["residue", false],
+    ["Zahlungsfrist", true],
+    ["birthday", false],
+  ])("called %s is a deadline: %p", (name, is) => {
+    expect(isDeadline(look("date", {}, name))).toBe(is);
+  });
+});
+
+test.each([
+  ["2026-11-29", "Today"],
+  ["2026-11-30", "Tomorrow"],
+  ["2026-11-28", "Yesterday"],
+  ["2026-11-26", "3 days ago"],
+  ["2026-12-02", "Wed, Dec 2"],
+  ["2026-11-01", "Nov 1"],
+  ["2027-01-31", "Jan 31, 2027"],
+  ["nonsense", "nonsense"],
+])("the day %s is %s", (day, text) => {
+  expect(dayText(day, "2026-11-29", "en")).toBe(text);
+});
+
+test("numbers are those of the language, and none loses a digit", () => {
+  const long: unknown = "rawJSON" in JSON ? JSON.rawJSON("76159173374952512.31") : 1;
+  expect([moneyText(1240, "EUR", "de"), moneyText(1240, "JPY", "en"), moneyText(0.5, "", "en")]).toEqual([
+    "1.240,00",
+    "1,240",
+    "0.50",
+  ]);
+  expect(moneyText(1240, "EUR", "en", true)).toBe("€1,240.00");
+  expect(percentText(0.075, "en")).toBe("7.5%");
+  expect([numberText(2026, "en"), numberText(12.5, "de"), numberText("9007199254740993", "en")]).toEqual([
+    "2026",
+    "12,5",
+    "9007199254740993",
+  ]);
+  expect(numberText(long, "en")).toBe("76159173374952512.31");
+});
+
+test("a value is a text by its kind", () => {
+  const reading: Reading = {
+    language: "en",
+    today: "2026-11-29",
+    yes: "Yes",
+    no: "No",
+    time: (value) => `at ${value}`,
+    title: (_, id) => `Title of ${id}`,
+  };
+  const text = (type: Labelled["type"], more: Record<string, unknown>, value: unknown) =>
+    shownText(look(type, more), value, reading);
+  expect([
+    text("list", { choices: [{ value: "a", label: "A" }] }, ["a", "b"]),
+    text("list", { link: "x" }, ["1", "2"]),
+    text("boolean", {}, false),
+    text("datetime", {}, "2026"),
+    text("list", {}, ["x", 2]),
+    text("string", {}, null),
+  ]).toEqual(["A, b", "Title of 1, Title of 2", "No", "at 2026", "x, 2", ""]);
+});
+
+describe("a field that is added", () => {
+  const wishes = {
+    label: " Price ",
+    language: "en",
+    values: ["a", " ", "b", "a"],
+    currency: "EUR",
+    target: "x",
+    several: true,
+  };
+
+  test.each(addable.map((kind) => [kind]))("of the kind %s is right to the server, and read as that kind", (kind) => {
+    const schema = schemaOf(withField(draftOf({ fields: { a: "string" } }), "", "price", definitionOf(kind, wishes)));
+    expect(parseSchema(schema)).toBeDefined();
+    const [, field] = draftOf(schema).tables[0]?.fields ?? [];
+    expect([field && kindOf(field), field && lookOf(field, "en", words).label]).toEqual([kind, "Price"]);
+  });
+
+  test("is found by everyday words", () => {
+    const speak = (word: string) => String(Object.entries(en).find(([name]) => name === word)?.[1] ?? "");
+    expect([foundKinds("price", speak), foundKinds("DEAD", speak), foundKinds("zzz", speak)]).toEqual([
+      ["money"],
+      ["date"],
+      [],
+    ]);
+    expect(foundKinds("", speak)).toHaveLength(addable.length);
+  });
+
+  test.each([
+    ["Wanted by", "wanted_by"],
+    ["Größe (cm)", "grosse_cm"],
+    ["Łódź", "lodz"],
+    ["价格", "field"],
+    ["price", "price_3"],
+  ])("called %s is named %s", (label, name) => {
+    expect(nameFor(label, ["price", "price_2"])).toBe(name);
+  });
+});
