@@ -579,18 +579,79 @@ test("groups are drawn as bars that lead to their records, and a view is kept fo
   await page.getByRole("link", { name: "Łódź" }).click();
   await page.getByText("Records: 2").waitFor();
 
-  await page.getByText("Views", { exact: true }).click();
+  await page.getByRole("button", { name: "New view" }).click();
   await page.getByLabel("Name of this view").fill("From Łódź");
-  await page.getByRole("button", { name: "Save view" }).click();
-  await page.getByRole("status").getByText("Saved").waitFor();
-  await page.goto(`${app.origin}/studio/core/dbs/charts/records`);
+  await page.keyboard.press("Enter");
+  const tabs = page.getByRole("navigation", { name: "Views" });
+  await tabs.getByRole("link", { name: "From Łódź" }).waitFor();
+  await tabs.getByRole("link", { name: "All records" }).click();
   await page.getByText("Records: 3").waitFor();
-  await page.getByText("Views (1)").click();
-  await page.getByRole("link", { name: "From Łódź" }).click();
+  await tabs.getByRole("link", { name: "From Łódź" }).click();
   await page.getByText("Records: 2").waitFor();
-  await page.getByText("Views (1)").click();
+  const views = async () => (await app.get("/core/dbs/charts/views.json")).json;
+  expect(await views()).toMatchObject([{ name: "From Łódź", filters: { city: "Łódź" }, shared: false }]);
+  // What is changed is one's own until it is saved.
+  await page.goto(`${page.url()}&sort=-age`);
+  await page.getByText("Only you see this.").waitFor();
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByText("Only you see this.").waitFor({ state: "detached" });
+  expect(await views()).toMatchObject([{ sort: ["-age"] }]);
   await page.getByRole("button", { name: "Delete the view From Łódź" }).click();
-  await page.getByText("No view is saved yet").waitFor();
-  expect((await app.get("/account/me/preferences.json")).json).toEqual({});
+  await tabs.getByRole("link", { name: "From Łódź" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await tabs.getByRole("link", { name: "From Łódź" }).waitFor();
+  expect(session.faults).toEqual([]);
+});
+
+test("views that the Studio once kept among the preferences are views of the table", async () => {
+  await database("moved", [{ name: "A", age: 1 }]);
+  const { id } = (await app.get("/core/dbs/moved.json")).json;
+  const kept = [{ name: "Old", query: "filter%5Bage%5D%5Bgte%5D=1&sort=-age" }];
+  await app.patch("/account/me/preferences.json", { preferences: { [`studio.records.${id}`]: kept } });
+  await using session = await opened("/studio/core/dbs/moved");
+  await session.page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Old" }).waitFor();
+  expect((await app.get("/core/dbs/moved/views.json")).json).toMatchObject([
+    { name: "Old", filters: { age: { gte: "1" } }, sort: ["-age"], kind: "table" },
+  ]);
+  await eventually(async () => JSON.stringify((await app.get("/account/me/preferences.json")).json) === "{}");
+});
+
+test("a board moves cards between lanes by a menu and by dragging, a calendar shows days, a gallery cards", async () => {
+  const fields = { name: "string", due: "date", status: { type: "string", choices: ["new", "done"] } };
+  const due = "2026-03-05";
+  await database(
+    "lanes",
+    [{ name: "Ann", status: "new", due }, { name: "Bob", status: "done", due }, { name: "Cyd" }],
+    {
+      fields,
+    },
+  );
+  await using session = await opened("/studio/core/dbs/lanes");
+  const { page } = session;
+  const make = async (name: string, kind: string) => {
+    await page.getByRole("button", { name: "New view" }).click();
+    await page.getByLabel("Name of this view").fill(name);
+    await page.getByLabel("Looks like").selectOption(kind);
+    await page.getByRole("button", { name: "Create the view" }).click();
+  };
+  const status = async (name: string) => (await found("lanes", `?filter[name]=${name}`))[0].status;
+  await make("By status", "board");
+  const lane = (name: string) => page.getByRole("region", { name, exact: true });
+  await lane("new").getByRole("listitem").filter({ hasText: "Ann" }).getByRole("button", { name: "Move to …" }).click();
+  await page.getByRole("button", { name: "Move to done" }).click();
+  await lane("done").getByRole("button", { name: "Ann" }).waitFor();
+  expect(await status("Ann")).toBe("done");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await eventually(async () => (await status("Ann")) === "new");
+  await lane("(empty)").getByRole("listitem").dragTo(lane("done"));
+  await eventually(async () => (await status("Cyd")) === "done");
+
+  await make("When", "calendar");
+  await page.goto(`${page.url()}&month=2026-03`);
+  await page.getByRole("heading", { name: "March 2026" }).waitFor();
+  await page.getByRole("listitem").filter({ hasText: "Ann" }).getByText("5", { exact: true }).waitFor();
+  await make("Cards", "gallery");
+  await page.getByRole("button", { name: "Cyd" }).click();
+  await page.getByRole("dialog", { name: "Record" }).waitFor();
   expect(session.faults).toEqual([]);
 });

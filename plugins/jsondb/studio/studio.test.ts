@@ -56,7 +56,8 @@ import {
   setIndexed,
 } from "./schema/changes.ts";
 import { shareOf, taskOf, tasksOf } from "./transfer/tasks.ts";
-import { queryOfView, viewsOf } from "./records/views.ts";
+import { daysOf, monthAfter } from "./records/calendar.ts";
+import { bodyOf, differs, queryOf, savedOf, viewOf } from "./records/views.ts";
 import { drawn, scrollFor, slotted, type Slot } from "./records/window.ts";
 
 const row = (data: Record<string, unknown>): Row => ({
@@ -539,12 +540,67 @@ describe("charts", () => {
   });
 });
 
-test("saved views leave out what nobody here has written, and the record that is open", () => {
-  expect(viewsOf([{ name: "Old", query: "sort=age", more: 1 }, { name: 1 }, null])).toEqual([
-    { name: "Old", query: "sort=age" },
-  ]);
-  expect(viewsOf("x")).toEqual([]);
-  expect(queryOfView(new URLSearchParams("open=7&sort=age&filter[a]=1"))).toBe("sort=age&filter%5Ba%5D=1");
+describe("a view", () => {
+  const kept = { id: "v", name: "Late", kind: "board", table_name: "orders", group_by: "status", shared: true };
+  const [view] = viewOf({
+    ...kept,
+    filters: { a: "1", age: { gte: 5, in: ["x", "y"] } },
+    sort: ["-age"],
+    columns: ["a", "b"],
+  });
+
+  test("is an address, and an address is a view", () => {
+    expect(view).toMatchObject({ kind: "board", groupBy: "status", isShared: true, dateField: null });
+    const query = view ? queryOf(view) : new URLSearchParams();
+    expect([...query]).toEqual([
+      ["view", "v"],
+      ["table", "orders"],
+      ["filter[a]", "1"],
+      ["filter[age][gte]", "5"],
+      ["filter[age][in]", "x,y"],
+      ["sort", "-age"],
+      ["cols", "a,b"],
+    ]);
+    expect(bodyOf(query)).toEqual({
+      table_name: "orders",
+      filters: { a: "1", age: { gte: "5", in: ["x", "y"] } },
+      sort: ["-age"],
+      columns: ["a", "b"],
+    });
+  });
+
+  test.each([
+    ["", false],
+    ["&open=7&month=2026-01&chosen=x", false],
+    ["&filter[b]=1", true],
+    ["&cols=a", true],
+  ])("is changed by %p: %p", (more, is) => {
+    if (!view) throw new Error("no view");
+    const query = new URLSearchParams(`${queryOf(view)}${more}`);
+    if (more === "&cols=a") query.set("cols", "a");
+    expect(differs(query, view)).toBe(is);
+  });
+
+  test("of an unknown kind is a table, and what is none is left out", () => {
+    expect(viewOf({ id: "1", name: "N", kind: "globe" })).toMatchObject([{ kind: "table", filters: {}, columns: [] }]);
+    expect([viewOf(null), viewOf({ id: 1, name: "N" })]).toEqual([[], []]);
+    expect(savedOf([{ name: "Old", query: "sort=age", more: 1 }, { name: 1 }, null])).toEqual([
+      { name: "Old", query: "sort=age" },
+    ]);
+  });
+
+  test.each([
+    ["2026-02", "2026-01-26", "2026-03-01", 35],
+    ["2026-06", "2026-06-01", "2026-07-05", 35],
+    ["2026-11", "2026-10-26", "2026-12-06", 42],
+  ])("of the month %s shows whole weeks", (month, first, last, count) => {
+    const days = daysOf(month);
+    expect([days[0], days.at(-1), days.length]).toEqual([first, last, count]);
+  });
+
+  test("goes from month to month over years", () => {
+    expect([monthAfter("2026-12", 1), monthAfter("2026-01", -1)]).toEqual(["2027-01", "2025-12"]);
+  });
 });
 
 describe("a record's JSON", () => {

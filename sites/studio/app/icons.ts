@@ -29,6 +29,7 @@ import fileText from "lucide-static/icons/file-text.svg";
 import flaskConical from "lucide-static/icons/flask-conical.svg";
 import folder from "lucide-static/icons/folder.svg";
 import globe from "lucide-static/icons/globe.svg";
+import layoutGrid from "lucide-static/icons/layout-grid.svg";
 import heart from "lucide-static/icons/heart.svg";
 import hourglass from "lucide-static/icons/hourglass.svg";
 import house from "lucide-static/icons/house.svg";
@@ -57,6 +58,7 @@ import settings from "lucide-static/icons/settings.svg";
 import shapes from "lucide-static/icons/shapes.svg";
 import shoppingCart from "lucide-static/icons/shopping-cart.svg";
 import sparkles from "lucide-static/icons/sparkles.svg";
+import squareKanban from "lucide-static/icons/square-kanban.svg";
 import star from "lucide-static/icons/star.svg";
 import table from "lucide-static/icons/table.svg";
 import tag from "lucide-static/icons/tag.svg";
@@ -99,6 +101,7 @@ export const icons = {
   alarm: alarmClock,
   app: appWindow,
   article: newspaper,
+  board: squareKanban,
   building: building2,
   columns: columns3,
   copy,
@@ -108,6 +111,7 @@ export const icons = {
   eye,
   filter: listFilter,
   flow: workflow,
+  gallery: layoutGrid,
   good: circleCheck,
   key: keyRound,
   layout: panelsTopLeft,

@@ -1,33 +1,52 @@
-/** Views of a database's records that a person has saved: name and address. They are kept with the account, for this person. */
-import { changePreference, preference } from "studio";
-import { viewsOf, type View } from "./views.ts";
+/** The views of a table: shared ones, and one's own. */
+import { changePreference, get, preference, request } from "studio";
+import { viewPath, viewsPath } from "../paths.ts";
+import { bodyOf, savedOf, viewOf, type View } from "./views.ts";
 
 export class Views {
   list = $state.raw<readonly View[]>([]);
-  private readonly name: string;
+  /** Whether it is known which there are. */
+  isRead = $state(false);
+  private readonly db: string;
 
-  constructor(dbId: string) {
-    this.name = `studio.records.${dbId}`;
+  constructor(db: string) {
+    this.db = db;
   }
 
-  async load(signal?: AbortSignal): Promise<void> {
-    this.list = viewsOf(await preference(this.name, signal));
+  async load(dbId: string, signal?: AbortSignal): Promise<void> {
+    const { json } = await get(`${viewsPath(this.db)}?limit=200`, signal);
+    this.list = Array.isArray(json) ? json.flatMap(viewOf) : [];
+    this.isRead = true;
+    await this.moveSaved(dbId, signal);
   }
 
-  /** One of the same name is replaced. */
-  async keep(view: View): Promise<void> {
-    await this.change((views) => [...views.filter(({ name }) => name !== view.name), view]);
+  /** What the Studio once kept among the preferences becomes views. */
+  private async moveSaved(dbId: string, signal?: AbortSignal): Promise<void> {
+    const name = `studio.records.${dbId}`;
+    const saved = savedOf(await preference(name, signal));
+    if (saved.length === 0) return;
+    for (const one of saved)
+      if (!this.list.some((view) => view.name === one.name))
+        await this.make({ name: one.name, kind: "table", ...bodyOf(new URLSearchParams(one.query)) });
+    await changePreference(name, () => null);
   }
 
-  async remove(name: string): Promise<void> {
-    await this.change((views) => views.filter((view) => view.name !== name));
+  async make(view: Readonly<Record<string, unknown>>): Promise<View | undefined> {
+    const { json } = await request("POST", viewsPath(this.db), { body: { view } });
+    const [made] = viewOf(json);
+    if (made) this.list = [...this.list, made];
+    return made;
   }
 
-  private async change(make: (views: readonly View[]) => View[]): Promise<void> {
-    const kept = await changePreference(this.name, (before) => {
-      const views = make(viewsOf(before));
-      return views.length === 0 ? null : views;
-    });
-    this.list = viewsOf(kept);
+  async change(id: string, view: Readonly<Record<string, unknown>>): Promise<View | undefined> {
+    const { json } = await request("PATCH", viewPath(this.db, id), { body: { view } });
+    const [changed] = viewOf(json);
+    if (changed) this.list = this.list.map((one) => (one.id === id ? changed : one));
+    return changed;
+  }
+
+  async remove(id: string): Promise<void> {
+    await request("DELETE", viewPath(this.db, id));
+    this.list = this.list.filter((one) => one.id !== id);
   }
 }

@@ -1,26 +1,105 @@
-/** Saved views as they are kept. Pure. */
+/** Views of a table: as the server keeps them, and as the query of an address. Pure. */
 import { isMap } from "studio/exact";
+import { conditionsOf, parameterOf } from "../conditions.ts";
+
+export const viewKinds = ["table", "board", "calendar", "gallery", "chart"] as const;
+export type ViewKind = (typeof viewKinds)[number];
 
 export interface View {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: ViewKind;
+  readonly table: string | null;
+  readonly filters: Readonly<Record<string, unknown>>;
+  readonly sort: string;
+  readonly columns: readonly string[];
+  readonly groupBy: string | null;
+  readonly dateField: string | null;
+  readonly coverField: string | null;
+  readonly isShared: boolean;
+}
+
+const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
+const texts = (value: unknown) => (Array.isArray(value) ? value.filter((one) => typeof one === "string") : []);
+
+export function viewOf(value: unknown): View[] {
+  if (!isMap(value) || typeof value["id"] !== "string" || typeof value["name"] !== "string") return [];
+  return [
+    {
+      id: value["id"],
+      name: value["name"],
+      // A kind that nothing here draws is a table.
+      kind: viewKinds.find((kind) => kind === value["kind"]) ?? "table",
+      table: textOrNull(value["table_name"]),
+      filters: isMap(value["filters"]) ? value["filters"] : {},
+      sort: texts(value["sort"])[0] ?? "",
+      columns: texts(value["columns"]),
+      groupBy: textOrNull(value["group_by"]),
+      dateField: textOrNull(value["date_field"]),
+      coverField: textOrNull(value["cover_field"]),
+      isShared: value["shared"] === true,
+    },
+  ];
+}
+
+/** The address of a view, as far as it says what is shown. */
+export function queryOf({ id, table, filters, sort, columns }: View): URLSearchParams {
+  const query = new URLSearchParams({ view: id });
+  if (table !== null) query.set("table", table);
+  for (const [field, given] of Object.entries(filters)) {
+    const operators = isMap(given) ? Object.entries(given) : [["eq", given] as const];
+    for (const [op, value] of operators)
+      query.append(op === "eq" ? `filter[${field}]` : `filter[${field}][${op}]`, filterText(value));
+  }
+  if (sort) query.set("sort", sort);
+  if (columns.length > 0) query.set("cols", columns.join(","));
+  return query;
+}
+
+function filterText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(filterText).join(",");
+  return typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
+}
+
+/** What a view keeps of an address: as the body of a request. */
+export function bodyOf(query: URLSearchParams): Record<string, unknown> {
+  const filters: Record<string, unknown> = {};
+  for (const condition of conditionsOf(query)) {
+    const [, value] = parameterOf(condition) ?? [];
+    if (value === undefined) continue;
+    const op = { eq: "eq", contains: "eq", empty: "eq", filled: "ne" }[String(condition.op)] ?? condition.op;
+    const before = filters[condition.field];
+    const others = isMap(before) ? before : before === undefined ? {} : { eq: before };
+    filters[condition.field] =
+      op === "eq" && before === undefined ? value : { ...others, [op]: op === "in" ? value.split(",") : value };
+  }
+  return {
+    table_name: query.get("table"),
+    filters,
+    sort: query.get("sort") ? [query.get("sort")] : [],
+    columns: query.get("cols")?.split(",") ?? [],
+  };
+}
+
+/** Whether an address shows something else than its view. */
+export function differs(query: URLSearchParams, view: View): boolean {
+  const [now, kept] = [bodyOf(query), bodyOf(queryOf(view))];
+  // The first of several tables need not be named.
+  if (now["table_name"] === null || kept["table_name"] === null) now["table_name"] = kept["table_name"] = null;
+  return JSON.stringify(now) !== JSON.stringify(kept);
+}
+
+interface Saved {
   readonly name: string;
   /** The query of the address, without `?`. */
   readonly query: string;
 }
 
-/** Whatever else stands there is left out: it was not written here. */
-export function viewsOf(value: unknown): View[] {
-  const views = (Array.isArray(value) ? value : []).flatMap((one) =>
+/** The views that were kept among a person's preferences. */
+export function savedOf(value: unknown): Saved[] {
+  return (Array.isArray(value) ? value : []).flatMap((one) =>
     isMap(one) && typeof one["name"] === "string" && typeof one["query"] === "string"
-      ? [[one["name"], { name: one["name"], query: one["query"] }] as const]
+      ? [{ name: one["name"], query: one["query"] }]
       : [],
   );
-  // A name stands once in the menu.
-  return [...new Map(views).values()];
-}
-
-/** The part of an address that a view keeps: all but the open record. */
-export function queryOfView(search: URLSearchParams): string {
-  const query = new URLSearchParams(search);
-  query.delete("open");
-  return query.toString();
 }
