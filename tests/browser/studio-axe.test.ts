@@ -34,6 +34,7 @@ beforeAll(async () => {
     `/studio/core/prompts/${prompt.json.id}?tab=cascade`,
     "/studio/core/dbs/new",
     "/studio/core/dbs/people/settings",
+    "/studio/core/dbs/people/trash",
     "/studio/core/dbs/people/schema",
     "/studio/core/dbs/people/public",
     "/studio/core/dbs/people/import",

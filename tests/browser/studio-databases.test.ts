@@ -233,6 +233,25 @@ test("values are shown by the kind of their field, cells are changed by pickers,
   expect(session.faults).toEqual([]);
 });
 
+test("sums are of all records that the filters find, and deleted records come back from the bin", async () => {
+  const fields = { name: "string", price: { type: "number", format: "money", currency: "EUR" } };
+  const rows = Array.from({ length: 120 }, (_, at) => ({ name: at % 2 ? "odd" : "even", price: at + 0.5 }));
+  await database("sums", rows, { fields });
+  await using session = await opened("/studio/core/dbs/sums");
+  const { page } = session;
+  await page.getByText("Sum of Price €7,200.00").waitFor();
+  await page.goto(`${app.origin}/studio/core/dbs/sums?filter%5Bname%5D=odd`);
+  await page.getByText("Sum of Price €3,630.00").waitFor();
+  const [{ id }] = await found("sums", "?filter[price]=7.5");
+  await app.delete(`/core/dbs/sums/records/${id}.json`);
+  await page.getByRole("button", { name: "Fields, import, export and more" }).click();
+  await page.getByRole("link", { name: "Bin" }).click();
+  await page.getByRole("button", { name: "Restore odd" }).click();
+  await page.getByRole("link", { name: "It is back: open it" }).waitFor();
+  expect(await found("sums", "?filter[price]=7.5")).toMatchObject([{ id }]);
+  expect(session.faults).toEqual([]);
+});
+
 test("many records are changed at once only after their number was typed", async () => {
   await database(
     "bulk",

@@ -17,6 +17,12 @@ export const pages: StudioPage[] = [
     load: () => import("./records/Records.svelte"),
   })),
   {
+    path: "core/dbs/:db_id/trash",
+    title: { en: "Bin", pl: "Kosz", de: "Papierkorb" },
+    privilege: "dbs",
+    load: () => import("./Bin.svelte"),
+  },
+  {
     path: "core/dbs/:db_id/settings",
     title: { en: "For developers", pl: "Dla programistów", de: "Für Entwickler" },
     privilege: "dbs",

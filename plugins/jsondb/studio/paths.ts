@@ -30,3 +30,7 @@ export const addressOfRecord = (
 export const viewsPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/views.json`;
 export const viewPath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/views/${encodeURIComponent(id)}.json`;
+export const trashPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/trash.json`;
+export const restorePath = (db: string, id: string) =>
+  `/core/dbs/${encodeURIComponent(db)}/trash/${encodeURIComponent(id)}/restore.json`;
+export const aggregatePath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/aggregate.json`;

@@ -11,6 +11,7 @@ export const parts: readonly { readonly path: string; readonly word: Word }[] = 
   { path: "indexes", word: "speed" },
   { path: "events", word: "changes" },
   { path: "charts", word: "charts" },
+  { path: "trash", word: "bin" },
   { path: "tasks", word: "longWork" },
   { path: "settings", word: "developers" },
 ];
