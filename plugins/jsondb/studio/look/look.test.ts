@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseSchema } from "../../databases/schema.ts";
+import { plainText } from "../cells.ts";
 import { draftOf, schemaOf } from "../schema.ts";
 import { withField } from "../schema/changes.ts";
 import { addable, definitionOf, foundKinds, nameFor } from "../schema/kind-words.ts";
@@ -142,7 +143,8 @@ describe("a field that is added", () => {
   });
 
   test("is found by everyday words", () => {
-    const speak = (word: string) => String(Object.entries(en).find(([name]) => name === word)?.[1] ?? "");
+    const texts: Readonly<Record<string, unknown>> = en;
+    const speak = (word: string) => plainText(texts[word]);
     expect([foundKinds("price", speak), foundKinds("DEAD", speak), foundKinds("zzz", speak)]).toEqual([
       ["money"],
       ["date"],

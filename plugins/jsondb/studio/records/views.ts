@@ -1,6 +1,6 @@
 /** Views of a table: as the server keeps them, and as the query of an address. Pure. */
 import { isMap } from "studio/exact";
-import { conditionsOf, parameterOf } from "../conditions.ts";
+import { conditionsOf, parameterOf, type Operator } from "../conditions.ts";
 
 export const viewKinds = ["table", "board", "calendar", "gallery", "chart"] as const;
 export type ViewKind = (typeof viewKinds)[number];
@@ -61,13 +61,16 @@ function filterText(value: unknown): string {
   return typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
 }
 
+/** How the API writes those of our operators that it does not have. */
+const spelled: Partial<Record<Operator, "eq" | "ne">> = { contains: "eq", empty: "eq", filled: "ne" };
+
 /** What a view keeps of an address: as the body of a request. */
 export function bodyOf(query: URLSearchParams): Record<string, unknown> {
   const filters: Record<string, unknown> = {};
   for (const condition of conditionsOf(query)) {
     const [, value] = parameterOf(condition) ?? [];
     if (value === undefined) continue;
-    const op = { eq: "eq", contains: "eq", empty: "eq", filled: "ne" }[String(condition.op)] ?? condition.op;
+    const op = spelled[condition.op] ?? condition.op;
     const before = filters[condition.field];
     const others = isMap(before) ? before : before === undefined ? {} : { eq: before };
     filters[condition.field] =
