@@ -209,6 +209,7 @@ test("an app over a database shows its records, and is a form beside them", asyn
   await studio.app.post("/core/dbs/people_list/records.json", { record: { data: { "full name": "Łucja", age: 40 } } });
   await using opened = await studio.signedIn({ at: "/studio/core/dbs/people_list/records" });
   const { page, faults } = opened;
+  await page.getByRole("button", { name: "Fields, import, export and more" }).click();
   await page.getByRole("link", { name: "Build an app" }).click();
   await editorOf(page).waitFor();
   expect(await page.getByRole("radio", { name: "Table of records" }).isChecked()).toBe(true);
