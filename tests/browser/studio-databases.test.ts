@@ -652,6 +652,7 @@ test("a board moves cards between lanes by a menu and by dragging, a calendar sh
     await page.getByLabel("Name of this view").fill(name);
     await page.getByLabel("Looks like").selectOption(kind);
     await page.getByRole("button", { name: "Create the view" }).click();
+    await page.locator("nav a[aria-current]").getByText(name, { exact: true }).waitFor();
   };
   const status = async (name: string) => (await found("lanes", `?filter[name]=${name}`))[0].status;
   await make("By status", "board");
