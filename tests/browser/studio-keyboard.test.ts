@@ -157,7 +157,9 @@ describe("the grid of records", () => {
     await eventually(() => hasFocus(grid.getByRole("columnheader", { name: "Age" })));
     await keys.press("ArrowLeft", "Enter");
     await page.locator(":focus").getByText("Sort: A to Z").waitFor();
-    await keys.press("ArrowDown", "Enter");
+    await keys.press("ArrowDown");
+    await page.locator(":focus").getByText("Sort: Z to A").waitFor();
+    await keys.press("Enter");
     await page.waitForURL(/sort=-name/);
     await eventually(() => hasFocus(grid.getByRole("columnheader", { name: "Name" })));
     await keys.press("Tab");
