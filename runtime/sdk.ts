@@ -126,7 +126,7 @@ export { announce, change, create, edit, erase, found, locked, merged, refOf, to
 export { count, find, findBy, insert, lock, remove, update, words } from "./resource/store.ts";
 export type { Ref } from "./resource/store.ts";
 export { route } from "./http/route.ts";
-export type { Access, Method, RequestInput, Route, RouteSpec } from "./http/route.ts";
+export type { Access, Look, Method, RequestInput, Route, RouteSpec } from "./http/route.ts";
 export { latestDueTime, nextDueTimes } from "./times/due-times.ts";
 export type { Secrets } from "./base/secrets.ts";
 export { asciiOf, nearest, slugOf } from "./base/text.ts";

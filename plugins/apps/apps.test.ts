@@ -44,6 +44,8 @@ describe("an app", () => {
       fields: {},
       config: {},
       trusted: false,
+      icon: null,
+      color: null,
       app_build_time: expect.any(Number),
       css_build_time: expect.any(Number),
       created_by_id: 1,

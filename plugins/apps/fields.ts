@@ -1,5 +1,6 @@
 /** The fields of an app. behaviour 2.3, B.10. */
 import { answer, column, field, Type, type NewOf, type PatchOf, type RowOf } from "platform";
+import { look } from "../accounts/api.ts";
 import { appEngines, cssEngines } from "./choices.ts";
 
 const { choice, flag, id, integer, jsonb, jsonbOf, text } = column;
@@ -181,6 +182,7 @@ export const fields = {
     body: field.flag(),
     blank: false,
   }),
+  ...look,
   app_build_time: integer({
     label: ["Time of the build (ms)", "Czas budowania (ms)", "Dauer des Bauens (ms)"],
     by: "check",

@@ -14,6 +14,7 @@ import migration from "./migrations/001_apps.sql" with { type: "text" };
 import withoutRuns from "./migrations/002_runs.sql" with { type: "text" };
 import accountKeys from "./migrations/003_account_keys.sql" with { type: "text" };
 import buildDefaults from "./migrations/004_build_defaults.sql" with { type: "text" };
+import look from "./migrations/005_look.sql" with { type: "text" };
 import { pageRoutes } from "./serve/page-routes.ts";
 import { previewRoutes, loadPreview } from "./manage/preview-routes.ts";
 import appsApi from "./prompts/apps_api.md" with { type: "text" };
@@ -52,6 +53,7 @@ export default definePlugin({
     { name: "002_runs", sql: withoutRuns },
     { name: "003_account_keys", sql: accountKeys },
     { name: "004_build_defaults", sql: buildDefaults },
+    { name: "005_look", sql: look },
   ],
   privileges: [{ name: "apps", doc: "create and change web apps", roles: ["manager", "user"] }],
   resources: [App],

@@ -15,6 +15,7 @@ import previews from "./migrations/003_previews.sql" with { type: "text" };
 import redirectRules from "./migrations/004_redirect_rules.sql" with { type: "text" };
 import fieldTimes from "./migrations/005_field_times.sql" with { type: "text" };
 import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
+import look from "./migrations/007_look.sql" with { type: "text" };
 import cmsApi from "./prompts/cms_api.md" with { type: "text" };
 import { siteCommandFacts, siteCommands } from "./files/commands.ts";
 import { migrateRoutes } from "./files/migrate-routes.ts";
@@ -37,6 +38,7 @@ export default definePlugin({
     { name: "004_redirect_rules", sql: redirectRules },
     { name: "005_field_times", sql: fieldTimes },
     { name: "006_account_keys", sql: accountKeys },
+    { name: "007_look", sql: look },
   ],
   privileges: [{ name: "cms", doc: "build sites: pages, layouts, articles and domains", roles: ["manager"] }],
   models: [

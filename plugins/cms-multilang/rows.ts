@@ -1,4 +1,5 @@
 /** The fields of sites, pages, layouts, paragraphs, articles and categories, and the rows that follow from them. behaviour B.11. */
+import { look } from "../accounts/api.ts";
 import { column, field, Type, type PatchOf, type RowOf } from "platform";
 import * as shared from "./fields.ts";
 import { locales } from "./locales.ts";
@@ -30,6 +31,7 @@ export const siteFields = {
     example: true,
   }),
   fields: shared.values({ company: "Acme" }),
+  ...look,
   active: shared.active,
   ...shared.authors,
   /** Grows in the transaction of every change within the site. */

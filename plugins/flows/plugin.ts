@@ -17,6 +17,7 @@ import programAuthors from "./migrations/007_program_authors.sql" with { type: "
 import starters from "./migrations/004_starter.sql" with { type: "text" };
 import byRecord from "./migrations/005_records.sql" with { type: "text" };
 import accountKeys from "./migrations/006_account_keys.sql" with { type: "text" };
+import look from "./migrations/008_look.sql" with { type: "text" };
 import instructions from "./prompts/flows_api.md" with { type: "text" };
 import { drivers } from "./processes/drive.ts";
 import { sweepProcesses } from "./processes/ends.ts";
@@ -59,6 +60,7 @@ export default definePlugin({
     { name: "005_versions", sql: programVersions },
     { name: "006_account_keys", sql: accountKeys },
     { name: "007_program_authors", sql: programAuthors },
+    { name: "008_look", sql: look },
   ],
   prompts: { "flows_api.md": instructions },
   privileges: [{ name: "flows", doc: "connectors, flows and their processes", roles: ["manager"] }],

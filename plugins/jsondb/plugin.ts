@@ -56,6 +56,7 @@ import commentMigration from "./migrations/024_comments.sql" with { type: "text"
 import dbTrashMigration from "./migrations/025_db_trash.sql" with { type: "text" };
 import historyMigration from "./migrations/026_history.sql" with { type: "text" };
 import leftMigration from "./migrations/027_left_records.sql" with { type: "text" };
+import look from "./migrations/028_look.sql" with { type: "text" };
 import instructions from "./prompts/dbs_api.md" with { type: "text" };
 import { publicRoutes } from "./public/routes.ts";
 import { recordExample, recordRoutes } from "./records/routes.ts";
@@ -169,6 +170,7 @@ export default definePlugin({
     { name: "025_db_trash", sql: dbTrashMigration },
     { name: "026_history", sql: historyMigration },
     { name: "027_left_records", sql: leftMigration },
+    { name: "028_look", sql: look },
   ],
   commands: [clientFacts],
   privileges: [{ name: "dbs", doc: "databases and their records", roles: ["manager", "user"] }],

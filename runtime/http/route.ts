@@ -177,6 +177,17 @@ export interface Route {
   /** Throws the 422 if `value` does not fit the route's schema. */
   readonly check: (value: unknown) => unknown;
   readonly run: (input: RequestInput) => Promise<Reply | Response> | Reply | Response;
+  /** Of a list: what a menu shows of its things, the oldest first, as far as the caller may see them. */
+  readonly looks?: (input: Pick<RequestInput, "request" | "app"> & { caller: Caller }, most: number) => Promise<Look[]>;
+}
+
+/** How a thing looks in a menu. */
+export interface Look {
+  readonly id: string | number;
+  readonly name: string;
+  readonly code: string;
+  readonly icon: string | null;
+  readonly color: string | null;
 }
 
 type CallerOf<A extends Access> = A extends { readonly open: string } ? Caller | null : Caller;

@@ -12,7 +12,7 @@ import { warned } from "../http/refusals/warning.ts";
 import { pageOf } from "../base/values.ts";
 import { narrowedBy, orderedBy } from "./filter-store.ts";
 import type { At, Author, New, Patch, Resource, Row, Shape, Verb } from "./declaration.ts";
-import { list, type Ref } from "./store.ts";
+import { list, looks, type Ref } from "./store.ts";
 import { change, create, erase, found, refOf, seen, toApi, type WrittenRow, type Expected } from "./verbs.ts";
 
 /** Context that a plugin passes to its resource, without the caller. */
@@ -67,31 +67,40 @@ export function resourceRoutes<T extends Shape>(
     return { summary, ...doc, access, ...common };
   };
 
+  const looking: NonNullable<Route["looks"]> = async (facts, most) => {
+    if (or === undefined && !facts.caller.privileges.has(privilege)) return [];
+    const own = at(facts);
+    return looks(of, own.sql, facts.caller.account.id, seen(of, own), most);
+  };
   return {
-    list: route(
-      "GET",
-      path,
-      {
-        ...spec("list", `List ${many.replaceAll("_", " ")}`),
-        query: {
-          ...Object.fromEntries(filters),
-          ...(orders && { order_by: `${orders.join(", ")}; append \`_desc\` to reverse the order` }),
-          ...pageQuery,
+    list: withLooks(
+      of,
+      looking,
+      route(
+        "GET",
+        path,
+        {
+          ...spec("list", `List ${many.replaceAll("_", " ")}`),
+          query: {
+            ...Object.fromEntries(filters),
+            ...(orders && { order_by: `${orders.join(", ")}; append \`_desc\` to reverse the order` }),
+            ...pageQuery,
+          },
+          answers: { 200: answer.list(answers.listed) },
+          responses: { 200: [examples.listed], ...(orders && { 422: { order_by: ["must be one of …"] } }) },
         },
-        answers: { 200: answer.list(answers.listed) },
-        responses: { 200: [examples.listed], ...(orders && { 422: { order_by: ["must be one of …"] } }) },
-      },
-      async ({ query, caller, request, app }) => {
-        const own = at({ caller, request, app });
-        await of.beforeRead?.(own);
-        const narrowed = [...seen(of, own, query), ...narrowedBy(of.filters ?? {}, own.sql, query, caller)];
-        const order = orders && orderedBy(orders, own.sql, query);
-        const page = await list(of, own.sql, caller.account.id, narrowed, pageOf(query), order);
-        if (page.total === 0 && !caller.privileges.has(privilege)) throw needs(privilege);
-        if (!of.derivedInLists) return pageReply(page, (row) => told(of, own, row));
-        const rows = await Promise.all(page.rows.map((row) => withDerived(of, own, row)));
-        return pageReply({ ...page, rows }, (row) => row);
-      },
+        async ({ query, caller, request, app }) => {
+          const own = at({ caller, request, app });
+          await of.beforeRead?.(own);
+          const narrowed = [...seen(of, own, query), ...narrowedBy(of.filters ?? {}, own.sql, query, caller)];
+          const order = orders && orderedBy(orders, own.sql, query);
+          const page = await list(of, own.sql, caller.account.id, narrowed, pageOf(query), order);
+          if (page.total === 0 && !caller.privileges.has(privilege)) throw needs(privilege);
+          if (!of.derivedInLists) return pageReply(page, (row) => told(of, own, row));
+          const rows = await Promise.all(page.rows.map((row) => withDerived(of, own, row)));
+          return pageReply({ ...page, rows }, (row) => row);
+        },
+      ),
     ),
     get: route(
       "GET",
@@ -171,6 +180,12 @@ export function resourceRoutes<T extends Shape>(
     ),
   };
 }
+
+const withLooks = (
+  { each }: Pick<Resource<Shape>, "each">,
+  looking: NonNullable<Route["looks"]>,
+  listing: Route,
+): Route => (each.some(({ name }) => name === "icon") ? { ...listing, looks: looking } : listing);
 
 const hintsOf = async <T extends Shape>(of: Resource<T>, at: T["at"], row: Row<T>, given: Patch<T>) =>
   (await of.hints?.(at, row, given)) ?? [];

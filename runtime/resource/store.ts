@@ -2,6 +2,7 @@
 import type { Fragment, Queryable, Tx } from "../db/db.ts";
 import { readPage, type ReadPage } from "../db/page-store.ts";
 import type { Page } from "../base/values.ts";
+import type { Look } from "../http/route.ts";
 import type { IdKind, IdOf } from "./fields.ts";
 import type { Author, Draft, Id, Resource, Row, Shape } from "./declaration.ts";
 
@@ -111,6 +112,20 @@ export async function update<T extends Shape>(
 
 export async function remove<T extends Shape>(of: Resource<T>, tx: Tx, accountId: number, id: Id<T>): Promise<void> {
   await tx`delete from ${words(tx, of.table)} where account_id = ${accountId} and id = ${id}`;
+}
+
+/** What menus show of rows, the oldest first. */
+export async function looks<T extends Shape>(
+  of: Resource<T>,
+  on: Queryable,
+  accountId: number,
+  narrowed: Fragment[],
+  most: number,
+): Promise<Look[]> {
+  const code = typeof of.byCode === "string" ? of.byCode : "code";
+  return on<Look[]>`
+    select id, name, ${on(code)} as code, icon, color from ${words(on, of.table)}
+    where account_id = ${accountId} ${all(on, [...fixed(of, on), ...narrowed])} order by created_at, id limit ${most}`;
 }
 
 /** How many there are. */

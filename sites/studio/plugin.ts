@@ -1,5 +1,8 @@
 import { definePlugin } from "platform";
+import { accounts } from "../../plugins/accounts/api.ts";
 import { jsonDatabases } from "../../plugins/jsondb/api.ts";
+import { accountSettings } from "./brand.ts";
+import { frameRoutes } from "./frame-routes.ts";
 import { changesRoutes, studioRoutes, searchRoutes } from "./routes.ts";
 import { createChanges, followedLists } from "./changes.ts";
 import { loadFiles } from "./files.ts";
@@ -8,7 +11,8 @@ import { extensionsOf } from "./shell.ts";
 /** The account's user interface: a client of the public API. See the README beside this file. */
 export default definePlugin({
   name: "studio",
-  needs: { databases: jsonDatabases },
+  needs: { accounts, databases: jsonDatabases },
+  accountSettings,
 
   async setup(ctx) {
     const files = await loadFiles();
@@ -19,8 +23,9 @@ export default definePlugin({
     const changes = createChanges(ctx, paths);
     return {
       routes: [
-        ...studioRoutes(files, extensionsOf(ctx.plugins), ctx),
         ...searchRoutes(ctx.routes, ctx.services.databases),
+        ...studioRoutes(files, extensionsOf(ctx.plugins), ctx),
+        ...frameRoutes({ accounts: ctx.services.accounts, routes: ctx.routes, now: ctx.now }),
         ...changesRoutes(changes, () => [...paths().values()], ctx.routes),
       ],
     };

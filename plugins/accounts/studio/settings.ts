@@ -79,6 +79,18 @@ const all: Readonly<Record<string, Readonly<Record<"pl" | "de", SettingWords>>>>
       doc: "Codes der Datenbanken, deren geänderte Datensätze protokolliert werden, durch Kommas getrennt; `*` = alle",
     },
   },
+  brand_logo: {
+    pl: { label: "Logo konta", doc: "Identyfikator obrazu spośród plików konta" },
+    de: { label: "Logo des Kontos", doc: "Die Kennung eines Bildes aus den Dateien des Kontos" },
+  },
+  brand_hue: {
+    pl: { label: "Odcień koloru konta", doc: "Od 0 do 360" },
+    de: { label: "Farbton des Kontos", doc: "Von 0 bis 360" },
+  },
+  brand_chroma: {
+    pl: { label: "Nasycenie koloru konta", doc: "Od 0 do 0.14" },
+    de: { label: "Sättigung der Farbe des Kontos", doc: "Von 0 bis 0.14" },
+  },
 };
 
 /** As the plugin declares them where there are no others. */

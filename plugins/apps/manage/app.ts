@@ -178,6 +178,8 @@ async function check(
     ...app,
     urlCode: app.urlCode === "" ? await codeFor(tx, caller.account.id, app.name, before?.urlCode) : app.urlCode,
     trusted: given.trusted ?? before?.trusted ?? false,
+    icon: given.icon === undefined ? (before?.icon ?? null) : given.icon,
+    color: given.color === undefined ? (before?.color ?? null) : given.color,
     appBuildTime: build?.appBuildMs ?? before?.appBuildTime ?? 0,
     cssBuildTime: build?.cssBuildMs ?? before?.cssBuildTime ?? 0,
   };

@@ -13,6 +13,8 @@ const row: AppRow = {
   id: "019a9c1e-0000-7000-8000-000000000003",
   accountId: 1,
   trusted: false,
+  icon: null,
+  color: null,
   appBuildTime: 0,
   cssBuildTime: 0,
   createdById: 1,

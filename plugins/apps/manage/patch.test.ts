@@ -31,6 +31,8 @@ function row(fields: Partial<AppRow>): AppRow {
     id: "i",
     accountId: 1,
     trusted: false,
+    icon: null,
+    color: null,
     appBuildTime: 0,
     cssBuildTime: 0,
     createdById: 1,

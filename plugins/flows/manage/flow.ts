@@ -1,5 +1,6 @@
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 /** A flow: a program that the server runs, with all the programs that it has had. behaviour 4.3, B.9. */
+import { look } from "../../accounts/api.ts";
 import type { JsonDatabases } from "../../jsondb/api.ts";
 import { answer, column, field, filter, HttpError, invalid, resource, Type, unknownNames } from "platform";
 import type { At, Author, Change, Changed, DraftOf, RowOf, Caller, User } from "platform";
@@ -40,6 +41,7 @@ const fields = {
     example: { program },
   }),
   active: flag({ ...usual.active, body: field.flag(), blank: true }),
+  ...look,
   program_id: id({ by: "check", hidden: true }),
 };
 

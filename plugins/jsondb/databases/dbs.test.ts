@@ -37,6 +37,8 @@ describe("a database", () => {
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
       name: "Kunden Ä",
       code: "kunden",
+      icon: null,
+      color: null,
       app_id: app_id.toLowerCase(),
       schema,
       public_methods,

@@ -1,5 +1,6 @@
 /** The fields of a database. behaviour 4.4, B.7. */
 import { column, field, Type, type PatchOf, type RowOf } from "platform";
+import { look } from "../../accounts/api.ts";
 import { collationOfAccount, collationOfEquals } from "./columns-store.ts";
 import { operations } from "./public-methods.ts";
 import { schemaKeys } from "./schema.ts";
@@ -47,6 +48,7 @@ export const fields = {
     otherwise: "db",
     example: "customers",
   }),
+  ...look,
   app_id: uuid({
     label: ["App", "Aplikacja", "App"],
     body: field.nullable(Type.String({ pattern: uuidForm, description: "a UUID" })),

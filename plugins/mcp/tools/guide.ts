@@ -128,7 +128,8 @@ function written({ method, path, spec }: Route, before?: Route): string {
   const description = (spec.description ?? "").replaceAll(ofTools, "");
   const example = request === undefined || before ? "" : ` Example of fields: ${JSON.stringify(request)}`;
   const known = before?.spec.body?.schema.properties ?? {};
-  const fields = Object.entries(body?.schema.properties ?? {});
+  // A picture and a colour are for people.
+  const fields = Object.entries(body?.schema.properties ?? {}).filter(([, schema]) => !("x-look" in schema));
   const others = fields.filter(([name, schema]) => JSON.stringify(known[name]) !== JSON.stringify(schema));
   const same = others.length < fields.length ? ` Fields as for ${before?.method ?? ""}, each of them optional.` : "";
   const shown = others.length > 0 || same === "" ? ` Fields: ${JSON.stringify(briefFields(others))}` : "";

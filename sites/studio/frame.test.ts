@@ -1,0 +1,94 @@
+/** What the frame of the Studio gets in one request: by rights, bounded, with the look of things. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { person, startTestApp, type TestApp } from "../../tests/harness.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.stop());
+
+interface Thing {
+  readonly kind: string;
+  readonly name: string;
+  readonly failed: number;
+}
+const frame = async (token?: string) =>
+  (await app.get("/studio/-/frame.json", token === undefined ? {} : { token })).json;
+const things = async (token?: string) => ((await frame(token)).things as Thing[]).map(({ kind, name }) => [kind, name]);
+
+describe("the frame", () => {
+  test("names tables, apps, flows and sites with their look, each for those who may see it", async () => {
+    const look = { icon: "cart", color: "orange" };
+    await app.post("/core/dbs.json", { db: { name: "Orders", code: "orders", ...look } });
+    await app.post("/core/apps.json", {
+      app: { name: "Desk", app_engine: "html", css_engine: "none", source_code: "<h1>Hi</h1>", color: "sky" },
+    });
+    const program = [{ type: "fail", message: "No stock" }];
+    await app.post("/connect/flows.json", { flow: { name: "Intake", code: "intake", fields: { program } } });
+    await app.post("/connect/flows/intake/run.json", {});
+    await app.post("/cms/sites.json", { site: { name: "Acme", code: "acme", icon: "globe" } });
+
+    const { me, brand, things: all, unread, pages, modules } = await frame();
+    expect(me).toMatchObject({ login: "admin", account: { name: brand.name } });
+    expect([brand.logo, brand.hue, brand.chroma, unread]).toEqual([null, 178, 0.078, 0]);
+    expect([Array.isArray(pages), Array.isArray(modules)]).toEqual([true, true]);
+    expect(all).toMatchObject([
+      { kind: "table", name: "Orders", code: "orders", ...look, failed: 0 },
+      { kind: "app", name: "Desk", code: "desk", icon: null, color: "sky" },
+      { kind: "flow", name: "Intake", code: "intake", failed: 1 },
+      { kind: "site", name: "Acme", code: "acme", icon: "globe" },
+    ]);
+
+    const guest = (await person(app, { role: "guest" })).token;
+    expect(await things(guest)).toEqual([]);
+    const user = (await person(app, { role: "user" })).token;
+    expect(await things(user)).toContainEqual(["table", "Orders"]);
+    expect(await things(user)).not.toContainEqual(["flow", "Intake"]);
+    expect((await app.get("/studio/-/frame.json", { token: "wrong" })).status).toBe(401);
+  });
+
+  test("has a table that somebody was granted, and not one that is closed to them", async () => {
+    const { id, token } = await person(app, { role: "guest" });
+    await app.post("/core/dbs.json", { db: { name: "Shared", access: [{ to: `user:${id}`, may: "read" }] } });
+    await app.post("/core/dbs.json", { db: { name: "Closed", access: [] } });
+    expect(await things(token)).toEqual([["table", "Shared"]]);
+  });
+
+  test.each([
+    ["brand_hue", "361", "must be a number from 0 to 360"],
+    ["brand_hue", "red", "must be a number from 0 to 360"],
+    ["brand_chroma", "0.15", "must be a number from 0 to 0.14"],
+    ["brand_logo", "logo.png", "must be the id of a file"],
+  ])("refuses %s = %s", async (name, value, message) => {
+    const answer = await app.patch("/account/settings.json", { settings: { [name]: value } });
+    expect([answer.status, answer.json]).toEqual([422, expect.objectContaining({ [name]: [message] })]);
+  });
+
+  test("shows the account's own hue, and takes the step of the first page", async () => {
+    expect((await app.get("/studio/-/home.json")).json).toMatchObject({
+      steps: { brand: false },
+      notices: [{ name: "intake" }],
+    });
+    await app.patch("/account/settings.json", { settings: { brand_hue: "262", brand_chroma: "0.13" } });
+    expect((await frame()).brand).toMatchObject({ hue: 262, chroma: 0.13 });
+    expect((await app.get("/studio/-/home.json")).json.steps.brand).toBe(true);
+  });
+});
+
+describe("a look", () => {
+  test.each([
+    ["icon", "<b>", "its name"],
+    ["icon", "a".repeat(41), "40"],
+    ["color", "blue", "must be one of"],
+  ])("refuses %s = %s", async (field, value, words) => {
+    const answer = await app.patch("/core/dbs/orders.json", { db: { [field]: value } });
+    expect(answer.status).toBe(422);
+    expect(JSON.stringify(answer.json)).toContain(words);
+  });
+
+  test("can be taken away again", async () => {
+    const answer = await app.patch("/core/dbs/orders.json", { db: { icon: null, color: null } });
+    expect(answer.json).toMatchObject({ icon: null, color: null });
+  });
+});
