@@ -16,8 +16,11 @@ const facts = [
   ["x-next-cursor", "next"],
 ] as const;
 
-/** `{ "result": …, "etag": "…" }`, or a refusal with its status and words. `body` replaces the answer's own. */
-export function resultOf(answer: InnerAnswer, body = answer.body): ToolResult {
+/**
+ * `{ "result": …, "etag": "…" }`, or a refusal with its status and words. `body` replaces the answer's own, `more` are
+ * warnings of the tool's.
+ */
+export function resultOf(answer: InnerAnswer, body = answer.body, more: readonly string[] = []): ToolResult {
   const { status, headers } = answer;
   if (status >= 400) return failed(refusalText(answer));
   const shown = headers["content-type"]?.includes("json") ? body : JSON.stringify(body);
@@ -26,7 +29,7 @@ export function resultOf(answer: InnerAnswer, body = answer.body): ToolResult {
     const value = headers[header];
     if (value !== undefined) parts.push(`"${name}":${header === "x-total-count" ? value : JSON.stringify(value)}`);
   }
-  const warnings = warningsOf(headers["warning"]);
+  const warnings = [...more, ...warningsOf(headers["warning"])];
   if (warnings.length > 0) parts.push(`"warnings":${JSON.stringify(warnings)}`);
   return said(`{${parts.join(",")}}`);
 }
@@ -65,7 +68,9 @@ export function shortened(text: string, most: number): string {
 
 function refusalText({ status, body, headers }: InnerAnswer): string {
   const retry = headers["retry-after"];
-  return `${status} ${body}${retry === undefined ? "" : ` (try again in ${retry} s)`}`;
+  const warnings = warningsOf(headers["warning"]);
+  const more = warnings.length > 0 ? `\nwarnings: ${JSON.stringify(warnings)}` : "";
+  return `${status} ${body}${retry === undefined ? "" : ` (try again in ${retry} s)`}${more}`;
 }
 
 export interface PlainCall {

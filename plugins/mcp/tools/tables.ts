@@ -66,33 +66,40 @@ export const tableTools: readonly Tool[] = [
     name: "import_records",
     title: "Import a table",
     description:
-      "Without `store` shows what a text holds: its columns, the field and type of each, and what is doubtful. With `store` imports it, all rows or none, by the `mapping` and `formats` that were shown.",
+      "Without `store` shows what a text holds: its columns, the field and type of each, and what is doubtful. `dry_run` checks each row and names all faults. `store` imports, all rows or none. Where a column's name is no field's, `mapping` says where it goes; `formats` as shown.",
     input: Type.Object({
       db: database,
       text: Type.String({ minLength: 1, description: "the file: its first line names the columns, or JSON" }),
-      type: Type.Union(
-        Object.keys(fileTypes).map((type) => Type.Literal(type)),
-        { default: "csv" },
+      type: Type.Optional(
+        Type.Union(
+          Object.keys(fileTypes).map((type) => Type.Literal(type)),
+          { default: "csv" },
+        ),
       ),
       table_name: Type.Optional(Type.String({ maxLength: 200 })),
       mapping: anyObject("column to field, or null to leave it out"),
       formats: anyObject("column to its `format`"),
       partial: Type.Optional(Type.Boolean({ description: "store the good rows if others are faulty" })),
+      dry_run: Type.Optional(Type.Boolean({ description: "stores nothing" })),
       store: Type.Optional(Type.Boolean()),
     }),
     routes: ["POST /core/dbs/:db_id/import"],
-    run: async ({ db, text, type, table_name: table, mapping, formats, partial, store }, session) => {
+    run: async (
+      { db, text, type = "csv", table_name: table, mapping, formats, partial, dry_run: dry, store },
+      session,
+    ) => {
       const headers = { "content-type": contentType(type) };
       const query = new URLSearchParams(table === undefined ? {} : { table_name: table });
-      if (store !== true) {
-        query.set("db", String(db));
-        return resultOf(
-          await session.ask({ method: "POST", path: `/core/dbs/import/preview?${query}`, headers, text }),
-        );
-      }
       if (mapping) query.set("mapping", JSON.stringify(mapping));
       if (formats) query.set("formats", JSON.stringify(formats));
+      if (store !== true && dry !== true) {
+        query.set("db", String(db));
+        const path = `/core/dbs/import/preview?${query}` as const;
+        const answer = await session.ask({ method: "POST", path, headers, text });
+        return resultOf(answer, answer.body, otherType(type, answer.body));
+      }
       if (partial === true) query.set("partial", "true");
+      if (dry === true) query.set("dry_run", "true");
       return resultOf(await session.ask({ method: "POST", path: `${pathOf(db, "import")}?${query}`, headers, text }));
     },
   }),
@@ -141,6 +148,15 @@ async function restore({ db, id, n }: Restored, session: Session): Promise<ToolR
   const path = db === undefined ? (`/core/db_trash/${one}/restore` as const) : pathOf(db, within);
   const answer: InnerAnswer = await session.ask({ method: "POST", path });
   return resultOf(answer);
+}
+
+/** A preview finds out what a text is, an import takes the type's word for it. */
+function otherType(type: string, preview: string): string[] {
+  const read = /^\{"format":"(\w{1,10})"/.exec(preview)?.[1] ?? type;
+  const isTable = (one: string) => one === "csv" || one === "tsv";
+  return read === type || (isTable(read) && isTable(type))
+    ? []
+    : [`this is shown as ${read}, which it is: with type ${type} it cannot be stored`];
 }
 
 function pathOf(db: string | number, rest: string): `/${string}` {

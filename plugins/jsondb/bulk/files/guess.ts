@@ -129,6 +129,16 @@ export function guessOf(column: Column, wanted: FieldType | undefined, hints: Hi
   return { type: chosen.type, format, doubtful };
 }
 
+/** In a format that somebody has given, in place of the guessed one. */
+export function readAs({ values }: Column, format: Format | undefined, guess: Guess): Guess {
+  if (format === undefined || guess.type === null) return guess;
+  const { type } = guess;
+  const read = cellReader({ type, format });
+  const wrong = values.filter(({ cell }) => read(cell) === misfit).slice(0, mostDoubts);
+  const why = (cell: Cell) => whyUnread(type, textOf(cell) ?? "", format);
+  return { type, format, doubtful: wrong.map(({ row, cell }) => ({ row, value: shown(cell), why: why(cell) })) };
+}
+
 const bareTime = /T[\d:.]{5,20}$/;
 
 function doubtAbout({ cell }: Value, chosen: Tried, rest: readonly Tried[]): string | undefined {

@@ -33,7 +33,7 @@ const mostColumns = 1_000;
 
 type Query = Pick<URLSearchParams, "get">;
 
-export function readFileOptions(query: Query): FileOptions {
+function readFileOptions(query: Query): FileOptions {
   return {
     encoding: oneOf("encoding", query.get("encoding")?.toLowerCase(), encodings),
     separator: separatorOf(query.get("separator")),

@@ -9,14 +9,17 @@ import {
   evidenceOf,
   guessOf,
   mostDoubts,
+  readAs,
   shown,
   type Column,
   type Guess,
   type Hints,
   type Value,
 } from "./guess.ts";
+import { FileFault } from "./fault.ts";
+import { place as quoted } from "./parameters.ts";
 import { readTable, type FileOptions, type Table } from "./read.ts";
-import type { DateOrder } from "./values.ts";
+import type { DateOrder, Format } from "./values.ts";
 
 /** A field of the table that the file is compared with. */
 export interface KnownField {
@@ -32,6 +35,9 @@ export interface KnownField {
 export interface PreviewOptions extends FileOptions {
   /** Undefined: each column gets the name of a field of its own. */
   readonly fields?: readonly KnownField[] | undefined;
+  /** What somebody says of columns: where they go (null: nowhere), and how they are written. */
+  readonly placed?: readonly (readonly [column: string, field: string | null])[] | undefined;
+  readonly written?: readonly (readonly [column: string, format: Format])[] | undefined;
   readonly locale: string;
   readonly timeZone: string;
 }
@@ -62,7 +68,10 @@ const mostSamples = 5;
 
 export async function previewOf(bytes: Uint8Array, isComplete: boolean, options: PreviewOptions): Promise<Preview> {
   const table = await readTable(bytes, isComplete, options);
-  const fields = fieldsOf(table.names, options.fields);
+  const placed = new Map(options.placed);
+  const written = new Map(options.written);
+  mustHave(table.names, { mapping: placed, formats: written });
+  const fields = fieldsOf(table.names, options.fields, placed);
   const columns = table.names.map((name, at) => {
     const known = options.fields?.find((field) => field.name === fields[at]);
     const { type: wanted, isLink } = known ?? {};
@@ -89,7 +98,14 @@ export async function previewOf(bytes: Uint8Array, isComplete: boolean, options:
       field,
       ...(table.nested.has(name) && wanted === undefined
         ? { type: null, format: {}, doubtful: [] }
-        : withDoubts(guessOf(column, wanted, inUtc.test(name) ? { ...hints, timeZone: "UTC" } : hints), doubtful)),
+        : withDoubts(
+            readAs(
+              column,
+              written.get(name),
+              guessOf(column, wanted, inUtc.test(name) ? { ...hints, timeZone: "UTC" } : hints),
+            ),
+            doubtful,
+          )),
       empty: table.rows.length - values.length,
       samples: samplesOf(values),
       ...(isLink && { named: namedBy(values) }),
@@ -151,10 +167,24 @@ function mostOf<T>(all: readonly (T | undefined)[]): T | undefined {
   return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
 }
 
-/** A table without fields takes every name. */
-function fieldsOf(names: readonly string[], known: PreviewOptions["fields"]): readonly (string | undefined)[] {
-  if (known === undefined) return newFields(names);
-  return known.length === 0 ? names : matching(names, known);
+/** A table without fields takes every name. What is placed goes there, and its field is no other column's. */
+function fieldsOf(
+  names: readonly string[],
+  known: PreviewOptions["fields"],
+  placed: ReadonlyMap<string, string | null>,
+): readonly (string | undefined)[] {
+  const taken = new Set(placed.values());
+  const free = names.filter((name) => !placed.has(name));
+  const left = known?.filter(({ name }) => !taken.has(name));
+  const found = known === undefined ? newFields(free) : known.length === 0 ? free : matching(free, left ?? []);
+  return names.map((name) => (placed.has(name) ? (placed.get(name) ?? undefined) : found[free.indexOf(name)]));
+}
+
+function mustHave(names: readonly string[], given: Readonly<Record<string, ReadonlyMap<string, unknown>>>): void {
+  for (const [parameter, columns] of Object.entries(given)) {
+    const unknown = [...columns.keys()].find((name) => !names.includes(name));
+    if (unknown !== undefined) throw new FileFault(`there is no column ${quoted(unknown)}`, parameter);
+  }
 }
 
 /** Names of new fields: "Kwota brutto" becomes `kwota_brutto`. */

@@ -8,10 +8,11 @@ import { ImportRefused, RowFault } from "../../records/routes.ts";
 import { ListedTask, taskExample, toApi } from "../../tasks/routes.ts";
 import { hashed } from "../imports/source.ts";
 import { bodyLimits, bytesOf } from "../imports/body.ts";
+import { checkFields } from "../imports/mapped.ts";
 import { encodings } from "./encodings.ts";
 import { previewFile, receive } from "./files.ts";
 import { makeDatabase, sourceOfFile } from "./from-file.ts";
-import { fileQuery, mappingQuery, readFileOptions, readFileParameters } from "./parameters.ts";
+import { fileQuery, mappingQuery, readFileParameters } from "./parameters.ts";
 import { knownFields, linkColumns } from "./link-columns.ts";
 import { dateOrders, decimals, groupings, kinds } from "./values.ts";
 
@@ -56,13 +57,14 @@ export function previewRoute(ctx: JsondbContext): Route {
     {
       summary: "Show what a file holds before it is imported",
       description:
-        "The body is the file: CSV, TSV, XLSX, a JSON array or NDJSON, whatever its name and type say. Of a file of text the first 5 MB are looked at (`complete` is false if there is more), a workbook must be sent whole (20 MB at most). Nothing is stored. Each column has the name of a field (`field`: of the database `db`, null if none fits; without `db` the one that a new database would get), a type by all of its values, and the `format` in which they are written. A column whose values are found by the title or a unique field of the records that a link leads to has `customer:email` as its `field`. `doubtful` are values that could be read in another way too, and those that cannot be read; with `db` also those outside the choices of the field, and labels of choices with the value that they stand for. Send `field` and `format` back to the import as `mapping` and `formats`. `row` is the number of the record, from 1.",
+        "The body is the file: CSV, TSV, XLSX, a JSON array or NDJSON, whatever its name and type say. Of a file of text the first 5 MB are looked at (`complete` is false if there is more), a workbook must be sent whole (20 MB at most). Nothing is stored. Each column has the name of a field (`field`: of the database `db`, null if none fits; without `db` the one that a new database would get), a type by all of its values, and the `format` in which they are written. A column whose values are found by the title or a unique field of the records that a link leads to has `customer:email` as its `field`. `doubtful` are values that could be read in another way too, and those that cannot be read; with `db` also those outside the choices of the field, and labels of choices with the value that they stand for. Send `field` and `format` back to the import as `mapping` and `formats`; a preview takes them too, and shows what it is with them. `row` is the number of the record, from 1.",
       access: dbAccess,
       input: "stream",
       query: {
         db: "compare with the fields of this database (id or code)",
         table_name: "and of this table of it",
         ...fileQuery,
+        ...mappingQuery,
       },
       takes: [answer.text("text/csv"), answer.text("text/tab-separated-values"), answer.text("application/x-ndjson")],
       request: "Name;Price\r\nChair;1 299,00 zł\r\nTable;2 450,50 zł\r\n",
@@ -100,19 +102,21 @@ export function previewRoute(ctx: JsondbContext): Route {
     },
     async (input) => {
       const { account, caller, query, request } = input;
-      const options = readFileOptions(query);
+      const { mapping, formats, ...options } = readFileParameters(query);
       const code = query.get("db");
       if (!code && !caller.privileges.has(dbAccess.privilege)) throw forbidden(needsDbs);
       const db = code ? await openAt(ctx, input, code, "add") : undefined;
       const table = db && tableForWrite(db, query.get("table_name") || undefined);
       const known = db && table && (await knownFields(ctx, { db, table, viewer: viewerOf(input) }));
+      if (table && known) checkFields({ table, references: known.references, mapping });
       const place = ctx.importPlaces.take();
       try {
         const body = bytesOf(request.body, place, bodyLimits(ctx));
         const file = await receive(body);
         await body.return(undefined);
         const { locale, timezone: timeZone } = account;
-        const asked = { ...options, fields: known?.fields, locale, timeZone };
+        const said = { placed: mapping && [...mapping], written: formats && [...formats] };
+        const asked = { ...options, ...said, fields: known?.fields, locale, timeZone };
         const preview = await previewFile(ctx.fileReader, file, asked);
         if (!known) return ok(preview);
         return ok({ ...preview, columns: await linkColumns(ctx, preview.columns, known.references) });

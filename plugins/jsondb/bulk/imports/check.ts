@@ -1,5 +1,5 @@
 /**
- * Checks the rows of an import. Those with links, and of a dry run those with unique fields, a page at a time: what they
+ * Checks the rows of an import, each for all of its faults. Those with links, and of a dry run those with unique fields, a page at a time: what they
  * name is looked up together.
  */
 import * as endsStore from "../../links/ends-store.ts";
@@ -19,12 +19,12 @@ import { withDefaults } from "../../records/defaults.ts";
 import { fileFaults, filesThere, hasFiles } from "../../records/files.ts";
 import { indexValues } from "../../records/index-values.ts";
 import { newClaims } from "../../records/keys.ts";
-import { asStored, checkRecord, newRecord, refuse, type Data, type Faults } from "../../records/record.ts";
+import { asStored, checkRecord, newRecord, type Data, type Faults } from "../../records/record.ts";
 import { mayName } from "../../records/rights.ts";
-import { dataFromText, valueFromText, type Row, type RowFault } from "./rows.ts";
+import { dataFromText, valueFromText, type Place, type Row, type RowFault } from "./rows.ts";
 import type { RowReader } from "./reader.ts";
 import type { PlacedRecord } from "./store.ts";
-import { isNumber, ValidationError } from "platform";
+import { isNumber, uuidv7, ValidationError } from "platform";
 
 export interface CheckedRow {
   readonly record: PlacedRecord;
@@ -32,7 +32,14 @@ export interface CheckedRow {
   readonly data: Data;
 }
 
-export type Checked = CheckedRow | { readonly faults: readonly RowFault[] };
+interface FaultyRow {
+  readonly faults: readonly RowFault[];
+  /** Of what is right in it, for further checks; undefined if nothing can be said of it. */
+  readonly tableName: string | undefined;
+  readonly data: Data;
+}
+
+export type Checked = CheckedRow | FaultyRow;
 
 interface CheckOptions {
   readonly reader: Pick<RowReader, "written">;
@@ -88,27 +95,45 @@ const sizeOf = (data: Data) =>
 function createRowCheck(db: Database, { reader, asText, tableName }: CheckOptions) {
   const labels = createLabels();
   return (row: Row): Checked => {
-    if ("fault" in row) return { faults: [row.fault] };
+    if ("fault" in row) return { faults: [row.fault], tableName: undefined, data: {} };
+    const { place, faults: before = [] } = row;
     try {
       const table = tableForWrite(db, tableName ?? row.tableName);
       const read = asText ? dataFromText(table, row.data) : row.data;
       const given = asStored(table, reader.written ? labels(table, read) : read);
       if (!mayAll(db, "add")) mayName(db, "add", Object.keys(given));
       const data = withDefaults(db, table, given);
-      refuse(inWords(checkRecord(table, data), table, data, reader));
+      const faults = [...before, ...placed(place, inWords(checkRecord(table, data), table, data, reader), before)];
+      if (faults.length > 0) return { faults, tableName: table.name, data: withoutFaulty(data, faults) };
       const { id, json, createdAt } = newRecord(table, data);
-      const { place } = row;
       return { record: { id, json, createdAt, place, index: indexValues(table, data) }, tableName: table.name, data };
     } catch (error) {
       if (!(error instanceof ValidationError)) throw error;
-      const faults = Object.entries(error.fields).map(([field, messages]) => ({
-        ...row.place,
-        field,
-        message: messages.join(", "),
-      }));
-      return { faults };
+      return { faults: [...before, ...placed(place, error.fields)], tableName: undefined, data: {} };
     }
   };
+}
+
+/** Without those of links whose fault is known as that of their column `customer:email`. */
+function placed(place: Place, faults: Faults, before: readonly RowFault[] = []): RowFault[] {
+  const isKnown = (field: string) => before.some((one) => one.field === field || one.field?.startsWith(`${field}:`));
+  return Object.entries(faults ?? {}).flatMap(([field, messages]) =>
+    isKnown(field) ? [] : [{ ...place, field, message: messages.join(", ") }],
+  );
+}
+
+function withoutFaulty(data: Data, faults: readonly RowFault[]): Data {
+  const fields = new Set(faults.map(({ field }) => field));
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !fields.has(name)));
+}
+
+/** Adds faults of these fields. */
+function accuse(one: Outcome, faults: readonly Omit<RowFault, keyof Place>[]): void {
+  const { row, checked } = one;
+  if ("fault" in row || faults.length === 0) return;
+  const more = faults.map((fault) => ({ ...row.place, ...fault }));
+  const all = "faults" in checked ? [...checked.faults, ...more] : more;
+  one.checked = { faults: all, tableName: checked.tableName, data: withoutFaulty(checked.data, more) };
 }
 
 /** Texts that are labels of choices become their values. */
@@ -155,28 +180,27 @@ function createLinks(ctx: JsondbContext, db: Database, { tableName, viewer }: Ch
     /** The rows with the ids of the records that their columns like `customer:email` name. */
     async resolve(rows: readonly Row[]): Promise<readonly Row[]> {
       const asked = new Map<Reference, Set<string>>();
-      const each: (readonly Given[] | RowFault)[] = [];
+      const each: Named[] = [];
       for (const row of rows) {
         const table = tableOf(row);
-        const given = "fault" in row || !table ? [] : givenIn(row, table, await referencesIn(table));
-        each.push(given);
-        if (!("message" in given))
-          for (const { reference, values } of given) {
-            const all = asked.get(reference) ?? new Set();
-            asked.set(reference, all);
-            for (const value of values) all.add(value);
-          }
+        const named = "fault" in row || !table ? nothingNamed : givenIn(row, table, await referencesIn(table));
+        each.push(named);
+        for (const { reference, values } of named.given) {
+          const all = asked.get(reference) ?? new Set();
+          asked.set(reference, all);
+          for (const value of values) all.add(value);
+        }
       }
       const found = new Map<Reference, ReadonlyMap<string, Match>>();
       for (const [reference, values] of asked) found.set(reference, await find(reference, [...values]));
-      return rows.map((row, at) => withIds(row, each[at] ?? [], found));
+      return rows.map((row, at) => withIds(row, each[at] ?? nothingNamed, found));
     },
     /** Rows whose links lead to no record are faulty. */
     async check(all: readonly Outcome[]): Promise<void> {
       for (const table of db.rules.tables.values())
         for (const [field, link] of linkFields(table)) {
           const named = all.flatMap((one) => {
-            if ("faults" in one.checked || one.checked.tableName !== table.name) return [];
+            if (one.checked.tableName !== table.name) return [];
             const ids = idsIn(one.checked.data[field]);
             return ids.length > 0 ? [{ one, ids }] : [];
           });
@@ -186,9 +210,8 @@ function createLinks(ctx: JsondbContext, db: Database, { tableName, viewer }: Ch
           const there = target && (await endsStore.open(ctx.sql, target, tableIn(target, link), ids));
           for (const { one, ids: own } of named) {
             const missing = own.find((id) => !there?.has(id));
-            if (missing === undefined || "fault" in one.row) continue;
-            const message = `${missing} is not the id of a record of ${nameOf(link)}`;
-            one.checked = { faults: [{ ...one.row.place, field, message }] };
+            if (missing !== undefined)
+              accuse(one, [{ field, message: `${missing} is not the id of a record of ${nameOf(link)}` }]);
           }
         }
     },
@@ -200,33 +223,38 @@ interface Given {
   readonly values: readonly string[];
 }
 
-/** What a row's columns like `customer:email` hold; a fault for one that no record is found by. */
-function givenIn(
-  { data, place }: Exclude<Row, { fault: RowFault }>,
-  table: Table,
-  known: References,
-): readonly Given[] | RowFault {
+interface Named {
+  readonly given: readonly Given[];
+  readonly faults: readonly RowFault[];
+}
+
+const nothingNamed: Named = { given: [], faults: [] };
+
+/** What a row's columns like `customer:email` hold; faults for those that no record is found by. */
+function givenIn({ data, place }: Exclude<Row, { fault: RowFault }>, table: Table, known: References): Named {
   const given: Given[] = [];
+  const faults: RowFault[] = [];
   for (const [name, value] of Object.entries(data)) {
     const colon = name.indexOf(":");
     if (colon < 0 || table.fields.has(name)) continue;
     const field = name.slice(0, colon);
     if (!table.fields.get(field)?.link) continue;
+    const wrong = (message: string) => void faults.push({ ...place, field: name, message });
     const reference = known.get(name);
     if (!reference) {
       const names = [...known.values()].filter((one) => one.field === field).map((one) => one.name);
-      const message = names.length > 0 ? `is not known here: use ${names.join(" or ")}` : "is not known here: use ids";
-      return { ...place, field: name, message };
+      wrong(names.length > 0 ? `is not known here: use ${names.join(" or ")}` : "is not known here: use ids");
+      continue;
     }
     const values = valuesIn(reference, value);
-    if (!values) return { ...place, field: name, message: "must be a text, or a number" };
-    if (values.length > listLimit) return { ...place, field: name, message: `may name at most ${listLimit} records` };
     const isTwice =
       given.some((one) => one.reference.field === field && one.values.length > 0) || !isBlank(data[field]);
-    if (isTwice && values.length > 0) return { ...place, field: name, message: `${field} is given twice` };
-    given.push({ reference, values });
+    if (!values) wrong("must be a text, or a number");
+    else if (values.length > listLimit) wrong(`may name at most ${listLimit} records`);
+    else if (isTwice && values.length > 0) wrong(`${field} is given twice`);
+    else given.push({ reference, values });
   }
-  return given;
+  return { given, faults };
 }
 
 const isBlank = (value: unknown) => value === undefined || value === null || value === "";
@@ -249,24 +277,27 @@ export function valuesIn({ isList, type }: Reference, given: unknown): string[] 
 
 function withIds(
   row: Row,
-  given: readonly Given[] | RowFault,
+  { given, faults: before }: Named,
   found: ReadonlyMap<Reference, ReadonlyMap<string, Match>>,
 ): Row {
-  if ("fault" in row) return row;
-  if ("message" in given) return { fault: given };
-  if (given.length === 0) return row;
+  if ("fault" in row || given.length + before.length === 0) return row;
+  const faults = [...before];
   const ids: [string, unknown][] = [];
   for (const { reference, values } of given) {
     if (values.length === 0) continue;
     const matches = values.map((value) => found.get(reference)?.get(value) ?? { why: "was not looked up" });
     const wrong = matches.find((match) => "why" in match);
-    if (wrong && "why" in wrong) return { fault: { ...row.place, field: reference.name, message: wrong.why } };
+    if (wrong && "why" in wrong) {
+      faults.push({ ...row.place, field: reference.name, message: wrong.why });
+      continue;
+    }
     const all = matches.flatMap((match) => ("id" in match ? [match.id] : []));
     ids.push([reference.field, reference.isList ? all : all[0]]);
   }
-  const names = new Set(given.map(({ reference }) => reference.name));
+  const names = new Set([...given.map(({ reference }) => reference.name), ...faults.map(({ field }) => field)]);
   return {
     ...row,
+    ...(faults.length > 0 && { faults }),
     data: Object.fromEntries([...Object.entries(row.data).filter(([name]) => !names.has(name)), ...ids]),
   };
 }
@@ -275,15 +306,16 @@ function withIds(
 
 /** Rows that name files which there are not are faulty. */
 async function checkFiles(ctx: JsondbContext, db: Database, all: readonly Outcome[]): Promise<void> {
-  const rows = all.flatMap((one) => ("faults" in one.checked ? [] : [{ one, ...one.checked }]));
   const { tables } = db.rules;
-  const data = rows.map((row) => row.data);
+  const data = all.map(({ checked }) => checked.data);
   const there = await filesThere(ctx, ctx.sql, db.accountId, tables.values(), data);
-  for (const { one, tableName, data: its } of rows) {
+  for (const one of all) {
+    const { tableName = "", data: its } = one.checked;
     const faults = Object.keys(fileFaults(tables.get(tableName) ?? noTable, its, there) ?? {});
-    if (faults.length === 0 || "fault" in one.row) continue;
-    const { place } = one.row;
-    one.checked = { faults: faults.map((field) => ({ ...place, field, message: "is unknown" })) };
+    accuse(
+      one,
+      faults.map((field) => ({ field, message: "is unknown" })),
+    );
   }
 }
 
@@ -293,20 +325,26 @@ async function checkFiles(ctx: JsondbContext, db: Database, all: readonly Outcom
 async function checkKeys(ctx: JsondbContext, db: Database, all: readonly Outcome[], seen: Set<string>): Promise<void> {
   const byId = new Map<string, Outcome>();
   const claims = all.flatMap((one) => {
-    if ("faults" in one.checked) return [];
-    const { record, tableName, data } = one.checked;
-    byId.set(record.id, one);
-    return newClaims(db, tableName, record.id, data);
+    const { checked } = one;
+    if (checked.tableName === undefined) return [];
+    const id = "record" in checked ? checked.record.id : uuidv7();
+    byId.set(id, one);
+    return newClaims(db, checked.tableName, id, checked.data);
   });
   if (claims.length === 0) return;
   const keys = await keysStore.keysOf(ctx.sql, db, claims);
   for (const [id, own] of Map.groupBy(claims, (claim) => claim.id)) {
-    const page = byId.get(id);
+    const one = byId.get(id);
+    // A faulty row would not be stored, and takes no value from a later one.
+    const isGood = one !== undefined && !("faults" in one.checked);
     const known = own.map((claim) => ({ claim, ...keys.get(claim) }));
     const taken = known.filter(({ key = "", isHeld }) => isHeld || seen.has(key));
-    if (taken.length === 0) for (const { key } of known) if (key && seen.size < pageLimits.keys) seen.add(key);
-    if (taken.length === 0 || !page || "fault" in page.row) continue;
-    const { place } = page.row;
-    page.checked = { faults: taken.map(({ claim }) => ({ ...place, field: claim.set.field, message: isTaken })) };
+    if (taken.length === 0 && isGood)
+      for (const { key } of known) if (key && seen.size < pageLimits.keys) seen.add(key);
+    if (one)
+      accuse(
+        one,
+        taken.map(({ claim }) => ({ field: claim.set.field, message: isTaken })),
+      );
   }
 }

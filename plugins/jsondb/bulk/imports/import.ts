@@ -126,6 +126,7 @@ export async function importRecords(
     if ("faults" in checked) {
       options.reader.signs?.drop(report.total);
       refuseRow(checked.faults);
+      noteExtra(db, checked.tableName, checked.data, extra);
       await options.refused(checked.faults);
       // If the rest of the body cannot be read, not even the good rows are stored.
       report.refused ||= !options.dry && (!options.partial || "last" in row);
@@ -261,7 +262,8 @@ async function storePart(
   });
 }
 
-function noteExtra({ rules }: Database, tableName: string, data: Data, names: Set<string>): void {
+function noteExtra({ rules }: Database, tableName: string | undefined, data: Data, names: Set<string>): void {
+  if (tableName === undefined) return;
   const { fields } = rules.tables.get(tableName) ?? noTable;
   if (fields.size === 0 || names.size >= importLimits.names) return;
   for (const name of Object.keys(data)) if (!fields.has(name)) names.add(name);

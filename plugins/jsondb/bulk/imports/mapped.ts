@@ -47,8 +47,13 @@ export function mappedRows(source: MappedSource, options: MappedOptions): RowRea
   }
 }
 
-/** A table without fields takes any name. */
-function checkFields({ table: { fields }, references, mapping, anyField }: MappedOptions): void {
+/** 422 for fields that there are not; a table without fields takes any name. */
+export function checkFields({
+  table: { fields },
+  references,
+  mapping,
+  anyField,
+}: Pick<MappedOptions, "table" | "references" | "mapping" | "anyField">): void {
   if (anyField || fields.size === 0) return;
   const isKnown = (field: string | null) => field === null || fields.has(field) || references?.has(field) === true;
   const unknown = [...(mapping ?? [])].filter(([, field]) => !isKnown(field));

@@ -108,7 +108,7 @@ export function importRoute(ctx: JsondbContext): Route {
         }
         const run = async () => {
           const { report, task } = await importAsTask(ctx, db, texts, { ...options, userId: caller.user.id });
-          return warned(imported(report, partial, { "x-task-id": task.id }), hintsOf(db, report));
+          return imported(report, partial, warned(ok(null, { "x-task-id": task.id }), hintsOf(db, report)).headers);
         };
         return await once(`token:${caller.tokenId}`, run, hash);
       } finally {

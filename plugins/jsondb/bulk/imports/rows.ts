@@ -19,7 +19,13 @@ export interface RowFault extends Place {
 }
 
 export type Row =
-  | { readonly place: Place; readonly data: Data; readonly tableName: string | null | undefined }
+  | {
+      readonly place: Place;
+      readonly data: Data;
+      readonly tableName: string | null | undefined;
+      /** Found so far: what they are about is left out of the data. */
+      readonly faults?: readonly RowFault[];
+    }
   /** `last`: the rest of the body cannot be read. */
   | { readonly fault: RowFault; readonly last?: true };
 

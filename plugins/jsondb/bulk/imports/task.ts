@@ -34,7 +34,11 @@ export function hintsOf(db: Database, report: ImportReport): string[] {
     ...nullTableHints(db, withoutTable, "with each row, or in the address"),
     ...about(leftOut, (names) => `left out: ${names}: each row is a new record with an id and times of its own`),
     ...about(unmatched, (names) => `left out: ${names}: no field has such a name, \`mapping\` says where they go`),
-    ...about(extra, (names) => `stored, but not in the schema: ${names}`),
+    ...about(
+      extra,
+      (names) =>
+        `${report.refused ? "not in the schema, and without `mapping` stored under their own names" : "stored, but not in the schema"}: ${names}`,
+    ),
     ...ownNameHints(shadowed),
     ...(isCut ? [`only the first ${pageLimits.keys} values of unique fields were compared with each other`] : []),
   ];
