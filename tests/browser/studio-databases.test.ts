@@ -55,7 +55,7 @@ test("thousands of records are scrolled with a few rows in the document, and sor
   await page.keyboard.press("ArrowRight");
   // The header has a menu: its first line sorts.
   await page.keyboard.press("Enter");
-  await page.locator(":focus").getByText("Sort: A to Z").waitFor();
+  await page.locator("button:focus", { hasText: "Sort: A to Z" }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/sort=city/);
   await grid(page).getByRole("columnheader", { name: "Age" }).getByRole("button").click();

@@ -151,14 +151,14 @@ describe("the grid of records", () => {
 
     // The header has a menu that sorts; the next Tab leaves the grid.
     await keys.press("ArrowUp", "Enter");
-    await page.locator(":focus").getByText("Sort: Smallest").waitFor();
+    await page.locator("button:focus", { hasText: "Sort: Smallest" }).waitFor();
     await keys.press("Enter");
     await page.waitForURL(/sort=age/);
     await eventually(() => hasFocus(grid.getByRole("columnheader", { name: "Age" })));
     await keys.press("ArrowLeft", "Enter");
-    await page.locator(":focus").getByText("Sort: A to Z").waitFor();
+    await page.locator("button:focus", { hasText: "Sort: A to Z" }).waitFor();
     await keys.press("ArrowDown");
-    await page.locator(":focus").getByText("Sort: Z to A").waitFor();
+    await page.locator("button:focus", { hasText: "Sort: Z to A" }).waitFor();
     await keys.press("Enter");
     await page.waitForURL(/sort=-name/);
     await eventually(() => hasFocus(grid.getByRole("columnheader", { name: "Name" })));
