@@ -11,7 +11,7 @@ import {
   type Tx,
 } from "platform";
 import { tableForWrite, type Database } from "../databases/database.ts";
-import { checkPatch, checkRecord, asNew, asStored, type Data, type Faults } from "../records/record.ts";
+import { checkPatch, checkRecord, asNew, asStored, computedHints, type Data, type Faults } from "../records/record.ts";
 import { filesThere } from "../records/files.ts";
 import * as records from "../records/writes.ts";
 import type { Viewer } from "../access/reach.ts";
@@ -57,6 +57,19 @@ export function readOperations(values: readonly unknown[], keepTables: boolean):
   });
   found.check();
   return operations;
+}
+
+/** Hints about fields of records that are not written. */
+export function writtenHints({ rules: { tables } }: Database, operations: readonly Operation[]): string[] {
+  if (![...tables.values()].some(({ computed }) => computed.length > 0)) return [];
+  const hints = operations.flatMap((operation) => {
+    if (operation.op === "delete") return [];
+    // Of one that keeps its table it is not known which that is.
+    const isAny = operation.op === "update" && operation.keepsTable;
+    const table = tables.get(operation.tableName ?? "");
+    return computedHints(isAny ? tables.values() : table ? [table] : [], Object.keys(operation.data));
+  });
+  return [...new Set(hints)];
 }
 
 /** Hints about fields that no operation has. */

@@ -20,13 +20,14 @@ import {
   unknownTable,
   UnknownTable,
 } from "../records/routes.ts";
-import { operationHints, readOperations, runBatch } from "./batch.ts";
+import { operationHints, readOperations, runBatch, writtenHints } from "./batch.ts";
 import { nullTableHints, type Database } from "../databases/database.ts";
 import { endFilters } from "../links/filters.ts";
 import { dbAccess, openAt, viewerOf } from "../databases/cache.ts";
 import type { JsondbContext } from "../context.ts";
 import { narrowing, narrows, fieldHints, namedFields, readList } from "../search/query.ts";
 import { filterParameters, namesParameter } from "../search/routes.ts";
+import { computedHints } from "../records/record.ts";
 import { ListedTask, taskExample, toApi } from "../tasks/routes.ts";
 
 const Operations = Type.Object({ operations: Type.Array(Type.Unknown()) });
@@ -73,6 +74,7 @@ export function batchRoute(ctx: JsondbContext): Route {
       );
       const hints = [
         ...operationHints(body.operations),
+        ...writtenHints(db, operations),
         ...nullTableHints(db, withoutTable.length, "with each operation"),
       ];
       return warned(jsonText(200, `{"results":[${answers.join(",")}]}`), hints);
@@ -129,7 +131,8 @@ export function changeManyRoute(ctx: JsondbContext): Route {
         within: caller.within,
       });
       const reply: Reply = { ...ok(toApi(task), { "x-task-id": task.id }), status: 202 };
-      return warned(reply, hintsOf(db, asked));
+      const computed = computedHints(db.rules.tables.values(), Object.keys(data ?? {}));
+      return warned(reply, [...hintsOf(db, asked), ...computed]);
     },
   );
 }

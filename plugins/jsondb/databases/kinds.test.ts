@@ -118,7 +118,7 @@ describe("the options of a field", () => {
     [{ type: "string", choices: ["a", ""] }, "f.choices[1]: must be a string that is not empty"],
     [{ type: "string", choices: ["a", { value: "a" }] }, 'f.choices[1]: "a" is there already'],
     [{ type: "string", choices: [{ label: "A" }] }, "f.choices[0].value: must be a string"],
-    [{ type: "string", choices: [{ value: "a", color: "url(x)" }] }, "f.choices[0].color: must be a color"],
+    [{ type: "string", choices: [{ value: "a", color: "url(x)" }] }, "f.choices[0].color: must be one of red, orange"],
     [{ type: "string", choices: [{ value: "a", label: 5 }] }, "f.choices[0].label: must be a text"],
     [{ type: "integer", choices: [1.5] }, "f.choices[0]: must be a whole number"],
     [{ type: "list", choices: [true] }, "f.choices[0]: must be a string or a number"],

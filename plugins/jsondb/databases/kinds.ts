@@ -70,7 +70,7 @@ export function fits(type: FieldType, value: unknown): boolean {
 
 /** What is wrong with a value that is not null; undefined = nothing. */
 export function faultOf(field: Field, value: unknown): string | undefined {
-  if (!fits(field.type, value)) return rules[field.type];
+  if (!fits(field.type, value)) return misfitRule(field.type, value);
   return linkFault(field, value) ?? choiceFault(field, value) ?? formatFault(field, value) ?? boundsFault(field, value);
 }
 
@@ -117,7 +117,7 @@ const forms: Record<FieldType, (value: unknown) => boolean> = {
 const rules: Record<FieldType, string> = {
   string: "must be a string",
   text: "must be a string",
-  integer: "must be a whole number within ±2^63, written as a string beyond 2^53",
+  integer: "must be a whole number",
   number: "must be a number",
   boolean: "must be true or false",
   datetime: "must be a datetime like 2026-01-31T10:00:00Z",
@@ -125,6 +125,16 @@ const rules: Record<FieldType, string> = {
   time: "must be a time like 10:00 or 10:00:00",
   list: `must be a list of at most ${listLimit} strings or numbers`,
 };
+
+/** What is nearly a value of the type is told what is wrong with it. */
+function misfitRule(type: FieldType, value: unknown): string {
+  const day = typeof value === "string" ? /^(\d{4}-\d{2}-\d{2})(?:T|$)/.exec(value)?.[1] : undefined;
+  if (day !== undefined && (type === "date" || type === "datetime") && !isDay(day)) return `there is no day ${day}`;
+  const isLarge =
+    (typeof value === "number" && Math.abs(value) >= 2 ** 53) ||
+    (typeof value === "string" && /^-?\d{16,}$/.test(value));
+  return type === "integer" && isLarge ? `${rules.integer} within ±2^63, written as a string beyond 2^53` : rules[type];
+}
 
 /** Most clients round JSON numbers beyond 2^53, so larger integers are strings. */
 function isBigInteger(value: unknown): boolean {
@@ -147,7 +157,8 @@ const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? 
 /** Whether there is such a record is known only where it is written. */
 function linkFault({ link, type }: Field, value: unknown): string | undefined {
   if (!link || itemsOf(value).every((item) => isString(item) && isUuid(item))) return undefined;
-  return type === "list" ? "must be a list of ids of records" : "must be the id of a record";
+  const target = link.table === undefined ? link.db : `${link.db}.${link.table}`;
+  return `${type === "list" ? "must be a list of ids of records" : "must be the id of a record"} of ${target}`;
 }
 
 const mostShown = 10;

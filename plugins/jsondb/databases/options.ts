@@ -50,7 +50,7 @@ const optionNames = Object.keys(optionTypes).filter((name): name is Option => Ob
 /** All that a full definition may have. */
 export const definitionKeys = ["type", "required", ...optionNames];
 
-const limits = { choices: 200, label: 200, help: 2000, locales: 50, color: 40 } as const;
+const limits = { choices: 200, label: 200, help: 2000, locales: 50 } as const;
 
 /** `"string"` or `{ "type": "string", "required": true }`, with options. */
 export function parseField(definition: unknown, at: string, say: Say): Field | undefined {
@@ -170,13 +170,14 @@ function choiceOf(given: unknown, place: string, { type, wrong }: Read): Choice 
   if (!isItem(value) || (type !== "list" && !fits(type, value)))
     return wrong(`must be ${type === "list" ? "a string or a number" : rightOf[type]}`, at);
   const color = own(full, "color") ?? undefined;
-  if (color !== undefined && !isColorName(color))
-    return wrong("must be a color like #2f6feb or green", `${place}.color`);
+  // A stored one may be another, and the choice counts all the same.
+  if (color !== undefined && !isChoiceColor(color))
+    wrong(`must be one of ${choiceColors.join(", ")}, or like #2f6feb`, `${place}.color`);
   const label = own(full, "label") ?? undefined;
   const within: Read["wrong"] = (message, inside = "") => wrong(message, `${place}.label${inside}`);
   return {
     value,
-    color,
+    color: isChoiceColor(color) ? color : undefined,
     label: label === undefined ? undefined : wordsOf(label, limits.label, { type, wrong: within }),
   };
 }
@@ -186,8 +187,11 @@ const rightOf: Partial<Record<FieldType, string>> = { string: "a string that is 
 const isItem = (value: unknown): value is string | number =>
   (typeof value === "string" && value !== "") || (typeof value === "number" && Number.isFinite(value));
 
-const isColorName = (value: unknown): value is string =>
-  typeof value === "string" && value.length <= limits.color && /^(?:#[\da-f]{3,8}|[a-z][a-z-]{0,39})$/i.test(value);
+export const choiceKeys = ["value", "label", "color"];
+const choiceColors = ["red", "orange", "amber", "green", "teal", "sky", "indigo", "plum", "pink", "grey"];
+
+const isChoiceColor = (value: unknown): value is string =>
+  typeof value === "string" && (choiceColors.includes(value) || /^#[\da-f]{3,8}$/i.test(value));
 
 function formatOf(value: unknown, { type, wrong }: Read): Format | undefined {
   const known: readonly Format[] = type === "list" ? ["file"] : numbers.includes(type) ? numberFormats : textFormats;

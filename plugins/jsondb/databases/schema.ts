@@ -11,7 +11,17 @@ import {
   type IndexColumn,
   type IndexPlan,
 } from "./columns.ts";
-import { definitionKeys, isName, nameLength, nameRule, own, parseField, shown, type Say } from "./options.ts";
+import {
+  choiceKeys,
+  definitionKeys,
+  isName,
+  nameLength,
+  nameRule,
+  own,
+  parseField,
+  shown,
+  type Say,
+} from "./options.ts";
 import type { Field } from "./kinds.ts";
 
 /** A table: how its records are validated, indexed and searched. */
@@ -97,6 +107,13 @@ export function schemaHints(value: unknown): string[] {
     const definitions = isObject(fields) ? Object.entries(fields) : [];
     return [
       ...definitions.flatMap(([name, one]) => hintsOf(one, definitionKeys, `${place}.fields.${name}`)),
+      ...definitions.flatMap(([name, one]) => {
+        const choices = isObject(one) ? own(one, "choices") : undefined;
+        const all: unknown[] = Array.isArray(choices) ? choices : [];
+        return all
+          .flatMap((choice, at) => hintsOf(choice, choiceKeys, `${place}.fields.${name}.choices[${at}]`))
+          .slice(0, 5);
+      }),
       ...ownNameHints(definitions.map(([name]) => name)),
     ];
   };

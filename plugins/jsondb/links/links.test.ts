@@ -53,7 +53,9 @@ describe("a write", () => {
     const fault = { customer: [`${stranger} is not the id of a record of people`] };
     expect((await send("orders", { customer: stranger })).json).toEqual(fault);
     expect((await send("orders", { customer: ids.acme })).status).toBe(422);
-    expect((await send("orders", { customer: "x" })).json).toEqual({ customer: ["must be the id of a record"] });
+    expect((await send("orders", { customer: "x" })).json).toEqual({
+      customer: ["must be the id of a record of people"],
+    });
     expect((await send("orders", { watchers: [ids.bob, stranger] })).status).toBe(422);
     expect(
       (await app.patch(`/core/dbs/orders/records/${ids.order}`, { record: { data: { customer: stranger } } })).json,

@@ -41,6 +41,14 @@ export function asStored({ fields, computed }: Table, given: Data): Data {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, valueOf(name, value)]));
 }
 
+/** Says which of these names are worked out when read, and so are not written. */
+export function computedHints(tables: Iterable<Pick<Table, "computed">>, names: Iterable<string>): string[] {
+  const computed = new Set([...tables].flatMap((table) => table.computed));
+  if (computed.size === 0) return [];
+  const given = [...new Set(names)].filter((name) => computed.has(name));
+  return given.map((name) => `not written: "${name}" is a rollup, worked out when it is read`);
+}
+
 /** The same of a new record: what it lacks has its default. */
 export function asNew(db: Pick<Database, "timezone">, table: Table, given: Data): Data {
   return withDefaults(db, table, asStored(table, given));

@@ -16,7 +16,7 @@ import {
   type Route,
 } from "platform";
 import { nullTableHints, tableForWrite, type Database } from "../databases/database.ts";
-import { missingRecord, type Data } from "./record.ts";
+import { computedHints, missingRecord, type Data } from "./record.ts";
 import { firstVersion, versionDigits } from "./print.ts";
 import { dbAccess, openAt, viewerOf, type Viewing } from "../databases/cache.ts";
 import type { Write } from "./writes.ts";
@@ -140,6 +140,7 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
           const write = keepsTable
             ? await records.inItsTable(ctx.sql, current, id, { data, viewer: viewerOf(input) })
             : hinted(hints, current, viewerOf(input), tableName, data);
+          if (keepsTable) hints.texts = computedHints([write.table], Object.keys(data));
           return { ...write, expected };
         };
         const changed = await records.update(ctx, db, id, make, { form: "nested" });
@@ -192,7 +193,10 @@ async function whole(
 /** The write; `hints` gets the hints about its table. */
 function hinted(hints: Hints, db: Database, viewer: Viewer, tableName: string | null | undefined, data: Data): Write {
   const table = tableForWrite(db, tableName);
-  hints.texts = nullTableHints(db, table.name === "" ? 1 : 0, 'inside "record"');
+  hints.texts = [
+    ...nullTableHints(db, table.name === "" ? 1 : 0, 'inside "record"'),
+    ...computedHints([table], Object.keys(data)),
+  ];
   return { table, data, viewer };
 }
 

@@ -206,6 +206,7 @@ async function mergeAny(
   const data = asStored(table, write.data);
   refuse(checkPatch(table, data));
   const on = given ?? ctx.sql;
+  if (hasOnlyComputed(db, write, data)) return unchanged(on, db, id, write, asked);
   await mustBeFiles(ctx, on, db, { table, data, files: write.files }, async () => {
     const stored = await recordStore.get(on, db, id, { form: "nested" }, guard);
     return stored && (parseExactly(stored.answer) as { data: Data }).data; // the nested form of print.ts
@@ -228,6 +229,26 @@ async function mergeAny(
   // Their keys are written with the record held.
   if (touchesKeys(db, table.name, data)) return inTransaction(ctx, given, locked);
   return (await withEvent(ctx, wanted, given, quick)) ?? (given ? locked(given) : ctx.transaction(locked));
+}
+
+/** Whether all that is given is worked out when read. */
+function hasOnlyComputed({ schema }: Database, { table, data: given, keepsTable }: Write, data: Data): boolean {
+  const isNothing = table.computed.length > 0 && Object.keys(data).length === 0 && Object.keys(given).length > 0;
+  return isNothing && (keepsTable === true || !schema.multiTable);
+}
+
+/** The record as it is: 404 and 412 as of a change. */
+async function unchanged(
+  on: Queryable,
+  db: Database,
+  id: string,
+  { guard, expected }: Write,
+  asked: Shape,
+): Promise<Written> {
+  const found = await recordStore.get(on, db, id, asked, guard);
+  if (!found) throw notFound(missingRecord);
+  if (expected !== undefined && found.version !== expected) throw preconditionFailed();
+  return found;
 }
 
 export async function remove(

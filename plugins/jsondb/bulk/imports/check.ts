@@ -62,8 +62,9 @@ export function createChecker(ctx: JsondbContext, db: Database, options: CheckOp
   const isFiled = hasFiles(db);
   const isPaged = isLinked || isFiled || (options.dry === true && db.keySets.length > 0);
   const links = createLinks(ctx, db, options);
-  const check = createRowCheck(db, options);
   const seen = new Set<string>();
+  const ignored = new Set<string>();
+  const check = createRowCheck(db, options, ignored);
   let page: Row[] = [];
   let size = 0;
   const flush = async (): Promise<readonly Outcome[]> => {
@@ -83,6 +84,8 @@ export function createChecker(ctx: JsondbContext, db: Database, options: CheckOp
       size += "fault" in row ? 0 : sizeOf(row.data);
       return page.length >= pageLimits.rows || size >= pageLimits.characters ? flush() : [];
     },
+    /** Names that are worked out when read. */
+    ignored,
     end: () => (page.length > 0 ? flush() : Promise.resolve([])),
     /** Values of unique fields that a dry run has not compared with those of later rows. */
     isCut: () => seen.size >= pageLimits.keys,
@@ -92,7 +95,7 @@ export function createChecker(ctx: JsondbContext, db: Database, options: CheckOp
 const sizeOf = (data: Data) =>
   Object.values(data).reduce((sum: number, value) => sum + (typeof value === "string" ? value.length : 20), 0);
 
-function createRowCheck(db: Database, { reader, asText, tableName }: CheckOptions) {
+function createRowCheck(db: Database, { reader, asText, tableName }: CheckOptions, ignored: Set<string>) {
   const labels = createLabels();
   return (row: Row): Checked => {
     if ("fault" in row) return { faults: [row.fault], tableName: undefined, data: {} };
@@ -100,6 +103,7 @@ function createRowCheck(db: Database, { reader, asText, tableName }: CheckOption
     try {
       const table = tableForWrite(db, tableName ?? row.tableName);
       const read = asText ? dataFromText(table, row.data) : row.data;
+      for (const name of table.computed) if (Object.hasOwn(read, name)) ignored.add(name);
       const given = asStored(table, reader.written ? labels(table, read) : read);
       if (!mayAll(db, "add")) mayName(db, "add", Object.keys(given));
       const data = withDefaults(db, table, given);

@@ -81,6 +81,8 @@ export interface ImportReport {
   readonly extra: readonly string[];
   /** Names of the record's own that stand in its data too. */
   readonly shadowed: readonly string[];
+  /** Names that are worked out when read, and were not written. */
+  readonly ignored: readonly string[];
   /** A dry run has not compared all values of unique fields with each other. */
   readonly isCut: boolean;
 }
@@ -113,7 +115,13 @@ export async function importRecords(
   const checker = createChecker(ctx, db, options);
   const ended = (imported: number): ImportReport => {
     const { leftOut, unmatched = [] } = options.reader;
-    const names = { leftOut: [...leftOut], unmatched: [...unmatched], extra: [...extra], shadowed: [...shadowed] };
+    const names = {
+      leftOut: [...leftOut],
+      unmatched: [...unmatched],
+      extra: [...extra],
+      shadowed: [...shadowed],
+      ignored: [...checker.ignored],
+    };
     return { ...report, ...names, imported, isCut: checker.isCut() };
   };
   const refuseRow = (faults: readonly RowFault[]) => {

@@ -29,7 +29,7 @@ export async function importAsTask(
 
 /** What the header `Warning` says of an import. */
 export function hintsOf(db: Database, report: ImportReport): string[] {
-  const { withoutTable, leftOut, unmatched, extra, shadowed, isCut } = report;
+  const { withoutTable, leftOut, unmatched, extra, ignored, shadowed, isCut } = report;
   return [
     ...nullTableHints(db, withoutTable, "with each row, or in the address"),
     ...about(leftOut, (names) => `left out: ${names}: each row is a new record with an id and times of its own`),
@@ -39,6 +39,7 @@ export function hintsOf(db: Database, report: ImportReport): string[] {
       (names) =>
         `${report.refused ? "not in the schema, and without `mapping` stored under their own names" : "stored, but not in the schema"}: ${names}`,
     ),
+    ...about(ignored, (names) => `not written: ${names}: rollups, worked out when they are read`),
     ...ownNameHints(shadowed),
     ...(isCut ? [`only the first ${pageLimits.keys} values of unique fields were compared with each other`] : []),
   ];
