@@ -86,6 +86,10 @@ test("the guide says that tokens are made elsewhere", async () => {
     );
 });
 
+test("the guide says how records are exported", async () => {
+  expect((await agent.call("guide", { topic: "tasks" })).text).toContain("`GET /core/dbs/:db_id/export?format=csv`");
+});
+
 test("a refused deletion says who permits it, and is in the log of activity", async () => {
   const { id, token } = (await app.post("/account/api_tokens.json", { api_token: { privileges: ["dbs"] } })).json;
   const narrow = await connect(app.origin, token);

@@ -95,6 +95,9 @@ function doable(thing: ApiResource, caller: Caller, mayDelete: boolean): string 
   return may.map((part) => words[part]).join(", ");
 }
 
+const exporting =
+  "Exports are files, which no tool makes: search_records reads all records page by page (`after`), and a program with a token fetches `GET /core/dbs/:db_id/export?format=csv` (`guide` with dbs_api).";
+
 function describe(thing: ApiResource, caller: Caller, mayDelete: boolean): string {
   const { create, update, list, replace } = thing;
   const told = [
@@ -104,6 +107,7 @@ function describe(thing: ApiResource, caller: Caller, mayDelete: boolean): strin
     ...(replace
       ? [`replace_text: \`field\` is ${JSON.stringify(briefSchema(replace.spec.body?.schema.properties["field"]))}`]
       : []),
+    ...(thing.path === "/core/dbs/:db_id/tasks" ? [`No tool makes a task but import_records. ${exporting}`] : []),
     // Whoever makes one is answered with it.
     ...(create ? [] : [`An answer: ${JSON.stringify(thing.get.spec.responses[200])}`]),
   ];
