@@ -146,12 +146,19 @@ async function check(
     );
   else if (given.filters !== undefined || given.table_name !== undefined)
     for (const mistake of mistakesInFilters(table, after.filters)) wrong.add("filters", mistake);
+  const { dateField } = given.date_field === undefined ? { dateField: null } : after;
+  const type = table?.fields.get(dateField ?? "")?.type;
+  // What is hidden is as if the schema did not have it.
+  if (dateField !== null && type !== undefined && !isDay(type) && !hiddenAlways(db.reach).has(dateField))
+    wrong.add("date_field", `must be a field of type date or datetime: ${dateField} is ${type}`);
   if (JSON.stringify(after.filters).length > viewLimits.filterBytes)
     wrong.add("filters", `may have at most ${viewLimits.filterBytes} characters as JSON`);
   wrong.check();
   if (!before || after.shared !== before.shared) await mustFit(tx, db, caller.user.id, after.shared);
   return { ...after, dbId: db.id };
 }
+
+const isDay = (type: string) => type === "date" || type === "datetime";
 
 /** 403 for a shared view of who may not manage the database. */
 function mustShare(db: Database, shared: boolean): void {

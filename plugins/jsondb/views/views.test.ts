@@ -41,6 +41,25 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const make = async (view: object, who: Who) => app.post(base, { view: { name: "View", ...view } }, as(who));
+test("a calendar's date is a date: another field is refused, one that is not there is named", async () => {
+  const refused = await make({ kind: "calendar", date_field: "amount" }, boss);
+  expect([refused.status, refused.json]).toEqual([
+    422,
+    { date_field: ["must be a field of type date or datetime: amount is integer"] },
+  ]);
+  const hidden = await make({ kind: "calendar", date_field: "margin" }, ann);
+  const unknown = await make({ kind: "calendar", date_field: "dew" }, ann);
+  expect([hidden.status, unknown.status, unknown.headers.get("warning")]).toEqual([
+    201,
+    201,
+    expect.stringContaining("dew"),
+  ]);
+  for (const { json } of [hidden, unknown]) await app.delete(`${base}/${json.id}`, as(ann));
+  const made = await make({ kind: "calendar", date_field: "created_at" }, boss);
+  expect(made.status).toBe(201);
+  await app.delete(`${base}/${made.json.id}`, as(boss));
+});
+
 const namesFor = async (who: { readonly token: string }) =>
   (await app.get(base, as(who))).json.map(({ name }: { name: string }) => name);
 
