@@ -86,6 +86,12 @@ test("the guide says that tokens are made elsewhere", async () => {
     );
 });
 
+test("a webhook on a model that there is not is made, and says so", async () => {
+  const fields = { source_type: "Core::Records", kind: "create", target_kind: "url", url: "https://example.com/a" };
+  const { json } = await agent.call("create", { resource: "webhooks", fields });
+  expect(json.warnings).toEqual(['source_type: no model is called "Core::Records": did you mean "Core::Record"?']);
+});
+
 test("the guide says how records are exported", async () => {
   expect((await agent.call("guide", { topic: "tasks" })).text).toContain("`GET /core/dbs/:db_id/export?format=csv`");
 });

@@ -183,7 +183,13 @@ export async function webhookHints({ names, models }: Pick<WebhookAt, "names" | 
     mentions.push({ place: "target_code", model: target, key: targetCode });
   const model = models.get(sourceType);
   // With a database, its fields are compared too.
-  if (!model || (model.anyKeys && code !== undefined)) return names.unknown(accountId, mentions);
+  // A plugin may emit events of its own, so it is not refused.
+  if (!model)
+    return [
+      ...(await names.unknown(accountId, mentions)),
+      ...unknownNames([sourceType], [...models.keys()], (name) => `source_type: no model is called "${name}"`),
+    ];
+  if (model.anyKeys && code !== undefined) return names.unknown(accountId, mentions);
   const hintsOf = model.anyKeys ? misspeltNames : unknownNames;
   const [given, known] = [Object.keys(wanted ?? {}), Object.keys(model.sample)];
   return [
