@@ -12,6 +12,7 @@ import { gzipSync } from "node:zlib";
 import { compile, compileModule } from "svelte/compiler";
 import manifest from "../package.json" with { type: "json" };
 import type { StudioPage } from "../sites/studio/app/kit/page.ts";
+import { joined, type Scripts } from "./studio-chunks.ts";
 import { pathOfSvg } from "./svg-path.ts";
 import { writeWebFiles } from "./web-files.ts";
 
@@ -20,7 +21,23 @@ const app = join(root, "sites/studio/app");
 const folder = join(root, "dist/studio");
 
 /** Bytes after gzip. The first scripts are everything that loads between the sign-in and a list. */
-const budget = { firstScripts: 90_000, style: 12_000, pageStyle: 20_000, page: 40_000, editor: 220_000 };
+const budget = {
+  firstScripts: 90_000,
+  style: 14_000,
+  pageStyle: 20_000,
+  page: 40_000,
+  editor: 220_000,
+  fonts: 46_000,
+};
+
+/** The style of every page, in this order. */
+const styleFiles = ["tokens", "base", "parts"] as const;
+const fontPackage = "node_modules/@fontsource-variable/geist";
+/** What the style calls the fonts of Geist. */
+const fontFiles = {
+  "GEIST-LATIN-EXT": "geist-latin-ext-wght-normal",
+  "GEIST-LATIN": "geist-latin-wght-normal",
+} as const;
 
 /** Read by sites/studio/files.ts. */
 interface Manifest {
@@ -29,10 +46,15 @@ interface Manifest {
   readonly script: string;
   readonly preloads: readonly string[];
   readonly style: string;
+  /** The font of most letters. */
+  readonly font: string;
+  readonly mark: string;
   /** The style of built-in plugins' pages. */
   readonly pageStyle: string;
   /** Further files of each built-in page. */
   readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
+  /** Further files of the first page. */
+  readonly home: readonly string[];
   /** Further files of generic lists and forms. */
   readonly generic: readonly string[];
   readonly files: Readonly<Record<string, string>>;
@@ -54,37 +76,65 @@ export async function makeStudio(force = false): Promise<(Manifest & { report: s
   if (!force && standing.key === key) return undefined;
 
   const styles = new Map<string, string>();
-  const result = await bundle(styles);
-  const [style, pageStyle] = await styleSheets(styles);
-  const files = new Map(result.outputFiles.map(({ path, text }) => [baseName(path), text]));
+  const [result, fonts] = await Promise.all([bundle(styles), readFonts()]);
+  const [style, pageStyle] = await styleSheets(styles, fonts);
+  const scripts = await joinedScripts(result);
+  const { metafile } = scripts;
+  const files = new Map<string, string | Uint8Array>(scripts.files);
+  for (const { name, bytes } of Object.values(fonts)) files.set(name, bytes);
+  const mark = await Bun.file(join(app, "mark.svg")).text();
+  const markName = `mark-${hashOf(mark).slice(0, 8)}.svg`;
+  files.set(markName, mark);
   const styleName = `studio-${hashOf(style).slice(0, 8)}.css`;
   const pageStyleName = `pages-${hashOf(pageStyle).slice(0, 8)}.css`;
   files.set(styleName, style).set(pageStyleName, pageStyle);
-  const script = entryOf(result.metafile);
-  const preloads = importedAtOnce(result.metafile, script);
+  const script = entryOf(metafile);
+  const preloads = importedAtOnce(metafile, script);
   const first = [script, ...preloads];
-  const list = genericFiles(result.metafile, first, "List");
+  const list = genericFiles(metafile, first, "List");
   const report = checkSizes({
     files,
     first,
     list,
     style: styleName,
     pageStyle: pageStyleName,
-    metafile: result.metafile,
+    metafile,
   });
   const made = {
     key,
     script,
     preloads,
     style: styleName,
+    font: fonts["GEIST-LATIN"].name,
+    mark: markName,
     pageStyle: pageStyleName,
-    pages: await pageFiles(result.metafile, first),
-    generic: [...new Set([...list, ...genericFiles(result.metafile, first, "Item")])],
+    pages: await pageFiles(metafile, first),
+    home: genericFiles(metafile, first, "Home"),
+    generic: [...new Set([...list, ...genericFiles(metafile, first, "Item")])],
     files: Object.fromEntries([...files].map(([name, text]) => [name, hashOf(text).slice(0, 16)])),
-    packages: packagesOf(result.metafile),
+    packages: [...packagesOf(metafile), fontPackage].toSorted(),
   };
   await writeWebFiles(folder, files, made);
   return { ...made, report };
+}
+
+/** The files of the first load are one, and so are those of a list and of a form. */
+async function joinedScripts(result: Bundled): Promise<Scripts> {
+  const files = new Map(result.outputFiles.map(({ path, text }) => [baseName(path), text]));
+  const { metafile } = result;
+  const script = entryOf(metafile);
+  const core = importedAtOnce(metafile, script);
+  const [, ...list] = genericFiles(metafile, [script, ...core], "List");
+  const [, ...item] = genericFiles(metafile, [script, ...core, ...list], "Item");
+  const table = importedAtOnce(metafile, outputOf(metafile, "records/Records.svelte"));
+  const known = new Set([script, ...core, ...list, ...item]);
+  const groups = new Map([
+    ["core", core],
+    ["table", table.filter((name) => !known.has(name))],
+    ["list", list],
+    ["item", item],
+  ]);
+  return joined({ files, metafile }, groups, hashOf([...files.values()].join("\n")).slice(0, 8));
 }
 
 type Bundled = BuildResult<{ write: false; metafile: true }>;
@@ -180,16 +230,31 @@ function ofPlugins(name: "pages" | "examples", kind: "array" | "object"): Plugin
 }
 
 /** The styles of the first load and of plugins' pages; the kit's own first, then components by name. */
-async function styleSheets(styles: ReadonlyMap<string, string>): Promise<[string, string]> {
+async function styleSheets(styles: ReadonlyMap<string, string>, fonts: Fonts): Promise<[string, string]> {
   const parts = [...styles].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const minified = async (texts: readonly string[]) =>
     (await transform(texts.join("\n"), { loader: "css", minify: true, target: "es2022" })).code;
   const isOfFrame = ([path]: readonly [string, string]) => path.startsWith(app);
-  const own = await Bun.file(join(app, "style.css")).text();
+  const own = await Promise.all(styleFiles.map((name) => Bun.file(join(app, `styles/${name}.css`)).text()));
+  const withFonts = own.map((text) =>
+    Object.entries(fonts).reduce((css, [word, { name }]) => css.replaceAll(word, name), text),
+  );
   return [
-    await minified([own, ...parts.filter(isOfFrame).map(([, css]) => css)]),
+    await minified([...withFonts, ...parts.filter(isOfFrame).map(([, css]) => css)]),
     await minified(parts.filter((part) => !isOfFrame(part)).map(([, css]) => css)),
   ];
+}
+
+type Fonts = Readonly<Record<keyof typeof fontFiles, { readonly name: string; readonly bytes: Uint8Array }>>;
+
+async function readFonts(): Promise<Fonts> {
+  const read = async (file: string) => {
+    const path = join(root, fontPackage, `files/${file}.woff2`);
+    const bytes = await Bun.file(path).bytes();
+    return { name: `${file.replace("-wght-normal", "")}-${hashOf(bytes).slice(0, 8)}.woff2`, bytes };
+  };
+  const [latinExt, latin] = await Promise.all([read(fontFiles["GEIST-LATIN-EXT"]), read(fontFiles["GEIST-LATIN"])]);
+  return { "GEIST-LATIN-EXT": latinExt, "GEIST-LATIN": latin };
 }
 
 function entryOf({ outputs }: Metafile): string {
@@ -236,16 +301,20 @@ async function pageFiles(metafile: Metafile, loaded: readonly string[]): Promise
 }
 
 /** Files that a generic page needs beyond the first load. */
-function genericFiles(metafile: Metafile, loaded: readonly string[], page: "List" | "Item"): string[] {
-  const [path] =
-    Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(`pages/${page}.svelte`)) ?? [];
-  if (!path) throw new Error(`sites/studio/app/pages/${page}.svelte is not loaded lazily`);
-  const name = baseName(path);
+function genericFiles(metafile: Metafile, loaded: readonly string[], page: "List" | "Item" | "Home"): string[] {
+  const name = outputOf(metafile, `pages/${page}.svelte`);
   return [name, ...importedAtOnce(metafile, name)].filter((one) => !loaded.includes(one));
 }
 
+/** The file that begins with this component. */
+function outputOf({ outputs }: Metafile, component: string): string {
+  const [path] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(component)) ?? [];
+  if (!path) throw new Error(`${component} is not loaded lazily`);
+  return baseName(path);
+}
+
 interface BundleFiles {
-  readonly files: ReadonlyMap<string, string>;
+  readonly files: ReadonlyMap<string, string | Uint8Array>;
   readonly first: readonly string[];
   /** Loaded when the first list is opened. */
   readonly list: readonly string[];
@@ -260,9 +329,11 @@ function checkSizes({ files, first, list, style, pageStyle, metafile }: BundleFi
   const sum = (names: readonly string[]) => names.reduce((bytes, name) => bytes + size(name), 0);
   const firstScripts = sum(first);
   const withList = firstScripts + sum(list);
+  const fonts = [...files].reduce((bytes, [name, { length }]) => bytes + (name.endsWith(".woff2") ? length : 0), 0);
   const problems = [
     ...(withList > budget.firstScripts ? [`the first load with a list is ${withList} bytes of script after gzip`] : []),
     ...(size(style) > budget.style ? [`the style is ${size(style)} bytes after gzip`] : []),
+    ...(fonts > budget.fonts ? [`the fonts are ${fonts} bytes`] : []),
     ...(size(pageStyle) > budget.pageStyle ? [`the pages' style is ${size(pageStyle)} bytes after gzip`] : []),
   ];
   for (const [path, { inputs }] of Object.entries(metafile.outputs)) {
@@ -273,20 +344,20 @@ function checkSizes({ files, first, list, style, pageStyle, metafile }: BundleFi
     if (size(name) > most) problems.push(`${name} is ${size(name)} bytes after gzip, more than ${most}`);
   }
   if (problems.length > 0) throw new Error(`The Studio is too large: ${problems.join("; ")}`);
-  return `first load ${kilobytes(firstScripts)} of script (with a list ${kilobytes(withList)}) and ${kilobytes(size(style))} of style (of pages ${kilobytes(size(pageStyle))})`;
+  return `first load ${kilobytes(firstScripts)} of script (with a list ${kilobytes(withList)}) and ${kilobytes(size(style))} of style (of pages ${kilobytes(size(pageStyle))}), fonts ${kilobytes(fonts)}`;
 }
 
 /** Whatever could change what is made here. */
 async function inputKey(): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(manifest.dependencies));
-  const patterns = ["sites/studio/app/**/*", "plugins/*/studio/**/*", "scripts/{studio,svg-path}.ts"];
+  const patterns = ["sites/studio/app/**/*", "plugins/*/studio/**/*", "scripts/{studio,studio-chunks,svg-path}.ts"];
   const found = await Promise.all(patterns.map((pattern) => Array.fromAsync(new Bun.Glob(pattern).scan(root))));
   for (const path of found.flat().toSorted())
     hash.update(`\n${path}\n`).update(await Bun.file(join(root, path)).bytes());
   return hash.digest("hex");
 }
 
-function hashOf(text: string): string {
+function hashOf(text: string | Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 

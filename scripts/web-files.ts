@@ -8,18 +8,18 @@ const gzipped = promisify(gzip);
 const brotlied = promisify<Uint8Array, object, Buffer>(brotliCompress);
 
 /**
- * Replaces what is in `folder` by `files` (name -> text) and `manifest.json`. The manifest comes last: with it the
+ * Replaces what is in `folder` by `files` (name -> content) and `manifest.json`. The manifest comes last: with it the
  * folder is complete. Another process may be reading, or doing the same.
  */
 export async function writeWebFiles(
   folder: string,
-  files: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, string | Uint8Array>,
   manifest: unknown,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
   await Promise.all(
-    [...files].map(async ([name, text]) => {
-      const bytes = new TextEncoder().encode(text);
+    [...files].map(async ([name, content]) => {
+      const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       // The highest quality takes seconds for a megabyte.
       const quality = bytes.length > 500_000 ? 9 : 11;
       const brotli = await brotlied(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });

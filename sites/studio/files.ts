@@ -7,10 +7,14 @@ interface Manifest {
   /** What the script imports at once. */
   readonly preloads: readonly string[];
   readonly style: string;
+  readonly font: string;
+  readonly mark: string;
   /** Of the pages of built-in plugins: it holds up no other page. */
   readonly pageStyle: string;
   /** Those of a built-in page, by its path below /studio. */
   readonly pages: readonly { readonly path: string; readonly files: readonly string[] }[];
+  /** Those of the first page. */
+  readonly home: readonly string[];
   /** Those of a generic list and form. */
   readonly generic: readonly string[];
   /** All of them: name -> hash of the content. */

@@ -92,3 +92,14 @@ describe("a look", () => {
     expect(answer.json).toMatchObject({ icon: null, color: null });
   });
 });
+
+describe("the addresses of the first Studio", () => {
+  test.each([
+    ["/studio/core/dbs/orders/records?open=7", "/studio/tables/orders?open=7"],
+    ["/studio/connect/flows/intake", "/studio/flows/intake"],
+    ["/studio/account/me", "/studio/me"],
+  ])("%s leads to %s", async (from, to) => {
+    const answer = await app.get(from, { token: null });
+    expect([answer.status, answer.headers.get("location")]).toEqual([301, to]);
+  });
+});

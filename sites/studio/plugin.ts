@@ -1,4 +1,4 @@
-import { definePlugin } from "platform";
+import { definePlugin, setting } from "platform";
 import { accounts } from "../../plugins/accounts/api.ts";
 import { jsonDatabases } from "../../plugins/jsondb/api.ts";
 import { accountSettings } from "./brand.ts";
@@ -13,6 +13,9 @@ export default definePlugin({
   name: "studio",
   needs: { accounts, databases: jsonDatabases },
   accountSettings,
+  config: {
+    kit: setting.flag("STUDIO_KIT", false, "Whether /studio/kit shows the parts of the Studio, for its developers"),
+  },
 
   async setup(ctx) {
     const files = await loadFiles();
@@ -24,7 +27,7 @@ export default definePlugin({
     return {
       routes: [
         ...searchRoutes(ctx.routes, ctx.services.databases),
-        ...studioRoutes(files, extensionsOf(ctx.plugins), ctx),
+        ...studioRoutes(files, extensionsOf(ctx.plugins), ctx, ctx.config.kit),
         ...frameRoutes({ accounts: ctx.services.accounts, routes: ctx.routes, now: ctx.now }),
         ...changesRoutes(changes, () => [...paths().values()], ctx.routes),
       ],

@@ -18,6 +18,7 @@ import {
 } from "platform";
 import { shell, shellPolicy, type Extension } from "./shell.ts";
 import type { JsonDatabases } from "../../plugins/jsondb/api.ts";
+import { ownPath, shownPath } from "./app/shown.ts";
 import type { StudioFiles } from "./files.ts";
 import type { Changes } from "./changes.ts";
 import {
@@ -32,28 +33,36 @@ import {
   type SearchedList,
 } from "./search.ts";
 
+const types: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  woff2: "font/woff2",
+};
 const access = { open: "it leads to the sign-in page; what it shows comes from the API" } as const;
 const page = {
   summary: "The account's user interface",
   access,
   answers: { 200: answer.text("text/html") },
-  responses: { 200: "<!doctype html> …", 303: null },
+  responses: { 200: "<!doctype html> …", 301: null, 303: null },
 };
 
 export function studioRoutes(
   files: StudioFiles,
   extensions: readonly Extension[],
   { rehearses, secrets }: Pick<BaseContext, "rehearses" | "secrets">,
+  showsKit: boolean,
 ): Route[] {
   const answerPage = ({ caller, request, account }: RequestInput | StudioRequest) => {
     const { pathname, search } = new URL(request.url);
+    const to = shownPath(ownPath(pathname));
+    if (to !== pathname) return redirect(301, `${to}${search}`, { "cache-control": "no-store" });
     if (!caller?.viaCookie)
       return redirect(303, `/login?return_to=${encodeURIComponent(`${pathname}${search}`)}`, {
         "cache-control": "no-store",
       });
     const nonce = randomToken(16);
     const draftKey = secrets.derive("studio.drafts", `${account.id}:${caller.user.id}`);
-    const shown = { files, nonce, accountName: account.name, isRehearsal: rehearses(), draftKey, pathname };
+    const shown = { files, nonce, accountName: account.name, isRehearsal: rehearses(), showsKit, draftKey, pathname };
     return text(200, shell(shown), "text/html; charset=utf-8", {
       "content-security-policy": shellPolicy(nonce),
       "x-frame-options": "DENY",
@@ -68,15 +77,22 @@ export function studioRoutes(
       "GET",
       "/studio/-/:name",
       {
-        summary: "A script or style of the user interface",
+        summary: "A script, style or font of the user interface",
         access: { open: "the same files for everyone" },
-        answers: { 200: [answer.text("text/javascript"), answer.text("text/css")] },
+        answers: {
+          200: [
+            answer.text("text/javascript"),
+            answer.text("text/css"),
+            answer.text("font/woff2"),
+            answer.text("image/svg+xml"),
+          ],
+        },
         responses: { 200: "export …", 304: null, 404: { error: "not found" } },
       },
       ({ request, params: { name } }) => {
         const version = Object.hasOwn(files.files, name) ? files.files[name] : undefined;
         if (version === undefined) throw notFound();
-        const type = name.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
+        const type = types[name.slice(name.lastIndexOf(".") + 1)] ?? "text/javascript; charset=utf-8";
         return webFile(request, { version, type, read: (suffix) => files.read(name, suffix) });
       },
     ),

@@ -1,6 +1,7 @@
 /** The one HTML document of the Studio. */
 import { escapeHtml, contentHash, createPackedText, type PluginFacts, type StudioPage } from "platform";
 import { placeOf } from "./app/address.ts";
+import { ownPath } from "./app/shown.ts";
 import type { StudioFiles } from "./files.ts";
 
 interface ShellData {
@@ -9,6 +10,8 @@ interface ShellData {
   readonly accountName: string;
   /** Whether nothing acts on the outside. */
   readonly isRehearsal: boolean;
+  /** Whether `/studio/kit` shows the parts of which pages are made. */
+  readonly showsKit: boolean;
   /** Opens the drafts that this person has in their browsers. */
   readonly draftKey: string;
   /** The address that was opened. */
@@ -16,25 +19,32 @@ interface ShellData {
 }
 
 /** The Studio's first requests (app/state/session.svelte.ts), sent before its scripts are loaded. */
-const firstRequests = ["/account/me.json", "/openapi.json", "/studio/-/pages.json", "/core/modules.json"];
+const firstRequests = ["/studio/-/frame.json", "/openapi.json"];
 
-export function shell({ files, nonce, accountName, isRehearsal, draftKey, pathname }: ShellData): string {
-  const place = placeOf(pathname, [], files.pages);
-  const own = place.kind === "page" ? place.page.files : place.kind === "home" ? [] : files.generic;
+export function shell({ files, nonce, accountName, isRehearsal, showsKit, draftKey, pathname }: ShellData): string {
+  const place = placeOf(ownPath(pathname), [], files.pages);
+  const own = place.kind === "page" ? place.page.files : place.kind === "home" ? files.home : files.generic;
   const scripts = [...files.preloads, ...own];
   const preloads = scripts.map((name) => `<link rel="modulepreload" href="/studio/-/${name}">\n`).join("");
   const requests = firstRequests.map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">\n`).join("");
+  const pageStyle = `/studio/-/${files.pageStyle}`;
   return `<!doctype html>
-<html lang="en" data-drafts="${draftKey}"${isRehearsal ? " data-rehearsal" : ""}>
+<html lang="en" data-drafts="${draftKey}" data-page-style="${pageStyle}"${isRehearsal ? " data-rehearsal" : ""}${showsKit ? " data-kit" : ""}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(accountName)}</title>
+<link rel="icon" type="image/svg+xml" href="/studio/-/${files.mark}">
 <link rel="stylesheet" href="/studio/-/${files.style}">
-<link rel="stylesheet" id="page-styles" media="${place.kind === "page" ? "all" : "not all"}" href="/studio/-/${files.pageStyle}">
-${preloads}${requests}<script type="module" nonce="${nonce}" src="/studio/-/${files.script}"></script>
+<link rel="preload" as="font" type="font/woff2" crossorigin href="/studio/-/${files.font}">
+${
+  place.kind === "page"
+    ? `<link rel="stylesheet" href="${pageStyle}">
+`
+    : ""
+}${preloads}${requests}<script type="module" nonce="${nonce}" src="/studio/-/${files.script}"></script>
 </head>
 <body>
 <noscript>The Studio needs JavaScript. Without it, the API at <a href="/docs">/docs</a> does all that the Studio does.</noscript>

@@ -66,7 +66,7 @@ export class Keyboard {
   /** Runs a command of the palette. */
   async command(words: string, name: RegExp | string = words): Promise<void> {
     await this.press("Control+k");
-    const palette = this.page.getByRole("dialog", { name: "Commands" });
+    const palette = this.page.getByRole("dialog", { name: "Find or do" });
     await palette.waitFor();
     await this.type(words);
     await palette.getByRole("option", { name, selected: true }).waitFor();

@@ -50,7 +50,7 @@ test("a provider is entered, tried out, and signs somebody in", async () => {
   await shot("login", login);
   await login.getByRole("link", { name: "Mit Example ID anmelden" }).click();
   await login.waitForURL(`${origin}/studio`);
-  await login.getByRole("heading", { name: "Anna Nowak" }).waitFor();
+  await login.getByRole("heading", { name: "Anna" }).waitFor();
   await page.goto(`${origin}/studio/account/sign_in_providers`);
   await page.getByText("Example ID").first().waitFor();
 
@@ -79,7 +79,7 @@ test("a provider is entered, tried out, and signs somebody in", async () => {
   await shot("provider-signs-out");
   const signsOut = async (press: () => Promise<void>) => {
     await login.goto(`${origin}/login/with/example-id?return_to=/studio`);
-    await login.getByRole("heading", { name: "Anna Nowak" }).waitFor();
+    await login.getByRole("heading", { name: "Anna" }).waitFor();
     await press();
     await login.waitForURL(`${peer.issuer}/session/end?*`);
     await login.getByRole("button", { name: "Yes" }).click();

@@ -55,7 +55,7 @@ async function addStep(page: Page, kind: RegExp): Promise<void> {
 }
 
 async function databases(page: Page): Promise<void> {
-  await begin(page, "Databases", "database");
+  await begin(page, "Data", "table");
   await label(page, "Name").fill("Orders");
   await label(page, "Field name").fill("sku");
   await button(page, "Add field").click();
@@ -84,7 +84,7 @@ async function form(page: Page): Promise<void> {
 }
 
 async function shipments(page: Page): Promise<void> {
-  await begin(page, "Databases", "database");
+  await begin(page, "Data", "table");
   await label(page, "Name").fill("Shipments");
   await button(page, "Remove name").click();
   await saved(page, "Shipments");
@@ -106,7 +106,7 @@ async function connector(page: Page): Promise<void> {
 }
 
 async function flow(page: Page): Promise<void> {
-  await begin(page, "Flows", "flow");
+  await begin(page, "Automation", "flow");
   await label(page, "Name").fill("Ship an order");
   await addStep(page, /^Set variables/);
   await put(page, "Set", "sku", '{{ data.sku | default: "sample-box" }}');
@@ -178,8 +178,7 @@ async function webhooks(page: Page): Promise<void> {
 }
 
 async function cron(page: Page): Promise<void> {
-  await menu(page, "Flows");
-  await link(page, "Ship an order").click();
+  await menu(page, "Ship an order");
   await page.getByRole("link", { name: /^webhook 1: Core::Record create, db_code orders$/i }).waitFor();
   await link(page, "New schedule").click();
   await label(page, "When").fill("0 7 * * *");
@@ -207,8 +206,7 @@ const shipped = async (because: string) => {
 
 /** From the order to the shipment, and back. */
 async function follow(page: Page): Promise<void> {
-  await menu(page, "Databases");
-  await link(page, "Orders").click();
+  await page.locator('#menu a[href="/studio/tables/orders"]').click();
   await page
     .getByRole("grid", { name: "Records" })
     .getByRole("button", { name: /^Open / })
@@ -229,7 +227,7 @@ async function follow(page: Page): Promise<void> {
   await record.getByText("Sku", { exact: true }).waitFor();
   await page.goto(process);
   await trace.getByRole("link", { name: /^shipments/ }).click();
-  await page.waitForURL(/\/core\/dbs\/shipments\//);
+  await page.waitForURL(/\/tables\/shipments\b/);
   await link(record, "Made by the flow ship-an-order").click();
   await page.waitForURL(process);
 }

@@ -43,7 +43,8 @@ async function byPassword(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 const signOut = async (page: Page) => {
-  await page.getByRole("button", { name: "Account" }).click();
+  await page.getByRole("button", { name: "Menu", exact: true }).click();
+  await page.getByRole("button", { name: "Account menu" }).click();
   await page.getByRole("button", { name: "Sign out", exact: true }).click();
   await page.waitForURL(`${origin}/login`);
 };
@@ -94,7 +95,7 @@ test("a person sets up an app and a passkey, and signs in by each of them", asyn
   await page.getByRole("link", { name: "Use a passkey" }).click();
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await security.getByText("Last used").waitFor();
-  expect(page.url()).toBe(`${origin}/studio/account/me`);
+  expect(page.url()).toBe(`${origin}/studio/me`);
 
   await signOut(page);
   await byPassword(page);

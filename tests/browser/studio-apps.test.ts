@@ -182,7 +182,7 @@ test("a hostile app in the preview leads nowhere, opens no dialog, reaches no se
     dialogs.push(dialog.message());
     void dialog.dismiss();
   });
-  const address = `${studio.app.origin}/studio/core/apps/${id}`;
+  const address = `${studio.app.origin}/studio/apps/${id}`;
   await open(page, id);
   const out = previewOf(page).locator("#out");
   await out.getByText("me=").waitFor();
@@ -218,7 +218,7 @@ test("an app over a database shows its records, and is a form beside them", asyn
   await page.getByRole("heading", { level: 1, name: "People's <b> list" }).waitFor();
   await previewOf(page).getByRole("cell", { name: "Łucja" }).waitFor();
   await previewOf(page).getByRole("heading", { name: "People's <b> list" }).waitFor();
-  await page.getByRole("link", { name: "Data", exact: true }).click();
+  await page.getByRole("main").getByRole("link", { name: "Data", exact: true }).click();
   expect(await page.getByLabel("Table", { exact: true }).inputValue()).toBe("people_list");
   expect(faults).toEqual([]);
 });
@@ -243,7 +243,7 @@ test("an action runs with values, and its process is found", async () => {
   await dialog.getByRole("button", { name: "Run", exact: true }).click();
   await dialog.getByRole("region", { name: "Result" }).getByText("Gdynia").waitFor();
   await dialog.getByRole("link", { name: "Show the run" }).click();
-  await page.waitForURL("**/studio/connect/processes/*");
+  await page.waitForURL("**/studio/automation/runs/*");
   expect(faults).toEqual([]);
 });
 
@@ -263,7 +263,7 @@ test("an earlier version is compared and restored; what the app stores for me is
   await page.getByRole("link", { name: "Version 3" }).waitFor();
   expect(await sourceOf(id)).toContain("<h1>Old</h1>");
 
-  await page.getByRole("link", { name: "Data", exact: true }).click();
+  await page.getByRole("main").getByRole("link", { name: "Data", exact: true }).click();
   await page.getByText("a/b", { exact: true }).click();
   await page.getByText('"kept"').waitFor();
   await page.getByRole("button", { name: "Delete a/b" }).click();

@@ -8,7 +8,7 @@ import { startStudio, type Studio } from "./studio-fixture.ts";
 let studio: Studio;
 let paths: string[];
 beforeAll(async () => {
-  studio = await startStudio();
+  studio = await startStudio({ env: { STUDIO_KIT: "true" } });
   const { app } = studio;
   const prompt = await app.post("/core/prompts.json", {
     prompt: { name: "Greeting", code: "greeting", content: "Hi" },
@@ -41,6 +41,8 @@ beforeAll(async () => {
     "/studio/core/dbs/people/export",
     "/studio/core/dbs/people/events",
     "/studio",
+    "/studio/inbox",
+    "/studio/kit",
     "/studio/core/prompts",
     "/studio/core/prompts/new",
     `/studio/core/prompts/${prompt.json.id}`,
@@ -209,12 +211,18 @@ test.each([1280, 360])(
     const { page } = opened;
     const { found, check } = checker(page, rulesAt(width));
     await page.keyboard.press("Control+k");
-    await page.getByRole("dialog", { name: "Commands" }).waitFor();
+    await page.getByRole("dialog", { name: "Find or do" }).waitFor();
     await check("palette");
     await page.keyboard.press("Escape");
+    if (width === 360) await page.getByRole("button", { name: "Menu", exact: true }).click();
     await page.getByRole("button", { name: "Account menu" }).click();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     await check("account menu");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Create", exact: true }).first().click();
+    await page.getByRole("link", { name: "Flow", exact: true }).waitFor();
+    await check("what one can make");
+    await page.keyboard.press("Escape");
     for (const path of ["/studio/core/prompts/new", "/studio/cms/pages/new"]) {
       await goTo(page, path);
       await page.getByRole("button", { name: "Save" }).click();

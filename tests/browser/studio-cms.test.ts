@@ -111,7 +111,7 @@ test("a site is built by hand: domain with its language, layout, page, its trans
   await at(page, "cms/sites/acme");
   const tabs = page.getByRole("navigation", { name: "site", exact: true });
   await tabs.getByRole("link", { name: "Layouts" }).click();
-  await page.waitForURL(/cms\/acme\/layouts$/);
+  await page.waitForURL(/sites\/acme\/layouts$/);
   await page.getByRole("grid", { name: "Layouts" }).getByRole("link", { name: "Main", exact: true }).waitFor();
   expect(await page.getByText("Their layout").count()).toBe(0);
   await page.getByRole("button", { name: "New layout" }).click();

@@ -304,7 +304,7 @@ test("a phone shows all of it without scrolling sideways, in Polish and in the d
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 360]);
   }
   await at(page, "connect/connectors/phone");
-  await page.setViewportSize({ width: 360, height: 420 });
+  await page.setViewportSize({ width: 360, height: 320 });
   /** What a dialog's buttons do is in sight, however much is said above them. */
   const isSeen = (button: Locator) =>
     button.evaluate((node) => {

@@ -160,7 +160,7 @@ test("the palette opens from inside an app by its keys, unless the app uses them
   await outOf(page, "Keys").filter({ hasText: "own use" }).waitFor();
   expect(await page.getByRole("dialog").count()).toBe(0);
   await page.keyboard.press("Control+k");
-  const palette = page.getByRole("dialog", { name: "Commands" });
+  const palette = page.getByRole("dialog", { name: "Find or do" });
   await palette.waitFor();
   await page.keyboard.press("Escape");
   await palette.waitFor({ state: "detached" });

@@ -29,16 +29,16 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await keys.press("Tab");
   await keys.type(adminPassword);
   await keys.press("Enter");
-  await heading("Welcome").waitFor();
+  await heading(/admin/i).waitFor();
 
   // A database with a number beside the name. Tab leads to the menu, its arrows to an entry.
-  await keys.tabTo("link", "Dashboard");
-  const databases = page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Databases" });
+  await keys.tabTo("link", "Home");
+  const databases = page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Data", exact: true });
   for (let at = 0; at < 6 && !(await hasFocus(databases)); at++) await keys.press("ArrowDown");
   await keys.press("Enter");
-  await arrived("Databases");
-  await keys.enter("button", "New database");
-  await arrived("New database");
+  await arrived("Tables");
+  await keys.enter("button", "New table");
+  await arrived("New table");
   await keys.fill("textbox", "Name", "Guests");
   await keys.fill("textbox", "Short name", "guests");
   await keys.enter("button", "Add field");
@@ -88,8 +88,8 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await keys.tabTo("checkbox", "Tile of the dashboard");
   await keys.press("Space", "Control+s");
   await eventually(async () => (await app.get("/core/tiles.json")).json.length === 1);
-  await keys.command("Dashboard");
-  await arrived("Welcome");
+  await keys.command("Home");
+  await arrived(/admin/i);
   await keys.enter("button", "Edit tiles");
   await keys.choose("Add a tile", "Guests");
   await keys.enter("button", "Add a tile");
@@ -113,11 +113,11 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await arrived("Prompts");
   await keys.fill("searchbox", "Find a built-in prompt", "prompts_api");
   await keys.enter("button", "Override for everyone");
-  await page.waitForURL(/\/core\/prompts\/[0-9a-f-]{36}/);
+  await page.waitForURL(/\/ai\/prompts\/[0-9a-f-]{36}/);
   await eventually(async () => (await app.sql`select from prompts where code = 'prompts_api'`).length === 1);
 
   await arrived(/./);
-  await keys.enter("button", "Account menu", { back: true });
+  await keys.enter("button", /Account menu$/, { back: true });
   await keys.enter("button", "Sign out");
   await heading("Sign in").waitFor();
   expect(faults.filter((fault) => !/\b422\b/.test(fault))).toEqual([]);
@@ -281,12 +281,12 @@ test("each dialog, panel and menu gives the focus back to what opened it", async
     expect(await hasFocus(opener)).toBe(true);
   }
   await keys.press("Control+k");
-  await page.getByRole("combobox", { name: "Search pages and commands" }).waitFor();
+  await page.getByRole("combobox", { name: "Find things, records and actions" }).waitFor();
   await keys.press("Control+k");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect(await hasFocus(page.getByRole("button", { name: "Delete" }))).toBe(true);
 
-  const account = await keys.tabTo("button", "Account menu", { back: true });
+  const account = await keys.tabTo("button", /Account menu$/, { back: true });
   await keys.press("Enter");
   await keys.tabTo("button", "Sign out");
   await keys.press("Escape");
@@ -313,7 +313,7 @@ test("shortcuts are told where they work, and leave alone what is typed", async 
   const { page } = opened;
   const keys = new Keyboard(page);
   const search = page.getByRole("button", { name: "Search" });
-  expect(await search.getAttribute("title")).toBe("Commands (Ctrl+K)");
+  expect(await search.getAttribute("title")).toBe("Find or do (Ctrl+K)");
   expect(await search.getAttribute("aria-keyshortcuts")).toBe("Control+K");
   await page.goto(`${app.origin}/studio/account/departments/${id}`);
   expect(await page.getByRole("button", { name: "Save" }).getAttribute("title")).toBe("Save (Ctrl+S)");

@@ -317,7 +317,7 @@ test("a person who wants less motion sees none, and colours of the system keep e
   await using opened = await studio.signedIn({ reducedMotion: "reduce", forcedColors: "active" });
   const { page } = opened;
   await page.keyboard.press("Control+k");
-  await page.getByRole("dialog", { name: "Commands" }).waitFor();
+  await page.getByRole("dialog", { name: "Find or do" }).waitFor();
   const moving = () => page.evaluate(() => document.getAnimations().length);
   expect(await moving()).toBe(0);
   // What only a background told apart has an edge: the chosen command, the page where one is.

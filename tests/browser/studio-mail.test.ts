@@ -58,7 +58,7 @@ test("an administrator sets up mail, tries it out, and writes a mail in their ow
   await page.getByLabel("Subject").fill("Hasło dla {{ name }}");
   await preview.getByText("Hasło dla Anna Nowak").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.waitForURL(/mail_texts(\/\d+)?$/);
+  await page.waitForURL(/mail-texts(\/\d+)?$/);
   const [own] = (await studio.app.get("/core/mail_templates.json")).json;
   expect(own).toMatchObject({ code: "password_reset", language: "pl", subject: "Hasło dla {{ name }}" });
 

@@ -39,7 +39,7 @@ const addresses: [address: string, heading: string | RegExp][] = [
     `/core/apps/:app?tab=${tab}`,
     "Clock",
   ]),
-  ["/core/dbs", "Databases"],
+  ["/core/dbs", "Tables"],
   ["/core/dbs/shop", "Shop"],
   ["/core/dbs/shop/records?table=lines", "Shop"],
   ["/core/dbs/shop/settings", "Shop"],

@@ -112,5 +112,5 @@ test("the records of a database, the palette, news and mistakes", async () => {
   await called(page, "Save").click();
   await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
   await page.keyboard.press("Control+k");
-  await page.getByRole("dialog", { name: "Commands", exact: true }).waitFor();
+  await page.getByRole("dialog", { name: "Find or do", exact: true }).waitFor();
 });

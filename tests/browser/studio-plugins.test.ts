@@ -330,7 +330,7 @@ test("a hostile title is a text in the menu, the palette, the heading and the br
   await page.getByRole("navigation", { name: "Breadcrumbs" }).getByText(hostile).waitFor();
   expect(await page.title()).toStartWith(hostile);
   await page.keyboard.press("Control+k");
-  await page.getByRole("dialog", { name: "Commands" }).getByRole("option", { name: hostile }).waitFor();
+  await page.getByRole("dialog", { name: "Find or do" }).getByRole("option", { name: hostile }).waitFor();
   expect(await page.locator("main script, nav script, dialog script").count()).toBe(0);
   expect(faults).toEqual([]);
 });

@@ -119,7 +119,7 @@ describe("by the keyboard alone", () => {
     await page.keyboard.type("prompts_api");
     await tabTo(page, "Override for everyone");
     await page.keyboard.press("Enter");
-    await page.waitForURL(/\/core\/prompts\/[0-9a-f-]{36}$/);
+    await page.waitForURL(/\/ai\/prompts\/[0-9a-f-]{36}$/);
     await page.getByText("This prompt replaces the built-in prompt prompts_api.").waitFor();
     const [row] = await studio.app.sql`select scope, content, fields from prompts where code = 'prompts_api'`;
     const file = (await studio.app.get("/core/prompts/system/prompts_api.md")).text;

@@ -57,7 +57,7 @@ test("pages are found in the tree, by their masters and in the table, and a new 
     .getByRole("navigation", { name: "site", exact: true })
     .getByRole("link", { name: "Pages", exact: true })
     .click();
-  await page.waitForURL(/\/studio\/cms\/acme\/pages$/);
+  await page.waitForURL(/\/studio\/sites\/acme$/);
   const main = page.getByRole("main");
   const link = (name: string): Locator => main.getByRole("link", { name, exact: true });
   const tree = page.getByRole("list", { name: "By path" });

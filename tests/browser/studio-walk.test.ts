@@ -21,8 +21,7 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   };
 
   // A database with a number beside the name.
-  await open("Databases");
-  await page.getByRole("button", { name: "New database" }).click();
+  await menu.getByRole("link", { name: "Add a table" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Guests");
   await page.getByLabel("Short name").fill("guests");
   await page.getByRole("button", { name: "Add field" }).click();
@@ -62,8 +61,8 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await page.locator("main").getByRole("link", { name: "Settings" }).click();
   await page.getByLabel("Tile of the dashboard").check();
   await save();
-  await page.getByRole("status").getByText("Saved").first().waitFor();
-  await menu.getByRole("link", { name: "Dashboard" }).click();
+  await eventually(async () => (await app.get("/core/tiles.json")).json.length === 1);
+  await menu.getByRole("link", { name: "Home" }).click();
   await page.getByRole("button", { name: "Edit tiles" }).click();
   await page.getByRole("combobox", { name: "Add a tile" }).selectOption({ label: "Guests" });
   await page.getByRole("button", { name: "Add a tile" }).click();
@@ -85,11 +84,12 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await open("Prompts");
   await page.getByLabel("Find a built-in prompt").fill("prompts_api");
   await page.getByRole("button", { name: "Override for everyone" }).first().click();
-  await page.waitForURL(/\/core\/prompts\/[0-9a-f-]{36}/);
+  await page.waitForURL(/\/ai\/prompts\/[0-9a-f-]{36}/);
   await eventually(async () => (await app.sql`select from prompts where code = 'prompts_api'`).length === 1);
 
+  // A preview may be on its way still when the session ends.
+  expect(faults.filter((fault) => !/\b422\b/.test(fault))).toEqual([]);
   await page.getByRole("button", { name: "Account menu" }).click();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
-  expect(faults.filter((fault) => !/\b422\b/.test(fault))).toEqual([]);
 });

@@ -21,12 +21,13 @@ export class LivePreview {
   problem = $state("");
   compiling = $state(false);
   entries = $state.raw<readonly Entry[]>([]);
-  private readonly id: string;
+  private readonly id: () => string;
   private lines: readonly number[] | null = null;
   private stopped = false;
   private readonly latest = createLatest<Draft>({ waitMs, run: (draft) => this.compile(draft) });
 
-  constructor(id: string) {
+  /** `id`: the address may have the short name. */
+  constructor(id: () => string) {
     this.id = id;
   }
 
@@ -48,7 +49,7 @@ export class LivePreview {
   private async compile(draft: Draft): Promise<void> {
     this.compiling = true;
     try {
-      const { json } = await request("POST", "/core/apps/preview.json", { body: { app: { id: this.id, ...draft } } });
+      const { json } = await request("POST", "/core/apps/preview.json", { body: { app: { id: this.id(), ...draft } } });
       if (!isMap(json) || this.stopped) return;
       this.lines = Array.isArray(json["source_lines"]) ? json["source_lines"].map(Number) : null;
       this.entries = [];

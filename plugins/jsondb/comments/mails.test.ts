@@ -61,7 +61,7 @@ test("whom a comment mentions gets one mail, with what it says", async () => {
   const [mail] = await received();
   expect(mail).toMatchObject({ to: bob.email, subject: "ann mentions you in Deals & more" });
   expect(mail?.text).toContain("<b>hello</b> @bob and @ann xxx");
-  expect(mail?.text).toContain(`/studio/core/dbs/deals/records?open=${record}`);
+  expect(mail?.text).toContain(`/studio/tables/deals?open=${record}`);
   expect(mail?.text).not.toContain("the end");
   expect(mail?.html).toContain("&lt;b&gt;hello&lt;/b&gt;");
   const change = (words: string) =>

@@ -52,7 +52,7 @@ async function valuesOf(ctx: JsondbContext, { accountId, to, values }: QueuedVal
   const [notice] = wants?.mentions === false ? [] : await noticesOf(ctx, accountId, person, values["notice_id"]);
   if (!notice) return undefined;
   const { dbName, dbCode, recordId, text, fromUserName } = notice;
-  const link = `${person.account.baseUrl}/studio/core/dbs/${encodeURIComponent(dbCode)}/records?open=${recordId}`;
+  const link = `${person.account.baseUrl}/studio/tables/${encodeURIComponent(dbCode)}?open=${recordId}`;
   return { name: person.user.name, from: fromUserName ?? "–", database: dbName ?? dbCode, text, link };
 }
 
@@ -66,7 +66,7 @@ export const mentionTemplate = (ctx: JsondbContext): MailTemplate => ({
     text: { doc: "the first 500 characters of the comment", example: "@anna please look at the price" },
     link: {
       doc: "where the record is",
-      example: "https://core.example.com/studio/core/dbs/customers/records?open=019a9c1e-0000-7000-8000-000000000002",
+      example: "https://core.example.com/studio/tables/customers?open=019a9c1e-0000-7000-8000-000000000002",
     },
   },
   texts: {

@@ -24,7 +24,7 @@ export function recordOf({ path }: PagePath, params: Readonly<Record<string, str
 }
 
 export type PageLocation<P extends PagePath> =
-  | { readonly kind: "home" }
+  | { readonly kind: "home" | "inbox" }
   | { readonly kind: "list" | "new"; readonly resource: Resource; readonly values: readonly string[] }
   | { readonly kind: "item"; readonly resource: Resource; readonly values: readonly string[] }
   | { readonly kind: "module"; readonly module: string }
@@ -42,6 +42,7 @@ export function placeOf<P extends PagePath>(
   const parts = pathname.slice(base.length).split("/").filter(Boolean).map(decoded);
   if (parts.length === 0) return { kind: "home" };
   const [module = "", word, urlCode] = parts;
+  if (parts.length === 1 && module === "inbox") return { kind: "inbox" };
   const isApp = parts.length === 3 && module !== "core" && word === "apps" && urlCode !== undefined;
   // A page of a plugin may have this form too: `cms/:site/pages` for an app called `pages`.
   if (isApp && apps[module]?.some((app) => app.url_code === urlCode)) return { kind: "app", module, urlCode };

@@ -71,6 +71,22 @@ import usersRound from "lucide-static/icons/users-round.svg";
 import webhook from "lucide-static/icons/webhook.svg";
 import workflow from "lucide-static/icons/workflow.svg";
 import x from "lucide-static/icons/x.svg";
+import chevronsUpDown from "lucide-static/icons/chevrons-up-down.svg";
+import ellipsis from "lucide-static/icons/ellipsis.svg";
+import inbox from "lucide-static/icons/inbox.svg";
+import logOut from "lucide-static/icons/log-out.svg";
+import panelLeft from "lucide-static/icons/panel-left.svg";
+import rows3 from "lucide-static/icons/rows-3.svg";
+import parcel from "lucide-static/icons/package.svg";
+import lifeBuoy from "lucide-static/icons/life-buoy.svg";
+import receipt from "lucide-static/icons/receipt-text.svg";
+import truck from "lucide-static/icons/truck.svg";
+import briefcase from "lucide-static/icons/briefcase.svg";
+import check from "lucide-static/icons/check.svg";
+import filePlus from "lucide-static/icons/file-up.svg";
+import server from "lucide-static/icons/server.svg";
+import keyboard from "lucide-static/icons/keyboard.svg";
+import bot from "lucide-static/icons/bot.svg";
 
 export const icons = {
   // Those of `icon` in `definePlugin({ studio })`, by these names.
@@ -97,6 +113,22 @@ export const icons = {
   user,
   users,
   // The Studio's own.
+  bag: briefcase,
+  bot,
+  check,
+  choose: chevronsUpDown,
+  help: lifeBuoy,
+  inbox,
+  keyboard,
+  more: ellipsis,
+  out: logOut,
+  parcel,
+  receipt,
+  rows: rows3,
+  server,
+  side: panelLeft,
+  truck,
+  upload: filePlus,
   activity,
   alarm: alarmClock,
   app: appWindow,

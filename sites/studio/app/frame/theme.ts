@@ -28,20 +28,19 @@ function show(wanted: Theme): void {
   document.documentElement.dataset["theme"] = wanted;
 }
 
-/**
- * The style of the pages of built-in plugins. The document names it for no medium, so that browsers fetch it without
- * waiting for it (shell.ts); the frame switches it on once it stands.
- */
+/** The style of the pages of built-in plugins: the document has it where it opens on one, else the first page gets it. */
 let ready: Promise<void> | undefined;
 
 export function pageStyles(): Promise<void> {
   ready ??= new Promise((resolve) => {
-    const link = document.querySelector<HTMLLinkElement>("#page-styles");
-    if (!link) return resolve();
+    const { pageStyle = "" } = document.documentElement.dataset;
+    if (pageStyle === "" || document.querySelector(`link[href="${pageStyle}"]`)) return resolve();
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = pageStyle;
     link.addEventListener("load", () => resolve(), { once: true });
     link.addEventListener("error", () => resolve(), { once: true }); // a page without its style can be used
-    link.media = "all";
-    if (link.sheet) resolve();
+    document.head.append(link);
   });
   return ready;
 }

@@ -35,8 +35,13 @@ const onOthers = { mod: "Ctrl" };
 /** What German keyboards have on their keys; Polish ones have the English words. */
 const inGerman = { mod: "Strg", shift: "Umschalt", delete: "Entf", home: "Pos1", end: "Ende", space: "Leertaste" };
 
-/** As the keys are labelled: `Ctrl+K`, `Strg+K`, `⌘K`. */
+/** As the keys are labelled: `Ctrl+K`, `Strg+K`, `⌘K`; `C T` is one after the other. */
 export function keysText(keys: string, isMac: boolean, language = "en"): string {
+  if (keys.includes(" "))
+    return keys
+      .split(" ")
+      .map((key) => keysText(key, isMac, language))
+      .join(" ");
   const names: Readonly<Record<string, string>> = isMac ? onMac : language === "de" ? inGerman : onOthers;
   return keys
     .split("+")

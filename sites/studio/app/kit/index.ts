@@ -22,7 +22,7 @@ export { arrows, focusPage, indexAfter, overlay } from "../keyboard/focus.ts";
 export { frame } from "../state/frame.svelte.ts";
 export { nextCell, type Cell as GridCell } from "../keyboard/keys.ts";
 export { Cells } from "../state/cells.svelte.ts";
-export { cut } from "../resources/list.ts";
+
 export { lookupChoices, type Choice } from "../resources/lookup.ts";
 export { changes, merged, same, type Conflict } from "../forms/merge.ts";
 export { words } from "../resources/names.ts";
@@ -37,7 +37,7 @@ export { catalogue, filledIn, text, type Language } from "../state/text.svelte.t
 export { mayLose } from "../state/uses.ts";
 export { toasts, type DelayedRequest } from "../state/toasts.svelte.ts";
 export { isLongNumber, numberOf, parseJson } from "../server/exact.ts";
-export { isMap, mapsIn, ownOf, textOf, visible } from "../resources/values.ts";
+export { cut, isMap, mapsIn, ownOf, textOf, visible } from "../resources/values.ts";
 export { default as ApiCall } from "./show/ApiCall.svelte";
 export { default as Cell } from "./show/Cell.svelte";
 export { default as ConfirmName } from "./forms/ConfirmName.svelte";

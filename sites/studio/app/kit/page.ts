@@ -15,6 +15,8 @@ export interface StudioPage {
   readonly privilege?: string;
   /** The view that apps may be injected into. */
   readonly view?: string | null;
+  /** It brings the bar of the frame itself (`class="page-bar"`), as there is one only. */
+  readonly bar?: "own";
   /** The list of the item that it belongs to, if its address does not say so: `/cms/sites` for `cms/:site/pages`. */
   readonly of?: string;
   /** Its first requests at this address, sent while the page itself is still loading. */

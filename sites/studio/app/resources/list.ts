@@ -161,13 +161,6 @@ export function idOf(row: unknown, { read, update, remove }: Resource): string |
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
-/** Values are cut: one of a megabyte must not freeze the page. */
-const mostChars = 2000;
-
-export function cut(value: string, most = mostChars): string {
-  return value.length > most ? `${value.slice(0, most)}…` : value;
-}
-
 /** Whether an address asks for just this of the quick filters. */
 export function isQuick(
   query: URLSearchParams,

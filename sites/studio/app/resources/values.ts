@@ -26,3 +26,10 @@ export function visible(text: string): string {
     .replaceAll(/\s+/g, " ")
     .trim();
 }
+
+/** Values are cut: one of a megabyte must not freeze the page. */
+const mostChars = 2000;
+
+export function cut(value: string, most = mostChars): string {
+  return value.length > most ? `${value.slice(0, most)}…` : value;
+}

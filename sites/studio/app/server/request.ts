@@ -86,12 +86,21 @@ export async function request(method: string, path: string, options: Options = {
         await connection.signedInAgain();
         continue;
       }
+      if (method !== "GET" && response.ok) for (const tell of listeners) tell(path);
       return answerOf(response);
     }
     connection.trouble = response ? "busy" : "offline";
     if (attempt === attempts) throw new ApiError(response?.status ?? 0, response?.statusText ?? "");
     await pause(waitOf(response, attempt), options.signal);
   }
+}
+
+const listeners = new Set<(path: string) => void>();
+
+/** Calls `tell` with the address of each change that has succeeded; what it gives back ends that. */
+export function onChanged(tell: (path: string) => void): () => void {
+  listeners.add(tell);
+  return () => listeners.delete(tell);
 }
 
 function quietAnswer(response: Response | undefined): Promise<Answer> {

@@ -1,5 +1,4 @@
 /** The tiles of the signed-in person. A change is made to what is stored by then: another tab may have changed them too. */
-import { get } from "../server/request.ts";
 import { changePreference, preference } from "../server/preferences.ts";
 import { added, moved, removed, tilesOf, tilesPreference, widened, type Tile } from "../frame/tiles.ts";
 import { toasts } from "./toasts.svelte.ts";
@@ -17,10 +16,9 @@ export class Dashboard {
   private last: Promise<void> = Promise.resolve();
   private newest: Promise<readonly Tile[]> | undefined;
 
-  async load(): Promise<void> {
-    const [tiles, apps] = await Promise.all([preference(tilesPreference), get("/core/tiles.json?limit=1000")]);
-    this.apps = Array.isArray(apps.json) ? apps.json : [];
-    this.tiles = tilesOf(tiles);
+  constructor(apps: readonly TileApp[], kept: unknown) {
+    this.apps = apps;
+    this.tiles = tilesOf(kept);
   }
 
   /** Those whose app is still there. */

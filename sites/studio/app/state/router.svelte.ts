@@ -1,12 +1,16 @@
 /** The address as state: the History API, and links that change it without loading the page anew. */
 
+import { ownPath, shownPath } from "../shown.ts";
+
 class Router {
-  path = $state(location.pathname);
+  /** By what the page is found: the address bar shows `shownPath` of it. */
+  path = $state(ownPath(location.pathname));
   search = $state(location.search);
   /** Asked before the page is left; false keeps it. */
   guard: (() => boolean) | undefined;
 
   begin(): void {
+    this.read();
     addEventListener("popstate", () => this.read());
     document.addEventListener("click", (event) => this.follow(event));
   }
@@ -16,11 +20,15 @@ class Router {
   }
 
   go(address: string, { replace = false } = {}): void {
-    if (replace) history.replaceState(null, "", address);
-    else history.pushState(null, "", address);
-    const moved = location.pathname !== this.path;
+    const [, path = "", query = ""] = /^([^?#]*)(.*)$/s.exec(address) ?? [];
+    const shown = shownPath(ownPath(path)) + query;
+    if (replace) history.replaceState(null, "", shown);
+    else history.pushState(null, "", shown);
+    const before = this.path;
     this.read();
-    if (moved) scrollTo(0, 0);
+    if (this.path === before) return;
+    scrollTo(0, 0);
+    document.querySelector(".work")?.scrollTo(0, 0); // on a phone
   }
 
   /** Changes parameters of the query; undefined and "" remove one. */
@@ -35,7 +43,9 @@ class Router {
   }
 
   private read(): void {
-    this.path = location.pathname;
+    this.path = ownPath(location.pathname);
+    const shown = shownPath(this.path);
+    if (shown !== location.pathname) history.replaceState(history.state, "", shown + location.search + location.hash);
     this.search = location.search;
   }
 

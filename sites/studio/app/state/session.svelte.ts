@@ -8,6 +8,7 @@ import type { Page } from "../kit/page.ts";
 import { menuOf, type AppEntry, type MenuGroup } from "../frame/menu.ts";
 import type { Document } from "../resources/openapi.ts";
 import { privilegesOf, resourcesOf, type Resource } from "../resources/resources.ts";
+import { framePath, menu, type FrameAnswer } from "./menu.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { text } from "./text.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
@@ -33,26 +34,22 @@ class Session {
   readonly menu = $derived<readonly MenuGroup<Page>[]>(menuOf(this.resources, this.pages, this.apps));
 
   async begin(): Promise<void> {
-    const [me, document, pages, modules] = await Promise.all([
-      get("/account/me.json"),
-      get("/openapi.json"),
-      get("/studio/-/pages.json"),
-      get("/core/modules.json"),
-    ]);
+    const [frame, document] = await Promise.all([get(framePath), get("/openapi.json")]);
     // The API's own description declares these forms.
-    const person = me.json as MeAnswer;
+    const { me: person, pages, modules, ...shown } = frame.json as FirstAnswer;
     const described = document.json as Document;
+    menu.take(shown);
     this.person = person;
     actAs(person.id);
     this.accountName = person.account.name;
     this.privileges = new Set(person.effective_privileges);
-    this.takePages(pages.json);
+    this.takePages(pages);
     const place = placeOf(router.path, [], this.pages);
     if (place.kind === "page" && "first" in place.page) askEarly(place.page.first?.(place.params, router.query) ?? []);
     text.timezone = person.account.timezone;
     this.allPrivileges = privilegesOf(described);
     this.resources = resourcesOf(described).filter(({ privilege }) => this.may(privilege));
-    this.takeApps(modules.json);
+    this.takeApps(modules);
   }
 
   /** Again: an app has come to a module, or has left it. */
@@ -117,6 +114,12 @@ class Session {
 interface MeAnswer extends Person {
   readonly effective_privileges: readonly string[];
   readonly account: { readonly name: string; readonly timezone: string };
+}
+
+interface FirstAnswer extends FrameAnswer {
+  readonly me: MeAnswer;
+  readonly pages: unknown;
+  readonly modules: unknown;
 }
 
 interface ModuleApps {

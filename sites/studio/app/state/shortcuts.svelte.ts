@@ -1,6 +1,7 @@
 /** Every shortcut of the Studio in one place: it feeds the keys, the palette and the tooltips. */
 import { untrack } from "svelte";
 import { ariaKeys, isLeftToTyping, keysOf, keysText } from "../keyboard/keys.ts";
+import { looks } from "./looks.svelte.ts";
 import { text } from "./text.svelte.ts";
 
 export interface Command {
@@ -17,16 +18,29 @@ const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 class Shortcuts {
   commands = $state.raw<readonly Command[]>([]);
+  /** The first of two letters. */
+  private begun: { readonly key: string; readonly at: number } | undefined;
 
   begin(): void {
     document.addEventListener("keydown", (event) => {
-      const pressed = this.keysOf(event);
+      const pressed = this.withFirst(this.keysOf(event));
       // What a page adds comes before what the frame has.
       const command = this.commands.findLast(({ keys }) => keys === pressed);
-      if (!command || event.defaultPrevented || (isLeftToTyping(pressed) && isTyping(event))) return;
+      if (event.defaultPrevented || (isLeftToTyping(pressed) && isTyping(event))) return;
+      if (isLetter(pressed) && !looks.letters) return;
+      if (!command && this.commands.some(({ keys }) => keys?.startsWith(`${pressed} `)))
+        this.begun = { key: pressed, at: Date.now() };
+      if (!command) return;
       event.preventDefault(); // the browser's own shortcut would be worse than nothing, behind a dialog too
       this.press(pressed);
     });
+  }
+
+  /** `c`, then `t` within two seconds, is `c t`. */
+  private withFirst(pressed: string): string {
+    const begun = this.begun;
+    this.begun = undefined;
+    return begun && Date.now() - begun.at < 2000 ? `${begun.key} ${pressed}` : pressed;
   }
 
   /** Does what these keys do, unless a dialog lies over the page. */
@@ -73,6 +87,11 @@ class Shortcuts {
 }
 
 export const shortcuts = new Shortcuts();
+
+/** A sign without Ctrl, ⌘ or Alt. */
+function isLetter(keys: string): boolean {
+  return !/^(?:mod|alt|other|shift)\+./.test(keys) && keys.split(" ").every((key) => key.length === 1);
+}
 
 function isTyping(event: KeyboardEvent): boolean {
   const [target] = event.composedPath(); // inside a shadow root too

@@ -92,6 +92,12 @@ class Text {
     return timeFormat(this.language, this.timezone).format(date);
   }
 
+  /** A day with the name of its weekday. */
+  day(date: Date): string {
+    const parts = { weekday: "long", day: "numeric", month: "long", timeZone: this.timezone } as const;
+    return new Intl.DateTimeFormat(this.language, parts).format(date);
+  }
+
   /** A plural by its number. */
   count(forms: Plural, count: number): string {
     const category = new Intl.PluralRules(this.language).select(count);

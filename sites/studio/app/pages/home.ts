@@ -1,0 +1,35 @@
+/** What the first page shows, as `/studio/-/home` answers, and its words that depend on the time of the day. */
+import type { TileApp } from "../state/dashboard.svelte.ts";
+import type { Notice } from "../frame/attention.ts";
+
+export interface HomeNotice extends Omit<Notice, "at"> {
+  readonly at: string | null;
+}
+
+export interface HomeAnswer {
+  readonly notices: readonly HomeNotice[];
+  readonly steps: Readonly<Record<"brand" | "people" | "mail", boolean | null>>;
+  readonly tiles: readonly TileApp[];
+  readonly inbox: readonly InboxNotice[];
+}
+
+/** A comment that mentions the person. */
+export interface InboxNotice {
+  readonly id: string;
+  readonly db_code: string;
+  readonly record_id: string;
+  readonly text: string;
+  readonly from_user_id: number | null;
+  readonly from_user_name: string | null;
+  readonly created_at: string;
+  readonly read_at: string | null;
+}
+
+export const homePath = "/studio/-/home.json";
+
+/** The hour in a time zone, 0 to 23. */
+export function dayPart(now: Date, timeZone: string): "morning" | "day" | "evening" {
+  const hour = Number(new Intl.DateTimeFormat("en-GB", { hour: "2-digit", hourCycle: "h23", timeZone }).format(now));
+  if (hour >= 4 && hour < 12) return "morning";
+  return hour >= 12 && hour < 18 ? "day" : "evening";
+}
