@@ -128,14 +128,37 @@ async function joinedScripts(result: Bundled): Promise<Scripts> {
   const [, ...item] = genericFiles(metafile, [script, ...core, ...list], "Item");
   const table = importedAtOnce(metafile, outputOf(metafile, "records/Records.svelte"));
   const known = new Set([script, ...core, ...list, ...item]);
-  const groups = new Map([
+  const groups = new Map<string, string[]>([
     ["core", core],
-    ["table", table.filter((name) => !known.has(name))],
+    ...inParts(
+      "table",
+      table.filter((name) => !known.has(name)),
+      files,
+    ),
     ["list", list],
     ["item", item],
   ]);
   return joined({ files, metafile }, groups, hashOf([...files.values()].join("\n")).slice(0, 8));
 }
+
+/** A page of a table needs more than one file may have. */
+function inParts(group: string, names: readonly string[], files: ReadonlyMap<string, string>): [string, string[]][] {
+  const parts: [string, string[]][] = [];
+  let chars = 0;
+  for (const name of names) {
+    const { length } = files.get(name) ?? "";
+    if (parts.length === 0 || chars + length > mostChars) {
+      parts.push([`${group}${parts.length + 1}`, []]);
+      chars = 0;
+    }
+    chars += length;
+    parts.at(-1)?.[1].push(name);
+  }
+  return parts;
+}
+
+/** Of a joined file, before it is compressed to a third. */
+const mostChars = 90_000;
 
 type Bundled = BuildResult<{ write: false; metafile: true }>;
 

@@ -90,7 +90,7 @@ describe("the things of the menu", () => {
     await menuOf(page).getByRole("link", { name: "Orders" }).click();
     await page.getByRole("grid").first().waitFor();
     expect(new URL(page.url()).pathname).toBe("/studio/tables/orders");
-    await page.goto(`${studio.app.origin}/studio/core/dbs/orders`);
+    await page.goto(`${studio.app.origin}/studio/core/dbs/orders/settings`);
     await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/studio/tables/orders/settings");
     await page.getByLabel("Name", { exact: true }).fill("All orders");

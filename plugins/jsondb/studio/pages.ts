@@ -13,6 +13,7 @@ export const pages: StudioPage[] = [
     title: { en: "Records", pl: "Rekordy", de: "Einträge" },
     privilege: "dbs",
     view: "records/index",
+    bar: "own",
     first: ({ db_id: db = "" }, query) => [dbPath(db), ...(asksNothing(query) ? [firstRecordsPath(db)] : [])],
     load: () => import("./records/Records.svelte"),
   })),

@@ -7,7 +7,7 @@ test.each([
   ["/studio/tables", "/studio/core/dbs"],
   ["/studio/tables/new", "/studio/core/dbs/new"],
   ["/studio/tables/orders", "/studio/core/dbs/orders/records"],
-  ["/studio/tables/orders/settings", "/studio/core/dbs/orders"],
+  ["/studio/tables/orders/settings", "/studio/core/dbs/orders/settings"],
   ["/studio/tables/orders/records/7", "/studio/core/dbs/orders/records/7"],
   ["/studio/tables/a%20b/schema", "/studio/core/dbs/a%20b/schema"],
   ["/studio/apps", "/studio/core/apps"],
@@ -35,4 +35,9 @@ test.each([
   ["/studio/inbox", "/studio/inbox"],
 ])("%s shows the page %s", (shown, own) => {
   expect([shownPath(own), ownPath(shown), ownPath(own), shownPath(shown)]).toEqual([shown, own, own, shown]);
+});
+
+test("a table opens on its records", () => {
+  expect(shownPath("/studio/core/dbs/orders")).toBe("/studio/tables/orders");
+  expect(ownPath("/studio/core/dbs/orders")).toBe("/studio/core/dbs/orders/records");
 });

@@ -7,7 +7,6 @@ const start = "/studio/";
 /** Shown, own; `*` is whatever follows, also nothing. The first that fits counts. */
 const pairs: readonly (readonly [shown: string, own: string])[] = [
   ["tables/new", "core/dbs/new"],
-  ["tables/:code/settings", "core/dbs/:code"],
   ["tables/:code", "core/dbs/:code/records"],
   ["tables/*", "core/dbs/*"],
   ["apps/*", "core/apps/*"],
@@ -47,7 +46,8 @@ const listsOfSites = new Set([
 ]);
 
 /** What the address bar shows of a page. */
-export function shownPath(own: string): string {
+export function shownPath(path: string): string {
+  const own = whole(path);
   const shown = moved(own, ([to, from]) => [from, to]);
   // A site may be called "new".
   return ownPath(shown) === own ? shown : own;
@@ -55,7 +55,12 @@ export function shownPath(own: string): string {
 
 /** By what a page at this address is found. */
 export function ownPath(shown: string): string {
-  return moved(shown, (pair) => pair);
+  return whole(moved(shown, (pair) => pair));
+}
+
+/** A table opens on its records. */
+function whole(own: string): string {
+  return own.replace(/^\/studio\/core\/dbs\/(?!new$)[^/]+$/, "$&/records");
 }
 
 function moved(path: string, way: (pair: readonly [string, string]) => readonly [string, string]): string {
