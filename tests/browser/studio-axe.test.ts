@@ -47,7 +47,6 @@ beforeAll(async () => {
     "/studio/core/prompts/new",
     `/studio/core/prompts/${prompt.json.id}`,
     `/studio/core/prompts/${prompt.json.id}/versions`,
-    "/studio/core/dbs/people",
     "/studio/core/dbs/people/records",
     `/studio/core/dbs/people/records/${record.json.id}`,
     ...pages,

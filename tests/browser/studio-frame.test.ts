@@ -93,8 +93,12 @@ describe("the things of the menu", () => {
     await page.goto(`${studio.app.origin}/studio/core/dbs/orders/settings`);
     await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/studio/tables/orders/settings");
-    await page.getByLabel("Name", { exact: true }).fill("All orders");
-    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.goto(`${studio.app.origin}/studio/tables/orders`);
+    await page.getByRole("button", { name: "About the table Orders" }).click();
+    await page.getByRole("button", { name: "Rename" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox").fill("All orders");
+    await dialog.getByRole("button", { name: "Rename" }).click();
     await menuOf(page).getByRole("link", { name: "All orders" }).waitFor();
   });
 });
