@@ -161,7 +161,7 @@ new Game({ type: CANVAS, width: 200, height: 100, parent: "core-app", scene: Mai
 
   test("an html page of the author's own keeps its attributes and its title", async () => {
     const html = engines.find(({ app_engine }) => app_engine === "html");
-    const { path } = await stage.make({ name: "Page", ...html });
+    const { path } = await stage.make({ name: "Page", ...html, color: null });
     const { page } = await stage.open(await stage.visit(), path);
     const shown = await page.evaluate(() => [
       document.documentElement.lang,

@@ -219,8 +219,9 @@ describe("what is far too much", () => {
     await page.getByRole("status").getByText("Saved").first().waitFor();
     expect((await app.get(`/core/prompts/${id}.json`)).json.name).toBe("Long and changed");
     expect((await app.get(`/core/prompts/${id}.json`)).json.content).toBe(`${most}2`);
-    await app.patch(`/core/prompts/${id}.json`, { prompt: { name: "Theirs" } });
+    // Typed before: a field that nobody has touched takes what others have stored.
     await page.getByLabel("Name", { exact: true }).fill("Mine");
+    await app.patch(`/core/prompts/${id}.json`, { prompt: { name: "Theirs" } });
     await page.getByRole("button", { name: "Save" }).click();
     await page
       .getByRole("dialog", { name: "Somebody else has changed this" })

@@ -88,7 +88,7 @@ describe("the things of the menu", () => {
       .getByRole("link", { name: /Intake.*1 failed run/ })
       .waitFor();
     await menuOf(page).getByRole("link", { name: "Orders" }).click();
-    await page.getByRole("grid").first().waitFor();
+    await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/studio/tables/orders");
     await page.goto(`${studio.app.origin}/studio/core/dbs/orders/settings`);
     await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
