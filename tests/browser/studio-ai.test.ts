@@ -259,7 +259,7 @@ test("orders in a page and in a connector's answer get an agent no further than 
 
   expect((await app.get("/connect/connectors/news.json")).json.url).toBe(model.url);
   const all = model.requests.flatMap(({ path, body }) => (path === "/news" ? [] : [body])).join("");
-  for (const word of ["says the page", "says the answer", "has no ", "The person has refused this call"])
+  for (const word of ["says the page", "says the answer", "not managed over /mcp", "The person has refused this call"])
     expect(all).toContain(word);
   expect(all).not.toMatch(/core_[A-Za-z0-9]{16}|the secret of the news/);
   expect(faults).toEqual([]);
