@@ -200,7 +200,7 @@ describe("somebody else who signs in in the same browser", () => {
     expect((await app.get(`/core/prompts/${id}.json`)).status).toBe(200);
     expect((await tab.context().request.get(`${app.origin}/account/me.json`)).status()).toBe(200);
     await page.goto(`${app.origin}/studio`);
-    await page.getByRole("heading", { level: 1, name: /, Anna\b/ }).waitFor();
+    await page.getByRole("heading", { level: 1, name: /, anna\b/i }).waitFor();
   });
 });
 
