@@ -211,7 +211,7 @@ async function follow(page: Page): Promise<void> {
     .getByRole("grid", { name: "Records" })
     .getByRole("button", { name: /^Open / })
     .click();
-  const record = page.getByRole("dialog", { name: "Record", exact: true });
+  const record = page.getByRole("complementary");
   await link(record, "Runs").click();
   await page.getByRole("grid", { name: "Runs" }).getByRole("row").nth(1).getByRole("link").first().click();
   const trace = page.getByRole("region", { name: "Where it comes from, and what follows" });

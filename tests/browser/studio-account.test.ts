@@ -213,7 +213,7 @@ test("an empty list offers an example, which fills the form and can be saved as 
   await app.post("/core/dbs.json", { db: { name: "Customers", code: "customers", schema } });
   await page.goto(`${app.origin}/studio/core/dbs/customers/records`);
   await page.getByRole("button", { name: "Start from this example" }).click();
-  await page.getByRole("dialog", { name: "New record" }).getByRole("button", { name: "Save" }).click();
+  await page.getByRole("complementary", { name: "New record" }).getByRole("button", { name: "Add record" }).click();
   await page.getByRole("gridcell", { name: "ann@example.com" }).waitFor();
   expect(faults).toEqual([]);
 });

@@ -254,9 +254,10 @@ describe("what is far too much", () => {
     const { page } = opened;
     for (const { id } of [big, nested]) {
       await page.goto(`${app.origin}/studio/core/dbs/big/records?open=${id}`);
-      const dialog = page.getByRole("dialog");
-      await dialog.getByLabel("Age").fill("2");
-      await dialog.getByRole("button", { name: "Save" }).click();
+      const panel = page.getByRole("complementary");
+      await panel.getByRole("button", { name: "Age 1" }).click();
+      await panel.getByLabel("Age").fill("2");
+      await panel.getByRole("button", { name: "Save" }).click();
       await eventually(async () => (await app.get(`/core/dbs/big/records/${id}.json`)).json.data.age === 2, id);
     }
     const kept = (await app.get(`/core/dbs/big/records/${big.id}.json`)).json.data.text;
@@ -271,13 +272,16 @@ describe("what is far too much", () => {
     const { id } = await made("/core/dbs/proto/records.json", { record: { data } });
     await using opened = await signedIn({ at: `/studio/core/dbs/proto/records?open=${id}` });
     const { page, faults } = opened;
-    const dialog = page.getByRole("dialog");
-    expect(await dialog.getByRole("textbox", { name: "Constructor" }).inputValue()).toBe("b");
-    const number = dialog.getByRole("textbox", { name: "ToString" });
+    const panel = page.getByRole("complementary");
+    await panel.getByRole("button", { name: "Constructor b" }).waitFor();
+    await panel.getByRole("button", { name: "1 more field" }).click();
+    await panel.getByRole("button", { name: "ToString" }).click();
+    const number = panel.getByRole("textbox", { name: "ToString" });
     expect(await number.inputValue()).toBe("");
     await number.fill("7");
-    await dialog.getByRole("textbox", { name: "Proto" }).fill("changed");
-    await dialog.getByRole("button", { name: "Save" }).click();
+    await panel.getByRole("button", { name: "Proto a" }).click();
+    await panel.getByRole("textbox", { name: "Proto" }).fill("changed");
+    await panel.getByRole("button", { name: "Save" }).click();
     const stored = async () => (await app.get(`/core/dbs/proto/records/${id}.json`)).text.replaceAll(" ", "");
     await eventually(async () => (await stored()).includes('"toString":7'), "saved");
     expect(await stored()).toContain('"__proto__":"changed"');

@@ -19,6 +19,7 @@ beforeAll(async () => {
   const record = await app.post("/core/dbs/people/records.json", {
     record: { data: { email: "a@example.com", age: 7 } },
   });
+  const order = await seedShop();
   const made = await app.post("/core/apps.json", {
     app: { name: "Counter", app_engine: "html", css_engine: "none", source_code: "<h1>Hello</h1>" },
   });
@@ -48,7 +49,9 @@ beforeAll(async () => {
     `/studio/core/prompts/${prompt.json.id}`,
     `/studio/core/prompts/${prompt.json.id}/versions`,
     "/studio/core/dbs/people/records",
-    `/studio/core/dbs/people/records/${record.json.id}`,
+    `/studio/core/dbs/people/records?open=${record.json.id}`,
+    `/studio/core/dbs/orders/records?open=${order}`,
+    "/studio/core/dbs/orders/records?open=new",
     ...pages,
     "/studio/account/people/1",
     "/studio/account/tokens/new",
@@ -56,6 +59,39 @@ beforeAll(async () => {
   ];
 });
 afterAll(() => studio.stop());
+
+/** Records with every kind of value, linked ones, comments and a history: gives back an order. */
+async function seedShop(): Promise<string> {
+  const { app } = studio;
+  const answer = async (path: string, body: object) => (await app.post(path, body)).json;
+  const fields = {
+    no: "string",
+    stage: {
+      type: "string",
+      choices: ["new", { value: "done", label: "Done", color: "green" }],
+      help: "How far it is",
+    },
+    likes: { type: "list", choices: ["tea", "cake"] },
+    customer: { type: "string", link: "orders" },
+    price: { type: "number", format: "money", currency: "EUR" },
+    rebate: { type: "number", format: "percent" },
+    stars: { type: "integer", format: "rating" },
+    mail: { type: "string", format: "email" },
+    due: "date",
+    at: "datetime",
+    paid: "boolean",
+    photo: { type: "string", format: "file" },
+    note: "text",
+  };
+  await answer("/core/dbs.json", { db: { name: "Orders", code: "orders", schema: { fields, history: true } } });
+  const data = { no: "O-1", stage: "done", likes: ["tea"], price: 12.5, rebate: 0.25, stars: 4, mail: "a@example.com" };
+  const times = { due: "2026-11-11", at: "2026-01-31T10:00:00Z", paid: true };
+  const { id } = await answer("/core/dbs/orders/records.json", { record: { data: { ...data, ...times } } });
+  await answer("/core/dbs/orders/records.json", { record: { data: { no: "O-2", customer: id, stage: "new" } } });
+  await app.patch(`/core/dbs/orders/records/${id}.json`, { record: { data: { stage: "new", customer: id } } });
+  await answer(`/core/dbs/orders/records/${id}/comments.json`, { comment: { text: "@admin please look" } });
+  return id;
+}
 
 /** Flows, what they have done, webhooks, crons and a site: gives back their pages. */
 async function seedOthers(): Promise<string[]> {
@@ -246,6 +282,22 @@ test.each([1280, 360])(
     await page.getByRole("button", { name: "Run the test" }).click();
     await page.getByRole("region", { name: "Test", exact: true }).waitFor();
     await check("a flow that was tested");
+    await goTo(page, "/studio/core/dbs/orders/public");
+    await page.getByRole("button", { name: "Share", exact: true }).click();
+    const share = page.getByRole("dialog", { name: "Share Orders" });
+    await share.getByRole("button", { name: "Share it with chosen people only" }).click();
+    await share.getByRole("combobox", { name: /People, teams or roles/ }).fill("Guests");
+    await page.keyboard.press("Enter");
+    await check("choosing with whom a table is shared");
+    await share.getByRole("button", { name: "Add", exact: true }).click();
+    await share.getByRole("button", { name: "Limits for Guests" }).click();
+    await share.getByRole("button", { name: "Add a condition" }).click();
+    await check("a table that is shared within limits");
+    await share.getByRole("tab", { name: "Public form" }).click();
+    await share.getByRole("switch").check();
+    await share.getByText("Fields asked for").waitFor();
+    await check("a public form");
+    await page.keyboard.press("Escape");
     await goTo(page, "/studio/cms/sites/acme");
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog", { name: "Delete" }).waitFor();

@@ -323,7 +323,7 @@ test("records that are refused are listed, and lead to themselves", async () => 
   const csv = await Bun.file((await (await begun).path()) ?? "").text();
   expect(csv.trim().split("\r\n")).toHaveLength(131);
   await page.getByRole("row").last().getByRole("link").click();
-  await page.getByRole("dialog", { name: "Record" }).waitFor();
+  await page.getByRole("complementary").waitFor();
   // The list of tasks leads to it and back.
   await page.goto(`${app.origin}/studio/core/dbs/shop/tasks`);
   await page.getByRole("grid", { name: "Tasks" }).getByRole("link").first().click();
@@ -489,6 +489,6 @@ test("live changes say which fields have changed, are held still, lead to their 
   expect((await list.textContent())?.length).toBeLessThan(shown * 400 + 2000);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   await list.getByRole("button").first().click();
-  await page.getByRole("dialog", { name: "Record" }).waitFor();
+  await page.getByRole("complementary").waitFor();
   expect(session.faults).toEqual([]);
 });

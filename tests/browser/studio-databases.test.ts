@@ -127,12 +127,12 @@ test("records are added, narrowed by filters, chosen by keys, deleted and brough
   await using session = await opened("/studio/core/dbs/work/records");
   const { page } = session;
   await page.getByRole("button", { name: "New record" }).click();
-  const dialog = page.getByRole("dialog", { name: "New record" });
-  await dialog.getByLabel("City").fill("Wien");
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.getByText("is required").waitFor();
-  await dialog.getByLabel("Name", { exact: true }).fill("Dan");
-  await dialog.getByRole("button", { name: "Save" }).click();
+  const panel = page.getByRole("complementary", { name: "New record" });
+  await panel.getByLabel("City").fill("Wien");
+  await panel.getByRole("button", { name: "Add record" }).click();
+  await panel.getByText("is required").waitFor();
+  await panel.getByLabel("Name", { exact: true }).fill("Dan");
+  await panel.getByRole("button", { name: "Add record" }).click();
   await cell(page, "Dan").waitFor();
 
   await page.getByRole("button", { name: "Filter", exact: true }).click();
@@ -355,18 +355,20 @@ test("a record is opened by its address and changed as JSON; hostile and long va
   const [{ id }] = await found("json");
   await using session = await opened(`/studio/core/dbs/json/records?open=${id}`);
   const { page } = session;
-  const dialog = page.getByRole("dialog", { name: "Record" });
-  await dialog.getByText("900,000 characters").waitFor();
+  const panel = page.getByRole("complementary");
+  await panel.getByText("900,000 characters").waitFor();
   expect((await grid(page).textContent())?.length).toBeLessThan(3000);
   expect(await page.evaluate(() => "hit" in window)).toBe(false);
   await app.patch(`/core/dbs/json/records/${id}.json`, { record: { data: { note: "short" } } });
   await page.reload();
-  await dialog.getByRole("button", { name: "JSON" }).click();
-  await dialog.getByRole("textbox", { name: "JSON" }).fill('{"name": "Tame", "extra": {"deep": [2]}');
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.getByRole("alert").getByText("not a JSON object").waitFor();
-  await dialog.getByRole("textbox", { name: "JSON" }).fill('{"name": "Tame", "extra": {"deep": [2]}}');
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await panel.getByText("For developers").click();
+  await panel.getByRole("button", { name: "Edit as JSON" }).click();
+  await panel.getByRole("textbox", { name: "JSON" }).fill('{"name": "Tame", "extra": {"deep": [2]}');
+  await panel.getByRole("button", { name: "Save" }).click();
+  await panel.getByRole("alert").getByText("not a JSON object").waitFor();
+  await panel.getByRole("textbox", { name: "JSON" }).fill('{"name": "Tame", "extra": {"deep": [2]}}');
+  await panel.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("complementary", { name: "Tame" }).getByRole("button", { name: "Name Tame" }).waitFor();
   await cell(page, "Tame").waitFor();
   expect((await app.get(`/core/dbs/json/records/${id}.json`)).json.data).toEqual({
     name: "Tame",
@@ -395,27 +397,41 @@ test("two people who change one field both know: in the cell, and in the whole r
 
   // In the record: other fields are merged, the same one is chosen.
   await page.goto(`${app.origin}/studio/core/dbs/shared/records?open=${id}`);
-  const dialog = page.getByRole("dialog").first();
-  await dialog.getByRole("textbox", { name: "City" }).fill("Puck");
+  const panel = page.getByRole("complementary", { name: "Ann" });
+  await panel.getByRole("button", { name: "City Sopot" }).click();
+  await panel.getByRole("textbox", { name: "City" }).fill("Puck");
   await elsewhere({ city: "Reda", age: 2 });
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await panel.getByRole("button", { name: "Save" }).click();
   const conflict = page.getByRole("dialog", { name: "Somebody else has changed this" });
   await conflict.getByText("Reda").waitFor();
   expect(await stored()).toMatchObject({ city: "Reda", age: 2 });
   await conflict.getByRole("radio", { name: /Keep mine/ }).check();
   await conflict.getByRole("button", { name: "Apply" }).click();
-  expect(await dialog.getByRole("textbox", { name: "Age" }).inputValue()).toBe("2");
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.waitFor({ state: "detached" });
+  await panel.getByRole("button", { name: "Age 2" }).waitFor();
+  await panel.getByRole("button", { name: "City Puck" }).waitFor();
   expect(await stored()).toMatchObject({ city: "Puck", age: 2 });
 
-  // A dialog that was left, even by a closed tab.
+  // What nobody else has touched needs no choice: both are kept.
+  await panel.getByRole("button", { name: "City Puck" }).click();
+  await panel.getByRole("textbox", { name: "City" }).fill("Jastarnia");
+  await elsewhere({ age: 3 });
+  await panel.getByRole("textbox", { name: "City" }).press("Enter");
+  await panel.getByRole("button", { name: "City Jastarnia" }).waitFor();
+  await panel.getByRole("button", { name: "Age 3" }).waitFor();
+  expect(await stored()).toMatchObject({ city: "Jastarnia", age: 3 });
+  await page.getByRole("button", { name: "Undo" }).last().click();
+  await panel.getByRole("button", { name: "City Puck" }).waitFor();
+  expect(await stored()).toMatchObject({ city: "Puck", age: 3 });
+
+  // A field that was left, even by a closed tab.
   await page.goto(`${app.origin}/studio/core/dbs/shared/records?open=${id}`);
-  await dialog.getByRole("textbox", { name: "Note" }).fill("half a sen");
+  await panel.getByRole("button", { name: /more field/ }).click();
+  await panel.getByRole("button", { name: "Note" }).click();
+  await panel.getByRole("textbox", { name: "Note" }).fill("half a sen");
   await page.goto(`${app.origin}/studio/core/dbs/shared/records?open=${id}`);
-  await dialog.getByRole("button", { name: "Restore" }).click();
-  expect(await dialog.getByRole("textbox", { name: "Note" }).inputValue()).toBe("half a sen");
-  await dialog.getByRole("button", { name: "Save" }).click();
+  await panel.getByRole("button", { name: "Restore" }).click();
+  expect(await panel.getByRole("textbox", { name: "Note" }).inputValue()).toBe("half a sen");
+  await panel.getByRole("button", { name: "Save" }).click();
   await eventually(async () => (await stored()).note === "half a sen");
   expect(faults.filter((fault) => !fault.includes("412"))).toEqual([]);
 });

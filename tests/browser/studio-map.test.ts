@@ -125,5 +125,5 @@ test("the page of live changes tells of each change of its table", async () => {
     return (await list.getByText("of the other one").count()) > 0;
   }, "a change of the other table");
   await list.getByRole("button").first().click();
-  await page.getByRole("dialog").waitFor();
+  await page.getByRole("complementary").waitFor();
 });

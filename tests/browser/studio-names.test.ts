@@ -98,14 +98,14 @@ test("the records of a database, the palette, news and mistakes", async () => {
   for (const column of ["First name", "Age"]) await grid.getByRole("columnheader", { name: column }).waitFor();
   expect(await called(page, "New record").count()).toBe(1);
   await called(page, "New record").click();
-  const dialog = page.getByRole("dialog", { name: "New record" });
-  await dialog.getByRole("textbox", { name: "First name", exact: true }).waitFor();
-  await dialog.getByRole("textbox", { name: "Age", exact: true }).fill("3");
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.getByText("is required").waitFor();
-  expect(await dialog.getByRole("textbox", { name: "First name" }).getAttribute("aria-invalid")).toBe("true");
-  await dialog.getByRole("textbox", { name: "First name" }).fill("Bob");
-  await dialog.getByRole("button", { name: "Save" }).click();
+  const panel = page.getByRole("complementary", { name: "New record" });
+  await panel.getByRole("textbox", { name: "First name", exact: true }).waitFor();
+  await panel.getByRole("textbox", { name: "Age", exact: true }).fill("3");
+  await panel.getByRole("button", { name: "Add record" }).click();
+  await panel.getByText("is required").waitFor();
+  expect(await panel.getByRole("textbox", { name: "First name" }).getAttribute("aria-invalid")).toBe("true");
+  await panel.getByRole("textbox", { name: "First name" }).fill("Bob");
+  await panel.getByRole("button", { name: "Add record" }).click();
   await page.getByRole("status").getByText("Saved").waitFor();
 
   await open(page, "/studio/account/teams/new", "New team");

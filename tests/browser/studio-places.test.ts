@@ -166,8 +166,8 @@ test("an app of a view is injected there once, and knows the record: in plugins'
   const { page, faults } = opened;
   for (const [view, path, about] of views) {
     await go(page, path);
-    // The dialog of a record lies over the list, which has an app of its own.
-    const place = view === "records/show" ? "dialog" : "main";
+    // The panel of a record stands beside the list, which has an app of its own.
+    const place = view === "records/show" ? "aside.record" : "main";
     await expectApp(page, `At ${view}`, { view, record_id: about === null ? null : `${about}` }, place);
     await expectKeyboard(page, `At ${view}`);
   }

@@ -94,7 +94,7 @@ test("a process is followed from the record that led to it to the outside, and m
   await given.getByRole("button", { name: "Show less" }).click();
   await shot(page, "process");
   await trace.getByRole("link", { name: /^orders/ }).click();
-  const record = page.getByRole("dialog", { name: "Record", exact: true });
+  const record = page.getByRole("complementary");
   await record.getByRole("link", { name: "Runs", exact: true }).click();
   await page.waitForURL(/record_id=/);
   await page.getByRole("grid", { name: "Runs" }).getByRole("row", { name: /bill/ }).getByRole("link").first().click();

@@ -561,3 +561,40 @@ test("a grant that names no field of the database is told of", async () => {
   expect(warning).toContain('access[0].hide: the schema has no field "Note"');
   expect(warning).toContain('access[0].where: the schema has no field "ownr"');
 });
+
+describe("a look as somebody else", () => {
+  const look = (body: object, who?: { token: string }) => app.post(`${base}/access/look`, body, who && as(who));
+
+  test("shows what a person sees, by the stored grants and by tried ones, and stores nothing", async () => {
+    const before = (await app.get(base)).json.access;
+    const own = await look({ user_id: seller.id }, boss);
+    expect([own.status, own.json.may, own.json.count, own.json.total]).toEqual([200, "edit", 3, 4]);
+    expect(titles(own.json.records)).toEqual(["other open", "own closed", "own open"]);
+    expect(own.text).not.toContain(canary);
+    const access = [{ to: `user:${guest.id}`, may: "read", where: { amount: { gte: 1000 } }, hide: ["note"] }];
+    const tried = await look({ user_id: guest.id, access });
+    expect([tried.json.may, tried.json.count, titles(tried.json.records)]).toEqual([
+      "read",
+      2,
+      ["other closed", "other open"],
+    ]);
+    expect(tried.json.records[0].data).not.toHaveProperty("note");
+    expect((await look({ user_id: seller.id, access })).json).toMatchObject({
+      may: null,
+      count: 0,
+      total: 4,
+      records: [],
+    });
+    expect((await app.get(base)).json.access).toEqual(before);
+  });
+
+  test("takes `manage`, an active person, and right grants", async () => {
+    expect((await look({ user_id: guest.id }, seller)).status).toBe(403);
+    expect((await look({ user_id: 999_999 })).json).toEqual({ user_id: ["is nobody of this account"] });
+    const wrong = await look({
+      user_id: guest.id,
+      access: [{ to: "everyone", may: "read", where: { amount: "many" } }],
+    });
+    expect([wrong.status, wrong.json.access[0]]).toEqual([422, expect.stringContaining("[0].where")]);
+  });
+});

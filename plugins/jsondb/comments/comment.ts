@@ -18,7 +18,7 @@ import * as commentStore from "./store.ts";
 import { mailMentions, type Receiver } from "./mails.ts";
 import type { JsondbContext } from "../context.ts";
 
-export const commentLimits = { text: 10_000, perRecord: 1000, mentions: 50 } as const;
+export const commentLimits = { text: 10_000, perRecord: 1000, mentions: 50, lookedAt: 100, offered: 8 } as const;
 
 const hidden = { by: "check", hidden: true } as const;
 
@@ -171,6 +171,22 @@ async function mayRead(ctx: JsondbContext, db: Database, recordId: string, userI
   const [person, stored] = await Promise.all([ctx.accounts.access(userId), find(ctx, db.accountId, db.id)]);
   const open = person?.active && stored ? tryOpen(stored, person) : undefined;
   return open !== undefined && (await commentStore.openRecords(ctx.sql, open, [recordId], "read")).size > 0;
+}
+
+export interface Mentionable {
+  readonly id: number;
+  readonly login: string;
+  readonly name: string;
+}
+
+/** People who may read the record and whose login or name holds these words: the first few by name. */
+export async function mentionable(ctx: JsondbContext, db: Database, recordId: string, words: string) {
+  const found: Mentionable[] = [];
+  for (const one of await commentStore.peopleLike(ctx.sql, db.accountId, words, commentLimits.lookedAt)) {
+    if (await mayRead(ctx, db, recordId, one.id)) found.push(one);
+    if (found.length >= commentLimits.offered) break;
+  }
+  return found;
 }
 
 const mention = /(?<![\p{L}\p{N}_.@-])@([^\s@]{1,100}(?:@[^\s@]{1,100})?)/gu;

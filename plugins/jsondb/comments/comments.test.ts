@@ -277,3 +277,14 @@ test("webhooks hear of comments, where their maker may read the whole database",
   expect(made.text).toBe("heard");
   expect(JSON.stringify(remote.requests)).not.toContain("closed to the webhook");
 });
+
+test("people are offered for a mention by login or name, if they may read the record", async () => {
+  const offered = async (q: string, record: string, who: Who) =>
+    (await app.get(`/core/dbs/deals/records/${record}/people?q=${q}`, as(who))).json.map(({ id }: Who) => id);
+  expect(await offered(bob.login.toUpperCase(), open, boss)).toEqual([bob.id]);
+  expect(await offered(bob.login, closed, boss)).toEqual([]);
+  expect(await offered(ann.login, closed, boss)).toEqual([ann.id]);
+  expect(await offered("%25", open, boss)).toEqual([]);
+  expect((await app.get(`/core/dbs/deals/records/${closed}/people`, as(bob))).status).toBe(404);
+  expect((await app.get(`/core/dbs/deals/records/${open}/people?q=${"x".repeat(101)}`, as(bob))).status).toBe(400);
+});

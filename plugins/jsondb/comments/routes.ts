@@ -18,13 +18,15 @@ import {
   route,
   shown,
   toApi,
+  Type,
   uuidOf,
   warned,
   type Route,
 } from "platform";
 import type { JsondbContext } from "../context.ts";
 import { dbAccess, openAt, type Viewing } from "../databases/cache.ts";
-import { Comment, mentionsIn, type CommentAt, type CommentRow } from "./comment.ts";
+import { Comment, mentionable, mentionsIn, type CommentAt, type CommentRow } from "./comment.ts";
+import { checked } from "../search/filters.ts";
 import { receiversOf } from "./mails.ts";
 import { openRecords, page } from "./store.ts";
 import { missingRecord } from "../records/record.ts";
@@ -50,9 +52,27 @@ async function mentioning(ctx: JsondbContext, at: CommentAt, text: string) {
   return { own: { ...at, mentions, receivers }, hints };
 }
 
+const Mentionable = answer.object("Mentionable", { id: Type.Integer(), login: Type.String(), name: Type.String() });
+
 export function commentRoutes(ctx: JsondbContext): Route[] {
   const { one } = Comment.answers;
   return [
+    route(
+      "GET",
+      "/core/dbs/:db_id/records/:id/people",
+      {
+        summary: "Find people whom a comment may mention",
+        description: "Up to eight who may read the record, and whose login or name holds `q`.",
+        access: dbAccess,
+        query: { q: Type.String({ maxLength: 100, description: "what is typed of a login or a name" }) },
+        answers: { 200: answer.list(Mentionable) },
+        responses: { 200: [{ id: 2, login: "anna", name: "Anna" }] },
+      },
+      async (input) => {
+        const { db, recordId } = await placeOf(ctx, input);
+        return ok(await mentionable(ctx, db, recordId, checked("q", input.query.get("q") ?? "", 100)));
+      },
+    ),
     route(
       "GET",
       "/core/dbs/:db_id/records/:id/comments",

@@ -1,4 +1,4 @@
-/** One record that is looked at and changed as a whole: by its fields, or as JSON. */
+/** One record that is looked at and changed: field by field, or as JSON. What was typed is saved one request at a time. */
 import {
   ApiError,
   get,
@@ -10,24 +10,36 @@ import {
   parseJson,
   request,
   text,
+  toasts,
   words,
   type Conflict,
 } from "studio";
 import type { TableDraft } from "../schema.ts";
 import { changedFields, plainText, typedValue } from "../cells.ts";
 import { recordPath, recordsPath } from "../paths.ts";
-import { say } from "../words.ts";
+import { say } from "./words.ts";
 
 /** A longer one would hold up the browser's own text area. */
 export const mostJson = 300_000;
 export const mostInField = 20_000;
+/** How often a save begins again because others have saved other fields meanwhile. */
+const mostMerges = 5;
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What a save has done, and what would take it back. */
+export interface SavedChange {
+  readonly json: unknown;
+  readonly changes: Values;
+  readonly before: Values;
+}
 
 export class RecordForm {
   readonly db: string;
   readonly id: string;
   readonly isNew: boolean;
   table = $state<string | null>(null);
-  data = $state.raw<Readonly<Record<string, unknown>> | undefined>();
+  data = $state.raw<Values | undefined>();
   created = $state("");
   updated = $state("");
   /** The typed texts, by field. */
@@ -40,15 +52,22 @@ export class RecordForm {
   readonly draft: KeptDraft;
   /** Fields that somebody else has saved too. */
   conflicts = $state.raw<readonly Conflict[]>([]);
+  /** The fields of the last save. */
+  justSaved = $state.raw<readonly string[]>([]);
+  /** Told of each save of a record that was there before. */
+  saved: (change: SavedChange) => void = () => {};
   /** The ETag of what was read. */
   private tag: string | undefined;
+  /** Something was to be saved while a save was under way. */
+  private again = false;
 
-  constructor(db: string, id: string, table: string | null) {
+  /** `place` tells apart the drafts of new records. */
+  constructor(db: string, id: string, table: string | null, place = "") {
     this.db = db;
     this.id = id;
     this.isNew = id === "new";
     this.table = table;
-    this.draft = new KeptDraft(`${recordPath(db, id)}${this.isNew ? ` ${table ?? ""}` : ""}`);
+    this.draft = new KeptDraft(`${recordPath(db, id)}${this.isNew ? ` ${table ?? ""}${place}` : ""}`);
     if (this.isNew) this.show({});
   }
 
@@ -62,8 +81,12 @@ export class RecordForm {
     }
   }
 
-  private async read(signal?: AbortSignal): Promise<Readonly<Record<string, unknown>> | undefined> {
+  private async read(signal?: AbortSignal): Promise<Values | undefined> {
     const { json, headers } = await get(recordPath(this.db, this.id), signal);
+    return this.taken(json, headers);
+  }
+
+  private taken(json: unknown, headers: Headers): Values | undefined {
     if (!isMap(json) || !isMap(json["data"])) return undefined;
     this.table = typeof json["table_name"] === "string" ? json["table_name"] : null;
     this.created = String(json["created_at"]);
@@ -72,7 +95,7 @@ export class RecordForm {
     return json["data"];
   }
 
-  private show(data: Readonly<Record<string, unknown>>): void {
+  private show(data: Values): void {
     this.data = data;
     this.texts = {};
     this.messages = {};
@@ -81,7 +104,7 @@ export class RecordForm {
   }
 
   /** As if somebody had typed it: nothing of it is kept until it is saved. */
-  begin(data: Readonly<Record<string, unknown>>): void {
+  begin(data: Values): void {
     this.texts = Object.fromEntries(Object.entries(data).map(([field, value]) => [field, plainText(value)]));
     this.json = JSON.stringify(data, null, 2);
   }
@@ -93,6 +116,19 @@ export class RecordForm {
   type(field: string, value: string): void {
     this.texts = { ...this.texts, [field]: value };
     this.keep();
+  }
+
+  /** The field is again as the server has it. */
+  revert(field: string): void {
+    this.texts = Object.fromEntries(Object.entries(this.texts).filter(([name]) => name !== field));
+    this.messages = Object.fromEntries(Object.entries(this.messages).filter(([name]) => name !== field));
+    this.keep();
+  }
+
+  /** Nothing that was typed is wanted any more. */
+  discard(): void {
+    if (this.data) this.show(this.data);
+    this.draft.drop();
   }
 
   typeJson(value: string): void {
@@ -150,44 +186,92 @@ export class RecordForm {
     return messages.size > 0 ? undefined : Object.fromEntries(changes);
   }
 
-  /** The record as the server has it then; undefined if it refuses. */
+  /**
+   * Saves what was typed, and what is typed meanwhile after it. The record as the server has it then; undefined if it
+   * refuses, or a person has to decide first.
+   */
   async save(table: TableDraft | undefined): Promise<unknown> {
-    const data = this.changes(table);
-    if (!data || this.saving) return undefined;
+    this.again = true;
+    if (this.saving || this.conflicts.length > 0) return undefined;
     this.saving = true;
+    let json: unknown;
     try {
-      const path = this.isNew ? recordsPath(this.db) : `${recordPath(this.db, this.id)}?keep_table=true`;
-      const record = this.isNew ? { data, ...(this.table !== null && { table_name: this.table }) } : { data };
-      const { json } = await request(this.isNew ? "POST" : "PATCH", path, { body: { record }, ifMatch: this.tag });
-      this.draft.forget();
-      return json;
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 412) await this.merge(data);
-      else this.refused(error, table);
-      return undefined;
+      for (let merges = 0; this.again && merges < mostMerges;) {
+        this.again = false;
+        const result = await this.saveOnce(table);
+        if (result === "merged") merges++;
+        else json = result;
+      }
+      if (this.again) this.problem = text.messages.merged;
     } finally {
       this.saving = false;
     }
+    return json;
   }
 
-  /** Somebody else has saved meanwhile: takes theirs where I have changed nothing. */
-  private async merge(mine: Readonly<Record<string, unknown>>): Promise<void> {
-    const loaded = this.data ?? {};
+  private async saveOnce(table: TableDraft | undefined): Promise<unknown> {
+    const [texts, jsonText, before] = [this.texts, this.json, this.data ?? {}];
+    const changes = this.changes(table);
+    if (!changes) return undefined;
+    if (!this.isNew && Object.keys(changes).length === 0) return this.settle(texts, jsonText);
+    try {
+      const { json, headers } = await this.send(changes);
+      if (this.isNew) {
+        this.again = false;
+        this.draft.forget();
+        return json;
+      }
+      this.data = this.taken(json, headers) ?? this.data;
+      this.settle(texts, jsonText);
+      this.justSaved = Object.keys(changes);
+      this.saved({ json, changes, before });
+      return json;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 412) return this.merge(table);
+      this.refused(error, table);
+      return undefined;
+    }
+  }
+
+  private send(data: Values) {
+    const path = this.isNew ? recordsPath(this.db) : `${recordPath(this.db, this.id)}?keep_table=true`;
+    const record = this.isNew ? { data, ...(this.table !== null && { table_name: this.table }) } : { data };
+    return request(this.isNew ? "POST" : "PATCH", path, { body: { record }, ifMatch: this.tag });
+  }
+
+  /** What was sent is no change any more; what was typed since stays one. */
+  private settle(texts: Readonly<Record<string, string>>, json: string): void {
+    this.texts = Object.fromEntries(Object.entries(this.texts).filter(([name, text]) => ownOf(texts, name) !== text));
+    if (this.json === json || !this.asJson) this.json = JSON.stringify(this.data, null, 2);
+    this.keep();
+  }
+
+  /** Somebody else has saved meanwhile: takes theirs where I have changed nothing, and goes on if that is all. */
+  private async merge(table: TableDraft | undefined): Promise<"merged" | undefined> {
+    const [loaded, tag] = [this.data ?? {}, this.tag];
     try {
       const theirs = await this.read();
-      if (!theirs) return;
+      const mine = this.changes(table); // with what was typed since
+      if (!theirs || !mine) {
+        this.tag = tag; // else the next save would pass over theirs
+        return undefined;
+      }
       const { conflicts } = merged(loaded, theirs, { ...loaded, ...mine });
       this.show(theirs);
       this.put(mine);
       this.conflicts = conflicts;
-      if (conflicts.length === 0) this.problem = text.messages.merged;
+      if (conflicts.length > 0) return undefined;
+      toasts.say(say("bothKept"));
+      this.again = true;
+      return "merged";
     } catch (error) {
       this.problem = messageOf(error);
+      return undefined;
     }
   }
 
   /** Changes over what the server has. */
-  private put(changes: Readonly<Record<string, unknown>>): void {
+  private put(changes: Values): void {
     this.texts = Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, plainText(value)]));
     this.json = JSON.stringify({ ...this.data, ...changes }, null, 2);
   }

@@ -1,0 +1,86 @@
+/** The records of other tables that link to one record, and what adds to them. */
+import { get, isMap, mapsIn, request, textOf } from "studio";
+import { recordPath } from "../paths.ts";
+import type { FieldDraft, TableDraft } from "../schema.ts";
+import { kindOf, labelOf, titleField } from "./kinds.ts";
+import { otherDb, tableAt, titleOfFlat, type Title } from "./titles.svelte.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface LinkedList {
+  readonly key: string;
+  readonly db: string;
+  readonly table: TableDraft | undefined;
+  readonly tableName: string | null;
+  readonly field: string;
+  /** The name of the database, or of its table; with that of the field where another field leads here too. */
+  readonly name: string;
+  readonly count: number;
+  readonly records: readonly { readonly title: Title; readonly values: Values }[];
+}
+
+/** Of a linked record as many values are shown beside its title. */
+const mostValues = 3;
+const told = ["choice", "date", "datetime", "money", "boolean", "rating"];
+
+/** What a line shows beside the title: what it is, when, and how much. */
+export function lineFields(table: TableDraft | undefined): readonly FieldDraft[] {
+  const title = titleField(table);
+  const fitting = (table?.fields ?? []).filter((field) => field.name !== title && told.includes(kindOf(field)));
+  return told.flatMap((kind) => fitting.find((field) => kindOf(field) === kind) ?? []).slice(0, mostValues);
+}
+
+export class Linked {
+  lists = $state.raw<readonly LinkedList[]>([]);
+  private readonly path: string;
+  private readonly words: (name: string) => string;
+  private readonly language: () => string;
+
+  constructor(db: string, id: string, words: (name: string) => string, language: () => string) {
+    this.path = recordPath(db, id).replace(/\.json$/, "/linked.json");
+    this.words = words;
+    this.language = language;
+  }
+
+  async read(signal?: AbortSignal): Promise<void> {
+    const { json } = await get(this.path, signal);
+    const found = mapsIn(json);
+    const lists = await Promise.all(found.map((one) => this.listOf(one, found)));
+    if (!signal?.aborted) this.lists = lists;
+  }
+
+  private async listOf(one: Values, all: readonly Values[]): Promise<LinkedList> {
+    const [db, field] = [textOf(one["db_code"]), textOf(one["field"])];
+    const tableName = typeof one["table_name"] === "string" ? one["table_name"] : null;
+    const [{ name }, table] = [await otherDb(db), await tableAt(db, tableName ?? undefined)];
+    const own = tableName === null ? name : this.words(tableName);
+    const isAlone = all.filter((other) => other["db_code"] === db && other["table_name"] === tableName).length === 1;
+    const draft = table?.fields.find((known) => known.name === field);
+    const label = draft ? labelOf(draft, this.language(), this.words) : this.words(field);
+    return {
+      key: JSON.stringify([db, tableName, field]),
+      db,
+      table,
+      tableName,
+      field,
+      name: isAlone ? own : `${own} · ${label}`,
+      count: Number(one["count"]),
+      records: mapsIn(one["records"]).map((values) => ({ title: titleOfFlat(values, db, table), values })),
+    };
+  }
+}
+
+/** A record there links here from now on, beside what a list of links has already. Gives back what takes it back. */
+export async function linkTo(list: LinkedList, other: string, id: string): Promise<() => Promise<void>> {
+  const path = recordPath(list.db, other);
+  const { json, headers } = await get(path);
+  const data = isMap(json) && isMap(json["data"]) ? json["data"] : {};
+  const before = data[list.field] ?? null;
+  const isMany = list.table?.fields.find(({ name }) => name === list.field)?.type === "list";
+  const after = isMany ? [...(Array.isArray(before) ? before : []).filter((one) => one !== id), id] : id;
+  const write = (value: unknown, ifMatch?: string) =>
+    request("PATCH", `${path}?keep_table=true`, { body: { record: { data: { [list.field]: value } } }, ifMatch });
+  const saved = await write(after, headers.get("etag") ?? undefined);
+  const tag = saved.headers.get("etag") ?? undefined;
+  return async () => void (await write(before, tag));
+}

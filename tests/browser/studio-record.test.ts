@@ -1,0 +1,212 @@
+/** A record in its panel: values by kind, links both ways, comments, history, and places of its own. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { eventually, person, type TestApp } from "../harness.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+let studio: Studio;
+let app: TestApp;
+beforeAll(async () => {
+  studio = await startStudio();
+  ({ app } = studio);
+  await made("/core/dbs.json", {
+    db: {
+      name: "Customers",
+      code: "customers",
+      schema: { fields: { name: { type: "string", required: true }, country: "string" }, indexed_fields: ["name"] },
+    },
+  });
+  const fields = {
+    no: { type: "string", label: { en: "Number", de: "Nummer" } },
+    customer: { type: "string", link: "customers" },
+    also: { type: "list", link: "customers" },
+    stage: {
+      type: "string",
+      choices: ["new", { value: "sent", label: { en: "Shipped" }, color: "teal" }],
+      help: "How far it is",
+    },
+    price: { type: "number", format: "money", currency: "EUR" },
+    rebate: { type: "number", format: "percent" },
+    due: "date",
+    paid: "boolean",
+  };
+  const schema = { fields, indexed_fields: ["no"], history: true };
+  await made("/core/dbs.json", { db: { name: "Orders", code: "orders", schema } });
+});
+afterAll(() => studio.stop());
+
+const made = async (path: string, body: object) => {
+  const { status, json } = await app.post(path, body);
+  expect([path, status]).toEqual([path, 201]);
+  return json;
+};
+const record = async (db: string, data: object): Promise<string> =>
+  (await made(`/core/dbs/${db}/records.json`, { record: { data } })).id;
+const stored = async (db: string, id: string) => (await app.get(`/core/dbs/${db}/records/${id}.json`)).json.data;
+const at = (db: string, id: string) => `/studio/core/dbs/${db}/records?open=${id}`;
+const panelOf = (page: Page, name: string) => page.getByRole("complementary", { name, exact: true });
+
+test("each kind of value is shown as people write it, and changed where it stands", async () => {
+  const ann = await record("customers", { name: "Ann", country: "PL" });
+  await record("customers", { name: "Bea", country: "DE" });
+  const id = await record("orders", { no: "O-1", customer: ann, stage: "new", price: 1284.4, rebate: 0.25 });
+  await using opened = await studio.signedIn({ at: at("orders", id) });
+  const { page, faults } = opened;
+  const panel = panelOf(page, "O-1");
+  for (const name of ["Number O-1", "Stage new", "Price €1,284.40", "Rebate 25%"])
+    await panel.getByRole("button", { name, exact: true }).waitFor();
+  await panel.getByRole("link", { name: "Ann" }).waitFor();
+  await panel.getByRole("button", { name: "3 more fields" }).click();
+
+  await panel.getByRole("button", { name: "Stage new" }).click();
+  await panel.getByText("How far it is").waitFor();
+  await panel.getByRole("combobox", { name: "Stage" }).selectOption({ label: "Shipped" });
+  await panel.getByRole("button", { name: "Stage Shipped" }).waitFor();
+  expect((await stored("orders", id)).stage).toBe("sent");
+  await panel.getByRole("button", { name: "Rebate 25%" }).click();
+  await panel.getByRole("textbox", { name: "Rebate" }).fill("12.5");
+  await page.keyboard.press("Enter");
+  await panel.getByRole("button", { name: "Rebate 12.5%" }).waitFor();
+  expect((await stored("orders", id)).rebate).toBe(0.125);
+  await panel.getByRole("button", { name: "Due" }).click();
+  await panel.getByLabel("Due").fill("2020-11-11");
+  await page.keyboard.press("Enter");
+  await panel.getByRole("button", { name: "Due Nov 11, 2020" }).waitFor();
+
+  // A link is found by what people call its target; what leaves the input is saved.
+  await panel.getByRole("button", { name: "Edit Customer" }).click();
+  await panel.getByRole("combobox", { name: /Customer/ }).fill("be");
+  await panel.getByRole("option", { name: "Bea" }).click();
+  await panel.getByRole("link", { name: "Bea" }).waitFor();
+  await panel.getByRole("button", { name: "Price €1,284.40" }).click();
+  await panel.getByRole("textbox", { name: "Price" }).fill("many");
+  await panel.getByRole("button", { name: "Stage Shipped" }).focus();
+  await panel.getByText("This is not a number.").waitFor();
+  await panel.getByRole("textbox", { name: "Price" }).fill("7");
+  await panel.getByRole("button", { name: "Save" }).click();
+  await panel.getByRole("button", { name: "Price €7.00" }).waitFor();
+  expect(await stored("orders", id)).toMatchObject({ price: 7, due: "2020-11-11" });
+  expect(faults).toEqual([]);
+}, 120_000);
+
+test("records that link here are listed, added and linked, and lead to themselves", async () => {
+  const ann = await record("customers", { name: "Cleo" });
+  const order = await record("orders", { no: "O-7", customer: ann, stage: "sent" });
+  const loose = await record("orders", { no: "O-8" });
+  await using opened = await studio.signedIn({ at: at("customers", ann) });
+  const { page, faults } = opened;
+  const list = panelOf(page, "Cleo").getByRole("region", { name: "Orders · Customer" });
+  await list.getByRole("link", { name: /O-7.*Shipped/ }).waitFor();
+
+  await list.getByRole("button", { name: "New in Orders" }).click();
+  const dialog = page.getByRole("dialog", { name: "New in Orders" });
+  await dialog.getByText("Cleo").waitFor();
+  await dialog.getByLabel("Number").fill("O-9");
+  await dialog.getByRole("button", { name: "Add record" }).click();
+  await list.getByRole("link", { name: "O-9" }).waitFor();
+  const [newest] = (await app.get("/core/dbs/orders/search.json?filter[no]=O-9")).json;
+  expect(newest.customer).toBe(ann);
+
+  await list.getByRole("button", { name: "Link to Orders" }).click();
+  await page.getByRole("combobox", { name: /Orders/ }).fill("O-8");
+  await page.getByRole("option", { name: "O-8" }).click();
+  await list.getByRole("link", { name: "O-8" }).waitFor();
+  expect((await stored("orders", loose)).customer).toBe(ann);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await list.getByRole("link", { name: "O-8" }).waitFor({ state: "detached" });
+  expect((await stored("orders", loose)).customer).toBeNull();
+
+  const several = panelOf(page, "Cleo").getByRole("region", { name: "Orders · Also" });
+  await several.getByRole("button", { name: "Link to Orders" }).click();
+  await page.getByRole("combobox", { name: /Orders/ }).fill("O-8");
+  await page.getByRole("option", { name: "O-8" }).click();
+  await several.getByRole("link", { name: "O-8" }).waitFor();
+  expect((await stored("orders", loose)).also).toEqual([ann]);
+
+  await list.getByRole("link", { name: /O-7/ }).click();
+  await panelOf(page, "O-7").getByRole("link", { name: "Cleo" }).click();
+  await panelOf(page, "Cleo").waitFor();
+  expect(order).not.toBe(loose);
+  expect(faults).toEqual([]);
+}, 120_000);
+
+test("what was said and done is one stream: comments with mentions, and the record as it was", async () => {
+  const zoe = await person(app, { login: "zoe", role: "user", privileges: ["dbs"] });
+  const id = await record("orders", { no: "O-20", stage: "new" });
+  await app.patch(`/core/dbs/orders/records/${id}.json`, { record: { data: { stage: "sent", price: 5 } } });
+  await using opened = await studio.signedIn({ at: at("orders", id) });
+  const { page, faults } = opened;
+  const panel = panelOf(page, "O-20");
+  const stream = panel.getByRole("region", { name: "Comments and history" });
+  await stream.getByText("Shipped").waitFor();
+
+  await page.keyboard.press("m");
+  const box = panel.getByRole("textbox", { name: "Write a comment" });
+  await eventually(() => box.evaluate((element) => element === document.activeElement));
+  await page.keyboard.type("Look, @zo");
+  await panel.getByRole("option", { name: /@zoe/ }).waitFor();
+  await page.keyboard.press("Enter");
+  expect(await box.inputValue()).toBe("Look, @zoe ");
+  await page.keyboard.type("please");
+  await page.keyboard.press("Control+Enter");
+  await stream.getByText("please").waitFor();
+  const inbox = await app.get("/core/inbox.json", { token: zoe.token });
+  expect(inbox.json.map(({ record_id: about }: { record_id: string }) => about)).toEqual([id]);
+
+  await stream.getByRole("button", { name: "Edit the comment" }).click();
+  await stream.getByRole("textbox", { name: "Edit the comment" }).fill("Never mind");
+  await stream.getByRole("button", { name: "Save" }).click();
+  await stream.getByText("Never mind").waitFor();
+  await stream.getByRole("button", { name: "Delete the comment" }).click();
+  await stream.getByText("Never mind").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await stream.getByText("Never mind").waitFor();
+
+  // What is not sent is there again.
+  await box.fill("half a sen");
+  await page.reload();
+  expect(await box.inputValue()).toBe("half a sen");
+
+  await stream.getByRole("button", { name: /^As it was then/ }).click();
+  await panel.getByRole("button", { name: "Stage new" }).waitFor();
+  expect((await stored("orders", id)).price ?? null).toBeNull();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await panel.getByRole("button", { name: "Stage Shipped" }).waitFor();
+  expect(faults).toEqual([]);
+}, 120_000);
+
+test("a record stands beside the list, over it where there is little room, and as a page of its own", async () => {
+  const first = await record("customers", { name: "Dora" });
+  const second = await record("customers", { name: "Emil" });
+  await using opened = await studio.signedIn({ at: at("customers", second), viewport: { width: 1400, height: 800 } });
+  const { page } = opened;
+  const panel = panelOf(page, "Emil");
+  const grid = page.getByRole("grid", { name: "Records" });
+  await panel.waitFor();
+  /** The part of the grid that is seen. */
+  const list = grid.locator("..");
+  const isBeside = async () => {
+    const [left, right] = [await list.boundingBox(), await panel.boundingBox()];
+    return left !== null && right !== null && left.x + left.width <= right.x && right.width === 440;
+  };
+  await eventually(isBeside);
+  await page.setViewportSize({ width: 1000, height: 800 });
+  await eventually(async () => !(await isBeside()) && (await panel.boundingBox())?.width === 440);
+  await page.setViewportSize({ width: 360, height: 700 });
+  await eventually(async () => (await panel.boundingBox())?.width === 360);
+  // What it covers takes no focus.
+  expect(await grid.evaluate((element) => element.closest("[inert]") !== null)).toBe(true);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await page.setViewportSize({ width: 1400, height: 800 });
+  await page.keyboard.press("o");
+  await page.getByRole("heading", { level: 1, name: "Emil" }).waitFor();
+  await grid.waitFor({ state: "hidden" });
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Emil" }).waitFor();
+  await page.keyboard.press("j");
+  await page.getByRole("heading", { level: 1, name: "Dora" }).waitFor();
+  expect(new URL(page.url()).searchParams.get("open")).toBe(first);
+  await page.keyboard.press("Escape");
+  await grid.waitFor();
+  expect(new URL(page.url()).search).toBe("");
+}, 120_000);

@@ -1,0 +1,136 @@
+/** A table is shared in the Studio: with whom, within which limits, as they see it, and with the public. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually, person, type TestApp } from "../harness.ts";
+import { startStudio, type Studio } from "./studio-fixture.ts";
+
+const password = "a long pass phrase";
+let studio: Studio;
+let app: TestApp;
+let jan: number;
+beforeAll(async () => {
+  studio = await startStudio();
+  ({ app } = studio);
+  jan = (await person(app, { login: "jan", role: "user", password })).id;
+  await app.patch(`/account/users/${jan}.json`, { user: { name: "Jan Example" } });
+  const fields = { no: "string", owner: "integer", amount: "integer", margin: "number" };
+  await app.post("/core/dbs.json", { db: { name: "Deals", code: "deals", schema: { fields } } });
+  for (const [no, owner, amount] of [
+    ["D-1", jan, 5],
+    ["D-2", jan, 50],
+    ["D-3", 1, 500],
+  ])
+    await app.post("/core/dbs/deals/records.json", { record: { data: { no, owner, amount, margin: 0.1 } } });
+});
+afterAll(() => studio.stop());
+
+const stored = async () => (await app.get("/core/dbs/deals.json")).json;
+
+test("with a person, their own records and no margins: as they see it, and what is wrong stands at its place", async () => {
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/deals/records" });
+  const { page } = opened;
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Share Deals" });
+  await dialog.getByText("Everybody who may use tables sees Deals").waitFor();
+  await dialog.getByRole("combobox", { name: /People, teams or roles/ }).fill("Jan");
+  await page.keyboard.press("Enter");
+  await dialog.getByLabel("They can").selectOption({ label: "Can edit" });
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await eventually(async () => (await stored()).access?.length === 2, "the first grants");
+  expect((await stored()).access).toEqual([
+    { to: "user:1", may: "manage" },
+    { to: `user:${jan}`, may: "edit" },
+  ]);
+
+  await dialog.getByLabel("Look as").selectOption({ label: "Jan Example" });
+  await dialog.getByText("Jan Example would see 3 of 3 records. Can edit.").waitFor();
+  await dialog.getByRole("button", { name: "Limits for Jan Example" }).click();
+  await dialog.getByRole("button", { name: "Add a condition" }).click();
+  await dialog.getByLabel("Field", { exact: true }).selectOption({ label: "Owner" });
+  await dialog.getByLabel("Compared with").selectOption({ label: "is me" });
+  await dialog.getByText("Jan Example would see 2 of 3 records.").waitFor();
+  await dialog.getByText("Own records").waitFor();
+  await dialog.getByRole("checkbox", { name: "Margin" }).check();
+  const seen = dialog.getByRole("region", { name: "As Jan Example sees it" });
+  await seen.getByRole("columnheader", { name: "Margin" }).waitFor({ state: "detached" });
+  expect(await seen.getByRole("cell", { name: "D-2" }).count()).toBe(1);
+
+  await dialog.getByRole("button", { name: "And" }).click();
+  await dialog.getByLabel("Field", { exact: true }).last().selectOption({ label: "Amount" });
+  await dialog.getByLabel("Condition").last().selectOption({ label: "is at least" });
+  await dialog.getByLabel("Value").last().fill("many");
+  await dialog.getByLabel("Value").last().press("Tab");
+  await dialog.getByRole("alert").getByText("amount").waitFor();
+  await dialog.getByLabel("Value").last().fill("10");
+  await dialog.getByLabel("Value").last().press("Tab");
+  await dialog.getByText("Jan Example would see 1 of 3 records.").waitFor();
+  await dialog.getByRole("alert").waitFor({ state: "detached" });
+  expect((await stored()).access[1]).toEqual({
+    to: `user:${jan}`,
+    may: "edit",
+    where: { owner: "{user_id}", amount: { gte: "10" } },
+    hide: ["margin"],
+  });
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await dialog.waitFor({ state: "detached" });
+
+  // Jan sees that one, and shares nothing.
+  await using theirs = await studio.signedIn({ login: "jan", password, at: "/studio/core/dbs/deals/records" });
+  await theirs.page.getByRole("gridcell", { name: "D-2" }).waitFor();
+  expect(await theirs.page.getByRole("gridcell", { name: "D-1" }).count()).toBe(0);
+  await theirs.page.getByRole("button", { name: "Share", exact: true }).click();
+  await theirs.page.getByText("Whoever may manage this table can share it.").waitFor();
+  expect(theirs.faults).toEqual([]);
+}, 60_000);
+
+test("with somebody new by a link that is copied", async () => {
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/deals/records" });
+  const { page, faults } = opened;
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Share Deals" });
+  await dialog.getByRole("combobox", { name: /People, teams or roles/ }).fill("eva@example.com");
+  await dialog.getByLabel("Their name").fill("Eva New");
+  await dialog.getByRole("button", { name: "Make the link" }).click();
+  const link = await dialog.locator("pre").textContent();
+  expect(link).toContain(app.origin);
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await dialog.getByLabel("What Eva New can do").waitFor();
+  const [eva] = await app.sql`select id from users where email = 'eva@example.com'`;
+  await eventually(async () => (await stored()).access.at(-1).to === `user:${eva?.["id"]}`, "the grant");
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test("with the public: a form that asks for chosen fields, and records to be read", async () => {
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/deals/records" });
+  const { page, faults } = opened;
+  const visitor = async (operation: string, body: object) => {
+    const headers = { "content-type": "application/json" };
+    const address = `${app.origin}/core/db/deals/${operation}`;
+    const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: answer.status, text: await answer.text() };
+  };
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Share Deals" });
+  await dialog.getByText("Nobody outside can see or change anything.").waitFor();
+  await dialog.getByRole("tab", { name: "Public form" }).click();
+  await dialog.getByRole("switch", { name: /Anybody may add a record/ }).check();
+  await dialog.getByText("A public form adds records.").waitFor();
+  await dialog.getByRole("checkbox", { name: "Margin", exact: true }).uncheck();
+  await dialog.getByRole("checkbox", { name: "Required: No", exact: true }).check();
+  await eventually(async () => (await stored()).public_methods?.create?.required_fields?.length === 1, "required");
+  expect((await stored()).public_methods).toEqual({
+    create: { allowed_fields: ["no", "owner", "amount"], required_fields: ["no"] },
+  });
+  expect(await dialog.getByLabel("Address for the form").inputValue()).toBe(`${app.origin}/core/db/deals/create`);
+  expect((await visitor("create", { data: { amount: 1 } })).status).toBe(422);
+  expect((await visitor("create", { data: { no: "D-4" } })).status).toBe(201);
+  expect((await visitor("list", {})).status).toBe(403);
+  await page.keyboard.press("ArrowRight");
+  await dialog.getByRole("tab", { name: "Public link" }).click();
+  await dialog.getByRole("switch", { name: /Anybody with the link/ }).check();
+  await dialog.getByText("Anybody can read records here").waitFor();
+  await dialog.getByRole("checkbox", { name: "Margin", exact: true }).uncheck();
+  await eventually(async () => !(await visitor("list", {})).text.includes("margin"), "without the margin");
+  await dialog.getByRole("switch").uncheck();
+  await eventually(async () => (await visitor("list", {})).status === 403, "closed again");
+  expect(faults).toEqual([]);
+}, 60_000);
