@@ -256,7 +256,7 @@ describe("what is far too much", () => {
       await page.goto(`${app.origin}/studio/core/dbs/big/records?open=${id}`);
       const panel = page.getByRole("complementary");
       await panel.getByRole("button", { name: "Age 1" }).click();
-      await panel.getByLabel("Age").fill("2");
+      await panel.getByLabel("Age", { exact: true }).fill("2");
       await panel.getByRole("button", { name: "Save" }).click();
       await eventually(async () => (await app.get(`/core/dbs/big/records/${id}.json`)).json.data.age === 2, id);
     }

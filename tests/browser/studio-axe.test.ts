@@ -282,6 +282,7 @@ test.each([1280, 360])(
     await page.getByRole("button", { name: "Run the test" }).click();
     await page.getByRole("region", { name: "Test", exact: true }).waitFor();
     await check("a flow that was tested");
+    await studio.app.patch("/core/dbs/orders.json", { db: { access: null, public_methods: null } });
     await goTo(page, "/studio/core/dbs/orders/public");
     await page.getByRole("button", { name: "Share", exact: true }).click();
     const share = page.getByRole("dialog", { name: "Share Orders" });
