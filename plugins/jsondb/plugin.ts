@@ -48,7 +48,7 @@ import accessMigration from "./migrations/018_access.sql" with { type: "text" };
 import linkMigration from "./migrations/019_links.sql" with { type: "text" };
 import { linkingCache } from "./links/links.ts";
 import { linkedRoute } from "./links/routes.ts";
-import { lookRoute } from "./access/look-route.ts";
+import { lookRoute } from "./access/routes.ts";
 import uniqueMigration from "./migrations/020_unique_fields.sql" with { type: "text" };
 import renamesMigration from "./migrations/021_renames.sql" with { type: "text" };
 import viewMigration from "./migrations/022_views.sql" with { type: "text" };
