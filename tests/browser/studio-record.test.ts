@@ -203,6 +203,7 @@ test("a record stands beside the list, over it where there is little room, and a
   await grid.waitFor({ state: "hidden" });
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Emil" }).waitFor();
+  await panel.getByText(/^1 of \d/).waitFor();
   await page.keyboard.press("j");
   await page.getByRole("heading", { level: 1, name: "Dora" }).waitFor();
   expect(new URL(page.url()).searchParams.get("open")).toBe(first);

@@ -593,7 +593,7 @@ describe("a look as somebody else", () => {
     expect((await look({ user_id: 999_999 })).json).toEqual({ user_id: ["is nobody of this account"] });
     const wrong = await look({
       user_id: guest.id,
-      access: [{ to: "everyone", may: "read", where: { amount: "many" } }],
+      access: [{ to: "everyone", may: "read", where: { amount: { gte: "many" } } }],
     });
     expect([wrong.status, wrong.json.access[0]]).toEqual([422, expect.stringContaining("[0].where")]);
   });
