@@ -199,13 +199,13 @@ test("a record stands beside the list, over it where there is little room, and a
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   await page.setViewportSize({ width: 1400, height: 800 });
   await page.keyboard.press("o");
-  await page.getByRole("heading", { level: 1, name: "Emil" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "Emil" }).waitFor();
   await grid.waitFor({ state: "hidden" });
   await page.reload();
-  await page.getByRole("heading", { level: 1, name: "Emil" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "Emil" }).waitFor();
   await panel.getByText(/^1 of \d/).waitFor();
   await page.keyboard.press("j");
-  await page.getByRole("heading", { level: 1, name: "Dora" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "Dora" }).waitFor();
   expect(new URL(page.url()).searchParams.get("open")).toBe(first);
   await page.keyboard.press("Escape");
   await grid.waitFor();
