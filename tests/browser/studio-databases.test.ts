@@ -692,6 +692,6 @@ test("a board moves cards between lanes by a menu and by dragging, a calendar sh
   await page.getByRole("listitem").filter({ hasText: "Ann" }).getByText("5", { exact: true }).waitFor();
   await make("Cards", "gallery");
   await page.getByRole("button", { name: "Cyd" }).click();
-  await page.getByRole("dialog", { name: "Record" }).waitFor();
+  await page.getByRole("complementary").waitFor();
   expect(session.faults).toEqual([]);
 });
