@@ -51,8 +51,8 @@ export async function idsByLogin(sql: Sql, accountId: number, logins: readonly s
 }
 
 /** Active people whose login or name holds these words, those whose begins with them first. */
-export async function peopleLike(sql: Sql, accountId: number, words: string, most: number) {
-  const typed = words.toLowerCase();
+export async function peopleLike(sql: Sql, accountId: number, asked: string, most: number) {
+  const typed = asked.toLowerCase();
   return sql<{ id: number; login: string; name: string }[]>`
     select id, login, name from users
     where account_id = ${accountId} and active and strpos(lower(login || ' ' || name), ${typed}) > 0

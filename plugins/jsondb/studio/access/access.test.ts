@@ -26,7 +26,7 @@ test("grants are read as rows of conditions, and sent as they were", () => {
     { field: "note", op: "filled", value: "" },
   ]);
   expect(grants?.[3]?.where).toEqual([{ field: "note", op: "empty", value: "" }]);
-  expect<unknown>(accessOf(grants ?? [])).toEqual(given);
+  expect(accessOf(grants ?? [])).toEqual(given);
   expect(grantsOf(null)).toBeUndefined();
 });
 

@@ -58,7 +58,7 @@ function grantOf({ to, may, where, hide }: Readonly<Record<string, unknown>>): G
 function conditionsOf(field: string, value: unknown): RowCondition[] {
   const pairs = isMap(value) ? Object.entries(value) : [["eq", value] as const];
   return pairs.map(([op, one]) => {
-    const text = Array.isArray(one) ? one.join(", ") : String(one ?? "");
+    const text = Array.isArray(one) ? one.join(", ") : typeof one === "string" ? one : JSON.stringify(one ?? "");
     if (text === "" && (op === "eq" || op === "ne")) return { field, op: op === "eq" ? "empty" : "filled", value: "" };
     return { field, op: rowOperators.find((known) => known === op) ?? "eq", value: text };
   });

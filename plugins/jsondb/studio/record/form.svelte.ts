@@ -241,7 +241,7 @@ export class RecordForm {
 
   /** What was sent is no change any more; what was typed since stays one. */
   private settle(texts: Readonly<Record<string, string>>, json: string): void {
-    this.texts = Object.fromEntries(Object.entries(this.texts).filter(([name, text]) => ownOf(texts, name) !== text));
+    this.texts = Object.fromEntries(Object.entries(this.texts).filter(([name, typed]) => ownOf(texts, name) !== typed));
     if (this.json === json || !this.asJson) this.json = JSON.stringify(this.data, null, 2);
     this.keep();
   }
