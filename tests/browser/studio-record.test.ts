@@ -100,7 +100,7 @@ test("records that link here are listed, added and linked, and lead to themselve
 
   await list.getByRole("button", { name: "New in Orders" }).click();
   const dialog = page.getByRole("dialog", { name: "New in Orders" });
-  await dialog.getByText("Cleo").waitFor();
+  await dialog.getByRole("group", { name: "Customer" }).getByText("Cleo").first().waitFor();
   await dialog.getByLabel("Number").fill("O-9");
   await dialog.getByRole("button", { name: "Add record" }).click();
   await list.getByRole("link", { name: "O-9" }).waitFor();
