@@ -9,7 +9,6 @@ import arrowUpDown from "lucide-static/icons/arrow-up-down.svg";
 import arrowUp from "lucide-static/icons/arrow-up.svg";
 import badgeCheck from "lucide-static/icons/badge-check.svg";
 import ban from "lucide-static/icons/ban.svg";
-import banknote from "lucide-static/icons/banknote.svg";
 import bell from "lucide-static/icons/bell.svg";
 import book from "lucide-static/icons/book.svg";
 import box from "lucide-static/icons/box.svg";
@@ -30,7 +29,6 @@ import fileText from "lucide-static/icons/file-text.svg";
 import flaskConical from "lucide-static/icons/flask-conical.svg";
 import folder from "lucide-static/icons/folder.svg";
 import globe from "lucide-static/icons/globe.svg";
-import hash from "lucide-static/icons/hash.svg";
 import layoutGrid from "lucide-static/icons/layout-grid.svg";
 import heart from "lucide-static/icons/heart.svg";
 import hourglass from "lucide-static/icons/hourglass.svg";
@@ -48,7 +46,6 @@ import minus from "lucide-static/icons/minus.svg";
 import newspaper from "lucide-static/icons/newspaper.svg";
 import panelsTopLeft from "lucide-static/icons/panels-top-left.svg";
 import pencil from "lucide-static/icons/pencil.svg";
-import percent from "lucide-static/icons/percent.svg";
 import phone from "lucide-static/icons/phone.svg";
 import pilcrow from "lucide-static/icons/pilcrow.svg";
 import play from "lucide-static/icons/play.svg";
@@ -61,8 +58,6 @@ import send from "lucide-static/icons/send.svg";
 import settings from "lucide-static/icons/settings.svg";
 import shapes from "lucide-static/icons/shapes.svg";
 import shoppingCart from "lucide-static/icons/shopping-cart.svg";
-import sigma from "lucide-static/icons/sigma.svg";
-import slidersHorizontal from "lucide-static/icons/sliders-horizontal.svg";
 import sparkles from "lucide-static/icons/sparkles.svg";
 import squareKanban from "lucide-static/icons/square-kanban.svg";
 import star from "lucide-static/icons/star.svg";
@@ -71,9 +66,7 @@ import tag from "lucide-static/icons/tag.svg";
 import tags from "lucide-static/icons/tags.svg";
 import trash2 from "lucide-static/icons/trash-2.svg";
 import triangleAlert from "lucide-static/icons/triangle-alert.svg";
-import type from "lucide-static/icons/type.svg";
 import user from "lucide-static/icons/user.svg";
-import userPlus from "lucide-static/icons/user-plus.svg";
 import users from "lucide-static/icons/users.svg";
 import usersRound from "lucide-static/icons/users-round.svg";
 import webhook from "lucide-static/icons/webhook.svg";
@@ -88,11 +81,9 @@ import rows3 from "lucide-static/icons/rows-3.svg";
 import parcel from "lucide-static/icons/package.svg";
 import lifeBuoy from "lucide-static/icons/life-buoy.svg";
 import receipt from "lucide-static/icons/receipt-text.svg";
-import truck from "lucide-static/icons/truck.svg";
 import briefcase from "lucide-static/icons/briefcase.svg";
 import check from "lucide-static/icons/check.svg";
 import filePlus from "lucide-static/icons/file-up.svg";
-import server from "lucide-static/icons/server.svg";
 import keyboard from "lucide-static/icons/keyboard.svg";
 import bot from "lucide-static/icons/bot.svg";
 
@@ -131,16 +122,11 @@ export const icons = {
   more: ellipsis,
   out: logOut,
   parcel,
-  receipt,
   rows: rows3,
-  server,
   side: panelLeft,
-  truck,
   upload: filePlus,
   activity,
-  addUser: userPlus,
   alarm: alarmClock,
-  amount: banknote,
   app: appWindow,
   article: newspaper,
   board: squareKanban,
@@ -162,12 +148,10 @@ export const icons = {
   link,
   menu,
   minus,
-  number: hash,
   open: maximize2,
   order: arrowUpDown,
   page: fileText,
   paragraph: pilcrow,
-  percent,
   play,
   plug,
   plus,
@@ -177,14 +161,11 @@ export const icons = {
   right: arrowRight,
   search,
   send,
-  sliders: slidersHorizontal,
   sparkles,
   stop: ban,
-  sum: sigma,
   tags,
   team: usersRound,
   test: flaskConical,
-  text: type,
   trash: trash2,
   unfold: chevronDown,
   units: shapes,
