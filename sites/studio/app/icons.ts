@@ -80,7 +80,6 @@ import panelLeft from "lucide-static/icons/panel-left.svg";
 import rows3 from "lucide-static/icons/rows-3.svg";
 import parcel from "lucide-static/icons/package.svg";
 import lifeBuoy from "lucide-static/icons/life-buoy.svg";
-import receipt from "lucide-static/icons/receipt-text.svg";
 import briefcase from "lucide-static/icons/briefcase.svg";
 import check from "lucide-static/icons/check.svg";
 import filePlus from "lucide-static/icons/file-up.svg";
