@@ -241,8 +241,8 @@ describe("somebody who knows the password and guesses codes", () => {
     const { id, login, secret, codes } = await withApp();
     const wrong = await wrongCode(secret);
     // The passwords are checked before, which takes long: the first wait is short.
-    const signedIn = await Promise.all(Array.from({ length: 14 }, () => pendingOf(login)));
-    const answers = await Promise.all(signedIn.map((one, n) => finish(one, wrong, from(`203.0.113.${n}`))));
+    const begun = await Promise.all(Array.from({ length: 14 }, () => pendingOf(login)));
+    const answers = await Promise.all(begun.map((one, n) => finish(one, wrong, from(`203.0.113.${n}`))));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
     const waits = answers.filter(({ status }) => status === 429);
     expect(waits).toHaveLength(4);
