@@ -132,6 +132,7 @@ function misfitRule(type: FieldType, value: unknown): string {
   if (day !== undefined && (type === "date" || type === "datetime") && !isDay(day)) return `there is no day ${day}`;
   const isLarge =
     (typeof value === "number" && Math.abs(value) >= 2 ** 53) ||
+    value instanceof ExactNumber ||
     (typeof value === "string" && /^-?\d{16,}$/.test(value));
   return type === "integer" && isLarge ? `${rules.integer} within ±2^63, written as a string beyond 2^53` : rules[type];
 }
