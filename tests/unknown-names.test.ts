@@ -324,7 +324,7 @@ describe("a hint", () => {
       "/account/webhooks",
       "webhook",
       { source_type: "Other::Thing", kind: "create", url: "https://a.test", filter: { anything: "x" } },
-      null,
+      'no model is called "Other::Thing"',
     ],
   ])("tells at %s of keys inside of %s %j: %p", async (path, key, fields, text) => {
     const made = await app.post(path, { [key]: fields });
