@@ -68,7 +68,8 @@ export function resourceRoutes<T extends Shape>(
   };
 
   const looking: NonNullable<Route["looks"]> = async (facts, most) => {
-    if (or === undefined && !facts.caller.privileges.has(privilege)) return [];
+    const { privileges, narrowedTo: only } = facts.caller;
+    if (!privileges.has(privilege) && (or === undefined || (only.length > 0 && !only.includes(privilege)))) return [];
     const own = at(facts);
     return looks(of, own.sql, facts.caller.account.id, seen(of, own), most);
   };

@@ -55,6 +55,14 @@ describe("the frame", () => {
     expect(await things(token)).toEqual([["table", "Shared"]]);
   });
 
+  test("names no table to a token that is narrowed to others than tables", async () => {
+    await app.post("/core/dbs.json", { db: { name: "Granted", access: [{ to: "everyone", may: "read" }] } });
+    const names = async (narrowedTo: string[]) =>
+      (await things((await person(app, { role: "admin", narrowedTo })).token)).filter(([kind]) => kind === "table");
+    expect(await names(["apps"])).toEqual([]);
+    expect(await names(["dbs"])).toContainEqual(["table", "Granted"]);
+  });
+
   test.each([
     ["brand_hue", "361", "must be a number from 0 to 360"],
     ["brand_hue", "red", "must be a number from 0 to 360"],
