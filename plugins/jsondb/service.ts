@@ -178,14 +178,14 @@ export function jsondbService(ctx: JsondbContext): JsonDatabases {
           return { query: { ...query, limit: left, offset: cursor ? 0 : query.offset, after: undefined }, cursor };
         };
         const page = await searches(accountId, () => searchRecords(ctx, db, make, { form: "flat" }), never);
-        const rows = parseExactly(page.body) as Record<string, unknown>[]; // a flat answer is an array of objects
+        const rows = page.records.map((text) => parseExactly(text) as Record<string, unknown>); // answers of ours
         const { table, fields } = readSearch(page.db, asked, conditions);
         const reading = { db: page.db, viewer: undefined, reads };
         if (reads) await withRollups(ctx, reading, rows, flatIn(table), fields);
         found.push(...(expand.length === 0 ? rows : await expanded(ctx, reading, rows, expand, flatIn(table), room)));
         ({ db, next: cursor } = page);
         if (!cursor || found.length >= limit) return found;
-        characters += page.body.length;
+        for (const text of page.records) characters += text.length;
         if (characters >= readBounds.answerBytes) throw invalid({ limit: [tooLong] });
       }
     },

@@ -128,7 +128,8 @@ export const operations = {
   },
 
   create(target, random) {
-    const contact = contactOf(pick(random, 2 ** 31), target.total);
+    // Of so many numbers that none comes twice: an e-mail may be unique.
+    const contact = contactOf(pick(random, 2 ** 16) * 2 ** 31 + pick(random, 2 ** 31), target.total);
     const own = target.kind === "corestead";
     const body = own ? { record: { data: { ...contact, ...target.data } } } : contact;
     const verify = (text: string) => contactIn(target, text).email === contact.email;

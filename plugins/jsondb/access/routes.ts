@@ -59,7 +59,7 @@ export function lookRoute(ctx: JsondbContext): Route {
         may: theirs ? levelOf(theirs) : null,
         count: seen?.total ?? 0,
         total: all.total ?? 0,
-        records: seen ? parseExactly(seen.body) : [],
+        records: seen?.records.map(parseExactly) ?? [],
       });
     },
   );

@@ -6,10 +6,11 @@ import { ownFields } from "../databases/columns.ts";
 import type { Database } from "../databases/database.ts";
 import type { Link } from "../databases/kinds.ts";
 import type { Table } from "../databases/schema.ts";
-import { printRaw } from "../records/print.ts";
+import { partSeparator, printRaw, type Page } from "../records/print.ts";
 import type { Data } from "../records/record.ts";
 import { flat } from "../records/together.ts";
 import { idsIn, tableIn, targetOf, type LinkContext } from "./links.ts";
+import type { Linked } from "../search/query.ts";
 import { rolledUp, type RollupReading } from "./rollups.ts";
 import * as linkStore from "./store.ts";
 
@@ -93,28 +94,64 @@ export function isUnfinished({ schema }: Database, paths: readonly string[]): bo
 }
 
 /**
- * The answer's JSON with the rollups and `expand` of each of its records. `shownOf` gives a record's data and table;
- * `fields` are the only ones that are shown.
+ * Records as JSON with their rollups and `expand`. `shownOf` gives a record's data and table; `fields` are the only ones that
+ * are shown.
  */
 export async function finished(
   ctx: LinkContext,
   { db, viewer }: Reading & { readonly viewer: Viewer },
-  body: string,
+  { records, ends }: Pick<Page, "records"> & Partial<Page>,
   paths: readonly string[],
   shownOf: (record: Data) => Shown,
   fields?: readonly string[],
-): Promise<string> {
-  if (!isUnfinished(db, paths)) return body;
-  const answer: unknown = parseExactly(body);
-  const records = (Array.isArray(answer) ? answer : [answer]) as Data[]; // an answer of ours
-  await withRollups(ctx, { db, viewer }, records, shownOf, fields);
-  if (paths.length === 0) return JSON.stringify(answer);
-  const found = await follow(ctx, { db, viewer }, records.map(shownOf), paths, roomToExpand());
-  const texts = records.map((record, at) => {
-    const ends = paths.map((path) => `${JSON.stringify(path)}:${found.get(path)?.[at] ?? "null"}`);
-    return `${JSON.stringify(record).slice(0, -1)},"expand":{${ends.join(",")}}}`;
-  });
-  return Array.isArray(answer) ? `[${texts.join(",")}]` : (texts[0] ?? "");
+): Promise<readonly string[]> {
+  const texts = isUnfinished(db, []) ? await withRolledUp() : records;
+  if (paths.length === 0) return texts;
+  const names = paths.map((path) => JSON.stringify(path));
+  const withEnds = (text: string, values: readonly EndText[]) =>
+    `${text.slice(0, -1)},"expand":{${values.map((value, at) => `${names[at]}:${value}`).join(",")}}}`;
+  const room = roomToExpand();
+  if (ends?.every((all) => all.every(isWhole)))
+    return texts.map((text, at) =>
+      withEnds(
+        text,
+        (ends[at] ?? []).map((raw) => placed(endText(raw), room)),
+      ),
+    );
+  // What is read of them is ids, and the text is shown as it is: numbers may be rounded here.
+  const shown = texts.map((text) => shownOf(JSON.parse(text)));
+  const found = await follow(ctx, { db, viewer }, shown, paths, room);
+  const valuesOf = (at: number) => paths.map((path) => found.get(path)?.[at] ?? "null");
+  return texts.map((text, at) => withEnds(text, valuesOf(at)));
+
+  async function withRolledUp(): Promise<readonly string[]> {
+    const parsed = records.map((text) => parseExactly(text) as Data); // answers of ours
+    await withRollups(ctx, { db, viewer }, parsed, shownOf, fields);
+    return parsed.map((record) => JSON.stringify(record));
+  }
+}
+
+const endText = (raw: string): EndText => (raw === "" ? "null" : printRaw(raw, "flat"));
+/** Not only the id of a record, nor the start of a list. */
+const isWhole = (raw: string) => raw === "" || raw.includes(partSeparator);
+
+/**
+ * The links of these paths, if a page can be read with all that they lead to: each to one record of a database that opens
+ * for the viewer. None if it cannot.
+ */
+export async function linksAtOnce(
+  ctx: LinkContext,
+  { db, viewer }: Reading,
+  paths: readonly string[],
+): Promise<readonly Linked[]> {
+  const found: Linked[] = [];
+  for (const name of paths) {
+    const [field, ...others] = [...db.schema.tables.values()].flatMap(({ fields }) => fields.get(name) ?? []);
+    const target = field?.link && (await targetOf(ctx, db.accountId, field.link, viewer));
+    if (!field?.link || !target || others.length > 0 || field.type !== "string") return [];
+    found.push({ field: name, target, table: tableIn(target, field.link) });
+  }
+  return found;
 }
 
 /** Adds the rollups of each record to its data; of `fields` alone, if they are given. */
@@ -139,21 +176,20 @@ export async function withRollups(
 }
 
 /**
- * The answer of a public method with rollups and `expand` of each record. `fields` are the only ones that it shows, with those of
+ * The records of a public method's answer, as JSON, with rollups and `expand`. `fields` are the only ones that it shows, with those of
  * the ends as `customer.name`; undefined: all.
  */
 export async function finishedFor(
   ctx: LinkContext,
   db: Database,
-  body: string,
+  texts: readonly string[],
   paths: readonly string[],
   shownOf: (record: Data) => Shown,
   fields: ReadonlySet<string> | undefined,
-): Promise<string> {
-  const answer: unknown = parseExactly(body);
-  const records = (Array.isArray(answer) ? answer : [answer]) as Data[]; // an answer of ours
+): Promise<readonly string[]> {
+  const records = texts.map((text) => parseExactly(text) as Data); // answers of ours
   await withRollups(ctx, { db, viewer: undefined }, records, shownOf, fields && [...fields]);
-  if (paths.length === 0) return JSON.stringify(answer);
+  if (paths.length === 0) return records.map((record) => JSON.stringify(record));
   const done = await expanded(ctx, { db, viewer: undefined }, records, paths, shownOf);
   const visible = (path: string, value: Value): Value => {
     if (!fields || value === null) return value;
@@ -162,11 +198,10 @@ export async function finishedFor(
       Object.entries(value).filter(([name]) => ownFields.has(name) || fields.has(`${path}.${name}`)),
     );
   };
-  const shown = done.map(({ expand, ...record }) => ({
-    ...record,
-    expand: Object.fromEntries(Object.entries(expand).map(([path, value]) => [path, visible(path, value)])),
-  }));
-  return JSON.stringify(Array.isArray(answer) ? shown : shown[0]);
+  return done.map(({ expand, ...record }) => {
+    const ends = Object.entries(expand).map(([path, value]) => [path, visible(path, value)]);
+    return JSON.stringify({ ...record, expand: Object.fromEntries(ends) });
+  });
 }
 
 const isList = (value: Value): value is readonly Value[] => Array.isArray(value);

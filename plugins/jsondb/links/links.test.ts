@@ -164,6 +164,50 @@ describe("the ends", () => {
   });
 });
 
+describe("a page", () => {
+  test("shows at the ends of its links what each of its records shows alone", async () => {
+    const odd = { id: "own", created_at: 1, secret: "canary", note: '\u00e9\u2028"\\' };
+    const ends = [
+      await add("people", { name: "Bob", ...odd }),
+      await add("people", { name: "Bob", note: Array.from({ length: 900 }, (_, n) => n * 7919).join(" ") }),
+      await add("people", { name: "Eve", exact: 12345678901234567890n.toString() }),
+      await add("people", {}),
+    ];
+    await app.post("/core/dbs", { db: { name: "Notes", code: "notes", schema: { fields: { other: "string" } } } });
+    for (const of of [...ends, ids.acme, crypto.randomUUID(), "x", "", null, 5, [ends[0], "x"], [], { a: 1 }])
+      await add("notes", { of, n: 0.1 });
+    await add("notes", {});
+    const of = { type: "string", link: "people" };
+    await app.patch("/core/dbs/notes", { db: { schema: { fields: { of, other: of } } } });
+    await add("notes", { of: ends[0]?.toUpperCase(), other: ends[2] });
+    const reader = await person(app, { role: "user" });
+    const grants = (...all: object[]) =>
+      app.patch("/core/dbs/people", {
+        db: { access: all.map((one) => ({ to: `user:${reader.id}`, may: "read", ...one })) },
+      });
+    const isSame = async (options: object) => {
+      for (const paths of ["of", "of,other"]) {
+        const page = async (query: string) =>
+          (await app.get(`/core/dbs/notes/records?expand=${paths}&${query}`, options)).json;
+        const all = await page("limit=100");
+        expect(all).toHaveLength(15);
+        for (const [at, record] of all.entries()) {
+          const alone = await app.get(`/core/dbs/notes/records/${record.id}?expand=${paths}`, options);
+          expect(record).toEqual(alone.json);
+          // A page without lists and large records is read in one statement.
+          expect(await page(`limit=1&offset=${at}`)).toEqual([record]);
+        }
+      }
+    };
+    await isSame({});
+    await grants({ where: { name: "Bob" }, hide: ["secret"] });
+    await isSame(reader);
+    await grants({ where: { name: "Eve" } }, { where: { name: { in: ["Bob", "Eve"] } }, hide: ["secret"] });
+    await isSame(reader);
+    await app.patch("/core/dbs/people", { db: { access: null } });
+  });
+});
+
 describe("what is found and reckoned by links", () => {
   beforeAll(async () => {
     const db = (code: string, fields: object, tables?: object) =>

@@ -64,19 +64,23 @@ export async function get(ctx: JsondbContext, { db, operation, method, params, v
   await mustBeIn(ctx, db, id, method, guard);
   const found = await ctx.read((sql) => recordStore.get(sql, db, id, { form: "public", fields }, guard));
   if (!found) throw notFound();
-  return finish(ctx, { db, operation, method, params, variables }, db, found.answer);
+  return finishedOne(ctx, { db, operation, method, params, variables }, found.answer);
 }
 
 /**
  * With rollups, and with the ends of links that the method lets a visitor follow, as its `allowed_fields` show them. Of
  * all tables mixed no rollups.
  */
-export async function finish(ctx: JsondbContext, call: Call, db: Database, body: string): Promise<string> {
+export async function finish(ctx: JsondbContext, call: Call, db: Database, texts: readonly string[]) {
   const paths = allowedPaths(call).filter((path) => call.method.expand.includes(path));
-  if (!isUnfinished(db, paths)) return body;
+  if (!isUnfinished(db, paths)) return texts;
   const table = db.schema.tables.get(call.method.table ?? call.params["table_name"]?.toString() ?? "") ?? noTable;
   const shown = call.operation === "search" ? flatIn(table) : (record: Data) => ({ ...nestedIn(db)(record), table });
-  return finishedFor(ctx, db, body, paths, shown, visibleFields(db.publicMethods, call.operation));
+  return finishedFor(ctx, db, texts, paths, shown, visibleFields(db.publicMethods, call.operation));
+}
+
+async function finishedOne(ctx: JsondbContext, call: Call, text: string): Promise<string> {
+  return (await finish(ctx, call, call.db, [text])).join("");
 }
 
 /** Whether `finish` may have something to do. */
@@ -100,7 +104,7 @@ export function expandHints(call: Call): string[] {
 export async function create(ctx: JsondbContext, call: Call): Promise<string> {
   const make = (current: Database) => newRecord(current, call);
   const made = await inPublicForm(() => records.create(ctx, call.db, make));
-  return finish(ctx, withoutPaths(call), call.db, publicText(made, shownFields(call.db, "create")));
+  return finishedOne(ctx, withoutPaths(call), publicText(made, shownFields(call.db, "create")));
 }
 
 /** Answers as `create` does, and stores nothing. */
@@ -127,7 +131,7 @@ export async function update(ctx: JsondbContext, call: Call): Promise<string> {
   };
   const shape = { form: "public", fields: shownFields(db, "update") } as const;
   const { answer } = await inPublicForm(() => records.update(ctx, db, id, make, shape));
-  return finish(ctx, withoutPaths(call), db, answer);
+  return finishedOne(ctx, withoutPaths(call), answer);
 }
 
 export async function remove(

@@ -41,7 +41,7 @@ import { databaseAt } from "../databases/cache.ts";
 import { keepsAny } from "../history/kept-store.ts";
 import * as historyStore from "../history/store.ts";
 import { answerPage, recordPage } from "../search/routes.ts";
-import type { SearchShape } from "../search/store.ts";
+import type { SearchPage, SearchShape } from "../search/store.ts";
 import { formOf, cookieHeader, visitorOf, type Form } from "./visitor.ts";
 import { createVisitorTurns } from "../turns.ts";
 import type { JsondbContext } from "../context.ts";
@@ -172,7 +172,7 @@ function createCaller(ctx: JsondbContext) {
       if (!query) throw new Error("a scope does not depend on the schema");
       return query;
     };
-    const finish = (body: string, db: Database) => calls.finish(ctx, call, db, body);
+    const finish = ({ db, records }: SearchPage) => calls.finish(ctx, call, db, records);
     return answerPage(ctx, call.db, read, shape, calls.mayFinish(call) ? finish : undefined);
   };
 

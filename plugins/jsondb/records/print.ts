@@ -17,6 +17,8 @@ export interface Printed {
 /** Between the parts of a raw record, and between records. JSON text holds no such characters. */
 export const partSeparator = "\u0001";
 const recordSeparator = "\u0002";
+/** Before each end of a record's links. */
+export const endSeparator = "\u0004";
 /** In place of a record that may be large. */
 export const largeRecord = "\u0003";
 
@@ -43,14 +45,25 @@ export function withoutData(raw: string): string {
   return `${raw.slice(0, raw.lastIndexOf(partSeparator) + 1)}{}`;
 }
 
-/** Null is a page without records. */
-export function printPage(raw: string | null, form: Form): string {
-  if (raw === null) return "[]";
-  return `[${raw
-    .split(recordSeparator)
-    .map((record) => printRaw(record, form))
-    .join(",")}]`;
+export interface Page {
+  /** Each as JSON. */
+  readonly records: readonly string[];
+  /** The raw ends of each record's links, as `Query.linked` asks for them; undefined where none were read. */
+  readonly ends: readonly (readonly string[])[] | undefined;
 }
+
+/** Null is a page without records. */
+export function printPage(raw: string | null, form: Form): Page {
+  const raws = raw === null ? [] : rawsOf(raw);
+  if (!raw?.includes(endSeparator)) return { records: raws.map((record) => printRaw(record, form)), ends: undefined };
+  const parts = raws.map((record) => record.split(endSeparator));
+  return { records: parts.map(([own = ""]) => printRaw(own, form)), ends: parts.map(([, ...ends]) => ends) };
+}
+
+/** Records with `betweenRecords` of parts-store.ts between them. */
+export const rawsOf = (raws: string) => raws.split(recordSeparator);
+
+export const listOf = (texts: readonly string[]) => `[${texts.join(",")}]`;
 
 /** A version of a record is the microsecond of its last change: each change has a later one than the one before. */
 export const versionDigits = 16;

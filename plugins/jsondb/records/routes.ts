@@ -186,7 +186,13 @@ async function whole(
 ) {
   if (!isUnfinished(db, paths)) return { body: answered, headers: { etag: etag(id, version) } };
   // What a link leads to changes without this record.
-  const body = await finished(ctx, { db, viewer: viewerOf(input) }, answered, paths, nestedIn(db));
+  const [body = ""] = await finished(
+    ctx,
+    { db, viewer: viewerOf(input) },
+    { records: [answered] },
+    paths,
+    nestedIn(db),
+  );
   return { body, headers: { etag: etag(id, version, body) } };
 }
 

@@ -4,8 +4,8 @@
  */
 import { readBounds } from "platform";
 import { betweenRecords, isSmall, rawRecord, selectedData, withoutOwn } from "../records/parts-store.ts";
-import { openData, idLiteral, inScope, inTable, searchedData } from "../access/reach-store.ts";
-import { decidingFields, type Cursor, type Phrase, type Query } from "./query.ts";
+import { anyTable, openData, idLiteral, inScope, inTable, searchedData } from "../access/reach-store.ts";
+import { decidingFields, type Cursor, type Linked, type Phrase, type Query } from "./query.ts";
 import type { Database } from "../databases/database.ts";
 import {
   columnOf,
@@ -19,7 +19,7 @@ import {
   type Source,
 } from "./filter-store.ts";
 import type { Arg } from "./filters.ts";
-import { largeRecord, type Form } from "../records/print.ts";
+import { endSeparator, largeRecord, type Form } from "../records/print.ts";
 import { afterCursor, decidingKey, orderBy, sortKey, type SortKey } from "./sort-store.ts";
 
 /**
@@ -91,7 +91,9 @@ interface PageParts {
 function quickPage(args: Args, request: PageRequest, key: SortKey | undefined): PageParts {
   const { db, query, form, after } = request;
   const limit = args.bind(query.limit, "int");
-  const raw = `case when ${isSmall()} then ${rawRecord(shownData(args, db, query, form))} else '${largeRecord}' end`;
+  const ends = (query.linked ?? []).map((link, _, { length }) => endOf(args, openData(args, db, query), link, length));
+  const whole = [rawRecord(shownData(args, db, query, form)), ...ends].join(` || '${endSeparator}' || `);
+  const raw = `case when ${isSmall()} then ${whole} else '${largeRecord}' end`;
   const found = finderOf(request, key)(args, db, query, raw, key);
   const shown = `string_agg(${found.record}, ${betweenRecords}) as raw, null as cut_after,
       (array_agg(p.id))[${limit}] as last_id, ${key ? `((array_agg(${found.key}))[${limit}])::text` : "null"} as last_value
@@ -126,6 +128,20 @@ function measuredPage(args: Args, request: PageRequest, key: SortKey | undefined
   return { found: { ...found, tables }, shown };
 }
 
+/**
+ * The record at the other end of a link, raw and flat, or '' if there is none; only its id if it may be large, and the start
+ * of a list.
+ */
+function endOf(args: Args, data: string, { field, target, table }: Linked, links: number): string {
+  const scope = table ? { table, allTables: false } : anyTable;
+  const found = `select case when ${isSmall(Math.floor(2000 / links))}
+      then ${rawRecord(withoutOwn(openData(args, target, scope)))} else r.id::text end
+    from records r where ${inScope(args, target, scope, [])} and r.id = l.id`;
+  return `(select coalesce(case when left(l.value, 1) = '[' then '[' else (${found}) end, '')
+    from (select v.value, case when pg_input_is_valid(v.value, 'uuid') then v.value::uuid end as id
+      from (select ${data} ->> ${args.bind(field, "text")} as value) v) l)`;
+}
+
 function finderOf({ db, query, way }: PageRequest, key: SortKey | undefined): Finder {
   if (way === "candidates") return amongCandidates;
   if (way === "learned") return byLearned;
@@ -133,11 +149,15 @@ function finderOf({ db, query, way }: PageRequest, key: SortKey | undefined): Fi
 }
 
 /** Whether one plan is good for all values: the number of matches of a pattern or range depends on its values. */
-function hasOnePlan({ filters, any, phrase, ends = [] }: Query, { reach }: Database, way: Way): boolean {
-  if (way !== "candidates" && reach.grants.some(({ where }) => where.some(({ op }) => op !== "eq"))) return false;
+function hasOnePlan({ filters, any, phrase, ends = [], linked = [] }: Query, db: Database, way: Way): boolean {
+  if (way !== "candidates" && isRanged(db)) return false;
+  if (linked.some(({ target }) => isRanged(target))) return false;
   if (any.length > 0 || ends.length > 0 || (phrase !== undefined && way === "plain")) return false;
   return filters.every((filter) => filter.op === "eq" && !filter.isPattern);
 }
+
+/** Whether the grants that open it have conditions other than equality. */
+const isRanged = ({ reach }: Database) => reach.grants.some(({ where }) => where.some(({ op }) => op !== "eq"));
 
 /**
  * Whether the fragment index can be used: it needs three letters in a row, and covers only fields that have a column.

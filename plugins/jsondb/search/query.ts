@@ -43,10 +43,19 @@ export interface Query {
   readonly offset: number;
   readonly after: string | undefined;
   readonly count: boolean;
+  /** Links whose ends are read with the records, where it can be done at once. */
+  readonly linked?: readonly Linked[];
   /** The only fields that answers show. */
   readonly fields: readonly string[] | undefined;
   /** The only fields that a phrase without fields of its own is searched in. */
   readonly searchable: readonly string[] | undefined;
+}
+
+/** A link to one record, and where that is looked for. */
+export interface Linked {
+  readonly field: string;
+  readonly target: Database;
+  readonly table: Table | undefined;
 }
 
 export const queryLimits = { text: 1000, name: 255, names: 200, limit: 100, standardLimit: 20 } as const;

@@ -24,10 +24,19 @@ import {
 } from "./query.ts";
 import type { Database } from "../databases/database.ts";
 import { dbAccess, openAt, viewerOf, type Viewing } from "../databases/cache.ts";
-import { search, type SearchContext, type SearchShape } from "./store.ts";
+import { search, type SearchContext, type SearchPage, type SearchShape } from "./store.ts";
 import type { JsondbContext } from "../context.ts";
+import { listOf } from "../records/print.ts";
 import { endFilters } from "../links/filters.ts";
-import { expandParameter, expandPaths, flatIn, isUnfinished, nestedIn, finished } from "../links/expand.ts";
+import {
+  expandParameter,
+  expandPaths,
+  flatIn,
+  isUnfinished,
+  linksAtOnce,
+  nestedIn,
+  finished,
+} from "../links/expand.ts";
 
 const apps = "the records of its own databases, for a viewer with `dbs`";
 
@@ -89,18 +98,19 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
     const viewer = viewerOf(input);
     const paths = expandPaths(input.query);
     const { params, ends, hints: further } = await endFilters(ctx, { db, viewer }, input.query);
+    const linked = await linksAtOnce(ctx, { db, viewer }, paths);
     const make = (current: Database) => {
-      const query = { ...read(current, params), ends };
+      const query = { ...read(current, params), ends, ...(current === db && { linked }) };
       hints = [...fieldHints(current, query, namedFields(query)), ...further];
       return withLinks(query, paths);
     };
-    const finish = (body: string, current: Database, query: Query) =>
+    const finish: Finish = (found, query) =>
       finished(
         ctx,
-        { db: current, viewer },
-        body,
+        { db: found.db, viewer },
+        found,
         paths,
-        shape.form === "flat" ? flatIn(query.table) : nestedIn(current),
+        shape.form === "flat" ? flatIn(query.table) : nestedIn(found.db),
         query.fields,
       );
     const page = () => answerPage(ctx, db, make, shape, isUnfinished(db, paths) ? finish : undefined);
@@ -146,13 +156,16 @@ export function searchRoutes(ctx: JsondbContext): Route[] {
   ];
 }
 
+/** Puts into a page's records what is worked out when they are read. */
+type Finish = (found: SearchPage, query: Query) => Promise<readonly string[]>;
+
 /** A page, with X-Next-Cursor if there may be more, and X-Total-Count if the request wants it. */
 export async function answerPage(
   ctx: SearchContext,
   first: Database,
   read: (db: Database) => Query,
   shape: SearchShape,
-  finish?: (body: string, db: Database, query: Query) => Promise<string>,
+  finish?: Finish,
 ) {
   let asked: Query | undefined;
   const make = (db: Database) => {
@@ -161,12 +174,13 @@ export async function answerPage(
     const cursor = query.after === undefined ? undefined : decodeCursor(ctx.secrets, db, query, query.after);
     return { query, cursor };
   };
-  const { body, next, cutAfter, total, db } = await search(ctx, first, make, shape);
+  const found = await search(ctx, first, make, shape);
+  const { next, cutAfter, total } = found;
   const headers: Record<string, string> = {};
-  if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, db, asked, next);
+  if (next && asked) headers["x-next-cursor"] = encodeCursor(ctx.secrets, found.db, asked, next);
   if (total !== undefined) headers["x-total-count"] = `${total}`;
-  const text = finish && asked ? await finish(body, db, asked) : body;
-  return warned(jsonText(200, text, headers), asked && cutAfter ? [cutHint(asked, cutAfter)] : []);
+  const texts = finish && asked ? await finish(found, asked) : found.records;
+  return warned(jsonText(200, listOf(texts), headers), asked && cutAfter ? [cutHint(asked, cutAfter)] : []);
 }
 
 /** A page that is shorter than its limit is not the last one. */

@@ -12,7 +12,7 @@ import {
   type PageRow,
   type Way,
 } from "./page-store.ts";
-import { largeRecord, printPage, type Form } from "../records/print.ts";
+import { largeRecord, printPage, type Form, type Page } from "../records/print.ts";
 import type { Fragments } from "./fragments.ts";
 import { decidingKey, sortKey } from "./sort-store.ts";
 import { refresh, type DatabaseContext } from "../databases/cache.ts";
@@ -23,9 +23,7 @@ export interface SearchShape {
   readonly form: Form;
 }
 
-export interface SearchPage {
-  /** The JSON array. */
-  readonly body: string;
+export interface SearchPage extends Page {
   /** The end of the page; undefined if the page was not full and so is the last. */
   readonly next: Required<Cursor> | undefined;
   /** How many records it has, if it ends before its limit because they reach `readBounds.answerBytes`. */
@@ -95,7 +93,7 @@ export async function search(
       const next = row.lastId === null ? undefined : { id: row.lastId, value: row.lastValue };
       const { total, cutAfter } = row;
       return {
-        body: printPage(row.raw, shape.form),
+        ...printPage(row.raw, shape.form),
         next,
         cutAfter: cutAfter ?? undefined,
         total: total ?? undefined,
