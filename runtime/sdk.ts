@@ -130,7 +130,7 @@ export type { Access, Look, Method, RequestInput, Route, RouteSpec } from "./htt
 export { latestDueTime, nextDueTimes } from "./times/due-times.ts";
 export type { Secrets } from "./base/secrets.ts";
 export { asciiOf, nearest, slugOf } from "./base/text.ts";
-export { misspeltNames, unknownNames } from "./http/refusals/unknown.ts";
+export { misspeltNames, pageHints, unknownNames } from "./http/refusals/unknown.ts";
 export { createPackedText } from "./http/answers/packed-text.ts";
 export { webFile } from "./http/answers/web-file.ts";
 export { isForm } from "./http/form.ts";

@@ -1,6 +1,5 @@
 /** The context that the functions of this plugin share. */
 import type { BaseContext, Child, Names } from "platform";
-import type { Accounts } from "../accounts/api.ts";
 import type { Mail } from "../mail/api.ts";
 import type { Tokens } from "../tokens/api.ts";
 import type { ImportPlaces } from "./bulk/imports/body.ts";
@@ -24,7 +23,6 @@ interface HistorySettings {
 export interface JsondbContext extends SearchContext, RoomContext, FileContext {
   readonly config: PublicSettings & HistorySettings & RoomContext["config"];
   readonly names: Names;
-  readonly accounts: Accounts;
   readonly tokens: Tokens;
   readonly mail: Pick<Mail, "isSetUp" | "tell">;
   /** Counts the mails that an author's mentions cause. */

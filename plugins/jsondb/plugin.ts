@@ -213,11 +213,15 @@ export default definePlugin({
 
   setup(ctx) {
     const { sql } = ctx;
-    const databaseContext = { ...ctx, databases: databaseCache(ctx.cache, sql), linking: linkingCache(ctx.cache, sql) };
+    const databaseContext = {
+      ...ctx,
+      accounts: ctx.services.accounts,
+      databases: databaseCache(ctx.cache, sql),
+      linking: linkingCache(ctx.cache, sql),
+    };
     const fragments = createFragments(ctx, { exists: () => hasFragmentIndex(sql), empty: () => tidyFragments(sql) });
     const jsondb: JsondbContext = {
       ...databaseContext,
-      accounts: ctx.services.accounts,
       tokens: ctx.services.tokens,
       mail: ctx.services.mail,
       media: ctx.services.media,

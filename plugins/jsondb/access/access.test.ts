@@ -551,6 +551,15 @@ test("a token for some databases is no way to everything else, whatever its owne
   expect((await app.post(`/account/users/${seller.id}/invitation`, { invitation: {} }, by)).status).toBe(403);
 });
 
+test("a grant to nobody is told of", async () => {
+  const access = [`user:${seller.id}`, "user:999999", "team:999999", "role:guest"].map((to) => ({ to, may: "read" }));
+  const made = await app.post("/core/dbs", { db: { name: "Nobody", code: "nobody", access } });
+  const warning = made.headers.get("warning") ?? "";
+  expect([made.status, warning]).toEqual([201, expect.stringContaining("access[1].to: there is no user 999999")]);
+  expect(warning).toContain("access[2].to: there is no team 999999");
+  expect(warning).not.toMatch(/access\[[03]\]/);
+});
+
 test("a grant that names no field of the database is told of", async () => {
   const schema = { fields: { note: "string", owner: "integer" } };
   const grant = { to: "everyone", may: "read", hide: ["Note"], where: { ownr: "{user_id}" } };

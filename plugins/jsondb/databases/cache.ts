@@ -17,6 +17,7 @@ import { needsDbs, opened, tryOpen, type Database, type StoredDatabase } from ".
 import type { Level } from "../access/access.ts";
 import { may, type Viewer } from "../access/reach.ts";
 import { isKey, openIds } from "./store.ts";
+import type { Accounts } from "../../accounts/api.ts";
 import type { Tokens } from "../../tokens/api.ts";
 
 export interface Databases {
@@ -28,7 +29,9 @@ export interface Databases {
 type Kept = Pick<Databases, "databases">;
 
 /** The context without what has a life of its own. */
-export interface DatabaseContext extends BaseContext, Databases {}
+export interface DatabaseContext extends BaseContext, Databases {
+  readonly accounts: Accounts;
+}
 
 /** Of routes that open a database by `openAt`. */
 export const dbAccess = { privilege: "dbs", or: "a grant in the `access` of the database" } as const;

@@ -39,7 +39,7 @@ import { accessLimits, isConditionOn, parseAccess, renamedAccess, subjectsOf, ty
 import { grantsAt, hiddenAlways, levelOf, may, mayAll, model, reachIn, type Viewer } from "../access/reach.ts";
 import { fields, type DbFields, type DbRow } from "./fields.ts";
 import { ownMethods, relinkOthers, renameElsewhere, schemaIn, type ChangedDb } from "./naming.ts";
-import { databaseHints, misspeltVariables } from "./hints.ts";
+import { databaseHints, misspeltVariables, nobodyHints } from "./hints.ts";
 import { linkHints } from "../links/hints.ts";
 import { rollupsOf } from "../links/rollups.ts";
 import {
@@ -164,7 +164,11 @@ export async function savedHints(
 ): Promise<readonly string[]> {
   const { user, privileges, within } = at.caller;
   const viewer = isPerson(user) && privileges !== null ? { user, privileges, within } : undefined;
-  return [...databaseHints(row, given), ...(given.schema ? await linkHints(at, databaseOf(row), viewer) : [])];
+  return [
+    ...databaseHints(row, given),
+    ...(given.schema ? await linkHints(at, databaseOf(row), viewer) : []),
+    ...(given.access ? await nobodyHints(at.accounts, row) : []),
+  ];
 }
 
 /** By id or code. */

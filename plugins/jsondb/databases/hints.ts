@@ -1,5 +1,6 @@
-/** Hints about names in a saved `schema` and `public_methods` that have no effect. Pure. */
+/** Hints about names in a saved `schema` and `public_methods` that have no effect. */
 import { isObject, misspeltNames, unknownNames } from "platform";
+import { unitKinds, type Accounts } from "../../accounts/api.ts";
 import { ownFields } from "./columns.ts";
 import type { DbRow } from "./fields.ts";
 import { isOperation, isVariable, noVariable, operationParams, variablesIn, type Operation } from "./public-methods.ts";
@@ -23,6 +24,24 @@ export function databaseHints(
 
 const isAbout = (given: { readonly schema?: unknown; readonly access?: unknown }) =>
   given.schema !== undefined || given.access !== undefined;
+
+/** Hints about grants to somebody, or to a team, that the account does not have. */
+export async function nobodyHints(
+  people: Accounts,
+  { accountId, access }: Pick<DbRow, "accountId" | "access">,
+): Promise<string[]> {
+  const grants: unknown[] = Array.isArray(access) ? access : [];
+  const found = grants.map(async (grant, at) => {
+    const [, kind, id] =
+      /^(user|team|department|group):(\d{1,15})$/.exec(isObject(grant) ? String(grant["to"]) : "") ?? [];
+    const unit = unitKinds.find((one) => one === kind);
+    const isThere = unit
+      ? await people.unitExists(accountId, unit, Number(id))
+      : kind === undefined || (await people.person(accountId, Number(id))) !== undefined;
+    return isThere ? [] : [`access[${at}].to: there is no ${kind} ${id}`];
+  });
+  return (await Promise.all(found)).flat();
+}
 
 /** Hints about names in valid grants that are no field of any table. */
 function accessHints(access: unknown, schema: Schema): string[] {

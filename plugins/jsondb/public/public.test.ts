@@ -110,6 +110,10 @@ describe("public methods", () => {
       }
     }
     for (const name of ["q", "sort"]) expect((await call(code, "search", { [name]: [] })).status).toBe(400);
+    const corrected = (await call(code, "list", { limit: 500, offset: [1] })).headers.get("warning") ?? "";
+    expect(corrected).toContain("limit: 500 is out of range, 100 is taken");
+    expect(corrected).toContain("offset: [1] is no whole number, 0 is taken");
+    expect((await call(code, "search", { limit: "1", offset: null })).headers.get("warning")).toBeNull();
   });
 
   test("follow a change of the configuration at once", async () => {

@@ -21,6 +21,7 @@ import {
   type Reply,
   type RequestInput,
   type Route,
+  pageHints,
 } from "platform";
 import {
   DeletedRecord,
@@ -234,7 +235,12 @@ function callHints(call: Call, query: URLSearchParams): string[] {
   const known = operationParams[operation];
   const names = Object.keys(params).filter((name) => !query.has(name) || Object.hasOwn(parameters, name));
   const hints = unknownNames(names, known, (name) => `\`${operation}\` takes no "${name}"`);
-  const all = [...hints, ...calls.expandHints(call)];
+  // Those of the address the runtime names.
+  const asked = ["limit", "offset"].flatMap((name): [string, string][] => {
+    const value = query.has(name) || !lists.has(operation) ? null : (params[name] ?? null);
+    return value === null ? [] : [[name, typeof value === "string" ? value : JSON.stringify(value)]];
+  });
+  const all = [...hints, ...pageHints(parameters, new URLSearchParams(asked)), ...calls.expandHints(call)];
   return operation === "search" ? [...all, ...sortHints(call)] : all;
 }
 

@@ -124,7 +124,7 @@ export const View = resource("view", {
   mayErase: ({ db }: ViewAt, { shared }) => mustShare(db, shared),
   visible: ({ db, caller }, sql) => viewsOf(sql, db, caller.user.id),
   show: ({ db }, _, value) => withoutFields(value, hiddenAlways(db.reach)),
-  hints: ({ db }, row) => fieldHintsIn(db, row.tableName, new Set(namesIn(row))),
+  hints: ({ db }, row) => [...fieldHintsIn(db, row.tableName, new Set(namesIn(row))), ...kindHints(db, row)],
   example: { id: "019a9c1e-0000-7000-8000-000000000004" },
   request: ["name", "kind", "filters", "sort", "columns", "group_by"],
   change: { name: "Orders to send" },
@@ -156,6 +156,22 @@ async function check(
   wrong.check();
   if (!before || after.shared !== before.shared) await mustFit(tx, db, caller.user.id, after.shared);
   return { ...after, dbId: db.id };
+}
+
+/** Hints about fields of which nothing is grouped, or no picture shown. */
+function kindHints(db: Database, { tableName, groupBy, coverField }: ViewRow): string[] {
+  const table = db.schema.tables.get(tableName ?? "");
+  const fieldOf = (one: string | null) =>
+    one === null || hiddenAlways(db.reach).has(one) ? undefined : table?.fields.get(one);
+  const [group, cover] = [fieldOf(groupBy), fieldOf(coverField)];
+  return [
+    ...(group && group.type === "text"
+      ? [`group_by: ${groupBy} is of type ${group.type}, whose values are too different to group by`]
+      : []),
+    ...(cover && cover.format !== "file"
+      ? [`cover_field: ${coverField} holds no files: its format would have to be \`file\``]
+      : []),
+  ];
 }
 
 const isDay = (type: string) => type === "date" || type === "datetime";

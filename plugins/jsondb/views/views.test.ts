@@ -60,6 +60,16 @@ test("a calendar's date is a date: another field is refused, one that is not the
   await app.delete(`${base}/${made.json.id}`, as(boss));
 });
 
+test("a field that nothing can be grouped by, or that holds no pictures, is named", async () => {
+  const schema = { fields: { note: "text", status: "string", photo: { type: "string", format: "file" } } };
+  expect((await app.post("/core/dbs", { db: { name: "Shown", code: "shown", schema } })).status).toBe(201);
+  const warning = async (view: object) =>
+    (await app.post("/core/dbs/shown/views", { view: { name: "View", ...view } })).headers.get("warning") ?? "";
+  expect(await warning({ kind: "board", group_by: "note" })).toContain("group_by: note is of type text");
+  expect(await warning({ kind: "gallery", cover_field: "status" })).toContain("cover_field: status holds no files");
+  expect(await warning({ kind: "gallery", cover_field: "photo", group_by: "status" })).toBe("");
+});
+
 const namesFor = async (who: { readonly token: string }) =>
   (await app.get(base, as(who))).json.map(({ name }: { name: string }) => name);
 

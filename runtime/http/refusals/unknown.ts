@@ -47,7 +47,7 @@ export function queryHints(declared: Readonly<Record<string, unknown>> = {}, que
 }
 
 /** Hints about a `limit` and an `offset` in whose place `pageOf` reads another one. */
-function pageHints(declared: Readonly<Record<string, unknown>>, query: URLSearchParams): string[] {
+export function pageHints(declared: Readonly<Record<string, unknown>>, query: URLSearchParams): string[] {
   return ["limit", "offset"].flatMap((name) => {
     const given = query.get(name)?.trim() ?? "";
     const form = Object.hasOwn(declared, name) ? declared[name] : undefined;
