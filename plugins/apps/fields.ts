@@ -137,7 +137,7 @@ export const savedFields = {
   }),
   /** Kept in `fields`. */
   dashboard_widget: flag({
-    label: ["Tile of the dashboard", "Kafelek pulpitu", "Kachel des Dashboards"],
+    label: ["Tile of the home page", "Kafelek strony głównej", "Kachel der Startseite"],
     body: field.nullable(field.flag()),
     by: "server",
     quiet: false,

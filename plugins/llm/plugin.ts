@@ -4,6 +4,7 @@ import { connectors } from "../connectors/api.ts";
 import { prompts } from "../prompts/api.ts";
 import { chatRoutes } from "./chat-routes.ts";
 import { modelConnector } from "./connector.ts";
+import aiApp from "./prompts/ai_app.md" with { type: "text" };
 import aiChat from "./prompts/ai_chat.md" with { type: "text" };
 import aiTask from "./prompts/ai_task.agent.md" with { type: "text" };
 
@@ -11,7 +12,7 @@ import aiTask from "./prompts/ai_task.agent.md" with { type: "text" };
 export default definePlugin({
   name: "llm",
   needs: { apps, connectors, prompts },
-  prompts: { "ai_chat.md": aiChat, "ai_task.agent.md": aiTask },
+  prompts: { "ai_app.md": aiApp, "ai_chat.md": aiChat, "ai_task.agent.md": aiTask },
 
   setup(ctx) {
     const { services, stopping } = ctx;

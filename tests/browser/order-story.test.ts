@@ -79,7 +79,8 @@ async function form(page: Page): Promise<void> {
   await link(page, "Build an app").click();
   await page.getByRole("radio", { name: "Form", exact: true }).check();
   await page.getByText("Everyone can open this app without signing in.").waitFor();
-  await saved(page, "Orders");
+  await button(page, "Create app").click();
+  await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
   expect((await app.get("/core/apps.json")).json).toMatchObject([{ public: true, db_code: "orders" }]);
 }
 

@@ -1,7 +1,8 @@
-/** The Studio's pages of apps in Chromium: made from a starter, mended, saved, compared, restored; and a hostile one. */
+/** The Studio's pages of apps in Chromium: described, mended, published, compared, restored; and a hostile one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { eventually } from "../harness.ts";
+import { startModel } from "../model-server.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
@@ -12,7 +13,7 @@ afterAll(() => studio.stop());
 
 const editorOf = (page: Page) => page.locator('.cm-content[aria-label="Source code"]');
 const previewOf = (page: Page) => page.frameLocator('iframe[title="Preview"]');
-const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true });
+const publish = (page: Page) => page.getByRole("button", { name: "Publish", exact: true });
 
 /** Presses Tab until the focus is there; an editor is left by Esc first. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
@@ -35,7 +36,7 @@ async function make(name: string, fields: object = {}): Promise<string> {
 }
 
 async function open(page: Page, path: string): Promise<void> {
-  await page.goto(`${studio.app.origin}/studio/core/apps/${path}`);
+  await page.goto(`${studio.app.origin}/studio/core/apps/${path}/build`);
   await editorOf(page).waitFor();
 }
 
@@ -51,8 +52,8 @@ const sourceOf = async (id: string): Promise<string> =>
 test("the keyboard alone: a starter, a mistake mended at its line, saved, and its page opened", async () => {
   await using opened = await studio.signedIn({ at: "/studio/core/apps/new" });
   const { page, faults } = opened;
-  await editorOf(page).waitFor();
-  await tabTo(page, page.getByRole("radio", { name: "Empty" }));
+  await page.getByRole("radio", { name: "Blank", checked: true }).waitFor();
+  await tabTo(page, page.getByRole("radio", { name: "Blank" }));
   await page.keyboard.press("ArrowDown");
   expect(await page.getByRole("radio", { name: "Counter" }).isChecked()).toBe(true);
   await tabTo(page, page.getByLabel("Name", { exact: true }));
@@ -90,35 +91,134 @@ test("the keyboard alone: a starter, a mistake mended at its line, saved, and it
   expect(faults.filter((one) => !one.includes("422"))).toEqual([]);
 });
 
+describe("described", () => {
+  const model = startModel();
+  afterAll(() => model.stop());
+  const answer = (words: string, source: string) => ({ text: `${words}\n\n\`\`\`svelte\n${source}\`\`\`\n` });
+
+  test("without a model, what is missing is said on arrival, with the way out", async () => {
+    const id = await make("No model");
+    await using opened = await studio.signedIn({ at: `/studio/apps/${id}/build` });
+    const { page } = opened;
+    await page.getByText("No model is set up").waitFor();
+    await page.getByRole("link", { name: "Connect a model" }).click();
+    await page.waitForURL(/automation\/connections\/new/);
+  });
+
+  test("by the keyboard alone: built by a model that mends its mistake, taken back, published, and put on the home page", async () => {
+    const fields = { api: "openai", model: "double-1" };
+    const connector = { name: "Double", code: "double", kind: "core/llm", url: model.url, fields };
+    expect((await studio.app.post("/connect/connectors.json", { connector })).status).toBe(201);
+    model.turns.push(
+      answer("Here is the desk.", "<h1>Desk</h1>\n{#if}\n"),
+      answer("Mended.", "<h1>Desk</h1>\n<p>To pack</p>\n"),
+      answer("Now it is red.", "<h1>Red desk</h1>\n"),
+    );
+    await using opened = await studio.signedIn({ at: "/studio/apps/new" });
+    const { page, faults } = opened;
+    const what = page.getByLabel("What should it do?");
+    await what.waitFor();
+    await tabTo(page, page.getByLabel("Name", { exact: true }));
+    await page.keyboard.type("Packing desk");
+    await tabTo(page, what);
+    await page.keyboard.type("What is to pack.");
+    await page.keyboard.press("Control+s");
+
+    const talk = page.getByRole("log", { name: "Conversation" });
+    await talk.getByText("It compiles. Rounds with the compiler: 1.").waitFor();
+    await previewOf(page).getByText("To pack").waitFor();
+    expect(page.url()).toEndWith("/studio/apps/packing-desk/build");
+    const [first, second] = model.asked();
+    const told = JSON.stringify(first);
+    for (const words of ["engine `svelte`", "What is to pack.", "Apps in Svelte 5", "Hello</h1>"])
+      expect(told).toContain(words);
+    expect(JSON.stringify(second)).toMatch(/The compiler says.*2:\d+ /);
+    // Nobody else sees it yet.
+    expect((await studio.app.get("/core/apps/packing-desk.json")).json).toMatchObject({ active: false });
+    expect((await studio.app.get("/a/packing-desk")).status).toBe(404);
+
+    await tabTo(page, page.getByLabel("Say what to change"));
+    await page.keyboard.type("Make it red.");
+    await page.keyboard.press("Enter");
+    await previewOf(page).getByText("Red desk").waitFor();
+    await tabTo(page, talk.getByRole("button", { name: "Take back" }).last());
+    await page.keyboard.press("Enter");
+    await previewOf(page).getByText("To pack").waitFor();
+    await talk.getByRole("button", { name: "Put in again" }).waitFor();
+    // The conversation and the code stay while one looks at the other parts.
+    await tabTo(page, page.getByRole("main").getByRole("link", { name: "Settings", exact: true }));
+    await page.keyboard.press("Enter");
+    await tabTo(page, page.getByLabel("Tile of the home page"));
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Control+s");
+    await page.getByText("Version 2 is live").waitFor();
+    const saved = (await studio.app.get("/core/apps/packing-desk.json")).json;
+    expect(saved).toMatchObject({ active: true, source_code: "<h1>Desk</h1>\n<p>To pack</p>\n" });
+    await tabTo(page, page.getByRole("main").getByRole("link", { name: "Build", exact: true }));
+    await page.keyboard.press("Enter");
+    await talk.getByText("Make it red.").waitFor();
+    expect((await studio.app.get("/core/tiles.json")).json).toMatchObject([{ name: "Packing desk" }]);
+    // The refusal of the mistake is Chromium's own note.
+    expect(faults.filter((one) => !one.includes("422"))).toEqual([]);
+  });
+
+  test("what does not compile in the end stands there with its mistakes, and a model that fails loses no word", async () => {
+    const id = await make("Stubborn", { app_engine: "svelte", prompt: "You love bread." });
+    await using opened = await studio.signedIn({ at: `/studio/apps/${id}/build` });
+    const { page } = opened;
+    const box = page.getByLabel("Say what to change");
+    model.requests.length = 0;
+    model.turns.push(...Array.from({ length: 4 }, () => answer("Here.", "<p>\n{#if}\n")));
+    await box.fill("Break it.");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("It still does not compile after 3 tries.").waitFor();
+    expect(model.asked()).toHaveLength(4);
+    expect(JSON.stringify(model.asked()[0])).toContain("You love bread.");
+    await page.getByRole("button", { name: /^Line 2, column \d+: / }).waitFor();
+    await publish(page).click();
+    await page.getByRole("alert").first().waitFor();
+    expect(await sourceOf(id)).toContain("Stubborn");
+    const { answer: speaks } = model;
+    model.answer = () => Response.json({ error: { message: "no credit" } }, { status: 429 });
+    await box.fill("Once more");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("no credit").waitFor();
+    expect(await box.inputValue()).toBe("Once more");
+    model.answer = speaks;
+  });
+});
+
 describe("two people at one app", () => {
   test("who changed different fields both find their own", async () => {
     const id = await make("Shared");
-    await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
+    await using opened = await studio.signedIn({ at: `/studio/apps/${id}/build` });
     const { page } = opened;
     await editorOf(page).waitFor();
-    await studio.app.patch(`/core/apps/${id}.json`, { app: { description: "theirs" } });
     await rewrite(page, "<h1>Mine</h1>");
-    await save(page).click();
+    await page.getByText("Not saved yet").waitFor();
+    await studio.app.patch(`/core/apps/${id}.json`, { app: { description: "theirs" } });
+    await publish(page).click();
     await page.getByRole("alert").getByText("merged with yours").waitFor();
-    await save(page).click();
+    await publish(page).click();
     await eventually(async () => (await sourceOf(id)) === "<h1>Mine</h1>");
     expect((await studio.app.get(`/core/apps/${id}.json`)).json.description).toBe("theirs");
   });
 
   test("who changed the same code are asked, and nothing is lost", async () => {
     const id = await make("Disputed");
-    await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
+    await using opened = await studio.signedIn({ at: `/studio/apps/${id}/build` });
     const { page } = opened;
     await editorOf(page).waitFor();
-    await studio.app.patch(`/core/apps/${id}.json`, { app: { source_code: "<h1>Theirs</h1>" } });
     await rewrite(page, "<h1>Mine</h1>");
+    await page.getByText("Not saved yet").waitFor();
+    await studio.app.patch(`/core/apps/${id}.json`, { app: { source_code: "<h1>Theirs</h1>" } });
     await page.keyboard.press("Control+s");
     const dialog = page.getByRole("dialog");
     await dialog.getByText("<h1>Theirs</h1>").waitFor();
     await dialog.getByText("<h1>Mine</h1>").waitFor();
     expect(await sourceOf(id)).toBe("<h1>Theirs</h1>");
     await dialog.getByRole("button", { name: "Apply" }).click();
-    await save(page).click();
+    await publish(page).click();
     await eventually(async () => (await sourceOf(id)) === "<h1>Mine</h1>");
     const versions = (await studio.app.get(`/core/apps/${id}/versions.json`)).json;
     expect(versions[1].source_code).toBe("<h1>Theirs</h1>");
@@ -127,7 +227,7 @@ describe("two people at one app", () => {
 
 test("what was typed is offered again after a reload", async () => {
   const id = await make("Draft");
-  await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
+  await using opened = await studio.signedIn({ at: `/studio/apps/${id}/build` });
   const { page } = opened;
   await editorOf(page).waitFor();
   await rewrite(page, "<h1>Half done</h1>");
@@ -145,7 +245,7 @@ test.each([
   "an error of a running app in %s leads to its line; another window is not listened to",
   async (app_engine, source_code, line) => {
     const id = await make(`Throws in ${app_engine}`, { app_engine, source_code });
-    await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
+    await using opened = await studio.signedIn({ at: `/studio/apps/${id}/build` });
     const { page } = opened;
     await editorOf(page).waitFor();
     const reports = page.getByRole("list", { name: "Console" });
@@ -182,7 +282,7 @@ test("a hostile app in the preview leads nowhere, opens no dialog, reaches no se
     dialogs.push(dialog.message());
     void dialog.dismiss();
   });
-  const address = `${studio.app.origin}/studio/apps/${id}`;
+  const address = `${studio.app.origin}/studio/apps/${id}/build`;
   await open(page, id);
   const out = previewOf(page).locator("#out");
   await out.getByText("me=").waitFor();
@@ -199,7 +299,7 @@ test("a hostile app in the preview leads nowhere, opens no dialog, reaches no se
   expect(page.url()).toBe(address);
   // The page still answers.
   await page.locator("main").getByRole("link", { name: "Settings" }).click();
-  await page.getByLabel("Short name", { exact: true }).waitFor();
+  await page.getByLabel("Description").waitFor();
 });
 
 test("an app over a database shows its records, and is a form beside them", async () => {
@@ -211,29 +311,40 @@ test("an app over a database shows its records, and is a form beside them", asyn
   const { page, faults } = opened;
   await page.getByRole("button", { name: "Fields, import, export and more" }).click();
   await page.getByRole("link", { name: "Build an app" }).click();
-  await editorOf(page).waitFor();
-  expect(await page.getByRole("radio", { name: "Table of records" }).isChecked()).toBe(true);
-  expect(await page.getByLabel("Database").inputValue()).toBe("people_list");
-  await save(page).click();
+  await page.getByRole("radio", { name: "Table of records", checked: true }).waitFor();
+  expect(await page.getByLabel("Table", { exact: true }).inputValue()).toBe("people_list");
+  await page.getByRole("button", { name: "Create app" }).click();
   await page.getByRole("heading", { level: 1, name: "People's <b> list" }).waitFor();
   await previewOf(page).getByRole("cell", { name: "Łucja" }).waitFor();
   await previewOf(page).getByRole("heading", { name: "People's <b> list" }).waitFor();
   await page.getByRole("main").getByRole("link", { name: "Data", exact: true }).click();
-  expect(await page.getByLabel("Table", { exact: true }).inputValue()).toBe("people_list");
+  const tables = page.getByRole("region", { name: "Tables" });
+  await tables.getByRole("link", { name: "People's <b> list" }).waitFor();
+  // Another one is added by its name.
+  await studio.app.post("/core/dbs.json", { db: { name: "Wishes", code: "wishes" } });
+  await tables.getByLabel("Add a table").fill("Wish");
+  await page.locator('datalist option[value="Wishes"]').waitFor({ state: "attached" });
+  await tables.getByLabel("Add a table").fill("Wishes");
+  await page.keyboard.press("Enter");
+  await tables.getByRole("link", { name: "Wishes" }).waitFor();
+  await publish(page).click();
+  const saved = async () => (await studio.app.get("/core/apps.json?q=People")).json[0];
+  await eventually(async () => (await saved()).fields.dbs?.[0] === "wishes");
+  expect(await saved()).toMatchObject({ db_code: "people_list", fields: { dbs: ["wishes"] } });
   expect(faults).toEqual([]);
 });
 
 test("an action runs with values, and its process is found", async () => {
   await using opened = await studio.signedIn({ at: "/studio/core/apps/new" });
   const { page, faults } = opened;
-  await editorOf(page).waitFor();
-  await page.getByRole("radio", { name: "Action of the server" }).check();
+  await page.getByRole("radio", { name: "Run a flow" }).check();
   await page.getByLabel("Name", { exact: true }).fill("Rain");
-  await save(page).click();
+  await page.getByRole("button", { name: "Create app" }).click();
   await page.getByRole("heading", { level: 1, name: "Rain" }).waitFor();
   await previewOf(page).getByRole("button", { name: "Ask" }).click();
   await previewOf(page).getByText("12 °C").waitFor();
-  await page.getByRole("link", { name: "Actions", exact: true }).click();
+  await page.getByRole("main").getByRole("link", { name: "Data", exact: true }).click();
+  await page.getByRole("region", { name: "Flows" }).getByRole("link", { name: "Rain" }).waitFor();
   await page.getByRole("button", { name: "Run weather" }).click();
   const dialog = page.getByRole("dialog", { name: "Run weather" });
   await dialog.getByLabel("Values").fill("[]");
@@ -253,7 +364,9 @@ test("an earlier version is compared and restored; what the app stores for me is
   await studio.app.request("PUT", `/core/apps/${id}/storage/a%2Fb.json`, { value: { deep: ["kept"] } });
   await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}?tab=code` });
   const { page, faults } = opened;
+  // An address of the first Studio.
   await editorOf(page).waitFor();
+  expect(page.url()).toEndWith("/build");
   await page.getByRole("link", { name: "Versions" }).click();
   await page.getByRole("link", { name: "Version 1" }).click();
   const compared = page.getByRole("region", { name: /^Version 1 and/ });
@@ -277,26 +390,27 @@ test("the picture says where an app will appear; only an administrator may trust
   const id = await make("Placed");
   const password = "a long pass phrase";
   await studio.app.post("/account/users.json", { user: { login: "maker", name: "Maker", role: "user", password } });
-  await using opened = await studio.signedIn({ at: `/studio/core/apps/${id}` });
+  await using opened = await studio.signedIn({ at: `/studio/apps/${id}/build` });
   const { page } = opened;
   await editorOf(page).waitFor();
   await page.locator("main").getByRole("link", { name: "Settings" }).click();
   await page.getByRole("img", { name: "Only at its own address." }).waitFor();
-  await page.getByLabel("Shown in", { exact: true }).fill("crm");
-  await page.getByLabel("Tile of the dashboard").check();
-  await page.getByRole("img", { name: "In the menu of the module CRM. May be a tile of the dashboard." }).waitFor();
-  await page.getByLabel("Shown in", { exact: true }).fill("not a place");
-  await save(page).click();
+  await page.getByLabel("Shown in", { exact: true }).selectOption({ label: "CRM" });
+  await page.getByLabel("Tile of the home page").check();
+  await page.getByRole("img", { name: "In the menu of the module CRM. May be a tile of the home page." }).waitFor();
+  await page.getByLabel("Shown in", { exact: true }).selectOption({ label: "On another page…" });
+  await page.getByLabel("Path of the page's view").fill("not a place");
+  await publish(page).click();
   await page.locator('input[aria-invalid="true"]').waitFor();
-  await page.getByLabel("Shown in", { exact: true }).fill("tasks/show");
-  await save(page).click();
+  await page.getByLabel("Path of the page's view").fill("tasks/show");
+  await publish(page).click();
   await eventually(async () => (await studio.app.get(`/core/apps/${id}.json`)).json.show_in_module === "tasks/show");
   expect(await page.getByLabel("Trusted").count()).toBe(1);
 
   await using second = await studio.signedIn({ login: "maker", password });
   await open(second.page, id);
   await second.page.locator("main").getByRole("link", { name: "Settings" }).click();
-  await second.page.getByLabel("Short name", { exact: true }).waitFor();
+  await second.page.getByLabel("Description").waitFor();
   expect(await second.page.getByLabel("Trusted").count()).toBe(0);
 });
 
@@ -305,14 +419,19 @@ test("at 360 pixels nothing scrolls sideways", async () => {
   await using opened = await studio.signedIn({ at: "/studio/core/apps/new", viewport: { width: 360, height: 700 } });
   const { page, faults } = opened;
   const isWithin = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
-  await editorOf(page).waitFor();
+  await page.getByRole("radio", { name: "Blank", checked: true }).waitFor();
   expect(await isWithin()).toBe(true);
-  await open(page, id);
+  await page.goto(`${studio.app.origin}/studio/apps/${id}`);
   await previewOf(page).getByText("Here").waitFor();
-  for (const tab of ["Code", "Data", "Actions", "Versions", "Settings"]) {
-    await page.getByRole("link", { name: tab, exact: true }).click();
-    await page.locator(`[aria-current=page]:text-is("${tab}")`).waitFor();
+  for (const tab of ["Preview", "Build", "Data", "Versions", "Settings"]) {
+    await page.getByRole("main").getByRole("link", { name: tab, exact: true }).click();
+    await page.locator(`main [aria-current=page]:text-is("${tab}")`).waitFor();
     expect({ tab, isWithin: await isWithin() }).toEqual({ tab, isWithin: true });
   }
+  // Of the three parts of the builder one is shown.
+  await page.getByRole("main").getByRole("link", { name: "Build", exact: true }).click();
+  await page.getByRole("button", { name: "Code", exact: true }).click();
+  await editorOf(page).waitFor();
+  expect(await page.getByRole("log").count()).toBe(0);
   expect(faults).toEqual([]);
 });

@@ -101,7 +101,7 @@ describe("an attacker's names", () => {
       ...at(`/core/prompts/${ids.prompt}`),
       ...at(`/core/prompts/${ids.prompt}?tab=cascade`),
       ...at(`/core/prompts/${ids.prompt}/versions`),
-      ...["code", "data", "actions", "versions", "settings"].flatMap((tab) => at(`/core/apps/${ids.app}?tab=${tab}`)),
+      ...["", "/build", "/data", "/versions", "/settings"].flatMap((part) => at(`/core/apps/${ids.app}${part}`)),
       ...at("/core/dbs/hostile"),
       ...["records", "settings", "schema", "public", "import", "export", "charts"].flatMap((tab) =>
         at(`/core/dbs/hostile/${tab}`),
@@ -311,11 +311,11 @@ describe("what is far too much", () => {
     await page.keyboard.press("Escape");
     const { id } = await made("/core/apps.json", { app: { name: "Chooses", ...source, source_code: "x" } });
     await page.goto(`${app.origin}/studio/core/apps/${id}?tab=data`);
-    const choice = page.getByLabel("Table", { exact: true });
-    await page.locator("datalist option").first().waitFor({ state: "attached" });
-    await choice.fill("db_9876");
-    await page.locator('datalist option[value="db_9876"]').waitFor({ state: "attached" });
-    await page.getByRole("button", { name: "Save" }).click();
+    const choice = page.getByLabel("Add a table", { exact: true });
+    await choice.fill("Database 9876");
+    await page.locator('datalist option[value="Database 9876"]').waitFor({ state: "attached" });
+    await choice.press("Enter");
+    await page.getByRole("button", { name: "Publish" }).click();
     await eventually(async () => (await app.get(`/core/apps/${id}.json`)).json.db_code === "db_9876");
     expect(own(faults)).toEqual([]);
   });

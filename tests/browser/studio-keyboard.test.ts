@@ -80,12 +80,11 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await arrived("New app");
   const name = page.getByRole("textbox", { name: "Name", exact: true });
   await eventually(async () => (await name.inputValue()) === "Guests");
-  await page.getByRole("textbox", { name: "Source code" }).waitFor();
   await keys.press("Control+s");
   await heading("Guests").waitFor();
-  await keys.tabTo("link", "Code");
+  await keys.tabTo("link", "Preview");
   await keys.press("End", "Enter");
-  await keys.tabTo("checkbox", "Tile of the dashboard");
+  await keys.tabTo("checkbox", "Tile of the home page");
   await keys.press("Space", "Control+s");
   await eventually(async () => (await app.get("/core/tiles.json")).json.length === 1);
   await keys.command("Home");

@@ -55,12 +55,12 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await page.getByRole("navigation", { name: "Parts of the table" }).getByRole("link", { name: "Records" }).click();
   await gear();
   await page.getByRole("link", { name: "Build an app" }).click();
-  await page.getByRole("textbox", { name: "Source code" }).waitFor();
-  await save();
+  await page.getByRole("radio", { name: "Table of records", checked: true }).waitFor();
+  await page.getByRole("button", { name: "Create app" }).click();
   await page.getByRole("heading", { level: 1, name: "Guests" }).waitFor();
   await page.locator("main").getByRole("link", { name: "Settings" }).click();
-  await page.getByLabel("Tile of the dashboard").check();
-  await save();
+  await page.getByLabel("Tile of the home page").check();
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
   await eventually(async () => (await app.get("/core/tiles.json")).json.length === 1);
   await menu.getByRole("link", { name: "Home" }).click();
   await page.getByRole("button", { name: "Edit tiles" }).click();

@@ -8,8 +8,6 @@ export interface ActionRow {
   readonly public: boolean;
 }
 
-export const noAction: ActionRow = { action: "", flow_code: "", description: "", public: false };
-
 export function rowsOf(json: string): ActionRow[] {
   const given: unknown = json.trim() === "" ? [] : JSON.parse(json);
   return Array.isArray(given) ? given.map(rowOf) : [];
@@ -17,6 +15,15 @@ export function rowsOf(json: string): ActionRow[] {
 
 export function jsonOf(rows: readonly ActionRow[]): string {
   return rows.length === 0 ? "[]" : JSON.stringify(rows, null, 2);
+}
+
+/** What the app may call a flow: its code, in the signs that an action's name may have, and not used yet. */
+export function freeName(flowCode: string, rows: readonly ActionRow[]): string {
+  const plain = flowCode.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 90);
+  const name = /^[A-Za-z]/.test(plain) ? plain : `run_${plain}`;
+  let free = name;
+  for (let at = 2; rows.some(({ action }) => action === free); at++) free = `${name}_${at}`;
+  return free;
 }
 
 /** Reads the input of an action: a JSON object, or nothing. Undefined if it is neither. */

@@ -1,5 +1,7 @@
 /** A new app: a starter, what it needs beside its code, and the form that makes it. */
-import { ApiError, Editor, get, isMap, request, session, textOf } from "studio";
+import { ApiError, Editor, get, isMap, loadModels, request, router, session, textOf } from "studio";
+import { openApp } from "./app.svelte.ts";
+import { addressOfApp } from "./place.ts";
 import { fieldsOf, isOpenForVisitors, sourceOf, starters, tablesOf, type Starter } from "./starters.ts";
 
 export interface Database {
@@ -10,8 +12,25 @@ export interface Database {
   readonly public_methods: unknown;
 }
 
+/** What is made is built on, where its code is; what it was described with is asked there. */
+class NewEditor extends Editor {
+  description = $state("");
+
+  override goTo(json: unknown): void {
+    const key = isMap(json) ? textOf(json["url_code"] || json["id"]) : "";
+    if (this.description.trim() !== "") {
+      const { talk } = openApp(key);
+      talk.type(this.description.trim());
+      talk.isWanted = true;
+    }
+    router.go(addressOfApp(key, "build"), { replace: true });
+  }
+}
+
 export class NewApp {
-  readonly editor: Editor;
+  readonly editor: NewEditor;
+  /** Whether there is a model to describe it to; undefined until it is known, and for those who may ask none. */
+  hasModel = $state<boolean | undefined>();
   /** The starters whose needs the person may meet. */
   readonly starters: readonly Starter[];
   starter = $state.raw<Starter | undefined>();
@@ -25,7 +44,7 @@ export class NewApp {
   private made: { database?: string; flow?: string } = {};
 
   constructor() {
-    this.editor = new Editor(session.resource("/core/apps"), [], true);
+    this.editor = new NewEditor(session.resource("/core/apps"), [], true);
     this.starters = starters.filter(
       ({ database, action }) => (!database || session.may("dbs")) && (!action || session.may("flows")),
     );
@@ -62,6 +81,12 @@ export class NewApp {
     if (known) this.type("name", known.name);
     // Nobody has typed anything yet.
     if (!draft.found) draft.drop();
+  }
+
+  /** Asked again when somebody has set one up. */
+  async findModel(): Promise<void> {
+    const models = await loadModels();
+    this.hasModel = models && models.length > 0;
   }
 
   get database(): Database | undefined {
@@ -111,6 +136,8 @@ export class NewApp {
     if (editor.saving) return;
     const name = this.textOfInput("name").trim();
     if (starter && !this.isOwn) this.fill(); // its heading is the name
+    // What is still to be described is shown to nobody yet.
+    if (editor.description.trim() !== "") this.type("active", false);
     try {
       if (name !== "" && starter) await this.makeNeeds(starter, name);
     } catch (error) {

@@ -1,6 +1,13 @@
-/** Where an app will appear, by two of its fields, and how its code is shown. Pure. */
+/** The parts of an app's page, where the app will appear, and how its code is shown. Pure. */
 import type { CodeLanguage } from "studio";
 import { modules } from "../choices.ts";
+
+export const parts = ["preview", "build", "data", "versions", "settings"] as const;
+export type Part = (typeof parts)[number];
+
+export function addressOfApp(key: string, part: Part = "preview"): string {
+  return `/studio/core/apps/${encodeURIComponent(key)}${part === "preview" ? "" : `/${part}`}`;
+}
 
 export interface Placement {
   readonly module: string | undefined;
@@ -50,4 +57,15 @@ const languages: Readonly<Record<string, CodeLanguage>> = {
 
 export function languageOfEngine(engine: unknown): CodeLanguage {
   return (typeof engine === "string" ? languages[engine] : undefined) ?? "svelte";
+}
+
+/** What visitors may do with a table by its public methods; two methods that say the same to a person are one. */
+export const may = ["look", "search", "create", "update", "delete"] as const;
+
+export function visitorsMay(publicMethods: unknown, what: (typeof may)[number]): boolean {
+  if (typeof publicMethods !== "object" || publicMethods === null) return false;
+  const names = what === "look" ? ["list", "get"] : [what];
+  return names.some((name) =>
+    Object.entries(publicMethods).some(([key, value]) => key === name && value !== null && value !== false),
+  );
 }

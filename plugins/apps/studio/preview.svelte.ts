@@ -1,5 +1,5 @@
 /** The app as it stands in the editor, compiled by the server without being saved. */
-import { ApiError, isMap, messageOf, request } from "studio";
+import { ApiError, isMap, messageOf, request, textOf } from "studio";
 import { entriesOf, type Entry } from "./console.ts";
 import { createLatest } from "./latest.ts";
 
@@ -8,6 +8,19 @@ export interface Draft {
   readonly app_engine: string;
   readonly css_engine: string;
   readonly source_code: string;
+}
+
+interface Compiled {
+  readonly url: string;
+  /** The source's lines by those of the compiled code; null where the source runs as it is. */
+  readonly lines: readonly number[] | null;
+}
+
+/** Throws the compiler's mistakes: the 422 of `source_code`. */
+export async function compiled(id: string, draft: Draft): Promise<Compiled> {
+  const { json } = await request("POST", "/core/apps/preview.json", { body: { app: { id, ...draft } } });
+  const { url, source_lines: lines } = isMap(json) ? json : {};
+  return { url: textOf(url), lines: Array.isArray(lines) ? lines.map(Number) : null };
 }
 
 const waitMs = 600;
@@ -49,13 +62,13 @@ export class LivePreview {
   private async compile(draft: Draft): Promise<void> {
     this.compiling = true;
     try {
-      const { json } = await request("POST", "/core/apps/preview.json", { body: { app: { id: this.id(), ...draft } } });
-      if (!isMap(json) || this.stopped) return;
-      this.lines = Array.isArray(json["source_lines"]) ? json["source_lines"].map(Number) : null;
+      const { url, lines } = await compiled(this.id(), draft);
+      if (this.stopped) return;
+      this.lines = lines;
       this.entries = [];
       this.mistakes = [];
       this.problem = "";
-      this.url = String(json["url"]);
+      this.url = url;
     } catch (error) {
       const errors = error instanceof ApiError ? error.errors : {};
       this.mistakes = errors["source_code"] ?? [];

@@ -1,10 +1,11 @@
 /** What the Studio's pages of apps decide, and the apps that one can start with. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "platform/test";
-import { jsonOf, rowsOf, sampleOf, valuesOf } from "./actions.ts";
+import { freeName, jsonOf, rowsOf, sampleOf, valuesOf } from "./actions.ts";
 import { entriesOf } from "./console.ts";
+import { answerOf, changedLines, guideOf, inputsOfTables, tablesOfApp } from "./describe.ts";
 import { createLatest } from "./latest.ts";
-import { placeOf } from "./place.ts";
+import { placeOf, visitorsMay } from "./place.ts";
 import { fieldsOf, isOpenForVisitors, sourceOf, starters, tablesOf } from "./starters.ts";
 
 describe("starters", () => {
@@ -200,6 +201,49 @@ describe("actions", () => {
   ])("of the description %s take %s", (description, sample) => {
     expect(sampleOf(description)).toBe(sample);
   });
+});
+
+describe("what a model answers", () => {
+  const fence = "```";
+  test.each([
+    ["no code", "Which table?", "Which table?", undefined],
+    ["words before and after", `Done.\n${fence}svelte\n<p>\n${fence}\nEnjoy.`, "Done.\nEnjoy.", "<p>\n"],
+    ["code that is still coming in", `Done.\n\n${fence}html\n<p>\n<b`, "Done.", "<p>\n<b"],
+    ["fences in the code", `${fence}js\na;\n${fence}\nb;\n${fence}\n`, "", `a;\n${fence}\nb;\n`],
+  ])("with %s", (_, text, prose, source) => expect(answerOf(text)).toEqual({ prose, source }));
+
+  test("is told in lines that were added and removed", () => {
+    expect(changedLines("a\nb\nb\n", "a\nb\nc\nd\n")).toEqual({ added: 2, removed: 1 });
+  });
+  test("follows instructions without their head, which name others plainly", () => {
+    expect(guideOf('---\nname: X\n---\n# T\nSee {{ "apps_api" | prompt_url }}.')).toBe("# T\nSee `apps_api`.");
+  });
+});
+
+test("the tables of an app are its own one and those of `fields.dbs`", () => {
+  expect(tablesOfApp("a", '{"dbs":["b","a",7],"x":1}')).toEqual(["a", "b"]);
+  expect([tablesOfApp("", "{"), tablesOfApp("", '{"dbs":"x"}')]).toEqual([[], []]);
+  const { db_code, fields } = inputsOfTables(["b", "c"], '{"dbs":["x"],"x":1}');
+  expect([db_code, JSON.parse(fields)]).toEqual(["b", { x: 1, dbs: ["c"] }]);
+  expect(inputsOfTables([], '{"dbs":["x"]}')).toEqual({ db_code: "", fields: "{}" });
+});
+
+test.each([
+  [{ list: {} }, "look", true],
+  [{ get: null, create: {} }, "look", false],
+  [{ create: {} }, "create", true],
+  [null, "delete", false],
+] as const)("with the public methods %j visitors may %s: %p", (methods, what, may) =>
+  expect(visitorsMay(methods, what)).toBe(may),
+);
+
+test.each([
+  ["pack", [], "pack"],
+  ["2 go", [], "run_2_go"],
+  ["pack", ["pack", "pack_2"], "pack_3"],
+])("the flow %p beside %j is called %p", (code, taken, name) => {
+  const rows = taken.map((action) => ({ action, flow_code: "", description: "", public: false }));
+  expect(freeName(code, rows)).toBe(name);
 });
 
 test.each([

@@ -16,7 +16,7 @@ const order = ["user", "team", "department", "account"];
 
 /**
  * `stored` and `builtIn` as the API lists them. Instructions for agents (`…_api`) and additions (`…_extra`) are no
- * prompts to begin with, unless somebody has made a conversation of them.
+ * prompts to begin with, unless somebody has made a conversation of them; `ai_app` is that of the builder of apps.
  */
 export function choicesOf(stored: unknown, builtIn: unknown): Choice[] {
   const found = new Map<string, Choice>();
@@ -26,7 +26,7 @@ export function choicesOf(stored: unknown, builtIn: unknown): Choice[] {
     const id = textOf(row["id"]);
     const known = found.get(code);
     if (known) found.set(code, { ...known, ids: id === "" ? known.ids : [...known.ids, id] });
-    else if (code !== "" && !/_(?:api|extra)$/.test(code))
+    else if (code !== "" && !/_(?:api|extra)$|^ai_app$/.test(code))
       found.set(code, {
         code,
         name: textOf(row["name"]) || code,
