@@ -17,7 +17,8 @@ export async function joined(
   hash: string,
 ): Promise<Scripts> {
   const groupOf = new Map([...groups].flatMap(([group, names]) => names.map((name) => [name, group] as const)));
-  const places = new Map([...scripts.files.keys()].map((name, at) => [name, `_${at}`]));
+  // Of one length, so that no two names joined to them can be the same.
+  const places = new Map([...scripts.files.keys()].map((name, at) => [name, `_${at.toString(36).padStart(2, "0")}`]));
   const renamed = (name: string) => `${(groupOf.get(name) ?? name).replace(/\.js$/, "")}-${hash}.js`;
   /** Imports of joined files are imports of the whole by longer names, as each of them has an `a`. */
   const rewritten = (text: string) =>

@@ -1,9 +1,8 @@
-/** Changes of all that filters find, imports that are found again, and live changes, in the Studio. */
+/** Changes of all that filters find, and live changes, in the Studio. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium, type TestBrowser } from "../chromium.ts";
-import { connect } from "node:net";
-import { adminPassword, adminToken, eventually, startTestApp, type TestApp } from "../harness.ts";
+import { adminPassword, eventually, startTestApp, type TestApp } from "../harness.ts";
 import { atStudio } from "./studio-fixture.ts";
 
 let app: TestApp;
@@ -330,133 +329,6 @@ test("records that are refused are listed, and lead to themselves", async () => 
   await page.getByRole("region", { name: "Change of many records" }).getByText("Refused: 130.").waitFor();
   await page.getByRole("link", { name: "Tasks" }).last().click();
   await page.getByRole("heading", { level: 1, name: "Tasks" }).waitFor();
-  expect(session.faults).toEqual([]);
-});
-
-test("all faulty rows of an import are mended by pages, and found again after the page was loaded anew", async () => {
-  await database("rows", []);
-  await using session = await opened("/studio/core/dbs/rows/import");
-  const { page } = session;
-  const lines = Array.from({ length: 320 }, (_, at) =>
-    at < 300 ? `,Wien,x${at}` : `N${at},<script>window.hit=1</script>,${at}`,
-  );
-  const file = {
-    name: "rows.csv",
-    mimeType: "text/csv",
-    buffer: Buffer.from(`name,city,age\r\n${lines.join("\r\n")}`),
-  };
-  await page.getByLabel("File").setInputFiles(file);
-  // It goes on while another page is looked at.
-  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-  await page.route("**/import?*", async (route) => {
-    await gate;
-    await route.continue();
-  });
-  await page.getByRole("button", { name: "Import" }).click();
-  await page.getByRole("button", { name: "Cancel" }).waitFor();
-  await page.getByRole("link", { name: "Fields", exact: true }).click();
-  await page.getByRole("heading", { level: 1, name: "Fields" }).waitFor();
-  await page.getByRole("link", { name: "Import" }).click();
-  await page.getByRole("button", { name: "Cancel" }).waitFor();
-  open();
-  await page.getByText("Stored: 20 of 320 rows.").waitFor();
-  await page.getByText("1–50 of 300").waitFor();
-  await page.getByRole("button", { name: "Next" }).click();
-  await page.getByText("51–100 of 300").waitFor();
-  await page.getByLabel("name, Row 51").fill("Ann");
-  await page.getByLabel("age, Row 51").fill("51");
-  const begun = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Download as CSV" }).click();
-  const csv = await Bun.file((await (await begun).path()) ?? "").text();
-  expect(csv.trim().split("\r\n")).toHaveLength(301);
-  expect(csv).toContain('"name","city","age","fault"');
-  await page.getByRole("button", { name: "Send these rows again" }).click();
-  await page.getByText("Stored: 21 of 320 rows.").waitFor();
-  await page.getByText("51–100 of 299").waitFor();
-  expect(await page.getByLabel("name, Row 51").count()).toBe(0);
-
-  await page.reload();
-  await page.getByText("Stored: 21 of 320 rows.").waitFor();
-  await page.getByText("Row 1 (line 2)").first().waitFor();
-  await page.getByLabel("Choose the same file again").setInputFiles(file);
-  await page.getByText("1–50 of 299").waitFor();
-  await page.getByLabel("name, Row 1", { exact: true }).fill("Bea");
-  await page.getByLabel("age, Row 1", { exact: true }).fill("1");
-  await page.getByRole("button", { name: "Send these rows again" }).click();
-  await page.getByText("Stored: 22 of 320 rows.").waitFor();
-  expect(await count("rows")).toBe(22);
-  expect(await page.evaluate(() => "hit" in window)).toBe(false);
-  expect(session.faults).toEqual([]);
-});
-
-test("one who leaves during an upload is asked, and goes on with the same file afterwards: it is stored once", async () => {
-  await database("cut", []);
-  await using session = await opened("/studio/core/dbs/cut/import");
-  const { page } = session;
-  // Names of files are texts like others, however long.
-  const name = `../../<img src=x onerror=window.hit=1>"'\u0001\u202egnp ${"n".repeat(300)}.csv`;
-  const file = { name, mimeType: "text/csv", buffer: Buffer.from("name,age\r\nAnn,1\r\nBob,2") };
-  await page.getByLabel("File", { exact: true }).setInputFiles(file);
-  await page.getByRole("cell", { name: "Ann" }).waitFor();
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1280);
-
-  // The upload waits; one who reloads is asked, and stays.
-  await page.route("**/import?*", () => {}, { times: 1 });
-  await page.getByRole("button", { name: "Import" }).click();
-  await page.getByRole("button", { name: "Cancel" }).waitFor();
-  const leaves = async (sure: boolean) => {
-    const asked = page.waitForEvent("dialog");
-    void page.evaluate(() => setTimeout(() => location.reload()));
-    const dialog = await asked;
-    expect(dialog.type()).toBe("beforeunload");
-    await (sure ? dialog.accept() : dialog.dismiss());
-  };
-  await leaves(false);
-  await page.getByRole("button", { name: "Cancel" }).waitFor();
-  await leaves(true);
-  const cut = page.getByRole("region", { name: "The upload had no answer." });
-  await cut.getByText("<img src=x").waitFor();
-  await page.route(
-    "**/import?*",
-    async (route) => {
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
-  await cut.getByLabel("Choose this file again").setInputFiles({ ...file, name: "other.csv" });
-  await page.getByRole("alert").getByText("That is another file").waitFor();
-  // Now it arrives, but its answer is lost.
-  await cut.getByLabel("Choose this file again").setInputFiles(file);
-  await page.getByRole("alert").getByText("The upload was broken off.").waitFor();
-  expect(await count("cut")).toBe(2);
-  await page.reload();
-  await cut.getByLabel("Choose this file again").setInputFiles(file);
-  await page.getByText("Stored: 2 of 2 rows.").waitFor();
-  await cut.waitFor({ state: "detached" });
-  expect(await count("cut")).toBe(2);
-  expect(await page.evaluate(() => "hit" in window)).toBe(false);
-  expect(session.faults.filter((fault) => !fault.includes("ERR_FAILED"))).toEqual([]);
-});
-
-test("an import that a program began is seen while it runs, and how it ended", async () => {
-  await database("seen", []);
-  const socket = connect(Number(new URL(app.origin).port), "127.0.0.1");
-  const head = `Host: localhost\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: text/csv\r\nContent-Length: 40000000`;
-  socket.write(`POST /core/dbs/seen/import?partial=true HTTP/1.1\r\n${head}\r\n\r\nname,age\nAnn,1\n,2\n`);
-  await using session = await opened("/studio/core/dbs/seen/import");
-  const { page } = session;
-  const panel = page.getByRole("region", { name: "Import" });
-  await panel.getByText("2 so far").waitFor();
-  await panel.getByText("Refused: 1.").waitFor();
-  await panel.getByRole("link", { name: "Details" }).click();
-  await page.getByRole("cell", { name: "is required" }).waitFor();
-  socket.destroy();
-  await page.getByRole("status").getByText("failed").waitFor();
-  await page.getByRole("link", { name: "Mend these rows" }).click();
-  await page.getByRole("heading", { level: 1, name: "Import" }).waitFor();
-  await page.getByText("Row 2 (line 3)").waitFor();
-  await page.getByText("No row was stored.").waitFor();
   expect(session.faults).toEqual([]);
 });
 

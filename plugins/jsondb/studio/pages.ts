@@ -49,6 +49,7 @@ export const pages: StudioPage[] = [
     path: "core/dbs/:db_id/import",
     title: { en: "Import", pl: "Import", de: "Import" },
     privilege: "dbs",
+    bar: "own",
     load: () => import("./transfer/Import.svelte"),
   },
   {

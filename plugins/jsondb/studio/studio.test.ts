@@ -15,20 +15,7 @@ import {
 import { canEditInCell, cellText, changedFields, plainText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf, former, heightOf, paste, placeOfError, update, printTsv, readTsv } from "./grid.ts";
-import {
-  bodyOfRows,
-  columnsOfRows,
-  faultsByRow,
-  fileRows,
-  formatOf,
-  reportOf,
-  csvOfFaults,
-  csvOfFaultyRows,
-  type FileRow,
-  type Format,
-} from "./transfer/import-file.ts";
 import { happenedOf, meet, staleOf, withTheirs } from "./records/meanwhile.ts";
-import { isSameUpload, mendedOf, uploadOf, withMended } from "./transfer/import-memory.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/methods.ts";
 import {
   chosenTable,
@@ -55,7 +42,6 @@ import {
   repeatedNames,
   setIndexed,
 } from "./schema/changes.ts";
-import { shareOf, taskOf, tasksOf } from "./transfer/tasks.ts";
 import { daysOf, monthAfter } from "./records/calendar.ts";
 import { bodyOf, differs, queryOf, savedOf, viewOf } from "./records/views.ts";
 import { drawn, scrollFor, slotted, type Slot } from "./records/window.ts";
@@ -362,90 +348,6 @@ describe("changes of records that somebody else has changed", () => {
     [[], []],
   ])("are found in a refusal of %p", (paths, places) => {
     expect(staleOf(Object.fromEntries(paths.map((path) => [path, ["x"]])))).toEqual(places);
-  });
-});
-
-describe("a file to import", () => {
-  async function* pieces(...texts: string[]): AsyncGenerator<string> {
-    yield* texts;
-  }
-  /** As the Studio's own: long numbers are raw ones. */
-  const parse = (text: string): unknown =>
-    JSON.parse(text, (_key, value: unknown, { source }: { source?: string } = {}) =>
-      typeof value === "number" && source !== undefined && source !== String(value) ? JSON.rawJSON(source) : value,
-    );
-  const rowsOf = async (format: Format, ...texts: string[]) => {
-    const rows: FileRow[] = [];
-    for await (const one of fileRows(pieces(...texts), format, parse)) rows.push(one);
-    return rows;
-  };
-
-  test.each([
-    ["a.csv", "csv"],
-    ["a.TSV", "csv"],
-    ["a.b.json", "json"],
-    ["a.jsonl", "ndjson"],
-    ["a.ndjson", "ndjson"],
-    ["a.xlsx", undefined],
-    ["csv", undefined],
-  ])("%s is %s", (name, format) => {
-    expect(formatOf(name)).toBe(format as Format);
-  });
-
-  test("has rows by the names of their columns, wherever its pieces end", async () => {
-    const rows = await rowsOf("csv", '\uFEFFname;city\r\n"A;', 'nn";Łódź\r\n\r\nBob\r', "\n");
-    expect(rows).toEqual([
-      { row: 1, cells: { name: "A;nn", city: "Łódź" } },
-      { row: 2, cells: { name: "Bob", city: "" } },
-    ]);
-    const lines = await rowsOf("ndjson", '{"a":1}\n{"data":{"a":', '2},"table_name":"t"}\n\nnot JSON');
-    expect(lines.map(({ cells, table }) => [cells, table])).toEqual([
-      [{ a: "1" }, undefined],
-      [{ a: "2" }, "t"],
-      [{ "": "not JSON" }, undefined],
-    ]);
-    expect(columnsOfRows(lines)).toEqual(["a", ""]);
-    expect((await rowsOf("json", '[{"a":', "1}]")).map(({ row: number }) => number)).toEqual([1]);
-  });
-
-  test("is sent again as it was, but for what was mended", async () => {
-    const [csv] = await rowsOf("csv", 'a,b\n"x ""y""",\n');
-    expect(csv && bodyOfRows([csv], "csv", () => undefined).body).toBe('"a","b"\r\n"x ""y""",');
-    const [one, two] = await rowsOf(
-      "json",
-      '[{"age":"old","deep":{"x":1},"n":null},{"data":{"age":1},"table_name":"t"}]',
-    );
-    if (!one || !two) throw new Error("no rows");
-    const mended = [{ ...one, cells: { ...one.cells, age: "41" } }, two];
-    const { body } = bodyOfRows(mended, "json", (name) => (name === "age" ? "integer" : undefined));
-    expect(JSON.parse(body)).toEqual([
-      { age: 41, deep: { x: 1 }, n: null },
-      { data: { age: 1 }, table_name: "t" },
-    ]);
-  });
-
-  test.each(["json", "ndjson"] as const)("of %s keep the digits of their long numbers", async (format) => {
-    const digits = "1234567890123456789012345678901234567890";
-    const text = `{"order":${digits},"deep":{"id":${digits}},"age":"old"}`;
-    const [one] = await rowsOf(format, format === "json" ? `[${text}]` : text);
-    if (!one) throw new Error("no row");
-    const { body } = bodyOfRows([{ ...one, cells: { ...one.cells, age: "41" } }], format, () => "integer");
-    expect(body).toBe(`[{"order":${digits},"deep":{"id":${digits}},"age":41}]`);
-    const typed = `${digits}1`;
-    const { body: mended } = bodyOfRows([{ ...one, cells: { ...one.cells, order: typed } }], format, () => undefined);
-    expect(mended).toBe(`[{"order":${typed},"deep":{"id":${digits}},"age":"old"}]`);
-  });
-
-  test.each([
-    [{ imported: 2 }, { imported: 2, failed: 0, total: 2, faults: [] }],
-    [
-      { errors: [{ row: 3, line: 4, field: null, message: "m" }], failed: 1, total: 2 },
-      { imported: 0, failed: 1, total: 2, faults: [{ row: 3, line: 4, field: null, message: "m" }] },
-    ],
-    [{ error: "busy" }, undefined],
-    ["", undefined],
-  ])("an answer %j", (json, report) => {
-    expect(reportOf(json)).toEqual(report);
   });
 });
 
@@ -815,100 +717,6 @@ describe("a change of all that a list finds", () => {
   test("carries the fields", () => {
     const { body } = bulkCall(new URLSearchParams("q=a"), { op: "update", data: { age: null } });
     expect(body).toEqual({ op: "update", data: { age: null } });
-  });
-});
-
-describe("a task", () => {
-  const json = {
-    id: "1",
-    kind: "update",
-    status: "running",
-    done: 5,
-    total: 20,
-    stored: 4,
-    failed: 1,
-    error: null,
-    started_at: "x",
-    finished_at: null,
-  };
-  test("is read, and anything else is not", () => {
-    expect(taskOf(json)).toEqual({ ...json, kind: "update", status: "running" } as const);
-    expect(tasksOf([json, { ...json, kind: "other" }, { ...json, status: "waiting" }, null, "x"])).toHaveLength(1);
-    expect(tasksOf({ error: "x" })).toEqual([]);
-  });
-  test.each([
-    [5, 20, 0.25],
-    [0, 0, 1],
-    [30, 20, 1],
-    [5, null, undefined],
-  ])("of %j of %j is at %j", (done, total, share) => {
-    const task = taskOf({ ...json, done, total });
-    expect(task && shareOf(task)).toBe(share);
-  });
-  test("gives its mistakes as CSV, without formulas", () => {
-    const faults = [
-      { row: 2, line: 3, field: "=cmd", message: 'say "x"' },
-      { row: 4, line: undefined, id: "7", field: null, message: "is required" },
-    ];
-    expect(csvOfFaults(faults)).toBe(
-      '"row","line","id","field","fault"\r\n"2","3",,"\'=cmd","say ""x"""\r\n"4",,"7",,"is required"',
-    );
-  });
-});
-
-describe("faulty rows", () => {
-  test("are saved as they stand in the file, with a column that no other one is named like", () => {
-    const rows = [
-      { row: 2, cells: { name: "", fault: "=1" } },
-      { row: 5, cells: { name: 'a "b"' } },
-    ];
-    const fault = { line: undefined, field: null, message: "too long" };
-    const faults = faultsByRow([
-      { ...fault, row: 2, field: "name", message: "is required" },
-      { ...fault, row: 2 },
-      { ...fault, row: 5 },
-    ]);
-    expect(csvOfFaultyRows(rows, faults)).toBe(
-      '"name","fault","fault_"\r\n,"=1","name: is required; too long"\r\n"a ""b""",,"too long"',
-    );
-  });
-
-  const upload = { name: "a.csv", size: 3, format: "csv", table: null, partial: true, key: "k" };
-  test.each([
-    [null, undefined],
-    ["no JSON", undefined],
-    ["[1]", undefined],
-    ['{"name":"a.csv","size":"3","key":"k"}', undefined],
-    [JSON.stringify(upload), upload],
-  ])("that had no answer are read from %j", (text, read) => {
-    expect(uploadOf(text)).toEqual(read);
-  });
-
-  test.each([
-    [{}, true],
-    [{ key: "other" }, true],
-    [{ size: 4 }, false],
-    [{ table: "t" }, false],
-    [{ partial: false }, false],
-  ])("are the same request again with %j: %p", (change, same) => {
-    expect(isSameUpload(upload, { ...upload, ...change })).toBe(same);
-  });
-
-  test.each([
-    [null, {}],
-    ["no JSON", {}],
-    ["[1]", {}],
-    ['{"a":[1,"x",2],"b":3}', { a: [1, 2] }],
-  ])("that were mended are read from %j", (text, mended) => {
-    expect(mendedOf(text)).toEqual(mended);
-  });
-
-  test("that were mended are kept of the newest 20 imports", () => {
-    let mended = withMended({ old: [1] }, "old", [1, 2]);
-    expect(mended).toEqual({ old: [1, 2] });
-    for (let at = 0; at < 20; at++) mended = withMended(mended, `t${at}`, [at]);
-    expect(Object.keys(mended)).toHaveLength(20);
-    expect(mended["old"]).toBeUndefined();
   });
 });
 

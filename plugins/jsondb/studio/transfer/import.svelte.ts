@@ -1,338 +1,284 @@
-/** An import: a file, its upload, and the rows that are to be mended. */
-import { connection, filledIn, get, messageOf, parseJson, personHeader, session, toasts } from "studio";
-import {
-  bodyOfRows,
-  fileRows,
-  formatOf,
-  formats,
-  mediaTypes,
-  reportOf,
-  type FileRow,
-  type Format,
-  type Report,
-} from "./import-file.ts";
-import { isSameUpload, keepMended, keepUpload, readMended, readUpload, type Upload } from "./import-memory.ts";
+/** An import: its file, its faulty rows and how they were mended, and what was stored of it. */
+import { ApiError, get, isMap, messageOf, session } from "studio";
 import { taskPath } from "../paths.ts";
-import type { FieldType } from "../schema.ts";
-import { taskOf, type Task } from "./tasks.ts";
+import { Check, type Typed } from "./check.svelte.ts";
+import { reportOf, rowsIn, type Fault, type Report } from "./faults.ts";
+import { keep, readKept } from "./kept.ts";
+import { wordsIn } from "./send.ts";
+import { importPath, Source } from "./source.svelte.ts";
+import { taskOf } from "./tasks.ts";
 import { allFaults } from "./tasks.svelte.ts";
-import { say } from "../words.ts";
-
-const previewRows = 10;
-const previewBytes = 500_000;
-/** JSON is read as a whole to find its faulty rows. */
-const mostJsonBytes = 100_000_000;
-
-const lookMs = 1000;
-/** The answer of an import has the first mistakes, and its task more of them. */
-const faultsOfAnswer = 100;
+import { say } from "./words.ts";
 
 /** Goes on while another page of the Studio is looked at. */
 const imports = new Map<string, Import>();
 
-export function importOf(db: string): Import {
-  const known = imports.get(db);
-  if (known) return known;
-  const made = new Import(db);
-  imports.set(db, made);
-  return made;
+/** Without a database the file becomes a new one. */
+export function importOf(db: string | undefined): Import {
+  const key = db ?? "";
+  let known = imports.get(key);
+  // No page owns it.
+  if (!known) $effect.root(() => void (known = new Import(db)));
+  known ??= new Import(db);
+  imports.set(key, known);
+  return known;
 }
 
-class Import {
-  readonly db: string;
-  file = $state.raw<File | undefined>();
-  format = $state<Format>("csv");
-  preview = $state.raw<readonly FileRow[]>([]);
-  /** Whether the good rows are stored though others are faulty. */
-  partial = $state(true);
-  /** 0 to 1 while it uploads, undefined when nothing does. */
-  progress = $state<number | undefined>();
-  report = $state.raw<Report | undefined>();
-  faulty = $state.raw<readonly FileRow[]>([]);
+interface Result {
+  readonly total: number;
+  readonly stored: number;
+  readonly mended: number;
+  readonly faults: readonly Fault[];
+  /** Rows that were refused, also those whose mistakes the server does not keep. */
+  readonly failed: number;
+  readonly error: string;
+}
+
+export class Import {
+  readonly source: Source;
+  readonly check: Check;
+  /** What the new database is called. */
+  name = $state("");
+  nameProblem = $state("");
+  isLooking = $state(false);
   problem = $state("");
-  /** The server's task of the file that is shown. */
-  taskId = $state<string | undefined>();
-  /** One that was begun elsewhere, while it runs. */
-  watched = $state.raw<Task | undefined>();
+  /** 0 to 1 while the file is sent, undefined when nothing is. */
+  progress = $state<number | undefined>();
   /** An upload that has had no answer: the page was left, or the connection lost. */
-  unanswered = $state.raw<Upload | undefined>();
-  private lastTask: string | undefined;
-  private running: XMLHttpRequest | undefined;
+  isUnanswered = $state(false);
+  taskId = $state<string | undefined>();
+  result = $state.raw<Result | undefined>();
+  /** The Idempotency-Key: sent again with it, the file is stored once, even if only the answer was lost. */
+  private key: string | undefined;
+  /** The same of mended rows. */
+  private sent: { readonly of: string; readonly key: string } | undefined;
+  private looking = new AbortController();
+  private running: AbortController | undefined;
 
-  constructor(db: string) {
-    this.db = db;
-    this.unanswered = readUpload(session.person.id, db);
+  constructor(db: string | undefined) {
+    this.source = new Source(db);
+    this.check = new Check(this.source, () => void this.keepState());
   }
 
-  private remember(upload: Upload | undefined): void {
-    this.unanswered = upload;
-    keepUpload(session.person.id, this.db, upload);
-  }
+  // The file.
 
-  forget(): void {
-    this.remember(undefined);
+  async choose(file: File): Promise<void> {
+    this.clear();
+    this.source.file = file;
+    if (this.source.db === undefined && this.name === "") this.name = file.name.replace(/\.\w+$/, "");
+    await keep(this.place("file"), new Uint8Array(await file.arrayBuffer()));
+    await this.look();
   }
 
   private clear(): void {
-    this.report = undefined;
-    this.taskId = undefined;
-    this.watched = undefined;
-    this.faulty = [];
-    this.preview = [];
-    this.problem = "";
-    this.file = undefined;
+    this.looking.abort();
+    this.source.clear();
+    this.check.clear();
+    this.result = this.taskId = this.key = undefined;
+    this.problem = this.nameProblem = "";
+    this.isUnanswered = this.isLooking = false;
   }
 
-  async choose(file: File | undefined): Promise<void> {
+  /** Forgets the file. */
+  async drop(): Promise<void> {
     this.clear();
-    this.file = file;
-    if (!file) return;
-    const format = formatOf(file.name);
-    if (!format) this.problem = say("unknownFormat");
-    else this.format = format;
-    await this.showPreview();
+    this.name = "";
+    await this.forget();
   }
 
-  async showPreview(): Promise<void> {
-    const { file, format } = this;
-    if (!file) return;
-    try {
-      const isWhole = file.size <= previewBytes;
-      if (format === "json" && !isWhole) return; // half an array cannot be read
-      const text = await file.slice(0, previewBytes).text();
-      const rows: FileRow[] = [];
-      for await (const row of fileRows(once(text), format, parseJson)) {
-        rows.push(row);
-        if (rows.length === previewRows) break;
-      }
-      this.preview = rows;
-      this.problem = "";
-    } catch (error) {
-      this.preview = [];
-      this.problem = messageOf(error);
-    }
+  private async forget(): Promise<void> {
+    await Promise.all(["file", "state"].map((part) => keep(this.place(part), undefined)));
   }
 
-  /** Shows an import that another tab, person or program began, or this one before it was loaded again. */
-  async open(id: string): Promise<void> {
-    this.clear();
-    this.taskId = id;
-    try {
-      for (;;) {
-        const { json } = await get(taskPath(this.db, id));
-        if (this.taskId !== id) return;
-        const task = taskOf(json);
-        this.watched = task;
-        if (!task || task.kind !== "import") return;
-        if (task.status === "running") await new Promise((resolve) => setTimeout(resolve, lookMs));
-        else return await this.showEnded(task);
-      }
-    } catch (error) {
-      if (this.taskId === id) this.problem = messageOf(error);
-    }
-  }
-
-  private async showEnded({ id, status, stored, failed, done, total }: Task): Promise<void> {
-    const mended = readMended(id);
-    const faults = failed > 0 ? await allFaults(this.db, id) : [];
-    if (this.taskId !== id) return;
-    // Of a refused import the good rows were not stored either: the whole file is to be sent again.
-    this.partial = status === "finished";
-    this.report = {
-      imported: stored + mended.size,
-      failed: failed - mended.size,
-      total: total ?? done,
-      faults: faults.filter(({ row }) => !mended.has(row)),
-    };
-  }
-
-  /** The same file again, after it was forgotten: its faulty rows are read, and nothing is sent. */
-  async chooseAgain(file: File | undefined): Promise<void> {
-    if (!file) return;
-    const format = formatOf(file.name);
-    if (format) this.format = format;
-    this.file = file;
+  /** Looks at the file as it was said to be: all that its rows were is open again. */
+  async look(isSame = false): Promise<void> {
+    this.looking.abort();
+    const { signal } = (this.looking = new AbortController());
     this.problem = "";
-    await this.readFaulty();
-    if (this.faulty.length === 0) this.problem = say("otherFile");
-  }
-
-  /** The file of the upload that has had no answer, once more. */
-  async goOn(file: File | undefined): Promise<void> {
-    const upload = this.unanswered;
-    if (!file || !upload) return;
-    if (file.name !== upload.name || file.size !== upload.size) {
-      this.problem = filledIn(say("notThatFile"), { name: upload.name });
-      return;
-    }
-    await this.choose(file);
-    this.format = formats.find((format) => format === upload.format) ?? this.format;
-    this.partial = upload.partial;
-    await this.send(upload.table ?? undefined);
-  }
-
-  async send(table: string | undefined): Promise<void> {
-    const { file, format, partial } = this;
-    if (!file || this.progress !== undefined) return;
-    this.faulty = [];
-    this.taskId = undefined;
-    this.watched = undefined;
-    const sent = { name: file.name, size: file.size, format, table: table ?? null, partial };
-    const before = this.unanswered;
-    const key = before && isSameUpload(before, sent) ? before.key : crypto.randomUUID();
-    this.remember({ ...sent, key });
-    await this.upload(file, mediaTypes[format], table, key);
-    this.taskId = this.lastTask;
-    await this.readFaulty();
-  }
-
-  /** The rows that the report names, out of the file. */
-  private async readFaulty(): Promise<void> {
-    const { file, format, report } = this;
-    if (!file || !report || report.faults.length === 0) return;
-    if (format === "json" && file.size > mostJsonBytes) return;
-    const wanted = new Set(report.faults.map(({ row }) => row));
-    const rows: FileRow[] = [];
-    const texts = decoded(file.stream());
+    this.isLooking = true;
+    if (!isSame) this.key = undefined;
     try {
-      for await (const row of fileRows(texts, format, parseJson)) {
-        if (wanted.delete(row.row)) rows.push(row);
-        if (wanted.size === 0) break;
-      }
-    } catch {
-      // What cannot be read cannot be mended here; the faults are listed all the same.
+      this.problem = await this.source.look(signal);
+      if (this.problem === "") this.problem = await this.check.run(signal);
+      await this.keepState();
+    } catch (error) {
+      if (!signal.aborted) this.problem = messageOf(error);
+    } finally {
+      if (!signal.aborted) this.isLooking = false;
     }
-    this.faulty = rows;
   }
 
-  /** Sends the mended rows alone; those that are refused again stay. */
-  async sendMended(table: string | undefined, typeOf: (field: string) => FieldType | undefined): Promise<void> {
-    const rows = this.faulty;
-    const before = this.report;
-    const { body, type } = bodyOfRows(rows, this.format, typeOf);
-    await this.upload(body, type, table);
-    const { report } = this;
-    if (!report || report === before) return;
-    // The server counts the rows of what it was sent.
-    const wrong = new Set(report.faults.map(({ row }) => row));
-    this.faulty = rows.filter((_, at) => wrong.has(at + 1));
-    const stored = rows.flatMap(({ row }, at) => (wrong.has(at + 1) ? [] : [row]));
-    if (this.taskId !== undefined) keepMended(this.taskId, stored);
-    const renumbered = new Map([...wrong].map((row) => [row, rows[row - 1]?.row ?? row]));
-    this.report = {
-      ...report,
-      failed: Math.max(0, (before?.failed ?? 0) - stored.length),
-      imported: report.imported + (before?.imported ?? 0),
-      total: before?.total ?? report.total,
-      faults: report.faults.map((fault) => ({
-        ...fault,
-        row: renumbered.get(fault.row) ?? fault.row,
-        line: undefined,
-      })),
-    };
-  }
+  // The import.
 
-  mend(row: number, field: string, text: string): void {
-    this.faulty = this.faulty.map((one) =>
-      one.row === row ? { ...one, cells: { ...one.cells, [field]: text } } : one,
-    );
+  /** Stores the good rows; then `result` says what became of them. */
+  async send(): Promise<void> {
+    const { source } = this;
+    if (this.progress !== undefined) return;
+    this.problem = this.nameProblem = "";
+    this.progress = 0;
+    this.key ??= crypto.randomUUID();
+    this.isUnanswered = true;
+    await this.keepState();
+    addEventListener("beforeunload", warn);
+    const { signal } = (this.running = new AbortController());
+    try {
+      await source.addFields();
+      const isNew = source.db === undefined;
+      const sending = { key: this.key, signal, onprogress: (share: number) => (this.progress = share) };
+      const { json, task } = isNew
+        ? await source.send("/core/dbs/from_file", { name: this.name }, sending)
+        : await source.send(importPath(source.db), { partial: "true" }, sending);
+      this.isUnanswered = false;
+      this.key = undefined;
+      if (isNew) await this.made(json);
+      else await this.stored(reportOf(json), json, task);
+    } catch (error) {
+      this.isUnanswered &&= !signal.aborted;
+      const isCut = error instanceof ApiError && error.status === 0;
+      this.problem = signal.aborted ? say("stopped") : isCut ? say("cutOff") : messageOf(error);
+    } finally {
+      removeEventListener("beforeunload", warn);
+      this.progress = undefined;
+      await this.keepState();
+    }
   }
 
   stop(): void {
-    this.running?.abort();
-    this.forget();
+    this.running?.abort(new DOMException("stopped", "AbortError"));
   }
 
-  /** fetch tells nothing of how much has been sent. */
-  private upload(
-    body: File | string,
-    type: string,
-    table: string | undefined,
-    key: string = crypto.randomUUID(),
-  ): Promise<void> {
-    const query = new URLSearchParams({
-      ...(this.partial && { partial: "true" }),
-      ...(table !== undefined && { table_name: table }),
-    });
-    this.problem = "";
-    this.progress = 0;
-    addEventListener("beforeunload", warn);
-    return new Promise((resolve) => {
-      const sending = new XMLHttpRequest();
-      this.running = sending;
-      sending.upload.addEventListener(
-        "progress",
-        ({ loaded, total }) => (this.progress = total > 0 ? loaded / total : 0),
-      );
-      sending.addEventListener("loadend", () => {
-        this.running = undefined;
-        this.progress = undefined;
-        removeEventListener("beforeunload", warn);
-        if (sending.status === 401) {
-          const again = connection.signedInAgain().then(() => this.upload(body, type, table, key));
-          return resolve(again);
-        }
-        this.ended(sending);
-        resolve(this.moreFaults());
-      });
-      sending.open("POST", `/core/dbs/${encodeURIComponent(this.db)}/import?${query}`);
-      sending.setRequestHeader("content-type", type);
-      sending.setRequestHeader("idempotency-key", key);
-      for (const [name, value] of Object.entries(personHeader())) sending.setRequestHeader(name, value);
-      sending.send(body);
-    });
-  }
-
-  private async moreFaults(): Promise<void> {
-    const { report, lastTask } = this;
-    if (!report || lastTask === undefined || report.faults.length < faultsOfAnswer) return;
-    try {
-      const faults = await allFaults(this.db, lastTask);
-      if (this.report === report && faults.length > 0) this.report = { ...report, faults };
-    } catch {
-      // Those that the answer names are shown all the same.
-    }
-  }
-
-  private ended(sending: XMLHttpRequest): void {
-    this.lastTask = sending.getResponseHeader("x-task-id") ?? undefined;
-    if (sending.status === 0) {
-      this.problem = say("notSent");
+  /** The import of the new database from now on. */
+  private async made(json: unknown): Promise<void> {
+    const { db, task, name } = isMap(json) ? json : {};
+    const made = taskOf(task);
+    if (!isMap(db) || !made) {
+      if (name === undefined) this.problem = wordsIn(json, this.source.file?.name);
+      else this.nameProblem = wordsIn({ base: name });
       return;
     }
-    this.forget();
-    let json: unknown;
-    try {
-      json = JSON.parse(sending.responseText);
-    } catch {
-      json = undefined;
-    }
-    const report = reportOf(json);
-    if (report) {
-      this.report = report;
-      if (report.imported > 0) toasts.say(say("saved"));
-    } else this.problem = errorOf(json) || sending.statusText;
+    await this.forget();
+    imports.delete("");
+    this.source.db = String(db["code"]);
+    imports.set(this.source.db, this);
+    const bytes = await this.source.file?.arrayBuffer();
+    if (made.failed > 0 && bytes) await keep(this.place("file"), new Uint8Array(bytes));
+    await this.conclude({ imported: made.stored, failed: made.failed, total: made.done, faults: [] }, made.id);
   }
+
+  private async stored(report: Report | undefined, json: unknown, task: string | undefined): Promise<void> {
+    if (report && task !== undefined && report.total > 0) return this.conclude(report, task);
+    this.problem = wordsIn(
+      report ? { file: report.faults.map(({ message }) => message) } : json,
+      this.source.file?.name,
+    );
+  }
+
+  /** The rows are stored; those that were mended before follow. */
+  private async conclude(report: Report, task: string): Promise<void> {
+    this.taskId = task;
+    const faults = report.failed > 0 ? await allFaults(this.source.db ?? "", task) : [];
+    this.result = { total: report.total, stored: report.imported, mended: 0, faults, failed: report.failed, error: "" };
+    await this.source.read(rowsIn(faults));
+    const ready = [...this.check.mended].filter((row) => faults.some((fault) => fault.row === row));
+    this.check.mended = new Set();
+    if (ready.length > 0) await this.sendMended(ready);
+  }
+
+  /** Stores mended rows; those that are refused again stay, with what is said of them now. */
+  async sendMended(rows: readonly number[]): Promise<void> {
+    const before = this.result;
+    if (!before || rows.length === 0) return;
+    const mended = rows.map((row) => this.check.mendedRow(row));
+    const of = JSON.stringify(mended);
+    if (this.sent?.of !== of) this.sent = { of, key: crypto.randomUUID() };
+    const { json, status } = await this.source.sendRows(mended, { partial: "true" }, { key: this.sent.key });
+    const report = reportOf(json);
+    if (!report) throw new ApiError(status, wordsIn(json));
+    const again = report.faults.map((fault) => ({ ...fault, row: rows[fault.row - 1] ?? fault.row, line: undefined }));
+    const stored = rows.filter((row) => !again.some((fault) => fault.row === row));
+    this.check.typed = new Map([...this.check.typed].filter(([row]) => !stored.includes(row)));
+    this.result = {
+      ...before,
+      stored: before.stored + stored.length,
+      mended: before.mended + stored.length,
+      failed: before.failed - stored.length,
+      faults: [...before.faults.filter(({ row }) => !rows.includes(row)), ...again].toSorted((a, b) => a.row - b.row),
+    };
+    await this.keepState();
+  }
+
+  /** The same file again, after it was forgotten: its faulty rows are read, and nothing is sent. */
+  async chooseAgain(file: File): Promise<void> {
+    this.source.file = file;
+    this.problem = await this.source.look(AbortSignal.timeout(60_000));
+    await this.source.read(rowsIn(this.result?.faults ?? []));
+  }
+
+  /** An import that was begun in another tab or by a program, or here before the page was loaded again. */
+  async open(id: string): Promise<void> {
+    if (this.taskId === id) return;
+    this.clear();
+    await this.restore();
+    if (this.taskId === id && this.result) return;
+    this.clear();
+    const db = this.source.db ?? "";
+    const task = taskOf((await get(taskPath(db, id))).json);
+    if (!task || task.status === "running") return;
+    this.taskId = id;
+    const { done, total, stored, failed, error } = task;
+    const faults = failed > 0 ? await allFaults(db, id) : [];
+    this.result = { total: total ?? done, stored, mended: 0, faults, failed, error: error ?? "" };
+  }
+
+  // What outlasts the page.
+
+  private place(part: string): string {
+    return `${session.person.id} ${this.source.db ?? ""} ${part}`;
+  }
+
+  private async keepState(): Promise<void> {
+    const { source, check, name, key, isUnanswered, taskId, result } = this;
+    const { file, table, options, targets, formats, preview } = source;
+    if (!file) return;
+    if (result?.failed === 0) return this.forget();
+    const kept: Kept = {
+      fileName: file.name,
+      source: { table, options, targets, formats, preview },
+      own: { name, isUnanswered, taskId, result },
+      key,
+      typed: [...check.typed],
+      settled: check.settled,
+    };
+    await keep(this.place("state"), new TextEncoder().encode(JSON.stringify(kept)));
+  }
+
+  /** What was begun here and is not over. */
+  async restore(): Promise<void> {
+    if (this.source.file) return;
+    const [bytes, state] = await Promise.all(["file", "state"].map((part) => readKept(this.place(part))));
+    if (!bytes || !state || this.source.file) return;
+    const kept = JSON.parse(new TextDecoder().decode(state)) as Kept; // written by keepState
+    Object.assign(this.source, kept.source);
+    Object.assign(this, kept.own);
+    this.check.typed = new Map(kept.typed);
+    this.check.settled = kept.settled;
+    this.source.file = new File([bytes], kept.fileName);
+    if (this.result) return this.source.read(rowsIn(this.result.faults));
+    this.key = kept.key;
+    await this.look(true);
+  }
+}
+
+interface Kept {
+  readonly fileName: string;
+  readonly source: Partial<Source>;
+  readonly own: Partial<Import>;
+  readonly key: string | undefined;
+  readonly typed: readonly (readonly [number, Typed])[];
+  readonly settled: readonly string[];
 }
 
 /** The upload goes on in other pages of the Studio, but not when all of it is left. */
 function warn(event: BeforeUnloadEvent): void {
   event.preventDefault();
-}
-
-function errorOf(json: unknown): string {
-  if (typeof json !== "object" || json === null) return "";
-  return "error" in json ? String(json.error) : JSON.stringify(json);
-}
-
-async function* once(text: string): AsyncGenerator<string> {
-  yield text;
-}
-
-async function* decoded(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read())
-    yield decoder.decode(next.value, { stream: true });
-  yield decoder.decode();
 }

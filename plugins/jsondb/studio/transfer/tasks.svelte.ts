@@ -1,6 +1,6 @@
 /** The tasks of a database, looked at while a page shows them: also those that another tab, person or program began. */
 import { get, messageOf, request, toasts } from "studio";
-import { faultList, type Fault } from "./import-file.ts";
+import { faultList, type Fault } from "./faults.ts";
 import { taskErrorsPath, taskPath, tasksPath, stopPath } from "../paths.ts";
 import { taskOf, tasksOf, type Task, type TaskKind } from "./tasks.ts";
 

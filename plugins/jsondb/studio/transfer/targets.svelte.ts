@@ -1,0 +1,135 @@
+/** The fields that a column may go into: those of the table, and links by what the records at their other end are known by. */
+import { get, isMap, text, words } from "studio";
+import { kindOf, lookOf, type Kind, type Look } from "../look/kinds.ts";
+import { dbPath } from "../paths.ts";
+import { draftOf, type FieldDraft } from "../schema.ts";
+import { labelled } from "../look/looks.svelte.ts";
+import { numberLike, type PreviewColumn } from "./preview.ts";
+import { newField, type Column, type Source } from "./source.svelte.ts";
+import { say, texts } from "./words.ts";
+
+interface Target {
+  readonly value: string;
+  readonly label: string;
+}
+
+export class Targets {
+  private readonly source: Source;
+  /** Of each link, the fields that name a record at its other end. */
+  private ends = $state.raw<Readonly<Record<string, readonly Target[]>>>({});
+
+  constructor(source: Source) {
+    this.source = source;
+  }
+
+  private readonly fields: readonly FieldDraft[] = $derived.by(() =>
+    (this.source.tableDraft()?.fields ?? []).filter((field) => kindOf(field) !== "rollup"),
+  );
+  readonly all: readonly Target[] = $derived(
+    this.fields.flatMap((field) => {
+      const { label } = labelled(field);
+      const ends = this.ends[field.name] ?? [];
+      const by = ends.map((end) => ({
+        value: `${field.name}:${end.value}`,
+        label: say("linkBy", { link: label, field: end.label }),
+      }));
+      return [...by, { value: field.name, label: ends.length > 0 ? say("linkById", { link: label }) : label }];
+    }),
+  );
+
+  /** Reads the tables that links lead to. What one may not read is named by ids alone. */
+  async load(signal: AbortSignal): Promise<void> {
+    for (const field of this.fields) {
+      const { target } = labelled(field);
+      if (!target || this.ends[field.name]) continue;
+      const { json } = await get(dbPath(target.db), signal).catch(() => ({ json: undefined }));
+      if (signal.aborted) return;
+      const { tables } = draftOf(isMap(json) ? json["schema"] : undefined);
+      const table = tables.find(({ name }) => name === target.table) ?? tables[0];
+      const title = table?.more?.["title_field"];
+      const named = (table?.fields ?? []).filter(({ name, more }) => name === title || more?.["unique"] === true);
+      const ends = named.map((one) => ({ value: one.name, label: labelled(one).label }));
+      this.ends = { ...this.ends, [field.name]: ends };
+    }
+  }
+
+  labelOf(target: string): string {
+    return this.all.find(({ value }) => value === target)?.label ?? words(target);
+  }
+
+  private fieldOf({ target }: Column): FieldDraft | undefined {
+    return this.fields.find((one) => one.name === (target ?? "").split(":", 1)[0]);
+  }
+
+  /** A label of a choice, in any language, stands for its value. */
+  choiceIn(column: Column, value: string): string {
+    const choices = this.fieldOf(column)?.more?.["choices"];
+    const found = (Array.isArray(choices) ? choices : []).find(
+      (one) =>
+        isMap(one) &&
+        [one["label"]].flatMap((said) => (isMap(said) ? Object.values(said) : [said])).includes(value.trim()),
+    );
+    return isMap(found) ? String(found["value"]) : value;
+  }
+
+  /** How a cell of the column is shown. */
+  lookOf(column: Column): Look {
+    const { name, type, format } = column;
+    const field = this.fieldOf(column);
+    if (field) return labelled(field);
+    const more = { format: format.currency === undefined ? format.kind : "money", currency: format.currency };
+    return lookOf({ name, type: type ?? "string", more }, text.language, () => name);
+  }
+
+  /** `Amount, 1.234,56 EUR` */
+  wordsOf(column: Column): string {
+    const { kind, target } = this.lookOf(column);
+    const link = column.target?.includes(":") === true;
+    const written = kind === "link" || target ? "" : writtenAs(column, kind);
+    return [link ? this.labelOf(column.target ?? "") : say(wordOf(kind)), written]
+      .filter((part) => part !== "")
+      .join(", ");
+  }
+}
+
+const wordOf = (kind: Kind) => `is_${kindsShown.find((one) => one === kind) ?? "text"}` as const;
+const kindsShown = [
+  "long",
+  "number",
+  "money",
+  "percent",
+  "rating",
+  "choice",
+  "choices",
+  "yesno",
+  "date",
+  "datetime",
+  "time",
+  "link",
+  "email",
+  "url",
+  "phone",
+  "file",
+  "list",
+] as const;
+
+/** How its values are written, by an example. */
+function writtenAs({ type, format }: PreviewColumn, kind: Kind): string {
+  if (kind === "choice" || kind === "choices") return "";
+  if (type === "number" || (type === "integer" && format.thousands)) {
+    const sign = format.kind === "percent" ? "%" : (format.currency ?? "");
+    return `${numberLike(format, type)} ${sign}`.trim();
+  }
+  if (type === "boolean")
+    return [format.true ?? "true", format.false ?? "false"].filter((word) => word !== "").join(" / ");
+  if (type !== "date" && type !== "datetime") return "";
+  const day = dayWord(format.date_order ?? "ymd");
+  return type === "date" ? day : `${day} ${format.time_zone ?? ""}`.trim();
+}
+
+/** `dd.mm.yyyy` */
+export function dayWord(order: string): string {
+  return texts()[order === "dmy" ? "dmy" : order === "mdy" ? "mdy" : "ymd"];
+}
+
+export const mayBeNew = ({ target, type }: Column) => target === newField || type !== undefined;
