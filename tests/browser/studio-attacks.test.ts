@@ -99,7 +99,7 @@ describe("an attacker's names", () => {
     const paths = [
       ...menu,
       ...at(`/core/prompts/${ids.prompt}`),
-      ...at(`/core/prompts/${ids.prompt}?tab=cascade`),
+      ...at(`/core/prompts/${ids.prompt}?from=1&to=2`),
       ...at(`/core/prompts/${ids.prompt}/versions`),
       ...["", "/build", "/data", "/versions", "/settings"].flatMap((part) => at(`/core/apps/${ids.app}${part}`)),
       ...at("/core/dbs/hostile"),
@@ -311,7 +311,7 @@ describe("what is far too much", () => {
     await page.keyboard.press("Escape");
     const { id } = await made("/core/apps.json", { app: { name: "Chooses", ...source, source_code: "x" } });
     await page.goto(`${app.origin}/studio/core/apps/${id}?tab=data`);
-    const choice = page.getByLabel("Add a table", { exact: true });
+    const choice = page.getByRole("combobox", { name: "Add a table", exact: true });
     await choice.fill("Database 9876");
     await page.locator('datalist option[value="Database 9876"]').waitFor({ state: "attached" });
     await choice.press("Enter");

@@ -33,7 +33,6 @@ beforeAll(async () => {
     `${appPage}/data`,
     `${appPage}/versions`,
     `${appPage}/settings`,
-    `/studio/core/prompts/${prompt.json.id}?tab=cascade`,
     "/studio/core/dbs/new",
     "/studio/core/dbs/people/settings",
     "/studio/core/dbs/people/trash",

@@ -173,14 +173,13 @@ describe("an open prompt", () => {
   test("has their versions, and the cascade of now", async () => {
     const id = await add("history");
     await change(id, { content: "Two" });
-    await using shown = await opened(`/core/prompts/${id}?tab=versions`);
+    await using shown = await opened(`/core/prompts/${id}`);
     const { page } = shown;
     await page.getByRole("region", { name: "Version 1 and version 2" }).waitFor();
     await change(id, { content: "Three" });
     await page.getByRole("region", { name: "Version 2 and version 3" }).waitFor();
-    await page.getByRole("link", { name: "Cascade" }).click();
-    const steps = page.getByRole("region", { name: "history" }).getByRole("listitem");
-    await steps.getByText("Used").waitFor();
+    const steps = page.getByRole("region", { name: "Who gets what", exact: true }).getByRole("listitem");
+    await steps.getByText("You get this").waitFor();
     await add("history", { name: "Personal", scope: "user" });
     await steps.getByText("Personal", { exact: true }).waitFor();
     expect(await steps.first().textContent()).toContain("Personal");

@@ -123,7 +123,7 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await keys.command("Prompts");
   await arrived("Prompts");
   await keys.fill("searchbox", "Find a built-in prompt", "prompts_api");
-  await keys.enter("button", "Override for everyone");
+  await keys.enter("button", "Write one for everyone");
   await page.waitForURL(/\/ai\/prompts\/[0-9a-f-]{36}/);
   await eventually(async () => (await app.sql`select from prompts where code = 'prompts_api'`).length === 1);
 

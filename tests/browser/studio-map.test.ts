@@ -30,13 +30,12 @@ afterAll(() => studio.stop());
 const addresses: [address: string, heading: string | RegExp][] = [
   ["", /admin/],
   ["/core/prompts", "Prompts"],
-  ...["edit", "preview", "cascade", "versions"].map((tab): [string, string] => [
-    `/core/prompts/:prompt?tab=${tab}`,
-    "Greeting",
-  ]),
+  ["/core/prompts/:prompt", "Greeting"],
+  ["/ai/models", "Models"],
+  ["/ai/agents", "Agents"],
   ["/core/apps", "Apps"],
-  ...["code", "data", "actions", "versions", "settings"].map((tab): [string, string] => [
-    `/core/apps/:app?tab=${tab}`,
+  ...["", "/build", "/data", "/versions", "/settings"].map((part): [string, string] => [
+    `/core/apps/:app${part}`,
     "Clock",
   ]),
   ["/core/dbs", "Tables"],

@@ -117,7 +117,7 @@ describe("by the keyboard alone", () => {
     await page.getByLabel("Find a built-in prompt").waitFor();
     await tabTo(page, "Find a built-in prompt");
     await page.keyboard.type("prompts_api");
-    await tabTo(page, "Override for everyone");
+    await tabTo(page, "Write one for everyone");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/ai\/prompts\/[0-9a-f-]{36}$/);
     await page.getByText("This prompt replaces the built-in prompt prompts_api.").waitFor();
@@ -128,10 +128,9 @@ describe("by the keyboard alone", () => {
     expect(file).toEndWith(row?.["content"]);
     // It can not be overridden for everyone twice.
     await open(page, "/system/prompts_api");
-    await page.getByRole("button", { name: "Override for me" }).waitFor();
-    expect(await page.getByRole("button", { name: "Override for everyone" }).count()).toBe(0);
-    await page.getByRole("listitem").filter({ hasText: "Everyone" }).getByText("Used").waitFor();
-    await tabTo(page, "Prompts");
+    await page.getByRole("button", { name: "Write mine: For me" }).waitFor();
+    expect(await page.getByRole("button", { name: "Set: Everyone" }).count()).toBe(0);
+    await page.getByRole("listitem").filter({ hasText: "Everyone" }).getByText("You get this").waitFor();
     await page.goBack();
     await page.getByRole("button", { name: "Back to the built-in prompt" }).waitFor();
     await tabTo(page, "Back to the built-in prompt");
@@ -147,13 +146,10 @@ describe("by the keyboard alone", () => {
     await studio.app.patch(`/core/prompts/${id}.json`, { prompt: { content: "One\n2\n3" } });
     await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}` });
     const { page, faults } = opened;
-    await page.getByRole("link", { name: "Versions" }).waitFor();
-    await tabTo(page, "Versions");
-    await page.keyboard.press("Enter");
     const table = page.getByRole("region", { name: "Version 2 and version 3" });
     await table.locator("del").getByText("Three", { exact: true }).waitFor();
-    await page.getByLabel("Compare version").focus();
-    await page.keyboard.press("End"); // the oldest
+    await page.getByLabel("Compare version 1").focus();
+    await page.keyboard.press("Space");
     await page.getByRole("region", { name: "Version 1 and version 3" }).locator("del").getByText("Two").waitFor();
     expect(page.url()).toContain("from=1&to=3");
     await page.getByText("Name: Report → Reports").waitFor();
@@ -173,24 +169,38 @@ describe("the cascade", () => {
     const anna = await person(studio.app, { teamIds: [team] });
     await add({ name: "For all", code: "shared", content: "All" });
     const id = await add({ name: "For sales", code: "shared", content: "Sales", scope: "team", scope_id: team });
-    await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}?tab=cascade` });
+    await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}` });
     const { page, faults } = opened;
-    const steps = page.getByRole("region", { name: "shared" }).getByRole("listitem");
+    const steps = page.getByRole("region", { name: "Who gets what", exact: true }).getByRole("listitem");
     await steps.getByText("For all").waitFor();
-    expect(await steps.allTextContents()).toEqual([expect.stringMatching(/For all.*Everyone.*Used/s)]);
+    expect(await steps.allTextContents()).toEqual([
+      expect.stringMatching(/For me.*No wording of your own.*Write mine/s),
+      expect.stringMatching(/Team.*Nothing set/s),
+      expect.stringMatching(/Department.*Nothing set/s),
+      expect.stringMatching(/Everyone.*For all.*You get this/s),
+    ]);
     await page.getByLabel("Person").selectOption(String(anna.id));
     await steps.getByText("For sales").waitFor();
     expect(await steps.allTextContents()).toEqual([
-      expect.stringMatching(/For sales.*Team Sales.*Used/s),
-      expect.stringMatching(/For all.*Everyone.*Hidden/s),
+      expect.stringMatching(/For the person.*No wording/s),
+      expect.stringMatching(/Team.*Sales.*For sales.*They get this/s),
+      expect.stringMatching(/Department.*Nothing set/s),
+      expect.stringMatching(/^\s*Everyone.*For all\s*$/s),
     ]);
-    await open(page, `/${id}?tab=cascade`);
-    await page.locator(".cm-content").waitFor();
-    await page.getByLabel("New instructions").fill("Be brief.");
+    await open(page, `/${id}`);
+    await page.getByText("Additional instructions").click();
+    await page.getByRole("textbox", { name: "New instructions" }).fill("Be brief.");
     await page.getByRole("button", { name: "Add" }).click();
     const extras = page.getByRole("region", { name: "Additional instructions" }).getByRole("listitem");
-    await extras.getByText("Used").waitFor();
+    await extras.getByText("shared: Additional instructions").waitFor();
     expect((await studio.app.get("/core/prompt/shared.md")).text).toContain("Be brief.");
+    // One's own wording begins with the one that stands there.
+    await page.getByRole("button", { name: "Write mine: For me" }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(id));
+    await page.getByRole("listitem").filter({ hasText: "For me" }).getByText("You get this").waitFor();
+    expect((await studio.app.get("/core/prompts.json?code=shared&scope=user")).json).toMatchObject([
+      { content: "Sales" },
+    ]);
     expect(faults).toEqual([]);
   });
 });
@@ -204,30 +214,14 @@ describe("a preview", () => {
       content: hostile,
       ai_placeholder: "<b>hint</b>",
     });
-    await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}?tab=preview` });
+    await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}` });
     const { page, faults } = opened;
     const shown = page.locator("[data-preview]");
     await shown.waitFor();
     expect(await shown.textContent()).toBe(hostile);
-    await page.getByText("<b>hint</b>", { exact: true }).waitFor();
+    await page.getByRole("paragraph").getByText("<b>hint</b>", { exact: true }).waitFor();
     expect(await page.evaluate(() => "hit" in window)).toBe(false);
     expect(faults).toEqual([]);
-  });
-
-  test("keeps what was typed while one looks at another tab", async () => {
-    const id = await add({ name: "Tabs", code: "tabs", content: "Before" });
-    await using opened = await studio.signedIn({ at: `/studio/core/prompts/${id}` });
-    const { page } = opened;
-    await page.locator(".cm-content").waitFor();
-    await page.getByLabel("Content").fill("Typed for {{ who }}");
-    await page.getByRole("link", { name: "Preview" }).click();
-    await page.getByLabel("who").fill("Anna");
-    await page.locator("[data-preview]").getByText("Typed for Anna").waitFor();
-    await page.getByRole("link", { name: "Edit" }).click();
-    // A plain area stands there first.
-    await page.locator(".cm-content").waitFor();
-    expect(await page.getByLabel("Content").textContent()).toBe("Typed for {{ who }}");
-    expect((await studio.app.get(`/core/prompts/${id}.json`)).json.content).toBe("Before");
   });
 });
 
@@ -245,9 +239,7 @@ test("a phone shows every page without scrolling sideways, in the dark and in Po
   for (const [path, ready] of [
     ["", ".about"],
     [`/${id}`, "[data-preview]"],
-    [`/${id}?tab=preview`, "[data-preview]"],
-    [`/${id}?tab=cascade`, ".mark"],
-    [`/${id}?tab=versions`, "del"],
+    [`/${id}?from=1&to=2`, "del"],
     ["/system", ".about"],
     ["/system/prompts_api", "[data-preview]"],
   ] as const) {

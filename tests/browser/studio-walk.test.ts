@@ -90,7 +90,7 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   // A built-in prompt in one's own words.
   await open("Prompts");
   await page.getByLabel("Find a built-in prompt").fill("prompts_api");
-  await page.getByRole("button", { name: "Override for everyone" }).first().click();
+  await page.getByRole("button", { name: "Write one for everyone" }).first().click();
   await page.waitForURL(/\/ai\/prompts\/[0-9a-f-]{36}/);
   await eventually(async () => (await app.sql`select from prompts where code = 'prompts_api'`).length === 1);
 

@@ -11,18 +11,15 @@ export const examples: Examples = {
     words: {
       en: {
         name: "Answer to a complaint",
-        content:
-          "Write a short, friendly answer to {{ customer }}.\nThe complaint: {{ complaint }}\n\nApologize once, and offer one concrete next step.",
+        content: "Write a short, friendly answer to {{ customer }}.\nThe complaint: {{ complaint }}",
       },
       pl: {
         name: "Odpowiedź na reklamację",
-        content:
-          "Napisz krótką, uprzejmą odpowiedź. Klient: {{ customer }}.\nReklamacja: {{ complaint }}\n\nPrzeproś raz i zaproponuj jeden konkretny następny krok.",
+        content: "Napisz krótką, uprzejmą odpowiedź. Klient: {{ customer }}.\nReklamacja: {{ complaint }}",
       },
       de: {
         name: "Antwort auf eine Beschwerde",
-        content:
-          "Schreib eine kurze, freundliche Antwort an {{ customer }}.\nDie Beschwerde: {{ complaint }}\n\nEntschuldige dich einmal und schlage einen konkreten nächsten Schritt vor.",
+        content: "Schreib eine kurze, freundliche Antwort an {{ customer }}.\nDie Beschwerde: {{ complaint }}",
       },
     },
   },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
+  agentsOf,
   comparedVersions,
   differences,
   extendedCode,
@@ -7,19 +8,13 @@ import {
   found,
   freeReaches,
   isCode,
-  tabOf,
+  rungsOf,
   toldIn,
   type BuiltIn,
   type PromptFields,
 } from "./prompt.ts";
 import de from "./text/de.json" with { type: "json" };
 import pl from "./text/pl.json" with { type: "json" };
-
-test.each([
-  [null, "edit"],
-  ["versions", "versions"],
-  ["nothing", "edit"],
-])("the tab %p is %p", (given, tab) => expect(tabOf(given)).toBe(tab as "edit"));
 
 test.each([
   ["a_extra", "a"],
@@ -52,6 +47,43 @@ test.each([
   ["admin", [{ scope: "team", scope_id: 7 }], ["user", "account"]],
 ] as const)("a %s, with %j stored, may store one for %j", (role, stored, reaches) => {
   expect(freeReaches(stored, { id: 7, role })).toEqual([...reaches]);
+});
+
+test("a ladder has a rung for each place, and the built-in one if there is one", () => {
+  const step = (scope: "team" | "built_in", name: string) => ({
+    id: null,
+    name,
+    scope,
+    scope_id: null,
+    scope_name: null,
+    plugin: null,
+    used: false,
+  });
+  const names = (steps: readonly Parameters<typeof rungsOf>[0][number][]) =>
+    rungsOf(steps).map(({ scope, step: one }) => `${scope} ${one?.name ?? "-"}`);
+  expect(names([step("team", "a"), step("team", "b"), step("built_in", "c")])).toEqual([
+    "user -",
+    "team a",
+    "team b",
+    "department -",
+    "account -",
+    "built_in c",
+  ]);
+  expect(names([])).toEqual(["user -", "team -", "department -", "account -"]);
+});
+
+test("agents are the prompts of that kind, one of each code, without instructions", () => {
+  const stored = { id: "1", code: "clean", name: "Clean up", kind: "agent", scope: "account", scope_id: null };
+  const builtIn = { code: "clean", name: "Old", kind: "agent", ai_placeholder: null, plugin: "x" };
+  const others = [
+    { ...builtIn, code: "task", name: "A task" },
+    { ...builtIn, code: "dbs_api" },
+    { ...builtIn, code: "talk", kind: "chat" },
+  ];
+  expect(agentsOf([stored], [builtIn, ...others])).toEqual([
+    { id: null, code: "task", name: "A task" },
+    { id: "1", code: "clean", name: "Clean up" },
+  ]);
 });
 
 describe("two versions", () => {

@@ -17,6 +17,7 @@ export type Version = PromptFields & Logged;
 /** A prompt in a list. */
 export interface PromptItem {
   readonly id: string;
+  readonly kind: string;
   readonly name: string;
   readonly code: string;
   readonly scope: string;
@@ -49,11 +50,34 @@ export interface Cascade {
   readonly extras: readonly Step[];
 }
 
-export const tabs = ["edit", "preview", "cascade", "versions"] as const;
-export type Tab = (typeof tabs)[number];
+export interface AgentItem {
+  /** Null if it is built in. */
+  readonly id: string | null;
+  readonly code: string;
+  readonly name: string;
+}
 
-export function tabOf(given: string | null): Tab {
-  return tabs.find((tab) => tab === given) ?? "edit";
+/** The prompts of agents, one of each code: a stored one hides the built-in one. Instructions (`…_api`) and additions are none. */
+export function agentsOf(stored: readonly PromptItem[], builtIns: readonly BuiltIn[]): AgentItem[] {
+  const byCode = new Map<string, AgentItem>();
+  for (const { id = null, code, name, kind } of [...stored, ...builtIns.map((one) => ({ ...one, id: null }))])
+    if (kind === "agent" && !/_(?:api|extra)$/.test(code) && !byCode.has(code))
+      byCode.set(code, { id, code, name: name ?? code });
+  return [...byCode.values()].toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+interface Rung {
+  readonly scope: Step["scope"];
+  readonly step: Step | undefined;
+}
+
+/** The rungs of a ladder: those that exist, and one for each place where there is none. */
+export function rungsOf(steps: readonly Step[]): Rung[] {
+  return (["user", "team", "department", "account", "built_in"] as const).flatMap((scope): Rung[] => {
+    const there = steps.filter((step) => step.scope === scope);
+    if (there.length === 0) return scope === "built_in" ? [] : [{ scope, step: undefined }];
+    return there.map((step) => ({ scope, step }));
+  });
 }
 
 const suffix = "_extra";
