@@ -24,7 +24,7 @@ const link = (of: Page | Locator, name: string) => of.getByRole("link", { name, 
 const label = (of: Page | Locator, name: string) => of.getByLabel(name, { exact: true });
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
-const row = (page: Page, path: string) => page.locator(`[role="treeitem"][data-path="${path}"]`);
+const panel = (page: Page) => page.getByRole("complementary");
 const menu = (page: Page, name: string) => link(page.getByRole("navigation", { name: "Menu" }), name).click();
 
 /** From the menu, as somebody does who has just come. */
@@ -41,17 +41,18 @@ async function saved(page: Page, name: string | RegExp): Promise<void> {
 
 /** A name and its value; what stands in a new name is chosen, so that typing replaces it. */
 async function put(page: Page, into: string, name: string, value: string): Promise<void> {
-  await button(page, `Add to ${into}`).click();
+  await button(page, `Add another to ${into}`).click();
   await page.locator(`input[aria-label="Name in ${into}"]:focus`).waitFor();
   await page.keyboard.type(name);
   await page.keyboard.press("Tab");
   await label(page, `Value of ${name}`).fill(value);
-  await page.keyboard.press("Escape");
 }
 
-async function addStep(page: Page, kind: RegExp): Promise<void> {
-  await button(page, "Add step").click();
-  await page.getByRole("dialog", { name: "Add step" }).getByRole("button", { name: kind }).click();
+/** A step at a place, found by what it is called. */
+async function addStep(page: Page, place: string, kind: string): Promise<void> {
+  await page.locator(`[data-add="${place}"]`).click();
+  await page.getByLabel("Find a step").fill(kind);
+  await page.keyboard.press("Enter");
 }
 
 async function databases(page: Page): Promise<void> {
@@ -108,38 +109,49 @@ async function connector(page: Page): Promise<void> {
 
 async function flow(page: Page): Promise<void> {
   await begin(page, "Automation", "flow");
+  // Each order starts it.
+  await label(page, "In the table").selectOption({ label: "Orders" });
   await label(page, "Name").fill("Ship an order");
-  await addStep(page, /^Set variables/);
-  await put(page, "Set", "sku", '{{ data.sku | default: "sample-box" }}');
-  await put(page, "Set", "count", "{{ data.count | default: 1 }}");
-  await addStep(page, /^Use a connection/);
-  await label(page, "Connector").fill("stock");
-  await label(page, "Method").fill("reserve");
-  for (const name of ["sku", "count"]) {
+  await button(page, "Go on").click();
+  await heading(page, "Ship an order");
+  await addStep(page, "0", "set values");
+  await put(page, "Values", "sku", '{{ data.sku | default: "sample-box" }}');
+  await put(page, "Values", "count", "{{ data.count | default: 1 }}");
+  await addStep(page, "1", "http");
+  await label(panel(page), "Connection").selectOption({ label: "Stock" });
+  await label(panel(page), "Action").selectOption("reserve");
+  for (const [name, says] of [
+    ["sku", "Sku"],
+    ["count", "Count"],
+  ] as const) {
     // The parameters of the method are known.
-    await button(page, "Add to Params").click();
-    await label(page, `Value of ${name}`).fill(`{{ ${name} }}`);
-    await page.keyboard.press("Escape");
+    await button(page, `Add ${says} to Put in`).click();
+    await label(page, `Value of ${says}`).fill(`{{ ${name} }}`);
   }
-  await label(page, "As").fill("stock");
-  await addStep(page, /^If /);
-  await label(page, "Condition").fill("stock.reserved");
-  await row(page, "2.then").click();
-  await addStep(page, /^Database /);
-  await label(page, "Db").fill("shipments");
+  await label(panel(page), "Name of the result").fill("stock");
+  await addStep(page, "2", "two ways");
+  await button(panel(page), "Write it as an expression").click();
+  await label(panel(page), "Condition").fill("stock.reserved");
+  await addStep(page, "2.then.0", "a new record");
+  await label(panel(page), "Table").selectOption({ label: "Shipments" });
   for (const [name, value] of [
     ["sku", "{{ sku }}"],
     ["count", "{{ count }}"],
     ["left", "{{ stock.left }}"],
     ["because_of", "{{ input.kind }}"],
   ] as const)
-    await put(page, "Data", name, value);
-  await label(page, "As").fill("shipment");
-  await row(page, "2").click();
-  await addStep(page, /^Return /);
-  await label(page, "Value").fill("{{ shipment.data }}");
-  await page.keyboard.press("Escape");
-  await saved(page, "Ship an order");
+    await put(page, "Fields", name, value);
+  await label(panel(page), "Name of the result").fill("shipment");
+  await addStep(page, "3", "answer who");
+  await label(panel(page), "Result").fill("{{ shipment.data }}");
+  // And the clock.
+  await button(page, "On a schedule").click();
+  await label(panel(page), "At").fill("07:00");
+  await label(panel(page), "Time zone").fill("Europe/Warsaw");
+  await button(page, "Publish").click();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await page.getByRole("button", { name: /^When Every day at 07:00/ }).waitFor();
+  await eventually(async () => (await app.get("/account/crons.json")).json[0]?.active === true);
 }
 
 /** Of new orders only. */
@@ -156,15 +168,6 @@ async function onlyOrders(page: Page): Promise<void> {
 }
 
 async function webhooks(page: Page): Promise<void> {
-  // From the flow, for which it is made.
-  await page.getByText("Nothing starts it by itself yet.").waitFor();
-  await link(page, "New webhook").click();
-  await heading(page, "New webhook");
-  expect(await label(page, "Connection or flow").inputValue()).toBe("ship-an-order");
-  await onlyOrders(page);
-  await button(page, "Save").click();
-  await button(page.getByRole("dialog"), "Done").click();
-  await heading(page, /^Webhook \d+$/);
   await begin(page, "Webhooks", "webhook");
   await label(page, "What changes").selectOption("Core::Record");
   await label(page, "What happens").selectOption("create");
@@ -179,12 +182,9 @@ async function webhooks(page: Page): Promise<void> {
 }
 
 async function cron(page: Page): Promise<void> {
-  await menu(page, "Ship an order");
-  await page.getByRole("link", { name: /^webhook 1: Core::Record create, db_code orders$/i }).waitFor();
-  await link(page, "New schedule").click();
-  await label(page, "When").fill("0 7 * * *");
-  await label(page, "Time zone").fill("Europe/Warsaw");
-  await saved(page, "ship-an-order");
+  await menu(page, "Schedules");
+  await page.getByRole("grid", { name: "Schedules" }).getByRole("link").first().click();
+  await heading(page, "ship-an-order");
 }
 
 /** A visitor, who has no account, orders with the app. */

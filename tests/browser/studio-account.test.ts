@@ -198,12 +198,10 @@ test("an empty list offers an example, which fills the form and can be saved as 
   // A flow has a program, an object in the form.
   await page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Automation" }).click();
   await page.getByRole("link", { name: "Start from this example" }).click();
-  await page
-    .getByRole("treeitem", { name: /greeting/ })
-    .first()
-    .waitFor();
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Go on" }).click();
   await page.getByRole("heading", { level: 1, name: "Greeting" }).waitFor();
+  await page.getByRole("button", { name: "Publish" }).click();
+  await page.getByText("Live", { exact: true }).waitFor();
   expect((await app.post("/connect/flows/greeting/run.json", { name: "Ann" })).json.data).toMatchObject({
     greeting: "Hello Ann",
   });

@@ -123,8 +123,8 @@ async function seedOthers(): Promise<string[]> {
     "connect/flows",
     "connect/flows/new",
     "connect/flows/advice",
-    "connect/flows/advice?beside=json",
-    "connect/flows/advice?tab=processes",
+    "connect/flows/advice?step=json",
+    "connect/flows/advice?tab=runs",
     "connect/processes",
     `connect/processes/${failed.id}`,
     "account/crons",
@@ -269,18 +269,20 @@ test.each([1280, 360])(
     await check("show as API");
     await page.keyboard.press("Escape");
     await goTo(page, "/studio/connect/flows/fails?step=0");
-    await page.getByLabel("Message", { exact: true }).fill("{{ in");
+    await page.getByLabel("What it says", { exact: true }).fill("{{ in");
     await page.getByRole("option").first().waitFor();
-    await check("a name that is completed");
-    await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText("The server refuses the program:").waitFor();
-    await page.getByRole("button", { name: "Add step", exact: true }).click();
-    await page.getByRole("dialog", { name: "Add step" }).waitFor();
-    await check("a step to add, over a program that is refused");
+    await check("data that is put in");
     await page.keyboard.press("Escape");
-    await goTo(page, "/studio/connect/flows/fails?tab=test");
+    await page.keyboard.press("Control+s"); // the panel covers the bar of a phone
+    await page.getByText("The server refuses the program").waitFor();
+    const panel = page.getByRole("complementary");
+    await panel.getByRole("button", { name: "Close", exact: true }).click();
+    await page.locator('[data-add="0"]').click();
+    await page.getByLabel("Find a step").waitFor();
+    await check("a step to add, over a program that is refused");
+    await goTo(page, "/studio/connect/flows/advice?step=test");
     await page.getByRole("button", { name: "Run the test" }).click();
-    await page.getByRole("region", { name: "Test", exact: true }).waitFor();
+    await page.locator("[data-path] .out").first().waitFor();
     await check("a flow that was tested");
     await studio.app.patch("/core/dbs/orders.json", { db: { access: null, public_methods: null } });
     await goTo(page, "/studio/core/dbs/orders/public");

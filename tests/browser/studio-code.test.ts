@@ -99,13 +99,13 @@ describe("the keyboard", () => {
 });
 
 test("a field that is no JSON says where", async () => {
-  await using opened = await studio.signedIn({ at: "/studio/connect/flows/new" });
+  await studio.app.post("/connect/flows.json", { flow: { name: "Broken", code: "broken", fields: { program: [] } } });
+  await using opened = await studio.signedIn({ at: "/studio/flows/broken?step=json" });
   const { page } = opened;
-  await page.getByRole("button", { name: "JSON", exact: true }).click();
   await page.locator(".cm-content").first().waitFor();
   const label = (await page.locator(".cm-content").first().getAttribute("aria-label")) ?? "";
   await page.getByLabel(label, { exact: true }).fill('{\n  "a": 1,\n  oops\n}');
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Publish" }).click();
   await page.getByRole("button", { name: "Line 3, column 3: This is not JSON." }).waitFor();
 });
 

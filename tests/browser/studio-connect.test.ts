@@ -138,15 +138,19 @@ describe("a process", () => {
     await using opened = await studio.signedIn({ at: `/studio/connect/processes/${failed}` });
     const { page, faults } = opened;
     const step = (type: string) => page.locator("li details", { hasText: type });
-    await step("Set variables").locator("summary").click();
-    await step("Set variables").getByText("Nara <i>").waitFor();
+    await step("Set values").locator("summary").click();
+    await step("Set values").getByText("Nara <i>").waitFor();
     // What failed stands open.
-    await page.locator("li details[open]", { hasText: "Fail" }).getByText("Stock is too low").waitFor();
+    await page
+      .locator("li details[open]", { hasText: "Stop with an error" })
+      .getByText("Stock is too low")
+      .first()
+      .waitFor();
     expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0); // it has ended
     await page.getByRole("button", { name: "Retry" }).click();
     await page.getByRole("status").getByText("Done").first().waitFor();
     await at(page, `connect/processes/${waiting}`);
-    await page.getByText("pending").first().waitFor();
+    await page.getByRole("heading", { name: "Still running" }).waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("cancelled").first().waitFor();
     // What was pressed is no use any more; the focus is not lost with it.
@@ -291,16 +295,16 @@ test("a phone shows all of it without scrolling sideways, in Polish and in the d
   expect((await app.post("/connect/connectors.json", { connector })).status).toBe(201);
   for (const path of [
     "connect/flows/phone",
-    "connect/flows/phone?beside=json",
-    "connect/flows/phone?tab=test",
-    "connect/flows/phone?tab=processes",
+    "connect/flows/phone?step=json",
+    "connect/flows/phone?step=test",
+    "connect/flows/phone?tab=runs",
     "connect/flows/new",
     `connect/processes/${id}`,
     "connect/connectors/new",
     "account/webhooks/new",
   ]) {
     await at(page, path);
-    await page.locator("main form, main dl, main .sides, main table").first().waitFor();
+    await page.locator("main form, main article, main .canvas, main .runs, main table").first().waitFor();
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 360]);
   }
   await at(page, "connect/connectors/phone");
@@ -341,11 +345,13 @@ test("whoever names a flow or a database is told before it is renamed, deleted o
 
   await at(page, "connect/flows/counted");
   await heading(page, "counted");
-  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("button", { name: "Menu of counted" }).click();
+  await page.getByRole("button", { name: "Delete the flow" }).click();
   await told("counted", "schedule Each night");
   await stay();
+  await page.locator("main").getByRole("link", { name: "Settings", exact: true }).click();
   await page.getByLabel("Short name").first().fill("counted2");
-  await save(page);
+  await page.getByRole("button", { name: "Publish" }).click();
   await told("counted", "schedule Each night");
   await stay();
   await at(page, "core/dbs/stock/schema");

@@ -1,23 +1,27 @@
-/** Flows in the Studio: the program as a list of steps, its test, its processes, a new one; and a step moved by keys alone. */
+/** Flows in the Studio: from a new one with its start to the page of a run; by keys alone; and two people at once. */
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { eventually, type TestApp } from "../harness.ts";
+import { startReceiver, type Receiver } from "../receiver.ts";
 import { hasFocus, Keyboard } from "./keyboard.ts";
 import { startStudio, type Studio } from "./studio-fixture.ts";
 
 let studio: Studio;
 let app: TestApp;
+let remote: Receiver;
 beforeAll(async () => {
   studio = await startStudio();
+  remote = startReceiver();
   ({ app } = studio);
 });
-afterAll(() => studio.stop());
+afterAll(() => Promise.all([studio.stop(), remote.stop()]));
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
 const at = (page: Page, path: string) => page.goto(`${app.origin}/studio/${path}`);
 const button = (of: Page | Locator, name: string) => of.getByRole("button", { name, exact: true });
-const row = (page: Page, path: string) => page.locator(`[role="treeitem"][data-path="${path}"]`);
+const card = (page: Page, path: string) => page.locator(`[data-path="${path}"]`);
+const panel = (page: Page) => page.getByRole("complementary");
 const programOf = async (code: string) => (await app.get(`/connect/flows/${code}.json`)).json.fields.program;
 
 async function flow(code: string, program: unknown): Promise<void> {
@@ -35,88 +39,130 @@ async function write(editor: Locator, words: string): Promise<void> {
 
 const serious = (faults: readonly string[]) => faults.filter((fault) => !/status of (409|422)/.test(fault));
 
-test("a flow begins with an example, is built step by step, refused at its places, tested and started", async () => {
-  await using opened = await studio.signedIn({ at: "/studio/connect/flows/new" });
+test("a flow is made from its start, tested in place, mended, published, and started by a record", async () => {
+  remote.answer = ({ path }) =>
+    path.startsWith("/rates") ? Response.json({ rate: 4.2 }) : new Response("{}", { status: 404 });
+  const status = {
+    type: "string",
+    choices: [
+      { value: "new", label: "New", color: "sky" },
+      { value: "packing", label: "Packing", color: "plum" },
+    ],
+  };
+  await app.post("/core/dbs.json", {
+    db: { name: "Orders", code: "orders", schema: { fields: { number: "string", total: "number", status } } },
+  });
+  const record = (number: string, total: number) =>
+    app.post("/core/dbs/orders/records.json", { record: { data: { number, total, status: "new" } } });
+  await record("O-1047", 1240);
+  await using opened = await studio.signedIn({ at: "/studio/flows/new" });
   const { page, faults } = opened;
-  await page.getByRole("radio", { name: "Decision", exact: true }).check();
-  await row(page, "1.else.0").waitFor();
-  await page.getByRole("textbox", { name: "Name", exact: true }).fill("Advice");
-  await button(page, "Save").click();
-  await heading(page, "Advice");
 
-  // A step at the end of a branch, with a name of the scope completed.
-  await row(page, "1.then").click();
-  await button(page, "Add step").click();
-  await page
-    .getByRole("dialog", { name: "Add step" })
-    .getByRole("button", { name: /^Use a connection/ })
-    .click();
-  await row(page, "1.then.1").and(page.locator("[aria-selected=true]")).waitFor();
-  await page.getByLabel("Method", { exact: true }).fill("now");
-  await button(page, "Add to Params").click();
-  await page.getByLabel("Name in Params").fill("q");
-  await page.getByLabel("Name in Params").press("Tab");
-  const value = page.getByLabel("Value of q", { exact: true });
-  await value.click();
-  await value.pressSequentially("{{ adv");
-  await page.getByRole("option", { name: /^advice/ }).waitFor();
-  await value.press("Enter");
-  await value.pressSequentially(" }}");
-  expect(await value.inputValue()).toBe("{{ advice }}");
-  await page.getByText("Not saved yet").first().waitFor();
-  await button(page, "Save").click();
-  // At the step in the list, at its field, and in the text.
-  await row(page, "1.then.1").getByText("connector is required").waitFor();
-  await page.getByLabel("Connector", { exact: true }).and(page.locator("[aria-invalid=true]")).waitFor();
-  await button(page, "JSON").click();
-  await page
-    .getByRole("button", { name: /^Line \d+, column \d+: program\[1\]\.then\[1\]\.connector is required/ })
-    .waitFor();
-  await button(page, "Step").click();
-  await page.getByLabel("Connector", { exact: true }).fill("nowhere");
-  await button(page, "Save").click();
-  await page.getByRole("status").getByText("Saved").first().waitFor();
-  await row(page, "1.then.1").getByText("does not exist yet").waitFor();
-  expect((await programOf("advice"))[1].then[1]).toMatchObject({ connector: "nowhere", params: { q: "{{ advice }}" } });
+  // First what starts it: an order that is new.
+  await page.getByLabel("In the table").selectOption({ label: "Orders" });
+  await button(page, "Condition").click();
+  await page.getByLabel("Field of the condition").selectOption({ label: "Status" });
+  await page.getByLabel("Value of Status").selectOption({ label: "New" });
+  await button(page, "Go on").click();
+  await heading(page, "A record is created in Orders");
+  await page.waitForURL(/\/studio\/flows\/[a-z-]+$/);
+  const code = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  const start = page.getByRole("button", { name: /^When A record is created in Orders Only if Status is New/ });
+  await start.waitFor();
+  expect(await page.getByText(/Core::Record|db_code/).count()).toBe(0);
+  expect((await app.get("/account/webhooks.json")).json).toMatchObject([
+    { active: false, target_code: code, filter: { db_code: "orders", status: "new" } },
+  ]);
 
-  // Deleted with undo, and kept as a draft.
-  await row(page, "1.then.1").click();
-  await button(page, "Delete step").click();
-  await row(page, "1.then.1").waitFor({ state: "detached" });
+  // A request over HTTP, whose connection is made without leaving the step.
+  await button(page, "Add the first step").click();
+  await page.getByLabel("Find a step").fill("http");
+  await page.keyboard.press("Enter");
+  await button(panel(page), "New connection").click();
+  const dialog = page.getByRole("dialog", { name: "New connection" });
+  await dialog.getByLabel("Address", { exact: true }).fill(`${remote.url}/wrong`);
+  await dialog.getByLabel("Name").fill("Rates");
+  await button(dialog, "Add the connection").click();
+  await dialog.waitFor({ state: "detached" });
+  await eventually(
+    async () => (await panel(page).getByLabel("Connection").locator("option:checked").innerText()) === "Rates",
+  );
+  await panel(page).getByLabel("Name of the result", { exact: true }).fill("answer");
+
+  // An `if` with data that is put in from the list, and a step on its way of Yes that would start the flow again.
+  await page.locator('[data-add="1"]').click();
+  await page.getByLabel("Find a step").fill("two ways");
+  await page.keyboard.press("Enter");
+  await button(panel(page), "Put data into This").click();
+  await page.getByRole("option", { name: /^Total .*1240/ }).click();
+  await panel(page).getByLabel("Comparison").selectOption({ label: "is more than" });
+  await panel(page).getByLabel("That", { exact: true }).fill("500");
+  await card(page, "1").getByText("Total").waitFor();
+  await page.locator('[data-add="1.then.0"]').click();
+  await button(panel(page).getByRole("region", { name: "Data" }), "Create A new record").click();
+  await panel(page).getByLabel("Table", { exact: true }).selectOption({ label: "Orders" });
+  await page.getByRole("status").getByText("so the flow starts itself again").waitFor();
+  await button(panel(page), "Add Status to Fields").click();
+  await panel(page).getByLabel("Value of Status").selectOption({ label: "Packing" });
+  await page.getByText("so the flow starts itself again").first().waitFor({ state: "detached" });
+
+  // The test reads the real order, and stops at the step that fails.
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("alert").getByText("The test failed at this step.").waitFor();
+  await card(page, "0").and(page.locator("[aria-current]")).getByText("refused the request").waitFor();
+  await card(page, "1").getByText("Not reached").waitFor();
+  await button(panel(page), "Change the action").click();
+  const action = page.getByRole("dialog", { name: "Change the action" });
+  await action.getByLabel("Path").fill("/rates");
+  await button(action, "Save the action").click();
+  await action.waitFor({ state: "detached" });
+  await button(panel(page), "Run the test").click();
+  await card(page, "0").getByText("4.2").waitFor();
+  await card(page, "1").getByText("Yes", { exact: true }).waitFor();
+  await card(page, "1.then.0").getByText("Not changed, this is a test").waitFor();
+  await start.getByText("Tested with O-1047").waitFor();
+  expect((await app.get("/core/dbs/orders/records.json")).json).toHaveLength(1);
+
+  // What is typed is a draft until it is published; then a real order starts it.
+  await page.getByText("Not yet live").waitFor();
+  expect(await programOf(code)).toEqual([]);
   await page.reload();
   await button(page, "Restore").click();
-  await row(page, "1.else.0").waitFor();
-  expect(await row(page, "1.then.1").count()).toBe(0);
-  await button(page, "Cancel").click();
-  await row(page, "1.then.1").waitFor();
-
-  await page.getByRole("link", { name: "Test", exact: true }).click();
-  await write(page.getByRole("textbox", { name: "Input", exact: true }), '{ "sum": 500 }');
-  await button(page, "Run the test").click();
-  await page.getByRole("alert").getByText('no answer was given for "nowhere.now"').waitFor();
-  await write(page.getByRole("textbox", { name: "nowhere.now", exact: true }), '{ "ok": true }');
-  await button(page, "Run the test").click();
-  const tested = page.getByRole("region", { name: "Test", exact: true });
-  await tested.locator("pre").filter({ hasText: "Ask somebody" }).first().waitFor();
-  expect(await app.sql`select from flow_processes where flow_code = 'advice'`).toHaveLength(0);
-  await write(page.getByRole("textbox", { name: "Input", exact: true }), '{ "sum": 5 }');
-  await button(page, "Start with this input").click();
-  const started = page.getByRole("region", { name: "Started", exact: true });
-  await started.locator("pre").filter({ hasText: "Send it at once" }).first().waitFor();
+  await card(page, "1.then.0").waitFor();
+  await button(page, "Publish").click();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await eventually(async () => (await app.get("/account/webhooks.json")).json[0].active === true);
+  expect(await programOf(code)).toMatchObject([
+    { type: "connector", as: "answer" },
+    { type: "if", then: [{ op: "create", data: { status: "packing" } }] },
+  ]);
+  await record("O-1048", 900);
+  const [run] = await eventually(async () => {
+    const runs = (await app.get("/connect/flow_processes.json?status=finished")).json;
+    return runs.length === 1 && runs;
+  }, "the run of the order");
   await page.getByRole("link", { name: "Runs", exact: true }).last().click();
-  await page.getByRole("cell").filter({ hasText: "finished" }).waitFor();
-  const link = page.getByRole("link", { name: "All runs", exact: true });
-  await link.waitFor();
-  expect(await link.getAttribute("href")).toBe("/studio/connect/processes?flow_code=advice");
+  await page
+    .getByRole("list", { name: "Runs" })
+    .getByRole("link", { name: /O-1048/ })
+    .click();
+  await page.getByRole("heading", { name: "Went well" }).waitFor();
+  await page.waitForURL(new RegExp(`run=${run.id}`));
+  await page
+    .locator("li details", { hasText: "HTTP request" })
+    .or(page.locator("li details", { hasText: "rates" }))
+    .first()
+    .waitFor();
 
-  // The program before the connector was added, compared and taken back.
+  // The steps before, compared and taken back.
   await page.getByRole("link", { name: "Versions", exact: true }).click();
   await page.getByRole("link", { name: /^Version 1/ }).click();
-  await page.getByRole("region", { name: "Version 1 compared with the form" }).getByText('"nowhere"').waitFor();
   await button(page, "Restore version 1").click();
-  await row(page, "1.then.1").waitFor({ state: "detached" });
-  await button(page, "Save").click();
-  await eventually(async () => (await programOf("advice"))[1].then.length === 1);
+  await button(page, "Add the first step").waitFor();
+  await page.getByRole("switch", { name: "On" }).click();
+  await eventually(async () => (await app.get(`/connect/flows/${code}.json`)).json.active === false);
+  await eventually(async () => (await app.get("/account/webhooks.json")).json[0].active === false);
+  expect(await programOf(code)).toHaveLength(2); // the older steps are a draft
   expect(serious(faults)).toEqual([]);
 });
 
@@ -126,24 +172,34 @@ test("a step is moved, nested, duplicated and deleted with nothing but the keybo
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
   const keys = new Keyboard(page);
-  await at(page, "connect/flows/keys");
-  await row(page, "2").waitFor();
-  await keys.tabToElement(row(page, "0"));
+  await at(page, "flows/keys");
+  await card(page, "2").waitFor();
+  await keys.tabToElement(card(page, "0"));
   await keys.press("End");
-  await eventually(() => hasFocus(row(page, "2")));
+  await eventually(() => hasFocus(card(page, "2")));
   await keys.press("Alt+Shift+ArrowRight");
-  await eventually(() => hasFocus(row(page, "1.then.1")));
+  await eventually(() => hasFocus(card(page, "1.then.1")));
   await keys.press("Alt+ArrowUp");
-  await eventually(() => hasFocus(row(page, "1.then.0")));
-  await page.getByRole("status").getByText("Set variables is now at 1.then.0").waitFor();
+  await eventually(() => hasFocus(card(page, "1.then.0")));
+  await page.getByRole("status").getByText("Set values is now step 3").waitFor();
   await keys.press("Alt+Shift+ArrowDown");
-  await eventually(() => hasFocus(row(page, "1.then.1")));
+  await eventually(() => hasFocus(card(page, "1.then.1")));
   await keys.press("Alt+Shift+ArrowLeft");
-  await eventually(() => hasFocus(row(page, "2")));
+  await eventually(() => hasFocus(card(page, "2")));
   await keys.press("Home", "Delete");
-  await eventually(() => hasFocus(row(page, "0")));
+  await eventually(() => hasFocus(card(page, "0")));
   await keys.press("Control+z");
-  await row(page, "2").waitFor();
+  await card(page, "2").waitFor();
+  // A step is added after the chosen one, and taken back.
+  await keys.press("+");
+  await eventually(() => hasFocus(page.getByLabel("Find a step")));
+  await page.keyboard.type("wait");
+  await keys.press("Enter");
+  await card(page, "1").getByText("Wait a time").waitFor();
+  await keys.press("Escape");
+  await eventually(() => hasFocus(card(page, "1")));
+  await keys.press("Control+z");
+  await card(page, "1").getByText("Wait a time").waitFor({ state: "detached" });
   await keys.press("Control+s");
   await eventually(async () => (await programOf("keys"))[1].then.length === 2);
   expect(await programOf("keys")).toEqual([
@@ -156,15 +212,15 @@ test("a step is moved, nested, duplicated and deleted with nothing but the keybo
 
 test("what somebody else has saved meanwhile is merged", async () => {
   await flow("two", [{ type: "return", value: 1 }]);
-  await using opened = await studio.signedIn({ at: "/studio/connect/flows/two?beside=json" });
+  await using opened = await studio.signedIn({ at: "/studio/flows/two?step=json" });
   const { page } = opened;
   const text = page.getByRole("textbox", { name: "Program", exact: true });
   await text.waitFor();
   await write(text, JSON.stringify([{ type: "return", value: 2 }]));
   await app.patch("/connect/flows/two.json", { flow: { name: "Theirs" } });
-  await button(page, "Save").click();
+  await button(page, "Publish").click();
   await page.getByRole("alert").getByText("merged with yours").waitFor();
-  await button(page, "Save").click();
+  await button(page, "Publish").click();
   await eventually(async () => (await programOf("two"))[0].value === 2);
   expect((await app.get("/connect/flows/two.json")).json.name).toBe("Theirs");
 });

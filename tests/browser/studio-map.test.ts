@@ -52,7 +52,7 @@ const addresses: [address: string, heading: string | RegExp][] = [
   ["/connect/connectors", "Connections"],
   ["/connect/connectors/stock", "Stock"],
   ["/connect/flows", "Flows"],
-  ...["program", "test", "processes", "versions"].map((tab): [string, string] => [
+  ...["steps", "runs", "versions", "settings"].map((tab): [string, string] => [
     `/connect/flows/ship?tab=${tab}`,
     "Ship",
   ]),

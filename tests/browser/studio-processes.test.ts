@@ -100,7 +100,7 @@ test("a process is followed from the record that led to it to the outside, and m
   await page.getByRole("grid", { name: "Runs" }).getByRole("row", { name: /bill/ }).getByRole("link").first().click();
   await trace.getByText("bill (this run)").waitFor();
   isUp = true;
-  await page.getByRole("button", { name: "Retry", exact: true }).click();
+  await page.getByRole("button", { name: "Retry from step 1", exact: true }).click();
   await page.getByRole("region", { name: "Result" }).getByText("7").waitFor();
   expect(remote.at("/bills")).toHaveLength(2);
   await trace.getByRole("link", { name: "All that webhook", exact: false }).click();

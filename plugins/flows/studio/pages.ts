@@ -9,12 +9,14 @@ export const pages: StudioPage[] = [
     title: { en: "Flow", pl: "Przepływ", de: "Ablauf" },
     privilege,
     view: "flows/show",
+    bar: "own",
     load: () => import("./flow/Flow.svelte"),
   },
   {
     path: "connect/flows/new",
     title: { en: "New flow", pl: "Nowy przepływ", de: "Neuer Ablauf" },
     privilege,
+    bar: "own",
     load: () => import("./flow/New.svelte"),
   },
   {

@@ -5,10 +5,11 @@ import fc from "fast-check";
 import { startTestApp, type TestApp } from "platform/test";
 import { shapeOf } from "../../program/check-rules.ts";
 import { messageOf, locationOf, standing, stepFaults } from "./program/faults.ts";
-import { fieldsOf, kinds, lineOf, ops, startOf } from "./program/kinds.ts";
+import { bodyFor, methodName, withAction } from "./connect/connecting.ts";
+import { tablesOf } from "./program/fields.ts";
+import { furtherFields, kindOf, kinds, own as ownKind, pieceAt, startOf } from "./program/kinds.ts";
 import { programIn, readValue, renamed, shownValue, stepsOf, withProgram } from "./program/text.ts";
-import { codesFor, completionAt, namesAt } from "./program/scope.ts";
-import { cronStart, namesOf, sampleOf, webhookStart } from "./starts.ts";
+import { codesFor, completionAt, givenBy, namesAt, partsOf, valueAt } from "./program/scope.ts";
 import { starters } from "./starters.ts";
 import {
   duplicated,
@@ -22,7 +23,8 @@ import {
   type Program,
   type Direction,
 } from "./program/tree.ts";
-import { missedIn, outsideOf, pathOfResult } from "./trial/trial.ts";
+import { brief, failedAt, knownIn, missedIn, needsOf, pathOfResult, type Result } from "./trial/trial.ts";
+import { bodyOf, cronStart, isWhole, loopsOf, newStart, sampleOf, scheduleOf, timesOf, webhookStart } from "./when.ts";
 
 /** A step that is told apart by its name. */
 const named = (name: string, inside: object = {}) => ({ type: "mutation", set: { [name]: 1 }, ...inside });
@@ -207,13 +209,12 @@ describe("the names in scope", () => {
     const row = { id: 2, source_type: "Core::Record", kind: "create", filter: { db_code: "orders" }, active: true };
     const webhook = webhookStart(row);
     const cron = cronStart({ id: 7, schedule: "0 7 * * *", timezone: "Europe/Warsaw", active: false });
-    expect([webhook.says, cron.says]).toEqual(["Core::Record create, db_code orders", "0 7 * * *, Europe/Warsaw"]);
-    const fieldsIn = (db: string) => (db === "orders" ? ["sku"] : []);
-    const given = namesOf([webhook, cron], fieldsIn);
-    expect(namesAt(program, "0", [], given)).toContainEqual({ name: "data.sku", from: "webhook" });
+    const fieldsIn = (db: unknown) => (db === "orders" ? ["sku"] : []);
+    const given = givenBy([webhook, cron], fieldsIn);
+    expect(namesAt(program, "0", [], given)).toContainEqual({ name: "data.sku", from: "when" });
     expect(given.map(({ name }) => name)).toContain("cron_id");
-    expect(namesOf([], fieldsIn).map(({ name }) => name)).toEqual(["kind", "source_type", "event", "data"]);
-    expect(namesOf([cron], fieldsIn).map(({ from }) => from)).toEqual(["cron", "cron"]);
+    expect(givenBy([], fieldsIn).map(({ name }) => name)).toEqual(["data", "kind", "source_type", "event"]);
+    expect(givenBy([cron], fieldsIn).map(({ name }) => name)).toEqual(["kind", "cron_id"]);
     expect(sampleOf(webhook, { id: "r1", data: { sku: "tea" } })).toEqual({
       kind: "webhook",
       source_type: "Core::Record",
@@ -221,6 +222,21 @@ describe("the names in scope", () => {
       data: { sku: "tea", db_code: "orders", table_name: null, id: "r1" },
     });
     expect(sampleOf(cron, undefined)).toEqual({ kind: "cron", cron_id: 7 });
+  });
+
+  test("know the fields of records, those of a list in a loop, and what the last test has shown", () => {
+    const loop = [
+      { type: "db", op: "search", db: "orders", as: "found" },
+      { type: "each", in: "{{ found }}", as: "order", do: [{ type: "fail" }] },
+    ];
+    const fieldsIn = (db: unknown) => (db === "orders" ? ["sku"] : []);
+    const known = { rate: { now: { usd: 1.2 } } };
+    const inLoop = namesAt(loop, "1.do.0", [], [{ name: "rate", from: "" }], known, fieldsIn).map(({ name }) => name);
+    expect(inLoop).toContain("order.sku");
+    expect(inLoop).toContain("rate.now.usd");
+    expect(valueAt(known, "rate.now.usd")).toBe(1.2);
+    expect(valueAt(known, "rate.constructor.name")).toBeUndefined();
+    expect(partsOf("Order {{ data.no }}!")).toEqual([{ words: "Order " }, { expression: "data.no" }, { words: "!" }]);
   });
 
   const names = ["city", "input", "input.city"].map((name) => ({ name, from: "" }));
@@ -315,21 +331,145 @@ describe("a value in a box", () => {
   });
 });
 
-test("every kind has a form with the keys that the server knows", () => {
+test("every kind is told by its step, and has a form with the keys that the server knows", () => {
   const branches = ["then", "else", "do", "on_error"];
-  for (const kind of kinds)
-    for (const op of kind === "db" ? ops : [undefined]) {
-      const { main, more } = fieldsOf({ ...startOf(kind), ...(op && { op }) });
-      const shown = [...main, ...more].map(({ key }) => key);
-      const known = Object.keys(shapeOf(kind, new Map())?.rules ?? {}).filter(
-        (key) => key !== "type" && !branches.includes(key),
-      );
-      expect([kind, ...shown.filter((key) => !known.includes(key))]).toEqual([kind]);
-      if (kind !== "db") expect([kind, ...shown.toSorted()]).toEqual([kind, ...known.toSorted()]);
-    }
-  expect(lineOf({ type: "connector", connector: "w", method: "m", as: "x" })).toBe("w.m → x");
-  expect(lineOf({ type: "if", condition: { left: "{{ a }}", op: ">", right: 5 } })).toBe("{{ a }} > 5");
-  expect(lineOf(7)).toBe("7");
+  /** Set by the kind, by the choice of a table, and above the fields. */
+  const elsewhere = ["type", "op", "table_name", "description"];
+  for (const kind of kinds) {
+    const step = startOf(kind, []);
+    expect([kind.id, kindOf(step)?.id]).toEqual([kind.id, kind.id]);
+    const shown = [...kind.fields, ...furtherFields(kind)].map(({ key }) => key);
+    const known = Object.keys(shapeOf(String(step["type"]), new Map())?.rules ?? {}).filter(
+      (key) => !branches.includes(key),
+    );
+    expect([kind.id, ...shown.filter((key) => !known.includes(key))]).toEqual([kind.id]);
+    if (step["type"] === "db") continue;
+    expect([kind.id, ...known.filter((key) => !elsewhere.includes(key)).toSorted()]).toEqual([
+      kind.id,
+      ...shown.toSorted(),
+    ]);
+  }
+  expect(kindOf({ type: "shop.notify" })).toBe(ownKind);
+  expect(kindOf(7)).toBeUndefined();
+  expect(kindOf({ type: "connector", connector: "post", method: "thanks" }, () => "core/smtp")?.id).toBe("mail");
+  expect(kindOf({ type: "connector", connector: "files", method: "x" }, () => "core/postgres")?.id).toBe("connection");
+  const find = kinds.find(({ id }) => id === "find");
+  expect(find && startOf(find, ["found", "found2"])["as"]).toBe("found3");
+  expect(pieceAt({ params: { to: "a@b.example" } }, "params.to")).toBe("a@b.example");
+});
+
+describe("what starts a flow", () => {
+  const orders = newStart("webhook", 1, { db: "orders", filter: { status: "new" } });
+  test("is stored as a webhook or a cron, and read again", () => {
+    const { webhook } = bodyOf(orders, "intake", true);
+    const row = { id: 3, active: true, ...Object(webhook) };
+    expect(webhookStart(row)).toMatchObject({ ...orders, key: "webhook 3", id: "3" });
+    expect(Object(webhook)).toMatchObject({
+      source_type: "Core::Record",
+      filter: { db_code: "orders", status: "new" },
+    });
+    expect(bodyOf(newStart("cron", 1), "intake", false)).toEqual({
+      cron: { kind: "flow", target_code: "intake", schedule: "0 8 * * *", active: false },
+    });
+    expect([orders, newStart("webhook", 1), newStart("cron", 1, { schedule: " " })].map(isWhole)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test.each([
+    ["*/15 * * * *", "minutes"],
+    ["5 * * * *", "hour"],
+    ["0 8 * * *", "day"],
+    ["30 7 * * 1-5", "workday"],
+    ["0 8 * * 0", "week"],
+    ["0 8 1 * *", "month"],
+    ["0 8 1 1 *", "custom"],
+    ["0 8,12 * * *", "custom"],
+    ["", "custom"],
+  ])("at %p is said as %p", (schedule, every) => {
+    expect<string>(timesOf(schedule).every).toBe(every);
+    if (every !== "custom") expect(scheduleOf(timesOf(schedule))).toBe(schedule);
+  });
+
+  const writes = (op: string, data: object = {}, db = "orders") => [{ path: "0", step: { type: "db", op, db, data } }];
+  test.each([
+    ["makes a record of its own table", writes("create"), true],
+    ["makes one that its condition leaves out", writes("create", { status: "done" }), false],
+    ["makes one whose value is not known before", writes("create", { status: "{{ x }}" }), true],
+    ["changes a record, where new ones start it", writes("update"), false],
+    ["makes a record of another table", writes("create", {}, "bills"), false],
+    ["only reads", writes("search"), false],
+  ])("is started again by a step that %s", (_, steps, is) => expect(loopsOf(steps, [orders]).length > 0).toBe(is));
+});
+
+describe("a connection made in place", () => {
+  const draft = {
+    service: "core/custom_connector",
+    name: "",
+    verb: "GET",
+    signIn: "none",
+    carrier: "",
+    key: "",
+    user: "",
+    from: "",
+    model: "",
+  } as const;
+  test("is the host of the address, and its action the path", () => {
+    expect(bodyFor({ ...draft, address: " https://api.parcel.example/v2/labels/{number}?size=a6 " })).toEqual({
+      connector: {
+        name: "parcel.example",
+        kind: "core/custom_connector",
+        url: "https://api.parcel.example",
+        fields: { methods: { "get-labels": { method: "GET", path: "/v2/labels/{number}?size=a6" } } },
+      },
+      method: "get-labels",
+    });
+    const keyed = bodyFor({ ...draft, address: "https://a.example", signIn: "header", carrier: "X-Key", key: "k" });
+    expect(keyed.connector).toMatchObject({ secret_token: "k", fields: { auth: { in: "header", name: "X-Key" } } });
+    expect(bodyFor({ ...draft, service: "core/smtp", address: "smtp://m.example", from: "a@m.example" })).toMatchObject(
+      { method: "send" },
+    );
+    expect(methodName("/", "POST")).toBe("request");
+  });
+  test("gets and keeps actions", () => {
+    const fields = {
+      auth: { in: "query", name: "k" },
+      methods: { a: { method: "GET", path: "/a", timeout: 5 }, b: {} },
+    };
+    const action = { name: "a", verb: "POST", path: "/c", description: "" };
+    expect(withAction(fields, "a", action)).toEqual({
+      ...fields,
+      methods: { a: { method: "POST", path: "/c", timeout: 5 }, b: {} },
+    });
+    expect(Object.keys(Object(withAction(fields, undefined, { ...action, name: "c" })["methods"]))).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+  });
+});
+
+test("a table has the words of its schema", () => {
+  const schema = {
+    fields: {
+      status: { type: "string", label: { en: "State", pl: "Stan" }, choices: ["new", { value: "old", label: "Old" }] },
+      no: "integer",
+    },
+  };
+  const [orders] = tablesOf({ code: "orders", name: "Orders", schema }, "pl", (name) => name.toUpperCase());
+  expect(orders?.fields.map(({ label, type }) => `${label} ${type}`)).toEqual(["Stan string", "NO integer"]);
+  expect(orders?.fields[0]?.choices.map(({ label }) => label)).toEqual(["new", "Old"]);
+  const several = tablesOf(
+    { code: "shop", name: "Shop", schema: { tables: { lines: {}, bills: {} } } },
+    "en",
+    (name) => name,
+  );
+  expect(several.map(({ label, table }) => [label, table])).toEqual([
+    ["Shop · lines", "lines"],
+    ["Shop · bills", "bills"],
+  ]);
 });
 
 describe("a test of a flow", () => {
@@ -345,15 +485,56 @@ describe("a test of a flow", () => {
     { type: "shop.notify", on_error: [{ type: "db", op: "get", db: "o" }] },
   ];
 
-  test("asks for each answer once", () => {
-    expect(outsideOf(program, ["w.m", "inner.call"])).toEqual([
-      { name: "w.m", paths: ["0", "1.do.1"], isNeeded: true },
-      { name: "o.search", paths: ["1.do.0"], isNeeded: false },
-      { name: "shop.notify", paths: ["2"], isNeeded: true },
-      { name: "o.get", paths: ["2.on_error.0"], isNeeded: true },
-      { name: "inner.call", paths: [], isNeeded: true },
-    ]);
+  const result = (more: Partial<Result>): Result => ({
+    status: "error",
+    data: null,
+    error: "",
+    steps: [],
+    leftOut: [],
+    ...more,
   });
+  const step = (id: string, type: string, input: object, more: object = {}) => ({
+    id,
+    type,
+    status: "finished",
+    input,
+    output: null,
+    error: "",
+    warnings: [],
+    ...more,
+  });
+  const missed = { status: "error", error: 'no answer was given for "w.m"' };
+
+  test("reads for real what its steps read, and asks what to do about the rest", () => {
+    const steps = [
+      step("0", "db", { db: "o", op: "search", params: { filter: { name: "A", n: { gt: 2 } }, limit: 5 } }),
+      step("1", "db", { db: "o", op: "create", data: {} }),
+      step("fetch", "connector", { connector: "w", method: "m", params: { q: 1 } }, missed),
+      step("2", "shop.notify", {}, { status: "error", error: 'no answer was given for "shop.notify"' }),
+    ];
+    expect(needsOf(result({ steps }), () => false)).toEqual([
+      { kind: "record", id: "0", path: "/core/dbs/o/records.json?filter%5Bname%5D=A&filter%5Bn%5D%5Bgt%5D=2&limit=5" },
+      { kind: "call", id: "fetch", connector: "w", method: "m", params: { q: 1 } },
+      { kind: "own", id: "2" },
+    ]);
+    expect(needsOf(result({ steps }), () => true)).toEqual([]);
+  });
+
+  test("shows what each name stands for, and where it failed", () => {
+    const done = result({
+      steps: [step("fetch", "connector", {}, { output: { rate: 2 } }), step("1.do.1#0", "connector", {}, missed)],
+    });
+    expect(knownIn(program, { data: { no: 1 } }, done)).toMatchObject({ data: { no: 1 }, fetch: { rate: 2 } });
+    expect(failedAt(program, done)?.path).toBe("1.do.1");
+    expect(failedAt(program, result({ status: "finished" }))).toBeUndefined();
+  });
+
+  test.each<[unknown, string]>([
+    [null, ""],
+    [{ id: "r1", data: { no: "O-1", total: 5, lines: [] } }, "O-1, 5"],
+    [[{ a: 1 }, { a: 2 }], "2 × 1"],
+    [true, "true"],
+  ])("says %j briefly", (value, said) => expect(brief(value)).toBe(said));
 
   test.each([
     ["fetch", "0"],

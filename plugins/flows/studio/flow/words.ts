@@ -1,15 +1,21 @@
 import { catalogue, textOf } from "studio";
-import { kindOf } from "./program/kinds.ts";
+import { kindOf, own } from "./program/kinds.ts";
 import { isStep } from "./program/tree.ts";
 import de from "./text/de.json" with { type: "json" };
 import en from "./text/en.json" with { type: "json" };
 import pl from "./text/pl.json" with { type: "json" };
 
-export const { say } = catalogue(en, pl, de);
+export const { say, texts } = catalogue(en, pl, de);
 
 /** The kind of a step in words; a plugin's own by its type. */
-export function sayKind(step: unknown): string {
-  const kind = kindOf(step);
-  if (kind && kind !== "own") return say(`${kind}Kind`);
+export function sayKind(step: unknown, ofConnection?: (code: string) => string | undefined): string {
+  const kind = kindOf(step, ofConnection);
+  if (kind && kind !== own) return say(kind.title);
   return (isStep(step) && textOf(step["type"])) || say("noStep");
+}
+
+/** What a step is called on its card. */
+export function titleOfStep(step: unknown, ofConnection?: (code: string) => string | undefined): string {
+  const description = isStep(step) ? textOf(step["description"]) : "";
+  return description.trim() === "" ? sayKind(step, ofConnection) : description.slice(0, 200);
 }

@@ -20,6 +20,7 @@ export { curlOf, type Call } from "../resources/curl.ts";
 export { KeptDraft } from "../state/draft.svelte.ts";
 export { Editor } from "../state/editor.svelte.ts";
 export type { FormField, Input } from "../resources/forms.ts";
+export { placed } from "../keyboard/placed.ts";
 export { arrows, focusPage, indexAfter, overlay } from "../keyboard/focus.ts";
 export { frame } from "../state/frame.svelte.ts";
 export { nextCell, type Cell as GridCell } from "../keyboard/keys.ts";

@@ -1,100 +1,150 @@
-/** What the steps of a flow may name: connectors with their methods, databases with their tables, flows, steps of plugins. */
-import { get, isMap, lookupChoices, mapsIn, session, textOf, type Choice } from "studio";
+/** What the steps of a flow may name, followed as others change it: connections with their actions, tables, flows, steps of plugins. */
+import { followChanges, get, isMap, mapsIn, nameOf, session, text, textOf, words, type Choice } from "studio";
+import { tablesOf, type Table, type TableField } from "./fields.ts";
+import { own as ownKind, startOf, type StepKind } from "./kinds.ts";
+import type { Step } from "./tree.ts";
 
 export interface Method {
   readonly name: string;
   readonly description: string;
   readonly parameters: readonly string[];
+  /** Of a request over HTTP. */
+  readonly verb: string;
 }
 
-export interface OwnKind {
+/** A connection as the picker of one shows it. */
+export interface Connection {
+  readonly code: string;
+  readonly name: string;
+  readonly service: string;
+  readonly url: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface OwnStep {
   readonly type: string;
   readonly doc: string;
   readonly parameters: readonly string[];
 }
 
-interface Database {
-  readonly code: string;
-  readonly schema: unknown;
-}
+type Row = Readonly<Record<string, unknown>>;
 
 export class Codes {
-  connectors = $state.raw<readonly Choice[]>([]);
+  connections = $state.raw<readonly Connection[]>([]);
   flows = $state.raw<readonly Choice[]>([]);
-  dbs = $state.raw<readonly Choice[]>([]);
+  tables = $state.raw<readonly Table[]>([]);
+  own = $state.raw<readonly OwnStep[]>([]);
   private prompts = $state.raw<readonly Choice[]>([]);
   private apps = $state.raw<readonly Choice[]>([]);
-  own = $state.raw<readonly OwnKind[]>([]);
-  private databases = $state.raw<readonly Database[]>([]);
   private methods = $state.raw<ReadonlyMap<string, readonly Method[]>>(new Map());
   private readonly asked = new Set<string>();
 
-  /** Without an answer, codes are typed. */
-  load(): void {
-    const choices = (path: string, take: (found: readonly Choice[]) => void) => {
-      const resource = session.find(path);
-      if (resource) lookupChoices({ resource, field: "code" }).then(take, () => undefined);
+  /** Reads everything, and again what changes. Gives back what ends that. */
+  begin(): () => void {
+    const choice = (row: Row): Choice => ({ value: textOf(row["code"] ?? row["url_code"]), label: nameOf(row) });
+    void rowsAt("/connect/flow_steps.json?limit=500").then((rows) => (this.own = rows.map(ownStep)));
+    if (session.may("apps")) void rowsAt("/core/apps.json?limit=500").then((rows) => (this.apps = rows.map(choice)));
+    void rowsAt("/core/prompts.json?limit=500").then((rows) => (this.prompts = rows.map(choice)));
+    const flows = () => rowsAt("/connect/flows.json?limit=500").then((rows) => void (this.flows = rows.map(choice)));
+    const tables = () =>
+      rowsAt("/core/dbs.json?limit=500").then(
+        (rows) => void (this.tables = rows.flatMap((row) => tablesOf(row, text.language, words))),
+      );
+    const connections = () => this.readConnections();
+    const read = () => void Promise.all([connections(), flows(), ...(session.may("dbs") ? [tables()] : [])]);
+    read();
+    // Connections and flows have no stream of changes: whoever comes back from where one was made sees it.
+    addEventListener("focus", read);
+    const end = session.may("dbs") ? followChanges("/core/dbs", tables) : undefined;
+    return () => {
+      removeEventListener("focus", read);
+      end?.();
     };
-    choices("/connect/connectors", (found) => (this.connectors = found));
-    choices("/connect/flows", (found) => (this.flows = found));
-    choices("/core/dbs", (found) => (this.dbs = found));
-    choices("/core/prompts", (found) => (this.prompts = found));
-    if (session.may("apps"))
-      void rowsAt("/core/apps.json?limit=500").then(
-        (rows) => (this.apps = rows.map(({ url_code, name }) => ({ value: textOf(url_code), label: textOf(name) }))),
-      );
-    void rowsAt("/connect/flow_steps.json?limit=500").then((rows) => (this.own = rows.map(ownKind)));
-    if (session.may("dbs"))
-      void rowsAt("/core/dbs.json?limit=500").then(
-        (rows) => (this.databases = rows.map(({ code, schema }) => ({ code: textOf(code), schema }))),
-      );
   }
 
-  /** Methods of a connector, loaded on first use. */
-  methodsOf(connector: string): readonly Method[] {
-    if (!this.asked.has(connector) && this.connectors.some(({ value }) => value === connector)) {
-      this.asked.add(connector);
-      void rowsAt(`/connect/connectors/${encodeURIComponent(connector)}/methods.json?limit=500`).then((rows) => {
-        this.methods = new Map([...this.methods, [connector, rows.map(method)]]);
+  /** Also called for one that was made a moment ago. */
+  async readConnections(): Promise<void> {
+    const rows = await rowsAt("/connect/connectors.json?limit=500");
+    this.asked.clear();
+    this.connections = rows.map((row) => ({
+      code: textOf(row["code"]),
+      name: nameOf(row),
+      service: textOf(row["kind"]),
+      url: textOf(row["url"]),
+      fields: isMap(row["fields"]) ? row["fields"] : {},
+    }));
+  }
+
+  connection(code: string): Connection | undefined {
+    return this.connections.find((one) => one.code === code);
+  }
+
+  /** The kind of service, by which a step that calls one is told. */
+  readonly serviceOf = (code: string): string | undefined => this.connection(code)?.service;
+
+  flowName(code: string): string {
+    return this.flows.find(({ value }) => value === code)?.label ?? code;
+  }
+
+  table(db: unknown, table: unknown): Table | undefined {
+    return this.tables.find((one) => one.db === db && (one.table === "" || one.table === (table ?? "")));
+  }
+
+  fieldsOf(db: unknown, table: unknown): readonly TableField[] {
+    return this.table(db, table)?.fields ?? [];
+  }
+
+  /** The actions of a connection, read on first use. */
+  methodsOf(code: string): readonly Method[] {
+    if (!this.asked.has(code) && this.connection(code)) {
+      this.asked.add(code);
+      void rowsAt(`/connect/connectors/${encodeURIComponent(code)}/methods.json?limit=500`).then((rows) => {
+        this.methods = new Map([...this.methods, [code, rows.map((row) => this.method(code, row))]]);
       });
     }
-    return this.methods.get(connector) ?? [];
+    return this.methods.get(code) ?? [];
+  }
+
+  private method(code: string, { name, description, parameters }: Row): Method {
+    const declared = this.connection(code)?.fields["methods"];
+    const own = isMap(declared) ? declared[textOf(name)] : undefined;
+    const verb = isMap(own) ? textOf(own["method"]).toUpperCase() || "GET" : "";
+    const service = this.serviceOf(code);
+    return {
+      name: textOf(name),
+      description: textOf(description),
+      parameters: Array.isArray(parameters) ? parameters.map(String) : [],
+      verb: service === "core/custom_connector" ? verb : "",
+    };
   }
 
   /** What a value of this name is likely one of: `prompt` and `prompt_code` name a prompt. */
   choicesFor(name: string): readonly Choice[] {
-    const { prompts, apps, dbs, connectors, flows } = this;
+    const dbs = this.tables.map(({ db, label }) => ({ value: db, label }));
+    const connectors = this.connections.map(({ code, name: label }) => ({ value: code, label }));
     const all: Readonly<Record<string, readonly Choice[]>> = {
-      prompt: prompts,
-      app: apps,
+      prompt: this.prompts,
+      app: this.apps,
       db: dbs,
       connector: connectors,
-      flow: flows,
+      flow: this.flows,
     };
     const kind = name.endsWith("_code") ? name.slice(0, -"_code".length) : name;
     return Object.hasOwn(all, kind) ? (all[kind] ?? []) : [];
   }
 
-  tablesOf(db: string): readonly string[] {
-    const tables = this.schemaOf(db)?.["tables"];
-    return isMap(tables) ? Object.keys(tables) : [];
-  }
-
-  fieldsOf(db: string, table: unknown): readonly string[] {
-    const schema = this.schemaOf(db);
-    const tables = schema?.["tables"];
-    const whole = isMap(tables) && typeof table === "string" ? tables[table] : schema;
-    const fields = isMap(whole) ? whole["fields"] : undefined;
-    return isMap(fields) ? Object.keys(fields) : [];
-  }
-
-  private schemaOf(db: string): Readonly<Record<string, unknown>> | undefined {
-    const schema = this.databases.find(({ code }) => code === db)?.schema;
-    return isMap(schema) ? schema : undefined;
+  /** A new step; where there is one connection that fits, it is that one. */
+  begins(kind: StepKind, taken: readonly string[], type: string): Step {
+    if (kind.id === ownKind.id) return { ...kind.start, type };
+    const start = startOf(kind, taken);
+    const [only, ...others] =
+      kind.service === undefined ? [] : this.connections.filter(({ service }) => service === kind.service);
+    if (!only || others.length > 0) return start;
+    return { ...start, connector: only.code, ...(kind.id === "http" && { method: "" }) };
   }
 }
 
-async function rowsAt(path: string): Promise<Readonly<Record<string, unknown>>[]> {
+async function rowsAt(path: string): Promise<Row[]> {
   try {
     const { json } = await get(path);
     return mapsIn(json);
@@ -103,12 +153,7 @@ async function rowsAt(path: string): Promise<Readonly<Record<string, unknown>>[]
   }
 }
 
-function method({ name, description, parameters }: Readonly<Record<string, unknown>>): Method {
-  const names = Array.isArray(parameters) ? parameters.map(String) : [];
-  return { name: textOf(name), description: textOf(description), parameters: names };
-}
-
-function ownKind({ type, doc, params }: Readonly<Record<string, unknown>>): OwnKind {
+function ownStep({ type, doc, params }: Row): OwnStep {
   const properties = isMap(params) ? params["properties"] : undefined;
   return { type: textOf(type), doc: textOf(doc), parameters: isMap(properties) ? Object.keys(properties) : [] };
 }

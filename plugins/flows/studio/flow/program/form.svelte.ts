@@ -4,6 +4,8 @@ import { messageOf, locationOf, standing, stepFaults, type StepFault } from "./f
 import { othersIn, programIn, shown, stepsOf, withProgram } from "./text.ts";
 import type { Program } from "./tree.ts";
 
+const mostBefore = 100;
+
 export class ProgramForm {
   readonly editor: Editor;
   /** As they were told; those of steps that were changed since do not stand any more. */
@@ -14,6 +16,8 @@ export class ProgramForm {
   readonly text = $derived(this.known?.text ?? programIn(this.stored, this.input));
   /** Undefined while the text is no list of steps. */
   readonly program = $derived<Program | undefined>(this.known?.program ?? stepsOf(this.text));
+  /** Programs as they were before each change here, the latest last. */
+  private before = $state.raw<readonly Program[]>([]);
   readonly faults = $derived(this.program ? standing(this.told, this.program) : []);
 
   constructor(editor: Editor) {
@@ -76,7 +80,17 @@ export class ProgramForm {
   }
 
   change(program: Program): void {
+    if (this.program) this.before = [...this.before.slice(1 - mostBefore), this.program];
     this.write(shown(program), program);
+  }
+
+  /** Takes the latest change back; whether there was one. */
+  takeBack(): boolean {
+    const last = this.before.at(-1);
+    if (!last) return false;
+    this.before = this.before.slice(0, -1);
+    this.write(shown(last), last);
+    return true;
   }
 
   /** The path of the first step that the server refuses; undefined if it refuses none. */

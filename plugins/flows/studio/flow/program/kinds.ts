@@ -1,15 +1,36 @@
-/** The kinds of steps: what a new one begins with, the fields of its form, and one line about it. Pure. */
+/**
+ * The kinds of steps, each declared once: its group and picture, what a new one begins with, the fields of its panel and
+ * its sentence. The picker, the card and the panel follow from that. Pure.
+ */
 /* oxlint-disable unicorn/no-thenable -- a step of a flow has a branch of that name */
+import bot from "lucide-static/icons/bot.svg";
+import box from "lucide-static/icons/box.svg";
+import cornerLeftDown from "lucide-static/icons/corner-left-down.svg";
+import eye from "lucide-static/icons/eye.svg";
+import globe from "lucide-static/icons/globe.svg";
+import mail from "lucide-static/icons/mail.svg";
+import octagonX from "lucide-static/icons/octagon-x.svg";
+import pencil from "lucide-static/icons/pencil.svg";
+import plug from "lucide-static/icons/plug-zap.svg";
+import plus from "lucide-static/icons/plus.svg";
+import repeat from "lucide-static/icons/repeat.svg";
+import search from "lucide-static/icons/search.svg";
+import split from "lucide-static/icons/split.svg";
+import timer from "lucide-static/icons/timer.svg";
+import trash from "lucide-static/icons/trash-2.svg";
+import variable from "lucide-static/icons/variable.svg";
+import workflow from "lucide-static/icons/workflow.svg";
+import type words from "../text/en.json";
 import { isStep, type Branch, type Step } from "./tree.ts";
-import { shownValue } from "./text.ts";
+
+export type Word = keyof typeof words;
 
 export type FieldKind =
-  | "connector"
-  | "method"
-  | "db"
+  | "connection"
+  | "action"
+  /** A table: the code of a database, and `table_name` where it has several. */
   | "table"
   | "flow"
-  | "op"
   /** A text with `{{ expressions }}`. */
   | "template"
   /** A bare expression, with completion of names. */
@@ -17,6 +38,8 @@ export type FieldKind =
   | "condition"
   /** Name to value. */
   | "map"
+  /** What a search asks for. */
+  | "search"
   | "value"
   /** A name that the result gets. */
   | "name"
@@ -26,166 +49,347 @@ export type FieldKind =
 export interface StepField {
   readonly key: string;
   readonly kind: FieldKind;
+  readonly label: Word;
+  readonly help?: Word;
   readonly required?: boolean;
 }
 
-const kinds = ["connector", "mutation", "if", "db", "each", "flow", "return", "fail", "wait"] as const;
-export type Kind = (typeof kinds)[number] | "own";
-export { kinds };
+export const groups = ["data", "outside", "logic", "time", "code"] as const;
 
-export const ops = ["create", "update", "delete", "get", "search"] as const;
+/** A part of a step's sentence: a key of the step, shown as what it is. */
+export type Piece =
+  | "table"
+  | "connection"
+  | "action"
+  | "flow"
+  | "condition"
+  | "template"
+  | "names"
+  | "where"
+  | "seconds";
 
-const fields: Readonly<Record<Kind, readonly StepField[]>> = {
-  connector: [
-    { key: "connector", kind: "connector", required: true },
-    { key: "method", kind: "method", required: true },
-    { key: "params", kind: "map" },
-    { key: "as", kind: "name" },
-  ],
-  mutation: [{ key: "set", kind: "map", required: true }],
-  if: [{ key: "condition", kind: "condition", required: true }],
-  db: [],
-  each: [
-    { key: "in", kind: "expression", required: true },
-    { key: "as", kind: "name" },
-    { key: "concurrency", kind: "number" },
-  ],
-  flow: [
-    { key: "flow", kind: "flow", required: true },
-    { key: "input", kind: "map" },
-    { key: "as", kind: "name" },
-  ],
-  return: [{ key: "value", kind: "value" }],
-  fail: [{ key: "message", kind: "template" }],
-  wait: [{ key: "seconds", kind: "value", required: true }],
-  own: [
-    { key: "params", kind: "map" },
-    { key: "as", kind: "name" },
-  ],
-};
+export interface StepKind {
+  readonly id: string;
+  readonly group: (typeof groups)[number];
+  readonly icon: string;
+  readonly color: string;
+  readonly title: Word;
+  readonly about: Word;
+  /** `ofConnection`: the kind of service that a connection leads to. */
+  readonly is: (step: Step, ofConnection: (code: string) => string | undefined) => boolean;
+  /** Only connections of this kind are offered. */
+  readonly service?: string;
+  readonly start: Step;
+  readonly fields: readonly StepField[];
+  /** Its sentence, and the keys of the step in it. */
+  readonly says: Word;
+  readonly pieces: Readonly<Record<string, readonly [piece: Piece, key: string]>>;
+}
 
-const common: readonly StepField[] = [
-  { key: "description", kind: "template" },
-  { key: "id", kind: "name" },
-  { key: "timeout", kind: "number" },
-  { key: "retry", kind: "retry" },
+type Type = { readonly type: string };
+const isOf = (wanted: Type & { readonly op?: string }) => (step: Step) =>
+  step["type"] === wanted.type && (wanted.op === undefined || step["op"] === wanted.op);
+/** One that has no connection yet is told by the action that it will call. */
+const isCall =
+  (service: string | undefined, action: string) => (step: Step, of: (code: string) => string | undefined) => {
+    if (step["type"] !== "connector") return false;
+    if (service === undefined) return true;
+    const { connector, method } = step;
+    return typeof connector === "string" && connector !== "" ? of(connector) === service : method === action;
+  };
+
+const result: StepField = { key: "as", kind: "name", label: "asLabel", help: "asHelp" };
+const table: StepField = { key: "db", kind: "table", label: "tableLabel", required: true };
+const record: StepField = { key: "id", kind: "template", label: "recordLabel", help: "recordHelp", required: true };
+const expand: StepField = { key: "expand", kind: "value", label: "expandLabel", help: "expandHelp" };
+const calls: readonly StepField[] = [
+  { key: "connector", kind: "connection", label: "connectionLabel", required: true },
+  { key: "method", kind: "action", label: "actionLabel", required: true },
+  { key: "params", kind: "map", label: "putIn" },
+  result,
+];
+const call = {
+  start: { type: "connector", connector: "", method: "", params: {} },
+  fields: calls,
+  group: "outside",
+} as const;
+const called = {
+  says: "callSays",
+  pieces: { connection: ["connection", "connector"], action: ["action", "method"] },
+} as const;
+const inTable = { table: ["table", "db"] } as const;
+
+export const kinds: readonly StepKind[] = [
+  {
+    id: "find",
+    group: "data",
+    icon: search,
+    color: "sky",
+    title: "findKind",
+    about: "findAbout",
+    is: isOf({ type: "db", op: "search" }),
+    start: { type: "db", op: "search", db: "", as: "found" },
+    fields: [table, { key: "params", kind: "search", label: "whereLabel" }, expand, result],
+    says: "findSays",
+    pieces: { ...inTable, where: ["where", "params.filter"] },
+  },
+  {
+    id: "read",
+    group: "data",
+    icon: eye,
+    color: "sky",
+    title: "readKind",
+    about: "readAbout",
+    is: isOf({ type: "db", op: "get" }),
+    start: { type: "db", op: "get", db: "", id: "", as: "record" },
+    fields: [table, record, expand, result],
+    says: "readSays",
+    pieces: { ...inTable, record: ["template", "id"] },
+  },
+  {
+    id: "create",
+    group: "data",
+    icon: plus,
+    color: "green",
+    title: "createKind",
+    about: "createAbout",
+    is: isOf({ type: "db", op: "create" }),
+    start: { type: "db", op: "create", db: "", data: {} },
+    fields: [table, { key: "data", kind: "map", label: "fieldsLabel", required: true }, result],
+    says: "createSays",
+    pieces: { ...inTable, names: ["names", "data"] },
+  },
+  {
+    id: "change",
+    group: "data",
+    icon: pencil,
+    color: "orange",
+    title: "changeKind",
+    about: "changeAbout",
+    is: isOf({ type: "db", op: "update" }),
+    start: { type: "db", op: "update", db: "", id: "{{ data.id }}", data: {} },
+    fields: [
+      table,
+      record,
+      { key: "data", kind: "map", label: "fieldsLabel" },
+      { key: "increment", kind: "map", label: "incrementLabel", help: "incrementHelp" },
+      { key: "if", kind: "map", label: "onlyIfLabel", help: "ifHelp" },
+      result,
+    ],
+    says: "changeSays",
+    pieces: { ...inTable, names: ["names", "data"] },
+  },
+  {
+    id: "delete",
+    group: "data",
+    icon: trash,
+    color: "red",
+    title: "deleteKind",
+    about: "deleteAbout",
+    is: isOf({ type: "db", op: "delete" }),
+    start: { type: "db", op: "delete", db: "", id: "{{ data.id }}" },
+    fields: [table, record],
+    says: "deleteSays",
+    pieces: { ...inTable, record: ["template", "id"] },
+  },
+  {
+    ...call,
+    ...called,
+    id: "http",
+    icon: globe,
+    color: "indigo",
+    title: "httpKind",
+    about: "httpAbout",
+    service: "core/custom_connector",
+    is: isCall("core/custom_connector", "request"),
+    start: { ...call.start, method: "request" },
+  },
+  {
+    ...call,
+    id: "mail",
+    icon: mail,
+    color: "indigo",
+    title: "mailKind",
+    about: "mailAbout",
+    service: "core/smtp",
+    is: isCall("core/smtp", "send"),
+    start: { ...call.start, method: "send", params: { to: "", subject: "", text: "" } },
+    says: "mailSays",
+    pieces: { to: ["template", "params.to"], subject: ["template", "params.subject"] },
+  },
+  {
+    ...call,
+    ...called,
+    id: "model",
+    group: "code",
+    icon: bot,
+    color: "plum",
+    title: "modelKind",
+    about: "modelAbout",
+    service: "core/llm",
+    is: isCall("core/llm", "chat"),
+    start: { ...call.start, method: "chat", params: { messages: [{ role: "user", content: "" }] }, as: "answer" },
+  },
+  {
+    ...call,
+    ...called,
+    id: "connection",
+    icon: plug,
+    color: "teal",
+    title: "connectionKind",
+    about: "connectionAbout",
+    is: isCall(undefined, ""),
+  },
+  {
+    id: "if",
+    group: "logic",
+    icon: split,
+    color: "gray",
+    title: "ifKind",
+    about: "ifAbout",
+    is: isOf({ type: "if" }),
+    start: { type: "if", condition: { left: "", op: "==", right: "" }, then: [] },
+    fields: [{ key: "condition", kind: "condition", label: "conditionLabel", help: "conditionHelp", required: true }],
+    says: "ifSays",
+    pieces: { condition: ["condition", "condition"] },
+  },
+  {
+    id: "each",
+    group: "logic",
+    icon: repeat,
+    color: "gray",
+    title: "eachKind",
+    about: "eachAbout",
+    is: isOf({ type: "each" }),
+    start: { type: "each", in: "", do: [] },
+    fields: [
+      { key: "in", kind: "expression", label: "inLabel", help: "inHelp", required: true },
+      { key: "as", kind: "name", label: "itemLabel", help: "asEachHelp" },
+      { key: "concurrency", kind: "number", label: "atOnceLabel", help: "concurrencyHelp" },
+    ],
+    says: "eachSays",
+    pieces: { list: ["template", "in"] },
+  },
+  {
+    id: "set",
+    group: "logic",
+    icon: variable,
+    color: "gray",
+    title: "setKind",
+    about: "setAbout",
+    is: isOf({ type: "mutation" }),
+    start: { type: "mutation", set: {} },
+    fields: [{ key: "set", kind: "map", label: "valuesLabel", help: "setHelp", required: true }],
+    says: "setSays",
+    pieces: { names: ["names", "set"] },
+  },
+  {
+    id: "flow",
+    group: "logic",
+    icon: workflow,
+    color: "amber",
+    title: "flowKind",
+    about: "flowAbout",
+    is: isOf({ type: "flow" }),
+    start: { type: "flow", flow: "", input: {} },
+    fields: [
+      { key: "flow", kind: "flow", label: "flowLabel", required: true },
+      { key: "input", kind: "map", label: "putIn" },
+      result,
+    ],
+    says: "flowSays",
+    pieces: { flow: ["flow", "flow"] },
+  },
+  {
+    id: "return",
+    group: "logic",
+    icon: cornerLeftDown,
+    color: "gray",
+    title: "returnKind",
+    about: "returnAbout",
+    is: isOf({ type: "return" }),
+    start: { type: "return", value: "" },
+    fields: [{ key: "value", kind: "value", label: "resultLabel", help: "valueHelp" }],
+    says: "returnSays",
+    pieces: { value: ["template", "value"] },
+  },
+  {
+    id: "fail",
+    group: "logic",
+    icon: octagonX,
+    color: "red",
+    title: "failKind",
+    about: "failAbout",
+    is: isOf({ type: "fail" }),
+    start: { type: "fail", message: "" },
+    fields: [{ key: "message", kind: "template", label: "messageLabel" }],
+    says: "failSays",
+    pieces: { message: ["template", "message"] },
+  },
+  {
+    id: "wait",
+    group: "time",
+    icon: timer,
+    color: "amber",
+    title: "waitKind",
+    about: "waitAbout",
+    is: isOf({ type: "wait" }),
+    start: { type: "wait", seconds: 60 },
+    fields: [{ key: "seconds", kind: "value", label: "secondsLabel", help: "secondsHelp", required: true }],
+    says: "waitSays",
+    pieces: { time: ["seconds", "seconds"] },
+  },
 ];
 
-const starts: Readonly<Record<Exclude<Kind, "own">, Step>> = {
-  connector: { type: "connector", connector: "", method: "", params: {} },
-  mutation: { type: "mutation", set: {} },
-  if: { type: "if", condition: "", then: [] },
-  db: { type: "db", op: "create", db: "", data: {} },
-  each: { type: "each", in: "", do: [] },
-  flow: { type: "flow", flow: "", input: {} },
-  return: { type: "return", value: "" },
-  fail: { type: "fail", message: "" },
-  wait: { type: "wait", seconds: 60 },
+/** Steps that plugins add are called by their type. */
+export const own: StepKind = {
+  id: "own",
+  group: "code",
+  icon: box,
+  color: "gray",
+  title: "ownKind",
+  about: "ownKind",
+  is: (step) => typeof step["type"] === "string" && step["type"].includes("."),
+  start: { type: "", params: {} },
+  fields: [{ key: "params", kind: "map", label: "putIn" }, result],
+  says: "setSays",
+  pieces: { names: ["names", "params"] },
 };
 
-export function startOf(type: string): Step {
-  const kind = kinds.find((one) => one === type);
-  return kind ? starts[kind] : { type, params: {} };
+/** What most steps leave alone. */
+const common: readonly StepField[] = [
+  { key: "id", kind: "name", label: "idLabel", help: "idHelp" },
+  { key: "timeout", kind: "number", label: "timeoutLabel", help: "timeoutHelp" },
+  { key: "retry", kind: "retry", label: "retryTimes" },
+];
+
+/** Undefined for what is no step. */
+export function kindOf(
+  step: unknown,
+  ofConnection: (code: string) => string | undefined = () => undefined,
+): StepKind | undefined {
+  return isStep(step) ? [...kinds, own].find((kind) => kind.is(step, ofConnection)) : undefined;
 }
 
-/** `own` for those that plugins add; undefined for what is no step. */
-export function kindOf(step: unknown): Kind | undefined {
-  const type = isStep(step) ? step["type"] : undefined;
-  if (typeof type !== "string") return undefined;
-  return kinds.find((one) => one === type) ?? (type.includes(".") ? "own" : undefined);
-}
-
-/** The fields of a step's form, and those that most steps leave alone. */
-export function fieldsOf(step: Step): { readonly main: readonly StepField[]; readonly more: readonly StepField[] } {
-  const kind = kindOf(step);
-  if (!kind) return { main: [], more: common };
-  if (kind !== "db") return { main: fields[kind], more: common };
-  const op = ops.find((one) => one === step["op"]);
-  const isOfOne = op === "get" || op === "update" || op === "delete";
-  return {
-    main: [
-      { key: "op", kind: "op", required: true },
-      { key: "db", kind: "db", required: true },
-      ...(isOfOne ? [{ key: "id", kind: "template", required: true } as const] : []),
-      ...(op === "get" || op === "delete" ? [] : [{ key: "table_name", kind: "table" } as const]),
-      ...(op === "create" || op === "update"
-        ? [{ key: "data", kind: "map", required: op === "create" || step["increment"] === undefined } as const]
-        : []),
-      ...(op === "update"
-        ? ([
-            { key: "increment", kind: "map" },
-            { key: "if", kind: "map" },
-          ] as const)
-        : []),
-      ...(op === "search" ? [{ key: "params", kind: "map" } as const] : []),
-      ...(op === "search" || op === "get" ? [{ key: "expand", kind: "value" } as const] : []),
-      ...(op === "delete" ? [] : [{ key: "as", kind: "name" } as const]),
-    ],
-    more: common.filter(({ key }) => key !== "id" || !isOfOne),
-  };
+/** Below the fields of its kind; the `id` of some steps on records is that of the record. */
+export function furtherFields({ fields }: StepKind): readonly StepField[] {
+  return common.filter(({ key }) => !fields.some((field) => field.key === key));
 }
 
 /** The branches that a step can get, beside those that it has. */
 export function furtherBranches(step: Step): Branch[] {
-  return (["else", "on_error"] as const).filter(
-    (branch) => !Array.isArray(step[branch]) && (branch === "on_error" || step["type"] === "if"),
-  );
+  return Array.isArray(step["on_error"]) ? [] : ["on_error"];
 }
 
-const icons = {
-  connector: "plug",
-  mutation: "tag",
-  if: "units",
-  db: "database",
-  each: "refresh",
-  flow: "flow",
-  return: "good",
-  fail: "wrong",
-  wait: "waiting",
-  own: "box",
-} as const;
-
-/** The picture of a kind, of the Studio's. */
-export function iconOf(kind: Kind | undefined): (typeof icons)[Kind] | "warn" {
-  return kind ? icons[kind] : "warn";
+/** The value at a key, or at one within it: `params.to`. */
+export function pieceAt(step: Step, key: string): unknown {
+  return key.split(".").reduce<unknown>((value, part) => (isStep(value) ? value[part] : undefined), step);
 }
 
-const lineChars = 120;
-
-/** A step's action in one line. */
-export function lineOf(step: unknown): string {
-  if (!isStep(step)) return shownValue(step).slice(0, lineChars);
-  return ownLine(step).replaceAll(/\s+/g, " ").slice(0, lineChars);
-}
-
-function ownLine(step: Step): string {
-  const at = (key: string) => shownValue(step[key]).slice(0, 2 * lineChars);
-  const result = at("as") === "" ? "" : ` → ${at("as")}`;
-  switch (kindOf(step)) {
-    case "connector":
-      return `${at("connector")}${at("method") === "" ? "" : `.${at("method")}`}${result}`;
-    case "mutation":
-      return isStep(step["set"]) ? Object.keys(step["set"]).join(", ") : at("set");
-    case "if":
-      return conditionLine(step["condition"]);
-    case "db":
-      return `${at("op")} ${at("db")}${result}`;
-    case "each":
-      return `${at("as") || "item"} ← ${at("in")}`;
-    case "flow":
-      return `${at("flow")}${result}`;
-    case "return":
-      return at("value");
-    case "fail":
-      return at("message");
-    case "wait":
-      return `${at("seconds")} s`;
-    default:
-      return `${at("type")}${result}`;
-  }
-}
-
-function conditionLine(condition: unknown): string {
-  if (!isStep(condition)) return shownValue(condition);
-  return ["left", "op", "right"].map((side) => shownValue(condition[side])).join(" ");
+/** The variable that a new step of this kind keeps its result in, unlike those that there are. */
+export function startOf(kind: StepKind, taken: readonly string[]): Step {
+  const { as } = kind.start;
+  if (typeof as !== "string") return kind.start;
+  const name = [as, ...Array.from({ length: 500 }, (_, at) => `${as}${at + 2}`)].find((one) => !taken.includes(one));
+  return { ...kind.start, as: name ?? as };
 }

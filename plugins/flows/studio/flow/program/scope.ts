@@ -1,4 +1,5 @@
 /** The names that a step may use: the input, and what the steps before it have stored. Pure. */
+import type { Start } from "../when.ts";
 import { idOf, isStep, rowsOf, spotOf, stepAt, type Program } from "./tree.ts";
 
 export interface ScopeName {
@@ -11,12 +12,20 @@ const always = ["input", "account_url", "app", "app.id", "app.action", "app.user
 const ofError = ["error", "error.message", "error.step", "error.status", "error.data"];
 const ofRecord = ["id", "data", "table_name", "created_at", "updated_at"];
 
-/** `given`: the keys of an input that is known, e.g. of the last test. `started`: what those give that start the flow. */
+/** The names of a table's fields. */
+export type FieldsOf = (db: unknown, table: unknown) => readonly string[];
+
+/**
+ * `given`: the keys of an input that is known, e.g. of the last test. `started`: what those give that start the flow.
+ * `known`: the values of the last test.
+ */
 export function namesAt(
   program: Program,
   path: string,
   given: readonly string[] = [],
   started: readonly ScopeName[] = [],
+  known: Readonly<Record<string, unknown>> = {},
+  fieldsOf: FieldsOf = () => [],
 ): ScopeName[] {
   const found = new Map<string, string>();
   const add = (names: readonly string[], from: string) => {
@@ -28,19 +37,22 @@ export function namesAt(
     const { block, at } = spotOf(here);
     for (let before = 0; before < at; before++) {
       const sibling = block === "" ? `${before}` : `${block}.${before}`;
-      for (const { path: inner, step } of stepsBelow(program, sibling)) add(storedBy(step), inner);
+      for (const { path: inner, step } of stepsBelow(program, sibling)) add(storedBy(step, fieldsOf), inner);
     }
     const step = stepAt(program, here);
     const branch = parts[length];
     if (branch === "do" && isStep(step)) {
       const element = typeof step["as"] === "string" && step["as"] !== "" ? step["as"] : "item";
-      add([element, `${element}_index`], here);
+      const elements = searched(program, step["in"], fieldsOf).map((field) => `${element}.${field}`);
+      add([element, ...elements, `${element}_index`], here);
     }
     if (branch === "on_error") add(ofError, here);
   }
   const input = [...new Set([...given, ...inputKeysIn(program)])].map((key) => `input.${key}`);
   add([...always.slice(0, 1), ...input, ...always.slice(1)], "");
   for (const { name, from } of started) add([name], from);
+  const inside = [...found].map(([name, from]) => [insideOf(name, known), from] as const);
+  for (const [names, from] of inside) add(names, from);
   return [...found].map(([name, from]) => ({ name, from }));
 }
 
@@ -53,7 +65,7 @@ function stepsBelow(program: Program, path: string): { path: string; step: unkno
 }
 
 /** The names under which a step stores what it has got. */
-export function storedBy(step: unknown): string[] {
+export function storedBy(step: unknown, fieldsOf: FieldsOf = () => []): string[] {
   if (!isStep(step)) return [];
   const { type } = step;
   if (type === "mutation") return isStep(step["set"]) ? Object.keys(step["set"]) : [];
@@ -63,7 +75,68 @@ export function storedBy(step: unknown): string[] {
   const name = typeof step["as"] === "string" && step["as"] !== "" ? step["as"] : idOf(step);
   if (name === undefined) return [];
   const isRecord = type === "db" && ["create", "get", "update"].some((op) => op === step["op"]);
-  return [name, ...(isRecord ? ofRecord.map((key) => `${name}.${key}`) : [])];
+  const fields = isRecord ? fieldsOf(step["db"], step["table_name"]).map((field) => `data.${field}`) : [];
+  return [name, ...(isRecord ? [...ofRecord, ...fields].map((key) => `${name}.${key}`) : [])];
+}
+
+/** The fields of the records that a search has found, which a loop goes through. */
+function searched(program: Program, list: unknown, fieldsOf: FieldsOf): readonly string[] {
+  const name = typeof list === "string" ? list.replaceAll(/[{}\s]/g, "") : "";
+  const search = rowsOf(program).find(
+    (row) =>
+      row.kind === "step" && isStep(row.step) && row.step["op"] === "search" && storedBy(row.step).includes(name),
+  );
+  return search?.kind === "step" && isStep(search.step)
+    ? ["id", ...fieldsOf(search.step["db"], search.step["table_name"])]
+    : [];
+}
+
+const mostInside = 40;
+
+/** What a value of the last test holds, two levels deep. */
+function insideOf(name: string, known: Readonly<Record<string, unknown>>): string[] {
+  const value = valueAt(known, name);
+  if (!isStep(value) || name.split(".").length > 2) return [];
+  return Object.keys(value)
+    .filter((key) => /^[A-Za-z_][\w-]*$/.test(key))
+    .slice(0, mostInside)
+    .flatMap((key) => [`${name}.${key}`, ...insideOf(`${name}.${key}`, known)]);
+}
+
+/** What a name stands for in the last test. */
+export function valueAt(known: Readonly<Record<string, unknown>>, name: string): unknown {
+  return name
+    .split(".")
+    .reduce<unknown>((value, key) => (isStep(value) && Object.hasOwn(value, key) ? value[key] : undefined), known);
+}
+
+/** A text in its parts: words, and the expressions that stand between braces. */
+export function partsOf(text: string): readonly ({ readonly words: string } | { readonly expression: string })[] {
+  return text
+    .split(/(\{\{[^{}]*\}\})/)
+    .filter(Boolean)
+    .map((part) =>
+      part.startsWith("{{") && part.endsWith("}}") ? { expression: part.slice(2, -2).trim() } : { words: part },
+    );
+}
+
+/** The name that an expression begins with, before its filters. */
+export function nameIn(expression: string): string {
+  return /^[\w.-]+/.exec(expression.trim())?.[0] ?? "";
+}
+
+/** The names that these starts give a flow; without any, those that a record would give. */
+export function givenBy(starts: readonly Start[], fieldsOf: FieldsOf): ScopeName[] {
+  const webhooks = starts.filter(({ kind }) => kind === "webhook");
+  const fields = webhooks.flatMap(({ db, table }) =>
+    db === "" ? [] : [...fieldsOf(db, table), "id", "db_code", "table_name"],
+  );
+  const names = ["data", ...[...new Set(fields)].map((field) => `data.${field}`), "kind", "source_type", "event"];
+  const ofCron = starts.some(({ kind }) => kind === "cron") ? ["kind", "cron_id"] : [];
+  return [
+    ...(webhooks.length > 0 || starts.length === 0 ? names.map((name) => ({ name, from: "when" })) : []),
+    ...ofCron.map((name) => ({ name, from: "when" })),
+  ];
 }
 
 /** The keys of the input that the program names somewhere. */

@@ -68,10 +68,6 @@ export function ownerOf(block: string): string {
   return block.slice(0, Math.max(0, block.lastIndexOf(".")));
 }
 
-export function isBlock(path: string): boolean {
-  return path === "" || branches.some((branch) => path.endsWith(`.${branch}`));
-}
-
 export function stepAt(program: Program, path: string): unknown {
   const { block, at } = spotOf(path);
   return blockAt(program, block)[at];
@@ -90,7 +86,9 @@ export function replaced(program: Program, path: string, step: unknown): Program
 
 /** At a spot that is not there any more, it comes last. */
 export function inserted(program: Program, { block, at }: StepPosition, step: unknown): ProgramChange {
-  const isThere = block === "" || branchesOf(stepAt(program, ownerOf(block))).some((one) => block.endsWith(`.${one}`));
+  const owner = block === "" ? undefined : stepAt(program, ownerOf(block));
+  const isOther = isStep(owner) && owner["type"] === "if" && block.endsWith(".else");
+  const isThere = block === "" || isOther || branchesOf(owner).some((one) => block.endsWith(`.${one}`));
   const into = isThere ? block : "";
   const place = Math.min(isThere ? at : program.length, blockAt(program, into).length);
   const changed = withBlock(program, into, (steps) => steps.toSpliced(place, 0, step));

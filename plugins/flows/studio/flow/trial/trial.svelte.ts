@@ -1,49 +1,58 @@
-/** A test of a flow, and a start: the input and the answers as they were typed, and what came of it. */
-import { ApiError, isMap, KeptDraft, parseJson, request, text, textOf } from "studio";
-import { missedIn } from "./trial.ts";
+/**
+ * A test of a flow where it stands: with a real record, what an earlier run was given, or an input that is typed. What
+ * steps only read is read for real; what would change something outside is left out, unless the person wants it called.
+ */
+import { ApiError, get, isMap, KeptDraft, mapsIn, messageOf, parseJson, request, session, text, textOf } from "studio";
+import { brief, failedAt, flattened, knownIn, needsOf, pathOfResult, type Need, type Result } from "./trial.ts";
+import type { Codes } from "../program/codes.svelte.ts";
 import type { Program } from "../program/tree.ts";
+import { sampleOf, type Start } from "../when.ts";
 
-export interface StepResult {
+/** Something to test with. */
+export interface Sample {
   readonly id: string;
-  readonly type: string;
-  readonly status: string;
-  /** Its input, if known. */
+  readonly title: string;
   readonly input: unknown;
-  readonly output: unknown;
-  readonly error: string;
-  readonly warnings: readonly string[];
 }
 
-export interface Result {
-  readonly status: string;
-  readonly data: unknown;
-  readonly error: string;
-  readonly steps: readonly StepResult[];
-  /** Of a start. */
-  readonly process?: string;
-}
+const mostSamples = 8;
+const mostRounds = 30;
 
 export class Trial {
-  /** JSON, as it was typed. */
+  /** JSON, as it was typed or taken from a sample. */
   input = $state("{}");
+  /** Which sample it is; "" of one that was typed. */
+  chosen = $state("");
+  samples = $state.raw<readonly Sample[]>([]);
+  /** Actions of connections that change something: really called in tests. */
+  reallyCalls = $state.raw<readonly string[]>([]);
+  /** What calls that are left out are to have answered: JSON as it was typed, by connection and action. */
   answers = $state.raw<Readonly<Record<string, string>>>({});
-  /** Names that tests have missed. */
-  asked = $state.raw<readonly string[]>([]);
-  /** Errors in the input, and in the answers by their names. */
-  messages = $state.raw<Readonly<Record<string, readonly string[]>>>({});
+  wrongInput = $state("");
   problem = $state("");
   busy = $state(false);
-  tested = $state.raw<Result>();
-  started = $state.raw<Result>();
+  result = $state.raw<Result>();
+  /** The program that was tested. */
+  private program = $state.raw<Program>([]);
+  readonly known = $derived(knownIn(this.program, parsed(this.input), this.result));
+  readonly failed = $derived(this.result && failedAt(this.program, this.result));
+  /** What each step has given, by its path. */
+  readonly outcomes = $derived(
+    new Map(
+      (this.result?.steps ?? []).flatMap((step) => {
+        const path = pathOfResult(this.program, step.id);
+        return path === undefined ? [] : [[path, step] as const];
+      }),
+    ),
+  );
   private readonly path: string;
   private readonly draft: KeptDraft;
 
   constructor(id: string) {
     this.path = `/connect/flows/${encodeURIComponent(id)}`;
     this.draft = new KeptDraft(`${this.path}/test`);
-    const { "": input, ...answers } = this.draft.take();
+    const { "": input } = this.draft.take();
     if (typeof input === "string") this.input = input;
-    this.answers = Object.fromEntries(Object.entries(answers).map(([name, value]) => [name, textOf(value)]));
   }
 
   get inputKeys(): readonly string[] {
@@ -51,65 +60,129 @@ export class Trial {
     return isMap(input) ? Object.keys(input) : [];
   }
 
-  type(name: string, value: string): void {
-    if (name === "") this.input = value;
-    else this.answers = { ...this.answers, [name]: value };
-    this.messages = { ...this.messages, [name]: [] };
-    this.draft.keep({ "": this.input, ...this.answers });
+  /** The records that might start it, and what started it before. */
+  async look(starts: readonly Start[], code: string, codes: Codes): Promise<void> {
+    const found = await Promise.all([...starts.map((start) => this.samplesOf(start, codes)), this.runs(code)]);
+    this.samples = found.flat().slice(0, mostSamples);
+    const [first] = this.samples;
+    if (first && this.chosen === "" && this.input === "{}") this.choose(first);
   }
 
-  /** Runs the program as it stands in the form, without any effect. */
-  async test(program: Program, names: readonly string[]): Promise<void> {
-    const read = this.read(names);
-    if (!read) return;
-    await this.send(async () => {
-      const { json } = await request("POST", `${this.path}/test.json?include=inputs`, { body: { ...read, program } });
-      this.tested = resultOf(json);
-      const missed = missedIn(this.tested.error);
-      if (missed !== undefined && !names.includes(missed)) this.asked = [...this.asked, missed];
+  choose({ id, input }: Sample): void {
+    this.type(JSON.stringify(input, null, 2));
+    this.chosen = id;
+  }
+
+  type(input: string): void {
+    this.input = input;
+    this.chosen = "";
+    this.wrongInput = "";
+    this.draft.keep({ "": input });
+  }
+
+  private async samplesOf(start: Start, codes: Codes): Promise<Sample[]> {
+    if (start.kind === "cron")
+      return [{ id: start.key, title: text.time(Date.now()), input: sampleOf(start, undefined) }];
+    if (start.db === "" || !session.may("dbs")) return [];
+    const query = new URLSearchParams({ limit: "5", ...(start.table !== "" && { table_name: start.table }) });
+    for (const [name, value] of Object.entries(start.filter)) query.set(`filter[${name}]`, textOf(value));
+    const rows = await rowsAt(`/core/dbs/${encodeURIComponent(start.db)}/records.json?${query}`);
+    const titleField = codes.table(start.db, start.table)?.titleField;
+    return rows.map((row) => {
+      const data = isMap(row["data"]) ? row["data"] : {};
+      const title = titleField === undefined ? "" : textOf(data[titleField]);
+      return {
+        id: `${start.key} ${textOf(row["id"])}`,
+        title: title || brief(row) || textOf(row["id"]),
+        input: sampleOf(start, row),
+      };
     });
   }
 
-  /** Starts a process of the program that is saved. */
-  async start(): Promise<void> {
-    const read = this.read([]);
-    if (!read) return;
-    await this.send(async () => {
-      const { json } = await request("POST", `${this.path}/run.json`, { body: read.input });
-      this.started = { ...resultOf(json), process: isMap(json) ? textOf(json["flow_process_id"]) : "" };
-    });
+  private async runs(code: string): Promise<Sample[]> {
+    const rows = await rowsAt(
+      `/connect/flow_processes.json?${new URLSearchParams({ flow_code: code, limit: "3", steps: "false", count: "false" })}`,
+    );
+    return rows
+      .filter(({ input }) => isMap(input) && !("truncated" in input))
+      .map((row) => ({ id: textOf(row["id"]), title: text.time(textOf(row["created_at"])), input: row["input"] }));
   }
 
-  private async send(work: () => Promise<void>): Promise<void> {
+  /** Runs the program as it stands in the form; nothing outside is changed that was not asked for. */
+  async test(program: Program, codes: Codes): Promise<void> {
+    const input = parsed(this.input.trim() === "" ? "{}" : this.input);
     if (this.busy) return;
+    if (!isMap(input)) {
+      this.wrongInput = text.messages.notJson;
+      return;
+    }
     this.busy = true;
     this.problem = "";
     try {
-      await work();
+      await this.rounds(program, input, codes);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.problem = error.message;
-      if (error.errors["input"]) this.messages = { ...this.messages, "": error.errors["input"] };
+      this.result = undefined;
+      this.problem = [error.message, ...(error.errors["program"] ?? [])].join(" ");
     } finally {
       this.busy = false;
     }
   }
 
-  /** Undefined if something that was typed is no JSON. An answer that is left empty is not given. */
-  private read(names: readonly string[]): { input: unknown; answers: Record<string, unknown> } | undefined {
-    const wrong: Record<string, string[]> = {};
-    const input = parsed(this.input.trim() === "" ? "{}" : this.input);
-    if (input === undefined) wrong[""] = [text.messages.notJson];
+  /** Each round knows what the one before has asked for. */
+  private async rounds(program: Program, input: unknown, codes: Codes): Promise<void> {
     const answers: Record<string, unknown> = {};
-    for (const name of names) {
-      const typed = (this.answers[name] ?? "").trim();
-      if (typed === "") continue;
-      const value = parsed(typed);
-      if (value === undefined) wrong[name] = [text.messages.notJson];
-      else answers[name] = value;
+    const leftOut: string[] = [];
+    for (let round = 0; round < mostRounds; round++) {
+      const { json } = await request("POST", `${this.path}/test.json?include=inputs`, {
+        body: { input, program, answers },
+      });
+      this.program = program;
+      this.result = resultOf(json, leftOut);
+      const needs = needsOf(this.result, (id) => Object.hasOwn(answers, id));
+      if (needs.length === 0) return;
+      for (const need of needs) {
+        const isLeft = need.kind === "own" || (need.kind === "call" && !this.isCalled(need, codes));
+        if (isLeft) leftOut.push(pathOfResult(program, need.id) ?? need.id);
+        answers[need.id] = isLeft ? this.standIn(need) : await answerTo(need);
+      }
     }
-    this.messages = wrong;
-    return Object.keys(wrong).length > 0 ? undefined : { input, answers };
+  }
+
+  private standIn(need: Need): unknown {
+    const typed = need.kind === "call" ? this.answers[`${need.connector}.${need.method}`] : undefined;
+    return (typed === undefined ? undefined : parsed(typed)) ?? {};
+  }
+
+  /** One that only reads is called. */
+  private isCalled({ connector, method }: Need & { kind: "call" }, codes: Codes): boolean {
+    const verb = codes.methodsOf(connector).find(({ name }) => name === method)?.verb;
+    return verb === "GET" || verb === "HEAD" || this.reallyCalls.includes(`${connector}.${method}`);
+  }
+}
+
+async function answerTo(need: Exclude<Need, { kind: "own" }>): Promise<unknown> {
+  try {
+    if (need.kind === "record") {
+      const { json } = await get(need.path);
+      return Array.isArray(json) ? flattened(mapsIn(json)) : json;
+    }
+    const path = `/connect/connectors/${encodeURIComponent(need.connector)}/methods/${encodeURIComponent(need.method)}/try`;
+    const { json } = await request("POST", path, { body: { params: need.params } });
+    const { ok, status, data, error } = isMap(json) ? json : {};
+    if (ok === true) return { status: 200, data: data ?? null };
+    return typeof status === "number" && status >= 400 ? { status, data: data ?? null } : { error: textOf(error) };
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
+}
+
+async function rowsAt(path: string): Promise<Readonly<Record<string, unknown>>[]> {
+  try {
+    const { json } = await get(path);
+    return mapsIn(json);
+  } catch {
+    return []; // the flow is tested without them
   }
 }
 
@@ -121,12 +194,13 @@ function parsed(json: string): unknown {
   }
 }
 
-function resultOf(json: unknown): Result {
+function resultOf(json: unknown, leftOut: readonly string[]): Result {
   const { status, data, error, steps } = isMap(json) ? json : {};
   return {
     status: textOf(status),
     data,
     error: textOf(error),
+    leftOut: [...leftOut],
     steps: (Array.isArray(steps) ? steps : []).filter(isMap).map((step) => ({
       id: textOf(step["id"]),
       type: textOf(step["type"]),
