@@ -60,11 +60,11 @@ async function databases(page: Page): Promise<void> {
   await label(page, "Name").fill("Orders");
   await label(page, "Field name").fill("sku");
   await button(page, "Add field").click();
-  // The name that it has is chosen.
-  await page.locator('fieldset:nth-child(2) input[aria-label="Field name"]:focus').waitFor();
+  await page.locator('li:nth-child(2) input[aria-label="Field name"]:focus').waitFor();
   await page.keyboard.type("count");
-  await label(page, "Type").nth(1).selectOption("integer");
-  await saved(page, "Orders");
+  await label(page, "Kind of count").selectOption("Number");
+  await button(page, "Create table").click();
+  await heading(page, "Orders");
   await button(page, "Fields, import, export and more").click();
   await link(page, "Public form and link").click();
   await page.getByRole("checkbox", { name: /^create/ }).check();
@@ -88,8 +88,9 @@ async function form(page: Page): Promise<void> {
 async function shipments(page: Page): Promise<void> {
   await begin(page, "Data", "table");
   await label(page, "Name").fill("Shipments");
-  await button(page, "Remove name").click();
-  await saved(page, "Shipments");
+  await button(page, "Remove Name").click();
+  await button(page, "Create table").click();
+  await heading(page, "Shipments");
 }
 
 async function connector(page: Page): Promise<void> {

@@ -302,7 +302,7 @@ describe("what is far too much", () => {
     const { page, faults } = opened;
     await page.getByRole("grid").getByText("the last").waitFor();
     await page.goto(`${app.origin}/studio/core/dbs/wide/schema`);
-    await page.locator('input[value="field_199"]').or(page.getByText("field_199")).first().waitFor();
+    await page.getByRole("link", { name: "Field 199" }).waitFor();
     await page.goto(`${app.origin}/studio/core/prompts`);
     await page.getByRole("grid").waitFor();
     await page.keyboard.press("Control+k");

@@ -354,9 +354,8 @@ test("whoever names a flow or a database is told before it is renamed, deleted o
   await page.getByRole("button", { name: "Publish" }).click();
   await told("counted", "schedule Each night");
   await stay();
-  await at(page, "core/dbs/stock/schema");
+  await at(page, "core/dbs/stock/settings");
   await page.getByRole("button", { name: "Remove table b" }).click();
-  await save(page);
   await told("stock", "flow counted");
   await stay();
   expect((await app.get("/connect/flows/counted.json")).status).toBe(200);

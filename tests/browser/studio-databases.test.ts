@@ -1,4 +1,4 @@
-/** The pages of a database in the Studio: records, schema, public methods. */
+/** The pages of a database in the Studio: records, public methods. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { launchChromium, type TestBrowser } from "../chromium.ts";
@@ -449,82 +449,6 @@ test("a phone shows records as cards, tables in German, and nothing scrolls side
   await page.getByLabel("Tabelle", { exact: true }).selectOption("lines");
   await page.getByRole("grid").getByText("YYYY").waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-  expect(session.faults).toEqual([]);
-});
-
-test("a database is made with its first fields, and its schema changed: columns fill, costs are told, faults stand at their field", async () => {
-  await using session = await opened("/studio/core/dbs/new");
-  const { page } = session;
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").getByText("Some fields need your attention").waitFor();
-  await page.getByLabel("Name", { exact: true }).fill("Guests");
-  await page.getByLabel("Short name").fill("guests");
-  await page.getByRole("button", { name: "Add field" }).click();
-  await page.getByLabel("Field name").last().fill("age");
-  await page.getByLabel("Field name").last().press("Tab");
-  await page.getByRole("group", { name: "age" }).getByLabel("Type").selectOption("integer");
-  await page.getByRole("group", { name: "age" }).getByLabel("Indexed").check();
-  await page.getByRole("listitem").getByText("Number: age").waitFor();
-  await page.getByRole("button", { name: "Show as API" }).click();
-  const api = page.getByRole("dialog", { name: "Show as API" });
-  expect(await api.locator("pre").innerText()).toContain('"code": "guests"');
-  await api.getByRole("button", { name: "Close" }).click();
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("heading", { level: 1, name: "Guests" }).waitFor();
-  expect((await app.get("/core/dbs/guests.json")).json).toMatchObject({
-    name: "Guests",
-    schema: { fields: { name: { type: "string", required: true }, age: "integer" }, indexed_fields: ["name", "age"] },
-  });
-  await app.post("/core/dbs/guests/records.json", { record: { data: { name: "Ann" } } });
-
-  await page.getByRole("button", { name: "Fields, import, export and more" }).click();
-  await page.getByRole("link", { name: "Fields", exact: true }).click();
-  await page.getByRole("group", { name: "age" }).getByLabel("Indexed").uncheck();
-  await page.getByRole("note").getByText("indexes 1 records again").waitFor();
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("status").getByText("Saved").first().waitFor();
-  expect((await app.get("/core/dbs/guests.json")).json.schema.indexed_fields).toEqual(["name"]);
-  await page.getByLabel("Field name").last().fill("x".repeat(101));
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("must have 1 to 100 characters").first().waitFor();
-  await page.getByRole("button", { name: "Cancel" }).click();
-
-  // Somebody else saves meanwhile: nothing is lost, and one decides.
-  await app.patch("/core/dbs/guests.json", { db: { name: "Visitors" } });
-  await page.getByRole("button", { name: "JSON" }).click();
-  await page.getByRole("textbox", { name: "JSON" }).fill('{"fields": {"name": "nothing"}}');
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").getByText("Somebody else has changed").waitFor();
-  await page.getByRole("button", { name: "Save mine" }).click();
-  await page.getByText("must be one of string").first().waitFor();
-  await page.getByRole("textbox", { name: "JSON" }).fill('{"fields": {"name": "text"}}');
-  await page.getByRole("button", { name: "Save mine" }).click();
-  await eventually(async () => (await app.get("/core/dbs/guests.json")).json.schema.fields.name === "text");
-});
-
-test("sorts of a schema are seen, added and removed, and follow a field to its new name", async () => {
-  await database("sorted", [], { ...people, sorts: [["city", "-age"]] });
-  const sorts = async () => (await app.get("/core/dbs/sorted.json")).json.schema.sorts;
-  await using session = await opened("/studio/core/dbs/sorted/schema");
-  const { page } = session;
-  await page.getByText("city, sorted by age descending").waitFor();
-  await page.getByRole("textbox", { name: "Field name" }).nth(1).fill("town");
-  await page.keyboard.press("Tab");
-  await page.getByText("town, sorted by age descending").waitFor();
-  await page.getByLabel("Filter by").selectOption("name");
-  await page.getByLabel("Sort by").selectOption("age");
-  await page.getByRole("checkbox", { name: "Descending" }).uncheck();
-  await page.getByRole("button", { name: "Add index" }).click();
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByRole("status").getByText("Saved").first().waitFor();
-  expect(await sorts()).toEqual([
-    ["town", "-age"],
-    ["name", "age"],
-  ]);
-  await page.getByRole("button", { name: "Remove the index town, sorted by age descending" }).click();
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await eventually(async () => JSON.stringify(await sorts()) === '[["name","age"]]');
-  await page.getByText("name, sorted by age ascending").waitFor();
   expect(session.faults).toEqual([]);
 });
 

@@ -40,13 +40,11 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await keys.enter("button", "New table");
   await arrived("New table");
   await keys.fill("textbox", "Name", "Guests");
-  await keys.fill("textbox", "Short name", "guests");
   await keys.enter("button", "Add field");
   await eventually(() => hasFocus(page.getByLabel("Field name").last()));
-  await keys.press("Control+a");
   await keys.type("age");
   await keys.press("Tab");
-  await keys.type("integer");
+  await keys.type("Number");
   await keys.press("Control+s");
   await arrived("Guests");
 

@@ -43,7 +43,7 @@ const addresses: [address: string, heading: string | RegExp][] = [
   ["/core/dbs/shop/records?table=lines", "Shop"],
   ["/core/dbs/shop/settings", "Shop"],
   ["/core/dbs/shop/trash", "Bin"],
-  ["/core/dbs/shop/schema", "Fields"],
+  ["/core/dbs/shop/schema", "Shop"],
   ["/core/dbs/shop/public", "Public form and link"],
   ["/core/dbs/shop/import", "Import into Shop"],
   ["/core/dbs/new/import", "New table from a file"],

@@ -1,5 +1,5 @@
 /** The database of a page: loaded once, and again when it was saved or somebody else has changed it. */
-import { get, isMap, messageOf } from "studio";
+import { get, isMap, messageOf, textOf } from "studio";
 import { dbPath } from "./paths.ts";
 import { draftOf, type SchemaDraft } from "./schema.ts";
 
@@ -9,6 +9,9 @@ export interface Db {
   readonly code: string;
   readonly schema: unknown;
   readonly public_methods: unknown;
+  readonly access: unknown;
+  readonly icon: string;
+  readonly color: string;
 }
 
 export class Database {
@@ -34,8 +37,9 @@ export class Database {
 
   show(json: unknown, headers: Headers): void {
     if (!isMap(json)) return;
-    const { id, name, code, schema, public_methods } = json;
-    this.db = { id: String(id), name: String(name), code: String(code), schema, public_methods };
+    const { id, name, code, schema, public_methods, access, icon, color } = json;
+    const looks = { icon: textOf(icon), color: textOf(color) };
+    this.db = { id: String(id), name: String(name), code: String(code), schema, public_methods, access, ...looks };
     this.tag = headers.get("etag") ?? undefined;
     this.problem = "";
   }

@@ -25,15 +25,17 @@ export const pages: StudioPage[] = [
   },
   {
     path: "core/dbs/:db_id/settings",
-    title: { en: "For developers", pl: "Dla programistów", de: "Für Entwickler" },
+    title: { en: "Settings", pl: "Ustawienia", de: "Einstellungen" },
     privilege: "dbs",
+    bar: "own",
     load: () => import("./Settings.svelte"),
   },
   {
     path: "core/dbs/:db_id/schema",
     title: { en: "Fields", pl: "Pola", de: "Felder" },
     privilege: "dbs",
-    load: () => import("./schema/Schema.svelte"),
+    bar: "own",
+    load: () => import("./schema/Fields.svelte"),
   },
   {
     path: "core/dbs/:db_id/public",

@@ -1,15 +1,6 @@
 /** A database's schema as the Studio shows and changes it. The server has the last word on what is right. Pure. */
 import { isMap, parseJson } from "studio/exact";
-import {
-  fieldTypes,
-  indexColumns,
-  isIndexColumn,
-  kindOf,
-  planIndexes,
-  type ColumnKind,
-  type FieldType,
-  type IndexColumn,
-} from "../databases/columns.ts";
+import { fieldTypes, isIndexColumn, planIndexes, type FieldType, type IndexColumn } from "../databases/columns.ts";
 
 export { fieldTypes, type FieldType } from "../databases/columns.ts";
 
@@ -126,34 +117,6 @@ export function indexPlan({ fields, indexed, columns }: TableDraft): ReadonlyMap
   return planIndexes(byName, { explicit, listed: indexed.filter((name) => byName.has(name)) });
 }
 
-export interface Slot {
-  readonly column: IndexColumn;
-  readonly kind: ColumnKind;
-  readonly field: string | undefined;
-}
-
-/** The seven columns and what is in them. */
-export function indexSlots(table: TableDraft): Slot[] {
-  const byColumn = new Map([...indexPlan(table)].map(([name, column]) => [column, name]));
-  return indexColumns.map((column) => ({ column, kind: kindOf(column), field: byColumn.get(column) }));
-}
-
-/** Whether records must be indexed again: another field is in a column, or its type is another one. */
-export function movesIndexes(before: SchemaDraft, after: SchemaDraft): boolean {
-  const plans = ({ tables }: SchemaDraft) =>
-    JSON.stringify(
-      tables
-        .map((table) => [
-          table.name,
-          [...indexPlan(table)]
-            .map(([name, column]) => [name, column, table.fields.find((field) => field.name === name)?.type])
-            .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
-        ])
-        .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
-    );
-  return plans(before) !== plans(after);
-}
-
 /** The table that is shown; undefined is all of them mixed. */
 export function chosenTable({ multiTable, tables }: SchemaDraft, wanted: string | null): TableDraft | undefined {
   if (!multiTable) return tables[0];
@@ -194,35 +157,20 @@ export function exampleRecord(table: TableDraft | undefined) {
   return table && table.name !== "" ? { table_name: table.name, data } : { data };
 }
 
-/** The places of a 422's texts (`fields.age: must be …`, `tables.orders.indexes.no: …`): by table and field, and the rest. */
-export function faultsOf(
+/**
+ * The server's words about a field at a place (`fields.age`, `tables.orders.fields.no`), by the option that they are about
+ * (`choices[0].label`, "" for its name), and all others.
+ */
+export function faultsAt(
   messages: readonly string[],
-  { multiTable, tables }: SchemaDraft,
-): { readonly byField: ReadonlyMap<string, string>; readonly others: readonly string[] } {
-  const byField = new Map<string, string>();
+  place: string,
+): { readonly at: Readonly<Record<string, string>>; readonly others: readonly string[] } {
+  const at: [string, string][] = [];
   const others: string[] = [];
   for (const message of messages) {
-    const found = placesOf(multiTable, tables).find(({ start }) => message.startsWith(start));
-    if (found) byField.set(found.key, message.slice(message.indexOf(": ", found.start.length - 1) + 2));
+    const inside = message.startsWith(place) ? /^(?:\.([^:]*))?: (.*)$/s.exec(message.slice(place.length)) : null;
+    if (inside) at.push([inside[1] ?? "", inside[2] ?? ""]);
     else others.push(message);
   }
-  return { byField, others };
-}
-
-export function fieldKey(table: string, field: string): string {
-  return JSON.stringify([table, field]);
-}
-
-function placesOf(multiTable: boolean, tables: readonly TableDraft[]): { start: string; key: string }[] {
-  return tables.flatMap(({ name, fields }) => {
-    const at = multiTable ? `tables.${name}.` : "";
-    return fields.flatMap((field) =>
-      ["fields", "indexes"].flatMap((part) =>
-        [":", ".type:", ".required:"].map((end) => ({
-          start: `${at}${part}.${field.name}${end}`,
-          key: fieldKey(name, field.name),
-        })),
-      ),
-    );
-  });
+  return { at: Object.fromEntries(at), others };
 }

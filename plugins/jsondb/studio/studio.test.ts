@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseJson } from "studio/exact";
+import { fieldTypes } from "../databases/columns.ts";
 import { parseSchema } from "../databases/schema.ts";
 import { checkRecord } from "../records/record.ts";
 import {
@@ -17,30 +18,18 @@ import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf, former, heightOf, paste, placeOfError, update, printTsv, readTsv } from "./grid.ts";
 import { happenedOf, meet, staleOf, withTheirs } from "./records/meanwhile.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/methods.ts";
+import { chosenTable, draftOf, exampleRecord, faultsAt, indexPlan, isFast, givenSchema, schemaOf } from "./schema.ts";
 import {
-  chosenTable,
-  draftOf,
-  exampleRecord,
-  faultsOf,
-  fieldKey,
-  fieldTypes,
-  indexSlots,
-  isFast,
-  movesIndexes,
-  givenSchema,
-  schemaOf,
-} from "./schema.ts";
-import {
-  addField,
   addSort,
   addTable,
+  arranged,
   changeField,
-  droppedFields,
-  moveField,
+  fieldFrom,
+  moved,
   removeField,
-  removeSort,
-  repeatedNames,
+  restoreField,
   setIndexed,
+  withField,
 } from "./schema/changes.ts";
 import { daysOf, monthAfter } from "./records/calendar.ts";
 import { bodyOf, differs, queryOf, savedOf, viewOf } from "./records/views.ts";
@@ -547,7 +536,7 @@ describe("a schema", () => {
     const types = ["string", "text", "string", "string", "integer", "number", "number", "date", "boolean"] as const;
     const fields = types.map((type, at) => ({ name: `f${at}`, type, required: false }));
     const table = { name: "", fields, indexed: fields.map(({ name }) => name), columns: {}, sorts: [] };
-    expect(indexSlots(table).map(({ field }) => field)).toEqual(["f0", "f1", "f2", "f4", "f5", "f7", undefined]);
+    expect([...indexPlan(table).keys()]).toEqual(["f0", "f1", "f2", "f4", "f5", "f7"]);
     expect([isFast(table, "f2"), isFast(table, "f3"), isFast(table, "f8"), isFast(table, "created_at")]).toEqual([
       true,
       false,
@@ -585,52 +574,50 @@ describe("a schema", () => {
     for (const schema of [table, { tables: { a: table, b: { fields: {}, indexed_fields: [] } }, history: true }])
       expect(schemaOf(draftOf(schema))).toEqual(schema);
     const [draft] = draftOf(table).tables;
-    const renamed = draft && changeField(draft, 0, { name: "fit" });
+    const renamed = draft && changeField(draft, "size", fieldFrom("fit", fields.size));
     expect(renamed && schemaOf({ multiTable: false, tables: [renamed] })).toEqual({
       ...table,
       fields: { fit: fields.size, tags: "list" },
       indexed_fields: ["fit"],
       title_field: "fit",
     });
-    expect(renamed && removeField(renamed, 0).more?.["title_field"]).toBeNull();
-    expect(addTable(draftOf({ tables: {}, history: true })).more).toEqual({ history: true });
+    expect(renamed && removeField(renamed, "fit").more?.["title_field"]).toBeNull();
+    expect(addTable(draftOf({ tables: {}, history: true }), "a", "b").more).toEqual({ history: true });
   });
 
-  test("is indexed again only where a column has another field or type", () => {
-    const before = draftOf(people);
-    expect(movesIndexes(before, draftOf({ ...people, fields: { ...people.fields, note: "text" } }))).toBe(false);
-    expect(movesIndexes(before, draftOf({ ...people, indexed_fields: ["email"] }))).toBe(true);
-    expect(movesIndexes(before, draftOf({ ...people, fields: { ...people.fields, age: "number" } }))).toBe(true);
-  });
-
-  test("names the field of each mistake", () => {
-    const draft = draftOf({ tables: { orders: { fields: { no: "string", "a.b": "string" } } } });
-    const { byField, others } = faultsOf(
-      ["tables.orders.fields.a.b: must be one of string", "tables.orders.indexes.no: is not one of the fields", "odd"],
-      draft,
-    );
-    expect(Object.fromEntries(byField)).toEqual({
-      [fieldKey("orders", "a.b")]: "must be one of string",
-      [fieldKey("orders", "no")]: "is not one of the fields",
+  test("names the option of each mistake of a field", () => {
+    const messages = [
+      "tables.orders.fields.a.b: must be one of string",
+      "tables.orders.fields.a.b.choices[1].label.pl: must be a text",
+      "tables.orders.fields.a.big: is another field",
+      "odd",
+    ];
+    expect(faultsAt(messages, "tables.orders.fields.a.b")).toEqual({
+      at: { "": "must be one of string", "choices[1].label.pl": "must be a text" },
+      others: ["tables.orders.fields.a.big: is another field", "odd"],
     });
-    expect(others).toEqual(["odd"]);
   });
 
-  test("is changed field by field: an index follows its field, and a fault is seen before it is sent", () => {
-    const [table] = draftOf(people).tables;
+  test("is changed field by field, and what is removed comes back as it was", () => {
+    const [table] = draftOf({ ...people, title_field: "city", sorts: [["email", "-age"]] }).tables;
     if (!table) throw new Error("no table");
-    const renamed = changeField(table, 0, { name: "mail" });
+    const names = (of: typeof table) => of.fields.map(({ name }) => name);
+    const renamed = changeField(table, "email", fieldFrom("mail", { type: "string" }));
     expect([renamed.indexed, renamed.fields[0]?.name]).toEqual([["mail", "age"], "mail"]);
-    expect(removeField(renamed, 0).indexed).toEqual(["age"]);
-    expect(moveField(table, 0, 1).fields.map(({ name }) => name)).toEqual(["city", "email", "age"]);
-    expect(moveField(table, 2, 1)).toBe(table);
+    expect(removeField(renamed, "mail").indexed).toEqual(["age"]);
+    expect(names(arranged(table, moved(names(table), 2, 0)))).toEqual(["age", "email", "city"]);
+    expect(moved(names(table), 2, 3)).toEqual(names(table));
     expect(setIndexed(table, "email", false).indexed).toEqual(["age"]);
-    expect(setIndexed(setIndexed(table, "city", true), "email", true).indexed).toEqual(["age", "city", "email"]);
-    expect(addField(table).fields.at(-1)).toEqual({ name: "field_4", type: "string", required: false });
-    const twice = { multiTable: false, tables: [changeField(table, 0, { name: "city" })] };
-    expect(repeatedNames(twice)).toEqual(["city"]);
-    expect(droppedFields(draftOf(people), twice)).toEqual(["email"]);
-    expect(addTable(draftOf(people)).tables.map(({ name }) => name)).toEqual(["table_1", "table_2"]);
+    expect(setIndexed(setIndexed(table, "city", true), "email", true).indexed).toEqual(["email", "age", "city"]);
+    for (const name of ["email", "city", "age"]) {
+      const gone = removeField(table, name);
+      expect([names(gone).includes(name), gone.indexed.includes(name)]).toEqual([false, false]);
+      expect(restoreField(gone, table, name)).toEqual(table);
+      expect(restoreField(table, table, name)).toBe(table);
+    }
+    const added = withField({ multiTable: false, tables: [table] }, "", "no", { type: "integer" }, 1);
+    expect(names(added.tables[0] ?? table)).toEqual(["email", "no", "city", "age"]);
+    expect(addTable(draftOf(people), "lines", "people").tables.map(({ name }) => name)).toEqual(["people", "lines"]);
   });
 
   test("keeps the sorts of fields that keep their index", () => {
@@ -642,21 +629,21 @@ describe("a schema", () => {
       ],
     }).tables;
     if (!table) throw new Error("no table");
-    expect(changeField(table, 0, { name: "mail" }).sorts).toEqual([
+    const mail = changeField(table, "email", fieldFrom("mail", { type: "string" }));
+    expect(mail.sorts).toEqual([
       ["mail", "-age"],
       ["age", "mail"],
     ]);
-    expect(changeField(table, 2, { name: "years" }).sorts).toEqual([
+    expect(changeField(table, "age", fieldFrom("years", { type: "integer" })).sorts).toEqual([
       ["email", "-years"],
       ["years", "email"],
     ]);
-    expect(removeField(table, 1).sorts).toEqual(table.sorts);
-    expect(removeField(table, 2).sorts).toEqual([]);
+    expect(removeField(table, "city").sorts).toEqual(table.sorts);
+    expect(removeField(table, "age").sorts).toEqual([]);
     expect(setIndexed(table, "email", false).sorts).toEqual([]);
     expect(addSort(table, ["email", "age"]).sorts.at(-1)).toEqual(["email", "age"]);
     expect(addSort(table, ["email", "-age"])).toBe(table);
-    expect(removeSort(table, 0).sorts).toEqual([["age", "email"]]);
-    const parsed = parseSchema(schemaOf({ multiTable: false, tables: [changeField(table, 0, { name: "mail" })] }));
+    const parsed = parseSchema(schemaOf({ multiTable: false, tables: [mail] }));
     expect("schema" in parsed && parsed.schema.tables.get("")?.sorts).toHaveLength(2);
   });
 

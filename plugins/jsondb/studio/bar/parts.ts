@@ -13,5 +13,5 @@ export const parts: readonly { readonly path: string; readonly word: Word }[] = 
   { path: "charts", word: "charts" },
   { path: "trash", word: "bin" },
   { path: "tasks", word: "longWork" },
-  { path: "settings", word: "developers" },
+  { path: "settings", word: "settings" },
 ];

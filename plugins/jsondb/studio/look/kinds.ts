@@ -2,7 +2,7 @@
 import { isMap } from "studio/exact";
 import type { FieldType } from "../schema.ts";
 
-/** In the order in which they are offered; the last three are only met. */
+/** In the order in which they are offered; the last two are only met. */
 export const kinds = [
   "text",
   "long",

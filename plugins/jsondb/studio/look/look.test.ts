@@ -3,8 +3,8 @@ import { parseSchema } from "../../databases/schema.ts";
 import { plainText } from "../cells.ts";
 import { draftOf, schemaOf } from "../schema.ts";
 import { withField } from "../schema/changes.ts";
-import { addable, definitionOf, foundKinds, nameFor } from "../schema/kind-words.ts";
-import en from "../text/en.json" with { type: "json" };
+import { offered, definitionOf, foundKinds, nameFor } from "../schema/kind-words.ts";
+import en from "../schema/text/en.json" with { type: "json" };
 import { choiceAt, kindOf, lookOf, type Labelled } from "./kinds.ts";
 import { dayText, isDeadline, moneyText, numberText, percentText, shownText, type Reading } from "./values.ts";
 
@@ -135,7 +135,7 @@ describe("a field that is added", () => {
     several: true,
   };
 
-  test.each(addable.map((kind) => [kind]))("of the kind %s is right to the server, and read as that kind", (kind) => {
+  test.each(offered.map((kind) => [kind]))("of the kind %s is right to the server, and read as that kind", (kind) => {
     const schema = schemaOf(withField(draftOf({ fields: { a: "string" } }), "", "price", definitionOf(kind, wishes)));
     expect(parseSchema(schema)).toBeDefined();
     const [, field] = draftOf(schema).tables[0]?.fields ?? [];
@@ -150,7 +150,7 @@ describe("a field that is added", () => {
       ["date"],
       [],
     ]);
-    expect(foundKinds("", speak)).toHaveLength(addable.length);
+    expect(foundKinds("", speak)).toHaveLength(offered.length);
   });
 
   test.each([

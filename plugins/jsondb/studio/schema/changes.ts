@@ -1,37 +1,56 @@
-/** Changes of a schema by hand: each gives back a new draft. Pure. */
+/** Changes of a schema: each gives back a new draft. Pure. */
 import { draftOf, orderField, type FieldDraft, type SchemaDraft, type SortDraft, type TableDraft } from "../schema.ts";
+import type { Definition } from "./kind-words.ts";
 
-export function addField(table: TableDraft): TableDraft {
-  const taken = new Set(table.fields.map(({ name }) => name));
-  let at = table.fields.length + 1;
-  while (taken.has(`field_${at}`)) at++;
-  return { ...table, fields: [...table.fields, { name: `field_${at}`, type: "string", required: false }] };
+/** A field as the server would show it. */
+export function fieldFrom(name: string, definition: Definition): FieldDraft {
+  const [field] = draftOf({ fields: { [name]: definition } }).tables[0]?.fields ?? [];
+  return field ?? { name, type: "string", required: false };
 }
 
-/** A field keeps its index and its sorts under its new name. */
-export function changeField(table: TableDraft, at: number, part: Partial<FieldDraft>): TableDraft {
-  const before = table.fields[at];
-  if (!before) return table;
-  const after = { ...before, ...part };
-  const rename = (name: string) => (name === before.name ? after.name : name);
-  const columns = Object.fromEntries(Object.entries(table.columns).map(([name, column]) => [rename(name), column]));
+/** One table of a schema, changed. */
+export function inTable(draft: SchemaDraft, name: string, change: (table: TableDraft) => TableDraft): SchemaDraft {
+  return { ...draft, tables: draft.tables.map((one) => (one.name === name ? change(one) : one)) };
+}
+
+/** A table with one field more, last or at a place. */
+export function withField(
+  draft: SchemaDraft,
+  table: string,
+  name: string,
+  definition: Definition,
+  at = Number.POSITIVE_INFINITY,
+): SchemaDraft {
+  return inTable(draft, table, (one) => ({
+    ...one,
+    fields: one.fields.toSpliced(at, 0, fieldFrom(name, definition)),
+  }));
+}
+
+/** A field, and its name where else the table has it: in its indexes, its sorts and its title. */
+export function changeField(table: TableDraft, name: string, after: FieldDraft): TableDraft {
+  const now = (one: string) => (one === name ? after.name : one);
+  const columns = Object.fromEntries(Object.entries(table.columns).map(([field, column]) => [now(field), column]));
   const sorts = table.sorts.map((sort): SortDraft => {
     const order = orderField(sort);
-    return [rename(sort[0]), sort[1] === order ? rename(order) : `-${rename(order)}`];
+    return [now(sort[0]), sort[1] === order ? now(order) : `-${now(order)}`];
   });
-  const fields = table.fields.with(at, after);
-  return { ...titled(table, before.name, after.name), fields, indexed: table.indexed.map(rename), columns, sorts };
+  const fields = table.fields.map((field) => (field.name === name ? after : field));
+  return { ...titled(table, name, after.name), fields, indexed: table.indexed.map(now), columns, sorts };
 }
 
 /** The field that people know a record by is named among what nothing here reads. */
-function titled(table: TableDraft, name: string | undefined, now: string | null): TableDraft {
-  return name !== undefined && table.more?.["title_field"] === name
-    ? { ...table, more: { ...table.more, title_field: now } }
-    : table;
+function titled(table: TableDraft, name: string, now: string | null): TableDraft {
+  return table.more?.["title_field"] === name ? withOption(table, "title_field", now) : table;
+}
+
+/** What a table says beside its fields. */
+export function withOption<T extends Pick<TableDraft, "more">>(table: T, name: string, value: unknown): T {
+  return { ...table, more: { ...table.more, [name]: value } };
 }
 
 /** The fields of a sort must have an index. */
-function sortsWithout({ sorts }: TableDraft, name: string | undefined): readonly SortDraft[] {
+function sortsWithout({ sorts }: TableDraft, name: string): readonly SortDraft[] {
   return sorts.filter((sort) => sort[0] !== name && orderField(sort) !== name);
 }
 
@@ -40,76 +59,58 @@ export function addSort(table: TableDraft, sort: SortDraft): TableDraft {
   return isThere ? table : { ...table, sorts: [...table.sorts, sort] };
 }
 
-export function removeSort(table: TableDraft, at: number): TableDraft {
-  return { ...table, sorts: table.sorts.filter((_, index) => index !== at) };
-}
-
-export function removeField(table: TableDraft, at: number): TableDraft {
-  const gone = table.fields[at]?.name;
-  const columns = Object.fromEntries(Object.entries(table.columns).filter(([name]) => name !== gone));
+export function removeField(table: TableDraft, name: string): TableDraft {
   return {
-    ...titled(table, gone, null),
-    fields: table.fields.filter((_, index) => index !== at),
-    indexed: table.indexed.filter((name) => name !== gone),
-    columns,
-    sorts: sortsWithout(table, gone),
+    ...titled(setIndexed(table, name, false), name, null),
+    fields: table.fields.filter((field) => field.name !== name),
   };
 }
 
-export function moveField(table: TableDraft, at: number, by: -1 | 1): TableDraft {
-  const [one, other] = [table.fields[at], table.fields[at + by]];
-  return one && other ? { ...table, fields: table.fields.with(at, other).with(at + by, one) } : table;
+/** A field that was removed from `before` is back at its place, with its index, its sorts and as the title. */
+export function restoreField(now: TableDraft, before: TableDraft, name: string): TableDraft {
+  const at = before.fields.findIndex((field) => field.name === name);
+  const field = before.fields[at];
+  if (!field || now.fields.some((one) => one.name === name)) return now;
+  const title = before.more?.["title_field"] === name && (now.more?.["title_field"] ?? null) === null;
+  const column = before.columns[name];
+  const back: TableDraft = {
+    ...now,
+    fields: now.fields.toSpliced(at, 0, field),
+    indexed: before.indexed.includes(name) ? now.indexed.toSpliced(before.indexed.indexOf(name), 0, name) : now.indexed,
+    columns: column === undefined ? now.columns : { ...now.columns, [name]: column },
+    sorts: [...now.sorts, ...before.sorts.filter((sort) => sort[0] === name || orderField(sort) === name)],
+  };
+  return title ? withOption(back, "title_field", name) : back;
+}
+
+/** In the order of these names; others come after them. */
+export function arranged(table: TableDraft, names: readonly string[]): TableDraft {
+  const place = ({ name }: FieldDraft) => (names.includes(name) ? names.indexOf(name) : names.length);
+  return { ...table, fields: table.fields.toSorted((a, b) => place(a) - place(b)) };
+}
+
+/** The same with one moved to another place. */
+export function moved<T>(all: readonly T[], from: number, to: number): readonly T[] {
+  const one = all[from];
+  if (one === undefined || to < 0 || to >= all.length) return all;
+  return all.toSpliced(from, 1).toSpliced(to, 0, one);
 }
 
 /** The last one that is indexed gets the last free column. */
 export function setIndexed(table: TableDraft, name: string, indexed: boolean): TableDraft {
-  const others = table.indexed.filter((other) => other !== name);
-  if (indexed) return { ...table, indexed: [...others, name] };
+  if (table.indexed.includes(name) === indexed) return table;
+  if (indexed) return { ...table, indexed: [...table.indexed, name] };
   const columns = Object.fromEntries(Object.entries(table.columns).filter(([other]) => other !== name));
+  const others = table.indexed.filter((other) => other !== name);
   return { ...table, indexed: others, columns, sorts: sortsWithout(table, name) };
 }
 
-export function addTable(draft: SchemaDraft): SchemaDraft {
-  const { tables, multiTable } = draft;
-  const taken = new Set(tables.map(({ name }) => name));
-  let at = tables.length + 1;
-  while (taken.has(`table_${at}`)) at++;
-  // The only table needs a name now.
-  const named = multiTable ? tables : tables.map((table) => ({ ...table, name: "table_1" }));
+/** A database with one table more; its only table has a name from then on. */
+export function addTable(draft: SchemaDraft, name: string, first: string): SchemaDraft {
+  const named = draft.multiTable ? draft.tables : draft.tables.map((table) => ({ ...table, name: first }));
   return {
     ...draft,
     multiTable: true,
-    tables: [...named, { name: `table_${at}`, fields: [], indexed: [], columns: {}, sorts: [] }],
+    tables: [...named, { name, fields: [], indexed: [], columns: {}, sorts: [] }],
   };
-}
-
-/** A name that is typed twice would be lost in JSON. */
-export function repeatedNames({ tables }: SchemaDraft): string[] {
-  const twice = (names: readonly string[]) => names.filter((name, at) => names.indexOf(name) !== at);
-  return [
-    ...twice(tables.map(({ name }) => name)),
-    ...tables.flatMap(({ fields }) => twice(fields.map(({ name }) => name))),
-  ];
-}
-
-/** The fields that records keep in their data though the schema has them no longer. */
-export function droppedFields(before: SchemaDraft, after: SchemaDraft): string[] {
-  return before.tables.flatMap(({ name, fields }) => {
-    const now = after.tables.find((table) => table.name === name);
-    return fields.filter((field) => !now?.fields.some((other) => other.name === field.name)).map((field) => field.name);
-  });
-}
-
-/** A table with one field more. */
-export function withField(
-  draft: SchemaDraft,
-  table: string,
-  name: string,
-  definition: Readonly<Record<string, unknown>>,
-): SchemaDraft {
-  // Read as the server would show it.
-  const [field] = draftOf({ fields: { [name]: definition } }).tables[0]?.fields ?? [];
-  if (!field) return draft;
-  const add = (one: TableDraft): TableDraft => ({ ...one, fields: [...one.fields, field] });
-  return { ...draft, tables: draft.tables.map((one) => (one.name === table ? add(one) : one)) };
 }

@@ -1,40 +1,22 @@
 /** Kinds of fields as they are offered: by everyday words, and as definitions of a schema. Pure. */
-import { choiceColors, type Kind } from "../look/kinds.ts";
-import type { say } from "../words.ts";
+import { choiceColors, kinds, type Kind } from "../look/kinds.ts";
+import type { FieldType } from "../schema.ts";
+import type { say } from "./words.ts";
 
 type Word = Parameters<typeof say>[0];
+type Offered = Exclude<Kind, "list" | "none">;
+export type Definition = Readonly<Record<string, unknown>>;
 
-export const addable = [
-  "text",
-  "long",
-  "number",
-  "money",
-  "percent",
-  "rating",
-  "choice",
-  "choices",
-  "yesno",
-  "date",
-  "datetime",
-  "link",
-  "email",
-  "url",
-  "phone",
-  "file",
-] as const satisfies readonly Kind[];
-type Addable = (typeof addable)[number];
+export const offered = kinds.filter((kind): kind is Offered => kind !== "list" && kind !== "none");
 
-const offered = (kind: Kind): Addable => addable.find((one) => one === kind) ?? "text";
-
-export const kindWord = (kind: Kind): Word => `kind_${offered(kind)}`;
-export const whatWord = (kind: Kind): Word => `what_${offered(kind)}`;
+export const kindWord = (kind: Kind): Word => (kind === "none" ? "kind_text" : `kind_${kind}`);
+export const whatWord = (kind: Offered): Word => `what_${kind}`;
 
 /** Those whose name, explanation or everyday words begin with what was typed. */
-export function foundKinds(typed: string, speak: (word: Word) => string): Kind[] {
+export function foundKinds(typed: string, speak: (word: Word) => string): Offered[] {
   const wanted = typed.trim().toLocaleLowerCase();
-  if (wanted === "") return [...addable];
-  return addable.filter((kind) =>
-    [speak(kindWord(kind)), speak(whatWord(kind)), speak(`find_${offered(kind)}`)]
+  return offered.filter((kind) =>
+    [speak(kindWord(kind)), speak(whatWord(kind)), speak(`find_${kind}`)]
       .join(" ")
       .toLocaleLowerCase()
       .split(/[\s,/]+/)
@@ -42,55 +24,72 @@ export function foundKinds(typed: string, speak: (word: Word) => string): Kind[]
   );
 }
 
+/** What makes a field one of this kind. */
+const made: Readonly<Record<Offered, Definition & { readonly type: FieldType }>> = {
+  text: { type: "string" },
+  long: { type: "text" },
+  number: { type: "number" },
+  money: { type: "number", format: "money", currency: "EUR" },
+  percent: { type: "number", format: "percent" },
+  rating: { type: "integer", format: "rating" },
+  choice: { type: "string", choices: [] },
+  choices: { type: "list", choices: [] },
+  yesno: { type: "boolean" },
+  date: { type: "date" },
+  datetime: { type: "datetime" },
+  link: { type: "string", link: "" },
+  email: { type: "string", format: "email" },
+  url: { type: "string", format: "url" },
+  phone: { type: "string", format: "phone" },
+  file: { type: "string", format: "file" },
+  rollup: { type: "number", rollup: { of: "", op: "count" } },
+  time: { type: "time" },
+};
+
+/** A field as one of another kind: what both kinds have stays. */
+export function asKind(before: Definition, kind: Offered): Definition {
+  const { label, help, choices, currency, required } = before;
+  const next = made[kind];
+  const kept = { ...(label !== undefined && { label }), ...(help !== undefined && { help }) };
+  return {
+    ...next,
+    ...kept,
+    ...(required === true && kind !== "rollup" && { required }),
+    ...("choices" in next && Array.isArray(choices) && { choices }),
+    ...("currency" in next && typeof currency === "string" && { currency }),
+  };
+}
+
+/** What is left to say of a new field, by its kind. */
 interface Wishes {
   readonly label: string;
   readonly language: string;
-  readonly values: readonly string[];
-  readonly currency: string;
-  readonly target: string;
-  readonly several: boolean;
+  readonly values?: readonly string[];
+  readonly currency?: string;
+  readonly target?: string;
+  readonly several?: boolean;
 }
 
-export function definitionOf(kind: Kind, wishes: Wishes): Record<string, unknown> {
-  return { ...typeOf(kind, wishes), label: { [wishes.language]: wishes.label.trim() } };
+export function definitionOf(kind: Offered, wishes: Wishes): Definition {
+  const { values = [], currency = "EUR", target = "", several = false } = wishes;
+  const next = made[kind];
+  return {
+    ...next,
+    ...("choices" in next && { choices: withColors(values) }),
+    ...("currency" in next && { currency }),
+    ...("link" in next && { link: target, type: several ? "list" : "string" }),
+    label: { [wishes.language]: wishes.label.trim() },
+  };
 }
 
-function typeOf(kind: Kind, { values, currency, target, several }: Wishes): Record<string, unknown> {
-  switch (kind) {
-    case "long":
-      return { type: "text" };
-    case "number":
-      return { type: "number" };
-    case "money":
-      return { type: "number", format: "money", currency };
-    case "percent":
-      return { type: "number", format: "percent" };
-    case "rating":
-      return { type: "integer", format: "rating" };
-    case "choice":
-    case "choices":
-      return { type: kind === "choice" ? "string" : "list", choices: choicesOf(values) };
-    case "yesno":
-      return { type: "boolean" };
-    case "date":
-    case "datetime":
-      return { type: kind };
-    case "link":
-      return { type: several ? "list" : "string", link: target };
-    case "email":
-    case "url":
-    case "phone":
-    case "file":
-      return { type: "string", format: kind };
-    default:
-      return { type: "string" };
-  }
-}
-
-/** One a line, each in another colour. */
-function choicesOf(lines: readonly string[]): { value: string; color: string }[] {
+/** One a line, each in another colour than the one before. */
+export function withColors(lines: readonly string[], from = 0): { value: string; color: string }[] {
   const values = [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ""))];
-  return values.map((value, at) => ({ value, color: choiceColors[(at * 4 + 5) % choiceColors.length] ?? "sky" }));
+  return values.map((value, at) => ({ value, color: colorAt(from + at) }));
+}
+
+export function colorAt(place: number): string {
+  return choiceColors[(place * 4 + 5) % choiceColors.length] ?? "sky";
 }
 
 /** Letters, digits and _, and none that is there already. */

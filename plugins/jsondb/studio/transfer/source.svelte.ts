@@ -1,7 +1,8 @@
 /** The file of an import: what the server says of it, where its columns go, and how they are read. */
 import { text } from "studio";
 import { Database } from "../database.svelte.ts";
-import { addToTable } from "../schema/adding.ts";
+import { withField } from "../schema/changes.ts";
+import { changeSchema } from "../schema/tables.ts";
 import { nameFor } from "../schema/kind-words.ts";
 import type { TableDraft } from "../schema.ts";
 import { isTwofold, previewOf, type Format, type Preview, type PreviewColumn } from "./preview.ts";
@@ -186,7 +187,7 @@ export class Source {
       if (target !== newField || !database) continue;
       const field = nameFor(name, this.tableDraft()?.fields.map((one) => one.name) ?? []);
       const definition = { type, label: { [text.language]: name }, ...kindOf(type, format) };
-      await addToTable(database, this.table ?? "", field, definition);
+      await changeSchema(database, (draft) => withField(draft, this.table ?? "", field, definition));
       this.targets = { ...this.targets, [name]: field };
     }
   }

@@ -136,7 +136,9 @@ function bodyOf({ requestBody }: OperationDoc, document: Document): Operation["b
   if (!media?.schema) return undefined;
   const whole = resolved(media.schema, document);
   const [[key, inner] = []] = Object.entries(whole.properties ?? {});
-  const wraps = key !== undefined && inner && Object.keys(whole.properties ?? {}).length === 1;
+  // Others may stand beside the key, which alone is required.
+  const isAlone = Object.keys(whole.properties ?? {}).length === 1 || whole.required?.join() === key;
+  const wraps = key !== undefined && inner && isAlone;
   const fields = wraps ? resolved(inner, document) : whole;
   if (!wraps || !fields.properties) return { schema: whole, example: media.example };
   return { key, schema: fields, example: isMap(media.example) ? media.example[key] : undefined };
