@@ -181,7 +181,11 @@ function bundle(styles: Map<string, string>): Promise<Bundled> {
     metafile: true,
     // Their licences are in NOTICE.
     legalComments: "none",
-    alias: { "studio/exact": join(app, "server/exact.ts"), studio: join(app, "kit/index.ts") },
+    alias: {
+      "studio/exact": join(app, "server/exact.ts"),
+      "studio/when": join(app, "when.ts"),
+      studio: join(app, "kit/index.ts"),
+    },
     plugins: [svelte(styles), pictures(), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
   });
 }

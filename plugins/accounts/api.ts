@@ -11,6 +11,7 @@ import {
 } from "platform";
 import type { NewPerson, Person, PersonPatch, UnitKind } from "./people/fields.ts";
 
+export { brandSettings, standardBrand } from "./people/brand.ts";
 export { look } from "./people/look.ts";
 export { isPlainlyWritten, isSameAddress, passwordSettings } from "./people/rules.ts";
 export { unitKinds, type NewPerson, type Person, type PersonPatch, type UnitKind } from "./people/fields.ts";

@@ -10,6 +10,7 @@ import versions from "./migrations/005_versions.sql" with { type: "text" };
 import { createAccess } from "./people/access.ts";
 import { createAccountSettings } from "./people/account-settings.ts";
 import { hostsOfAccounts } from "./people/account-store.ts";
+import { brandSettings } from "./people/brand.ts";
 import {
   accountCommands,
   accountCreate,
@@ -48,7 +49,7 @@ export default definePlugin({
     { name: "004_preferences", sql: preferencesMigration },
     { name: "005_versions", sql: versions },
   ],
-  accountSettings: passwordSettings,
+  accountSettings: { ...passwordSettings, ...brandSettings },
   privileges: [
     { name: "users", doc: "manage people, teams, departments and groups", roles: ["admin"] },
     { name: "settings", doc: "change the account's settings", roles: ["admin", "manager"] },
@@ -71,10 +72,11 @@ export default definePlugin({
   setup(base) {
     const { config } = base;
     const founders: Founder[] = [];
+    const access = createAccess(base, (on, id) => byTokenOwner(on, User.read, id));
     const ctx: PeopleContext = {
       ...base,
-      access: createAccess(base, (on, id) => byTokenOwner(on, User.read, id)),
-      settings: createAccountSettings(base),
+      access,
+      settings: createAccountSettings(base, access.forgetAccount),
       founders,
       guesses: base.limiter("accounts.own-password", { limit: 10, windowSeconds: 300, exact: true }),
       addresses: base.limiter("passwords.emails", { limit: 10, windowSeconds: 3600, exact: true }),

@@ -238,3 +238,32 @@ test("whoever is no trusted proxy cannot say where a request comes from", async 
   expect([answer.status, answer.json.error]).toEqual([403, "this token does not work from 127.0.0.1"]);
   await direct.stop();
 });
+
+describe("a new token", () => {
+  test("is limited at once by what its maker says", async () => {
+    const { id, token } = await make({ networks: ["203.0.113.0/24"], read_only: true });
+    expect((await app.get(`/core/tokens/${id}.json`)).json).toMatchObject({
+      networks: ["203.0.113.0/24"],
+      read_only: true,
+    });
+    expect((await me(token, "198.51.100.1")).status).toBe(403);
+    expect((await me(token)).status).toBe(200);
+    const teams = { token, headers: from("203.0.113.7") };
+    expect((await app.post("/account/teams.json", { team: { name: "No" } }, teams)).status).toBe(403);
+    const wrong = await app.post("/account/api_tokens.json", { api_token: { networks: ["here"] } });
+    expect([wrong.status, Object.keys(wrong.json.errors)]).toEqual([422, ["networks"]]);
+  });
+
+  test("has the limits of a limited one that makes it, and no others", async () => {
+    const { id, token } = await make();
+    await limit(id, { networks: ["203.0.113.0/24"] });
+    const by = { token, headers: from("203.0.113.7") };
+    const wider = { api_token: { networks: ["0.0.0.0/0"] } };
+    expect((await app.post("/account/api_tokens.json", wider, by)).status).toBe(422);
+    const child = await app.post("/account/api_tokens.json", { api_token: { read_only: true } }, by);
+    expect((await app.get(`/core/tokens/${child.json.id}.json`)).json).toMatchObject({
+      networks: ["203.0.113.0/24"],
+      read_only: true,
+    });
+  });
+});

@@ -101,7 +101,8 @@ async function held(at: TokenAt, tx: Tx, { id, expected }: Target): Promise<Toke
   return row;
 }
 
-function checkedNetworks(networks: readonly string[]): readonly string[] {
+/** Throws the 422. */
+export function checkedNetworks(networks: readonly string[]): readonly string[] {
   const wrong = networks.flatMap((network) => {
     try {
       networkTest(network);

@@ -17,15 +17,23 @@ import {
   type Caller,
   type Route,
 } from "platform";
-import { changeCare, findCare, rotate } from "./care.ts";
+import { changeCare, checkedNetworks, findCare, rotate } from "./care.ts";
 import { invite } from "./issue.ts";
 import { newRawToken } from "./raw-token.ts";
 import { Databases, Token, type TokenRow, type TokensContext } from "./token.ts";
+
+const Networks = field.nullable(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 }));
 
 /** The one answer that shows the token itself. */
 export const NewApiToken = answer.object("NewApiToken", { ...Token.answers.one.properties, token: Type.String() });
 // Made for the example: the text of a real one is 47 characters.
 export const newExample = { ...Token.examples.one, token: "core_…" };
+
+const NewToken = Type.Object({
+  ...Token.bodies.create.properties,
+  networks: Type.Optional(Networks),
+  read_only: Type.Optional(field.flag()),
+});
 
 /** behaviour 4.2 and B.6. */
 export function tokenRoutes(ctx: TokensContext): Route[] {
@@ -39,17 +47,18 @@ export function tokenRoutes(ctx: TokensContext): Route[] {
       {
         summary: "Create a token",
         description:
-          "The answer shows `token`, once. `privileges` narrow it; empty = all that you may. A date in `expires_at` means the end of that day. A token that ends makes none that lasts longer.",
+          "The answer shows `token`, once. `privileges` narrow it; empty = all that you may. A date in `expires_at` means the end of that day. A token that ends makes none that lasts longer. `databases`, `networks` and `read_only` limit it, as `PATCH /core/tokens/:id` does later.",
         access: { privilege: Token.privilege },
         errors: "wrapped",
-        body: { key: Token.name, schema: Token.bodies.create },
+        body: { key: Token.name, schema: NewToken },
         request: { name: "import of orders", code: "orders", expires_at: "2030-12-31", privileges: ["dbs"] },
         answers: { 201: NewApiToken },
         responses: { 201: newExample },
       },
-      async ({ caller, body }) => {
+      async ({ caller, body: { networks, read_only: readOnly = false, ...body } }) => {
         const raw = newRawToken();
-        const row = await create(Token, { ...ctx, caller, raw }, body);
+        const limits = { networks: checkedNetworks(networks ?? []), readOnly };
+        const row = await create(Token, { ...ctx, caller, raw, limits }, body);
         return secret(created({ ...toApi(Token, row), token: raw }));
       },
     ),
@@ -109,7 +118,7 @@ const errors = "wrapped";
 
 const Care = Type.Object({
   rate_limit: Type.Optional(field.nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
-  networks: Type.Optional(field.nullable(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 }))),
+  networks: Type.Optional(Networks),
   read_only: Type.Optional(field.flag()),
   mcp_delete: Type.Optional(field.flag()),
   databases: Type.Optional(field.nullable(Databases)),

@@ -15,7 +15,6 @@ const { choice, flag, id, integer, jsonOf, text, texts, time } = column;
 export const Databases = Type.Unsafe<Readonly<Record<string, string>>>(
   Type.Object({}, { additionalProperties: Type.String(), maxProperties: 200, description: databasesText }),
 );
-const limiting = flag({ by: "check", hidden: true });
 
 const fields = {
   name: text({
@@ -121,10 +120,28 @@ const fields = {
   /** Requests a minute; null = as many as it likes. */
   rate_limit: integer({ by: "check", hidden: true, orNull: true }),
   /** Where it may be used from; empty = from anywhere. */
-  networks: texts({ by: "check", hidden: true }),
-  read_only: limiting,
+  networks: texts({
+    label: ["Only from these addresses", "Tylko z tych adresów", "Nur von diesen Adressen"],
+    help: [
+      "One address or network a line, such as 203.0.113.0/24. Empty: from anywhere.",
+      "Po jednym adresie lub sieci w wierszu, np. 203.0.113.0/24. Puste pole: zewsząd.",
+      "Je Zeile eine Adresse oder ein Netz, z. B. 203.0.113.0/24. Leer: von überall.",
+    ],
+    by: "check",
+    hidden: true,
+  }),
+  read_only: flag({
+    label: ["Only reads", "Tylko odczyt", "Liest nur"],
+    help: [
+      "Whatever would change something is refused.",
+      "Wszystko, co coś zmienia, jest odrzucane.",
+      "Was etwas ändern würde, wird abgewiesen.",
+    ],
+    by: "check",
+    hidden: true,
+  }),
   /** Whether agents may delete with it over `/mcp`. */
-  mcp_delete: limiting,
+  mcp_delete: flag({ by: "check", hidden: true }),
   warned_at: time({ by: "check", hidden: true, orNull: true, quiet: true }),
 };
 
@@ -179,6 +196,8 @@ export interface TokensContext extends Omit<At, "caller">, TokenCaches {
 export interface TokenAt extends TokensContext, Pick<At, "caller"> {
   /** The text of a new one. */
   readonly raw?: string;
+  /** What a new one begins with, unless the caller's own token is limited: then it has those limits. */
+  readonly limits?: { readonly networks: readonly string[]; readonly readOnly: boolean };
 }
 
 export const Token = resource("api_token", {
@@ -261,7 +280,14 @@ async function check(at: TokenAt, { tx, given, before, after }: TokenChange): Pr
   if (!before || given.expires_at !== undefined || (input.active && !before.active))
     mustEndWithin(await endOf(tx, caller.account.id, caller.tokenId), input);
   if (before) return { ...before, ...input, warnedAt: isSameEnd(before, input) ? before.warnedAt : null };
-  const limits = await limitsOf(tx, caller);
+  const own = await limitsOf(tx, caller);
+  if (own.networks.length > 0 && at.limits && at.limits.networks.length > 0)
+    throw invalid({ networks: ["are those of your own token, which is limited itself"] });
+  const limits = {
+    ...own,
+    networks: own.networks.length > 0 ? own.networks : (at.limits?.networks ?? []),
+    readOnly: own.readOnly || (at.limits?.readOnly ?? false),
+  };
   const written = { tokenHash: sha256(raw), tokenInfo: tokenInfo(raw), given: false };
   return {
     ...input,

@@ -11,9 +11,8 @@ import {
   type RequestInput,
   type Route,
 } from "platform";
-import type { Accounts } from "../../plugins/accounts/api.ts";
+import { brandSettings, standardBrand, type Accounts } from "../../plugins/accounts/api.ts";
 import { noticesOf, watched } from "./app/frame/attention.ts";
-import { accountSettings, standardBrand } from "./brand.ts";
 import { mayRead } from "./search.ts";
 
 /** How many things of a kind a menu shows, and how many failed runs are counted. */
@@ -79,7 +78,9 @@ const Notice = answer.object("HomeNotice", {
 const Home = answer.object("Home", {
   notices: answer.list(Notice),
   steps: answer.object("HomeSteps", {
-    brand: field.nullable(Type.Boolean({ description: "whether the account has a logo or a colour of its own" })),
+    brand: field.nullable(
+      Type.Boolean({ description: "whether the account has a name, a logo or a colour of its own" }),
+    ),
     people: field.nullable(Type.Boolean({ description: "whether there is more than one person" })),
     mail: field.nullable(Type.Boolean({ description: "whether mails can be sent" })),
   }),
@@ -170,20 +171,22 @@ function reader(routes: readonly Route[], input: SignedIn): Ask {
 }
 
 async function brandOf({ accounts }: FrameContext, ask: Ask, { account }: SignedIn) {
-  const { logo: id, hue, chroma } = await accounts.settingsOf(account.id, accountSettings);
-  const file = id === "" ? undefined : await ask("/core/media/:id", {}, { id }).catch(() => undefined); // it is gone
-  const logo = isObject(file) && typeof file["url"] === "string" ? file["url"] : null;
+  const { logo: id, hue, chroma } = await accounts.settingsOf(account.id, brandSettings);
+  const file = id === "" ? null : await ask("/core/media/:id", {}, { id }).catch(() => null); // it is gone
+  const url = isObject(file) && typeof file["url"] === "string" ? file["url"] : null;
+  // Who may not look at files sees it as people do before they sign in.
+  const logo = file === undefined ? `/media/${id}/logo` : url;
   return { name: account.name, logo, hue, chroma };
 }
 
 /** What a new account does first; null for what is somebody else's to do. */
 async function stepsOf({ accounts }: FrameContext, ask: Ask, { account, caller }: SignedIn) {
-  const [people, mail, { logo, hue, chroma }] = await Promise.all([
+  const [people, mail, { name, logo, hue, chroma }] = await Promise.all([
     ask("/account/users", { limit: "2" }),
     ask("/core/mail_server"),
-    accounts.settingsOf(account.id, accountSettings),
+    accounts.settingsOf(account.id, brandSettings),
   ]);
-  const isOwn = logo !== "" || hue !== standardBrand.hue || chroma !== standardBrand.chroma;
+  const isOwn = name !== "" || logo !== "" || hue !== standardBrand.hue || chroma !== standardBrand.chroma;
   return {
     brand: caller.privileges.has("settings") ? isOwn : null,
     people: people === undefined ? null : rowsIn(people).length > 1,

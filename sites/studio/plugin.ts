@@ -1,7 +1,6 @@
 import { definePlugin, setting } from "platform";
 import { accounts } from "../../plugins/accounts/api.ts";
 import { jsonDatabases } from "../../plugins/jsondb/api.ts";
-import { accountSettings } from "./brand.ts";
 import { frameRoutes } from "./frame-routes.ts";
 import { changesRoutes, studioRoutes, searchRoutes } from "./routes.ts";
 import { createChanges, followedLists } from "./changes.ts";
@@ -12,7 +11,6 @@ import { extensionsOf } from "./shell.ts";
 export default definePlugin({
   name: "studio",
   needs: { accounts, databases: jsonDatabases },
-  accountSettings,
   config: {
     kit: setting.flag("STUDIO_KIT", false, "Whether /studio/kit shows the parts of the Studio, for its developers"),
   },

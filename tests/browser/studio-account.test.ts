@@ -22,9 +22,14 @@ async function one(query: PromiseLike<readonly object[]>): Promise<Record<string
 
 describe("a token", () => {
   test("is made with the keyboard alone, narrowed and with an end, and can do just that", async () => {
+    for (const [name, code] of [
+      ["Orders", "orders"],
+      ["Prices", "prices"],
+    ])
+      await app.post("/core/dbs.json", { db: { name, code, schema: { fields: { no: "string" } } } });
     await using opened = await signedIn();
     const { page, faults } = opened;
-    const tabTo = async (name: string, role: "checkbox" | "combobox" | "button" | "textbox") => {
+    const tabTo = async (name: string, role: "checkbox" | "combobox" | "button" | "textbox" | "radio") => {
       const target = page.getByRole(role, { name }).first();
       for (let presses = 0; !(await target.evaluate((element) => element === document.activeElement)); presses++) {
         expect([name, presses < 40]).toEqual([name, true]);
@@ -35,24 +40,32 @@ describe("a token", () => {
     await page.keyboard.type("New access token");
     await page.getByRole("option", { name: /New access token/ }).waitFor();
     await page.keyboard.press("Enter");
-    await page.getByRole("checkbox", { name: /^dbs/ }).waitFor();
+    await page.getByRole("checkbox", { name: /^Tables/ }).waitFor();
     await page.locator("#main").focus();
     await tabTo("Name", "textbox");
     await page.keyboard.type("Nightly import");
-    await tabTo("dbs", "checkbox");
+    expect(await page.getByLabel("Ends").inputValue()).toBe("90");
+    await tabTo("Tables", "checkbox");
     await page.keyboard.press("Space");
-    await tabTo("Ends", "combobox");
-    await page.keyboard.type("In 30");
-    await page.getByText("It works until").waitFor();
+    await tabTo("All tables that you may use", "radio");
+    await page.keyboard.press("ArrowDown");
+    await tabTo("Access to Orders", "combobox");
+    await page.keyboard.type("Can add");
     await tabTo("Save", "button");
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
     const token = (await dialog.locator("pre").textContent()) ?? "";
-    expect((await app.get("/core/dbs.json", { token })).status).toBe(200);
+    expect((await app.get("/core/dbs.json", { token })).json.map(({ code }: { code: string }) => code)).toEqual([
+      "orders",
+    ]);
+    const add = (db: string) => app.post(`/core/dbs/${db}/records.json`, { record: { data: { no: "1" } } }, { token });
+    const record = await add("orders");
+    expect([record.status, (await add("prices")).status]).toEqual([201, 404]);
+    expect((await app.delete(`/core/dbs/orders/records/${record.json.id}.json`, { token })).status).toBe(403);
     expect((await app.get("/core/prompts.json", { token })).status).toBe(403);
     await tabTo("Done", "button");
     await page.keyboard.press("Enter");
-    await page.getByText("Ends in 30 days").waitFor();
+    await page.getByText(/^Ends \W*\d+ [A-Z]/).waitFor();
     expect(await page.locator("body").textContent()).not.toContain(token);
     // The palette gives up its search when it is closed.
     expect(faults.filter((fault) => !fault.includes("/core/search.json"))).toEqual([]);
@@ -62,6 +75,7 @@ describe("a token", () => {
     await using opened = await signedIn({ at: "/studio/account/tokens/new" });
     const { page } = opened;
     await page.getByLabel("Name", { exact: true }).fill("Kiosk");
+    await page.getByText("More fields").click();
     await page.getByLabel("Used for").selectOption("web_token");
     await page.getByRole("button", { name: "Save" }).click();
     const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
@@ -101,34 +115,48 @@ describe("a token", () => {
     await page.getByLabel("Login or e-mail").fill(login);
     await page.getByLabel("Password").fill(password);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("checkbox", { name: /^prompts/ }).waitFor();
+    await page.getByRole("checkbox", { name: /^Prompts/ }).waitFor();
     const names = await page.getByRole("group", { name: "Rights" }).locator("label strong").allTextContents();
-    expect(names.toSorted()).toEqual(["api_tokens", "apps", "dbs", "prompts"]);
+    expect(names.toSorted()).toEqual(["Access tokens", "Apps", "Prompts", "Tables"]);
   });
 });
 
 describe("a person", () => {
-  test("is made with a team, invited, comes in by the link and chooses a password", async () => {
+  test("is invited to see their own records of one table, comes in by the link and chooses a password", async () => {
     await app.post("/account/teams.json", { team: { name: "Sales" } });
-    await using opened = await signedIn({ at: "/studio/account/people/new" });
+    const fields = { name: "string", owner: { type: "string", label: "Owner" } };
+    await app.post("/core/dbs.json", { db: { name: "Jobs", code: "jobs", schema: { fields } } });
+    for (const owner of ["ewa", "jan"])
+      await app.post("/core/dbs/jobs/records.json", { record: { data: { name: `Job of ${owner}`, owner } } });
+    await using opened = await signedIn({ at: "/studio/account/people" });
     const { page, faults } = opened;
+    await page.getByRole("button", { name: "New person" }).click();
+    await page.getByText("Mail is not set up: you get a link").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("Ewa Zima");
-    await page.getByLabel("Login").fill("ewa");
-    await page.getByLabel("Role").selectOption("manager");
-    await page.getByText("Managers may build").waitFor();
-    expect(await page.getByRole("checkbox", { name: /^flows/ }).isDisabled()).toBe(true);
+    await page.getByLabel("Signs in as").fill("ewa");
+    expect(await page.getByRole("radio", { name: "Guest" }).isChecked()).toBe(true);
     await page.getByRole("combobox", { name: "Add to Teams" }).fill("sal");
     await page.getByRole("option", { name: /Sales/ }).waitFor();
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: /Remove Sales/ }).waitFor();
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("heading", { level: 1, name: "Ewa Zima" }).waitFor();
-    expect((await app.get("/account/users.json?q=ewa")).json).toMatchObject([
-      { role: "manager", privileges: [], team_ids: [1] },
-    ]);
-    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByLabel("Access to Jobs").selectOption("edit");
+    await page.getByLabel("Own records only").check();
+    expect(await page.getByLabel(/^The field of Jobs/).inputValue()).toBe("owner");
+    await page.getByText("It stays open to everybody who may use tables.").waitFor();
+    await page.getByRole("button", { name: "Make invitation link" }).click();
     const link =
-      (await page.getByRole("dialog", { name: "Send this link to Ewa Zima" }).locator("pre").textContent()) ?? "";
+      (await page.getByRole("region", { name: "Send this link to Ewa Zima" }).locator("pre").textContent()) ?? "";
+    const [{ id, role }] = (await app.get("/account/users.json?q=ewa")).json;
+    expect([role, (await app.get("/core/dbs/jobs.json")).json.access]).toEqual([
+      "guest",
+      [
+        { to: "role:manager", may: "manage" },
+        { to: "role:user", may: "manage" },
+        { to: `user:${id}`, may: "edit", where: { owner: "{user_login}" } },
+      ],
+    ]);
+    await page.goto(`${app.origin}/studio/admin/access`);
+    const row = page.getByRole("row", { name: /^Ewa Zima/ });
+    await row.getByRole("cell", { name: "Can edit limited by name" }).waitFor();
     expect(faults).toEqual([]);
 
     await using context = await studio.browser.newContext({ locale: "en-US" });
@@ -148,6 +176,10 @@ describe("a person", () => {
     );
     expect(answer.status).toBe(201);
     expect((await app.get(link.slice(app.origin.length), { token: null })).status).toBe(401);
+    await hers.goto(`${app.origin}/studio`);
+    await hers.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Jobs" }).click();
+    await hers.getByRole("gridcell", { name: "Job of ewa" }).waitFor();
+    expect(await hers.getByRole("gridcell", { name: /^Job of/ }).allInnerTexts()).toEqual(["Job of ewa"]);
   });
 
   test("who is the last administrator cannot be deleted or switched off, and the form says why at its field", async () => {
@@ -314,7 +346,7 @@ test("a phone shows it all without scrolling sideways, in the dark too", async (
     "me",
   ]) {
     await page.goto(`${app.origin}/studio/account/${path}`);
-    await page.locator("main [role=grid], main form, main .empty").first().waitFor();
+    await page.locator("main [role=grid], main form, main .empty, main select").first().waitFor();
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 360]);
   }
   expect(faults).toEqual([]);

@@ -118,7 +118,7 @@ test("a prompt of the kind agent is an instruction, whose token can be a narrow 
   await dialog.getByRole("textbox", { name: "Task", exact: true }).fill("Count the databases.");
 
   await button(page, "Make a narrow token").click();
-  await dialog.getByRole("checkbox", { name: /^dbs/ }).check();
+  await dialog.getByRole("checkbox", { name: /^Tables/ }).check();
   await dialog.getByRole("checkbox", { name: "Reading only", exact: true }).check();
   await button(page, "Make the token").click();
   await dialog.getByText(/may do this: dbs\. It can change nothing\./).waitFor();

@@ -56,6 +56,12 @@ beforeAll(async () => {
     "/studio/core/dbs/orders/records?open=new",
     ...pages,
     "/studio/account/people/1",
+    "/studio/account/people/new",
+    "/studio/account/access",
+    "/studio/account/access?by=rights",
+    "/studio/account/settings",
+    "/studio/account/activity",
+    "/studio/account/backups",
     "/studio/account/tokens/new",
     "/studio/nothing/at/all",
   ];

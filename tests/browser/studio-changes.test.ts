@@ -88,7 +88,7 @@ describe("the list of prompts", () => {
     await eventually(async () => (await studio.app.get(path)).json.value === null);
     expect((await store()).status).toBe(200);
     // The page is not loaded anew.
-    await page.getByRole("link", { name: "Activity", exact: true }).first().click();
+    await page.getByRole("link", { name: "Settings", exact: true }).first().click();
     await key.waitFor({ state: "detached" });
     await page.goBack();
     await key.waitFor();

@@ -141,7 +141,9 @@ test("a mention is in the inbox until it is read, and leads to its record", asyn
   await menuOf(page)
     .getByRole("link", { name: /Inbox\s*1/ })
     .waitFor();
-  await link.click();
+  await page.keyboard.press("j");
+  await page.getByRole("heading", { level: 2, name: /wrote$/ }).waitFor();
+  await page.getByRole("link", { name: "Open the record" }).click();
   await page.waitForURL(`**/studio/tables/products?open=${record.id}`);
   await eventually(async () => (await app.get("/core/inbox.json")).json[0]?.read_at !== null);
   await menuOf(page).getByRole("link", { name: "Inbox", exact: true }).waitFor();

@@ -108,7 +108,7 @@ test("the first day: a database, an import, visitors, an app, a tile, a token, a
   await keys.command("New access token");
   await arrived("New access token");
   await keys.fill("textbox", /^Name/, "Nightly import");
-  await keys.tabTo("checkbox", /^dbs/);
+  await keys.tabTo("checkbox", /^Tables/);
   await keys.press("Space", "Control+s");
   const dialog = page.getByRole("dialog");
   const token = ((await dialog.getByText(/core_/).first().textContent()) ?? "").trim();
@@ -408,6 +408,9 @@ test("on a phone the menu opens, closes and leads on, and the header of a list i
   expect(await hasFocus(button)).toBe(true);
   expect(await button.getAttribute("aria-expanded")).toBe("false");
   await keys.press("Enter");
+  await keys.enter("link", "People");
+  await page.getByRole("heading", { level: 1, name: "People" }).waitFor();
+  expect(await button.getAttribute("aria-expanded")).toBe("false");
   await keys.enter("link", "Groups");
   await page.getByRole("heading", { level: 1, name: "Groups" }).waitFor();
   expect(await button.getAttribute("aria-expanded")).toBe("false");

@@ -66,12 +66,14 @@ test("an administrator sets up mail, tries it out, and writes a mail in their ow
   await page.getByText("Mails appear here when people are invited").waitFor();
 
   await page.goto(`${studio.app.origin}/studio/account/people`);
-  await page.getByRole("button", { name: "Invite by mail" }).click();
+  await page.getByRole("button", { name: "New person" }).click();
   await page.getByLabel("E-mail", { exact: true }).fill("ewa@example.com");
   await page.getByLabel("Name", { exact: true }).fill("Ewa Zima");
   await shot("invite");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.waitForURL(/invitations\/\d+$/);
+  await page.getByRole("button", { name: "Send invitation" }).click();
+  await page.getByRole("heading", { name: "Ewa Zima is invited" }).waitFor();
+  await page.goto(`${studio.app.origin}/studio/account/invitations`);
+  await page.getByRole("link", { name: "ewa@example.com" }).click();
   await page.getByRole("button", { name: "Resend" }).waitFor();
   await shot("invitation");
   const invited = await eventually(() => receiver.mails.find(({ to }) => to === "ewa@example.com"), "the invitation");

@@ -77,7 +77,7 @@ test("from signing in to signing out: a database, an import, visitors, an app, a
   await open("Access tokens");
   await page.getByRole("button", { name: "New access token" }).click();
   await page.getByRole("textbox", { name: /^Name/ }).fill("Nightly import");
-  await page.getByRole("checkbox", { name: /^dbs/ }).check();
+  await page.getByRole("checkbox", { name: /^Tables/ }).check();
   await save();
   const dialog = page.getByRole("dialog");
   const token = ((await dialog.getByText(/core_/).first().textContent()) ?? "").trim();

@@ -42,7 +42,12 @@ test("every list of the menu opens without a fault", async () => {
   for (const address of addresses) {
     await page.locator(`#menu a[href="${address}"]`).click();
     await page.waitForURL(app.origin + address);
-    await page.locator("main [role=grid], main .empty, main .files, main .home, main form:visible").first().waitFor();
+    await page
+      .locator(
+        "main [role=grid], main .empty, main .files, main .home, main .page, main .inbox-page, main form:visible",
+      )
+      .first()
+      .waitFor();
     headings.push((await page.locator("main h1").textContent()) ?? "");
   }
   expect(headings).toContain("Prompts");
@@ -153,7 +158,7 @@ test("a token is shown once, and masked afterwards", async () => {
   await using opened = await signedIn({ at: "/studio/account/tokens/new" });
   const { page } = opened;
   await page.getByLabel("Name", { exact: true }).fill("CI");
-  await page.getByLabel("prompts").check();
+  await page.getByRole("checkbox", { name: /^Prompts/ }).check();
   await page.getByRole("button", { name: "Save" }).click();
   const dialog = page.getByRole("dialog", { name: "This secret is shown once" });
   const token = (await dialog.locator("pre").textContent()) ?? "";

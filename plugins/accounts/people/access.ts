@@ -115,6 +115,10 @@ export function createAccess(
       else await Promise.all(userIds.map((id) => people.invalidate(`${id}`)));
     },
     forgetHosts: () => hosts.clear(),
+    /** Its name has changed: people are kept with their account. */
+    forgetAccount: async (accountId: number) => {
+      await Promise.all([accountsById.invalidate(`${accountId}`), people.clear()]);
+    },
   };
 }
 

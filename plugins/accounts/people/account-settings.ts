@@ -17,6 +17,7 @@ import {
 } from "platform";
 import type { Accounts } from "../api.ts";
 import { nextSettingsVersion, saveSettings, settingsOf } from "./account-store.ts";
+import { nameSetting } from "./brand.ts";
 
 type Setting = Settings[string];
 
@@ -41,7 +42,11 @@ const nothing: StoredSettings = { version: 0, values: {} };
 
 export type AccountSettings = ReturnType<typeof createAccountSettings>;
 
-export function createAccountSettings(ctx: Pick<BaseContext, "cache" | "plugins" | "sql" | "transaction">) {
+/** `renamed` is told of accounts that have another name. */
+export function createAccountSettings(
+  ctx: Pick<BaseContext, "cache" | "plugins" | "sql" | "transaction">,
+  renamed: (accountId: number) => Promise<void>,
+) {
   const declared = declaredBy(ctx.plugins);
   const values = ctx.cache<StoredSettings>({
     name: "accounts.settings",
@@ -105,6 +110,7 @@ export function createAccountSettings(ctx: Pick<BaseContext, "cache" | "plugins"
         await saveSettings(tx, accountId, caller.user.id, changes);
       });
       await values.invalidate(`${accountId}`);
+      if (changes.has(nameSetting)) await renamed(accountId);
     },
   };
 }

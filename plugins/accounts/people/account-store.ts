@@ -1,5 +1,6 @@
 /** All SQL about accounts, their settings, and the preferences of their people. */
 import type { Queryable, Sql, Tx } from "platform";
+import { nameSetting } from "./brand.ts";
 
 export interface AccountRow {
   readonly id: number;
@@ -18,7 +19,10 @@ export interface AccountInput {
 }
 
 export async function byId(sql: Queryable, id: number): Promise<AccountRow | undefined> {
-  const [row] = await sql<AccountRow[]>`select id, name, base_url, timezone, locale from accounts where id = ${id}`;
+  const [row] = await sql<AccountRow[]>`
+    select a.id, coalesce(nullif(s.value, ''), a.name) as name, a.base_url, a.timezone, a.locale
+    from accounts a left join account_settings s on s.account_id = a.id and s.name = ${nameSetting}
+    where a.id = ${id}`;
   return row;
 }
 

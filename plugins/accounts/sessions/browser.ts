@@ -89,3 +89,9 @@ export function deviceOf(userAgent: string | null): string | null {
   if (words.length > 0) return words.join(", ");
   return text === "" ? null : text.slice(0, 40);
 }
+
+/** As a Content-Security-Policy writes it. */
+export async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return `sha256-${new Uint8Array(digest).toBase64()}`;
+}

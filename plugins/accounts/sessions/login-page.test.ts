@@ -168,3 +168,20 @@ describe("signing out by the page", () => {
     expect((await app.get("/logout", { token: null })).status).toBe(303);
   });
 });
+
+test("an account is called by its own name everywhere, and its sign-in page has its logo and colour", async () => {
+  const logo = "019a9c1e-0000-7000-8000-000000000009";
+  const settings = { brand_name: "Example <Tea> Co", brand_logo: logo, brand_hue: "25", brand_chroma: "0.13" };
+  expect((await app.patch("/account/settings.json", { settings })).status).toBe(200);
+  const page = await app.get("/login", { token: null });
+  expect(page.text).toContain(`<img class="logo" src="/media/${logo}/logo" alt="">Example &lt;Tea&gt; Co`);
+  const style = /<style>([^]*)<\/style>/.exec(page.text)?.[1] ?? "";
+  expect(style).toEndWith(":root { --brand-h: 25; --brand-c: 0.13 }\n");
+  const hash = new Bun.CryptoHasher("sha256").update(style).digest("base64");
+  expect(page.headers.get("content-security-policy")).toContain(`style-src 'sha256-${hash}'`);
+  expect((await app.get(me)).json.account.name).toBe("Example <Tea> Co");
+  const wrong = await app.patch("/account/settings.json", { settings: { brand_name: " a\nb" } });
+  expect([wrong.status, Object.keys(wrong.json)]).toEqual([422, ["brand_name"]]);
+  await app.patch("/account/settings.json", { settings: { brand_name: null, brand_logo: null } });
+  expect((await app.get(me)).json.account.name).toBe("Main");
+});

@@ -13,9 +13,10 @@ import {
   text,
   Type,
 } from "platform";
-import { endedCookie, originMistake, pageHeaders, safePath, sessionCookieOf, type Headers } from "./browser.ts";
+import { brandSettings } from "../people/brand.ts";
+import { endedCookie, hashOf, originMistake, pageHeaders, safePath, sessionCookieOf, type Headers } from "./browser.ts";
 import type { SessionsContext } from "./context.ts";
-import { loginPage, logoutPage, signedOutPage, type PageLink } from "./page.ts";
+import { loginPage, logoutPage, signedOutPage, styleOf, type PageLink } from "./page.ts";
 import { secondForm } from "./second-page-routes.ts";
 import { beginStep } from "./second-step.ts";
 import { leave, personOf, startSession } from "./sign-in.ts";
@@ -36,8 +37,10 @@ export function loginRoutes(ctx: SessionsContext): Route[] {
   const page = async (status: number, { account, request }: Visit, state: SignInForm, more: Headers = {}) => {
     const words = pageWords[languageOf(request)];
     const links = await linksOf(ctx, account, words.language, state);
-    const shown = { words, accountName: account.name, links, ...state };
-    return text(status, loginPage(shown), htmlType, { ...pageHeaders(ctx.styleHash), ...more });
+    const { logo, hue, chroma } = await ctx.accounts.settingsOf(account.id, brandSettings);
+    const brand = { logo: logo === "" ? undefined : `/media/${logo}/logo`, style: styleOf(hue, chroma) };
+    const shown = { words, accountName: account.name, links, brand, ...state };
+    return text(status, loginPage(shown), htmlType, { ...pageHeaders(await hashOf(brand.style)), ...more });
   };
 
   return [

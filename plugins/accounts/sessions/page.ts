@@ -10,6 +10,15 @@ export interface PageState {
   readonly error?: string;
   /** Below the form. */
   readonly links?: readonly PageLink[];
+  readonly brand?: Brand;
+}
+
+/** The account's own looks. */
+interface Brand {
+  /** The address of its logo. */
+  readonly logo: string | undefined;
+  /** That of the page, in its accent: as `styleOf` writes it. */
+  readonly style: string;
 }
 
 export interface PageLink {
@@ -19,7 +28,7 @@ export interface PageLink {
   readonly isButton?: boolean;
 }
 
-export function loginPage({ words, accountName, returnTo, login = "", error, links = [] }: PageState): string {
+export function loginPage({ words, accountName, returnTo, login = "", error, links = [], brand }: PageState): string {
   const alert = error ? `<p id="error" role="alert">${escapeHtml(error)}</p>` : "";
   const described = error ? ' aria-invalid="true" aria-describedby="error"' : "";
   // Focus the first field that is still empty.
@@ -32,7 +41,7 @@ export function loginPage({ words, accountName, returnTo, login = "", error, lin
 <input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" required${described}${second}>
 <button type="submit">${words.signIn}</button>
 </form>`;
-  return page(words, words.signIn, accountName, [alert, form, ...links.map(linkLine)].join("\n"));
+  return page(words, words.signIn, accountName, [alert, form, ...links.map(linkLine)].join("\n"), brand);
 }
 
 /** Showing it changes nothing: a link, or a browser that prefetches pages, must not sign anybody out. */
@@ -61,8 +70,10 @@ export function page(
   title: string,
   accountName: string,
   content: string,
+  brand?: Brand,
 ): string {
   const name = escapeHtml(accountName);
+  const logo = brand?.logo === undefined ? "" : `<img class="logo" src="${escapeHtml(brand.logo)}" alt="">`;
   return `<!doctype html>
 <html lang="${language}">
 <head>
@@ -70,12 +81,12 @@ export function page(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${title} – ${name}</title>
-<style>${loginStyle}</style>
+<style>${brand?.style ?? loginStyle}</style>
 </head>
 <body>
 <main>
+<p class="account">${logo}${name}</p>
 <h1>${title}</h1>
-<p class="account">${name}</p>
 ${content}
 </main>
 </body>
@@ -83,33 +94,39 @@ ${content}
 `;
 }
 
+/** An account's accent is its hue and its strength. Their lightness is ours, so that what is written on it can be read. */
+export const styleOf = (hue: number, chroma: number): string =>
+  `${loginStyle}:root { --brand-h: ${hue}; --brand-c: ${chroma} }\n`;
+
 /** The page's only style; the Content-Security-Policy contains its hash. */
 export const loginStyle = `
-:root { color-scheme: light dark; --ink: #1b2230; --soft: #566074; --paper: #f3f5f8; --card: #ffffff; --line: #8a94a6;
-  --accent: #1f5fd0; --on-accent: #ffffff; --wrong: #b3261e; --wrong-paper: #fdecea }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9f0; --soft: #a3acbd; --paper: #12151b; --card: #1b2029;
-  --line: #6b7688; --accent: #8ab4ff; --on-accent: #0d1a33; --wrong: #ffb4ab; --wrong-paper: #3b1a1a } }
+:root { color-scheme: light dark; --brand-h: 178; --brand-c: .078; --ink: light-dark(#1f1e1a, #efede7);
+  --soft: light-dark(#55524a, #bdb9ae); --paper: light-dark(#f8f7f4, #131312); --card: light-dark(#fff, #21211e);
+  --line: light-dark(#8a8578, #827e72); --on-accent: light-dark(#fff, #141412); --wrong: light-dark(#b02a20, #ff9f93);
+  --wrong-paper: light-dark(#fdebe8, #3b1d1a);
+  --accent: light-dark(oklch(.45 var(--brand-c) var(--brand-h)), oklch(.8 calc(var(--brand-c) * 1.1) var(--brand-h))) }
 * { box-sizing: border-box }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem;
   background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif }
-main { width: 100%; max-width: 23rem; padding: 2rem; background: var(--card); border-radius: .9rem;
+main { width: 100%; max-width: 23rem; padding: 2rem; background: var(--card); border-radius: 12px;
   box-shadow: 0 1px 2px rgb(0 0 0 / .12), 0 12px 40px rgb(0 0 0 / .1) }
-h1 { margin: 0; font-size: 1.5rem; line-height: 1.25 }
-.account { margin: .15rem 0 1.4rem; color: var(--soft); overflow-wrap: anywhere }
-label { display: block; margin: 0 0 .3rem; font-weight: 600 }
+h1 { margin: .35rem 0 1.4rem; font-size: 1.5rem; font-weight: 600; line-height: 1.25; letter-spacing: -.02em }
+.account { display: flex; gap: .7rem; align-items: center; margin: 0; color: var(--soft); overflow-wrap: anywhere }
+.logo { max-width: 9rem; height: 2.25rem; margin: 0; border-radius: 9px }
+label { display: block; margin: 0 0 .3rem; font-size: .875rem; font-weight: 500; color: var(--soft) }
 input { width: 100%; margin: 0 0 1.1rem; padding: .6rem .7rem; font: inherit; color: inherit; background: transparent;
-  border: 1px solid var(--line); border-radius: .5rem }
-button { width: 100%; margin-top: .3rem; padding: .65rem; font: inherit; font-weight: 600; color: var(--on-accent);
-  background: var(--accent); border: 0; border-radius: .5rem; cursor: pointer }
+  border: 1px solid var(--line); border-radius: 6px }
+button { width: 100%; margin-top: .3rem; padding: .65rem; font: inherit; font-weight: 500; color: var(--on-accent);
+  background: var(--accent); border: 0; border-radius: 6px; cursor: pointer }
 button:hover { filter: brightness(1.08) }
-a.button { display: block; padding: .6rem; text-align: center; text-decoration: none; font-weight: 600; color: inherit;
-  overflow-wrap: anywhere; border: 1px solid var(--line); border-radius: .5rem }
+a.button { display: block; padding: .6rem; text-align: center; text-decoration: none; font-weight: 500; color: inherit;
+  overflow-wrap: anywhere; border: 1px solid var(--line); border-radius: 6px }
 input:focus-visible, button:focus-visible, a.button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .more { margin: 1.1rem 0 0 }
 .more + form, .more + #error { margin-top: 1.4rem }
-.codes { margin: 0; padding: .7rem 1rem; list-style: none; background: var(--paper); border-radius: .5rem }
+.codes { margin: 0; padding: .7rem 1rem; list-style: none; background: var(--paper); border-radius: 6px }
 code { font: .95rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; user-select: all }
-img { display: block; margin: 0 auto; background: #fff; border-radius: .5rem }
+img:not(.logo) { display: block; margin: 0 auto; background: #fff; border-radius: 6px }
 a { color: var(--accent) }
-#error { margin: 0 0 1.2rem; padding: .6rem .8rem; color: var(--wrong); background: var(--wrong-paper); border-radius: .5rem }
+#error { margin: 0 0 1.2rem; padding: .6rem .8rem; color: var(--wrong); background: var(--wrong-paper); border-radius: 6px }
 `;

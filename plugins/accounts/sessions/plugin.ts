@@ -5,7 +5,7 @@ import { accounts } from "../api.ts";
 import { factors } from "../factors/api.ts";
 import { providers } from "../rooms.ts";
 import { sessions } from "./api.ts";
-import { pageHeaders } from "./browser.ts";
+import { pageHeaders, hashOf } from "./browser.ts";
 import { alertSettings, sessionSettings, type SessionsContext } from "./context.ts";
 import migration from "./migrations/001_sessions.sql" with { type: "text" };
 import secondStep from "./migrations/002_second_step.sql" with { type: "text" };
@@ -63,9 +63,3 @@ export default definePlugin({
     };
   },
 });
-
-/** As a Content-Security-Policy writes it. */
-async function hashOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return `sha256-${new Uint8Array(digest).toBase64()}`;
-}

@@ -1,22 +1,23 @@
 import type { StudioPage } from "studio";
 
 const privilege = "users";
-const person = () => import("./Person.svelte");
-const unit = () => import("./Unit.svelte");
-const units = () => import("./Units.svelte");
+const person = () => import("./people/Person.svelte");
+const invite = () => import("./people/Invite.svelte");
+const unit = () => import("./people/Unit.svelte");
+const units = () => import("./people/Units.svelte");
 
 export const pages: StudioPage[] = [
   {
     path: "account/people",
     title: { en: "People", pl: "Osoby", de: "Personen" },
     privilege,
-    load: () => import("./People.svelte"),
+    load: () => import("./people/People.svelte"),
   },
   {
     path: "account/people/new",
-    title: { en: "New person", pl: "Nowa osoba", de: "Neue Person" },
+    title: { en: "Invite a person", pl: "Zaproś osobę", de: "Person einladen" },
     privilege,
-    load: person,
+    load: invite,
   },
   { path: "account/people/:id", title: { en: "Person", pl: "Osoba", de: "Person" }, privilege, load: person },
   { path: "account/teams", title: { en: "Teams", pl: "Zespoły", de: "Teams" }, privilege, load: units },
@@ -44,6 +45,18 @@ export const pages: StudioPage[] = [
   },
   { path: "account/groups/:id", title: { en: "Group", pl: "Grupa", de: "Gruppe" }, privilege, load: unit },
   {
+    path: "account/access",
+    title: { en: "Access", pl: "Dostęp", de: "Zugriff" },
+    privilege,
+    load: () => import("./access/Access.svelte"),
+  },
+  {
+    path: "account/invitations/new",
+    title: { en: "Invite a person", pl: "Zaproś osobę", de: "Person einladen" },
+    privilege,
+    load: invite,
+  },
+  {
     path: "account/invitations",
     title: { en: "Invitations", pl: "Zaproszenia", de: "Einladungen" },
     privilege,
@@ -66,7 +79,7 @@ export const pages: StudioPage[] = [
     icon: "settings",
     title: { en: "Settings", pl: "Ustawienia", de: "Einstellungen" },
     privilege: "settings",
-    load: () => import("./Settings.svelte"),
+    load: () => import("./settings/Settings.svelte"),
   },
   {
     path: "account/me",

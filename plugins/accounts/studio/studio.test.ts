@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { idsOf, isRole, kindOf, membership, moved, withReturn } from "./people.ts";
-import { changedSettings } from "./settings.ts";
+import { idsOf, isRole, kindOf, membership, moved, withReturn } from "./people/people.ts";
+import { codesIn, sentOf } from "./settings/settings.ts";
 
 test.each([
   ["/studio/account/teams", "teams"],
@@ -34,22 +34,17 @@ describe("belonging to a unit", () => {
   });
 });
 
-describe("settings that change", () => {
-  const settings = [
-    { name: "a", plugin: "p", doc: "", value: "100", standard: "100", choices: [] },
-    { name: "b", plugin: "p", doc: "", value: "5", standard: "1", choices: [] },
-  ];
+test.each([
+  ["", null],
+  ["100", null],
+  ["50", "50"],
+])("a setting with %j typed sends %j", (typed, sent) => expect(sentOf({ standard: "100" }, typed)).toBe(sent));
 
-  test.each([
-    [{ a: "", b: "5" }, {}],
-    [{ a: "100", b: "5" }, {}],
-    [{ a: "50", b: "5" }, { a: "50" }],
-    [{ a: "", b: "" }, { b: null }],
-    [{ a: "", b: "1" }, { b: "1" }],
-  ])("%j sends %j", (typed, changes) =>
-    expect(JSON.stringify(changedSettings(settings, typed))).toBe(JSON.stringify(changes)),
-  );
-});
+test.each([
+  ["", []],
+  ["*", ["*"]],
+  ["orders, customers,", ["orders", "customers"]],
+])("%j names the tables %j", (value, codes) => expect([...codesIn(value)]).toEqual(codes));
 
 test.each([
   ["admin", true],

@@ -1,6 +1,5 @@
 /** When a token ends: in words, and as what people choose. Days are those of the account's time zone. */
-
-type Unit = "minute" | "hour" | "day" | "month" | "year";
+import { dayOf, whenOf, type Clock } from "studio/when";
 
 export interface Ends {
   readonly kind: "off" | "never" | "ahead" | "past";
@@ -8,50 +7,14 @@ export interface Ends {
   readonly when: string;
 }
 
-const minuteMs = 60_000;
 const dayMs = 86_400_000;
-
-export interface Clock {
-  readonly now: number;
-  readonly timezone: string;
-  readonly language: string;
-}
 
 export function endsOf(token: { active?: unknown; expires_at?: unknown }, clock: Clock): Ends {
   const end = typeof token.expires_at === "string" ? Date.parse(token.expires_at) : Number.NaN;
-  const when = Number.isNaN(end) ? "" : relative(end, clock);
+  const when = Number.isNaN(end) ? "" : whenOf(end, clock);
   if (token.active === false) return { kind: "off", when };
   if (when === "") return { kind: "never", when };
   return { kind: end > clock.now ? "ahead" : "past", when };
-}
-
-/** `numeric: "auto"` says "yesterday" for a day ago. */
-export function relative(at: number, clock: Clock): string {
-  const [count, unit] = distance(at, clock);
-  return new Intl.RelativeTimeFormat(clock.language, { numeric: "auto" }).format(count, unit);
-}
-
-function distance(at: number, { now, timezone }: Clock): [number, Unit] {
-  const ms = at - now;
-  const days = Math.round((Date.parse(dayOf(at, timezone)) - Date.parse(dayOf(now, timezone))) / dayMs);
-  if (Math.abs(ms) < 60 * minuteMs) return [Math.trunc(ms / minuteMs), "minute"];
-  if (days === 0) return [Math.trunc(ms / (60 * minuteMs)), "hour"];
-  if (Math.abs(days) < 60) return [days, "day"];
-  if (Math.abs(days) < 730) return [Math.round(days / 30.44), "month"];
-  return [Math.round(days / 365.25), "year"];
-}
-
-/** `2026-12-31`; a text that is no time has none. */
-export function dayOf(at: number | string, timezone: string): string {
-  const date = new Date(at);
-  if (Number.isNaN(date.getTime())) return "";
-  const format = new Intl.DateTimeFormat("en-CA", {
-    timeZone: timezone,
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-  });
-  return format.format(date);
 }
 
 export const spans = [7, 30, 90] as const;

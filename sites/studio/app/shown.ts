@@ -25,7 +25,7 @@ const pairs: readonly (readonly [shown: string, own: string])[] = [
   ["sites/:code/files", "cms/:code/media"],
   ["sites/:code/*", "cms/:code/*"],
   ["me", "account/me"],
-  ["admin/access/*", "account/groups/*"],
+  ["admin/roles/*", "account/groups/*"],
   ["admin/mail/*", "account/mails/*"],
   ["admin/mail-texts/*", "account/mail_texts/*"],
   ["admin/sign-in/*", "account/sign_in_providers/*"],

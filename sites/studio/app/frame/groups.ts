@@ -28,10 +28,7 @@ export const groups: readonly Group[] = [
   { name: "ai", lists: ["/core/prompts"] },
   {
     name: "admin",
-    lists: ["/account/users", "/account/groups", "/account/api_tokens", "/core/activity", "/core/mails"].concat(
-      "/account/sign_in_providers",
-      "/core/backups",
-    ),
+    lists: ["/account/users", "/account/api_tokens"],
     module: "account",
   },
 ];
@@ -44,6 +41,16 @@ const behind: ReadonlySet<string> = new Set([
   "/cms/sites",
   ...["pages", "layouts", "paragraphs", "articles", "categories", "domains", "redirects"].map((name) => `/cms/${name}`),
 ]);
+
+/** The parts of what looks after the account: those of one line stand side by side in the bar, and the first in the menu. */
+const admin = [
+  "people teams departments groups access invitations",
+  "settings mail_server mails mail_texts sign_in_providers activity backups certificates",
+].map((line) => line.split(" ").map((part) => `${base}/account/${part}`));
+
+export function adminPartsOf(address: string): readonly string[] | undefined {
+  return admin.find((parts) => parts.includes(address));
+}
 
 export interface Entry<P extends PageEntry> {
   readonly item: MenuItem<P>;
@@ -65,7 +72,9 @@ export function entriesOf<P extends PageEntry & { readonly icon?: string | null 
     const path = item.resource?.path;
     if (path !== undefined && (listed.has(path) || behind.has(path))) continue;
     // One's own page stands behind the account's name.
-    if (item.address === `${base}/account/me`) continue;
+    const first = adminPartsOf(item.address)?.[0];
+    const isBeside = first !== item.address && all.some((other) => other.item.address === first);
+    if (item.address === `${base}/account/me` || isBeside) continue;
     add(groups.find(({ module }) => module === group)?.name ?? group, item);
   }
   return found;

@@ -42,8 +42,8 @@ describe("privileges", () => {
   });
 
   test("say what they allow in the language of the Studio, as far as it knows them", () => {
-    expect(docOf(privilege("dbs"), "pl")).toBe("bazy danych i ich rekordy");
-    expect(docOf(privilege("dbs"), "en")).toBe("what dbs allows");
+    expect(docOf(privilege("dbs"), "pl")).toBe("tabele i ich rekordy");
+    expect(docOf(privilege("apps"), "en")).toBe("what apps allows");
     expect(docOf(privilege("shopping"), "de")).toBe("what shopping allows");
   });
 });

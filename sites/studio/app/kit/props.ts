@@ -21,8 +21,10 @@ export interface ItemProps {
   readonly lead?: string;
   /** The fields to show first, in this order; the others are folded away. */
   readonly fields?: readonly string[];
-  /** What a new record begins with, by field. */
+  /** What a new record begins with, by field: the server takes it if nothing is said. */
   readonly begins?: Row;
+  /** What is proposed for a new record, by field. */
+  readonly suggested?: Row;
   /** By field, instead of what the API says. */
   readonly helps?: Readonly<Record<string, string>>;
   /** The fields that `custom` shows. */

@@ -75,9 +75,14 @@ function rowsAt(address: string): Promise<readonly unknown[]> {
   return rows;
 }
 
-/** Two sites may have a layout of one code. */
+/** Two sites may have a layout of one code. Names that repeat are told apart by their numbers. */
 function once(choices: readonly Choice[]): Choice[] {
-  return [...new Map(choices.map((choice) => [choice.value, choice])).values()];
+  const all = [...new Map(choices.map((choice) => [choice.value, choice])).values()];
+  const names = Map.groupBy(all, ({ label }) => label);
+  return all.map(({ value, label }) => ({
+    value,
+    label: names.get(label)?.length === 1 ? label : `${label} (${value})`,
+  }));
 }
 
 /** Those that are known already keep their place. */
@@ -90,7 +95,12 @@ function choiceOf(row: unknown, field: string): Choice[] {
   const value = isMap(row) ? textOf(row[field]) : "";
   if (value === "") return [];
   const name = nameOf(row);
-  return [{ value, label: name === value || name === "" ? value : `${isolated(name)} (${value})` }];
+  return [
+    {
+      value,
+      label: name === "" ? value : name === value || field === "id" ? isolated(name) : `${isolated(name)} (${value})`,
+    },
+  ];
 }
 
 // Finds what has a name, by what is typed into the palette.

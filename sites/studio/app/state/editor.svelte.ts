@@ -54,7 +54,14 @@ export class Editor {
   /** The ETag of what was last read. */
   tag = $state<string | undefined>();
 
-  constructor(resource: Resource, values: readonly string[], isNew: boolean, begins: Values = {}) {
+  /** `begins` is what the server takes anyway; `suggested` is sent, unless somebody changes it. */
+  constructor(
+    resource: Resource,
+    values: readonly string[],
+    isNew: boolean,
+    begins: Values = {},
+    suggested: Values = {},
+  ) {
     this.resource = resource;
     this.values = values;
     this.isNew = isNew;
@@ -69,7 +76,8 @@ export class Editor {
     const record = Object.fromEntries(
       given.map(({ name, kind }) => [name, givenValue(kind, router.query.get(name) ?? "")]),
     );
-    this.inputs = { ...this.inputs, ...inputsOf(given, record) };
+    const proposed = this.fields.filter(({ name }) => name in suggested);
+    this.inputs = { ...this.inputs, ...inputsOf(proposed, suggested), ...inputsOf(given, record) };
   }
 
   private get path(): string {

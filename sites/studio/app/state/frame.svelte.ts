@@ -3,6 +3,8 @@
 class Frame {
   /** The name of what is shown, once it is known. */
   title = $state("");
+  /** When what saves itself was saved last. */
+  saved = $state<number | undefined>();
   /** What has been read, by its address: what stands above a page is called by its name. */
   records = $state.raw<Readonly<Record<string, unknown>>>({});
 

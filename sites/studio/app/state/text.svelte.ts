@@ -3,6 +3,7 @@ import { isolated } from "../bidi.ts";
 import { lastWord, words } from "../resources/names.ts";
 import type { Resource } from "../resources/resources.ts";
 import { ownOf } from "../resources/values.ts";
+import { whenOf } from "../when.ts";
 import english from "../text/en.json" with { type: "json" };
 
 export const languages = ["en", "pl", "de"] as const;
@@ -92,6 +93,14 @@ class Text {
     return timeFormat(this.language, this.timezone).format(date);
   }
 
+  /** In words within seven days, then the day. */
+  when(value: string | number): string {
+    const at = new Date(value).getTime();
+    return Number.isNaN(at)
+      ? String(value)
+      : whenOf(at, { now: Date.now(), timezone: this.timezone, language: this.language });
+  }
+
   /** A day with the name of its weekday. */
   day(date: Date): string {
     const parts = { weekday: "long", day: "numeric", month: "long", timeZone: this.timezone } as const;
@@ -129,6 +138,10 @@ function timeFormat(language: Language, timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
+interface Words {
+  readonly [word: string]: string | Plural | Words;
+}
+
 interface Catalogue<T> {
   /** A message in the Studio's language, with `{name}` replaced by its value. */
   readonly say: (word: { [K in keyof T]: T[K] extends string ? K : never }[keyof T], values?: Values) => string;
@@ -143,11 +156,7 @@ interface Catalogue<T> {
  * export const { say } = catalogue(en, pl, de);
  * say("sentTo", { name: "Ann" });
  */
-export function catalogue<T extends Readonly<Record<string, string | Plural>>>(
-  en: T & Translated<T>,
-  pl: Translated<T>,
-  de: Translated<T>,
-): Catalogue<T> {
+export function catalogue<T extends Words>(en: T & Translated<T>, pl: Translated<T>, de: Translated<T>): Catalogue<T> {
   const all: Readonly<Record<Language, Translated<T>>> = { en, pl, de };
   return {
     say(word, values = {}) {

@@ -1,4 +1,5 @@
 /** Privileges by what they are for, and what each allows in the language of the Studio. */
+import { words as wordsOf } from "../../resources/names.ts";
 import type { Language } from "../../state/text.svelte.ts";
 
 export interface Privilege {
@@ -36,37 +37,97 @@ export function grouped(privileges: readonly Privilege[], language: Language): P
   return [...known, others].filter((group) => group.privileges.length > 0);
 }
 
-const words: Readonly<Record<string, Readonly<Record<"pl" | "de", string>>>> = {
-  prompts: { pl: "tworzenie i zmienianie promptów dla AI", de: "Prompts für KI anlegen und ändern" },
-  apps: { pl: "tworzenie i zmienianie aplikacji", de: "Web-Apps anlegen und ändern" },
-  dbs: { pl: "bazy danych i ich rekordy", de: "Datenbanken und ihre Datensätze" },
-  flows: { pl: "konektory, przepływy i ich procesy", de: "Konnektoren, Abläufe und ihre Prozesse" },
-  crons: { pl: "uruchamianie przepływów według harmonogramu", de: "Abläufe nach Zeitplan starten" },
-  webhooks: { pl: "webhooki i wgląd w to, co wysłały", de: "Webhooks und was sie gesendet haben" },
-  cms: { pl: "strony WWW: podstrony, układy, artykuły i domeny", de: "Websites: Seiten, Layouts, Artikel und Domains" },
+/** What each is called, and in other languages than that of its declaration what it allows. */
+const words: Readonly<Record<string, Readonly<Record<Language, readonly [name: string, allows?: string]>>>> = {
+  prompts: {
+    en: ["Prompts"],
+    pl: ["Prompty", "tworzenie i zmienianie promptów dla AI"],
+    de: ["Prompts", "Prompts für KI anlegen und ändern"],
+  },
+  apps: {
+    en: ["Apps"],
+    pl: ["Aplikacje", "tworzenie i zmienianie aplikacji"],
+    de: ["Apps", "Apps anlegen und ändern"],
+  },
+  dbs: {
+    en: ["Tables", "tables and their records"],
+    pl: ["Tabele", "tabele i ich rekordy"],
+    de: ["Tabellen", "Tabellen und ihre Einträge"],
+  },
+  flows: {
+    en: ["Flows and connections", "connections, flows and their runs"],
+    pl: ["Przepływy i połączenia", "połączenia, przepływy i ich uruchomienia"],
+    de: ["Abläufe und Verbindungen", "Verbindungen, Abläufe und ihre Durchläufe"],
+  },
+  crons: {
+    en: ["Schedules"],
+    pl: ["Harmonogramy", "uruchamianie przepływów według harmonogramu"],
+    de: ["Zeitpläne", "Abläufe nach Zeitplan starten"],
+  },
+  webhooks: {
+    en: ["Webhooks"],
+    pl: ["Webhooki", "webhooki i wgląd w to, co wysłały"],
+    de: ["Webhooks", "Webhooks und was sie gesendet haben"],
+  },
+  cms: {
+    en: ["Sites", "sites: pages, layouts, articles and addresses"],
+    pl: ["Witryny", "witryny: strony, układy, artykuły i adresy"],
+    de: ["Websites", "Websites: Seiten, Rahmen, Artikel und Adressen"],
+  },
   api_tokens: {
-    pl: "tworzenie własnych tokenów API i zarządzanie nimi",
-    de: "eigene API-Tokens anlegen und verwalten",
+    en: ["Access tokens", "make and manage one's own access tokens"],
+    pl: ["Tokeny dostępu", "tworzenie własnych tokenów dostępu i zarządzanie nimi"],
+    de: ["Zugriffstoken", "eigene Zugriffstoken anlegen und verwalten"],
   },
-  users: { pl: "osoby, zespoły, działy i grupy", de: "Personen, Teams, Abteilungen und Gruppen" },
-  settings: { pl: "ustawienia konta", de: "Einstellungen des Kontos" },
-  media: { pl: "dodawanie, zmienianie i usuwanie plików", de: "Mediendateien hochladen, ändern und löschen" },
-  activity: { pl: "wgląd w to, kto co zrobił", de: "sehen, wer was getan hat" },
+  users: {
+    en: ["People and access"],
+    pl: ["Osoby i dostęp", "osoby, zespoły, działy i grupy"],
+    de: ["Personen und Zugriff", "Personen, Teams, Abteilungen und Gruppen"],
+  },
+  settings: {
+    en: ["Settings"],
+    pl: ["Ustawienia", "ustawienia konta"],
+    de: ["Einstellungen", "Einstellungen des Kontos"],
+  },
+  media: {
+    en: ["Files", "add, change and delete files"],
+    pl: ["Pliki", "dodawanie, zmienianie i usuwanie plików"],
+    de: ["Dateien", "Dateien hochladen, ändern und löschen"],
+  },
+  activity: {
+    en: ["Activity", "see who did what"],
+    pl: ["Aktywność", "wgląd w to, kto co zrobił"],
+    de: ["Aktivität", "sehen, wer was getan hat"],
+  },
   certificates: {
-    pl: "certyfikaty hostów: wgląd i zamawianie",
-    de: "Zertifikate der Hosts ansehen und bestellen",
+    en: ["Certificates"],
+    pl: ["Certyfikaty", "certyfikaty adresów: wgląd i zamawianie"],
+    de: ["Zertifikate", "Zertifikate der Adressen ansehen und bestellen"],
   },
-  backups: { pl: "wgląd w kopie zapasowe", de: "die Sicherungen ansehen" },
+  backups: {
+    en: ["Backups", "see the backups"],
+    pl: ["Kopie zapasowe", "wgląd w kopie zapasowe"],
+    de: ["Sicherungen", "die Sicherungen ansehen"],
+  },
   sign_in_providers: {
-    pl: "wgląd w dostawców logowania; zmieniają ich tylko administratorzy",
-    de: "Anbieter für die Anmeldung ansehen; nur die Administration ändert sie",
+    en: ["Sign-in providers", "see the providers by which people sign in; administrators alone change them"],
+    pl: ["Dostawcy logowania", "wgląd w dostawców logowania; zmieniają ich tylko administratorzy"],
+    de: ["Anmeldeanbieter", "Anbieter für die Anmeldung ansehen; nur die Administration ändert sie"],
   },
   mails: {
-    pl: "dziennik wiadomości, ich treści i serwer poczty",
-    de: "Protokoll der E-Mails, ihre Texte und der Mailserver",
+    en: ["Mail", "the mail server, the texts of mails and what was sent"],
+    pl: ["Poczta", "serwer poczty, treści wiadomości i dziennik wysłanych"],
+    de: ["E-Mail", "der Mailserver, die Texte der E-Mails und was gesendet wurde"],
   },
 };
 
-export function docOf({ name, doc }: Privilege, language: Language): string {
-  return language === "en" ? doc : (words[name]?.[language] ?? doc);
+type Named = Pick<Privilege, "name" | "doc">;
+
+export function docOf({ name, doc }: Named, language: Language): string {
+  return words[name]?.[language][1] ?? doc;
+}
+
+/** One that the Studio does not know is called by its name. */
+export function nameOfRight({ name }: Pick<Named, "name">, language: Language): string {
+  return words[name]?.[language][0] ?? wordsOf(name);
 }

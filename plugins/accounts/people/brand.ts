@@ -1,9 +1,17 @@
-/** How an account shows itself: its logo, and the two numbers of which every accent is made. */
+/** How an account shows itself: its name, its logo, and the two numbers of which every accent is made. */
 import { isUuid, setting } from "platform";
 
 export const standardBrand = { hue: 178, chroma: 0.078 } as const;
 
-export const accountSettings = {
+/** What is read with the account itself, wherever it is named. */
+export const nameSetting = "brand_name";
+
+export const brandSettings = {
+  name: setting.checked(nameSetting, "", "Name of the account; empty = the one that it was made with", (text) => {
+    if (text !== text.trim() || text.length > 100 || /\p{Cc}/u.test(text))
+      throw new Error("must be a line of at most 100 characters, without blanks around it");
+    return text;
+  }),
   logo: setting.checked("brand_logo", "", "Logo of the account: the id of a picture among its files", (text) => {
     if (text !== "" && !isUuid(text)) throw new Error("must be the id of a file");
     return text;

@@ -1,10 +1,9 @@
 /** The people of an account, and moving them in and out of a unit. */
-import { get, isMap, mapsIn, nameOf, request } from "studio";
+import { get, isMap, nameOf, request } from "studio";
+import { everybody } from "../access/tables.svelte.ts";
 import { idsOf, membership, type UnitKind } from "./people.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-
-const pageSize = 1000;
 
 export class Members {
   readonly kind: UnitKind;
@@ -17,14 +16,7 @@ export class Members {
   }
 
   async load(): Promise<void> {
-    const all: Row[] = [];
-    for (let last = pageSize; last === pageSize;) {
-      const { json } = await get(`/account/users.json?limit=${pageSize}&offset=${all.length}`);
-      const rows = mapsIn(json);
-      all.push(...rows);
-      last = rows.length;
-    }
-    this.people = all;
+    this.people = await everybody();
   }
 
   get options() {

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import type { HomeNotice, InboxNotice } from "../pages/home.ts";
+import { beside, doneIn, mentionOf, shown, sorted, warningOf, withDone, type Show } from "./letters.ts";
+
+const mention = (id: string, read: string | null): InboxNotice => ({
+  id,
+  db_code: "orders",
+  record_id: "7",
+  text: "hello",
+  from_user_id: 2,
+  from_user_name: "Ben",
+  created_at: "2026-11-28T09:00:00Z",
+  read_at: read,
+});
+const failure: HomeNotice = {
+  path: "/connect/flow_processes",
+  id: "9",
+  name: "intake",
+  trouble: "inError",
+  at: "2026-11-28T10:00:00Z",
+  detail: "no answer",
+  count: 2,
+};
+const ending: HomeNotice = { ...failure, path: "/account/api_tokens", trouble: "endsSoon", at: "2026-12-04T00:00:00Z" };
+const now = Date.parse("2026-11-28T12:00:00Z");
+const keyOfFailure = warningOf(failure, new Set()).key;
+const all = sorted(
+  [
+    mentionOf(mention("a", null)),
+    mentionOf(mention("b", "2026-11-28T09:30:00Z")),
+    warningOf(failure, new Set([keyOfFailure])),
+    warningOf(ending, new Set()),
+  ],
+  now,
+);
+
+test.each([
+  ["mine", ["/account/api_tokens 9 endsSoon 2026-12-04T00:00:00Z", "a"]],
+  ["mentions", ["a"]],
+  ["warnings", ["/account/api_tokens 9 endsSoon 2026-12-04T00:00:00Z"]],
+  ["done", [keyOfFailure, "b"]],
+] as const)("under %s stand %j", (show: Show, keys) => {
+  expect(shown(all, show).map(({ key }) => key)).toEqual([...keys]);
+});
+
+test("a warning that is done comes back when it happens again", () => {
+  const done = new Set(doneIn(withDone(undefined, keyOfFailure, true)));
+  expect(warningOf(failure, done).isDone).toBe(true);
+  expect(warningOf({ ...failure, at: "2026-11-29T10:00:00Z" }, done).isDone).toBe(false);
+  expect(doneIn(withDone({ done: [...done] }, keyOfFailure, false))).toEqual([]);
+});
+
+test.each([
+  [null, 1, 0],
+  [0, 1, 1],
+  [0, -1, 0],
+  [3, 1, 3],
+] as const)("from number %j by %d one comes to number %d", (from, by, to) => {
+  const key = from === null ? null : (all[from]?.key ?? null);
+  expect(beside(all, key, by)?.key).toBe(all[to]?.key);
+});

@@ -1,0 +1,71 @@
+/** What waits for a person: comments that mention them, and what fails or ends soon, as one list. Pure. */
+import { base } from "../address.ts";
+import type { HomeNotice, InboxNotice } from "../pages/home.ts";
+import { isMap } from "../resources/values.ts";
+
+interface Common {
+  /** By this it is chosen, and remembered as done. */
+  readonly key: string;
+  readonly at: string | null;
+  readonly isDone: boolean;
+}
+export interface Mention extends Common {
+  readonly kind: "mention";
+  readonly notice: InboxNotice;
+  readonly address: string;
+}
+export interface Warning extends Common {
+  readonly kind: "warning";
+  readonly notice: HomeNotice;
+}
+/** Approvals will be another kind. */
+export type Letter = Mention | Warning;
+
+export const shows = ["mine", "mentions", "warnings", "done"] as const;
+export type Show = (typeof shows)[number];
+
+export function mentionOf(notice: InboxNotice): Mention {
+  const address = `${base}/tables/${encodeURIComponent(notice.db_code)}?open=${encodeURIComponent(notice.record_id)}`;
+  return { kind: "mention", key: notice.id, at: notice.created_at, isDone: notice.read_at !== null, notice, address };
+}
+
+/** What happens again is another one. */
+export function warningOf(notice: HomeNotice, done: ReadonlySet<string>): Warning {
+  const key = [notice.path, notice.id, notice.trouble, notice.at ?? ""].join(" ");
+  return { kind: "warning", key, at: notice.at, isDone: done.has(key), notice };
+}
+
+/** The newest first; what has no time is now, and so is what will be. */
+export function sorted(letters: readonly Letter[], now: number): Letter[] {
+  const timeOf = ({ at }: Letter) => Math.min(now, at === null ? now : Date.parse(at));
+  return letters.toSorted((a, b) => timeOf(b) - timeOf(a));
+}
+
+export function shown(letters: readonly Letter[], show: Show): Letter[] {
+  return letters.filter(({ kind, isDone }) => {
+    if (show === "done") return isDone;
+    return !isDone && (show === "mine" || kind === (show === "mentions" ? "mention" : "warning"));
+  });
+}
+
+/** The warnings that a person is done with, as they are kept with the account. */
+export const donePreference = "studio.inbox";
+const mostDone = 100;
+
+export function doneIn(kept: unknown): readonly string[] {
+  const done = isMap(kept) ? kept["done"] : undefined;
+  return Array.isArray(done) ? done.filter((key) => typeof key === "string") : [];
+}
+
+/** With or without one; the oldest are forgotten. */
+export function withDone(kept: unknown, key: string, isDone: boolean): { readonly done: readonly string[] } {
+  const others = doneIn(kept).filter((one) => one !== key);
+  return { done: (isDone ? [...others, key] : others).slice(-mostDone) };
+}
+
+/** The letter after or before this one; at the ends it stays. */
+export function beside(letters: readonly Letter[], key: string | null, by: 1 | -1): Letter | undefined {
+  const at = letters.findIndex((one) => one.key === key);
+  if (at < 0) return letters[0];
+  return letters[Math.max(0, Math.min(letters.length - 1, at + by))];
+}
