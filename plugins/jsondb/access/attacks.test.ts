@@ -231,6 +231,15 @@ describe("a key of an answer", () => {
     await app.patch(`/core/dbs/${db}`, { db: { access: [] } });
     expect((await send(seller)).json).toEqual(first.json);
   });
+
+  test("is given with the record that somebody has made who sees their own alone", async () => {
+    const own = { to: "everyone", may: "add", where: { owner: "{user_id}" }, hide: ["secret"] };
+    const db = await newDb({ title: "string", owner: "integer", secret: "string" }, [own]);
+    const data = { title: "mine", owner: seller.id };
+    const key = { "idempotency-key": crypto.randomUUID() };
+    const answer = await app.post(`/core/dbs/${db}/records`, { record: { data } }, as(seller, key));
+    expect([answer.status, answer.json.data]).toEqual([201, data]);
+  });
 });
 
 describe("what was taken away", () => {

@@ -7,6 +7,7 @@ import {
   jsonText,
   noContent,
   notFound,
+  type Queryable,
   route,
   Type,
   uuidOf,
@@ -78,7 +79,9 @@ export function recordRoutes(ctx: JsondbContext): Route[] {
         const hints: Hints = { texts: [] };
         const make = (current: Database) => hinted(hints, current, viewerOf(input), body.table_name, body.data);
         const made = await records.create(ctx, db, make);
-        const text = await records.createdText(ctx.sql, db, made);
+        // Of a request with a key nothing is committed yet.
+        const read = (on: Queryable) => records.createdText(on, db, made);
+        const text = await (ctx.keyed() ? ctx.transaction(read) : read(ctx.sql));
         const { body: shown, headers } = await whole(ctx, input, db, made.id, firstVersion(made.createdAt), text);
         return warned(jsonText(201, shown, headers), hints.texts);
       },
