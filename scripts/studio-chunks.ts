@@ -10,7 +10,7 @@ export interface Scripts {
   readonly metafile: Metafile;
 }
 
-/** `groups`: the name that each joined file gets, and the names of those that it is made of. */
+/** `groups`: the name that each joined file gets, and the names of those that it is made of; at most one is an entry. */
 export async function joined(
   scripts: Scripts,
   groups: ReadonlyMap<string, readonly string[]>,
@@ -38,7 +38,8 @@ export async function joined(
   const files = new Map<string, string>();
   for (const [name, text] of scripts.files) if (!groupOf.has(name)) files.set(renamed(name), rewritten(text));
   for (const [group, names] of groups) {
-    const text = await wholeOf(scripts.files, names, places);
+    const entry = names.find((name) => entryIn(scripts.metafile, name));
+    const text = await wholeOf({ files: scripts.files, names, places, entry });
     files.set(`${group}-${hash}.js`, rewritten(text));
   }
   return { files, metafile: metafileOf(scripts.metafile, renamed) };
@@ -56,15 +57,25 @@ function prefixed(list: string, prefix: string): string {
     .join(",");
 }
 
+function entryIn({ outputs }: Metafile, name: string): boolean {
+  return Object.entries(outputs).some(([path, { entryPoint }]) => entryPoint !== undefined && nameOf(path) === name);
+}
+
+interface Whole {
+  readonly files: Scripts["files"];
+  readonly names: readonly string[];
+  readonly places: ReadonlyMap<string, string>;
+  /** What it exports has its own names, too. */
+  readonly entry: string | undefined;
+}
+
 /** One file of several, which exports what each of them does; imports of others stay. */
-async function wholeOf(
-  files: Scripts["files"],
-  names: readonly string[],
-  places: ReadonlyMap<string, string>,
-): Promise<string> {
+async function wholeOf({ files, names, places, entry }: Whole): Promise<string> {
   const lines = names.map((name) => {
     const list = exportsOf(files.get(name) ?? "");
-    const each = list.map((one) => `${one} as ${places.get(name)}${one}`).join(",");
+    const each = list
+      .flatMap((one) => [`${one} as ${places.get(name)}${one}`, ...(name === entry ? [one] : [])])
+      .join(",");
     return list.length > 0 ? `export{${each}}from"./${name}";` : `import"./${name}";`;
   });
   const isOwn = new Set(names);
@@ -106,7 +117,6 @@ function exportsOf(text: string): string[] {
 /** The same with the new names; what was joined is one output. */
 function metafileOf({ inputs, outputs }: Metafile, renamed: (name: string) => string): Metafile {
   const made: Metafile["outputs"] = {};
-  const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
   for (const [path, output] of Object.entries(outputs)) {
     const name = renamed(nameOf(path));
     const before = made[name];
@@ -117,4 +127,8 @@ function metafileOf({ inputs, outputs }: Metafile, renamed: (name: string) => st
     made[name] = { ...output, ...before, imports: others, inputs: { ...before?.inputs, ...output.inputs } };
   }
   return { inputs, outputs: made };
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -31,7 +31,7 @@ const budget = {
 };
 
 /** Of a joined file, before it is compressed to a third. */
-const mostChars = 90_000;
+const mostChars = 100_000;
 
 /** The style of every page, in this order. */
 const styleFiles = ["tokens", "base", "parts"] as const;
@@ -121,25 +121,29 @@ export async function makeStudio(force = false): Promise<(Manifest & { report: s
   return { ...made, report };
 }
 
-/** The files of the first load are one, and so are those of a list and of a form. */
+/**
+ * The files of the first load are one, and so are those of the first page, of a list and of a form. What a table shares with
+ * them is in the first, and what it shares with other pages alone is in its own.
+ */
 async function joinedScripts(result: Bundled): Promise<Scripts> {
   const files = new Map(result.outputFiles.map(({ path, text }) => [baseName(path), text]));
   const { metafile } = result;
   const script = entryOf(metafile);
-  const core = importedAtOnce(metafile, script);
-  const [, ...list] = genericFiles(metafile, [script, ...core], "List");
-  const [, ...item] = genericFiles(metafile, [script, ...core, ...list], "Item");
-  const table = importedAtOnce(metafile, outputOf(metafile, "records/Records.svelte"));
-  const known = new Set([script, ...core, ...list, ...item]);
+  const first = [...importedAtOnce(metafile, script), script];
+  const list = genericFiles(metafile, first, "List");
+  const item = genericFiles(metafile, first, "Item");
+  const home = genericFiles(metafile, first, "Home");
+  const records = outputOf(metafile, "records/Records.svelte");
+  const table = importedAtOnce(metafile, records).filter((name) => !first.includes(name));
+  const generic = new Set([...list, ...item]);
+  const shared = [...table, ...home].filter((name) => generic.has(name));
+  const core = new Set([...first.slice(0, -1), ...shared, script]);
   const groups = new Map<string, string[]>([
-    ["core", core],
-    ...inParts(
-      "table",
-      table.filter((name) => !known.has(name)),
-      files,
-    ),
-    ["list", list],
-    ["item", item],
+    ["core", [...core]],
+    ["home", home.filter((name) => !core.has(name))],
+    ...inParts("table", [...table.filter((name) => !core.has(name)), records], files),
+    ["list", list.filter((name) => !core.has(name))],
+    ["item", item.filter((name) => !core.has(name) && !list.includes(name))],
   ]);
   return joined({ files, metafile }, groups, hashOf([...files.values()].join("\n")).slice(0, 8));
 }
@@ -162,7 +166,8 @@ function inParts(group: string, names: readonly string[], files: ReadonlyMap<str
 
 type Bundled = BuildResult<{ write: false; metafile: true }>;
 
-function bundle(styles: Map<string, string>): Promise<Bundled> {
+async function bundle(styles: Map<string, string>): Promise<Bundled> {
+  const parts = await partsOfKit();
   return build({
     entryPoints: [{ in: join(app, "main.ts"), out: "main" }],
     bundle: true,
@@ -186,12 +191,12 @@ function bundle(styles: Map<string, string>): Promise<Bundled> {
       "studio/when": join(app, "when.ts"),
       studio: join(app, "kit/index.ts"),
     },
-    plugins: [svelte(styles), pictures(), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
+    plugins: [svelte(styles, parts), pictures(), ofPlugins("pages", "array"), ofPlugins("examples", "object")],
   });
 }
 
 /** Compiles components, and modules with runes (`*.svelte.ts`); the styles of components are collected. */
-function svelte(styles: Map<string, string>): Plugin {
+function svelte(styles: Map<string, string>, parts: KitParts): Plugin {
   const options = { generate: "client", dev: false, discloseVersion: false } as const;
   return {
     name: "svelte",
@@ -213,7 +218,7 @@ function svelte(styles: Map<string, string>): Plugin {
         const [warning] = warnings;
         if (warning) throw new Error(`${relative(root, path)}:${warning.start?.line ?? 1} ${warning.message}`);
         if (css) styles.set(path, css.code);
-        return { contents: js.code, loader: "js" };
+        return { contents: direct(js.code, parts), loader: "js" };
       });
       builder.onLoad({ filter: /\.svelte\.ts$/ }, async ({ path }) => {
         const { code } = await transform(await Bun.file(path).text(), {
@@ -221,12 +226,50 @@ function svelte(styles: Map<string, string>): Plugin {
           target: "esnext",
           tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
         });
-        return { contents: compileModule(code, { ...options, filename: relative(root, path) }).js.code, loader: "js" };
+        const { js } = compileModule(code, { ...options, filename: relative(root, path) });
+        return { contents: direct(js.code, parts), loader: "js" };
       });
+      builder.onLoad({ filter: /\/studio\/.*\.ts$/ }, async ({ path }) => ({
+        contents: direct(await Bun.file(path).text(), parts),
+        loader: "ts",
+      }));
     },
   };
 }
 
+/**
+ * Imports from the kit as imports from its modules. esbuild gives each page all that an index names, so that a page would
+ * load every part of the kit that any page uses.
+ */
+function direct(code: string, parts: KitParts): string {
+  return code.replaceAll(/import\s*\{([^}]*)\}\s*from\s*"studio";?/g, (_, list: string) =>
+    list
+      .split(",")
+      .map((one) => one.trim())
+      .filter((one) => one !== "" && !one.startsWith("type "))
+      .map((one) => {
+        const [name = "", as = name] = one.split(" as ");
+        const found = parts.get(name);
+        if (!found) throw new Error(`the kit has no ${name}`);
+        return `import { ${found.name} as ${as} } from "${found.path}";`;
+      })
+      .join(" "),
+  );
+}
+
+type KitParts = ReadonlyMap<string, { readonly name: string; readonly path: string }>;
+
+/** What kit/index.ts exports, and where it is. */
+async function partsOfKit(): Promise<KitParts> {
+  const index = await Bun.file(join(app, "kit/index.ts")).text();
+  const parts = [...index.matchAll(/export \{([^}]*)\} from "([^"]+)";/g)].flatMap(([, list = "", from = ""]) =>
+    list.split(",").flatMap((one) => {
+      const [name = "", as = name] = one.trim().split(" as ");
+      return name === "" || name.startsWith("type ") ? [] : [[as, { name, path: join(app, "kit", from) }] as const];
+    }),
+  );
+  return new Map(parts);
+}
 /** An SVG file is its strokes, as text. */
 function pictures(): Plugin {
   return {
@@ -294,15 +337,18 @@ function packagesOf({ inputs }: Metafile): string[] {
   return [...new Set(folders)].toSorted();
 }
 
+/** What others import comes before them. */
 function importedAtOnce({ outputs }: Metafile, script: string): string[] {
+  const byName = new Map(Object.entries(outputs).map(([path, output]) => [baseName(path), output]));
   const found = new Set<string>();
+  const seen = new Set([script]);
   const visit = (name: string): void => {
-    const output = Object.entries(outputs).find(([path]) => baseName(path) === name)?.[1];
-    for (const { path, kind } of output?.imports ?? []) {
+    for (const { path, kind } of byName.get(name)?.imports ?? []) {
       const next = baseName(path);
-      if (kind !== "import-statement" || found.has(next)) continue;
-      found.add(next);
+      if (kind !== "import-statement" || seen.has(next)) continue;
+      seen.add(next);
       visit(next);
+      found.add(next);
     }
   };
   visit(script);

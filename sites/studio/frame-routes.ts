@@ -19,6 +19,7 @@ import { mayRead } from "./search.ts";
 export const mostThings = 200;
 const mostRuns = 100;
 const mostUnread = 5;
+const mostAnswers = 12;
 const failedWithinMs = 7 * 24 * 3_600_000;
 
 const kinds = [
@@ -88,8 +89,37 @@ const Home = answer.object("Home", {
   inbox: answer.list(answer.json()),
 });
 
+const Answers = answer.object("StudioAnswers", {
+  answers: answer.list(
+    field.nullable(
+      answer.object("StudioAnswer", {
+        headers: answer.json(),
+        body: Type.String({ description: "as the request itself is answered" }),
+      }),
+    ),
+  ),
+});
+
 export function frameRoutes(ctx: FrameContext): Route[] {
   return [
+    route(
+      "GET",
+      "/studio/-/answers",
+      {
+        summary: "Several answers in one, with which a page of the user interface begins",
+        description: `In the order of the paths, of which ${mostAnswers} are read; null for what is not answered with 200: ask for it by itself.`,
+        access: { signedIn: "each path asks for its own privilege" },
+        query: { path: "address of a GET, with its query; several times" },
+        asks: { path: "/core/tiles.json?limit=1" },
+        answers: { 200: Answers },
+        responses: { 200: { answers: [{ headers: { "x-total-count": "0" }, body: "[]" }] } },
+      },
+      async (input) => {
+        const paths = input.query.getAll("path").slice(0, mostAnswers);
+        const answers = await Promise.all(paths.map(async (path) => answerAt(ctx.routes(), input, path)));
+        return ok({ answers });
+      },
+    ),
     route(
       "GET",
       "/studio/-/home",
@@ -168,6 +198,43 @@ function reader(routes: readonly Route[], input: SignedIn): Ask {
     const reply = await found.run({ ...input, params, body: undefined, query: new URLSearchParams(query) });
     return reply instanceof Response || reply.status !== 200 ? undefined : JSON.parse(reply.body ?? "null");
   };
+}
+
+/** Of the headers those that a page reads. */
+const toldHeaders = ["etag", "x-next-cursor", "x-total-count"];
+
+async function answerAt(routes: readonly Route[], input: SignedIn, address: string) {
+  const { pathname, searchParams } = new URL(address, "http://in.process");
+  const found = routeAt(routes, pathname.replace(/\.json$/, ""));
+  if (!found || found.route.spec.exports || !mayAsk(found.route, input.caller)) return null;
+  const { route: asked, params } = found;
+  const answered = async () => asked.run({ ...input, params, body: undefined, query: searchParams });
+  const reply = await answered().catch(() => undefined);
+  if (!reply || reply instanceof Response || reply.status !== 200 || reply.secret) return null;
+  const headers = toldHeaders.flatMap((name) => (name in reply.headers ? [[name, reply.headers[name]]] : []));
+  return { headers: Object.fromEntries(headers), body: reply.body ?? "null" };
+}
+
+/** The route of a GET; a literal part comes before a parameter. */
+function routeAt(routes: readonly Route[], pathname: string) {
+  const parts = pathname.split("/");
+  const found = routes.flatMap((one) => {
+    const own = one.path.split("/");
+    if (one.method !== "GET" || own.length !== parts.length) return [];
+    const names = own.flatMap((part, at) =>
+      part.startsWith(":") ? [[part.slice(1), decodeURIComponent(parts[at] ?? "")]] : [],
+    );
+    const fits = own.every((part, at) => part === parts[at] || /^:\w+$/.test(part));
+    return fits ? [{ route: one, params: Object.fromEntries(names) }] : [];
+  });
+  return found.toSorted((a, b) => Object.keys(a.params).length - Object.keys(b.params).length)[0];
+}
+
+/** As the server admits a request: some privileges can be done without, of which the route itself asks. */
+function mayAsk({ spec: { access } }: Route, { privileges, narrowedTo }: SignedIn["caller"]): boolean {
+  if (!("privilege" in access)) return "signedIn" in access;
+  const { privilege, or } = access;
+  return privileges.has(privilege) || (or !== undefined && (narrowedTo.length === 0 || narrowedTo.includes(privilege)));
 }
 
 async function brandOf({ accounts }: FrameContext, ask: Ask, { account }: SignedIn) {

@@ -101,6 +101,33 @@ describe("a look", () => {
   });
 });
 
+describe("several answers in one", () => {
+  const ask = async (paths: readonly string[], token?: string) => {
+    const query = new URLSearchParams(paths.map((path) => ["path", path]));
+    const answer = await app.get(`/studio/-/answers.json?${query}`, token === undefined ? {} : { token });
+    return answer.json.answers as readonly ({ headers: Record<string, string>; body: string } | null)[];
+  };
+
+  test("are those of each request, with what a page reads of their headers", async () => {
+    const { json: db, headers } = await app.post("/core/dbs.json", { db: { name: "Several", code: "several" } });
+    const paths = ["/core/dbs/several.json", "/core/dbs/several/records.json?limit=5", "/core/dbs/none.json", "/ready"];
+    const [one, records, ...others] = await ask(paths);
+    expect([JSON.parse(one?.body ?? "").id, one?.headers["etag"]]).toEqual([db.id, headers.get("etag")]);
+    expect(records?.body).toBe("[]");
+    expect(others).toEqual([null, null]);
+  });
+
+  test("hold nothing that one may not read, or that is told in the log of activity", async () => {
+    const { id, token } = await person(app, { role: "guest" });
+    await app.post("/core/dbs.json", {
+      db: { name: "Mine", code: "mine", access: [{ to: `user:${id}`, may: "read" }] },
+    });
+    const answers = await ask(["/core/dbs/mine.json", "/core/dbs/several.json", "/account/users.json"], token);
+    expect(answers.map((one) => one !== null)).toEqual([true, false, false]);
+    expect(await ask(["/core/dbs/several/export.json"])).toEqual([null]);
+  });
+});
+
 describe("the addresses of the first Studio", () => {
   test.each([
     ["/studio/core/dbs/orders/records?open=7", "/studio/tables/orders?open=7"],

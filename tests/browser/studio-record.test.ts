@@ -77,7 +77,7 @@ test("each kind of value is shown as people write it, and changed where it stand
   await panel.getByRole("button", { name: "Edit Customer" }).click();
   await panel.getByRole("combobox", { name: /Customer/ }).fill("be");
   await panel.getByRole("option", { name: "Bea" }).click();
-  await panel.getByRole("link", { name: "Bea" }).waitFor();
+  await panel.getByRole("link", { name: "Bea" }).first().waitFor();
   await panel.getByRole("button", { name: "Price €1,284.40" }).click();
   await panel.getByRole("textbox", { name: "Price" }).fill("many");
   await panel.getByRole("button", { name: "Stage Shipped" }).focus();

@@ -134,3 +134,54 @@ test("with the public: a form that asks for chosen fields, and records to be rea
   await eventually(async () => (await visitor("list", {})).status === 403, "closed again");
   expect(faults).toEqual([]);
 }, 60_000);
+
+test("somebody without the right to tables works in one from the side, as far as it is opened to them", async () => {
+  const eve = (await person(app, { login: "eve", role: "guest", password })).id;
+  const grants = (may: string) => [
+    { to: "user:1", may: "manage" },
+    { to: `user:${eve}`, may, where: { owner: "{user_id}" }, hide: ["margin"] },
+  ];
+  const fields = { no: "string", owner: "integer", margin: "number" };
+  const db = { name: "Leads", code: "leads", schema: { fields, history: true }, access: grants("edit") };
+  expect((await app.post("/core/dbs.json", { db })).status).toBe(201);
+  for (const [no, owner] of [
+    ["L-1", eve],
+    ["L-2", 1],
+  ])
+    await app.post("/core/dbs/leads/records.json", { record: { data: { no, owner, margin: 0.5 } } });
+  await using opened = await studio.signedIn({ login: "eve", password });
+  const { page, faults } = opened;
+  await page.getByRole("navigation", { name: "Menu" }).getByRole("link", { name: "Leads" }).click();
+  const cell = (name: string) => page.getByRole("gridcell", { name, exact: true });
+  await cell("L-1").waitFor();
+  expect(await cell("L-2").count()).toBe(0);
+  expect(await page.getByRole("columnheader", { name: "Margin" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Add a field" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Fields, import, export and more" }).click();
+  await page.getByRole("link", { name: "Export" }).waitFor();
+  expect(await page.getByRole("link", { name: "Fields", exact: true }).count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await cell("L-1").dblclick();
+  await page.getByRole("textbox", { name: "No", exact: true }).fill("L-9");
+  await page.keyboard.press("Enter");
+  await cell("L-9").waitFor();
+
+  // Who may only add changes nothing that is there; who may only read makes nothing either.
+  await app.patch("/core/dbs/leads.json", { db: { access: grants("add") } });
+  await page.reload();
+  await page.getByRole("button", { name: "New record" }).click();
+  await page.getByRole("complementary", { name: "New record" }).getByLabel("No", { exact: true }).fill("L-3");
+  await page.getByRole("textbox", { name: "Owner" }).fill(String(eve));
+  await page.getByRole("button", { name: "Add record" }).click();
+  await cell("L-3").dblclick();
+  const panel = page.getByRole("complementary", { name: "L-3" });
+  await panel.getByText("L-3", { exact: true }).nth(1).waitFor();
+  expect(await panel.getByRole("button", { name: "No L-3" }).count()).toBe(0);
+  await panel.getByRole("textbox", { name: "Write a comment" }).waitFor();
+  await app.patch("/core/dbs/leads.json", { db: { access: grants("read") } });
+  await page.reload();
+  await panel.getByText("L-3", { exact: true }).nth(1).waitFor();
+  expect(await page.getByRole("textbox", { name: "Write a comment" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "New record" }).count()).toBe(0);
+  expect(faults).toEqual([]);
+}, 60_000);

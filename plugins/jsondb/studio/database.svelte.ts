@@ -1,5 +1,6 @@
 /** The database of a page: loaded once, and again when it was saved or somebody else has changed it. */
-import { get, isMap, messageOf, textOf } from "studio";
+import { get, isMap, messageOf, session, textOf } from "studio";
+import { isAtLeast, levelOf, type Level } from "./access/grants.ts";
 import { dbPath } from "./paths.ts";
 import { draftOf, type SchemaDraft } from "./schema.ts";
 
@@ -22,8 +23,17 @@ export class Database {
   problem = $state("");
   readonly schema: SchemaDraft = $derived(draftOf(this.db?.schema));
 
+  /** What the person may do with some of its records; nothing until it is loaded. */
+  private readonly level: Level | undefined = $derived(
+    this.db && levelOf(this.db.access, session.person.role === "admin"),
+  );
+
   constructor(key: string) {
     this.key = key;
+  }
+
+  may(wanted: Level): boolean {
+    return this.level !== undefined && isAtLeast(this.level, wanted);
   }
 
   async load(signal?: AbortSignal): Promise<void> {

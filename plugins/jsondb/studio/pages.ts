@@ -1,26 +1,30 @@
 import type { StudioPage } from "studio";
-import { dbPath, firstRecordsPath } from "./paths.ts";
+import { recordQuery } from "./conditions.ts";
+import { dbPath, embedsPath, firstRecordsPath, listOfTasks, listOfViews, preferencesPath } from "./paths.ts";
 
-/** Whether the first rows can be asked for without the schema: other addresses need to know its tables. */
-function asksNothing(query: URLSearchParams): boolean {
-  return ![...query.keys()].some((name) => name !== "cols" && name !== "open");
-}
-
-/** The pages of databases. The list and the details of one stay those that are made from the API's description. */
+/**
+ * The pages of databases; the list stays the one that is made from the API's description. Whoever the `access` of one opens
+ * it to needs no privilege: each page asks what they may do.
+ */
 export const pages: StudioPage[] = [
   ...["core/dbs/:db_id", "core/dbs/:db_id/records"].map((path): StudioPage => ({
     path,
     title: { en: "Records", pl: "Rekordy", de: "Einträge" },
-    // Whoever a table is shared with sees it, without the privilege too.
     view: "records/index",
     bar: "own",
-    first: ({ db_id: db = "" }, query) => [dbPath(db), ...(asksNothing(query) ? [firstRecordsPath(db)] : [])],
+    first: ({ db_id: db = "" }, query) => [
+      dbPath(db),
+      listOfViews(db),
+      listOfTasks(db),
+      embedsPath("records/index"),
+      preferencesPath,
+      firstRecordsPath(db, recordQuery(query, query.get("table") ?? undefined)),
+    ],
     load: () => import("./records/Records.svelte"),
   })),
   {
     path: "core/dbs/:db_id/trash",
     title: { en: "Bin", pl: "Kosz", de: "Papierkorb" },
-    privilege: "dbs",
     load: () => import("./Bin.svelte"),
   },
   {
@@ -33,7 +37,6 @@ export const pages: StudioPage[] = [
   {
     path: "core/dbs/:db_id/schema",
     title: { en: "Fields", pl: "Pola", de: "Felder" },
-    privilege: "dbs",
     bar: "own",
     load: () => import("./schema/Fields.svelte"),
   },
@@ -44,38 +47,32 @@ export const pages: StudioPage[] = [
       pl: "Publiczny formularz i link",
       de: "Öffentliches Formular, öffentlicher Link",
     },
-    privilege: "dbs",
     load: () => import("./public/Public.svelte"),
   },
   {
     path: "core/dbs/:db_id/import",
     title: { en: "Import", pl: "Import", de: "Import" },
-    privilege: "dbs",
     bar: "own",
     load: () => import("./transfer/Import.svelte"),
   },
   {
     path: "core/dbs/:db_id/export",
     title: { en: "Export", pl: "Eksport", de: "Export" },
-    privilege: "dbs",
     load: () => import("./transfer/Export.svelte"),
   },
   {
     path: "core/dbs/:db_id/events",
     title: { en: "Changes", pl: "Zmiany", de: "Änderungen" },
-    privilege: "dbs",
     load: () => import("./records/Events.svelte"),
   },
   {
     path: "core/dbs/:db_id/tasks/:task_id",
     title: { en: "Task", pl: "Zadanie", de: "Vorgang" },
-    privilege: "dbs",
     load: () => import("./transfer/Task.svelte"),
   },
   {
     path: "core/dbs/:db_id/charts",
     title: { en: "Charts", pl: "Wykresy", de: "Diagramme" },
-    privilege: "dbs",
     load: () => import("./Charts.svelte"),
   },
   {

@@ -3,8 +3,9 @@ export const dbPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}.json`
 export const recordsPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/records.json`;
 /** Records are read in pages of this many. */
 export const pageSize = 50;
-/** As Rows asks for them. */
-export const firstRecordsPath = (db: string) => `${recordsPath(db)}?limit=${pageSize}`;
+/** As Rows asks for them, in a database whose first table the address need not name. */
+export const firstRecordsPath = (db: string, query: URLSearchParams) =>
+  `${recordsPath(db)}?${new URLSearchParams([...query, ["limit", String(pageSize)]])}`;
 export const recordPath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}.json`;
 export const batchPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/batch.json`;
@@ -12,6 +13,7 @@ export const eventsPath = (db: string, table: string | undefined) =>
   `/core/dbs/${encodeURIComponent(db)}/events${table ? `?table_name=${encodeURIComponent(table)}` : ""}`;
 export const bulkPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/bulk.json`;
 export const tasksPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/tasks.json`;
+export const listOfTasks = (db: string) => `${tasksPath(db)}?limit=20`;
 const taskBase = (db: string, id: string) => `/core/dbs/${encodeURIComponent(db)}/tasks/${encodeURIComponent(id)}`;
 export const taskPath = (db: string, id: string) => `${taskBase(db, id)}.json`;
 export const taskErrorsPath = (db: string, id: string) => `${taskBase(db, id)}/errors.json`;
@@ -28,6 +30,11 @@ export const addressOfRecord = (
   id: string,
 ) => `${recordAddress(db, id)}${table === undefined ? "" : `&table=${encodeURIComponent(table)}`}`;
 export const viewsPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/views.json`;
+export const listOfViews = (db: string) => `${viewsPath(db)}?limit=200`;
+/** The apps that are shown in a view of the specification. */
+export const embedsPath = (view: string) => `/core/views.json?path=${encodeURIComponent(view)}`;
+/** What is kept with the account for the person. */
+export const preferencesPath = "/account/me/preferences.json";
 export const viewPath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/views/${encodeURIComponent(id)}.json`;
 export const trashPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/trash.json`;

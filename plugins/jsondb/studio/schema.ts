@@ -124,6 +124,11 @@ export function chosenTable({ multiTable, tables }: SchemaDraft, wanted: string 
   return tables.find(({ name }) => name === wanted) ?? tables[0];
 }
 
+/** The table of a record. */
+export function tableNamed({ multiTable, tables }: SchemaDraft, name: string | null): TableDraft | undefined {
+  return multiTable ? tables.find((table) => table.name === name) : tables[0];
+}
+
 const always = new Set(["id", "created_at"]);
 
 /** Whether an order or a filter by this field is served by an index. */

@@ -31,8 +31,8 @@ import {
   setIndexed,
   withField,
 } from "./schema/changes.ts";
-import { daysOf, monthAfter } from "./records/calendar.ts";
-import { bodyOf, differs, queryOf, savedOf, viewOf } from "./records/views.ts";
+import { daysOf, monthAfter } from "./views/calendar.ts";
+import { bodyOf, differs, queryOf, savedOf, viewOf } from "./views/views.ts";
 import { drawn, scrollFor, slotted, type Slot } from "./records/window.ts";
 
 const row = (data: Record<string, unknown>): Row => ({

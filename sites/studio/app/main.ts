@@ -1,7 +1,6 @@
 /** The Studio begins here: language, theme, who is signed in, then the frame. */
 import { mount } from "svelte";
 import App from "./App.svelte";
-import { dropOldDrafts, sealDrafts, writeDrafts } from "./forms/drafts.ts";
 import { begin as beginKeyboard } from "./keyboard/focus.ts";
 import { theme } from "./frame/theme.ts";
 import { looks } from "./state/looks.svelte.ts";
@@ -17,9 +16,15 @@ router.begin();
 beginKeyboard();
 shortcuts.begin();
 toasts.begin();
-await Promise.all([text.begin(), session.begin()]);
-sealDrafts(session.person.id);
-dropOldDrafts();
-addEventListener("pagehide", writeDrafts);
-document.addEventListener("visibilitychange", () => document.hidden && writeDrafts());
-mount(App, { target: document.body });
+void start();
+
+/** No module waits for it: what it loads on the way imports this one. */
+async function start(): Promise<void> {
+  await Promise.all([text.begin(), session.begin()]);
+  mount(App, { target: document.body });
+  // The drafts of earlier days are looked after once there are any.
+  if (!Object.keys(localStorage).some((name) => name.startsWith("corestead.draft"))) return;
+  const { dropOldDrafts, sealDrafts } = await import("./forms/drafts.ts");
+  sealDrafts(session.person.id);
+  dropOldDrafts();
+}

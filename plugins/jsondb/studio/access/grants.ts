@@ -46,6 +46,20 @@ export function grantsOf(access: unknown): readonly Grant[] | undefined {
   return access.flatMap((one: unknown) => (isMap(one) ? [grantOf(one)] : []));
 }
 
+/**
+ * The most that somebody may do in a database that they see: whoever may not manage it is shown their own grants alone, and
+ * one without any is open to those who may use tables.
+ */
+export function levelOf(access: unknown, isAdmin: boolean): Level {
+  const grants = grantsOf(access);
+  if (!grants || isAdmin) return "manage";
+  return levels.findLast((level) => grants.some(({ may }) => may === level)) ?? "read";
+}
+
+export function isAtLeast(level: Level, wanted: Level): boolean {
+  return levels.indexOf(level) >= levels.indexOf(wanted);
+}
+
 function grantOf({ to, may, where, hide }: Readonly<Record<string, unknown>>): Grant {
   return {
     to: String(to),

@@ -2,7 +2,7 @@
 import { ApiError, get, isMap, lookupChoices, mapsIn, messageOf, request, session, textOf } from "studio";
 import { dbPath } from "../paths.ts";
 import { draftOf, type SchemaDraft } from "../schema.ts";
-import { accessOf, faultsOf, grantsOf, subjectKinds, type Grant } from "./grants.ts";
+import { accessOf, faultsOf, grantsOf, levelOf, subjectKinds, type Grant } from "./grants.ts";
 import { say } from "./words.ts";
 
 /** How somebody would see the database. */
@@ -42,8 +42,7 @@ export class Sharing {
 
   /** Whoever may not sees of the grants only their own. */
   get mayManage(): boolean {
-    if (!this.grants || session.person.role === "admin") return true;
-    return this.grants.some(({ may }) => may === "manage");
+    return levelOf(this.grants, session.person.role === "admin") === "manage";
   }
 
   async load(signal?: AbortSignal): Promise<void> {

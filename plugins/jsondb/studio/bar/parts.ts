@@ -1,17 +1,18 @@
 /** What belongs to a table beside its records, in the order of the menu behind the gear. */
+import type { Level } from "../access/grants.ts";
 import type { say } from "../words.ts";
 
 type Word = Parameters<typeof say>[0];
 
-export const parts: readonly { readonly path: string; readonly word: Word }[] = [
-  { path: "schema", word: "fieldsOfTable" },
-  { path: "import", word: "import" },
-  { path: "export", word: "export" },
-  { path: "public", word: "public" },
-  { path: "indexes", word: "speed" },
-  { path: "events", word: "changes" },
-  { path: "charts", word: "charts" },
-  { path: "trash", word: "bin" },
-  { path: "tasks", word: "longWork" },
-  { path: "settings", word: "settings" },
+export const parts: readonly { readonly path: string; readonly word: Word; readonly may: Level }[] = [
+  { path: "schema", word: "fieldsOfTable", may: "manage" },
+  { path: "import", word: "import", may: "add" },
+  { path: "export", word: "export", may: "read" },
+  { path: "public", word: "public", may: "manage" },
+  { path: "indexes", word: "speed", may: "manage" },
+  { path: "events", word: "changes", may: "read" },
+  { path: "charts", word: "charts", may: "read" },
+  { path: "trash", word: "bin", may: "edit" },
+  { path: "tasks", word: "longWork", may: "edit" },
+  { path: "settings", word: "settings", may: "manage" },
 ];

@@ -1,6 +1,6 @@
 /** What a field is to people: its kind, its label and its choices, out of what the schema says of it. Pure. */
-import { isMap } from "studio/exact";
-import type { FieldType } from "../schema.ts";
+import { isMap, ownOf } from "studio/exact";
+import type { FieldType, TableDraft } from "../schema.ts";
 
 /** In the order in which they are offered; the last two are only met. */
 export const kinds = [
@@ -51,6 +51,8 @@ export interface Target {
 export interface Look {
   readonly name: string;
   readonly kind: Kind;
+  /** Of a value that is worked out, how it is shown. */
+  readonly shown: Kind;
   readonly label: string;
   readonly help: string;
   /** Several values in a list. */
@@ -85,12 +87,15 @@ const ofType: Readonly<Record<FieldType, Kind>> = {
 
 const ofOwn: Readonly<Record<string, Kind>> = { created_at: "datetime", updated_at: "datetime" };
 
-export function kindOf({ name, type, more = {} }: Labelled): Kind {
+export function kindOf(field: Labelled): Kind {
+  return field.type !== undefined && ownOf(field.more, "rollup") ? "rollup" : shownKind(field);
+}
+
+function shownKind({ name, type, more }: Labelled): Kind {
   if (type === undefined) return ofOwn[name] ?? "none";
-  if (more["rollup"]) return "rollup";
-  if (more["link"]) return "link";
-  if (more["choices"]) return type === "list" ? "choices" : "choice";
-  return ofFormat[String(more["format"])] ?? ofType[type];
+  if (ownOf(more, "link")) return "link";
+  if (ownOf(more, "choices")) return type === "list" ? "choices" : "choice";
+  return ownOf(ofFormat, String(ownOf(more, "format"))) ?? ofType[type];
 }
 
 /** Numbers stand at the right. */
@@ -102,7 +107,7 @@ export function isNumeric(kind: Kind): boolean {
 export function wordsOf(value: unknown, language: string): string {
   if (typeof value === "string") return value;
   if (!isMap(value)) return "";
-  const said = value[language] ?? value["en"] ?? Object.values(value)[0];
+  const said = ownOf(value, language) ?? ownOf(value, "en") ?? Object.values(value)[0];
   return typeof said === "string" ? said : "";
 }
 
@@ -111,6 +116,7 @@ export function lookOf(field: Labelled, language: string, fallback: (name: strin
   return {
     name: field.name,
     kind: kindOf(field),
+    shown: shownKind(field),
     label: wordsOf(more["label"], language) || fallback(field.name),
     help: wordsOf(more["help"], language),
     isList: field.type === "list",
@@ -132,6 +138,21 @@ function targetOf(link: unknown): Target | undefined {
   if (typeof link !== "string") return undefined;
   const at = link.indexOf(".");
   return at < 0 ? { db: link, table: undefined } : { db: link.slice(0, at), table: link.slice(at + 1) };
+}
+
+/** The field that a person knows a record by: the schema says it, else it is the first text. */
+export function titleField(table: TableDraft | undefined): string | undefined {
+  const said = table?.more?.["title_field"];
+  if (typeof said === "string") return said;
+  return (table?.fields.find(({ type, more }) => type === "string" && !more?.["link"]) ?? table?.fields[0])?.name;
+}
+
+/** What people call a record; "" if it has no such value. */
+export function titleIn(data: Readonly<Record<string, unknown>> | undefined, table: TableDraft | undefined): string {
+  const field = titleField(table);
+  const value =
+    field === undefined ? Object.values(data ?? {}).find((one) => typeof one === "string") : ownOf(data, field);
+  return (typeof value === "string" || typeof value === "number" ? String(value) : "").slice(0, 200).trim();
 }
 
 /** The values of a cell, of one that holds a list and of one that holds a single value. */

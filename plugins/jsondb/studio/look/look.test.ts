@@ -5,8 +5,18 @@ import { draftOf, schemaOf } from "../schema.ts";
 import { withField } from "../schema/changes.ts";
 import { offered, definitionOf, foundKinds, nameFor } from "../schema/kind-words.ts";
 import en from "../schema/text/en.json" with { type: "json" };
-import { choiceAt, kindOf, lookOf, type Labelled } from "./kinds.ts";
-import { dayText, isDeadline, moneyText, numberText, percentText, shownText, type Reading } from "./values.ts";
+import { choiceAt, kindOf, lookOf, titleIn, type Labelled } from "./kinds.ts";
+import {
+  addressIn,
+  dayText,
+  moneyText,
+  numberText,
+  percentStored,
+  percentText,
+  percentTyped,
+  shownText,
+  type Reading,
+} from "./values.ts";
 
 const words = (name: string) => `<${name}>`;
 const look = (type: Labelled["type"], more: Record<string, unknown> = {}, name = "f") =>
@@ -63,14 +73,9 @@ describe("a field", () => {
     expect(look("string", { link }).target).toEqual(target);
   });
 
-  test.each([
-    ["due", true],
-    ["due_on", true],
-    ["residue", false],
-    ["Zahlungsfrist", true],
-    ["birthday", false],
-  ])("called %s is a deadline: %p", (name, is) => {
-    expect(isDeadline(look("date", {}, name))).toBe(is);
+  test("that is worked out is shown as what it comes to, and a name that every object has is only a name", () => {
+    expect(look("number", { rollup: {}, format: "money" }).shown).toBe("money");
+    expect(look("string", {}, "toString")).toMatchObject({ kind: "text", label: "<toString>" });
   });
 });
 
@@ -102,6 +107,26 @@ test("numbers are those of the language, and none loses a digit", () => {
     "9007199254740993",
   ]);
   expect(numberText(long, "en")).toBe("76159173374952512.31");
+});
+
+test.each([
+  ["25", "0.25"],
+  ["7", "0.07"],
+  ["12.5 %", "0.125"],
+  ["", ""],
+  ["half", "half"],
+])("%p per cent is stored as %p, and back", (typed, stored) => {
+  expect(percentStored(typed)).toBe(stored);
+  expect(percentTyped(stored)).toBe(typed.replace(" %", ""));
+});
+
+test("a record is called by the field that its table names, and only safe addresses lead anywhere", () => {
+  const table = draftOf({ fields: { no: "string", name: "string" }, title_field: "name" }).tables[0];
+  expect([titleIn({ no: "1", name: "Ann" }, table), titleIn({ no: "1" }, table)]).toEqual(["Ann", ""]);
+  const lead = (format: string, value: string) => addressIn(look("string", { format }), value);
+  expect(lead("url", "javascript:alert(1)")).toBeUndefined();
+  expect(lead("url", "https://example.com")).toBe("https://example.com");
+  expect(lead("email", 'a"b@example.com')).toBe("mailto:a%22b@example.com");
 });
 
 test("a value is a text by its kind", () => {

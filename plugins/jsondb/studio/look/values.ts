@@ -77,6 +77,30 @@ function capital(text: string): string {
   return text.charAt(0).toLocaleUpperCase() + text.slice(1);
 }
 
+/** People type 25 for a quarter. */
+export function percentTyped(stored: string): string {
+  return scaled(stored, 100);
+}
+
+export function percentStored(typed: string): string {
+  return scaled(typed.replace("%", "").trim(), 0.01);
+}
+
+/** Without the digits that binary fractions add; what is no number stays for the form to refuse. */
+function scaled(text: string, by: number): string {
+  const number = Number(text);
+  return text === "" || !Number.isFinite(number) ? text : String(Number((number * by).toPrecision(14)));
+}
+
+const safeAddress = /^(?:https?:\/\/|mailto:|tel:)/i;
+
+/** Where a text leads, if it is an address of its kind. */
+export function addressIn({ shown }: Look, value: string): string | undefined {
+  if (shown === "email") return `mailto:${encodeURIComponent(value).replace("%40", "@")}`;
+  if (shown === "phone") return `tel:${value.replaceAll(/[^\d+]/g, "")}`;
+  return shown === "url" && safeAddress.test(value) ? value : undefined;
+}
+
 /** Whether a field says until when something is to be done. */
 export function isDeadline({ kind, name, label }: Look): boolean {
   return (
@@ -99,7 +123,7 @@ export interface Reading {
 export function shownText(look: Look, value: unknown, reading: Reading): string {
   const items = itemsOf(value);
   if (items.length === 0) return "";
-  switch (look.kind) {
+  switch (look.shown) {
     case "choice":
     case "choices":
       return items.map((item) => choiceAt(look.choices, item).label).join(", ");
@@ -110,7 +134,6 @@ export function shownText(look: Look, value: unknown, reading: Reading): string 
     case "percent":
       return percentText(value, reading.language);
     case "number":
-    case "rollup":
       return numberText(value, reading.language);
     case "date":
       return dayText(value, reading.today, reading.language);

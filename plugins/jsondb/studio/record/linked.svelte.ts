@@ -1,9 +1,10 @@
 /** The records of other tables that link to one record, and what adds to them. */
-import { get, isMap, mapsIn, request, textOf } from "studio";
-import { recordPath } from "../paths.ts";
+import { get, isMap, mapsIn, request, session, textOf } from "studio";
+import { levelOf, type Level } from "../access/grants.ts";
+import { kindOf, lookOf, titleField, titleIn } from "../look/kinds.ts";
+import { otherDb, tableAt, type Titled } from "../look/titles.svelte.ts";
+import { addressOfRecord, recordPath, tableAddress } from "../paths.ts";
 import type { FieldDraft, TableDraft } from "../schema.ts";
-import { kindOf, labelOf, titleField } from "./kinds.ts";
-import { otherDb, tableAt, titleOfFlat, type Title } from "./titles.svelte.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -16,12 +17,13 @@ export interface LinkedList {
   /** The name of the database, or of its table; with that of the field where another field leads here too. */
   readonly name: string;
   readonly count: number;
-  readonly records: readonly { readonly title: Title; readonly values: Values }[];
+  readonly level: Level;
+  readonly records: readonly (Titled & { readonly address: string; readonly values: Values })[];
 }
 
 /** Of a linked record as many values are shown beside its title. */
 const mostValues = 3;
-const told = ["choice", "date", "datetime", "money", "boolean", "rating"];
+const told = ["choice", "date", "datetime", "money", "yesno", "rating"];
 
 /** What a line shows beside the title: what it is, when, and how much. */
 export function lineFields(table: TableDraft | undefined): readonly FieldDraft[] {
@@ -35,6 +37,8 @@ export class Linked {
   private readonly path: string;
   private readonly words: (name: string) => string;
   private readonly language: () => string;
+
+  private readonly isAdmin = session.person.role === "admin";
 
   constructor(db: string, id: string, words: (name: string) => string, language: () => string) {
     this.path = recordPath(db, id).replace(/\.json$/, "/linked.json");
@@ -52,11 +56,12 @@ export class Linked {
   private async listOf(one: Values, all: readonly Values[]): Promise<LinkedList> {
     const [db, field] = [textOf(one["db_code"]), textOf(one["field"])];
     const tableName = typeof one["table_name"] === "string" ? one["table_name"] : null;
-    const [{ name }, table] = [await otherDb(db), await tableAt(db, tableName ?? undefined)];
+    const target = { db, table: tableName ?? undefined };
+    const [{ name, access }, table] = [await otherDb(db), await tableAt(target)];
     const own = tableName === null ? name : this.words(tableName);
     const isAlone = all.filter((other) => other["db_code"] === db && other["table_name"] === tableName).length === 1;
     const draft = table?.fields.find((known) => known.name === field);
-    const label = draft ? labelOf(draft, this.language(), this.words) : this.words(field);
+    const label = draft ? lookOf(draft, this.language(), this.words).label : this.words(field);
     return {
       key: JSON.stringify([db, tableName, field]),
       db,
@@ -65,7 +70,12 @@ export class Linked {
       field,
       name: isAlone ? own : `${own} · ${label}`,
       count: Number(one["count"]),
-      records: mapsIn(one["records"]).map((values) => ({ title: titleOfFlat(values, db, table), values })),
+      level: levelOf(access, this.isAdmin),
+      records: mapsIn(one["records"]).map((values) => {
+        const id = textOf(values["id"]);
+        const { id: _, created_at: __, updated_at: ___, table_name: ____, ...data } = values;
+        return { id, title: titleIn(data, table) || id.slice(-6), address: addressOfRecord(target, id), values };
+      }),
     };
   }
 }
@@ -83,4 +93,12 @@ export async function linkTo(list: LinkedList, other: string, id: string): Promi
   const saved = await write(after, headers.get("etag") ?? undefined);
   const tag = saved.headers.get("etag") ?? undefined;
   return async () => void (await write(before, tag));
+}
+
+/** All that link to a record by a field. */
+export function linkedAddress({ db, tableName, field }: LinkedList, id: string): string {
+  const query = new URLSearchParams();
+  if (tableName !== null) query.set("table", tableName);
+  query.set(`filter[${field}]`, id);
+  return `${tableAddress(db)}?${query}`;
 }

@@ -1,8 +1,11 @@
 /** The state of the grid of records: what is chosen, where the focus is, and what is being typed. */
 import { ApiError, filledIn, messageOf, nextCell, toasts, type GridCell } from "studio";
 import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "../cells.ts";
+import type { Level } from "../access/grants.ts";
 import type { Look } from "../look/kinds.ts";
-import { labelled, type Looks } from "../look/looks.svelte.ts";
+import { labelled, reading } from "../look/looks.svelte.ts";
+import type { Titles } from "../look/titles.svelte.ts";
+import { shownText } from "../look/values.ts";
 import { Many, type Sent } from "./many.svelte.ts";
 import { heightOf, paste, placeOfError, update, printTsv, readTsv, type Column, type Pasted } from "../grid.ts";
 import { ChangedMeanwhile, refusalOf, type Rows } from "./rows.svelte.ts";
@@ -43,11 +46,15 @@ export class Grid {
   /** The table of new records. */
   readonly table: string | null;
 
-  readonly looks: Looks;
+  readonly titles: Titles;
 
-  constructor(rows: Rows, table: string | null, looks: Looks) {
+  /** What the person may do here. */
+  readonly may: (level: Level) => boolean;
+
+  constructor(rows: Rows, table: string | null, titles: Titles, may: (level: Level) => boolean) {
     this.rows = rows;
-    this.looks = looks;
+    this.titles = titles;
+    this.may = may;
     this.many = new Many(rows);
     this.table = table;
   }
@@ -143,7 +150,7 @@ export class Grid {
     const row = this.rows.at(index);
     const kind = this.lookOf(column)?.kind;
     // Files are chosen, and rollups reckoned, in the record.
-    if (kind === "rollup" || kind === "file") return false;
+    if (kind === "rollup" || kind === "file" || !this.may("edit")) return false;
     if (!row || !canEditInCell(row, column, kind === "choices" || kind === "link")) return false;
     if (this.rows.changed.get(row.id) === "deleting") return false;
     this.fault = undefined;
@@ -187,7 +194,7 @@ export class Grid {
         .save(row.id, column.name, before ?? null, saved && valueAt(saved, column.name))
         .catch((error: unknown) => toasts.fail(error));
     const look = labelled(column);
-    const value = saved ? this.looks.textOf(look, valueAt(saved, column.name)) : cellText(editing.text);
+    const value = saved ? shownText(look, valueAt(saved, column.name), reading(this.titles)) : cellText(editing.text);
     toasts.offerUndo(filledIn(say("cellSaved"), { field: look.label, value: value || "–" }), undo);
     return this.left();
   }
@@ -217,6 +224,7 @@ export class Grid {
     const cells = readTsv(text);
     const height = heightOf(cells, { rows });
     if (height > mostInBatch) return toasts.fail(say("tooMany"));
+    if (!this.may("edit")) return toasts.fail(say("readOnly"));
     try {
       const there = await this.rows.range(row, row + height);
       const rowAt = (index: number) => there.get(index);

@@ -1,12 +1,11 @@
 /** The tasks of a database, looked at while a page shows them: also those that another tab, person or program began. */
 import { get, messageOf, request, toasts } from "studio";
 import { faultList, type Fault } from "./faults.ts";
-import { taskErrorsPath, taskPath, tasksPath, stopPath } from "../paths.ts";
+import { listOfTasks, taskErrorsPath, taskPath, stopPath } from "../paths.ts";
 import { taskOf, tasksOf, type Task, type TaskKind } from "./tasks.ts";
 
 const busyMs = 1000;
 const idleMs = 10_000;
-const listed = 20;
 const errorsAtOnce = 1000;
 
 export class Tasks {
@@ -47,7 +46,7 @@ export class Tasks {
     clearTimeout(this.timer);
     const { signal } = this.stop;
     try {
-      const { json } = await get(`${tasksPath(this.db)}?limit=${listed}`, signal);
+      const { json } = await get(listOfTasks(this.db), signal);
       this.take(tasksOf(json).filter(({ kind }) => this.kinds.includes(kind)));
       this.problem = "";
     } catch (error) {

@@ -1,7 +1,7 @@
 /** JSON values as a form or a table shows them. */
 import { isMap } from "../server/exact.ts";
 
-export { isMap };
+export { isMap, ownOf } from "../server/exact.ts";
 
 /** The objects of a list; none of what is no list. */
 export function mapsIn(json: unknown): Readonly<Record<string, unknown>>[] {
@@ -12,11 +12,6 @@ export function mapsIn(json: unknown): Readonly<Record<string, unknown>>[] {
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** The value of a name that a person has chosen: `constructor` and `toString` are names too, and every object has those. */
-export function ownOf<T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  return map && Object.hasOwn(map, name) ? map[name] : undefined;
 }
 
 /** What one can see of a text, and type: without characters of no width, and a space for any run of them. */

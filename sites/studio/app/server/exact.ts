@@ -33,6 +33,11 @@ export function isLongNumber(value: unknown): boolean {
   return isKnown && JSON.isRawJSON(value);
 }
 
+/** The value of a name that a person has chosen: `constructor` and `toString` are names too, and every object has those. */
+export function ownOf<T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return map && Object.hasOwn(map, name) ? map[name] : undefined;
+}
+
 /** An object of JSON: neither a list nor a long number. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isLongNumber(value);

@@ -58,10 +58,35 @@ export function personHeader(): Record<string, string> {
 const early = new Map<string, Promise<Response | undefined>>();
 const earlyMs = 5000;
 
-/** Begins these GETs: whoever asks for one of them next gets its answer. What nobody asks for soon is forgotten. */
+/** Begins these GETs in one: whoever asks for one of them next gets its answer. What nobody asks for soon is forgotten. */
 export function askEarly(paths: readonly string[]): void {
-  for (const path of paths) early.set(path, sent("GET", path, {}));
-  setTimeout(() => early.clear(), earlyMs);
+  if (paths.length === 0) return;
+  const all = answersTo(paths);
+  for (const [at, path] of paths.entries())
+    early.set(
+      path,
+      all.then(async (answers) => {
+        const one = answers[at];
+        if (!one) return sent("GET", path, {});
+        return new Response(one.body, { headers: { "content-type": "application/json", ...one.headers } });
+      }),
+    );
+  setTimeout(() => {
+    for (const path of paths) early.delete(path);
+  }, earlyMs);
+}
+
+interface Part {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** None where they could not be had. */
+async function answersTo(paths: readonly string[]): Promise<readonly (Part | null)[]> {
+  const query = new URLSearchParams(paths.map((path) => ["path", path]));
+  const response = await sent("GET", `/studio/-/answers.json?${query}`, {});
+  // The API's own description declares it.
+  return response?.ok ? ((await response.json()) as { readonly answers: readonly (Part | null)[] }).answers : [];
 }
 
 function earlyAnswer(method: string, path: string): Promise<Response | undefined> | undefined {

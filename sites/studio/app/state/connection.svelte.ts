@@ -2,6 +2,8 @@
 import { isMap } from "../resources/values.ts";
 
 const lookMs = 60_000;
+/** What a page itself asks for comes first. */
+const firstLookMs = 4000;
 
 class Connection {
   /** What the banner says. */
@@ -15,13 +17,14 @@ class Connection {
     return this.ended !== undefined;
   }
 
-  /** Looks at the server's disk now, each minute, and when the page is seen again. Gives back what ends that. */
+  /** Looks at the server's disk soon, each minute, and when the page is seen again. Gives back what ends that. */
   watchDisk(): () => void {
     const look = () => void (document.hidden || this.lookAtDisk());
     const timer = setInterval(look, lookMs);
     document.addEventListener("visibilitychange", look);
-    look();
+    const first = setTimeout(look, firstLookMs);
     return () => {
+      clearTimeout(first);
       clearInterval(timer);
       document.removeEventListener("visibilitychange", look);
     };

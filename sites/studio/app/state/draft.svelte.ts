@@ -1,7 +1,10 @@
 /** What is typed at one place and not saved: kept in this browser, and offered when somebody comes back. */
-import { draftKey, dropDraft, keepDraft, readDraft, type Draft } from "../forms/drafts.ts";
+import { draftKey, dropDraft, keepDraft, readDraft, writeDrafts, type Draft } from "../forms/drafts.ts";
 import type { FormField, Input } from "../resources/forms.ts";
 import { session } from "./session.svelte.ts";
+
+addEventListener("pagehide", writeDrafts);
+document.addEventListener("visibilitychange", () => document.hidden && writeDrafts());
 
 export class KeptDraft {
   /** What was typed before, until it is taken or dropped. */

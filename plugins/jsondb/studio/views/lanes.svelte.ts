@@ -2,7 +2,7 @@
 import { get, messageOf } from "studio";
 import { rowOf, type Row } from "../cells.ts";
 import { recordsPath } from "../paths.ts";
-import type { Rows } from "./rows.svelte.ts";
+import type { Rows } from "../records/rows.svelte.ts";
 
 const most = 50;
 const mostLanes = 24;

@@ -1,6 +1,6 @@
 /** The views of a table: shared ones, and one's own. */
 import { changePreference, get, preference, request } from "studio";
-import { viewPath, viewsPath } from "../paths.ts";
+import { listOfViews, viewPath, viewsPath } from "../paths.ts";
 import { bodyOf, savedOf, viewOf, type View } from "./views.ts";
 
 export class Views {
@@ -14,7 +14,7 @@ export class Views {
   }
 
   async load(dbId: string, signal?: AbortSignal): Promise<void> {
-    const { json } = await get(`${viewsPath(this.db)}?limit=200`, signal);
+    const { json } = await get(listOfViews(this.db), signal);
     this.list = Array.isArray(json) ? json.flatMap(viewOf) : [];
     this.isRead = true;
     await this.moveSaved(dbId, signal);
