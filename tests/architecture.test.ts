@@ -204,7 +204,7 @@ const rules: readonly Rule[] = [
       packages.find((name) => {
         const packageName = /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "";
         return (
-          !/^(platform|platform\/studio|studio|studio\/exact|studio:pages|bun|(bun|node):.*)$/.test(name) &&
+          !/^(platform|platform\/studio|studio|studio\/(?:exact|when)|studio:pages|bun|(bun|node):.*)$/.test(name) &&
           !Object.hasOwn(dependencies, packageName)
         );
       }),

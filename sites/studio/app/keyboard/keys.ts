@@ -44,7 +44,7 @@ export function keysText(keys: string, isMac: boolean, language = "en"): string 
       .join(" ");
   const names: Readonly<Record<string, string>> = isMac ? onMac : language === "de" ? inGerman : onOthers;
   return keys
-    .split("+")
+    .split(/\+(?=.)/)
     .map((key) => names[key] ?? arrows[key] ?? capital(key))
     .join(isMac ? "" : "+");
 }
@@ -53,7 +53,7 @@ export function keysText(keys: string, isMac: boolean, language = "en"): string 
 export function ariaKeys(keys: string, isMac: boolean): string {
   const spoken = (key: string) => (key === "mod" ? (isMac ? "Meta" : "Control") : capital(key));
   return keys
-    .split("+")
+    .split(/\+(?=.)/)
     .map((key) => (key.startsWith("arrow") ? `Arrow${capital(key.slice(5))}` : spoken(key)))
     .join("+");
 }
