@@ -67,12 +67,17 @@ export const dropKeys = job<{ accountId: number; dbId: string; sets: readonly st
 /** Longer than any of our transactions lasts. */
 export const afterOldWritersMs = 5 * 60_000;
 
+/** A field as the records still call it, and as the schema will. */
+interface MissingField extends UniqueField {
+  readonly named: string;
+}
+
 /** Thrown by a change that makes fields unique: their keys must be written first (switch.ts). */
 export class NeedsKeys extends Error {
   readonly db: { readonly id: string; readonly accountId: number; readonly code: string };
-  readonly missing: readonly UniqueField[];
+  readonly missing: readonly MissingField[];
 
-  constructor({ id, accountId, code }: DbRow, missing: readonly UniqueField[]) {
+  constructor({ id, accountId, code }: DbRow, missing: readonly MissingField[]) {
     super("the records have no keys yet");
     this.db = { id, accountId, code };
     this.missing = missing;
@@ -220,7 +225,13 @@ async function check(at: DbAt, change: Its, wrong: Mistakes): Promise<DraftOf<ty
   if ("schema" in schema && before && given.schema !== undefined) {
     wrong.check();
     const { missing } = setsFor(renamed(keySetsOf(before.keySets), renames), schema.schema, at.ready);
-    if (missing.length > 0) throw new NeedsKeys(before, missing);
+    if (missing.length > 0) {
+      const former = renames.map(({ table, from, to }): Rename => ({ table, from: to, to: from }));
+      throw new NeedsKeys(
+        before,
+        renamed(missing, former).map((one, n) => ({ ...one, named: missing[n]?.field ?? one.field })),
+      );
+    }
   }
   if (!before) return { ...after, schemaVersion: 1, rulesVersion: 1, planVersion: 1 };
   const { schemaVersion, rulesVersion, planVersion } = before;

@@ -1,6 +1,7 @@
 /** SQL of the fields that become unique, and of those that are no longer. */
 import type { Queryable, Sql, Tx } from "platform";
 import type { Database } from "./database.ts";
+import { named } from "../records/keys-store.ts";
 import type { Claim, KeySet } from "./unique.ts";
 
 type Whose = Pick<Database, "id" | "accountId">;
@@ -45,7 +46,7 @@ export async function writersEnd(sql: Sql, xid: string): Promise<string | undefi
 export async function fill(sql: Sql, db: Whose, set: KeySet, after: string, most: number) {
   const [row] = await sql<{ last: string | null; others: string[] }[]>`
     with page as materialized (
-      select r.id, record_key(nullif(r.data ->> ${set.field}, ''), ${set.type === "datetime"}) as key from records r
+      select r.id, record_key(nullif(${named(sql)} ->> ${set.field}, ''), ${set.type === "datetime"}) as key from records r
       where r.db_id = ${db.id} and r.account_id = ${db.accountId} and r.table_name = ${set.table} and r.id > ${after}
       order by r.id limit ${most}
     ), made as (
@@ -62,19 +63,19 @@ export async function fill(sql: Sql, db: Whose, set: KeySet, after: string, most
 export async function fillThese(tx: Tx, db: Whose, set: KeySet, ids: readonly string[]): Promise<void> {
   await tx`
     insert into record_keys (account_id, db_id, set_id, key, id)
-    select ${db.accountId}, ${db.id}, ${set.id}, record_key(r.data ->> ${set.field}, ${set.type === "datetime"}), r.id
+    select ${db.accountId}, ${db.id}, ${set.id}, record_key(${named(tx)} ->> ${set.field}, ${set.type === "datetime"}), r.id
     from records r
     where r.db_id = ${db.id} and r.account_id = ${db.accountId} and r.table_name = ${set.table}
-      and r.id = any(${[...ids]}::uuid[]) and r.data ->> ${set.field} <> ''
+      and r.id = any(${[...ids]}::uuid[]) and ${named(tx)} ->> ${set.field} <> ''
     order by 4, 5 on conflict do nothing`;
 }
 
 /** The values of these records, as claims. */
 export async function valuesOf(sql: Queryable, db: Whose, set: KeySet, ids: readonly string[]): Promise<Claim[]> {
   const rows = await sql<{ id: string; value: string }[]>`
-    select r.id, r.data ->> ${set.field} as value from records r
+    select r.id, ${named(sql)} ->> ${set.field} as value from records r
     where r.db_id = ${db.id} and r.account_id = ${db.accountId} and r.table_name = ${set.table}
-      and r.id = any(${[...ids]}::uuid[]) and r.data ->> ${set.field} <> ''`;
+      and r.id = any(${[...ids]}::uuid[]) and ${named(sql)} ->> ${set.field} <> ''`;
   return rows.map(({ id, value }) => ({ set, id, value }));
 }
 

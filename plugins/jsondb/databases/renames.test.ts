@@ -106,6 +106,22 @@ test.each<[unknown, string]>([
   expect(await data(db)).toEqual([{ mail: "a" }]);
 });
 
+test("a field that becomes unique as it is renamed is so by the values that it had", async () => {
+  const [mail, email] = [{ type: "string" }, { type: "string", unique: true }];
+  const db = await newDb({ fields: { mail } });
+  for (const value of ["x", "y", "x"]) await add(db, { mail: value });
+  const refused = await rename(db, { fields: { email } }, { mail: "email" });
+  expect([refused.status, refused.json]).toEqual([422, { schema: ['fields.email.unique: these values repeat: "x"'] }]);
+  expect((await app.get(`/core/dbs/${db}`)).json.schema).toEqual({ fields: { mail } });
+  expect((await add(db, { mail: "x" })).status).toBe(201);
+  for (const { id } of (await app.get(`/core/dbs/${db}/search?filter[mail]=x`)).json.slice(0, 2))
+    await app.delete(`/core/dbs/${db}/records/${id}`);
+  expect((await rename(db, { fields: { email } }, { mail: "email" })).status).toBe(200);
+  expect((await add(db, { email: "x" })).json).toEqual({ email: ["is already taken"] });
+  expect((await add(db, { email: "z" })).status).toBe(201);
+  expect((await app.get(`/core/dbs/${db}/search?filter[email]=y`)).json).toHaveLength(1);
+});
+
 test("a name that is no text is 422, and one of another type", async () => {
   const db = await newDb(before);
   expect((await rename(db, after, { mail: 5 })).json).toEqual({ rename: [expect.any(String)] });

@@ -34,13 +34,17 @@ export async function withKeys<T>(ctx: DatabaseContext, edit: Edit<T>): Promise<
 
 async function switchOn<T>(ctx: DatabaseContext, { db, missing }: NeedsKeys, edit: Edit<T>): Promise<T> {
   const since = new Date().toJSON();
-  const sets = missing.map((field): KeySet => ({ ...field, id: uuidv7(), filled: false, since }));
+  const all = missing.map(({ named, ...field }) => {
+    const set: KeySet = { ...field, id: uuidv7(), filled: false, since };
+    return { set, named };
+  });
+  const sets = all.map(({ set }) => set);
   const xid = await keysStore.begin(ctx.sql, db, sets);
   if (xid === undefined) throw unavailable("a field is being made unique just now, try again");
   try {
     await forget(ctx, db.accountId, db);
     await oldWriters(ctx, xid);
-    for (const set of sets) await fill(ctx, db, set);
+    for (const { set, named } of all) await fill(ctx, db, set, named);
     return await edit(new Set(sets.map(({ id }) => id)));
   } catch (error) {
     await takeBack(ctx, db, sets);
@@ -65,19 +69,25 @@ async function until<T>(look: () => Promise<T | undefined | false>): Promise<T |
 }
 
 /** 422 with some of the values that repeat. */
-async function fill(ctx: DatabaseContext, db: Of, set: KeySet): Promise<void> {
+async function fill(ctx: DatabaseContext, db: Of, set: KeySet, named: string): Promise<void> {
   let after = "00000000-0000-0000-0000-000000000000";
   for (;;) {
     if (ctx.stopping.aborted) throw unavailable("the server is stopping, try again");
     const { last, others } = await keysStore.fill(ctx.sql, db, set, after, perStatement);
-    if (others.length > 0) await refuseRepeated(ctx, db, set, others);
+    if (others.length > 0) await refuseRepeated(ctx, db, set, named, others);
     if (last === null) return;
     after = last;
   }
 }
 
 /** These records did not get their keys: a write has given them to them already, or somebody else has them. */
-async function refuseRepeated(ctx: DatabaseContext, db: Of, set: KeySet, ids: readonly string[]): Promise<void> {
+async function refuseRepeated(
+  ctx: DatabaseContext,
+  db: Of,
+  set: KeySet,
+  named: string,
+  ids: readonly string[],
+): Promise<void> {
   const taken = await ctx.sql.begin(async (tx): Promise<readonly Claim[]> => {
     const claims = await keysStore.valuesOf(tx, db, set, ids);
     const others = await held(tx, db, claims);
@@ -89,9 +99,7 @@ async function refuseRepeated(ctx: DatabaseContext, db: Of, set: KeySet, ids: re
   const place = set.table === "" ? "" : `tables.${set.table}.`;
   const more = values.length > mostShown ? " and others" : "";
   throw invalid({
-    schema: [
-      `${place}fields.${set.field}.unique: these values repeat: ${values.slice(0, mostShown).join(", ")}${more}`,
-    ],
+    schema: [`${place}fields.${named}.unique: these values repeat: ${values.slice(0, mostShown).join(", ")}${more}`],
   });
 }
 

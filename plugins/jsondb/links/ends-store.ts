@@ -4,6 +4,7 @@ import { anyTable, inScope, openData } from "../access/reach-store.ts";
 import { collate } from "../databases/columns-store.ts";
 import type { Database } from "../databases/database.ts";
 import type { Table } from "../databases/schema.ts";
+import { namedData } from "../records/keys-store.ts";
 import { columnOf, newArgs, sourceOf } from "../search/filter-store.ts";
 
 interface By {
@@ -42,7 +43,7 @@ export async function byValues(
   const set = others.length === 0 ? keySetOf(asked, only) : undefined;
   const counted = "min(r.id::text) as id, count(*)::int as count";
   const given = args.bind([...values], "text[]");
-  const held = `r.data ->> ${args.bind(by, "text")}`;
+  const held = `${namedData} ->> ${args.bind(by, "text")}`;
   const key = (value: string) => `record_key(${value}, ${set?.type === "datetime"})`;
   const text = set
     ? `select n.value, ${counted} from unnest(${given}) as n (value)

@@ -3,6 +3,7 @@ import type { Fragment, Queryable, Tx } from "platform";
 import type { Database } from "../databases/database.ts";
 import type { Claim, KeySet } from "../databases/unique.ts";
 import { newLinks, type NewLink } from "../links/store.ts";
+import { once } from "./parts-store.ts";
 
 type Whose = Pick<Database, "id" | "accountId">;
 
@@ -18,6 +19,11 @@ function rowsOf(on: Queryable, claims: readonly Claim[]): Fragment {
         (select ${claims.map(({ value }) => value)}::text[]), (select ${claims.map(({ id }) => id)}::uuid[]))
         as n (set_id, table_name, field, is_instant, value, id)) n`;
 }
+
+/** A record's data by the present names of its fields, whether or not a rename has reached it. */
+export const namedData =
+  "record_renamed(r.data, (select d.renames from dbs d where d.id = r.db_id), r.table_name, r.plan_version)";
+export const named = once((on) => on.unsafe(namedData));
 
 /** What is written beside new records of one table. */
 export interface Beside {
@@ -88,7 +94,7 @@ export async function freeStale(tx: Tx, db: Whose, claims: readonly Claim[], pen
       and not k.id = any(${[...pending]}::uuid[]) and not exists (
         select from records r
         where r.db_id = ${db.id} and r.account_id = ${db.accountId} and r.id = k.id and r.table_name = n.table_name
-          and record_key(r.data ->> n.field, n.is_instant) = k.key)`;
+          and record_key(${named(tx)} ->> n.field, n.is_instant) = k.key)`;
   return count;
 }
 
@@ -108,7 +114,7 @@ export async function keysOf(on: Queryable, db: Whose, claims: readonly Claim[])
       select from record_keys k join records r on r.db_id = k.db_id and r.id = k.id
       where k.db_id = ${db.id} and k.account_id = ${db.accountId} and k.set_id = n.set_id and k.key = n.key
         and r.account_id = ${db.accountId} and r.table_name = n.table_name
-        and record_key(r.data ->> n.field, n.is_instant) = k.key) as is_held
+        and record_key(${named(on)} ->> n.field, n.is_instant) = k.key) as is_held
     from ${rowsOf(on, claims)}`;
   const found = new Map(rows.map(({ setId, id, ...one }) => [`${setId} ${id}`, one]));
   return new Map(claims.map((one) => [one, found.get(`${one.set.id} ${one.id}`)]));
