@@ -101,14 +101,6 @@ export function addressIn({ shown }: Look, value: string): string | undefined {
   return shown === "url" && safeAddress.test(value) ? value : undefined;
 }
 
-/** Whether a field says until when something is to be done. */
-export function isDeadline({ kind, name, label }: Look): boolean {
-  return (
-    kind === "date" &&
-    /\b(?:due|deadline|termin|frist|fällig)|(?:termin|frist)\b/iu.test(`${name.replaceAll("_", " ")} ${label}`)
-  );
-}
-
 /** What cannot be drawn as it is shown: for cards, messages and copies. */
 export interface Reading {
   readonly language: string;
