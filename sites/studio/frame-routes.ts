@@ -20,6 +20,7 @@ export const mostThings = 200;
 const mostRuns = 100;
 const mostUnread = 5;
 const mostAnswers = 12;
+const mostCharacters = 1_000_000;
 const failedWithinMs = 7 * 24 * 3_600_000;
 
 const kinds = [
@@ -107,7 +108,7 @@ export function frameRoutes(ctx: FrameContext): Route[] {
       "/studio/-/answers",
       {
         summary: "Several answers in one, with which a page of the user interface begins",
-        description: `In the order of the paths, of which ${mostAnswers} are read; null for what is not answered with 200: ask for it by itself.`,
+        description: `In the order of the paths, of which ${mostAnswers} are read; null for what is not answered with 200 or is longer than ${mostCharacters} characters: ask for it by itself.`,
         access: { signedIn: "each path asks for its own privilege" },
         query: { path: "address of a GET, with its query; several times" },
         asks: { path: "/core/tiles.json?limit=1" },
@@ -204,30 +205,47 @@ function reader(routes: readonly Route[], input: SignedIn): Ask {
 const toldHeaders = ["etag", "x-next-cursor", "x-total-count"];
 
 async function answerAt(routes: readonly Route[], input: SignedIn, address: string) {
-  const { pathname, searchParams } = new URL(address, "http://in.process");
-  const found = routeAt(routes, pathname.replace(/\.json$/, ""));
-  if (!found || found.route.spec.exports || !mayAsk(found.route, input.caller)) return null;
+  const found = URL.canParse(address, inProcess) ? routeAt(routes, new URL(address, inProcess)) : undefined;
+  if (!found || found.route.spec.exports || !isJson(found.route) || !mayAsk(found.route, input.caller)) return null;
   const { route: asked, params } = found;
-  const answered = async () => asked.run({ ...input, params, body: undefined, query: searchParams });
+  const answered = async () =>
+    asked.run({ ...input, params, body: undefined, query: new URL(address, inProcess).searchParams });
   const reply = await answered().catch(() => undefined);
   if (!reply || reply instanceof Response || reply.status !== 200 || reply.secret) return null;
+  if ((reply.body?.length ?? 0) > mostCharacters) return null;
   const headers = toldHeaders.flatMap((name) => (name in reply.headers ? [[name, reply.headers[name]]] : []));
   return { headers: Object.fromEntries(headers), body: reply.body ?? "null" };
 }
 
+const inProcess = "http://in.process";
+
+/** A stream would go on unread. */
+const isJson = ({ spec: { answers } }: Route) =>
+  [answers?.[200] ?? []].flat().every(({ contentMediaType }) => contentMediaType === undefined);
+
 /** The route of a GET; a literal part comes before a parameter. */
-function routeAt(routes: readonly Route[], pathname: string) {
-  const parts = pathname.split("/");
+function routeAt(routes: readonly Route[], { pathname }: URL) {
+  const parts = pathname
+    .replace(/\.json$/, "")
+    .split("/")
+    .map(decoded);
   const found = routes.flatMap((one) => {
     const own = one.path.split("/");
     if (one.method !== "GET" || own.length !== parts.length) return [];
-    const names = own.flatMap((part, at) =>
-      part.startsWith(":") ? [[part.slice(1), decodeURIComponent(parts[at] ?? "")]] : [],
-    );
+    const names = own.flatMap((part, at) => (part.startsWith(":") ? [[part.slice(1), parts[at] ?? ""]] : []));
     const fits = own.every((part, at) => part === parts[at] || /^:\w+$/.test(part));
     return fits ? [{ route: one, params: Object.fromEntries(names) }] : [];
   });
   return found.toSorted((a, b) => Object.keys(a.params).length - Object.keys(b.params).length)[0];
+}
+
+/** As it stands where it is no percent-encoding. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** As the server admits a request: some privileges can be done without, of which the route itself asks. */

@@ -125,6 +125,13 @@ describe("several answers in one", () => {
     const answers = await ask(["/core/dbs/mine.json", "/core/dbs/several.json", "/account/users.json"], token);
     expect(answers.map((one) => one !== null)).toEqual([true, false, false]);
     expect(await ask(["/core/dbs/several/export.json"])).toEqual([null]);
+    // A stream would stay open; an address may be anything.
+    expect(await ask(["/core/dbs/several/events", "//", "http://[", "/core/dbs/%E0%A4%A"])).toEqual([
+      null,
+      null,
+      null,
+      null,
+    ]);
   });
 });
 
