@@ -102,7 +102,7 @@ test("all that match are chosen beyond the loaded ones, changed while one looks 
   await other.close();
   await page.getByRole("button", { name: "Fields, import, export and more" }).click();
   await page.getByRole("link", { name: "Fields", exact: true }).click();
-  await page.getByRole("heading", { level: 1, name: "Fields" }).waitFor();
+  await page.getByRole("list", { name: "Fields in order" }).waitFor();
   await page.goBack();
   await panel.getByText("running").waitFor();
   await release();
