@@ -104,7 +104,7 @@ export function typedValue(type: FieldType | undefined, text: string, before?: u
     type === "number" ||
     (type === undefined && (typeof before === "number" || isLongNumber(before)))
   )
-    return numberOf(text.trim(), type === "integer");
+    return numberOf(plainNumber(text), type === "integer");
   if (type === "list") return { value: listOf(text) };
   return { value: type === "date" || type === "time" || type === "datetime" ? text.trim() : text };
 }
@@ -126,10 +126,32 @@ function booleanOf(text: string): Typed {
   return word === "false" || word === "0" ? { value: false } : { mistake: "boolean" };
 }
 
+/**
+ * A number as people write it, as JSON has it: "1.234,50 €" and "1,234.50" are 1234.50. What may mean two things, as
+ * "1,234", is left as it is, and so refused.
+ */
+export function plainNumber(text: string): string {
+  const bare = text.replaceAll(/[\s'’€$£¥]/g, "");
+  const [dots, commas] = [bare.split(".").length - 1, bare.split(",").length - 1];
+  if (commas === 0 && dots < 2) return bare;
+  const isComma = bare.lastIndexOf(",") > bare.lastIndexOf(".");
+  const [point, group] = isComma ? [",", "."] : [".", ","];
+  const isGroups = (isComma ? commas : dots) > 1;
+  const whole = isGroups ? bare : bare.slice(0, bare.lastIndexOf(point));
+  const rest = isGroups ? "" : bare.slice(whole.length + 1);
+  if (isGroups ? bare.includes(group) : !whole.includes(group) && /^\d{3}$/.test(rest)) return bare;
+  const groups = whole.replace(/^[+-]/, "").split(isGroups ? point : group);
+  const isRight = groups.every((part, at) => /^\d{1,3}$/.test(part) && (at === 0 || part.length === 3));
+  if (groups.length > 1 && !isRight) return bare;
+  return `${whole.startsWith("-") ? "-" : ""}${groups.join("")}${isGroups ? "" : `.${rest}`}`;
+}
+
 /** A whole number beyond 2^53 is sent as text, another one with all the digits that were typed. */
 function numberOf(text: string, whole: boolean): Typed {
   const number = Number(text);
-  if (text === "" || !Number.isFinite(number)) return { mistake: "number" };
+  // "1.000" of a whole number may be a thousand.
+  const isDoubtful = whole && /\.\d{3}$/.test(text);
+  if (text === "" || isDoubtful || !Number.isFinite(number)) return { mistake: "number" };
   const isLong = text.length > 15 && /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text);
   const isExact = Number.isSafeInteger(number) || !Number.isInteger(number);
   return {
