@@ -153,7 +153,7 @@ describe("by the keyboard alone", () => {
     await page.getByRole("region", { name: "Version 1 and version 3" }).locator("del").getByText("Two").waitFor();
     expect(page.url()).toContain("from=1&to=3");
     await page.getByText("Name: Report → Reports").waitFor();
-    await tabTo(page, "Restore version 1");
+    await tabTo(page, "Restore version 1", "Shift+Tab"); // it stands beside the list, before it
     await page.keyboard.press("Enter");
     await page.getByRole("status").getByText("Version 1 is restored").waitFor();
     await page.getByRole("heading", { level: 1, name: "Report", exact: true }).waitFor();
