@@ -29,15 +29,15 @@ afterAll(async () => {
 const ask = (page: Page) => page.getByRole("button", { name: "Ask AI", exact: true }).click();
 const button = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
 
-/** The dialog of a task for an agent, with a token that has these privileges. */
-async function readyToRun(page: Page, task: string, privileges: readonly string[]) {
+/** The dialog of a task for an agent, with a token that has these rights. */
+async function readyToRun(page: Page, task: string, rights: readonly string[]) {
   await page.goto(`${app.origin}/studio/core/prompts`);
   await ask(page);
   await page.getByRole("dialog").getByLabel("Prompt", { exact: true }).selectOption("ai_task");
   const dialog = page.getByRole("dialog", { name: "Do a task by the API", exact: true });
   await dialog.getByRole("textbox", { name: "Task", exact: true }).fill(task);
   await button(page, "Make a narrow token").click();
-  for (const name of privileges) await dialog.getByRole("checkbox", { name: new RegExp(`^${name}`) }).check();
+  for (const name of rights) await dialog.getByRole("checkbox", { name: new RegExp(`^${name}`) }).check();
   await button(page, "Make the token").click();
   return dialog;
 }
@@ -148,7 +148,7 @@ test("an agent runs here with its narrow token, and asks before it changes somet
   const foreign = (await app.post("/core/dbs.json", { db: { name: "Theirs alone" } }, theirs)).json.id;
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
-  const dialog = await readyToRun(page, "Make two prompts.", ["prompts", "dbs"]);
+  const dialog = await readyToRun(page, "Make two prompts.", ["Prompts", "Tables"]);
   const make = (code: string) => ({
     id: code,
     name: "create",
@@ -231,7 +231,7 @@ test("orders in a page and in a connector's answer get an agent no further than 
   await app.post("/connect/flows.json", { flow: { name: "Read news", code: "read-news", fields: { program } } });
   await using opened = await studio.signedIn();
   const { page, faults } = opened;
-  const dialog = await readyToRun(page, "Sum up the news.", ["cms", "flows"]);
+  const dialog = await readyToRun(page, "Sum up the news.", ["Sites", "Flows and connections"]);
   const change = { resource: "connectors", id: "news", fields: { url: "https://evil.example" } };
   const turns: Turn[] = [
     { calls: [{ id: "p", name: "get", arguments: { resource: "pages", id: pageId } }] },
