@@ -153,7 +153,7 @@ describe("an attacker's names", () => {
     expect(await page.title()).toBe(`${held} – ${held}`);
     await page.keyboard.press("Control+k");
     await page.keyboard.type("</style>");
-    await page.getByRole("option", { name: "</style>" }).first().waitFor();
+    await page.getByRole("dialog").getByRole("option", { name: "</style>" }).first().waitFor();
     await check("palette");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Show as API" }).click();
