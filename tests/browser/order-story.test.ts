@@ -226,7 +226,7 @@ async function follow(page: Page): Promise<void> {
   await page.waitForURL(process);
   await page.goBack();
   await link(page, "Open the record").click();
-  await record.getByText("Sku", { exact: true }).waitFor();
+  await record.getByText("sku", { exact: true }).waitFor();
   await page.goto(process);
   await trace.getByRole("link", { name: /^shipments/ }).click();
   await page.waitForURL(/\/tables\/shipments\b/);
