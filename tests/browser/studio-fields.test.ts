@@ -168,7 +168,7 @@ test("a table is made and its fields are changed, mended, moved, deleted and res
   await page.getByRole("link", { name: "Status" }).click();
   await button(panel, "Delete field").click();
   await say(page, "The field Status is deleted");
-  await say(page, "1 records keep what they have in it, as plain data under “status”.");
+  await say(page, "2 records keep what they have in it, as plain data under “status”.");
   await eventually(async () => !(await names()).includes("status"));
   await button(page, "Undo").click();
   await eventually(async () => (await names()).join() === "status,customer,no");
