@@ -246,6 +246,7 @@ async function walk(language: Language): Promise<{ seen: ReadonlyMap<string, See
   for (const path of paths) seen.set(path, await look(page, path, loading));
   for (const [name, open] of Object.entries(dialogs(message(language)))) {
     await look(page, "/studio/core/prompts/new", loading);
+    await page.setViewportSize({ width: 1280, height: 800 }); // it was left wide or narrow
     await open(page);
     seen.set(name, { ...(await page.evaluate(read)), overflows: [] });
     await page.keyboard.press("Escape");
