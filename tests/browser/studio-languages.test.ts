@@ -12,6 +12,8 @@ type Leaves = Map<string, string>;
 
 /** What a message says, by its key, in each language. */
 const messages: Record<Language, Leaves> = { en: new Map(), pl: new Map(), de: new Map() };
+/** The same, for a look at each text. */
+let known: Record<Language, ReadonlySet<string>>;
 let studio: Studio;
 let paths: string[];
 /** What the API says: names, values and descriptions. They are shown as they are. */
@@ -28,6 +30,8 @@ beforeAll(async () => {
     for (const { label, help, choices = {} } of Object.values(fields))
       for (const told of [label, ...(help ? [help] : []), ...Object.values(choices)])
         for (const language of languages) messages[language].set(`${name} ${told.en}`, told[language]);
+  const { en, pl, de } = messages;
+  known = { en: new Set(en.values()), pl: new Set(pl.values()), de: new Set(de.values()) };
   for (const path of [
     "/core/prompts/system",
     "/account/webhooks/source_types",
@@ -292,11 +296,11 @@ test("a form, the head of a list and a filter call a field what its resource dec
 /** A message that this language says otherwise, or a text that the English page has too and no message explains. */
 function isEnglish(text: string, language: string, english: Seen | undefined): boolean {
   if (!isWord(text) || isOfApi(text)) return false;
-  const own = new Set((language === "pl" ? messages.pl : messages.de).values());
+  const own = language === "pl" ? known.pl : known.de;
   // The number names one of them: "Webhook 1".
   const bare = text.replace(/ \d+$/, "");
   if (own.has(bare) || own.has(bare.toLowerCase())) return false;
-  return new Set(messages.en.values()).has(text) || (english?.texts.includes(text) ?? false);
+  return known.en.has(text) || (english?.texts.includes(text) ?? false);
 }
 
 test("the pages outside the Studio: one heading, no sideways scroll, nothing in the console", async () => {
