@@ -36,5 +36,6 @@ export async function runChild(plugins: readonly WithChildren[], pluginName = ""
 }
 
 async function print(line: unknown): Promise<void> {
-  await new Promise((written) => process.stdout.write(`${JSON.stringify(line)}\n`, written));
+  process.stdout.write(JSON.stringify(line)); // not with the end of the line: a large answer would be copied for it
+  await new Promise((written) => process.stdout.write("\n", written));
 }

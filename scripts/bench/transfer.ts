@@ -185,7 +185,7 @@ async function workbooks(): Promise<void> {
   const path = `/core/dbs/filled/export?format=xlsx&columns=${names.join(",")}`;
   const file = new Uint8Array(await (await fetch(origin + path, { headers: { authorization } })).arrayBuffer());
   let peak = 0;
-  const sampling = setInterval(() => (peak = Math.max(peak, peakOfReader())), 20);
+  const sampling = setInterval(() => (peak = Math.max(peak, peakOfReader())), 250);
   let query = "";
   const preview = (await harness.timed(async () => (query = await previewed("book", file, type)))) / 1000;
   const store = harness.timed(async () => {

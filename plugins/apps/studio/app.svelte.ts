@@ -24,7 +24,7 @@ export class AppEditor extends Editor {
 
   /** The number of the version that stands on the server: its ETag ends in it. */
   get version(): number {
-    return Number(/(\d+)"?$/.exec(this.tag ?? "")?.[1] ?? 0);
+    return Number(/(\d{1,15})"?$/.exec(this.tag ?? "")?.[1] ?? 0);
   }
 
   /** Saves everything as a version, which everybody sees from now on. */

@@ -54,7 +54,7 @@ async function sheetOf(path: string) {
   ]);
   const bytes = await answer.bytes();
   const book = await openWorkbook(bytes);
-  const found = await Array.fromAsync(book.rows(book.sheetNamed(undefined)));
+  const found = (await Array.fromAsync(book.rows(book.sheetNamed(undefined)))).flat();
   const pieces = await Array.fromAsync(openArchive(bytes, 1e9).read("xl/worksheets/sheet1.xml"));
   return { names: book.names, cells: found.map(({ cells }) => cells), xml: Buffer.concat(pieces).toString() };
 }

@@ -35,7 +35,7 @@ async function rowsOf(bytes: Uint8Array, sheet: string | undefined): Promise<str
   if (!isWorkbook(bytes)) throw new FileFault("is no workbook (XLSX)");
   const book = await openWorkbook(bytes);
   let text = "";
-  for await (const { line, cells } of book.rows(book.sheetNamed(sheet)))
-    text += `${JSON.stringify([line, ...cells])}\n`;
+  for await (const rows of book.rows(book.sheetNamed(sheet)))
+    text += `${JSON.stringify(rows.map(({ line, cells }) => [line, ...cells]))}\n`;
   return text;
 }

@@ -16,7 +16,7 @@ export function fileReading(ctx: Pick<BaseContext, "child">): Child {
     maxResultBytes: mostSheetText,
     maxIdleBytes: 250_000_000,
     idleMs: 60_000,
-    env: { BUN_JSC_forceRAMSize: "300000000" },
+    env: { BUN_JSC_forceRAMSize: "150000000" },
   });
 }
 
@@ -73,7 +73,7 @@ export async function previewFile(
   return result.preview;
 }
 
-/** The rows of a sheet as JSON, one on each line: the number of the row, then its cells. */
+/** The rows of a sheet as JSON, many on each line; each is the number of the row, then its cells. */
 export async function sheetText(child: Child, head: Uint8Array, sheet: string | undefined): Promise<string> {
   const result = await run(child, { do: "rows", bytes: head.toBase64(), sheet });
   if (!("text" in result)) throw new Error("the process answers another question");

@@ -42,7 +42,7 @@ export async function readTable(bytes: Uint8Array, isComplete: boolean, options:
     const book = await openWorkbook(bytes);
     const sheet = book.sheetNamed(options.sheet);
     const rows: CellRow[] = [];
-    for await (const row of book.rows(sheet)) rows.push(row);
+    for await (const some of book.rows(sheet)) for (const row of some) rows.push(row);
     const { names: sheets } = book;
     if (rows.length === 0) throw noRows(sheet, sheets);
     return tableOf(rows, { format: "xlsx", encoding: null, delimiter: null, sheets, sheet }, options);

@@ -7,7 +7,7 @@ import type { Cell } from "./cells.ts";
 
 async function cellsOf(parts: WorkbookParts, sheet?: string): Promise<(readonly Cell[])[]> {
   const book = await openWorkbook(workbook(parts));
-  const rows = await Array.fromAsync(book.rows(book.sheetNamed(sheet)));
+  const rows = (await Array.fromAsync(book.rows(book.sheetNamed(sheet)))).flat();
   return rows.map(({ cells }) => cells);
 }
 

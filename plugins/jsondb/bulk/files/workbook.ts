@@ -9,8 +9,8 @@ export interface Workbook {
   readonly names: readonly string[];
   /** The first sheet that is not hidden, if no name is given. */
   sheetNamed(name: string | undefined): string;
-  /** Rows with a value; `line` is the number of the row. */
-  rows(sheet: string): AsyncGenerator<CellRow>;
+  /** Rows with a value, many at once; `line` is the number of the row. */
+  rows(sheet: string): AsyncGenerator<readonly CellRow[]>;
 }
 
 interface Sheet {
@@ -153,7 +153,7 @@ interface Open {
 
 const shownFormula = 200;
 
-async function* rowsOf(archive: Archive, path: string, reading: Reading): AsyncGenerator<CellRow> {
+async function* rowsOf(archive: Archive, path: string, reading: Reading): AsyncGenerator<readonly CellRow[]> {
   const ready: CellRow[] = [];
   const inline = createTexts();
   let row = 0;
@@ -204,10 +204,10 @@ async function* rowsOf(archive: Archive, path: string, reading: Reading): AsyncG
   });
   for await (const text of textsOf(archive, path)) {
     parser.write(text);
-    yield* ready.splice(0);
+    yield ready.splice(0);
   }
   parser.close();
-  yield* ready;
+  yield ready;
 }
 
 function putAt(cells: Cell[], column: number, value: Cell): void {

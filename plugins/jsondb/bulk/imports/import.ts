@@ -177,6 +177,7 @@ export async function importRecords(
     if (report.refused) return ended(0);
     return ended(report.total - report.failed);
   } finally {
+    await parts.settled();
     await importStore.forget(ctx.sql, importId, db.accountId).catch((error: unknown) => {
       ctx.log.warn("the parts of an import were not deleted; they will be pruned", { error });
     });
@@ -349,14 +350,21 @@ async function* rowsOf(texts: AsyncIterable<string>, reader: RowReader): AsyncGe
 function collectParts(importId: string, keep: (part: Part, rows: readonly PlacedRecord[]) => Promise<void>) {
   const open = new Map<string, { all: PlacedRecord[]; wanted: boolean }>();
   const kept: KeptPart[] = [];
+  /** While PostgreSQL keeps some parts the next rows are read. */
+  let keeping = Promise.resolve();
   let rows = 0;
   let characters = 0;
   const flush = async () => {
-    for (const [tableName, { all, wanted }] of open) {
+    await keeping;
+    const full = [...open].map(([tableName, { all, wanted }]) => {
       const part = { importId, number: kept.length, tableName, rows: all.length, wanted };
       kept.push(part);
-      await keep(part, all);
-    }
+      return { part, all };
+    });
+    keeping = (async () => {
+      for (const { part, all } of full) await keep(part, all);
+    })();
+    keeping.catch(() => {}); // whoever waits for it is told
     open.clear();
     rows = 0;
     characters = 0;
@@ -373,8 +381,11 @@ function collectParts(importId: string, keep: (part: Part, rows: readonly Placed
     },
     async end(): Promise<readonly KeptPart[]> {
       await flush();
+      await keeping;
       return kept;
     },
+    /** When nothing of it is under way any more. */
+    settled: () => keeping.catch(() => {}),
   };
 }
 

@@ -29,7 +29,7 @@ export interface MappedOptions {
 
 export type MappedSource =
   | { readonly rows: "cells"; readonly separator: string }
-  /** A sheet: on each line a JSON array of the row's number and its cells. */
+  /** A sheet: on each line a JSON array of rows, each with its number and its cells. */
   | { readonly rows: "sheet" }
   | { readonly rows: "json" }
   | { readonly rows: "ndjson" };
@@ -166,8 +166,8 @@ function sheetLines(): Lines {
       const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
       for (const one of lines) {
-        const [line, ...cells] = JSON.parse(one) as [number, ...Cell[]]; // files/child.ts writes it
-        yield { line, cells };
+        const rows = JSON.parse(one) as [number, ...Cell[]][]; // files/child.ts writes it
+        for (const [line, ...cells] of rows) yield { line, cells };
       }
     },
     *end() {},

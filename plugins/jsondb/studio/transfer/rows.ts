@@ -71,7 +71,7 @@ async function* csvRows(file: Blob, { encoding, delimiter = "," }: Shape): Async
 async function* sheetRows(file: Blob, sheet: string | undefined): AsyncGenerator<Line> {
   const { openWorkbook } = await import("../../bulk/files/workbook.ts");
   const book = await openWorkbook(new Uint8Array(await file.arrayBuffer()));
-  yield* book.rows(book.sheetNamed(sheet));
+  for await (const rows of book.rows(book.sheetNamed(sheet))) yield* rows;
 }
 
 async function* jsonRows(file: Blob, { format, encoding }: Shape): AsyncGenerator<FileRow> {

@@ -66,7 +66,7 @@ describe("the rows of a file", () => {
     const fields = ["order", "deep", "age"].map((name) => ({ column: name, field: `the_${name}` }));
     const { body } = bodyOf([{ source: row, typed: { the_age: "41" } }], fields, true);
     expect(body).toBe(`[{"the_order":${digits},"the_deep":{"x":1},"the_age":"41"}]`);
-    expect(parseJson(body)).toBeArrayOfSize(1);
+    expect(parseJson(body)).toHaveLength(1);
   });
 
   test("are the first and the wanted ones", async () => {
