@@ -25,7 +25,7 @@ export function indexAfter(key: string, at: number, count: number): number | und
   return key === "End" ? count - 1 : undefined;
 }
 
-/** A `<details>` whose panel lies over the page: Esc closes it, and so does a focus that leaves it, which it could hide. */
+/** A `<details>` whose panel lies over the page, inside of the window: Esc closes it, and so does a focus that leaves it, which it could hide. */
 export function overlay(element: HTMLDetailsElement): () => void {
   const press = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || !element.open || event.defaultPrevented) return;
@@ -36,11 +36,19 @@ export function overlay(element: HTMLDetailsElement): () => void {
   const leave = ({ relatedTarget }: FocusEvent) => {
     if (relatedTarget instanceof Node && !element.contains(relatedTarget)) element.open = false;
   };
+  const fit = () => {
+    const panel = element.querySelector<HTMLElement>(".panel");
+    panel?.style.setProperty("translate", "none");
+    const { left = 0, right = 0 } = panel?.getBoundingClientRect() ?? {};
+    panel?.style.setProperty("translate", `${Math.max(8 - left, Math.min(0, innerWidth - 8 - right))}px`);
+  };
   element.addEventListener("keydown", press);
   element.addEventListener("focusout", leave);
+  element.addEventListener("toggle", fit);
   return () => {
     element.removeEventListener("keydown", press);
     element.removeEventListener("focusout", leave);
+    element.removeEventListener("toggle", fit);
   };
 }
 

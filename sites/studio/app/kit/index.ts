@@ -20,7 +20,7 @@ export { curlOf, type Call } from "../resources/curl.ts";
 export { KeptDraft } from "../state/draft.svelte.ts";
 export { Editor } from "../state/editor.svelte.ts";
 export type { FormField, Input } from "../resources/forms.ts";
-export { placed } from "../keyboard/placed.ts";
+export { floating, placed, stand } from "../keyboard/placed.ts";
 export { arrows, focusPage, indexAfter, overlay } from "../keyboard/focus.ts";
 export { frame } from "../state/frame.svelte.ts";
 export { menu } from "../state/menu.svelte.ts";
