@@ -7,8 +7,7 @@
  *     answer.status; answer.text();
  *
  * The host is resolved here, all its addresses are checked, and the connection goes to a checked address. The name is
- * only in `Host` and for TLS (server name and certificate). There is never a second lookup, which could give another
- * answer.
+ * only in `Host` and for TLS (server name and certificate). There is no second lookup, with another answer.
  */
 import { lookup as lookupHost } from "node:dns/promises";
 import { host } from "#host";
