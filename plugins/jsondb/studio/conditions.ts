@@ -1,5 +1,6 @@
 /** Filters of records: as a person builds them, and as `filter[field][op]=value` stands in the address. Pure. */
 import { columnKindOf, type FieldType } from "../databases/columns.ts";
+import { isOwn, typedValue } from "./cells.ts";
 
 export const operators = ["eq", "contains", "ne", "gt", "gte", "lt", "lte", "in", "empty", "filled", "null"] as const;
 export type Operator = (typeof operators)[number];
@@ -48,6 +49,20 @@ export function parameterOf({ field, op, value }: Condition): readonly [string, 
   if (op === "eq") return [`filter[${field}]`, value];
   if (op === "contains") return [`filter[${field}]`, `*${value}*`];
   return [`filter[${field}][${op}]`, value];
+}
+
+/** What a new record has so that these conditions find it. */
+export function valuesOf(
+  conditions: readonly Condition[],
+  typeOf: (field: string) => FieldType | undefined,
+): Record<string, unknown> {
+  const given = conditions.filter(({ field, op, value }) => op === "eq" && value !== "" && !isOwn(field));
+  const values = given.flatMap(({ field, value }) => {
+    const type = typeOf(field);
+    const typed = typedValue(type, value);
+    return type !== undefined && "value" in typed ? [[field, typed.value] as const] : [];
+  });
+  return Object.fromEntries(values);
 }
 
 /** The groups of an address, which only one who writes addresses uses. */

@@ -18,6 +18,8 @@ const taskBase = (db: string, id: string) => `/core/dbs/${encodeURIComponent(db)
 export const taskPath = (db: string, id: string) => `${taskBase(db, id)}.json`;
 export const taskErrorsPath = (db: string, id: string) => `${taskBase(db, id)}/errors.json`;
 export const stopPath = (db: string, id: string) => `${taskBase(db, id)}/stop.json`;
+export const linkedPath = (db: string, id: string) =>
+  `/core/dbs/${encodeURIComponent(db)}/records/${encodeURIComponent(id)}/linked.json`;
 /** The address of a record in the Studio. */
 export const recordAddress = (db: string, id: string) =>
   `/studio/core/dbs/${encodeURIComponent(db)}/records?open=${encodeURIComponent(id)}`;

@@ -1,5 +1,5 @@
 /** A database's schema as the Studio shows and changes it. The server has the last word on what is right. Pure. */
-import { isMap, parseJson } from "studio/exact";
+import { isMap, ownOf, parseJson } from "studio/exact";
 import { fieldTypes, isIndexColumn, planIndexes, type FieldType, type IndexColumn } from "../databases/columns.ts";
 
 export { fieldTypes, type FieldType } from "../databases/columns.ts";
@@ -136,6 +136,27 @@ export function isFast(table: TableDraft | undefined, field: string): boolean {
   return always.has(field) || (table !== undefined && indexPlan(table).has(field));
 }
 
+/** What a new record has by itself; of the moment itself the server knows better. */
+export function defaultsOf(
+  table: TableDraft | undefined,
+  today: string,
+  person: { readonly id: number; readonly name: string },
+): Record<string, unknown> {
+  const variables: Readonly<Record<string, string | number>> = {
+    "{today}": today,
+    "{user_id}": person.id,
+    "{user_name}": person.name,
+  };
+  const given = (table?.fields ?? []).flatMap(({ name, type, more }) => {
+    const said = more?.["default"];
+    const isVariable = typeof said === "string" && /\{(?:now|today|user_id|user_name)\}/.test(said);
+    const known = isVariable ? variables[said] : undefined;
+    const value = isVariable ? (type === "string" ? known?.toString() : known) : said;
+    return value === undefined || value === null ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
+}
+
 const samples: Readonly<Record<FieldType, unknown>> = {
   string: "Ann",
   text: "A longer text",
@@ -148,18 +169,44 @@ const samples: Readonly<Record<FieldType, unknown>> = {
   list: ["one", "two"],
 };
 
+const sampleFormats = {
+  email: "ann@example.com",
+  url: "https://example.com",
+  phone: "+49 30 123456",
+  color: "#336699",
+  time_zone: "Europe/Berlin",
+  percent: 0.25,
+  rating: 4,
+};
+
 /**
  * The body of a request that stores a record: a value for each of the first fields, and for each required one. A database
  * without fields takes any.
  */
 export function exampleRecord(table: TableDraft | undefined) {
   const fields = (table?.fields ?? []).filter(({ required }, at) => required || at < 5);
-  const given = fields.map(({ name, type }) => [
-    name,
-    type === "string" && /mail/i.test(name) ? "ann@example.com" : samples[type],
-  ]);
+  const given = fields.flatMap((field) => {
+    const value = sampleOf(field);
+    return value === undefined ? [] : [[field.name, value] as const];
+  });
   const data: Record<string, unknown> = fields.length > 0 ? Object.fromEntries(given) : { name: "Ann" };
   return table && table.name !== "" ? { table_name: table.name, data } : { data };
+}
+
+/** Undefined where only a record or a file that is there would do. */
+function sampleOf({ name, type, more = {} }: FieldDraft): unknown {
+  const { choices, format, min } = more;
+  if (more["link"] || more["rollup"] || format === "file") return undefined;
+  const [first]: unknown[] = Array.isArray(choices) ? choices : [];
+  if (first !== undefined) {
+    const value = isMap(first) ? first["value"] : first;
+    return type === "list" ? [value] : value;
+  }
+  const formatted = ownOf(sampleFormats, String(format));
+  if (formatted !== undefined) return formatted;
+  if (type === "string" && /mail/i.test(name)) return sampleFormats.email;
+  const isAbove = (type === "number" || type === "integer") && typeof min === "number" && min > Number(samples[type]);
+  return isAbove ? min : samples[type];
 }
 
 /**

@@ -572,6 +572,15 @@ describe("a schema", () => {
       }
     }
     expect(exampleRecord(undefined)).toEqual({ data: { name: "Ann" } });
+    const hard = {
+      size: { type: "string", choices: [{ value: "S" }, "M"] },
+      tags: { type: "list", choices: ["a", "b"] },
+      site: { type: "string", format: "url", required: true },
+      owner: { type: "string", link: "people" },
+      stars: { type: "integer", min: 50 },
+    };
+    const [draft] = draftOf({ fields: hard }).tables;
+    expect(exampleRecord(draft).data).toEqual({ size: "S", tags: ["a"], site: "https://example.com", stars: 50 });
   });
 
   test("keeps the options that nothing here reads", () => {

@@ -3,7 +3,7 @@ import { get, isMap, mapsIn, request, session, textOf } from "studio";
 import { levelOf, type Level } from "../access/grants.ts";
 import { kindOf, lookOf, titleField, titleIn } from "../look/kinds.ts";
 import { otherDb, tableAt, type Titled } from "../look/titles.svelte.ts";
-import { addressOfRecord, recordPath, tableAddress } from "../paths.ts";
+import { addressOfRecord, linkedPath, recordPath, tableAddress } from "../paths.ts";
 import type { FieldDraft, TableDraft } from "../schema.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ export class Linked {
   private readonly isAdmin = session.person.role === "admin";
 
   constructor(db: string, id: string, words: (name: string) => string, language: () => string) {
-    this.path = recordPath(db, id).replace(/\.json$/, "/linked.json");
+    this.path = linkedPath(db, id);
     this.words = words;
     this.language = language;
   }

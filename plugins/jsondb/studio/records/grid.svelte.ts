@@ -1,5 +1,5 @@
 /** The state of the grid of records: what is chosen, where the focus is, and what is being typed. */
-import { ApiError, filledIn, messageOf, nextCell, toasts, type GridCell } from "studio";
+import { ApiError, filledIn, messageOf, nextCell, ownOf, text as language, toasts, type GridCell } from "studio";
 import { canEditInCell, cellText, isOwn, plainText, typedValue, valueAt, type Row } from "../cells.ts";
 import type { Level } from "../access/grants.ts";
 import type { Look } from "../look/kinds.ts";
@@ -8,8 +8,8 @@ import type { Titles } from "../look/titles.svelte.ts";
 import { shownText } from "../look/values.ts";
 import { Many, type Sent } from "./many.svelte.ts";
 import { heightOf, paste, placeOfError, update, printTsv, readTsv, type Column, type Pasted } from "../grid.ts";
-import { ChangedMeanwhile, refusalOf, type Rows } from "./rows.svelte.ts";
-import { say } from "../words.ts";
+import { ChangedMeanwhile, newId, refusalOf, type Rows } from "./rows.svelte.ts";
+import { say, texts } from "../words.ts";
 
 /** More rows than these are changed only after one has typed their number. */
 export const manyRows = 20;
@@ -138,11 +138,19 @@ export class Grid {
     // Without one of them it is no longer all: then those are chosen that one can see.
     const next = new Set(this.all ? this.rows.loaded.map(({ id }) => id) : this.chosen);
     this.all = false;
-    for (const id of ids) {
+    for (const id of ids.filter((one) => one !== newId)) {
       if (chosen) next.add(id);
       else next.delete(id);
     }
     this.chosen = next;
+  }
+
+  /** A new last line, with the cursor in its first cell. */
+  begin(values: Row["data"]): void {
+    this.rows.begin(values, this.table);
+    const row = this.rows.count;
+    const at = this.columns.findIndex(({ name }) => this.edit(row - 1, name));
+    this.moveTo({ row, column: at + 1 });
   }
 
   /** Whether the cell can be changed where it is. */
@@ -150,9 +158,8 @@ export class Grid {
     const row = this.rows.at(index);
     const kind = this.lookOf(column)?.kind;
     // Files are chosen, and rollups reckoned, in the record.
-    if (kind === "rollup" || kind === "file" || !this.may("edit")) return false;
+    if (kind === "rollup" || kind === "file" || !this.may(row?.id === newId ? "add" : "edit")) return false;
     if (!row || !canEditInCell(row, column, kind === "choices" || kind === "link")) return false;
-    if (this.rows.changed.get(row.id) === "deleting") return false;
     this.fault = undefined;
     const before = valueAt(row, column);
     this.editing = { id: row.id, column, text: plainText(before), before };
@@ -164,6 +171,7 @@ export class Grid {
   }
 
   leave(): void {
+    if (this.editing?.id === newId) this.rows.dropEmpty();
     this.editing = undefined;
     this.fault = undefined;
   }
@@ -185,9 +193,14 @@ export class Grid {
     } catch (error) {
       // Saved again, it replaces what the cell says.
       if (error instanceof ChangedMeanwhile) this.editing = { ...editing, before: error.theirs };
+      if (row.id === newId && this.goOn(error, column.name)) return false;
       return this.refused(editing, refusalOf(error, column.name));
     } finally {
       this.saving = false;
+    }
+    if (row.id === newId) {
+      if (saved) toasts.offerUndo(language.count(texts().added, 1), () => void this.rows.delete([saved.id]));
+      return this.left();
     }
     const undo = () =>
       void this.rows
@@ -197,6 +210,18 @@ export class Grid {
     const value = saved ? shownText(look, valueAt(saved, column.name), reading(this.titles)) : cellText(editing.text);
     toasts.offerUndo(filledIn(say("cellSaved"), { field: look.label, value: value || "–" }), undo);
     return this.left();
+  }
+
+  /** A new record lacks something else: leads there, and says what. */
+  private goOn(error: unknown, name: string): boolean {
+    const errors = error instanceof ApiError && !ownOf(error.errors, name) ? error.errors : {};
+    const at = this.columns.findIndex((column) => ownOf(errors, column.name));
+    const column = this.columns[at]?.name;
+    const { row } = this.active;
+    if (column === undefined || !this.edit(row - 1, column)) return false;
+    this.moveTo({ row, column: at + 1 });
+    this.fault = { id: newId, column, message: ownOf(errors, column)?.join(", ") ?? "" };
+    return true;
   }
 
   private left(): true {

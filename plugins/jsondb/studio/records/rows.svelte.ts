@@ -2,23 +2,11 @@
  * The records of a list, as far as somebody has looked at them: pages by the API's cursor, or by an offset where one jumps.
  * Changes by others are followed: a changed row says so where it is, and new ones wait until they are asked for.
  */
-import {
-  ApiError,
-  followEvents,
-  get,
-  isMap,
-  messageOf,
-  ownOf,
-  parseJson,
-  request,
-  same,
-  toasts,
-  type DelayedRequest,
-} from "studio";
+import { ApiError, followEvents, get, isMap, mapsIn, messageOf, ownOf, parseJson, request, same, toasts } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
 import { History } from "./history.svelte.ts";
 import type { PasteOperation } from "../grid.ts";
-import { batchPath, eventsPath, pageSize, recordPath, recordsPath } from "../paths.ts";
+import { batchPath, eventsPath, linkedPath, pageSize, recordPath, recordsPath, restorePath } from "../paths.ts";
 import { say } from "../words.ts";
 
 const mostPages = 40;
@@ -35,10 +23,15 @@ interface ReadPage {
   readonly next: string | null;
 }
 
-export type Change = "update" | "destroy" | "deleting";
+export type Change = "update" | "destroy" | "unsaved";
+
+/** The id of a line that the server does not have yet; its panel is that of a new record. */
+export const newId = "new";
 
 export class Rows {
   pages = $state.raw<ReadonlyMap<number, readonly Row[]>>(new Map());
+  /** Records that were added at the end stay there until the list is read again. */
+  added = $state.raw<readonly Row[]>([]);
   /** How many there are: of the last page, else as the server has counted. */
   end = $state<number | undefined>();
   total = $state<number | undefined>();
@@ -81,6 +74,16 @@ export class Rows {
 
   /** As many as the grid is high: at first one page more than is known. */
   get count(): number {
+    return this.known + this.added.length;
+  }
+
+  /** How many match, if that is known. */
+  get size(): number | undefined {
+    const size = this.end ?? this.total;
+    return size === undefined ? undefined : size + this.added.filter(({ id }) => id !== newId).length;
+  }
+
+  private get known(): number {
     if (this.end !== undefined) return this.end;
     const last = Math.max(-1, ...this.pages.keys());
     const known = (last + 1) * pageSize;
@@ -88,7 +91,7 @@ export class Rows {
   }
 
   at(index: number): Row | undefined {
-    return this.pages.get(Math.floor(index / pageSize))?.[index % pageSize];
+    return this.added[index - this.known] ?? this.pages.get(Math.floor(index / pageSize))?.[index % pageSize];
   }
 
   /** Some that are loaded: they show which fields there are. */
@@ -97,7 +100,7 @@ export class Rows {
   }
 
   get loaded(): Row[] {
-    return [...this.pages.values()].flat();
+    return [...this.pages.values(), this.added].flat();
   }
 
   /** Rows `first` to `end` are looked at. */
@@ -199,8 +202,9 @@ export class Rows {
     this.cursors.clear();
     this.underWay.clear();
     this.stale = new Set(this.pages.keys());
-    this.changed = new Map([...this.changed].filter(([, change]) => change === "deleting"));
+    this.changed = new Map([...this.changed].filter(([, change]) => change === "unsaved"));
     this.fresh = 0;
+    this.added = this.added.filter(({ id }) => id === newId);
     const wasEnd = this.end;
     this.end = undefined;
     this.counts.clear();
@@ -216,6 +220,11 @@ export class Rows {
 
   /** Puts a record where it stands, if it is among the loaded ones. */
   put(row: Row, change?: Change): boolean {
+    if (this.added.some(({ id }) => id === row.id)) {
+      this.added = this.added.map((one) => (one.id === row.id ? row : one));
+      this.mark([row.id], change);
+      return true;
+    }
     for (const [page, rows] of this.pages) {
       const at = rows.findIndex(({ id }) => id === row.id);
       if (at < 0) continue;
@@ -240,6 +249,7 @@ export class Rows {
    * has changed the field since.
    */
   async save(id: string, field: string, value: unknown, seen: unknown): Promise<Row | undefined> {
+    if (id === newId) return this.add(field, value);
     this.own.add(id);
     try {
       const saved = rowOf(await this.saved(id, field, value, seen));
@@ -310,27 +320,62 @@ export class Rows {
     return found;
   }
 
+  /** A last line for a record that is stored with its first value, if the server takes it. */
+  begin(data: Row["data"], table: string | null): void {
+    const line = { id: newId, data, table_name: table, created_at: "", updated_at: "" };
+    this.added = [...this.added.filter(({ id }) => id !== newId), line];
+  }
+
+  /** Nothing was typed into it. */
+  dropEmpty(): void {
+    if (!this.changed.has(newId)) this.added = this.added.filter(({ id }) => id !== newId);
+  }
+
+  private async add(field: string, value: unknown): Promise<Row | undefined> {
+    const line = this.added.find(({ id }) => id === newId);
+    if (!line) return undefined;
+    const data = { ...line.data, [field]: value };
+    this.put({ ...line, data }, "unsaved");
+    const record = { data, ...(line.table_name !== null && { table_name: line.table_name }) };
+    const row = rowOf((await request("POST", recordsPath(this.db), { body: { record } })).json);
+    if (row) this.made(row.id);
+    this.mark([newId], undefined);
+    this.added = this.added.flatMap((one) => (one.id === newId ? (row ?? []) : one));
+    return row;
+  }
+
   /** A record of one's own is no news. */
   made(id: string): void {
     this.own.add(id);
   }
 
-  /** In ten seconds; until then the rows stay where they are, struck through. */
-  deleteLater(ids: readonly string[], words: string): void {
-    this.mark(ids, "deleting");
-    const call: DelayedRequest = {
-      method: "POST",
-      path: batchPath(this.db),
-      body: { operations: ids.map((id) => ({ op: "delete", id })) },
-    };
-    toasts.later(call, words, {
-      hides: ids.map((id) => recordPath(this.db, id)),
-      undone: () => this.mark(ids, undefined),
-      done: () => {
-        this.mark(ids, undefined);
-        this.refresh();
-      },
-    });
+  /** At most 1,000 at once. */
+  async delete(ids: readonly string[]): Promise<void> {
+    try {
+      await this.batch(ids.map((id) => ({ op: "delete", id })));
+      for (const id of ids) this.made(id);
+    } finally {
+      this.refresh();
+    }
+  }
+
+  /** Whether records link to some of these: what is cleared there no restoring brings back. */
+  async areLinked(ids: readonly string[]): Promise<boolean> {
+    const lists = await Promise.all(ids.map((id) => get(linkedPath(this.db, id))));
+    return lists.some(({ json }) => mapsIn(json).some(({ count }) => Number(count) > 0));
+  }
+
+  /** Brings deleted records back from the bin: as many as the server takes, then it says what is wrong. */
+  async restore(ids: readonly string[]): Promise<void> {
+    try {
+      for (const id of ids) {
+        this.made(id);
+        await request("POST", restorePath(this.db, id));
+      }
+    } catch (error) {
+      toasts.fail(error);
+    }
+    this.refresh();
   }
 
   /** Follows what others change; gives back what ends it. */
@@ -360,7 +405,7 @@ export class Rows {
       if (kind !== "update") this.counts.clear();
       const known = loaded.get(row.id);
       if (kind === "create" && !known && !this.own.has(row.id)) this.fresh++;
-      else if (kind === "destroy" && known && this.changed.get(row.id) !== "deleting") this.mark([row.id], "destroy");
+      else if (kind === "destroy" && known && !this.own.has(row.id)) this.mark([row.id], "destroy");
       else if (kind === "update" && known && known.updated_at !== row.updated_at) {
         this.put(row, this.isChanging || this.own.has(row.id) ? undefined : "update");
         loaded.set(row.id, row);

@@ -40,7 +40,7 @@ export { session } from "../state/session.svelte.ts";
 export { shortcuts } from "../state/shortcuts.svelte.ts";
 export { catalogue, filledIn, text, type Language } from "../state/text.svelte.ts";
 export { mayLose } from "../state/uses.ts";
-export { toasts, type DelayedRequest } from "../state/toasts.svelte.ts";
+export { toasts } from "../state/toasts.svelte.ts";
 export { isLongNumber, numberOf, parseJson } from "../server/exact.ts";
 export { cut, isMap, mapsIn, ownOf, textOf, visible } from "../resources/values.ts";
 export { default as ApiCall } from "./show/ApiCall.svelte";

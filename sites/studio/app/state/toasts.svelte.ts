@@ -8,11 +8,9 @@ export interface Toast {
   readonly undo?: () => void;
 }
 
-/** What is to be done in ten seconds. */
-export interface DelayedRequest {
-  readonly method: string;
+/** What is to be deleted in ten seconds. */
+interface Deletion {
   readonly path: string;
-  readonly body?: unknown;
   readonly ifMatch?: string | undefined;
 }
 
@@ -22,22 +20,17 @@ const undoMs = 10_000;
 class Toasts {
   list = $state.raw<readonly Toast[]>([]);
   /** By the paths of what is to be deleted: lists leave them out already. Undefined once it is done. */
-  deleting = $state.raw<ReadonlyMap<string, DelayedRequest | undefined>>(new Map());
+  deleting = $state.raw<ReadonlyMap<string, Deletion | undefined>>(new Map());
   private last = 0;
 
   begin(): void {
     // A page that is closed does at once what it has promised.
     addEventListener("pagehide", () => {
-      for (const { method, path, body, ifMatch } of new Set([...this.deleting.values()].flatMap((call) => call ?? [])))
+      for (const { path, ifMatch } of [...this.deleting.values()].flatMap((call) => call ?? []))
         void fetch(path, {
-          method,
+          method: "DELETE",
           keepalive: true,
-          headers: {
-            ...personHeader(),
-            ...(ifMatch !== undefined && { "if-match": ifMatch }),
-            ...(body !== undefined && { "content-type": "application/json" }),
-          },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
+          headers: { ...personHeader(), ...(ifMatch !== undefined && { "if-match": ifMatch }) },
         });
     });
   }
@@ -75,17 +68,9 @@ class Toasts {
     words: string,
     { ifMatch, undone }: { ifMatch?: string | undefined; undone: () => void },
   ): void {
-    this.later({ method: "DELETE", path, ifMatch }, words, { hides: [path], undone });
-  }
-
-  /** Sends a request that deletes things in ten seconds; `hides` are their paths. `undone` is told if it does not. */
-  later(
-    call: DelayedRequest,
-    words: string,
-    { hides, undone, done }: { hides: readonly string[]; undone: () => void; done?: () => void },
-  ): void {
-    this.deleting = new Map([...this.deleting, ...hides.map((path) => [path, call] as const)]);
-    const timer = setTimeout(() => void this.doNow(call, undone, done), undoMs);
+    const call = { path, ifMatch };
+    this.deleting = new Map([...this.deleting, [path, call]]);
+    const timer = setTimeout(() => void this.doNow(call, undone), undoMs);
     const undo = () => {
       clearTimeout(timer);
       this.forget(call);
@@ -101,9 +86,9 @@ class Toasts {
     this.deleting = new Map([...this.deleting].filter(([path, call]) => call !== undefined || !there.has(path)));
   }
 
-  private async doNow(call: DelayedRequest, failed: () => void, done?: () => void): Promise<void> {
+  private async doNow(call: Deletion, failed: () => void): Promise<void> {
     try {
-      await request(call.method, call.path, { body: call.body, ifMatch: call.ifMatch });
+      await request("DELETE", call.path, { ifMatch: call.ifMatch });
     } catch (error) {
       const isGone = error instanceof ApiError && error.status === 404;
       if (!isGone) this.fail(error);
@@ -112,10 +97,9 @@ class Toasts {
       return;
     }
     this.deleting = new Map([...this.deleting].map(([hidden, other]) => [hidden, other === call ? undefined : other]));
-    done?.();
   }
 
-  private forget(call: DelayedRequest): void {
+  private forget(call: Deletion): void {
     this.deleting = new Map([...this.deleting].filter(([, other]) => other !== call));
   }
 
