@@ -1,6 +1,5 @@
 /**
- * Runs jobs in this process: polls find what is due, claims take it, its handler runs, and the writer writes how it
- * ended.
+ * Runs jobs in this process: polls find what is due, claims take it, its handler runs, the writer writes its end.
  */
 import { withActor } from "../scope/actor.ts";
 import { withCausation } from "../scope/causation.ts";

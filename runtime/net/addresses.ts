@@ -16,8 +16,7 @@ export interface Allow {
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * Parses "10.0.0.0/8, 192.168.1.5, intranet.example, api.internal:8443, [fd00::1]:80"; throws an Error for a wrong
- * part.
+ * Parses "10.0.0.0/8, 192.168.1.5, intranet.example, api.internal:8443, [fd00::1]:80"; throws for a wrong one.
  */
 export function parseAllow(text: string): Allow {
   const allow: Allow = { networks: [], hosts: new Set() };

@@ -35,8 +35,7 @@ export function mustMatch({ version }: { readonly version: number }, expected: n
 }
 
 /**
- * Whether an `If-None-Match` header contains this tag by weak comparison: the client's copy is current (RFC 9110
- * 13.1.2).
+ * Whether `If-None-Match` contains this tag by weak comparison: the client's copy is current (RFC 9110 13.1.2).
  */
 export function isKnownTag(ifNoneMatch: string | null, tag: string): boolean {
   if (ifNoneMatch === null) return false;
