@@ -124,7 +124,7 @@ describe("a token", () => {
 describe("a person", () => {
   test("is invited to see their own records of one table, comes in by the link and chooses a password", async () => {
     await app.post("/account/teams.json", { team: { name: "Sales" } });
-    const fields = { name: "string", owner: { type: "string", label: "Owner" } };
+    const fields = { name: "string", owner: { type: "string", label: "Owner" }, pay: "number" };
     await app.post("/core/dbs.json", { db: { name: "Jobs", code: "jobs", schema: { fields } } });
     for (const owner of ["ewa", "jan"])
       await app.post("/core/dbs/jobs/records.json", { record: { data: { name: `Job of ${owner}`, owner } } });
@@ -139,8 +139,9 @@ describe("a person", () => {
     await page.getByRole("option", { name: /Sales/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByLabel("Access to Jobs").selectOption("edit");
-    await page.getByLabel("Own records only").check();
-    expect(await page.getByLabel(/^The field of Jobs/).inputValue()).toBe("owner");
+    await page.getByLabel("Only their own records, by the field").check();
+    expect(await page.getByLabel("The field that says whose a record is").inputValue()).toBe("owner");
+    await page.getByRole("group", { name: "Hidden fields" }).getByLabel("Pay").check();
     await page.getByText("It stays open to everybody who may use tables.").waitFor();
     await page.getByRole("button", { name: "Make invitation link" }).click();
     const link =
@@ -151,9 +152,12 @@ describe("a person", () => {
       [
         { to: "role:manager", may: "manage" },
         { to: "role:user", may: "manage" },
-        { to: `user:${id}`, may: "edit", where: { owner: "{user_login}" } },
+        { to: `user:${id}`, may: "edit", where: { owner: "{user_login}" }, hide: ["pay"] },
       ],
     ]);
+    // Who makes a record is written where the rule looks for it.
+    const { schema } = (await app.get("/core/dbs/jobs.json")).json;
+    expect(schema.fields.owner).toEqual({ type: "string", label: "Owner", default: "{user_login}" });
     await page.goto(`${app.origin}/studio/admin/access`);
     const row = page.getByRole("row", { name: /^Ewa Zima/ });
     await row.getByRole("cell", { name: "Can edit limited by name" }).waitFor();

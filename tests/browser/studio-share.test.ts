@@ -44,9 +44,8 @@ test("with a person, their own records and no margins: as they see it, and what 
   await dialog.getByLabel("Look as").selectOption({ label: "Jan Example" });
   await dialog.getByText("Jan Example would see 3 of 3 records. Can edit.").waitFor();
   await dialog.getByRole("button", { name: "Limits for Jan Example" }).click();
-  await dialog.getByRole("button", { name: "Add a condition" }).click();
-  await dialog.getByLabel("Field", { exact: true }).selectOption({ label: "Owner" });
-  await dialog.getByLabel("Compared with").selectOption({ label: "is me" });
+  await dialog.getByLabel("Only their own records, by the field").check();
+  expect(await dialog.getByLabel("The field that says whose a record is").inputValue()).toBe("owner");
   await dialog.getByText("Jan Example would see 2 of 3 records.").waitFor();
   await dialog.getByText("Own records").waitFor();
   await dialog.getByRole("checkbox", { name: "Margin" }).check();
@@ -54,7 +53,7 @@ test("with a person, their own records and no margins: as they see it, and what 
   await seen.getByRole("columnheader", { name: "Margin" }).waitFor({ state: "detached" });
   expect(await seen.getByRole("cell", { name: "D-2" }).count()).toBe(1);
 
-  await dialog.getByRole("button", { name: "And" }).click();
+  await dialog.getByRole("button", { name: "Add a condition" }).click();
   await dialog.getByLabel("Field", { exact: true }).last().selectOption({ label: "Amount" });
   await dialog.getByLabel("Condition").last().selectOption({ label: "is at least" });
   await dialog.getByLabel("Value").last().fill("many");
@@ -77,9 +76,58 @@ test("with a person, their own records and no margins: as they see it, and what 
   await using theirs = await studio.signedIn({ login: "jan", password, at: "/studio/core/dbs/deals/records" });
   await theirs.page.getByRole("gridcell", { name: "D-2" }).waitFor();
   expect(await theirs.page.getByRole("gridcell", { name: "D-1" }).count()).toBe(0);
-  await theirs.page.getByRole("button", { name: "Share", exact: true }).click();
-  await theirs.page.getByText("Whoever may manage this table can share it.").waitFor();
+  expect(await theirs.page.getByRole("button", { name: "Share", exact: true }).count()).toBe(0);
+  await theirs.page.goto(`${app.origin}/studio/core/dbs/deals/charts`);
+  const tabs = theirs.page.getByRole("navigation", { name: "Parts of the table" }).getByRole("link");
+  await eventually(async () => (await tabs.count()) > 1, "the parts");
+  expect(await tabs.allTextContents()).toEqual([
+    "← Records",
+    "Import",
+    "Export",
+    "Changes",
+    "Charts",
+    "Bin",
+    "Long work",
+  ]);
+  await theirs.page.goto(`${app.origin}/studio/core/dbs/deals/schema`);
+  await theirs.page.getByText("Whoever may manage this table can change this.").waitFor();
+  expect(await theirs.page.getByRole("button", { name: "Add field" }).count()).toBe(0);
   expect(theirs.faults).toEqual([]);
+}, 60_000);
+
+test("with somebody who sees only what they make: the rule and the new records go by the same thing", async () => {
+  const fields = { task: "string", by: { type: "string", default: "{user_name}" } };
+  await app.post("/core/dbs.json", { db: { name: "Tasks", code: "tasks", schema: { fields } } });
+  await app.post("/core/dbs/tasks/records.json", { record: { data: { task: "Of the boss" } } });
+  const access = [
+    { to: "user:1", may: "manage" },
+    { to: `user:${jan}`, may: "edit" },
+  ];
+  await app.patch("/core/dbs/tasks.json", { db: { access } });
+  await using opened = await studio.signedIn({ at: "/studio/core/dbs/tasks/records" });
+  const { page, faults } = opened;
+  await page.getByRole("button", { name: "Share", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Share Tasks" });
+  await dialog.getByRole("button", { name: "Limits for Jan Example" }).click();
+  const of = dialog.getByLabel("The field that says whose a record is");
+  expect(await of.locator("option").allTextContents()).toEqual(["By", "Made by", "Task"]);
+  await dialog.getByLabel("Only their own records, by the field").check();
+  await of.selectOption("Made by");
+  const now = async () => (await app.get("/core/dbs/tasks.json")).json;
+  await eventually(async () => (await now()).access[1].where?.made_by === "{user_login}", "the rule");
+  expect((await now()).schema.fields.made_by).toMatchObject({ default: "{user_login}", label: { de: "Erstellt von" } });
+  await using theirs = await studio.signedIn({ login: "jan", password, at: "/studio/core/dbs/tasks/records" });
+  await theirs.page.getByRole("button", { name: "New record" }).click();
+  await theirs.page
+    .getByRole("complementary", { name: "New record" })
+    .getByLabel("Task", { exact: true })
+    .fill("Of Jan");
+  await theirs.page.getByRole("button", { name: "Add record" }).click();
+  await theirs.page.getByRole("gridcell", { name: "Of Jan" }).waitFor();
+  await theirs.page.reload();
+  await theirs.page.getByRole("gridcell", { name: "Of Jan" }).waitFor();
+  expect(await theirs.page.getByRole("gridcell", { name: "Of the boss" }).count()).toBe(0);
+  expect([...faults, ...theirs.faults]).toEqual([]);
 }, 60_000);
 
 test("with somebody new by a link that is copied", async () => {

@@ -30,11 +30,12 @@ function filledIn(value: unknown, type: FieldType | undefined, timezone: string)
   return isText ? value.replaceAll(variable, (_, name: string) => `${valueOf(name, type, timezone) ?? ""}`) : value;
 }
 
-const variable = /\{(now|today|user_id|user_name)\}/g;
-const wholeVariable = /^\{(now|today|user_id|user_name)\}$/;
+const variable = /\{(now|today|user_id|user_login|user_name)\}/g;
+const wholeVariable = /^\{(now|today|user_id|user_login|user_name)\}$/;
 
 function valueOf(name: string, type: FieldType | undefined, timezone: string): string | number | undefined {
   if (name === "user_id") return currentActor()?.user;
+  if (name === "user_login") return currentActor()?.login;
   if (name === "user_name") return currentActor()?.name;
   if (name === "now" && type !== "time") return new Date().toJSON();
   const local = Temporal.Instant.fromEpochMilliseconds(Date.now()).toZonedDateTimeISO(timezone);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ownGrantOf, personFields, reachOf, tableOf, withOwn, type Grant, type Reader } from "./reach.ts";
+import { ownGrantOf, reachOf, withOwn, type Grant, type Reader } from "./reach.ts";
 
 const jan: Reader = { id: 7, role: "user", units: ["team:3"], mayUseTables: true };
 const guest: Reader = { id: 8, role: "guest", units: [], mayUseTables: false };
@@ -21,54 +21,33 @@ describe("a person reaches", () => {
   });
 });
 
-const fields = [
-  { name: "no", label: "No", type: "integer", standard: "" },
-  { name: "owner", label: "Owner", type: "string", standard: "" },
-  { name: "made_by", label: "Made by", type: "string", standard: "{user_id}" },
-  { name: "total", label: "Total", type: "number", standard: "" },
-];
-
 describe("what a person has by name", () => {
   test("keeps an open table open to those who use it", () => {
-    const access = withOwn({ access: null, fields }, 8, { may: "read", own: "owner" }, ["role:user"]);
+    const access = withOwn(
+      null,
+      8,
+      { may: "read", own: "owner", hide: ["margin"] },
+      { openTo: ["role:user"], value: "{user_login}" },
+    );
     expect(access).toEqual([
       { to: "role:user", may: "manage" },
-      { to: "user:8", may: "read", where: { owner: "{user_login}" } },
+      { to: "user:8", may: "read", where: { owner: "{user_login}" }, hide: ["margin"] },
     ]);
-    expect(withOwn({ access: null, fields }, 8, undefined, ["role:user"])).toBeNull();
-  });
-  test.each([
-    ["no", "{user_id}"],
-    ["owner", "{user_login}"],
-    ["made_by", "{user_id}"],
-  ])("is by the field %s compared with %s", (field, variable) => {
-    expect(withOwn({ access: [], fields }, 8, { may: "edit", own: field }, [])).toEqual([
-      { to: "user:8", may: "edit", where: { [field]: variable } },
-    ]);
+    expect(withOwn(null, 8, undefined, { openTo: ["role:user"] })).toBeNull();
   });
   test("is replaced, taken away and read again, and others stay as they are", () => {
-    const access = [{ to: "team:3", may: "read", hide: ["margin"] } as const, own];
-    expect(ownGrantOf({ access }, 7)).toEqual({ may: "edit", own: "owner" });
-    expect(withOwn({ access, fields }, 7, { may: "manage" }, [])?.[1]).toEqual({ to: "user:7", may: "manage" });
-    expect(withOwn({ access, fields }, 7, undefined, [])).toEqual([{ to: "team:3", may: "read", hide: ["margin"] }]);
-  });
-  test("is offered for the likeliest field first, never for a number", () => {
-    expect(personFields(fields).map(({ name }) => name)).toEqual(["made_by", "owner", "no"]);
-  });
-});
-
-test("a table is read with the fields of all its parts", () => {
-  const schema = {
-    tables: { a: { fields: { x: "string" } }, b: { fields: { y: { type: "date", label: { pl: "Dzień" } } } } },
-  };
-  expect(tableOf({ id: 1, code: "t", name: "", access: null, schema }, "pl")).toEqual({
-    id: "1",
-    code: "t",
-    name: "t",
-    access: null,
-    fields: [
-      { name: "x", label: "x", type: "string", standard: "" },
-      { name: "y", label: "Dzień", type: "date", standard: "" },
-    ],
+    const access = [
+      { to: "team:3", may: "read", hide: ["margin"] } as const,
+      { ...own, where: { owner: "{user_login}", open: true } },
+    ];
+    expect(ownGrantOf({ access }, 7)).toEqual({ may: "edit", own: "owner", hide: [] });
+    const openTo: string[] = [];
+    expect(withOwn(access, 7, { may: "add" }, { openTo })?.[1]).toEqual({
+      to: "user:7",
+      may: "add",
+      where: { open: true },
+    });
+    expect(withOwn(access, 7, { may: "manage" }, { openTo })?.[1]).toEqual({ to: "user:7", may: "manage" });
+    expect(withOwn(access, 7, undefined, { openTo })).toEqual([{ to: "team:3", may: "read", hide: ["margin"] }]);
   });
 });

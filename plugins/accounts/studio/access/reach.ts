@@ -7,20 +7,13 @@ export type Level = (typeof levels)[number];
 /** A line of a table's list, with what this page does not show of it. */
 export type Grant = Readonly<Record<string, unknown>> & { readonly to: string; readonly may: Level };
 
-export interface TableField {
-  readonly name: string;
-  readonly label: string;
-  readonly type: string;
-  readonly standard: string;
-}
-
 export interface Table {
   readonly id: string;
   readonly code: string;
   readonly name: string;
   /** Null: whoever may use tables may do everything. */
   readonly access: readonly Grant[] | null;
-  readonly fields: readonly TableField[];
+  readonly schema: unknown;
 }
 
 export interface Reader {
@@ -62,77 +55,56 @@ function isLimited({ where, hide }: Grant): boolean {
 export interface OwnGrant {
   readonly may: Level;
   /** Only the records where this field names them. */
-  readonly own?: string;
+  readonly own?: string | undefined;
+  readonly hide?: readonly string[];
 }
 
 export function ownGrantOf({ access }: Pick<Table, "access">, userId: number): OwnGrant | undefined {
   const line = access?.find(({ to }) => to === `user:${userId}`);
   if (!line) return undefined;
-  const [field] = Object.entries(isMap(line["where"]) ? line["where"] : {}).find(([, value]) => isPerson(value)) ?? [];
-  return { may: line.may, ...(field !== undefined && { own: field }) };
+  const [own] = whereOf(line).find(([, value]) => isPerson(value)) ?? [];
+  return { may: line.may, own, hide: Array.isArray(line["hide"]) ? line["hide"].map(String) : [] };
 }
 
+const whereOf = ({ where }: Grant) => Object.entries(isMap(where) ? where : {});
 const isPerson = (value: unknown) => value === "{user_id}" || value === "{user_login}";
 
 /**
  * The list with what a person has by name. A table that has none yet stays open to those who use it: `openTo` are the
- * roles and people who may use tables.
+ * roles and people who may use tables. `value`: what the field of their own records is compared with.
  */
 export function withOwn(
-  { access, fields }: Pick<Table, "access" | "fields">,
+  access: readonly Grant[] | null,
   userId: number,
   grant: OwnGrant | undefined,
-  openTo: readonly string[],
+  { openTo, value }: { readonly openTo: readonly string[]; readonly value?: string | undefined },
 ): readonly Grant[] | null {
   if (!access && !grant) return null;
   const before = access ?? openTo.map((to): Grant => ({ to, may: "manage" }));
-  const others = before.filter(({ to }) => to !== `user:${userId}`);
+  const to = `user:${userId}`;
+  const others = before.filter((one) => one.to !== to);
   if (!grant) return others;
-  const field = fields.find(({ name }) => name === grant.own);
-  const where = field && grant.may !== "manage" ? { where: { [field.name]: variableOf(field) } } : {};
-  return [...others, { to: `user:${userId}`, may: grant.may, ...where }];
-}
-
-/** By what a field names a person: by number, where it holds one or is filled with it. */
-function variableOf({ type, standard }: TableField): string {
-  return type === "integer" || standard === "{user_id}" ? "{user_id}" : "{user_login}";
-}
-
-/** The fields that can say whose a record is, the likeliest first. */
-export function personFields(fields: readonly TableField[]): readonly TableField[] {
-  const rank = ({ name, label, standard }: TableField) => {
-    if (standard === "{user_id}") return 0;
-    return /owner|person|user|assigned|author|seller|osoba|właściciel|besitzer/i.test(`${name} ${label}`) ? 1 : 2;
-  };
-  return fields.filter(({ type }) => type === "string" || type === "integer").toSorted((a, b) => rank(a) - rank(b));
+  const { may, own, hide = [] } = grant;
+  if (may === "manage") return [...others, { to, may }];
+  const line = before.find((one) => one.to === to);
+  const where = (line ? whereOf(line) : []).filter(([, one]) => !isPerson(one));
+  if (own !== undefined && value !== undefined) where.unshift([own, value]);
+  const narrowed = { ...(where.length > 0 && { where: Object.fromEntries(where) }), ...(hide.length > 0 && { hide }) };
+  return [...others, { to, may, ...narrowed }];
 }
 
 /** Of a database as the API answers it. */
-export function tableOf(db: Readonly<Record<string, unknown>>, language: string): Table {
+export function tableOf(db: Readonly<Record<string, unknown>>): Table {
   const { id, code, name, access, schema } = db;
-  const parts = isMap(schema) && isMap(schema["tables"]) ? Object.values(schema["tables"]) : [schema];
-  const fields = parts.flatMap((part) => (isMap(part) && isMap(part["fields"]) ? Object.entries(part["fields"]) : []));
   return {
     id: String(id),
     code: String(code),
     name: String(name || code),
     access: Array.isArray(access) ? access.filter(isMap).map(grantOf) : null,
-    fields: [...new Map(fields.map(([field, of]) => [field, fieldOf(field, of, language)])).values()],
+    schema,
   };
 }
 
 function grantOf(line: Readonly<Record<string, unknown>>): Grant {
   return { ...line, to: String(line["to"]), may: levels.find((level) => level === line["may"]) ?? "read" };
-}
-
-function fieldOf(name: string, of: unknown, language: string): TableField {
-  const full = isMap(of) ? of : { type: of };
-  const { type, label, default: standard } = full;
-  const words = isMap(label) ? (label[language] ?? Object.values(label)[0]) : label;
-  return {
-    name,
-    label: typeof words === "string" && words !== "" ? words : name.replaceAll("_", " "),
-    type: String(type),
-    standard: typeof standard === "string" ? standard : "",
-  };
 }

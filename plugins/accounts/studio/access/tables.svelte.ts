@@ -1,5 +1,5 @@
 /** The tables of the account and who reaches them: read, and changed for one person at a time. */
-import { get, isMap, mapsIn, messageOf, request, session, text } from "studio";
+import { get, isMap, mapsIn, messageOf, ownedBy, request, session } from "studio";
 import { tableOf, withOwn, type OwnGrant, type Reader, type Table } from "./reach.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export class Tables {
         get("/core/dbs.json?limit=200", signal),
         get("/account/privileges.json", signal),
       ]);
-      this.all = mapsIn(dbs.json).map((db) => tableOf(db, text.language));
+      this.all = mapsIn(dbs.json).map(tableOf);
       this.rights = rights.json as readonly Right[]; // as the API's description declares it
     } catch (error) {
       if (!signal?.aborted) this.problem = messageOf(error);
@@ -55,13 +55,15 @@ export class Tables {
       (one) => Array.isArray(one["privileges"]) && one["privileges"].includes("dbs") && one["id"] !== userId,
     );
     const openTo = [...roles.map((role) => `role:${role}`), ...byName.map(({ id }) => `user:${String(id)}`)];
-    const access = withOwn(tableOf(isMap(json) ? json : {}, text.language), userId, grant, openTo);
+    const { access: before, schema } = tableOf(isMap(json) ? json : {});
+    const owned = grant?.own === undefined ? undefined : ownedBy(schema, grant.own);
+    const access = withOwn(before, userId, grant, { openTo, value: owned?.value });
     const changed = await request("PATCH", path, {
-      body: { db: { access } },
+      body: { db: { access, ...(owned && { schema: owned.schema }) } },
       ifMatch: headers.get("etag") ?? undefined,
     });
     if (!isMap(changed.json)) return;
-    const table = tableOf(changed.json, text.language);
+    const table = tableOf(changed.json);
     this.all = this.all?.map((one) => (one.id === table.id ? table : one));
   }
 }

@@ -25,6 +25,8 @@ export const roles = ["admin", "manager", "user", "guest"] as const;
 
 /** The values of a condition that stand for whoever looks. */
 export const variables = ["{user_id}", "{user_login}", "{team_ids}", "{department_ids}", "{group_ids}"] as const;
+/** Of a record that is the person's own: its field says so, and not a condition among others. */
+const ownVariables: readonly string[] = ["{user_id}", "{user_login}"];
 const lists: readonly string[] = ["{team_ids}", "{department_ids}", "{group_ids}"];
 
 /** What a condition may compare by; a variable that is a list is only for an exact value. */
@@ -108,9 +110,13 @@ export function isVariable(value: string): boolean {
 
 /** Whether it names nobody's own number where a list is needed, and so on: what a person can choose here. */
 export function variablesFor(op: Operator): readonly string[] {
-  if (op === "eq") return variables;
-  if (op === "in") return lists;
-  return op === "ne" ? ["{user_id}", "{user_login}"] : [];
+  if (op === "eq" || op === "in") return lists;
+  return op === "ne" ? ownVariables : [];
+}
+
+/** The condition that a record is the person's own. */
+export function ownIn({ where }: Pick<Grant, "where">): RowCondition | undefined {
+  return where.find(({ op, value }) => op === "eq" && ownVariables.includes(value));
 }
 
 /** The messages of a 422 by the grant that they are about, without their place, and the rest. */

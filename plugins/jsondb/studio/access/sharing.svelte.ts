@@ -2,7 +2,7 @@
 import { ApiError, get, isMap, lookupChoices, mapsIn, messageOf, request, session, textOf } from "studio";
 import { dbPath } from "../paths.ts";
 import { draftOf, type SchemaDraft } from "../schema.ts";
-import { accessOf, faultsOf, grantsOf, levelOf, subjectKinds, type Grant } from "./grants.ts";
+import { accessOf, faultsOf, grantsOf, subjectKinds, type Grant } from "./grants.ts";
 import { say } from "./words.ts";
 
 /** How somebody would see the database. */
@@ -38,11 +38,6 @@ export class Sharing {
 
   constructor(db: string) {
     this.db = db;
-  }
-
-  /** Whoever may not sees of the grants only their own. */
-  get mayManage(): boolean {
-    return levelOf(this.grants, session.person.role === "admin") === "manage";
   }
 
   async load(signal?: AbortSignal): Promise<void> {
@@ -83,9 +78,9 @@ export class Sharing {
   }
 
   /** Shows these at once, and saves them. What is refused stays as it was chosen, until it is right. */
-  async save(grants: readonly Grant[]): Promise<boolean> {
+  async save(grants: readonly Grant[], schema?: unknown): Promise<boolean> {
     this.grants = grants;
-    return this.patch({ access: accessOf(grants) });
+    return this.patch({ access: accessOf(grants), ...(schema !== undefined && { schema }) });
   }
 
   async savePublic(methods: unknown): Promise<boolean> {

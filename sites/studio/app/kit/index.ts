@@ -34,6 +34,8 @@ export { words } from "../resources/names.ts";
 export { People } from "../state/people.svelte.ts";
 export { changePreference, preference } from "../server/preferences.ts";
 export { questions } from "../state/questions.svelte.ts";
+export { ownedBy } from "../resources/own.ts";
+export { default as Narrowed } from "./forms/Narrowed.svelte";
 export type { Resource } from "../resources/resources.ts";
 export { router } from "../state/router.svelte.ts";
 export { session } from "../state/session.svelte.ts";
