@@ -6,6 +6,8 @@ import { draftOf, type FieldDraft } from "../schema.ts";
 import { labelled } from "../look/looks.svelte.ts";
 import { numberLike, type PreviewColumn } from "./preview.ts";
 import { newField, type Column, type Source } from "./source.svelte.ts";
+import { kindWord } from "../schema/kind-words.ts";
+import { say as sayKind } from "../schema/words.ts";
 import { say, texts } from "./words.ts";
 
 interface Target {
@@ -86,32 +88,11 @@ export class Targets {
     const { kind, target } = this.lookOf(column);
     const link = column.target?.includes(":") === true;
     const written = kind === "link" || target ? "" : writtenAs(column, kind);
-    return [link ? this.labelOf(column.target ?? "") : say(wordOf(kind)), written]
+    return [link ? this.labelOf(column.target ?? "") : sayKind(kindWord(kind)), written]
       .filter((part) => part !== "")
       .join(", ");
   }
 }
-
-const wordOf = (kind: Kind) => `is_${kindsShown.find((one) => one === kind) ?? "text"}` as const;
-const kindsShown = [
-  "long",
-  "number",
-  "money",
-  "percent",
-  "rating",
-  "choice",
-  "choices",
-  "yesno",
-  "date",
-  "datetime",
-  "time",
-  "link",
-  "email",
-  "url",
-  "phone",
-  "file",
-  "list",
-] as const;
 
 /** How its values are written, by an example. */
 function writtenAs({ type, format }: PreviewColumn, kind: Kind): string {
