@@ -47,7 +47,7 @@ test("with a person, their own records and no margins: as they see it, and what 
   await dialog.getByLabel("Only their own records, by the field").check();
   expect(await dialog.getByLabel("The field that says whose a record is").inputValue()).toBe("owner");
   await dialog.getByText("Jan Example would see 2 of 3 records.").waitFor();
-  await dialog.getByText("Own records").waitFor();
+  await dialog.getByText("Own records", { exact: true }).waitFor();
   await dialog.getByRole("checkbox", { name: "Margin" }).check();
   const seen = dialog.getByRole("region", { name: "As Jan Example sees it" });
   await seen.getByRole("columnheader", { name: "Margin" }).waitFor({ state: "detached" });

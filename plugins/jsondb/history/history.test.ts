@@ -103,6 +103,32 @@ test("many changes at once are all kept, each with its number", async () => {
   }
 });
 
+test("the changes of all records are told in pages, to each of what they may see", async () => {
+  const own = { to: `user:${seller.id}`, may: "read", where: { owner: "{user_id}" }, hide: ["pay"] };
+  const base = await database(
+    { fields: { name: "string", owner: "integer", pay: "number" } },
+    { access: [{ to: "role:admin", may: "manage" }, own] },
+  );
+  const ann = await add(base, { name: "Ann", owner: seller.id, pay: 5 });
+  const bob = await add(base, { name: "Bob", owner: 0 });
+  await patch(base, ann.id, { pay: 6 });
+  await app.delete(`${base}/records/${bob.id}.json`);
+  const seen: unknown[] = [];
+  for (let before: string | null = ""; before !== null;) {
+    const { json, headers } = await app.get(`${base}/history.json?${new URLSearchParams({ limit: "2", before })}`);
+    seen.push(...json.map(({ title, op, n }: Entry & { title: string }) => `${title} ${op} ${n}`));
+    before = json.length === 0 ? null : headers.get("x-next-cursor");
+  }
+  expect(seen).toEqual(["Bob delete 2", "Ann update 2", "Bob create 1", "Ann create 1"]);
+  const theirs = (await app.get(`${base}/history.json`, as(seller.token))).json;
+  expect(theirs.map(({ record_id: id, changes }: { record_id: string; changes: object }) => [id, changes])).toEqual([
+    [ann.id, {}],
+    [ann.id, { name: [null, "Ann"], owner: [null, seller.id] }],
+  ]);
+  for (const before of ["x", "2026-01-31/x/1", `2026-01-31/${ann.id}/-1`])
+    expect((await app.get(`${base}/history.json?before=${encodeURIComponent(before)}`)).status).toBe(400);
+});
+
 describe("every way", () => {
   const only = async (base: string, id: string) => {
     const [entry] = await history(base, id);

@@ -1,12 +1,15 @@
 /** The history of a record, and how it becomes what it was. behaviour B.7. */
 import {
   answer,
+  badRequest,
   etag,
   expectedVersion,
   field,
   integerId,
+  isUuid,
   jsonText,
   notFound,
+  ok,
   pageOf,
   pageQuery,
   pageReply,
@@ -22,7 +25,7 @@ import { versionDigits } from "../records/print.ts";
 import { recordExample, ShownRecord } from "../records/routes.ts";
 import { restoreEntry } from "./history.ts";
 import * as historyStore from "./store.ts";
-import type { EntryRow } from "./store.ts";
+import type { EntryRow, Place } from "./store.ts";
 import { missingRecord } from "../records/record.ts";
 
 const HistoryEntry = answer.object("HistoryEntry", {
@@ -45,8 +48,44 @@ const example = {
   changes: { age: [34, 35] },
 };
 
+const DbHistoryEntry = answer.object("DbHistoryEntry", {
+  ...HistoryEntry.properties,
+  record_id: answer.uuid(),
+  table_name: field.nullable(Type.String()),
+  title: field.nullable(Type.String()),
+});
+
 export function historyRoutes(ctx: JsondbContext): Route[] {
   return [
+    route(
+      "GET",
+      "/core/dbs/:db_id/history",
+      {
+        summary: "List the changes of all records",
+        description:
+          "As the history of one record; `title` is what people know the record by. `X-Next-Cursor` is the `before` of the next page.",
+        access: dbAccess,
+        query: { before: "only changes before this cursor", limit: pageQuery.limit },
+        answers: { 200: answer.list(DbHistoryEntry) },
+        responses: { 200: [{ ...example, record_id: recordExample.id, table_name: null, title: "Ann" }] },
+      },
+      async (input) => {
+        const db = await openAt(ctx, input, input.params.db_id);
+        const { limit } = pageOf(input.query);
+        const found = await historyStore.listAll(ctx.sql, db, limit, placeOf(input.query.get("before")));
+        const last = found.at(-1);
+        const next = last && { "x-next-cursor": `${last.moment}/${last.id}/${last.n}` };
+        return ok(
+          found.map((row) => ({
+            ...toApi(row),
+            record_id: row.id,
+            table_name: row.tableName || null,
+            title: row.title,
+          })),
+          next,
+        );
+      },
+    ),
     route(
       "GET",
       "/core/dbs/:db_id/records/:id/history",
@@ -94,6 +133,14 @@ export function historyRoutes(ctx: JsondbContext): Route[] {
       },
     ),
   ];
+}
+
+function placeOf(cursor: string | null): Place | undefined {
+  if (!cursor) return undefined;
+  const [moment = "", id = "", n = ""] = cursor.split("/");
+  if (moment.length > 40 || Number.isNaN(Date.parse(moment)) || !isUuid(id) || !/^\d{1,9}$/.test(n))
+    throw badRequest("`before` must be a cursor");
+  return { moment, id, n: Number(n) };
 }
 
 function toApi({ n, op, at, userId, userName, source, changes }: EntryRow) {

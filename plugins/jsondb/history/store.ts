@@ -62,6 +62,41 @@ export async function list(sql: Sql, db: Database, id: string, { limit, offset }
   return { rows, total, next: first && first.whole > rows.length ? offset + rows.length : undefined };
 }
 
+/** A place among the changes of a database: what comes after it is older. */
+export interface Place {
+  /** To the microsecond. */
+  readonly moment: string;
+  readonly id: string;
+  readonly n: number;
+}
+
+export interface DbEntryRow extends EntryRow, Place {
+  readonly tableName: string;
+  readonly title: string | null;
+}
+
+/** Of all records, as `list` shows those of one. */
+export async function listAll(sql: Sql, db: Database, limit: number, after?: Place): Promise<readonly DbEntryRow[]> {
+  const args = newArgs();
+  const older = after
+    ? `and (h.at, h.id, h.n) < (${args.bind(after.moment, "text")}::timestamptz, ${args.bind(after.id, "uuid")}, ${args.bind(after.n, "int")})`
+    : "";
+  const titles = Object.fromEntries([...db.schema.tables].map(([name, { titleField }]) => [name, titleField ?? null]));
+  const title = `left(${openData(args, db, anyTable)} ->> (${args.bind(JSON.stringify(titles), "text")}::jsonb ->> r.table_name), 200)`;
+  const text = `
+    with page as materialized (
+      select h.id, h.n, h.at, h.op, h.user_id, u.name as user_name, h.source, c.changes, r.table_name, ${title} as title
+      from record_history h left join users u on u.account_id = h.account_id and u.id = h.user_id,
+        lateral ${stateAfter(args, db)} r, lateral ${changes(args, db)} c
+      where h.account_id = ${args.bind(db.accountId, "bigint")} and h.db_id = ${args.bind(db.id, "uuid")} ${older}
+        and ${openState(args, db)}
+      order by h.at desc, h.id desc, h.n desc limit ${args.bind(limit, "int")}),
+    sized as (select page.*, ${bytesBefore("octet_length(changes::text)", "at desc, id desc, n desc")} as bytes_before from page)
+    select *, at::text as moment from sized where bytes_before < ${readBounds.answerBytes}
+    order by at desc, id desc, n desc`;
+  return sql.unsafe<DbEntryRow[]>(text, args.values);
+}
+
 async function count(sql: Sql, db: Database, id: string): Promise<number> {
   const args = newArgs();
   const text = `select count(*) as total from record_history h, lateral ${stateAfter(args, db)} r

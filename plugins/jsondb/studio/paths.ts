@@ -42,4 +42,5 @@ export const viewPath = (db: string, id: string) =>
 export const trashPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/trash.json`;
 export const restorePath = (db: string, id: string) =>
   `/core/dbs/${encodeURIComponent(db)}/trash/${encodeURIComponent(id)}/restore.json`;
+export const historyPath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/history.json`;
 export const aggregatePath = (db: string) => `/core/dbs/${encodeURIComponent(db)}/aggregate.json`;

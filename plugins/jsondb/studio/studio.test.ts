@@ -16,7 +16,7 @@ import {
 import { canEditInCell, cellText, changedFields, plainText, rowOf, typedValue, valueAt, type Row } from "./cells.ts";
 import { aggregateQuery, askedOf, barsOf, extents, filterOf } from "./chart.ts";
 import { columnsOf, former, heightOf, paste, placeOfError, update, printTsv, readTsv } from "./grid.ts";
-import { happenedOf, meet, staleOf, withTheirs } from "./records/meanwhile.ts";
+import { meet, staleOf, withTheirs } from "./records/meanwhile.ts";
 import { exampleBody, faultsByOperation, isOpenToAll, publicDraftOf, publicMethodsOf } from "./public/methods.ts";
 import { chosenTable, draftOf, exampleRecord, faultsAt, indexPlan, isFast, givenSchema, schemaOf } from "./schema.ts";
 import {
@@ -722,42 +722,5 @@ describe("a change of all that a list finds", () => {
   test("carries the fields", () => {
     const { body } = bulkCall(new URLSearchParams("q=a"), { op: "update", data: { age: null } });
     expect(body).toEqual({ op: "update", data: { age: null } });
-  });
-});
-
-describe("a live change", () => {
-  const when = { n: 1, at: 0 };
-  test("names the fields with before and after, as short texts", () => {
-    const before = row({ name: "Ann", age: 3, tags: [1], gone: true });
-    const after = row({ name: "Ann", age: 4, tags: [1], note: "x".repeat(2_000_000) });
-    expect(happenedOf("update", before, after, when)).toEqual({
-      ...when,
-      kind: "update",
-      id: "1",
-      name: "Ann",
-      differences: [
-        { field: "age", before: "3", after: "4" },
-        { field: "gone", before: "true", after: "" },
-        { field: "note", before: "", after: `${"x".repeat(200)}…` },
-      ],
-      more: 0,
-    });
-  });
-  test("of a record that was not loaded says so, and others have no differences", () => {
-    expect(happenedOf("update", undefined, row({ a: 1 }), when)).toMatchObject({ differences: undefined, name: "" });
-    expect(happenedOf("create", undefined, row({ a: "b", c: "d" }), when, "c").name).toBe("d");
-    expect(happenedOf("create", undefined, row({ a: "b" }), when)).toMatchObject({ differences: [], name: "b" });
-    expect(happenedOf("destroy", row({ a: "c" }), row({ a: "b" }), when)).toMatchObject({ differences: [] });
-  });
-  test("names at most 20 fields, whatever they are called", () => {
-    const data = Object.fromEntries(
-      ["__proto__x", "constructor", ...Array.from({ length: 30 }, (_, at) => `f${at}`)].map((name) => [name, 1]),
-    );
-    const { differences, more } = happenedOf("update", row({}), row(data), when);
-    expect([differences?.length, more, differences?.[1]]).toEqual([
-      20,
-      12,
-      { field: "constructor", before: "", after: "1" },
-    ]);
   });
 });

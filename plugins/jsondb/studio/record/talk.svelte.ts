@@ -124,7 +124,7 @@ function commentOf(value: unknown): Comment[] {
   ];
 }
 
-function entryOf(value: unknown): Entry[] {
+export function entryOf(value: unknown): Entry[] {
   if (!isMap(value)) return [];
   const { n, op, at, user_name: name, source, changes } = value;
   const pairs = Object.entries(isMap(changes) ? changes : {});

@@ -61,7 +61,7 @@ export class Grid {
 
   /** Other columns draw every cell anew, so those that are shown already stay. */
   show(columns: readonly Column[]): void {
-    this.rows.history.nameField = columns.find(({ name }) => !isOwn(name))?.name;
+    this.rows.nameField = columns.find(({ name }) => !isOwn(name))?.name;
     const isSame = (column: Column, at: number) =>
       column.name === this.columns[at]?.name && definitionOf(column) === definitionOf(this.columns[at]);
     if (columns.length !== this.columns.length || !columns.every(isSame)) this.columns = columns;

@@ -80,7 +80,7 @@ export class Many {
   private ask(both: readonly Meanwhile[], known: ReadonlyMap<string, Row>): Promise<"mine" | "theirs" | undefined> {
     const nameOf = (id: string) => {
       const row = known.get(id);
-      return (row && cellText(valueAt(row, this.rows.history.nameField ?? "id"))) || id;
+      return (row && cellText(valueAt(row, this.rows.nameField ?? "id"))) || id;
     };
     return new Promise((resolve) => {
       const answer = (choice: "mine" | "theirs" | undefined) => {

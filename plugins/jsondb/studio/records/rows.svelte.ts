@@ -4,7 +4,6 @@
  */
 import { ApiError, followEvents, get, isMap, mapsIn, messageOf, ownOf, parseJson, request, same, toasts } from "studio";
 import { cellText, rowOf, valueAt, type Row } from "../cells.ts";
-import { History } from "./history.svelte.ts";
 import type { PasteOperation } from "../grid.ts";
 import { batchPath, eventsPath, linkedPath, pageSize, recordPath, recordsPath, restorePath } from "../paths.ts";
 import { say } from "../words.ts";
@@ -41,7 +40,10 @@ export class Rows {
   /** Records that others have made since. */
   fresh = $state(0);
   /** The changes since the page was opened. */
-  readonly history = new History();
+  /** How many changes were told of. */
+  heard = $state(0);
+  /** The field that names a record. */
+  nameField: string | undefined;
   readonly db: string;
   /** The query of the list: table, phrase, filters and order. */
   readonly query: URLSearchParams;
@@ -400,7 +402,7 @@ export class Rows {
 
   private take(events: readonly { kind: string; row: Row }[]): void {
     const loaded = new Map(this.loaded.map((row) => [row.id, row]));
-    this.history.add(events, loaded);
+    this.heard += events.length;
     for (const { kind, row } of events) {
       if (kind !== "update") this.counts.clear();
       const known = loaded.get(row.id);
