@@ -64,10 +64,10 @@ test("a flow is made from its start, tested in place, mended, published, and sta
   await page.getByLabel("Field of the condition").selectOption({ label: "Status" });
   await page.getByLabel("Value of Status").selectOption({ label: "New" });
   await button(page, "Go on").click();
-  await heading(page, "A record is created in Orders");
+  await heading(page, "A record of Orders is added");
   await page.waitForURL(/\/studio\/flows\/[a-z-]+$/);
   const code = new URL(page.url()).pathname.split("/").at(-1) ?? "";
-  const start = page.getByRole("button", { name: /^When A record is created in Orders Only if Status is New/ });
+  const start = page.getByRole("button", { name: /^When A record of Orders is added Only if Status is New/ });
   await start.waitFor();
   expect(await page.getByText(/Core::Record|db_code/).count()).toBe(0);
   expect((await app.get("/account/webhooks.json")).json).toMatchObject([

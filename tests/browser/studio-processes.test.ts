@@ -142,15 +142,20 @@ test("a cron says in words and times what is typed, starts its flow, and is swit
   const { page, faults } = opened;
   await page.getByLabel("Name", { exact: true }).fill("Every morning");
   await page.getByLabel("Flow", { exact: true }).selectOption("report");
-  const schedule = page.getByLabel("When", { exact: true });
+  await page.locator("strong", { hasText: "Monday to Friday at 09:00" }).waitFor();
+  await page.getByLabel("How often", { exact: true }).selectOption("week");
+  await page.getByRole("combobox", { name: "On", exact: true }).selectOption({ label: "Friday" });
+  await page.locator("strong", { hasText: "Each week on Friday at 09:00" }).waitFor();
+  await page.getByLabel("How often", { exact: true }).selectOption("custom");
+  const schedule = page.getByLabel("Schedule", { exact: true });
   await schedule.fill("61 * * * *");
   await page.getByText("is not a cron expression").waitFor();
   await schedule.fill("0 7 * * *");
-  await page.locator("strong", { hasText: "At 07:00 AM" }).waitFor();
+  await page.locator("strong", { hasText: "Every day at 07:00" }).waitFor();
   const times = page.locator("ol time");
-  await times.nth(4).waitFor();
+  await times.nth(2).waitFor();
   const shown = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", timeZone: "Asia/Tokyo" });
-  const next: string[] = (await app.get("/account/crons/next.json?schedule=0 7 * * *")).json.next_runs;
+  const next: string[] = (await app.get("/account/crons/next.json?count=3&schedule=0 7 * * *")).json.next_runs;
   expect(await times.allTextContents()).toEqual(next.map((time) => shown.format(new Date(time))));
   await page.getByLabel("Time zone").fill("Europe/London");
   await page.getByText("(the schedule counts in Europe/London)", { exact: false }).waitFor();
@@ -166,9 +171,9 @@ test("a cron says in words and times what is typed, starts its flow, and is swit
 
   await page.goto(`${app.origin}/studio/account/crons`);
   const row = page.getByRole("grid", { name: "Schedules" }).getByRole("row", { name: /Every morning/ });
-  await row.getByText("At 07:00 AM").waitFor();
+  await row.getByText("Every day at 07:00").waitFor();
   await row.getByRole("switch", { name: "On: Every morning", checked: true }).click();
-  await row.getByRole("switch", { name: "On: Every morning", checked: false }).waitFor();
+  await page.getByRole("status").getByText("Every morning is off").waitFor();
   expect((await app.get("/account/crons.json")).json[0]).toMatchObject({ active: false, next_run_at: null });
   await shot(page, "crons");
   expect(faults.filter((fault) => !/status of 422/.test(fault))).toEqual([]);

@@ -10,7 +10,7 @@ export interface NextRuns {
 /** Its address; undefined as long as nobody would expect an answer. */
 export function nextPath(schedule: string, timezone: string): string | undefined {
   if (schedule.trim() === "") return undefined;
-  const query = new URLSearchParams({ schedule: schedule.trim(), count: "5" });
+  const query = new URLSearchParams({ schedule: schedule.trim(), count: "3" });
   if (timezone.trim() !== "") query.set("timezone", timezone.trim());
   return `/account/crons/next.json?${query}`;
 }
@@ -23,6 +23,3 @@ export function nextOf(json: unknown): NextRuns {
     times: Array.isArray(runs) ? runs.filter((one) => typeof one === "string") : [],
   };
 }
-
-/** Schedules that many people want, to begin with. */
-export const usual = ["*/15 * * * *", "0 * * * *", "0 7 * * *", "0 8 * * 1-5", "0 6 1 * *"];

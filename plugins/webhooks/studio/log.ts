@@ -82,6 +82,11 @@ export function countsOf(rows: readonly Pick<Delivery, "status">[]): Record<Deli
   return counts;
 }
 
+/** Newest first, but those that failed before the others. */
+export function failedFirst<T extends Pick<Delivery, "status">>(rows: readonly T[]): T[] {
+  return rows.toSorted((a, b) => Number(b.status === "failed") - Number(a.status === "failed"));
+}
+
 const reasons = [
   "refused-address",
   "dns",

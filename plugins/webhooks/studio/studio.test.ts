@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { conditionOn, conditionsOf, filterText, isValue, letsThrough, lineOf, type Condition } from "./filter.ts";
 import {
   countsOf,
+  failedFirst,
   healthOf,
   isSpan,
   logPath,
@@ -12,81 +12,6 @@ import {
   stateOf,
   type Delivery,
 } from "./log.ts";
-
-describe("a filter", () => {
-  const all = { db_code: "orders", total: 12.5, paid: true, note: null, tags: ["a"], __proto: "x" };
-
-  test("is one line in a list", () => {
-    expect(lineOf({ db_code: "orders", paid: true })).toBe("db_code = orders, paid = true");
-    expect([lineOf(null), lineOf({})]).toEqual(["", ""]);
-  });
-
-  test("is conditions, and the same filter again", () => {
-    const conditions = conditionsOf(JSON.stringify(all)) ?? [];
-    expect(conditions.map(({ type, text }) => [type, text])).toEqual([
-      ["text", "orders"],
-      ["number", "12.5"],
-      ["flag", "true"],
-      ["none", ""],
-      ["json", '["a"]'],
-      ["text", "x"],
-    ]);
-    expect(JSON.parse(filterText(conditions))).toEqual(all);
-    const long = '{"id":12345678901234567890}';
-    expect(filterText(conditionsOf(long) ?? []).replaceAll(/\s/g, "")).toBe(long);
-  });
-
-  test.each<[Condition[], string]>([
-    [[], ""],
-    [[{ name: "", type: "text", text: "x" }], ""],
-    [[{ name: "a", type: "number", text: "x" }], '{"a": x}'],
-    [[{ name: "a", type: "number", text: "" }], '{"a": ?}'],
-    [[{ name: "a", type: "number", text: "12345678901234567890" }], '{\n  "a": 12345678901234567890\n}'],
-    [[{ name: "a", type: "number", text: "0x10" }], '{\n  "a": 16\n}'],
-    [[{ name: "a", type: "text", text: '"' }], '{\n  "a": "\\""\n}'],
-    [[{ name: "a", type: "flag", text: "" }], '{\n  "a": false\n}'],
-    [
-      [
-        { name: "a", type: "text", text: "1" },
-        { name: "a", type: "text", text: "2" },
-      ],
-      '{\n  "a": "2"\n}',
-    ],
-  ])("of %j is %s", (conditions, text) => {
-    expect(filterText(conditions)).toBe(text);
-  });
-
-  test.each(["[]", "1", "null", "{", '"x"'])("that is %s has no conditions", (text) => {
-    expect(conditionsOf(text)).toBeUndefined();
-    expect(letsThrough(text, {})).toBeUndefined();
-  });
-
-  test("begins with the value that the sample has", () => {
-    const sample = { id: 7, db_code: "orders", done: false };
-    expect(conditionOn("id", sample)).toEqual({ name: "id", type: "number", text: "7" });
-    expect(conditionOn("done", sample)).toEqual({ name: "done", type: "flag", text: "false" });
-    expect(conditionOn("unknown", sample)).toEqual({ name: "unknown", type: "text", text: "" });
-    expect(conditionOn("constructor", sample)).toEqual({ name: "constructor", type: "text", text: "" });
-  });
-
-  test("says whether the sample would be sent", () => {
-    expect(letsThrough("", { id: 1 })).toBe(true);
-    expect(letsThrough('{"id": 1}', { id: 1 })).toBe(true);
-    expect(letsThrough('{"id": "1"}', { id: 1 })).toBe(false);
-  });
-
-  test.each<[Condition["type"], string, boolean]>([
-    ["number", "1", true],
-    ["number", "", false],
-    ["number", "1e999", false],
-    ["json", "[1]", true],
-    ["json", "[1", false],
-    ["text", "", true],
-    ["none", "", true],
-  ])("of type %s takes %s: %p", (type, text, expected) => {
-    expect(isValue({ name: "a", type, text })).toBe(expected);
-  });
-});
 
 const delivery = (id: number, more: Partial<Delivery> = {}): Delivery => ({
   id,
@@ -172,4 +97,9 @@ test.each([
 test("a span ends now", () => {
   expect(sinceOf("hour", Date.parse("2026-01-31T10:00:00Z"))).toBe("2026-01-31T09:00:00.000Z");
   expect([isSpan("week"), isSpan("toString")]).toEqual([true, false]);
+});
+
+test("failures come first, each part newest first", () => {
+  const all = (["delivered", "failed", "pending", "failed"] as const).map((status, id) => ({ id, status }));
+  expect(failedFirst(all).map(({ id }) => id)).toEqual([1, 3, 0, 2]);
 });

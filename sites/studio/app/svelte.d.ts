@@ -22,9 +22,6 @@ declare module "studio:pages" {
   export const pages: readonly StudioPage[];
 }
 
-/** They teach "cronstrue" a language when they are loaded. */
-declare module "cronstrue/locales/*";
-
 /** `document.createElement("studio-field")` of pages among the built-in plugins; elsewhere platform.d.ts says it. */
 interface HTMLElementTagNameMap extends Pick<
   import("./author.ts").StudioElements,

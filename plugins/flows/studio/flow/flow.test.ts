@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { startTestApp, type TestApp } from "platform/test";
+import type { Start } from "studio";
 import { shapeOf } from "../../program/check-rules.ts";
 import { messageOf, locationOf, standing, stepFaults } from "./program/faults.ts";
 import { bodyFor, methodName, withAction } from "./connect/connecting.ts";
-import { tablesOf } from "./program/fields.ts";
 import { furtherFields, kindOf, kinds, own as ownKind, pieceAt, startOf } from "./program/kinds.ts";
 import { programIn, readValue, renamed, shownValue, stepsOf, withProgram } from "./program/text.ts";
 import { codesFor, completionAt, givenBy, namesAt, partsOf, valueAt } from "./program/scope.ts";
@@ -24,8 +24,22 @@ import {
   type Direction,
 } from "./program/tree.ts";
 import { brief, failedAt, knownIn, missedIn, needsOf, pathOfResult, type Result } from "./trial/trial.ts";
-import { bodyOf, cronStart, isWhole, loopsOf, newStart, sampleOf, scheduleOf, timesOf, webhookStart } from "./when.ts";
+import { loopsOf, sampleOf } from "./when.ts";
 
+const orders: Start = {
+  key: "webhook 2",
+  kind: "webhook",
+  id: "2",
+  active: true,
+  trouble: "",
+  source: "Core::Record",
+  event: "create",
+  db: "orders",
+  table: "",
+  filter: { status: "new" },
+  schedule: "",
+  timezone: "",
+};
 /** A step that is told apart by its name. */
 const named = (name: string, inside: object = {}) => ({ type: "mutation", set: { [name]: 1 }, ...inside });
 const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => named(name));
@@ -206,9 +220,8 @@ describe("the names in scope", () => {
   });
 
   test("are also those that a webhook or a cron gives", () => {
-    const row = { id: 2, source_type: "Core::Record", kind: "create", filter: { db_code: "orders" }, active: true };
-    const webhook = webhookStart(row);
-    const cron = cronStart({ id: 7, schedule: "0 7 * * *", timezone: "Europe/Warsaw", active: false });
+    const webhook: Start = { ...orders, filter: {} };
+    const cron: Start = { ...orders, key: "cron 7", kind: "cron", id: "7", source: "", event: "", db: "", filter: {} };
     const fieldsIn = (db: unknown) => (db === "orders" ? ["sku"] : []);
     const given = givenBy([webhook, cron], fieldsIn);
     expect(namesAt(program, "0", [], given)).toContainEqual({ name: "data.sku", from: "when" });
@@ -359,40 +372,6 @@ test("every kind is told by its step, and has a form with the keys that the serv
 });
 
 describe("what starts a flow", () => {
-  const orders = newStart("webhook", 1, { db: "orders", filter: { status: "new" } });
-  test("is stored as a webhook or a cron, and read again", () => {
-    const { webhook } = bodyOf(orders, "intake", true);
-    const row = { id: 3, active: true, ...Object(webhook) };
-    expect(webhookStart(row)).toMatchObject({ ...orders, key: "webhook 3", id: "3" });
-    expect(Object(webhook)).toMatchObject({
-      source_type: "Core::Record",
-      filter: { db_code: "orders", status: "new" },
-    });
-    expect(bodyOf(newStart("cron", 1), "intake", false)).toEqual({
-      cron: { kind: "flow", target_code: "intake", schedule: "0 8 * * *", active: false },
-    });
-    expect([orders, newStart("webhook", 1), newStart("cron", 1, { schedule: " " })].map(isWhole)).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
-
-  test.each([
-    ["*/15 * * * *", "minutes"],
-    ["5 * * * *", "hour"],
-    ["0 8 * * *", "day"],
-    ["30 7 * * 1-5", "workday"],
-    ["0 8 * * 0", "week"],
-    ["0 8 1 * *", "month"],
-    ["0 8 1 1 *", "custom"],
-    ["0 8,12 * * *", "custom"],
-    ["", "custom"],
-  ])("at %p is said as %p", (schedule, every) => {
-    expect<string>(timesOf(schedule).every).toBe(every);
-    if (every !== "custom") expect(scheduleOf(timesOf(schedule))).toBe(schedule);
-  });
-
   const writes = (op: string, data: object = {}, db = "orders") => [{ path: "0", step: { type: "db", op, db, data } }];
   test.each([
     ["makes a record of its own table", writes("create"), true],
@@ -449,27 +428,6 @@ describe("a connection made in place", () => {
       "c",
     ]);
   });
-});
-
-test("a table has the words of its schema", () => {
-  const schema = {
-    fields: {
-      status: { type: "string", label: { en: "State", pl: "Stan" }, choices: ["new", { value: "old", label: "Old" }] },
-      no: "integer",
-    },
-  };
-  const [orders] = tablesOf({ code: "orders", name: "Orders", schema }, "pl", (name) => name.toUpperCase());
-  expect(orders?.fields.map(({ label, type }) => `${label} ${type}`)).toEqual(["Stan string", "NO integer"]);
-  expect(orders?.fields[0]?.choices.map(({ label }) => label)).toEqual(["new", "Old"]);
-  const several = tablesOf(
-    { code: "shop", name: "Shop", schema: { tables: { lines: {}, bills: {} } } },
-    "en",
-    (name) => name,
-  );
-  expect(several.map(({ label, table }) => [label, table])).toEqual([
-    ["Shop · lines", "lines"],
-    ["Shop · bills", "bills"],
-  ]);
 });
 
 describe("a test of a flow", () => {

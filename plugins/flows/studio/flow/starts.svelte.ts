@@ -1,6 +1,20 @@
 /** What starts a flow: its webhooks and crons as they are stored, and as somebody is changing them. They go live with the flow. */
-import { get, isMap, KeptDraft, mapsIn, messageOf, request, same, session } from "studio";
-import { bodyOf, cronStart, isWhole, newStart, webhookStart, type Start } from "./when.ts";
+import {
+  bodyOf,
+  cronStart,
+  get,
+  isMap,
+  isWhole,
+  KeptDraft,
+  mapsIn,
+  messageOf,
+  newStart,
+  request,
+  same,
+  session,
+  webhookStart,
+  type Start,
+} from "studio";
 
 type Row = Readonly<Record<string, unknown>>;
 const paths = { webhook: "/account/webhooks", cron: "/account/crons" } as const;

@@ -19,6 +19,8 @@ export interface ItemProps {
   readonly isNew: boolean;
   /** What the form does, in one sentence. */
   readonly lead?: string;
+  /** What a record without a name of its own is called. */
+  readonly called?: (record: Row) => string;
   /** The fields to show first, in this order; the others are folded away. */
   readonly fields?: readonly string[];
   /** What a new record begins with, by field: the server takes it if nothing is said. */
@@ -65,6 +67,8 @@ export interface ListProps {
   readonly own?: readonly string[];
   readonly cell?: Snippet<[string, Row]>;
   readonly isDim?: (row: Row) => boolean;
+  /** What a row without a name of its own is called. */
+  readonly called?: (row: Row) => string;
   /** Filters to choose with one click. */
   readonly quick?: readonly { readonly title: string; readonly query: Readonly<Record<string, string>> }[];
   /** The sentence of a list that has nothing. */

@@ -1,6 +1,5 @@
 /** What the steps of a flow may name, followed as others change it: connections with their actions, tables, flows, steps of plugins. */
-import { followChanges, get, isMap, mapsIn, nameOf, session, text, textOf, words, type Choice } from "studio";
-import { tablesOf, type Table, type TableField } from "./fields.ts";
+import { get, isMap, mapsIn, nameOf, session, Tables, textOf, type Choice } from "studio";
 import { own as ownKind, startOf, type StepKind } from "./kinds.ts";
 import type { Step } from "./tree.ts";
 
@@ -29,10 +28,9 @@ export interface OwnStep {
 
 type Row = Readonly<Record<string, unknown>>;
 
-export class Codes {
+export class Codes extends Tables {
   connections = $state.raw<readonly Connection[]>([]);
   flows = $state.raw<readonly Choice[]>([]);
-  tables = $state.raw<readonly Table[]>([]);
   own = $state.raw<readonly OwnStep[]>([]);
   private prompts = $state.raw<readonly Choice[]>([]);
   private apps = $state.raw<readonly Choice[]>([]);
@@ -40,25 +38,21 @@ export class Codes {
   private readonly asked = new Set<string>();
 
   /** Reads everything, and again what changes. Gives back what ends that. */
-  begin(): () => void {
+  override begin(): () => void {
     const choice = (row: Row): Choice => ({ value: textOf(row["code"] ?? row["url_code"]), label: nameOf(row) });
     void rowsAt("/connect/flow_steps.json?limit=500").then((rows) => (this.own = rows.map(ownStep)));
     if (session.may("apps")) void rowsAt("/core/apps.json?limit=500").then((rows) => (this.apps = rows.map(choice)));
     void rowsAt("/core/prompts.json?limit=500").then((rows) => (this.prompts = rows.map(choice)));
     const flows = () => rowsAt("/connect/flows.json?limit=500").then((rows) => void (this.flows = rows.map(choice)));
-    const tables = () =>
-      rowsAt("/core/dbs.json?limit=500").then(
-        (rows) => void (this.tables = rows.flatMap((row) => tablesOf(row, text.language, words))),
-      );
     const connections = () => this.readConnections();
-    const read = () => void Promise.all([connections(), flows(), ...(session.may("dbs") ? [tables()] : [])]);
+    const read = () => void Promise.all([connections(), flows()]);
     read();
     // Connections and flows have no stream of changes: whoever comes back from where one was made sees it.
     addEventListener("focus", read);
-    const end = session.may("dbs") ? followChanges("/core/dbs", tables) : undefined;
+    const end = super.begin();
     return () => {
       removeEventListener("focus", read);
-      end?.();
+      end();
     };
   }
 
@@ -84,14 +78,6 @@ export class Codes {
 
   flowName(code: string): string {
     return this.flows.find(({ value }) => value === code)?.label ?? code;
-  }
-
-  table(db: unknown, table: unknown): Table | undefined {
-    return this.tables.find((one) => one.db === db && (one.table === "" || one.table === (table ?? "")));
-  }
-
-  fieldsOf(db: unknown, table: unknown): readonly TableField[] {
-    return this.table(db, table)?.fields ?? [];
   }
 
   /** The actions of a connection, read on first use. */

@@ -1,5 +1,5 @@
 /** The names that a step may use: the input, and what the steps before it have stored. Pure. */
-import type { Start } from "../when.ts";
+import type { Start } from "studio";
 import { idOf, isStep, rowsOf, spotOf, stepAt, type Program } from "./tree.ts";
 
 export interface ScopeName {

@@ -1,7 +1,6 @@
 /** What a step sees of the flow around it: the names that it may use, what they are called, and their last values. */
-import { text, textOf, words } from "studio";
+import { text, textOf, words, type Start } from "studio";
 import { brief } from "../trial/trial.ts";
-import type { Start } from "../when.ts";
 import { say, titleOfStep } from "../words.ts";
 import type { Codes } from "./codes.svelte.ts";
 import { givenBy, nameIn, namesAt, valueAt, type ScopeName } from "./scope.ts";

@@ -2,11 +2,24 @@
  * A test of a flow where it stands: with a real record, what an earlier run was given, or an input that is typed. What
  * steps only read is read for real; what would change something outside is left out, unless the person wants it called.
  */
-import { ApiError, get, isMap, KeptDraft, mapsIn, messageOf, parseJson, request, session, text, textOf } from "studio";
+import {
+  ApiError,
+  get,
+  isMap,
+  KeptDraft,
+  mapsIn,
+  messageOf,
+  parseJson,
+  request,
+  session,
+  text,
+  textOf,
+  type Start,
+} from "studio";
 import { brief, failedAt, flattened, knownIn, needsOf, pathOfResult, type Need, type Result } from "./trial.ts";
 import type { Codes } from "../program/codes.svelte.ts";
 import type { Program } from "../program/tree.ts";
-import { sampleOf, type Start } from "../when.ts";
+import { sampleOf } from "../when.ts";
 
 /** Something to test with. */
 export interface Sample {

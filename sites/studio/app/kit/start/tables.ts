@@ -1,5 +1,5 @@
 /** The tables of the account and their fields, as people call them. Pure. */
-import { isMap } from "studio/exact";
+import { isMap } from "../../resources/values.ts";
 
 export interface TableField {
   readonly name: string;

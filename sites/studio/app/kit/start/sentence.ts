@@ -1,21 +1,37 @@
-/** A start of a flow in words. */
-import { ownOf, session, text, words } from "studio";
-import type { Codes } from "../program/codes.svelte.ts";
-import { say } from "../words.ts";
-import { ofRecords, timesOf, type Start } from "../when.ts";
+/** What starts something, in words. */
+import { words } from "../../resources/names.ts";
+import { ownOf, textOf } from "../../resources/values.ts";
+import { session } from "../../state/session.svelte.ts";
+import { text } from "../../state/text.svelte.ts";
+import { ofRecords, timesOf, type Start } from "./start.ts";
+import type { Tables } from "./tables.svelte.ts";
+import { say } from "./words.ts";
 
-/** `A record is created in Orders`, `Every day at 08:00`, `User: deleted`. */
-export function sentenceOf(start: Start, codes: Codes): string {
+/** `A record of Orders is added`, `Every day at 08:00`, `User: deleted`. `anyTable`: no table is all of them. */
+export function sentenceOf(start: Start, tables: Pick<Tables, "table">, anyTable = false): string {
   if (start.kind === "cron") return scheduleSentence(start.schedule);
-  const table = codes.table(start.db, start.table)?.label ?? start.db;
+  const table = start.db === "" ? say("anyTable") : (tables.table(start.db, start.table)?.label ?? start.db);
   if (start.source !== ofRecords)
     return start.source === ""
       ? say("chooseEvent")
       : say("eventHappens", { what: modelName(start.source), event: eventName(start.event) });
-  if (start.db === "") return say("chooseTable");
+  if (start.db === "" && !anyTable) return say("chooseTable");
   const happens = { create: "recordCreated", update: "recordChanged", destroy: "recordDeleted" } as const;
   const word = ownOf(happens, start.event);
   return word ? say(word, { table }) : say("eventHappens", { what: table, event: eventName(start.event) });
+}
+
+/** What the record must have: `Status: New, Paid: yes`. */
+export function conditionsOf({ db, table, filter }: Start, tables: Pick<Tables, "fieldsOf">): string {
+  const fields = tables.fieldsOf(db, table);
+  return Object.entries(filter)
+    .map(([name, value]) => {
+      const field = fields.find((one) => one.name === name);
+      const choice = field?.choices.find((one) => one.value === value)?.label;
+      const said = value === true ? say("yes") : value === false ? say("no") : textOf(value);
+      return `${field?.label ?? words(name)}: ${choice ?? said}`;
+    })
+    .join(", ");
 }
 
 /** `Core::Prompt` is called what its list calls one. */

@@ -1,0 +1,63 @@
+/** What starts something, as it is stored and as it is said. */
+import { describe, expect, test } from "bun:test";
+import { bodyOf, cronStart, isWhole, newStart, scheduleOf, timesOf, webhookStart } from "./start.ts";
+import { tablesOf } from "./tables.ts";
+
+describe("a start", () => {
+  const orders = newStart("webhook", 1, { db: "orders", filter: { status: "new" } });
+  test("is stored as a webhook or a cron, and read again", () => {
+    const { webhook } = bodyOf(orders, "intake", true);
+    const row = { id: 3, active: true, ...Object(webhook) };
+    expect(webhookStart(row)).toMatchObject({ ...orders, key: "webhook 3", id: "3" });
+    expect(Object(webhook)).toMatchObject({
+      source_type: "Core::Record",
+      filter: { db_code: "orders", status: "new" },
+    });
+    expect(bodyOf(newStart("cron", 1), "intake", false)).toEqual({
+      cron: { kind: "flow", target_code: "intake", schedule: "0 8 * * *", active: false },
+    });
+    const cron = { id: 7, schedule: "0 7 * * *", timezone: "Europe/Warsaw", active: false };
+    expect(cronStart(cron)).toMatchObject({ key: "cron 7", id: "7", schedule: "0 7 * * *", active: false });
+    expect([orders, newStart("webhook", 1), newStart("cron", 1, { schedule: " " })].map(isWhole)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test.each([
+    ["*/15 * * * *", "minutes"],
+    ["5 * * * *", "hour"],
+    ["0 8 * * *", "day"],
+    ["30 7 * * 1-5", "workday"],
+    ["0 8 * * 0", "week"],
+    ["0 8 1 * *", "month"],
+    ["0 8 1 1 *", "custom"],
+    ["0 8,12 * * *", "custom"],
+    ["", "custom"],
+  ])("at %p is said as %p", (schedule, every) => {
+    expect<string>(timesOf(schedule).every).toBe(every);
+    if (every !== "custom") expect(scheduleOf(timesOf(schedule))).toBe(schedule);
+  });
+});
+
+test("a table has the words of its schema", () => {
+  const schema = {
+    fields: {
+      status: { type: "string", label: { en: "State", pl: "Stan" }, choices: ["new", { value: "old", label: "Old" }] },
+      no: "integer",
+    },
+  };
+  const [orders] = tablesOf({ code: "orders", name: "Orders", schema }, "pl", (name) => name.toUpperCase());
+  expect(orders?.fields.map(({ label, type }) => `${label} ${type}`)).toEqual(["Stan string", "NO integer"]);
+  expect(orders?.fields[0]?.choices.map(({ label }) => label)).toEqual(["new", "Old"]);
+  const several = tablesOf(
+    { code: "shop", name: "Shop", schema: { tables: { lines: {}, bills: {} } } },
+    "en",
+    (name) => name,
+  );
+  expect(several.map(({ label, table }) => [label, table])).toEqual([
+    ["Shop · lines", "lines"],
+    ["Shop · bills", "bills"],
+  ]);
+});

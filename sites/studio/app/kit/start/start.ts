@@ -1,0 +1,170 @@
+/** What a webhook waits for and when a schedule is due, as people say it. Pure. */
+import { isMap, textOf } from "../../resources/values.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A webhook or a cron, and what it leads to. */
+export interface Start {
+  /** `webhook 7`, `cron 3`; of one that is not stored yet `new 1`. */
+  readonly key: string;
+  readonly kind: "webhook" | "cron";
+  readonly id: string;
+  readonly active: boolean;
+  /** Why the server has switched it off; "" if it has not. */
+  readonly trouble: string;
+  /** Of a webhook: `Core::Record` and `create`. */
+  readonly source: string;
+  readonly event: string;
+  /** The database whose records it tells of, and their table; "" where it is not said. */
+  readonly db: string;
+  readonly table: string;
+  /** Further values that the record must have. */
+  readonly filter: Row;
+  /** Of a cron. */
+  readonly schedule: string;
+  readonly timezone: string;
+}
+
+export const ofRecords = "Core::Record";
+
+export function newStart(kind: Start["kind"], number: number, given: Partial<Start> = {}): Start {
+  return {
+    key: `new ${number}`,
+    kind,
+    id: "",
+    active: true,
+    trouble: "",
+    source: kind === "webhook" ? ofRecords : "",
+    event: kind === "webhook" ? "create" : "",
+    db: "",
+    table: "",
+    filter: {},
+    schedule: kind === "cron" ? "0 8 * * *" : "",
+    timezone: "",
+    ...given,
+  };
+}
+
+export function webhookStart(row: Row): Start {
+  const { db_code: db, table_name: table, ...filter } = isMap(row["filter"]) ? row["filter"] : {};
+  const isOfRecords = row["source_type"] === ofRecords;
+  const id = textOf(row["id"]);
+  return {
+    ...newStart("webhook", 0),
+    key: `webhook ${id}`,
+    id,
+    active: row["active"] === true,
+    trouble: textOf(row["disabled_reason"]),
+    source: textOf(row["source_type"]),
+    event: textOf(row["kind"]),
+    db: isOfRecords ? textOf(db) : "",
+    table: isOfRecords ? textOf(table) : "",
+    filter: isOfRecords ? filter : isMap(row["filter"]) ? row["filter"] : {},
+  };
+}
+
+export function cronStart(row: Row): Start {
+  const id = textOf(row["id"]);
+  const [schedule, timezone] = [textOf(row["schedule"]), textOf(row["timezone"])];
+  return {
+    ...newStart("cron", 0),
+    key: `cron ${id}`,
+    id,
+    active: row["active"] === true,
+    trouble: textOf(row["last_error"]),
+    schedule,
+    timezone,
+  };
+}
+
+/** What is sent to store it. */
+export function bodyOf(start: Start, code: string, active: boolean): Row {
+  if (start.kind === "cron")
+    return {
+      cron: {
+        kind: "flow",
+        target_code: code,
+        schedule: start.schedule,
+        ...(start.timezone !== "" && { timezone: start.timezone }),
+        active,
+      },
+    };
+  const { source: source_type, event: kind } = start;
+  return {
+    webhook: {
+      source_type,
+      kind,
+      target_kind: "flow",
+      target_code: code,
+      filter: filterOf(start),
+      active,
+    },
+  };
+}
+
+/** A webhook's filter: where the record must be, and what it must have. Null without any. */
+export function filterOf({ db, table, filter }: Start): Row | null {
+  const all = { ...(db !== "" && { db_code: db }), ...(table !== "" && { table_name: table }), ...filter };
+  return Object.keys(all).length > 0 ? all : null;
+}
+
+/** Whether it says what it waits for: a table of records, a model, a time. */
+export function isWhole({ kind, source, event, db, schedule }: Start): boolean {
+  return kind === "cron"
+    ? schedule.trim() !== ""
+    : source !== "" && event !== "" && (source !== ofRecords || db !== "");
+}
+
+export type Every = "minutes" | "hour" | "day" | "workday" | "week" | "month" | "custom";
+export const everies: readonly Every[] = ["minutes", "hour", "day", "workday", "week", "month", "custom"];
+
+export interface Times {
+  readonly every: Every;
+  /** Of `minutes` how many, else the minute of the hour. */
+  readonly minute: number;
+  readonly hour: number;
+  /** 0 is Sunday. */
+  readonly weekday: number;
+  readonly day: number;
+}
+
+/** A cron's five fields as people say them; what they do not say that way is `custom`. */
+export function timesOf(schedule: string): Times {
+  const [minute = "", hour = "", day = "", month = "", weekday = ""] = schedule.trim().split(/\s+/);
+  const number = (text: string, most: number) =>
+    /^\d{1,2}$/.test(text) && Number(text) <= most ? Number(text) : undefined;
+  const standing = {
+    minute: number(minute, 59) ?? 0,
+    hour: number(hour, 23) ?? 8,
+    weekday: number(weekday, 7) ?? 1,
+    day: number(day, 31) ?? 1,
+  };
+  const as = (every: Every, more: Partial<Times> = {}): Times => ({ ...standing, every, ...more });
+  const steps = /^\*\/(\d{1,2})$/.exec(minute)?.[1];
+  if (month !== "*") return as("custom");
+  if (steps !== undefined && `${hour} ${day} ${weekday}` === "* * *") return as("minutes", { minute: Number(steps) });
+  if (number(minute, 59) === undefined) return as("custom");
+  if (`${hour} ${day} ${weekday}` === "* * *") return as("hour");
+  if (number(hour, 23) === undefined) return as("custom");
+  if (day === "*" && weekday === "*") return as("day");
+  if (day === "*" && weekday === "1-5") return as("workday", { weekday: 1 });
+  if (day === "*" && number(weekday, 7) !== undefined) return as("week", { weekday: Number(weekday) % 7 });
+  return weekday === "*" && number(day, 31) ? as("month") : as("custom");
+}
+
+export function scheduleOf({ every, minute, hour, weekday, day }: Times): string {
+  switch (every) {
+    case "minutes":
+      return `*/${Math.min(59, Math.max(1, minute || 15))} * * * *`;
+    case "hour":
+      return `${minute} * * * *`;
+    case "day":
+      return `${minute} ${hour} * * *`;
+    case "workday":
+      return `${minute} ${hour} * * 1-5`;
+    case "week":
+      return `${minute} ${hour} * * ${weekday}`;
+    default:
+      return `${minute} ${hour} ${day} * *`;
+  }
+}
